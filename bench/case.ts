@@ -29,6 +29,14 @@ export async function timed(work: () => unknown): Promise<number> {
   return performance.now() - start
 }
 
+/** CPU milliseconds that this process spends until a piece of work is done, in all its threads. */
+export async function cpuTime(work: () => unknown): Promise<number> {
+  const start = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1_000
+}
+
 /**
  * Times ours and the rival in turns (A B B A …), after one run of each that isn't counted, so that a machine whose
  * speed drifts affects both equally. The ratio is the median of the pairs' ratios.

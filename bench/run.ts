@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { BenchOptions, Case } from './case.ts'
 import { drawCases } from './picture.ts'
 
@@ -9,6 +9,7 @@ const AREAS = [
   'apply',
   'bounds',
   'parts',
+  'sorted',
   'pieces',
   'export',
   'http',
@@ -19,8 +20,19 @@ const AREAS = [
   'library',
 ] as const
 
-const { values } = parseArgs({
+const HELP = `npm run bench                    all areas beside other tools, in full size
+npm run bench -- --quick         the same in small, in about a minute
+npm run bench -- --only AREA     one of ${AREAS.join(', ')}
+npm run bench -- --json FILE     writes the figures; --svg FILE draws them
+npm run bench -- --peers         small reads beside DataPress and ROAPI (needs Linux and Python);
+                                 with it, --beside DIR measures another checkout, too, and
+                                 --keep DIR keeps tables and packages for the next run
+
+npx parquetry bench FILE …       export throughput of your own files or datasets; --help says more`
+
+const { values } = parsed({
   options: {
+    help: { type: 'boolean', short: 'h', default: false },
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
     svg: { type: 'string' },
@@ -31,6 +43,10 @@ const { values } = parseArgs({
   },
 })
 
+if (values.help) {
+  console.log(HELP)
+  process.exit(0)
+}
 for (const name of ['beside', 'keep'] as const) {
   if (values[name] === undefined || values.peers) continue
   console.error(`--${name} belongs to the comparison with peers: use it with --peers.`)
@@ -87,4 +103,14 @@ function row([name, ours, rival, theirs, ratio]: string[]): string {
 
 function figure(value: number, unit: string): string {
   return `${value >= 100 ? value.toFixed(0) : value.toPrecision(3)} ${unit}`
+}
+
+/** The arguments, or the end of the program with a sentence where they are wrong. */
+function parsed<Config extends ParseArgsConfig>(config: Config): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${HELP}`)
+    process.exit(2)
+  }
 }

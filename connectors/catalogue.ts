@@ -1,16 +1,11 @@
-import type { Category, SearchPage, SeriesInfo } from './connector.ts'
-import type { Caller } from './face.ts'
+import type { Caller } from './calls.ts'
+import type { Category, Page, SearchPage, SeriesInfo } from './connector.ts'
 import type { Operations } from './operations.ts'
 import type { ConnectorEvent } from './options.ts'
 import type { Provider } from './pipeline/provider.ts'
 import { checkedPage, checkLength } from './requests.ts'
 import { openSearchIndex } from './search/open-index.ts'
 import type { Found, SearchIndex } from './search/search-index.ts'
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 /** What can be searched: the index of what providers have listed so far, and the providers' own searches. */
 export class Catalogue {
@@ -63,6 +58,10 @@ export class Catalogue {
   searchAll(query: string, page: Page): Found {
     checkLength(query)
     return this.#index.search(query, checkedPage(page))
+  }
+
+  isFilled(slug: string): boolean {
+    return this.#index.isCatalogued(slug)
   }
 
   /** Fills the index: the provider's catalogue, and its categories down to a depth. Returns how many entries it found. */

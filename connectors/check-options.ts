@@ -1,60 +1,46 @@
 import type { ProviderLimits } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
 import type { ConnectorsOptions, ProviderOverride } from './options.ts'
-import type { BreakerOptions } from './pipeline/breaker.ts'
-import type { RetryOptions } from './pipeline/retries.ts'
-import type { Timeouts } from './pipeline/transport.ts'
 import { connectors } from './providers/index.ts'
 
-/** The names of a type's options. */
-type Names<Options extends object> = Readonly<Record<keyof Options, true>>
+/** The names of a type's options, and of those within options that are objects. */
+type Names<Options extends object> = {
+  readonly [Name in keyof Options]-?:
+    | true
+    | (NonNullable<Options[Name]> extends object ? Names<NonNullable<Options[Name]>> : never)
+}
 
-const OPTIONS: Names<ConnectorsOptions> = {
+const KNOWN: Names<ConnectorsOptions> = {
   overrides: true,
   searchFile: true,
   limitStore: true,
   answers: true,
-  cache: true,
-  timeouts: true,
+  cache: { maxBytes: true, freshSeconds: true, staleSeconds: true, absentSeconds: true },
+  timeouts: { connectMs: true, headersMs: true, bodyMs: true },
   maxAnswerBytes: true,
-  retry: true,
-  breaker: true,
+  retry: { attempts: true, baseMs: true, longestMs: true },
+  breaker: { failures: true, cooldownMs: true, longestCooldownMs: true },
   log: true,
   now: true,
 }
 
-/** The options within those options that are objects. */
-const WITHIN: {
-  readonly cache: Names<NonNullable<ConnectorsOptions['cache']>>
-  readonly timeouts: Names<Timeouts>
-  readonly retry: Names<RetryOptions>
-  readonly breaker: Names<BreakerOptions>
-} = {
-  cache: { maxBytes: true, freshSeconds: true, staleSeconds: true, absentSeconds: true },
-  timeouts: { connectMs: true, headersMs: true, bodyMs: true },
-  retry: { attempts: true, baseMs: true, longestMs: true },
-  breaker: { failures: true, cooldownMs: true, longestCooldownMs: true },
+const KNOWN_OF_PROVIDER: Names<ProviderOverride> = {
+  baseUrl: true,
+  key: true,
+  limits: { windows: true, withKey: true, concurrency: true },
 }
-
-const OVERRIDE: Names<ProviderOverride> = { baseUrl: true, key: true, limits: true }
-const LIMITS: Names<ProviderLimits> = { windows: true, withKey: true, concurrency: true }
 
 /**
  * Refuses what could not take effect, so that a misspelt option is not ignored.
  * @throws ConnectorError `unknown_provider`, `invalid_option`
  */
 export function checkOptions(options: ConnectorsOptions): void {
-  requireKnown(options, OPTIONS)
-  for (const name of Object.keys(WITHIN) as (keyof typeof WITHIN)[]) {
-    const given = options[name]
-    if (given !== undefined) requireKnown(given, WITHIN[name])
-  }
+  requireKnown(options, KNOWN)
   const { overrides = {}, cache } = options
   requireProviders(Object.keys({ ...overrides, ...cache?.freshSeconds }))
   for (const [provider, override = {}] of Object.entries(overrides)) {
     const { baseUrl, limits = {} } = override
-    requireKnown(override, OVERRIDE, provider)
-    requireKnown(limits, LIMITS, provider)
+    requireKnown(override, KNOWN_OF_PROVIDER, provider)
     requireLimits(provider.toLowerCase(), limits)
     if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
       throw invalid(
@@ -65,14 +51,16 @@ export function checkOptions(options: ConnectorsOptions): void {
   }
 }
 
-function requireKnown(given: object, known: Readonly<Record<string, true>>, provider?: string): void {
+function requireKnown(given: object, known: object, provider?: string): void {
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || Object.hasOwn(known, name)) continue
-    const of = provider === undefined ? '' : ` of ${provider}`
-    throw invalid(
-      `Unknown option ${quoted(name)}${of}; known are ${Object.keys(known).join(', ')}.`,
-      provider,
-    )
+    if (value === undefined) continue
+    if (!Object.hasOwn(known, name)) {
+      const of = provider === undefined ? '' : ` of ${provider}`
+      const names = Object.keys(known).join(', ')
+      throw invalid(`Unknown option ${quoted(name)}${of}; valid options: ${names}.`, provider)
+    }
+    const within: true | object = known[name as keyof typeof known]
+    if (within !== true) requireKnown(value, within, provider)
   }
 }
 
@@ -80,7 +68,7 @@ function requireProviders(slugs: readonly string[]): void {
   const known = connectors.map(({ info }) => info.slug)
   const provider = slugs.map((slug) => slug.toLowerCase()).find((slug) => !known.includes(slug))
   if (provider === undefined) return
-  const message = `There is no provider ${quoted(provider)}; there are ${known.join(', ')}.`
+  const message = `There is no provider ${quoted(provider)}; valid providers: ${known.join(', ')}.`
   throw new ConnectorError('unknown_provider', message, { provider })
 }
 

@@ -1,3 +1,12 @@
+/** JSON as it was received; nothing about its shape is certain. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonRecord
+export type JsonRecord = { readonly [name: string]: Json }
+
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
 /** The description of a provider that anybody may read. `slug` is lower case; lookups ignore case. */
 export interface ProviderInfo {
   readonly slug: string
@@ -9,6 +18,8 @@ export interface ProviderInfo {
   /** Base address, replaced by configuration in tests and behind proxies. */
   readonly baseUrl: string
   readonly key: 'none' | 'optional' | 'required'
+  /** The page where a key is had. */
+  readonly keyPage?: string
   readonly limits: ProviderLimits
 }
 
@@ -33,11 +44,6 @@ export interface Category {
   readonly description: string
   /** Whether series are directly below this category. */
   readonly series: boolean
-}
-
-/** Categories without a description: for each path its name. */
-export function categories(names: Readonly<Record<string, string>>, series: boolean): Category[] {
-  return Object.entries(names).map(([path, name]) => ({ path, name, description: '', series }))
 }
 
 export interface SeriesInfo {
@@ -74,26 +80,44 @@ export interface SeriesDimension {
   readonly label: string | null
 }
 
-/** A series as its connector reads it. Fields that the provider doesn't give are absent. */
-export interface SeriesData {
-  readonly series_id: string
+/** What the provider says of a series. Fields that it doesn't give are absent. */
+interface SeriesFields {
+  /** Default: the id that was asked for. */
+  readonly series_id?: string
   readonly name: string
   readonly frequency: string | null
-  readonly unit: string | null
-  readonly lastUpdated: string | null
+  /** Why the frequency may be wrong. Nothing is then calculated that counts periods. */
+  readonly frequencyDoubt?: string
+  readonly unit?: string | null
+  readonly lastUpdated?: string | null
   /** In the words of the provider, such as `Seasonally adjusted`. */
   readonly seasonalAdjustment?: string | null
   /** Who produced the numbers, if that is not the provider itself. */
   readonly source?: string | null
   readonly notes?: string | null
   readonly dimensions?: readonly SeriesDimension[] | null
-  /** The period that the whole series covers, as ISO dates; derived from the observations if all of them are here. */
+  /**
+   * The period that the whole series covers, as ISO dates: null if it is unknown, derived from the observations if
+   * undefined and no range was asked for.
+   */
   readonly start?: string | null
   readonly end?: string | null
-  readonly observations: readonly Observation[]
 }
 
-export interface Series extends Required<SeriesData> {
+/** A series as its connector reads it: with its values as the provider wrote them, or as observations. */
+export type SeriesData = SeriesFields &
+  ({ readonly rows: readonly Row[] } | { readonly observations: readonly Observation[] })
+
+/** A time and a value, both as the provider wrote them, in any order. */
+export interface Row {
+  readonly time: Json | undefined
+  readonly value: Json | undefined
+  /** In our own words. */
+  readonly status?: string | undefined
+}
+
+export interface Series extends Required<Omit<SeriesFields, 'frequencyDoubt'>> {
+  readonly frequencyDoubt?: string
   /** Oldest first. */
   readonly observations: readonly Observation[]
 }
@@ -170,7 +194,7 @@ export interface Connector {
   /** Categories under a path; `''` is the root. */
   browse(path: string, context: ConnectorContext): Promise<readonly Category[]>
   /** Series directly below a path. If the provider doesn't page, the connector cuts the page out of the whole list. */
-  list(path: string, page: { limit: number; offset: number }, context: ConnectorContext): Promise<SeriesPage>
+  list(path: string, page: Page, context: ConnectorContext): Promise<SeriesPage>
   series(id: string, range: SeriesRange, context: ConnectorContext): Promise<SeriesData>
   /**
    * Who produced a series, for a provider that tells it only by further requests; `series` then leaves it out. null if
@@ -180,11 +204,7 @@ export interface Connector {
   /** Whether the provider understands `asOf`. */
   readonly vintages?: boolean
   /** The provider's own search; absent where it has none. */
-  search?(
-    question: string,
-    page: { limit: number; offset: number },
-    context: ConnectorContext,
-  ): Promise<SearchPage>
+  search?(question: string, page: Page, context: ConnectorContext): Promise<SearchPage>
   /** The entries worth finding that a few requests can fetch. Default: the categories at the root. */
   catalogue?(context: ConnectorContext): Promise<Catalogue>
   /** All series that match an id with wildcards; absent if the provider's ids have no wildcards. */

@@ -62,38 +62,6 @@ export function quoted(text: string): string {
   return `'${shown.toWellFormed().replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\uFFFD')}'`
 }
 
-interface Named {
-  readonly slug: string
-  readonly name: string
-}
-
-export function seriesNotFound({ name, slug }: Named, id: string): ConnectorError {
-  return new ConnectorError('series_not_found', `${name} has no series ${quoted(id)}.`, { provider: slug })
-}
-
-export function pathNotFound({ name, slug }: Named, path: string): ConnectorError {
-  return new ConnectorError('path_not_found', `${name} has no category ${quoted(path)}.`, { provider: slug })
-}
-
-/** `shape` completes 'It must be …'. */
-export function invalidSeriesId({ name, slug }: Named, id: string, shape: string): ConnectorError {
-  const sentence = `${quoted(id)} is no series id of ${name}. It must be ${shape}.`
-  return new ConnectorError('invalid_series_id', sentence, { provider: slug })
-}
-
-export function keyRejected({ name, slug }: Named): ConnectorError {
-  const sentence = `${name} does not accept the key.`
-  return new ConnectorError('key_rejected', sentence, { provider: slug, remedy: 'own-key' })
-}
-
-/** For a limit that the provider reports in the body of its answer. */
-export function limitReached({ name, slug }: Named, retryAfter: number): ConnectorError {
-  const sentence = `The request limit of ${name} is spent. Try again in ${Math.ceil(retryAfter)} s.`
-  return new ConnectorError('provider_limit', sentence, { provider: slug, retryAfter })
-}
-
-/** For a failure that the provider reports in the body of its answer. */
-export function providerDown({ name, slug }: Named): ConnectorError {
-  const sentence = `${name} fails at the moment. Try again later.`
-  return new ConnectorError('provider_down', sentence, { provider: slug })
+export function cancelled(): ConnectorError {
+  return new ConnectorError('cancelled', 'The request was cancelled.')
 }

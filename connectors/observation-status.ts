@@ -28,11 +28,36 @@ const WORDS: Readonly<Record<string, string>> = {
   Z: 'not applicable',
 }
 
-/** The words for a code. An unknown code is returned as it is; no code and `A`, a normal value, give undefined. */
-export function statusOfCode(code: string | null | undefined): string | undefined {
+/** Labels of `A`, for a value of which nothing needs to be said. */
+const NORMAL = /\b(normal|norm|official|actual|reported)/
+
+/**
+ * The words for a code. The provider's own label decides, because some providers use the letters of the code list for
+ * something else; where it means the same as the list (`Provisional value`), the list's words are used. An unknown code
+ * is returned as it is; no code and `A`, a normal value, give undefined.
+ */
+export function statusOfCode(code: string | null | undefined, label?: string): string | undefined {
   const text = code?.trim() ?? ''
-  if (text === '' || text === 'A') return undefined
-  return Object.hasOwn(WORDS, text) ? WORDS[text] : text
+  const own = label?.trim().toLowerCase()
+  if (text === '' || (text === 'A' && (own === undefined || NORMAL.test(own)))) return undefined
+  const listed = Object.hasOwn(WORDS, text) ? WORDS[text] : undefined
+  if (own === undefined || own === '' || (listed !== undefined && shareWord(own, listed)))
+    return listed ?? text
+  return own
+}
+
+/** Whether two texts have a long word in common, whatever its ending and accents: `Value imputed` and `imputed`. */
+function shareWord(left: string, right: string): boolean {
+  const stems = (text: string) =>
+    plain(text)
+      .match(/[a-z]{5,}/g)
+      ?.map((word) => word.slice(0, 5)) ?? []
+  const known = new Set(stems(left))
+  return stems(right).some((stem) => known.has(stem))
+}
+
+function plain(text: string): string {
+  return text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '')
 }
 
 /** The words for Eurostat's flags (`p`, `bep`, `:c`), of which each letter is a flag. */
@@ -45,7 +70,7 @@ export function statusOfFlags(flags: string): string | undefined {
 
 /** The letters that mean something else at Eurostat than in the SDMX code list. */
 const EUROSTAT: Readonly<Record<string, string>> = {
-  i: 'see metadata',
+  i: 'imputed',
   s: "Eurostat's estimate",
 }
 

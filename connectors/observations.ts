@@ -1,16 +1,9 @@
-import type { Observation, Series, SeriesData, SeriesRange } from './connector.ts'
+import type { Observation, Row, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
+import { notUnderstood } from './failures.ts'
 import { statusOfValue } from './observation-status.ts'
 import { asInstant, isDate, parsePeriod, periodOfDate } from './periods.ts'
-import { type Json, notUnderstood, number, text } from './read.ts'
-
-/** A time and a value, both as the provider wrote them. */
-export interface Row {
-  readonly time: Json | undefined
-  readonly value: Json | undefined
-  /** In our own words. */
-  readonly status?: string | undefined
-}
+import { type Json, number, text } from './read.ts'
 
 /**
  * Makes observations from rows in any order. In a series with a lower frequency than daily, a plain date stands for its
@@ -58,21 +51,23 @@ export function hasOnlyUnread(values: readonly (Json | undefined)[]): boolean {
  * The complete series: observations in order and within the range, and null for the fields that the provider didn't
  * give.
  */
-export function completed(series: SeriesData, range: SeriesRange): Series {
-  const observations = arranged(series.observations, range)
+export function completed(series: SeriesData, range: SeriesRange, id: string): Series {
+  const own = 'rows' in series ? observed(series.rows, series.frequency) : series.observations
+  const observations = arranged(own, range)
   const isWhole = range.start === undefined && range.end === undefined
   return {
-    series_id: series.series_id,
+    series_id: series.series_id ?? id,
     name: series.name,
     frequency: series.frequency,
-    unit: series.unit,
+    ...(series.frequencyDoubt === undefined ? {} : { frequencyDoubt: series.frequencyDoubt }),
+    unit: series.unit ?? null,
     seasonalAdjustment: series.seasonalAdjustment ?? null,
     source: series.source ?? null,
     notes: series.notes ?? null,
     dimensions: series.dimensions ?? null,
-    start: series.start ?? (isWhole ? (observations[0]?.date ?? null) : null),
-    end: series.end ?? (isWhole ? (observations.at(-1)?.date ?? null) : null),
-    lastUpdated: series.lastUpdated,
+    start: series.start === undefined && isWhole ? (observations[0]?.date ?? null) : (series.start ?? null),
+    end: series.end === undefined && isWhole ? (observations.at(-1)?.date ?? null) : (series.end ?? null),
+    lastUpdated: series.lastUpdated ?? null,
     observations,
   }
 }

@@ -1,8 +1,8 @@
+import type { Caller, SeriesBatch, UserKey, WantedSeries } from './calls.ts'
 import { Catalogue } from './catalogue.ts'
 import { checkOptions } from './check-options.ts'
-import type { Series, SeriesData, SeriesRange } from './connector.ts'
+import type { Page, ProviderInfo, Series, SeriesData, SeriesPage, SeriesRange } from './connector.ts'
 import { ConnectorError } from './errors.ts'
-import type { Caller, Connectors, UserKey, WantedSeries } from './face.ts'
 import { checkedRange, completed } from './observations.ts'
 import { Operations, provenance } from './operations.ts'
 import { type ConnectorsOptions, withDefaults } from './options.ts'
@@ -14,13 +14,10 @@ import { inBatches } from './table/many.ts'
 import { planOf, reachOf, type SeriesQuery } from './transform/options.ts'
 import { transformed } from './transform/transform.ts'
 
+const NO_SERIES: SeriesPage = { total: 0, series: [] }
+
 /** How long an answer waits for the source of a series, which it can do without. */
 const SOURCE_PATIENCE_MS = 2000
-
-interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 /**
  * All providers behind one interface. No provider is asked anything before it is needed.
@@ -29,10 +26,11 @@ interface Page {
  */
 export function openConnectors(options: ConnectorsOptions = {}): Connectors {
   checkOptions(options)
-  return new OpenConnectors(options)
+  return new Connectors(options)
 }
 
-class OpenConnectors implements Connectors {
+/** The providers, as `openConnectors` opens them. */
+export class Connectors {
   readonly #operations: Operations
   readonly #catalogue: Catalogue
 
@@ -42,11 +40,12 @@ class OpenConnectors implements Connectors {
     this.#catalogue = new Catalogue(settings.searchFile, this.#operations, settings.log)
   }
 
-  list() {
+  list(): readonly ProviderInfo[] {
     return this.#operations.providers.map(({ info }) => info)
   }
 
-  get(slug: string) {
+  /** Ignores the case of letters. @throws ConnectorError `unknown_provider` */
+  get(slug: string): ProviderInfo {
     return this.#operations.provider(slug).info
   }
 
@@ -54,6 +53,7 @@ class OpenConnectors implements Connectors {
     return this.#operations.allowanceOf(this.#operations.provider(slug), user).tightest()
   }
 
+  /** The categories under a path; `''` is the root. */
   async browse(slug: string, path: string, caller: Caller = {}) {
     const provider = this.#operations.provider(slug)
     const at = checkedPath(path)
@@ -64,31 +64,38 @@ class OpenConnectors implements Connectors {
     return { provider: provider.info.slug, path: at, categories: read.value, ...provenance(read) }
   }
 
+  /** A slice of the series directly under a path; the root has none. */
   async seriesList(slug: string, path: string, page: Page, caller: Caller = {}) {
     const provider = this.#operations.provider(slug)
     const at = checkedPath(path)
     const { limit, offset } = checkedPage(page)
     const inputs = [at, limit, offset]
-    const read = await this.#operations.run(provider, caller, 'list', inputs, (connector, context) =>
-      connector.list(at, { limit, offset }, context),
+    const read = await this.#operations.run(provider, caller, 'list', inputs, async (connector, context) =>
+      at === '' ? NO_SERIES : connector.list(at, { limit, offset }, context),
     )
     const { total, series } = read.value
     if (read.cachedAt === undefined) this.#catalogue.rememberSeries(provider, series)
     return { provider: provider.info.slug, path: at, total, limit, offset, series, ...provenance(read) }
   }
 
+  /** The observations of a series within a range, oldest first, transformed if the query says so. */
   async series(slug: string, id: string, query: SeriesQuery = {}, caller: Caller = {}) {
     const provider = this.#operations.provider(slug)
     const { plan, within, reach } = checkedQuery(provider, query)
     checkLength(id)
     const inputs = [id, reach.start, reach.end, reach.asOf]
     const read = await this.#operations.run(provider, caller, 'series', inputs, async (connector, context) =>
-      completed(await connector.series(id, reach, context), reach),
+      completed(await connector.series(id, reach, context), reach, id),
     )
     const series = { provider: provider.info.slug, ...read.value, ...provenance(read) }
     return transformed(series, plan, within)
   }
 
+  /**
+   * Who produced a series, for a provider such as FRED that tells it only by further requests. They count against its
+   * limits. null for all other providers, if half of a limit is used, and if the requests fail or take longer than two
+   * seconds. @throws ConnectorError `cancelled`
+   */
   async source(slug: string, id: string, caller: Caller = {}) {
     const provider = this.#operations.provider(slug)
     checkLength(id)
@@ -108,11 +115,20 @@ class OpenConnectors implements Connectors {
     }
   }
 
+  /** Splits a list of ids at its commas; the ids of some providers contain commas themselves. */
   splitIds(slug: string, text: string) {
     return splitIds(text, this.#operations.provider(slug).connector.many !== undefined)
   }
 
-  many(wanted: readonly (WantedSeries & { readonly caller?: Caller })[], query: SeriesQuery = {}) {
+  /**
+   * Many series, of one provider or of several; an id with wildcards stands for all series that match. Series that
+   * can't be had are listed in the result, and the others are returned. Throws if no series at all can be had, and
+   * `cancelled`.
+   */
+  many(
+    wanted: readonly (WantedSeries & { readonly caller?: Caller })[],
+    query: SeriesQuery = {},
+  ): Promise<SeriesBatch> {
     return inBatches(wanted, async ({ provider: slug, id, caller = {} }) => {
       const { connector } = this.#operations.provider(slug)
       return connector.many !== undefined && hasWildcards(id)
@@ -121,14 +137,24 @@ class OpenConnectors implements Connectors {
     })
   }
 
+  /** Uses the provider's own search if it has one, else searches the local index, including the provider's catalogue. */
   async search(slug: string, query: string, page: Page, caller: Caller = {}) {
     return this.#catalogue.search(this.#operations.provider(slug), query, page, caller)
   }
 
+  /** Searches the local index of all providers; asks none of them. */
   searchAll(query: string, page: Page) {
     return this.#catalogue.searchAll(query, page)
   }
 
+  /** The providers that need no key and whose catalogue the index lacks. */
+  unindexed(): string[] {
+    return this.list().flatMap(({ slug, key }) =>
+      key === 'required' || this.#catalogue.isFilled(slug) ? [] : [slug],
+    )
+  }
+
+  /** Fills the index for a provider: its catalogue, and its categories down to a depth. Gives how many entries it found. */
   async index(
     slug: string,
     { depth = 1, onFound }: { depth?: number; onFound?: (count: number) => void } = {},
@@ -137,10 +163,12 @@ class OpenConnectors implements Connectors {
     return this.#catalogue.fill(this.#operations.provider(slug), depth, onFound, caller)
   }
 
+  /** `unchecked` if the provider offers no check or can't answer at the moment. @throws ConnectorError `key_rejected` */
   async checkKey(slug: string, key: string, signal?: AbortSignal) {
     return this.#operations.checkKey(this.#operations.provider(slug), key, signal)
   }
 
+  /** For metrics. */
   stats() {
     return {
       cache: this.#operations.cacheStats(),
@@ -152,6 +180,7 @@ class OpenConnectors implements Connectors {
     }
   }
 
+  /** Ends the requests that are under way; no method may be called afterwards. */
   async close() {
     await this.#operations.close()
     this.#catalogue.close()
@@ -165,7 +194,7 @@ class OpenConnectors implements Connectors {
     const inputs = [id, reach.start, reach.end, reach.asOf]
     const read = await this.#operations.run(provider, caller, 'many', inputs, async (connector, context) => {
       const found: readonly SeriesData[] = (await connector.many?.(id, reach, context)) ?? []
-      return found.map((series) => completed(series, reach))
+      return found.map((series) => completed(series, reach, id))
     })
     return read.value.map((series: Series) =>
       transformed({ provider: provider.info.slug, ...series }, plan, within),

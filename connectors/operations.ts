@@ -1,6 +1,7 @@
+import type { Caller, Provenance, UserKey } from './calls.ts'
 import type { Connector, ConnectorContext } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
-import type { Caller, Provenance, UserKey } from './face.ts'
+import type { Asked } from './failures.ts'
 import type { withDefaults } from './options.ts'
 import { type Allowance, fingerprint } from './pipeline/allowances.ts'
 import { Cache, type Read, unlessAborted } from './pipeline/cache.ts'
@@ -55,9 +56,12 @@ export class Operations {
   /** Ignores the case of letters. @throws ConnectorError `unknown_provider` */
   provider(slug: string): Provider {
     const provider = this.#providers.get(slug.toLowerCase())
-    if (provider === undefined)
-      throw new ConnectorError('unknown_provider', `There is no provider ${quoted(slug)}.`)
-    return provider
+    if (provider) return provider
+    const slugs = [...this.#providers.keys()].join(', ')
+    throw new ConnectorError(
+      'unknown_provider',
+      `There is no provider ${quoted(slug)}; valid providers: ${slugs}.`,
+    )
   }
 
   /** The allowance of the user's own key, else of the service's. */
@@ -79,6 +83,9 @@ export class Operations {
     const space = [slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
     const freshMs = 1000 * (this.#settings.freshSeconds[slug] ?? provider.connector.freshSeconds ?? 900)
     const catalogueMs = freshMs * CATALOGUE_FRESHNESS
+    const isData = name === 'series' || name === 'many'
+    const subject = name === 'search' ? undefined : (inputs[0] as string | undefined)
+    const asked = { subject, isSeries: isData || name === 'source' }
     const fill = (signal: AbortSignal) => {
       const cached: ConnectorContext['cached'] = async (request, read) => {
         const key = JSON.stringify([...space, 'request', request])
@@ -87,10 +94,9 @@ export class Operations {
       }
       const send: ConnectorContext['send'] = (request) => provider.send(request, allowance, signal)
       const context = { send, cached, key: allowance.key, signal }
-      return this.#guarded(provider, allowance, () => work(provider.connector, context))
+      return this.#guarded(provider, allowance, () => work(provider.connector, context), asked)
     }
     const key = JSON.stringify([...space, name, ...inputs])
-    const isData = name === 'series' || name === 'many'
     return this.#cache.read(key, isData ? freshMs : catalogueMs, fill, { ...caller, isShared: true })
   }
 
@@ -130,16 +136,23 @@ export class Operations {
   }
 
   /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */
-  async #guarded<T>(provider: Provider, allowance: Allowance, work: () => Promise<T>): Promise<T> {
+  async #guarded<T>(
+    provider: Provider,
+    allowance: Allowance,
+    work: () => Promise<T>,
+    asked?: Omit<Asked, 'provider'>,
+  ): Promise<T> {
     try {
       return await work()
     } catch (thrown) {
-      const error = provider.sanitised(thrown, allowance.key)
+      const error = provider.sanitised(thrown, allowance.key, asked)
       // The provider reported this limit in the body of an answer, so our own limits don't know of it yet.
       if (error.code === 'provider_limit' && !allowance.hasRefused(error)) {
         await allowance.block('provider_limit', error.retryAfter ?? 60)
       }
-      if (FAULTS.includes(error.code)) {
+      // A provider that sends another series than the one asked for.
+      const isOther = error.code === 'series_not_found' && error.cause !== undefined
+      if (isOther || FAULTS.includes(error.code)) {
         const level = error.code === 'not_understood' ? 'error' : 'warn'
         const { slug } = provider.info
         this.#settings.log({ level, provider: slug, message: error.message, cause: error.cause })

@@ -1,9 +1,4 @@
-import type { SeriesInfo, SeriesPage } from './connector.ts'
-
-export interface Page {
-  readonly limit: number
-  readonly offset: number
-}
+import type { Page, SeriesInfo, SeriesPage } from './connector.ts'
 
 /** A slice of a list that the provider sends as a whole. */
 export function slice<T>(

@@ -155,16 +155,22 @@ function pad(value: number, width: number): string {
 }
 
 const FREQUENCIES: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/^(a|annual|annually|yearly|year|y|p1y)$/, 'annual'],
-  [/^(s|h|(semi|bi)-?annual(ly)?|half-?yearly|semester|p6m)$/, 'semiannual'],
-  [/^(t|four-?monthly|trimester)$/, 'four-monthly'],
-  [/^(q|quarterly|quarter|p3m)$/, 'quarterly'],
-  [/^(bi-?monthly|p2m)$/, 'bimonthly'],
-  [/^(m|monthly|month|p1m)$/, 'monthly'],
+  [/^(a|annual|annually|annuel(le)?|yearly|year|y|p1y)$/, 'annual'],
+  [/^(s|h|(semi|bi)-?annual(ly)?|half[- ]?yearly|semester|semestriel(le)?|p6m)$/, 'semiannual'],
+  [/^(t|four-?monthly|trimester|p4m)$/, 'four-monthly'],
+  [/^(q|quarterly|quarter|trimestriel(le)?|p3m)$/, 'quarterly'],
+  [/^((bi|two)-?monthly|bimestriel(le)?|p2m)$/, 'bimonthly'],
+  [/^(m|monthly|month|mensuel(le)?|p1m)$/, 'monthly'],
   [/^(bw|bi-?weekly|p2w)$/, 'biweekly'],
-  [/^(w|weekly|week|p7d|p1w)$/, 'weekly'],
-  [/^(b|d|daily|day|business(-day| day)?s?|weekdays?|p1d)$/, 'daily'],
-  [/^(i|n|hourly|minutely|intraday|\d+ ?min|pt.+)$/, 'intraday'],
+  [/^(w|weekly|week|hebdomadaire|p7d|p1w)$/, 'weekly'],
+  [
+    /^(b|d|daily( [-–] business ?week)?|day|business(-day| day)?s?|weekdays?|quotidien(ne)?|journalier|p1d)$/,
+    'daily',
+  ],
+  [/^(n|hourly|minutely|intraday|\d+ ?min|pt.+)$/, 'intraday'],
+  [/^(biennial|every (2|two) years|p2y)$/, 'biennial'],
+  [/^(triennial|tri-?annual|every (3|three) years|p3y)$/, 'triennial'],
+  [/^(irregular|irr[ée]guli(er|[èe]re)|aperiodic|ap[ée]riodique|pluri-?annual|event)$/, 'irregular'],
 ]
 
 /**

@@ -1,9 +1,8 @@
-import type { UpstreamAnswer } from './connector.ts'
+import type { Json, JsonRecord, ProviderInfo, UpstreamAnswer } from './connector.ts'
 import { ConnectorError } from './errors.ts'
+import { absent, Failure, notUnderstood } from './failures.ts'
 
-/** JSON as it was received; nothing about its shape is certain. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
-export type JsonRecord = { readonly [name: string]: Json }
+export type { Json, JsonRecord }
 
 /** The body as JSON. Throws `not_understood`, whose cause says what the body was instead, without quoting it. */
 export function parseJson(answer: UpstreamAnswer): Json {
@@ -17,6 +16,41 @@ export function parseJson(answer: UpstreamAnswer): Json {
 }
 
 /**
+ * The JSON of an answer. Throws for statuses that mean the same at every provider. Answers whose body has to tell what
+ * the status means (400 and the like) are returned; callers use `refusedStatus` if the body says nothing.
+ */
+export function openBody(answer: UpstreamAnswer): Json {
+  switch (answer.status) {
+    case 404:
+    case 410:
+    // The address of the request was too long, so the provider can't have such an id.
+    case 414:
+      throw absent()
+    case 413:
+      throw new Failure('oversized')
+    default:
+      // An HTML page instead of data comes from a firewall or a gateway before the service and says nothing about the
+      // key.
+      if (isForbidden(answer.status) && isMarkup(answer.text)) throw new Failure('rejecting')
+      return parseJson(answer)
+  }
+}
+
+/** The meaning of a status of 400 or more whose body didn't explain it. */
+export function refusedStatus({ status }: UpstreamAnswer, { key }: Pick<ProviderInfo, 'key'>): Failure {
+  if (isForbidden(status)) return new Failure(key === 'none' ? 'rejecting' : 'bad-key')
+  return notUnderstood(`status ${status}`)
+}
+
+function isForbidden(status: number): boolean {
+  return status === 401 || status === 403 || status === 451
+}
+
+function isMarkup(text: string): boolean {
+  return /^[\s\uFEFF]*(<|$)/.test(text)
+}
+
+/**
  * For data that an answer can do without: the outcome, or undefined if the provider fails, has no such thing or answers
  * with something that can't be read. Only `cancelled` is thrown.
  */
@@ -27,13 +61,6 @@ export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
     if (error instanceof ConnectorError && error.code !== 'cancelled') return undefined
     throw error
   }
-}
-
-/** A `not_understood` error with the details for the log; the pipeline adds the provider. */
-export function notUnderstood(what: string): ConnectorError {
-  return new ConnectorError('not_understood', 'The answer of the provider was not understood.', {
-    cause: new Error(what),
-  })
 }
 
 export function isRecord(value: Json | undefined): value is JsonRecord {

@@ -1,16 +1,27 @@
 import type { Handle } from './catalog/database.ts'
+import {
+  type FoundVersion,
+  type PastVersion,
+  pastVersion,
+  type VersionOptions,
+  type VersionRecord,
+} from './catalog/history.ts'
 import type { DatasetRecord } from './catalog/records.ts'
+import { Changes, type ChangesRange } from './changes/changes.ts'
+import { type EditedFilter, type NewValues, planEdit } from './changes/edit.ts'
+import { EngineError } from './errors.ts'
 import type { QueryOptions } from './plan/options.ts'
 import type { Query } from './query.ts'
-import { Snapshot, type SnapshotPlace } from './snapshot.ts'
-import type { DeclareOptions, Upload } from './store/upload.ts'
+import { type Queryable, Snapshot, type SnapshotPlace } from './snapshot.ts'
+import type { SavedOptions } from './sql/saved.ts'
+import type { Profile } from './store/profiles.ts'
+import type { Store } from './store/store.ts'
+import type { DeclareOptions, EditedRows, Upload, WriteOptions } from './store/upload.ts'
+import type { WrittenRecord } from './store/writer.ts'
 import type { DeclaredColumn } from './types/columns.ts'
 
-/** Something whose rows can be queried. When a query is disposed, or garbage-collected, it releases its version. */
-export interface Queryable {
-  /** @throws EngineError what is wrong with the options; see `Query` */
-  query(options?: QueryOptions): Query | Promise<Query>
-}
+/** How long a record waits for the columns of a saved query. */
+const RECORD_MS = 5_000
 
 /** A dataset, known by its id. Each call looks up anew what the dataset holds. */
 export class Dataset implements Queryable {
@@ -23,21 +34,93 @@ export class Dataset implements Queryable {
     this.#place = place
   }
 
-  /** @throws EngineError `not_found` when it has been deleted */
-  record(t?: Handle): Promise<DatasetRecord> {
+  /**
+   * Of a saved query, columns and version are those of the tables that it reads, unless they can not be read; in a
+   * transaction, they are as they were found last.
+   * @throws EngineError `not_found` when it has been deleted
+   */
+  async record(t?: Handle): Promise<DatasetRecord> {
     const { datasets } = this.#place.store
-    return (t ? datasets.in(t) : datasets).get(this.id)
+    const record = await (t ? datasets.in(t) : datasets).get(this.id)
+    if (t || !record.query) return record
+    try {
+      using snapshot = await this.snapshot(undefined, { signal: AbortSignal.timeout(RECORD_MS) })
+      return { ...record, version: snapshot.version, columns: snapshot.columns }
+    } catch (error) {
+      if (error instanceof EngineError) return record
+      throw error
+    }
   }
 
-  async query(options: QueryOptions = {}): Promise<Query> {
+  /** @throws EngineError what is wrong with the options; `version_gone` for a version that is no longer kept */
+  async query(
+    { version, asOf, ...options }: QueryOptions & VersionOptions = {},
+    reading?: SavedOptions,
+  ): Promise<Query> {
     // The query holds the version itself, so the snapshot may be disposed.
-    using snapshot = await this.snapshot()
+    using snapshot = await this.snapshot(pastVersion({ version, asOf }), reading)
     return snapshot.query(options)
   }
 
-  /** The version that is current now, for more than one query. Dispose it. @throws EngineError `not_found` */
-  async snapshot(): Promise<Snapshot> {
-    return new Snapshot(this.id, await this.#place.store.read(this.id), this.#place)
+  /**
+   * Which version these options mean, and when it was made.
+   * @throws EngineError `not_found`, `version_gone`, `saved_query`
+   */
+  async find(past: PastVersion): Promise<FoundVersion> {
+    return (await this.#stored()).history.find(this.id, past)
+  }
+
+  /**
+   * The version that is current now, for more than one query, or a past one. Dispose it.
+   * @throws EngineError `not_found`; `version_gone` for a version that is no longer kept; `saved_query`
+   */
+  async snapshot(past?: PastVersion, reading: SavedOptions = {}): Promise<Snapshot> {
+    if (past) return new Snapshot(this.id, await (await this.#stored()).readPast(this.id, past), this.#place)
+    const derived = await this.#place.saved(this.id, reading)
+    try {
+      const { store } = this.#place
+      const lease = await store.read(this.id)
+      if (derived) store.noteColumns(this.id, lease.version, derived.columns)
+      return new Snapshot(this.id, lease, this.#place, derived)
+    } catch (error) {
+      derived?.[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  /**
+   * What the values of each column of the current version are like; undefined while that is found out in the background.
+   * @throws EngineError `not_found`
+   */
+  async profile(): Promise<Profile | undefined> {
+    return (await this.#stored()).profiles.get(this.id)
+  }
+
+  /** What made a version. @throws EngineError `not_found`, `version_gone` */
+  version(past: PastVersion): Promise<VersionRecord> {
+    return this.#place.store.history.get(this.id, past)
+  }
+
+  /** What made each version that can still be read, newest first; by default the newest 100. */
+  versions({ limit = 100, offset = 0 }: { limit?: number; offset?: number } = {}): Promise<VersionRecord[]> {
+    return this.#place.store.history.list(this.id, { limit, offset })
+  }
+
+  /**
+   * The rows that versions changed, one after the other. Dispose it.
+   * @throws EngineError `not_found`; `version_gone` if `since` is no longer kept
+   */
+  async changes(range: ChangesRange): Promise<Changes> {
+    return Changes.open(await this.#stored(), this.id, range, this.#place)
+  }
+
+  /**
+   * Makes the rows and columns of a past version current again, as a new version; no bytes are copied.
+   * @throws EngineError `not_found`, `version_gone`
+   */
+  restore(past: PastVersion, options: WriteOptions = {}): Promise<DatasetRecord> {
+    const { store } = this.#place
+    return store.writer.restore(this.id, () => store.readPast(this.id, past), options)
   }
 
   /**
@@ -46,18 +129,50 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found`
    */
   async snapshotOf(version: number, file?: number): Promise<Snapshot | undefined> {
+    if ((await this.#place.store.datasets.get(this.id)).query) {
+      const snapshot = await this.snapshot()
+      if (snapshot.version === version) return snapshot
+      snapshot[Symbol.dispose]()
+      return undefined
+    }
     const lease = await this.#place.store.readNumbered(this.id, { number: version, part: file })
     return lease && new Snapshot(this.id, lease, this.#place)
   }
 
   /** Replaces all rows by those of an upload, entirely or not at all; running queries keep the old rows. */
-  replace(upload: Upload): Promise<DatasetRecord> {
-    return this.#place.store.write(this.id, upload, 'replace')
+  replace(upload: Upload): Promise<WrittenRecord> {
+    return this.#place.store.writer.write(this.id, upload, 'replace')
   }
 
   /** Adds the rows of an upload after the existing rows, entirely or not at all. */
-  append(upload: Upload): Promise<DatasetRecord> {
-    return this.#place.store.write(this.id, upload, 'append')
+  append(upload: Upload): Promise<WrittenRecord> {
+    return this.#place.store.writer.write(this.id, upload, 'append')
+  }
+
+  /** Adds the rows of an upload; they take the place of rows with the same key. */
+  upsert(upload: Upload): Promise<WrittenRecord> {
+    return this.#place.store.writer.write(this.id, upload, 'upsert')
+  }
+
+  /**
+   * Deletes the rows that match a filter. Only files with such rows are written again.
+   * @throws EngineError what is wrong with the filter
+   */
+  deleteRows(rows: EditedFilter, options: WriteOptions = {}): Promise<EditedRows> {
+    return this.#place.store.writer.edit(this.id, (version) => planEdit(version, rows), options)
+  }
+
+  /** Sets columns of the rows that match a filter. @throws EngineError what is wrong with the filter or a value */
+  editRows(rows: EditedFilter, values: NewValues, options: WriteOptions = {}): Promise<EditedRows> {
+    return this.#place.store.writer.edit(this.id, (version) => planEdit(version, rows, values), options)
+  }
+
+  /**
+   * Declares the columns of which no two rows may have the same values; an empty list for no key.
+   * @throws EngineError `duplicate_key` if rows have the same values, `column_conflict` if there is no such column
+   */
+  declareKey(key: readonly string[], options: DeclareOptions = {}): Promise<DatasetRecord> {
+    return this.#place.store.writer.declareKey(this.id, key, options)
   }
 
   /**
@@ -65,6 +180,13 @@ export class Dataset implements Queryable {
    * @throws EngineError `column_conflict`
    */
   declareColumns(columns: readonly DeclaredColumn[], options: DeclareOptions = {}): Promise<DatasetRecord> {
-    return this.#place.store.declareColumns(this.id, columns, options)
+    return this.#place.store.writer.declareColumns(this.id, columns, options)
+  }
+
+  /** The store, for what only datasets with rows of their own have. @throws EngineError `not_found`, `saved_query` */
+  async #stored(): Promise<Store> {
+    const { store } = this.#place
+    await store.datasets.requireStored(this.id)
+    return store
   }
 }

@@ -1,12 +1,15 @@
+import { checkKeep } from './catalog/history.ts'
+import type { Keep } from './catalog/records.ts'
 import { checkMemoryLimit } from './duckdb/memory-limit.ts'
-import { EngineError } from './errors.ts'
+import { invalidOption } from './errors.ts'
 import type { EngineEvent } from './events.ts'
+import type { Names } from './options.ts'
 import type { CheckOptions } from './store/integrity/checker.ts'
 import type { ObjectStoreOptions } from './store/objects/open.ts'
 import type { PartSizes } from './store/part-size.ts'
 import type { UploadLimits } from './store/upload.ts'
 import type { TrinoOptions } from './trino/index.ts'
-import { type Names, requireKnown } from './util/known-options.ts'
+import { requireKnown } from './util/known-options.ts'
 
 export interface EngineOptions {
   /** The data directory; it is created if it doesn't exist. */
@@ -21,6 +24,12 @@ export interface EngineOptions {
    * With `anew`, the engine instead starts with an empty catalog and moves what was there to the folder `lost`.
    */
   readonly anew?: boolean
+  /**
+   * A store belongs to one database. A server on a copy of that database, as a restored dump, is refused with
+   * `invalid_option`. With `takeOver`, the store belongs to this database from now on, and who owned it before stops
+   * writing and removing there.
+   */
+  readonly takeOver?: boolean | undefined
   /**
    * The PostgreSQL database of the catalog, as `postgres://user:password@host/database`; it needs a `store`, too. Then
    * any number of processes may serve, and the directory only holds caches and temporary files. Without it the catalog
@@ -38,6 +47,11 @@ export interface EngineOptions {
   readonly checks?: Partial<CheckOptions>
   /** How large the files of rows are. The default is about half a million rows (491,520) or 128 MiB, whichever is less. */
   readonly partSizes?: Partial<PartSizes>
+  /**
+   * How new files of rows are encoded. Others that read them where they are, as Iceberg tables, may need `plain`, as Spark
+   * does; `compact` (the default) makes them smaller.
+   */
+  readonly partEncoding?: 'plain' | 'compact' | undefined
   /** Threads of DuckDB; the number of cores by default. */
   readonly threads?: number
   /** Threads that encode; the number of cores by default. */
@@ -46,6 +60,12 @@ export interface EngineOptions {
   readonly memoryLimit?: string
   /** How large an upload may be. */
   readonly uploadLimits?: UploadLimits
+  /**
+   * How long a version of a dataset stays after another took its place, unless the dataset has a time of its own: as
+   * long as it is among the newest `versions`, the current one included, and was replaced less than `days` days ago. By
+   * default 10 versions and 30 days.
+   */
+  readonly keep?: Partial<Keep>
   /** A Trino that answers questions too large for one machine. It reads the parts through our Iceberg catalog. */
   readonly trino?: TrinoOptions | undefined
 }
@@ -54,26 +74,8 @@ const KNOWN: Names<EngineOptions> = {
   directory: true,
   role: true,
   anew: true,
+  takeOver: true,
   database: true,
-  store: true,
-  onEvent: true,
-  checks: true,
-  partSizes: true,
-  threads: true,
-  workers: true,
-  memoryLimit: true,
-  uploadLimits: true,
-  trino: true,
-}
-
-/** The options within those options that are objects. */
-const WITHIN: {
-  readonly store: Names<ObjectStoreOptions>
-  readonly checks: Names<CheckOptions>
-  readonly partSizes: Names<PartSizes>
-  readonly uploadLimits: Names<UploadLimits>
-  readonly trino: Names<TrinoOptions>
-} = {
   store: {
     address: true,
     endpoint: true,
@@ -82,29 +84,36 @@ const WITHIN: {
     cacheBytes: true,
     httpfs: true,
   },
+  onEvent: true,
   checks: { bytesPerSecond: true, everyDays: true },
   partSizes: { rows: true, bytes: true },
+  partEncoding: true,
+  threads: true,
+  workers: true,
+  memoryLimit: true,
   uploadLimits: { bytes: true, unpackedBytes: true, memory: true },
   trino: { url: true, minBytes: true, cores: true, maxRows: true, retryWithin: true },
+  keep: { versions: true, days: true },
 }
 
 /** @throws EngineError `invalid_option` */
 export function checkEngineOptions(options: EngineOptions): void {
   requireKnown(options, KNOWN)
-  for (const name of Object.keys(WITHIN) as (keyof typeof WITHIN)[]) {
-    const given = options[name]
-    if (given !== undefined) requireKnown(given, WITHIN[name])
-  }
   const { directory, role = 'guest', memoryLimit } = options
   if (typeof directory !== 'string' || directory === '') {
     const given = JSON.stringify(directory) ?? 'missing'
-    throw new EngineError('invalid_option', `directory is the path of a folder; it is ${given}.`)
+    throw invalidOption(`directory is the path of a folder; it is ${given}.`)
   }
   checkThreads(options)
   if (role !== 'server' && role !== 'guest') {
-    throw new EngineError('invalid_option', `role is server or guest; it is ${JSON.stringify(role)}.`)
+    throw invalidOption(`role is server or guest; it is ${JSON.stringify(role)}.`)
+  }
+  const { partEncoding = 'compact' } = options
+  if (partEncoding !== 'plain' && partEncoding !== 'compact') {
+    throw invalidOption(`partEncoding is plain or compact; it is ${JSON.stringify(partEncoding)}.`)
   }
   checkMemoryLimit(memoryLimit)
+  if (options.keep !== undefined) checkKeep(options.keep)
 }
 
 /** More than any machine has cores. DuckDB starts all of its threads at once. */
@@ -115,8 +124,7 @@ export function checkThreads(given: { readonly threads?: number; readonly worker
   for (const name of ['threads', 'workers'] as const) {
     const count = given[name]
     if (count === undefined || (Number.isSafeInteger(count) && count > 0 && count <= MOST_THREADS)) continue
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       `${name} is a whole number from 1 to ${MOST_THREADS}; it is ${JSON.stringify(count)}.`,
     )
   }

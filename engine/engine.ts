@@ -1,36 +1,58 @@
+import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Handle } from './catalog/database.ts'
 import type { Datasets } from './catalog/datasets.ts'
-import type { DatasetName, DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
+import type {
+  DatasetChanges,
+  DatasetName,
+  DatasetRecord,
+  DatasetSummary,
+  QueryDefinition,
+  Repository,
+  SavedQuery,
+} from './catalog/records.ts'
 import { Repositories } from './catalog/repositories.ts'
-import { Counts } from './counts.ts'
-import { Dataset, type Queryable } from './dataset.ts'
+import { Dataset } from './dataset.ts'
 import { sizeOfLimit } from './duckdb/memory-limit.ts'
+import { loadDuckDb } from './duckdb/native/ffi.ts'
 import { checkEngineOptions, type EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'
 import { type EventKind, Events } from './events.ts'
-import { type Executor, openExecutor } from './export/index.ts'
+import { type Executor, type ExecutorStats, openExecutor } from './export/index.ts'
 import { IcebergTables } from './iceberg/index.ts'
 import { ShownFiles } from './parquet/shown-file.ts'
+import { Counts } from './plan/counts.ts'
 import type { QueryOptions } from './plan/options.ts'
+import { Preview } from './preview.ts'
 import { Query } from './query.ts'
 import { type Cell, inlineContext } from './relation.ts'
+import type { Queryable } from './snapshot.ts'
+import type { SqlValues } from './sql/parameters.ts'
+import { type DefineOptions, Sql, type SqlOptions, type SqlPlace } from './sql/sql.ts'
+import type { SqlTable } from './sql/tables.ts'
 import { type BackupReport, backupStore } from './store/backup.ts'
 import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
+import type { ClusterStats } from './store/membership/membership.ts'
+import { storeUnavailable } from './store/objects/object-store.ts'
 import type { CacheStats } from './store/objects/part-store.ts'
 import { Store } from './store/store.ts'
-import { trinoSettings } from './trino/index.ts'
+import type { PreviewOptions, Upload } from './store/upload.ts'
+import { Trino, type TrinoStats } from './trino/index.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { Opened } from './util/opened.ts'
 import { checkRuntime } from './util/runtime.ts'
+import { within } from './util/under-way.ts'
 
 /** Figures for metrics. */
 export interface EngineStats {
   /** Queries that hold a version. */
   readonly readers: number
-  /** Whether writes are refused because the outcome of a commit is unknown. */
+  /**
+   * Whether writes are refused, because the outcome of a commit is unknown or because another catalog has taken over the
+   * store.
+   */
   readonly writesStopped: boolean
   /** Parts that were found damaged and are not read. */
   readonly damagedParts: number
@@ -38,8 +60,8 @@ export interface EngineStats {
   readonly cache: CacheStats | undefined
   /** How often each kind of event has happened since the start. */
   readonly events: Readonly<Record<EventKind, number>>
-  /** The executor's figures, once it runs. */
-  readonly executor: ReturnType<Executor['stats']> | undefined
+  /** The executor's figures, once it runs, and those of a Trino, if there is one. */
+  readonly executor: (ExecutorStats & { readonly trino?: TrinoStats | undefined }) | undefined
 }
 
 /** Rows in memory. */
@@ -50,9 +72,13 @@ export interface Relation extends Queryable {
 const GIB = 2 ** 30
 const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
 
+/** How long the database and the store may take to answer whether they are there. */
+const READY_MS = 2_000
+
 /** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
 const LIST_PAGE = 200
 const WIDE_LIST_PAGE = 10
+const STATES_PAGE = 1_000
 
 /** Repositories of datasets, in a directory. */
 export class Engine implements AsyncDisposable {
@@ -62,7 +88,10 @@ export class Engine implements AsyncDisposable {
   readonly #files = new ShownFiles()
   readonly #iceberg: IcebergTables
   readonly #events: Events
+  readonly #remote: Trino | undefined
   readonly #executor = new Opened(() => this.#openExecutor())
+  readonly #sql: Sql
+  #mayRead: SqlPlace['mayRead'] = async () => true
   #closing: Promise<void> | undefined
 
   private constructor(options: EngineOptions, events: Events, store: Store) {
@@ -70,16 +99,39 @@ export class Engine implements AsyncDisposable {
     this.#events = events
     this.#store = store
     this.#iceberg = new IcebergTables(store.manifests)
+    this.#sql = new Sql({
+      readers: {
+        threads: this.#threads,
+        tempDirectory: store.temporary,
+        onEnd: (message) => events.tell('reader_ended', message),
+      },
+      counts: this.#counts,
+      tables: () => this.sqlTables(),
+      record: (id) => store.datasets.get(id),
+      saved: (id) => store.datasets.saved(id),
+      mayRead: (by, repositoryIds) => this.#mayRead(by, repositoryIds),
+      snapshot: async (id, past, reading) => (await this.dataset(id)).snapshot(past, reading),
+    })
+    this.#remote =
+      options.trino &&
+      new Trino(
+        options.trino,
+        this.#threads,
+        events.failure('trino_failed', 'Trino did not answer a question.'),
+      )
   }
 
   /** Use `openEngine`. */
   static async open(options: EngineOptions): Promise<Engine> {
     checkRuntime()
     checkEngineOptions(options)
+    // A server that could answer no query must not start.
+    if (options.role === 'server') loadDuckDb()
     const events = new Events(options.onEvent)
     const store = await Store.open({
       directory: options.directory,
       anew: options.anew,
+      takeOver: options.takeOver,
       database: options.database,
       store: options.store,
       events,
@@ -88,8 +140,15 @@ export class Engine implements AsyncDisposable {
       role: options.role ?? 'guest',
       threads: options.threads,
       uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
+      partEncoding: options.partEncoding,
+      keep: options.keep,
     })
     return new Engine(options, events, store)
+  }
+
+  /** A folder for temporary files, on the disk of the rows; it is removed when the engine is closed. */
+  get temporary(): string {
+    return this.#store.temporary
   }
 
   /** The metadata database, for callers that keep tables of their own beside the engine's. */
@@ -138,6 +197,8 @@ export class Engine implements AsyncDisposable {
       name: string
       description?: string
       columns?: readonly DeclaredColumn[]
+      key?: readonly string[]
+      query?: SavedQuery
     },
     t?: Handle,
   ): Promise<DatasetRecord> {
@@ -156,16 +217,31 @@ export class Engine implements AsyncDisposable {
   /**
    * All datasets, in the order of their ids, some at a time, so that a long list doesn't block the event loop.
    * @param columnBytes a dataset's columns are given if their JSON has at most so many bytes; Infinity gives all
+   * @param repositoryId only its datasets
    */
-  async *datasetList(columnBytes: number): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
+  async *datasetList(
+    columnBytes: number,
+    repositoryId?: number,
+  ): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
     const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
     for (let after = 0; ; ) {
       const limit = Math.min(columnBytes, Number.MAX_SAFE_INTEGER)
-      const page = await this.#store.datasets.page(after, most, limit)
+      const page = await this.#store.datasets.page(after, most, { columnBytes: limit, repositoryId })
       if (page.length > 0) yield page
       if (page.length < most) return
       after = page.at(-1)!.id
       await setImmediate()
+    }
+  }
+
+  /** A text that changes with each change of the datasets of these repositories. */
+  async datasetsTag(isIn: (repositoryId: number) => boolean): Promise<string> {
+    const hash = createHash('sha256')
+    for (let after = 0; ; await setImmediate()) {
+      const page = await this.#store.datasets.states(after, STATES_PAGE)
+      hash.update(JSON.stringify(page.filter(({ repositoryId }) => isIn(repositoryId))))
+      if (page.length < STATES_PAGE) return hash.digest('base64url').slice(0, 22)
+      after = page.at(-1)!.id
     }
   }
 
@@ -178,26 +254,18 @@ export class Engine implements AsyncDisposable {
       files: this.#files,
       iceberg: this.#iceberg,
       executor: () => this.executor(),
-      trino: this.#trino,
+      remote: this.#remote,
+      saved: (saved, reading) => this.#sql.saved(saved, reading),
     })
   }
 
-  updateDataset(
-    id: number,
-    fields: { name?: string; description?: string },
-    t?: Handle,
-  ): Promise<DatasetRecord> {
+  updateDataset(id: number, fields: DatasetChanges, t?: Handle): Promise<DatasetRecord> {
     return this.#datasets(t).update(id, fields)
   }
 
   /** Running queries continue to their end. */
   deleteDataset(id: number): Promise<void> {
     return this.#store.deleteDataset(id)
-  }
-
-  get #trino() {
-    const { trino } = this.#options
-    return trino && trinoSettings(trino, this.#threads)
   }
 
   /** How many threads DuckDB has. */
@@ -226,6 +294,56 @@ export class Engine implements AsyncDisposable {
     return { query: (options) => new Query(context, options) }
   }
 
+  /**
+   * One SELECT over datasets, as a query: tables are `"repository"."dataset"`, `dataset` or `dataset_17`. It runs in a
+   * process of its own.
+   * @param parameters values for `$1` and `?`, or for `$name`
+   * @throws EngineError `invalid_sql`, `sql_not_allowed`, `unknown_table`, `version_gone`, `overloaded`, `cancelled`
+   */
+  sql(text: string, parameters?: SqlValues, options: SqlOptions = {}): Promise<Query> {
+    return this.#sql.query(text, parameters, options)
+  }
+
+  /**
+   * Checks a query that `createDataset` is to save, and finds its columns.
+   * @throws EngineError as `sql` and `Query` do, `saved_query`
+   */
+  defineQuery(given: QueryDefinition, options: DefineOptions = {}): ReturnType<Sql['define']> {
+    return this.#sql.define(given, options)
+  }
+
+  /** The rows of a query that `defineQuery` has checked, now. @throws EngineError as `sql` does, `saved_query` */
+  runQuery(saved: SavedQuery, signal?: AbortSignal): Promise<Query> {
+    return this.#sql.run(saved, signal)
+  }
+
+  /** Says whether the account that saved a query may read repositories; unless it is said, all may. */
+  checkSavedQueries(mayRead: SqlPlace['mayRead']): void {
+    this.#mayRead = mayRead
+  }
+
+  /** All datasets as SQL names them. */
+  async sqlTables(): Promise<SqlTable[]> {
+    const [datasets, repositories] = await Promise.all([this.datasetNames(), this.repositories()])
+    const names = new Map(repositories.map(({ id, name }) => [id, name]))
+    return datasets.map(({ id, name, repositoryId }) => ({
+      id,
+      name,
+      repositoryId,
+      repository: names.get(repositoryId) ?? '',
+    }))
+  }
+
+  /**
+   * Reads an upload without storing it, into `dataset` or on its own: what its columns are, and its rows, until it is
+   * disposed. The same code reads it as `Dataset.replace` and `append`.
+   * @throws EngineError as these do
+   */
+  async preview(upload: Upload, options: PreviewOptions = {}, dataset?: Dataset): Promise<Preview> {
+    const read = await this.#store.writer.preview(upload, options, dataset?.id)
+    return new Preview(read, { executor: () => this.executor(), counts: this.#counts })
+  }
+
   /** Reads every part and compares it with the catalog. */
   verify(onProgress?: (done: { parts: number; of: number; bytes: number }) => void): Promise<VerifyReport> {
     return verifyStore(this.#store, onProgress)
@@ -249,8 +367,14 @@ export class Engine implements AsyncDisposable {
    * @throws EngineError `catalog_unavailable`, `storage_unavailable`
    */
   async ready(): Promise<void> {
-    await this.database.get('SELECT 1')
-    await this.#store.files.answers()
+    await Promise.all([
+      within(
+        READY_MS,
+        this.database.get('SELECT 1'),
+        () => new EngineError('catalog_unavailable', 'The database does not answer. Try again in a moment.'),
+      ),
+      within(READY_MS, this.#store.files.answers(), () => storeUnavailable('no answer in time')),
+    ])
   }
 
   /** Waits for merges and removals that run in the background after commits. */
@@ -261,12 +385,24 @@ export class Engine implements AsyncDisposable {
   async stats(): Promise<EngineStats> {
     return {
       readers: this.#store.readers,
-      writesStopped: this.#store.database.inDoubt,
+      writesStopped: this.#store.database.inDoubt || this.#store.files.isLost,
       damagedParts: this.#store.integrity.damaged,
       cache: this.#store.cache,
       events: this.#events.counts(),
-      executor: (await this.#executor.present())?.stats(),
+      executor: await this.#executorStats(),
     }
+  }
+
+  /** How the cluster is doing, as this node sees it; undefined if the catalog is in the data directory. */
+  cluster(): Promise<ClusterStats | undefined> {
+    return this.#store.cluster()
+  }
+
+  async #executorStats(): Promise<EngineStats['executor']> {
+    const stats = (await this.#executor.present())?.stats()
+    if (!stats || !this.#remote) return stats
+    const { stats: trino, open } = this.#remote
+    return { ...stats, statements: stats.statements + open, trino }
   }
 
   /**
@@ -302,23 +438,10 @@ export class Engine implements AsyncDisposable {
         ...endpoint,
         httpfs: endpoint.httpfs === 'install' ? undefined : endpoint.httpfs,
         extensions: join(this.#store.layout.directory, 'extensions'),
-        onMissing: (cause) =>
-          this.#events.tell(
-            'ranges_unavailable',
-            "DuckDB's extension httpfs can't be loaded, so parts that are not in the cache are always fetched whole.",
-            { cause },
-          ),
-      },
-      onSlower: (cause) =>
-        this.#events.tell(
-          'slower_source',
-          'DuckDB is reached by way of its Node package, several times slower, because koffi or the library could not be loaded.',
-          { cause },
+        onMissing: this.#events.failure(
+          'ranges_unavailable',
+          "DuckDB's extension httpfs can't be loaded, so parts that are not in the cache are always fetched whole.",
         ),
-      trino: this.#trino && {
-        ...this.#trino,
-        onFailure: (cause) =>
-          this.#events.tell('trino_failed', 'Trino did not answer a question.', { cause }),
       },
     })
   }
@@ -330,8 +453,10 @@ export class Engine implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#store.endWrites()
+    this.#store.writer.end()
     try {
+      await this.#sql.close()
+      await this.#remote?.close()
       const closed = (await this.#executor.present())?.close()
       // DuckDB can't give up a request that it waits for, so it is answered.
       await this.#store.files.ranges?.close()

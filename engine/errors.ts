@@ -9,13 +9,21 @@ export const ERRORS = {
   filter_failed: '`$filter` or another expression failed on a value of the data: overflow, division by zero',
   invalid_columns: 'a query names columns that the dataset does not have',
   invalid_option: 'a query option is unknown, malformed or conflicts with another',
+  invalid_sql:
+    'SQL is not one SELECT, or DuckDB refuses it or fails on a value; the message gives the position',
+  sql_not_allowed: 'SQL calls a function, or has an expression, that is not allowed',
+  unknown_table: 'SQL names a table that does not exist, or that may not be read',
+  saved_query:
+    'a saved query is written to, has no stored version or file, nests too deeply, or reads a table that is gone',
   not_representable: 'a value can not be written in the format that was asked for',
   invalid_upload: 'an upload is malformed; the message names row and column where it can',
   invalid_columns_manifest: 'declared columns are malformed',
   invalid_file: 'a file to be queried where it lies is not there, or is no Parquet file',
   invalid_name: 'a name is empty, too long or not text',
-  not_found: 'no such repository or dataset',
+  not_found: 'no such repository or dataset, or no such version of a dataset',
+  version_gone: 'a version of a dataset is no longer kept; the message says which are',
   name_taken: 'the name already exists in the same place',
+  duplicate_key: 'two rows would have the same key; the message names them',
   column_conflict: 'columns of an upload or a manifest conflict with those of the dataset',
   upload_too_large: 'an upload is larger than the limit, packed or unpacked',
   unsupported_format: 'an upload is in a format that is not known',
@@ -23,12 +31,15 @@ export const ERRORS = {
   storage_full: 'the disk is full; nothing was changed, unless the message says otherwise',
   storage_read_only:
     'files of the data directory can not be written: it is read-only, or belongs to another user; nothing was changed',
+  storage_failed: 'the disk failed: a file could not be read or written; nothing was changed',
+  too_many_open_files: 'as many files are open as the system allows; nothing was changed',
   storage_damaged: 'stored rows, or the catalog of what is stored, are not what was written',
   storage_unavailable:
     'the store of the rows can not be reached, is too slow or refuses us; nothing was changed',
   outcome_unknown:
     'the disk failed, or the database was lost, while a change was written; whether it was made shows later',
-  writes_stopped: 'an earlier outcome is unknown, so nothing is written until the next start; reads go on',
+  writes_stopped:
+    'an earlier outcome is unknown, so nothing is written until the next start, or another catalog has taken over the store; reads go on',
   catalog_unavailable: 'the database that holds the catalog does not answer; nothing was changed',
   overloaded: 'more work than the configured limits allow; try again later',
   timeout: 'the query took longer than the deadline',
@@ -54,4 +65,9 @@ export class EngineError extends Error {
     this.code = code
     this.details = options.details
   }
+}
+
+/** The error for an option that is wrong. */
+export function invalidOption(message: string): EngineError {
+  return new EngineError('invalid_option', message)
 }

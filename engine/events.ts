@@ -5,12 +5,13 @@
 export const EVENTS = {
   writes_stopped: {
     level: 'error',
-    when: 'a commit failed so that its outcome is unknown; this process takes no more writes, and the next start reads the outcome from the catalog',
+    when: 'a commit failed so that its outcome is unknown, and the next start reads it from the catalog; or another catalog has taken over the store; this process takes no more writes',
   },
   part_damaged: { level: 'error', when: "a part's file is missing or not what was written; it is not read" },
   part_repaired: { level: 'warn', when: 'a damaged part has been repaired: it matches its hash again' },
   check_failed: { level: 'warn', when: 'parts could not be checked in the background' },
   merge_failed: { level: 'warn', when: 'small parts could not be merged; no rows are affected' },
+  profile_failed: { level: 'warn', when: 'the profile of a dataset could not be made' },
   tidy_failed: { level: 'warn', when: 'unused versions could not be removed; the process tries again later' },
   file_left: {
     level: 'warn',
@@ -40,7 +41,6 @@ export const EVENTS = {
     level: 'warn',
     when: "DuckDB's extension httpfs could not be loaded; parts that are not in the cache are fetched whole",
   },
-  slower_source: { level: 'warn', when: 'the fast way to DuckDB could not be loaded; results are slower' },
 } as const satisfies Record<string, { readonly level: 'warn' | 'error'; readonly when: string }>
 
 export type EventKind = keyof typeof EVENTS
@@ -73,6 +73,11 @@ export class Events {
       // An error in the listener must not make the work fail that reported the event.
       process.emitWarning(error as Error)
     }
+  }
+
+  /** A function that tells of the failure of work that nobody waits for. */
+  failure(kind: EventKind, message: string, about: Pick<EngineEvent, 'dataset' | 'part'> = {}) {
+    return (cause: unknown): void => this.tell(kind, message, { ...about, cause })
   }
 
   /** How often each kind has happened; 0 where it has not. */

@@ -3,18 +3,20 @@ import type { Dirent } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { Counts } from './counts.ts'
 import { checkMemoryLimit, sizeOfLimit } from './duckdb/memory-limit.ts'
 import { NOT_MICROSECONDS, normaliseParquetColumn } from './duckdb/normalise.ts'
 import { topLevel } from './duckdb/schema-tree.ts'
 import { checkThreads } from './engine-options.ts'
-import { EngineError } from './errors.ts'
+import { EngineError, invalidOption } from './errors.ts'
 import { type Executor, openExecutor } from './export/index.ts'
+import type { Names } from './options.ts'
+import { Counts } from './plan/counts.ts'
 import type { QueryOptions } from './plan/options.ts'
-import type { PlanColumn, PlanSource } from './plan/plan.ts'
+import type { Plan, PlanColumn, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
+import { Reading } from './reading/reading.ts'
 import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types/index.ts'
-import { type Names, requireKnown } from './util/known-options.ts'
+import { requireKnown } from './util/known-options.ts'
 import { checkRuntime } from './util/runtime.ts'
 
 export interface FilesOptions {
@@ -51,10 +53,7 @@ export async function openFiles(
   checkMemoryLimit(options.memoryLimit)
   const paths = typeof path === 'string' ? [path] : path
   if (!Array.isArray(paths) || !paths.every((one) => typeof one === 'string')) {
-    throw new EngineError(
-      'invalid_option',
-      'openFiles takes the path of a file or a folder, or a list of paths.',
-    )
+    throw invalidOption('openFiles takes the path of a file or a folder, or a list of paths.')
   }
   if (paths.length === 0) throw invalid('No path is given: name a file or a folder.')
   const found = (await Promise.all(paths.map((one) => filesAt(resolve(one))))).flat()
@@ -114,7 +113,7 @@ export class ParquetFiles implements AsyncDisposable {
       identity: this.#identity,
       executor,
       counts: this.#counts,
-      readable,
+      reading: (plan: Plan) => new FileReading(plan),
     }
     return new Query(context, options)
   }
@@ -283,7 +282,8 @@ function foreignSource(
 }
 
 function readParquet(list: string): string {
-  return `read_parquet(${list}, union_by_name = true)`
+  // A file's bounds leave out NaN, as the format has it, and DuckDB would take them for the bounds of all values.
+  return `read_parquet(${list}, union_by_name = true, can_have_nan = true)`
 }
 
 /** Paths as an SQL list; characters that have a meaning in DuckDB's file patterns are put in brackets. */
@@ -291,16 +291,20 @@ function globList(files: readonly File[]): string {
   return `[${files.map((file) => quoteLiteral(file.path.replaceAll(/[[*?]/g, '[$&]'))).join(', ')}]`
 }
 
-/** Errors about the rows of a file, which show only when the rows are read; undefined for all other errors. */
-function readable(error: unknown): EngineError | undefined {
-  const message = error instanceof Error ? error.message : ''
-  const fine = message.indexOf(NOT_MICROSECONDS)
-  if (fine >= 0) {
-    const said = message.slice(fine).split('\n', 1)[0]
-    return new EngineError('not_representable', `${said}. Leave the column out of select.`, { cause: error })
+/** A reading whose errors are about the rows of a file, which show only when the rows are read. */
+class FileReading extends Reading {
+  protected override unreadable(error: unknown): EngineError | undefined {
+    const message = error instanceof Error ? error.message : ''
+    const fine = message.indexOf(NOT_MICROSECONDS)
+    if (fine >= 0) {
+      const said = message.slice(fine).split('\n', 1)[0]
+      return new EngineError('not_representable', `${said}. Leave the column out of select.`, {
+        cause: error,
+      })
+    }
+    if (!/^(IO|Invalid Input|Conversion|Invalid|Serialization) Error/.test(message)) return undefined
+    return invalid('The file is damaged, or was changed while it was open.', error)
   }
-  if (!/^(IO|Invalid Input|Conversion|Invalid|Serialization) Error/.test(message)) return undefined
-  return invalid('The file is damaged, or was changed while it was open.', error)
 }
 
 function invalid(message: string, cause?: unknown): EngineError {

@@ -2,41 +2,76 @@ import { Engine } from './engine.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { Events } from './events.ts'
 import { type BackupReport, restoreStore } from './store/backup.ts'
-import { type MoveOptions, type MoveReport, moveParts } from './store/move.ts'
-import { type MoveAllOptions, moveToCluster, moveToDirectory } from './store/move-catalog.ts'
+import { type MoveOptions, type MoveReport, moveParts } from './store/move/move.ts'
+import { type MoveAllOptions, moveToCluster, moveToDirectory } from './store/move/move-catalog.ts'
 
 export type { Database, Handle, SqlValue } from './catalog/database.ts'
+export { noStoredRows } from './catalog/datasets.ts'
 export { isUniqueViolation, isUnwritable } from './catalog/failures.ts'
+export {
+  KEEP,
+  type PastVersion,
+  pastVersion,
+  type VersionOptions,
+  type VersionRecord,
+} from './catalog/history.ts'
 export { migrate } from './catalog/migrate.ts'
-export type { DatasetName, DatasetRecord, DatasetSummary, Repository } from './catalog/records.ts'
-export { Dataset, type Queryable } from './dataset.ts'
+export type {
+  DatasetName,
+  DatasetRecord,
+  DatasetSummary,
+  Keep,
+  QueryDefinition,
+  Repository,
+  SavedQuery,
+} from './catalog/records.ts'
+export type { Changes, ChangesRange } from './changes/changes.ts'
+export type { EditedFilter, NewValues } from './changes/edit.ts'
+export { Dataset } from './dataset.ts'
 export { Engine, type EngineStats, type Relation } from './engine.ts'
 export type { EngineOptions } from './engine-options.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
 export { type EngineEvent, EVENTS, type EventKind } from './events.ts'
+export type { ByteStream } from './export/byte-stream.ts'
 export type { EncodeOptions, ODataJson } from './export/formats/encoder.ts'
 export { checkEncoding, type Dialect } from './export/formats/text-dialect.ts'
-export type { ByteStream } from './export/index.ts'
 export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
 export { NAMED, type Naming, PLAIN, type TableMetadata } from './iceberg/index.ts'
 export type { UploadFormat, UploadOptions } from './ingest/index.ts'
+export type { ColumnProfile } from './ingest/profile.ts'
 export { uploadFormatOf } from './ingest/spool.ts'
+export { type ExplainedColumn, faultsOf, type TextReason, type UploadFault } from './ingest/text/findings.ts'
+export type { OrderKey } from './options.ts'
 export type { ShownFile } from './parquet/shown-file.ts'
-export type { OrderKey, QueryOptions } from './plan/options.ts'
+export type { QueryOptions } from './plan/options.ts'
 export type { Plan } from './plan/plan.ts'
 export type { View } from './plan/view.ts'
+export type { Preview } from './preview.ts'
 export type { Query } from './query.ts'
 export type { Cell } from './relation.ts'
-export type { BytesOptions, PagedOption, RunOptions } from './run-options.ts'
-export type { Snapshot } from './snapshot.ts'
+export type { BytesOptions, CountedOption, PagedOption, RunOptions } from './run-options.ts'
+export type { Queryable, Snapshot } from './snapshot.ts'
+export type { SqlParameter, SqlValues } from './sql/parameters.ts'
+export type { SqlOptions } from './sql/sql.ts'
+export type { SqlTable } from './sql/tables.ts'
 export type { BackupReport } from './store/backup.ts'
 export type { VerifyReport } from './store/integrity/verify.ts'
-export type { MoveOptions, MoveReport } from './store/move.ts'
-export type { ClusterPlace, MoveAllOptions } from './store/move-catalog.ts'
+export type { ClusterStats } from './store/membership/membership.ts'
+export type { MoveOptions, MoveReport } from './store/move/move.ts'
+export type { ClusterPlace, MoveAllOptions } from './store/move/move-catalog.ts'
 export { s3Requests } from './store/objects/address.ts'
 export type { ObjectStoreOptions } from './store/objects/open.ts'
 export type { CacheStats } from './store/objects/part-store.ts'
-export type { DeclareOptions, Upload, UploadLimits } from './store/upload.ts'
+export type { Profile } from './store/profiles.ts'
+export type {
+  DeclareOptions,
+  EditedRows,
+  PreviewOptions,
+  Upload,
+  UploadLimits,
+  WriteOptions,
+} from './store/upload.ts'
+export type { WrittenRecord } from './store/writer.ts'
 export type { TrinoOptions, TrinoStats } from './trino/index.ts'
 export type { DeclaredColumn } from './types/columns.ts'
 export {

@@ -1,44 +1,26 @@
 import type { RecordBatch } from 'apache-arrow'
-import { EngineError } from './errors.ts'
-import { isFew } from './export/few.ts'
-import { type EncodeOptions, encodeOptions } from './export/formats/encoder.ts'
-import type { EncodedFormat } from './export/formats/index.ts'
-import { delivered, heldBack } from './export/held-back.ts'
-import type { ByteStream, Page } from './export/index.ts'
+import { type ByteStream, guarded } from './export/byte-stream.ts'
+import { choose, chooseCount, inWords, type ReadingWay, type Way, type Wish } from './export/choose.ts'
+import type { EncodeOptions } from './export/formats/encoder.ts'
 import { nothingIn } from './export/nothing.ts'
-import { runtimeFilterError } from './filter/index.ts'
-import { copies } from './plan/copies.ts'
+import { produce } from './export/produce.ts'
 import { etagOf } from './plan/etag.ts'
-import { explanation, partsRead } from './plan/explain.ts'
+import { type Explanation, explanation, partsOf, partsRead, profileOf } from './plan/explain.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
-import { type Plan, planQuery, resultRows } from './plan/plan.ts'
-import { type Reach, reachOf } from './plan/reach.ts'
-import {
-  countStatement,
-  type Position,
-  planAt,
-  positionsStatement,
-  rowsStatement,
-} from './plan/statements.ts'
-import { withoutRowNumbers } from './plan/view.ts'
+import { matchesIn, type Plan, planQuery, resultRows } from './plan/plan.ts'
 import type { QueryContext } from './query-context.ts'
-import { type BytesOptions, checkBytes, type PagedOption, type RunOptions } from './run-options.ts'
-import { TrinoRoute } from './trino/index.ts'
-import type { Format, Statement } from './types/index.ts'
+import { prepare, type Run } from './reading/prepare.ts'
+import type { RemoteQuery } from './reading/remote.ts'
+import { type BytesOptions, checkBytes, type RunOptions } from './run-options.ts'
+import { type Format, quoteIdentifier } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
 import { writeWhole } from './util/whole-file.ts'
-
-/** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */
-const LOOK_AHEAD = 32
-
-/** Releases the leases of queries that were garbage-collected without having been disposed. */
-const forgotten = new FinalizationRegistry((release: () => void) => release())
 
 /**
  * One query, from text to rows:
  *
- *   options ── parse, check ──> plan ── SQL ──> statement ── run ──> Arrow batches ── encode ──> bytes
+ *   options ── parse, check ──> plan ── choose ──> way ── SQL ──> statement ── run ──> batches ── encode ──> bytes
  *
  * The constructor parses the filter, checks columns and options, and plans, all without touching the data: mistakes of
  * the user are thrown here. The query may be run more than once. Until it is disposed, it sees the version of the
@@ -49,35 +31,29 @@ export class Query implements Disposable {
   readonly plan: Plan
   /** Changes when the rows or the query change, and reveals nothing about them. */
   readonly etag: string
+  /** Whether the same query can give other rows although nothing has changed, as with now() or random() in SQL. */
+  readonly volatile: boolean
   readonly #context: QueryContext
   readonly #options: QueryOptions
   /** What now() returns in all statements of the query. */
   readonly #now = new Date()
-  /** The query itself, until it is disposed, and statements that read on behind its window. */
-  #holders = 1
-  #disposed = false
-  readonly #route: TrinoRoute | undefined
+  readonly #remote: RemoteQuery | undefined
   #count: number | undefined
-  /** Settles when a running read of the first rows, which may find the count as well, has ended. */
-  #counting: Promise<void> | undefined
 
-  /**
-   * @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`,
-   * `filter_too_complex`
-   */
+  /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
   constructor(context: QueryContext, options: QueryOptions = {}) {
+    const { source, identity, remote } = context
     this.#context = context
     this.#options = options
-    try {
-      this.plan = planQuery(context.source, options, { now: this.#now })
-    } catch (error) {
-      context.release?.()
-      throw error
-    }
-    this.etag = etagOf(context.identity, options, this.plan)
-    this.#route =
-      context.trino && new TrinoRoute(context.trino, this.plan, context.source, options, this.#now)
-    if (context.release) forgotten.register(this, context.release, this)
+    this.volatile = context.volatile ?? false
+    this.plan = planQuery(source, options, { now: this.#now })
+    this.etag = etagOf(identity, options, this.plan)
+    this.#remote = remote?.query(this.plan, source, options, this.#now)
+  }
+
+  /** The ids of the datasets that saved queries read for it, with the rights of who saved them. */
+  get borrowed(): readonly number[] {
+    return this.#context.borrowed ?? []
   }
 
   /** Rows that match the filter, before `top`, `last` and `skip`; undefined where rows must be read to know. */
@@ -90,35 +66,39 @@ export class Query implements Disposable {
     return this.plan.most
   }
 
-  /**
-   * Rows that match the filter, before `top`, `last` and `skip`. They are counted once, even if this is called again or
-   * by other queries of the same version.
-   */
-  async count(options: RunOptions = {}): Promise<number> {
-    await this.#counting
-    const known = this.plan.matches ?? this.#count
-    if (known !== undefined) return known
-    const { counts, identity } = this.#context
-    this.#count = await counts.of(identity, this.plan, (signal) => this.#readHeld({ signal }), options.signal)
-    return this.#count
-  }
-
   /** How many rows the result has when `count` rows match. */
   resultRows(count: number): number {
     return this.plan.result ?? resultRows(this.plan.window, count)
   }
 
+  /**
+   * Rows that match the filter, before `top`, `last` and `skip`. They are counted once, even if this is called again or
+   * by other queries of the same version.
+   */
+  async count({ signal }: RunOptions = {}): Promise<number> {
+    const { counts, identity } = this.#context
+    const known = this.plan.matches ?? this.#count
+    this.#count = known ?? (await counts.of(identity, this.plan, (joint) => this.#read(joint), signal))
+    return this.#count
+  }
+
+  #read(signal: AbortSignal): Promise<number> {
+    const way = chooseCount(this.plan, this.#remote !== undefined)
+    return this.#run(way, { signal }, async ({ executor, statement, start, reading }) => {
+      using _ = reading
+      const [[count]] = (await executor.rows(statement, start)) as [[bigint]]
+      await reading.whole
+      return Number(count)
+    })
+  }
+
   /** Arrow record batches, owned by JavaScript. */
   async *batches(options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    if (this.plan.columns.length === 0) return
-    const statement = await this.#statement(options)
-    try {
-      const executor = await this.#context.executor()
-      const whole = this.#whole(options, statement)
-      yield* heldBack(executor.batches(statement, this.#hints(options)), whole)
-    } catch (error) {
-      throw this.#readable(error)
-    }
+    const way = this.#choose('batches')
+    if (way.kind === 'nothing') return
+    yield* await this.#run(way, options, async ({ executor, statement, start, reading }) =>
+      guarded(executor.batches(statement, start), reading),
+    )
   }
 
   /**
@@ -126,17 +106,13 @@ export class Query implements Disposable {
    * themselves, `binary` is a Uint8Array; everything else is the text that csv has for it.
    */
   async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
-    if (this.plan.columns.length === 0) return
-    const statement = await this.#statement(options)
-    const asObject = objectMaker(statement.columns.map((column) => column.name))
-    try {
-      const executor = await this.#context.executor()
-      const whole = this.#whole(options, statement)
-      const objects = inBatches(executor.values(statement, this.#hints(options)), asObject)
-      for await (const some of heldBack(objects, whole)) for (const row of some) yield row
-    } catch (error) {
-      throw this.#readable(error)
-    }
+    const way = this.#choose('rows')
+    if (way.kind === 'nothing') return
+    const objects = await this.#run(way, options, async ({ executor, statement, start, reading }) => {
+      const asObject = objectMaker(statement.columns.map((column) => column.name))
+      return guarded(inBatches(executor.values(statement, start), asObject), reading)
+    })
+    for await (const some of objects) for (const row of some) yield row
   }
 
   /**
@@ -147,39 +123,19 @@ export class Query implements Disposable {
    */
   async bytes(format: Format, options: BytesOptions = {}): Promise<ByteStream> {
     checkBytes(format, options)
-    if (this.plan.columns.length === 0) return nothingIn(format)
-    if (format !== 'xlsx' && format !== 'parquet' && this.#mayCountAlong()) {
-      const first = this.#firstRows(format, options)
-      this.#counting = first.then(
-        () => {},
-        () => {},
-      )
-      return first
-    }
-    const counted = format === 'json' ? withoutRowNumbers(this.plan) : undefined
-    const statement = counted
-      ? rowsStatement(await this.#ready(counted.plan, undefined, options), undefined)
-      : await this.#statement(options, format)
-    try {
-      const executor = await this.#context.executor()
-      const whole = this.#whole(options, statement)
-      if (format === 'xlsx') {
-        const { xlsxProblem } = await import('./export/formats/xlsx/problem.ts')
-        const problem = await xlsxProblem(executor, statement, options)
-        if (problem) throw new EngineError('not_representable', problem)
-      }
-      const copied = format === 'parquet' && copies(this.plan)
-      const stream =
-        (copied && (await executor.copied(copied, this.#hints(options)))) ||
-        (await executor.bytes(statement, format, {
-          ...this.#hints(options),
-          page: options.paged && !statement.elsewhere ? this.#page(format) : undefined,
-          ...encodeOptions({ ...options, ...(counted && { numbers: counted.numbers }) }),
-        }))
-      return delivered(stream, whole, (error) => this.#readable(error))
-    } catch (error) {
-      throw this.#readable(error)
-    }
+    const way = this.#choose(format, options)
+    if (way.kind === 'nothing') return nothingIn(format, this.plan.matches)
+    const counting = way.kind === 'few' && way.counting
+    // Where the rows are not counted while they are read, that is done beside the reading.
+    const beside = counting ? undefined : this.#matches(options)
+    return this.#run(way, options, async (run) => {
+      const isPage = way.kind === 'stream' && way.paged
+      const page = isPage ? pageOf(this.plan, this.#context, this.#options, format, this.#now) : undefined
+      const produced = await produce(run, format, { ...options, page })
+      const found = counting ? matchesIn(way.plan.window, produced.found) : undefined
+      this.#count ??= this.#context.counts.set(this.#context.identity, this.plan, found)
+      return produced.stream.guarded(run.reading, { matches: beside ?? this.#matches(options) })
+    })
   }
 
   /** Writes a file, which appears under its name only when it is whole. */
@@ -194,184 +150,84 @@ export class Query implements Disposable {
   }
 
   /**
-   * Where there is a Trino, whether it reads the rows and why; how many parts are read, and how many of them by ranges;
-   * and DuckDB's plan of the SQL, which shows the columns and the filters of the scan.
+   * Where there is another database, whether it reads the rows and why; how many parts are read, and how many of them
+   * by ranges; how a format is written; and DuckDB's plan of the SQL, which shows columns and filters of the scan.
    */
-  async explain(): Promise<string> {
-    const { last } = this.plan.window
-    const matches = last === undefined ? undefined : await this.count()
-    const plan = await this.#ready(this.plan, reachOf(this.plan, false), {})
-    const rows = await this.#small(explanation(rowsStatement(plan, matches)), {})
-    const reader = this.#route ? `${this.#route.explain()}\n` : ''
-    return reader + partsRead(plan) + rows.map((row) => String(row[1])).join('\n')
+  async explain(format: Format = 'csv'): Promise<string> {
+    const chosen = `Way: ${inWords(this.#choose(format))}`
+    const way = choose(this.plan, 'rows')
+    if (way.kind === 'nothing') return chosen
+    return this.#run({ ...way, located: false }, {}, async ({ executor, statement, plan, reading }) => {
+      using _ = reading
+      const rows = await executor.rows(explanation(statement))
+      return [this.#remote?.explain(), partsRead(plan), chosen, ...rows.map((row) => row[1])]
+        .filter((line) => line !== undefined)
+        .join('\n')
+    })
   }
 
-  /** Releases the version that the query reads. */
+  /** Runs the query without giving its rows, and tells what was read and what each step took. */
+  async analyse(format: Format = 'csv', options: RunOptions = {}): Promise<Explanation> {
+    const chosen = inWords(this.#choose(format))
+    const way = choose(this.plan, 'rows')
+    if (way.kind === 'nothing')
+      return { where: 'Nothing is read.', way: chosen, parts: null, ms: 0, bytesRead: 0, steps: [] }
+    return this.#run(
+      { ...way, remote: false },
+      options,
+      async ({ executor, statement, start, plan, reading }) => {
+        using _ = reading
+        const [row] = await executor.rows(explanation(statement, '(ANALYZE, FORMAT JSON) '), start)
+        const place =
+          plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.'
+        const where = this.#remote?.explain() ?? place
+        return { where, way: chosen, parts: partsOf(plan), ...profileOf(String(row![1]), plan) }
+      },
+    )
+  }
+
+  /** Whether a double among the rows that the query begins with is infinite. */
+  async readsInfinities(): Promise<boolean> {
+    const { source, counts, identity, executor, reading } = this.#context
+    const doubles = source.columns.filter(({ type }) => type === 'double')
+    if (doubles.length === 0) return false
+    const filter = doubles.map(({ name }) => `${quoteIdentifier(name)} in (INF,-INF)`).join(' or ')
+    const infinite = new Query({ source, counts, identity, executor, reading }, { filter })
+    return (await infinite.count()) > 0
+  }
+
+  /** Releases the version that the query reads. What was begun goes on. */
   [Symbol.dispose](): void {
-    if (this.#disposed) return
-    this.#disposed = true
-    forgotten.unregister(this)
-    this.#leave()
+    this.#context.release?.()
   }
 
-  #leave(): void {
-    this.#holders -= 1
-    if (this.#holders === 0) this.#context.release?.()
+  #choose(wish: Wish, { paged, encoding }: BytesOptions = {}): Way {
+    return choose(this.plan, wish, {
+      matches: this.#count,
+      paged,
+      encoding,
+      remote: this.#remote !== undefined,
+    })
   }
 
-  /** The window as a page, with the statement that reads it and the rows behind it. */
-  #page(format: Format): Page | undefined {
-    const { source, identity, ready } = this.#context
-    const page = pageOf(this.plan, source, this.#options, `${identity} ${format}`, ready === undefined)
-    if (!page) return undefined
-    return {
-      ...page,
-      statement: () => {
-        const plan = planQuery(source, page.options, { now: this.#now })
-        return rowsStatement((format === 'json' && withoutRowNumbers(plan)?.plan) || plan, undefined)
-      },
-      hold: () => {
-        this.#holders += 1
-        return () => this.#leave()
-      },
-    }
-  }
-
-  /** Whether a few of the first rows are wanted, and the number of all matching rows is not known. */
-  #mayCountAlong(): boolean {
-    const { filter, window, matches, rowBytes } = this.plan
-    if (!filter || matches !== undefined || this.#count !== undefined || window.last !== undefined)
-      return false
-    return isFew(this.#most() + LOOK_AHEAD, rowBytes)
-  }
-
-  /** The result can't have more rows than this. */
-  #most(): number {
-    const { result, window, most = Number.POSITIVE_INFINITY } = this.plan
-    return result ?? Math.min(window.top ?? window.last ?? most, most)
-  }
-
-  /** Looks for a few rows more than are wanted: if there are fewer, the scan has found all rows that match. */
-  async #firstRows(format: EncodedFormat, options: RunOptions & EncodeOptions): Promise<ByteStream> {
-    const { skip } = this.plan.window
-    const most = this.#most()
-    const window = { skip, top: most + LOOK_AHEAD }
-    const wider = { ...this.plan, window }
-    const said = await this.#route?.rows(window)
-    const plan = said === undefined ? await this.#ready(wider, reachOf(wider, false), options) : wider
-    const { rowBytes } = plan
-    // All columns of a small table are read sooner than a second statement is planned.
-    const places = this.#route || isFew(plan.most, rowBytes) ? undefined : positionsStatement(plan)
-    const statement = this.#saidTo(said, rowsStatement(plan, undefined))
+  /** Runs a way. If that fails, what it reads is released; else `use` sees to that. */
+  async #run<T>(way: ReadingWay, { signal }: RunOptions, use: (run: Run) => Promise<T>): Promise<T> {
+    const reading = this.#context.reading(way.plan)
     try {
-      const executor = await this.#context.executor()
-      const whole = this.#whole(options, statement)
-      const hints = { ...this.#hints(options), ...encodeOptions(options), most }
-      const found =
-        places &&
-        (await executor.rows(places, options)).map(([file, row]): Position => [Number(file), Number(row)])
-      const { stream, found: rows } = await executor.firstRows(
-        found ? rowsStatement(planAt(plan, found.slice(0, most)), undefined) : statement,
-        format,
-        hints,
-      )
-      await whole
-      this.#learn(found?.length ?? rows, window)
-      return stream
+      const count = () => this.count({ signal })
+      return await use(await prepare(way, reading, this.#context, { signal, remote: this.#remote, count }))
     } catch (error) {
-      throw this.#readable(error)
+      reading[Symbol.dispose]()
+      throw reading.explain(error)
     }
   }
 
-  /** Notes how many rows match, if a window had room for all of them and `found` of them were in it. */
-  #learn(found: number, { skip, top }: { skip: number; top: number }): void {
-    // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
-    if (found >= top || (found === 0 && skip > 0)) return
-    this.#count = skip + found
-    this.#context.counts.set(this.#context.identity, this.plan, this.#count)
-  }
-
-  /**
-   * Makes readable what DuckDB reads for a plan. Gives the plan with the names under which DuckDB finds it.
-   * @param reach what it reads of its parts, if they need not be there as files
-   */
-  async #ready(plan: Plan, reach: Reach | undefined, { signal }: RunOptions): Promise<Plan> {
-    const scan = await this.#context.ready?.(plan.scan, reach, signal)
-    return scan && scan !== plan.scan ? { ...plan, scan } : plan
-  }
-
-  /** What somebody else reads is not compared. */
-  #whole({ signal }: RunOptions, { elsewhere }: Statement): Promise<void> | undefined {
-    if (elsewhere) return undefined
-    const whole = this.#context.whole?.(this.plan.scan, signal)
+  /** How many rows match, if that is known or wanted. */
+  #matches({ counted, signal }: BytesOptions): Promise<number | undefined> {
+    if (!counted) return Promise.resolve(this.plan.matches ?? this.#count)
+    const counting = this.count({ signal })
     // The reading may fail first; nobody waits for this then.
-    whole?.catch(() => {})
-    return whole
-  }
-
-  /** The statement of the rows. What it reads is readable, unless somebody else is asked first. */
-  async #statement(options: RunOptions & PagedOption, format?: Format): Promise<Statement> {
-    const { last } = this.plan.window
-    const matches = last === undefined ? undefined : await this.count(options)
-    // DuckDB writes Parquet itself, and looks through the rows of a workbook before they are written.
-    const isWritten = format === 'parquet' || format === 'xlsx'
-    const said = isWritten ? undefined : await this.#route?.rows()
-    if (said !== undefined) return this.#saidTo(said, rowsStatement(this.plan, matches))
-    // The files are copied into a Parquet file, and the next pages read on in them.
-    const reach = isWritten || options.paged ? undefined : reachOf(this.plan, false)
-    return rowsStatement(await this.#ready(this.plan, reach, options), matches)
-  }
-
-  /** A statement with its form for Trino, where there is one. */
-  #saidTo(sql: string | undefined, statement: Statement): Statement {
-    if (sql === undefined) return statement
-    const otherwise = async (signal: AbortSignal | undefined) => {
-      await this.#context.ready?.(this.plan.scan, undefined, signal)
-      await this.#context.whole?.(this.plan.scan, signal)
-    }
-    return { ...statement, elsewhere: { sql, otherwise, fallible: this.plan.fallible } }
-  }
-
-  /** Others may wait for the count, even if this query is disposed meanwhile. */
-  async #readHeld(options: RunOptions): Promise<number> {
-    this.#holders += 1
-    try {
-      return await this.#read(options)
-    } finally {
-      this.#leave()
-    }
-  }
-
-  async #read(options: RunOptions): Promise<number> {
-    const said = await this.#route?.count()
-    const plan =
-      said === undefined ? await this.#ready(this.plan, reachOf(this.plan, true), options) : this.plan
-    const statement = this.#saidTo(said, countStatement(plan))
-    const whole = this.#whole(options, statement)
-    const [[count]] = (await this.#small(statement, options)) as [[bigint]]
-    await whole
-    return Number(count)
-  }
-
-  async #small(statement: Statement, options: RunOptions): Promise<readonly (readonly unknown[])[]> {
-    try {
-      return await (await this.#context.executor()).rows(statement, options)
-    } catch (error) {
-      throw this.#readable(error)
-    }
-  }
-
-  #hints({ signal }: RunOptions) {
-    const { filter, order, steps } = this.plan
-    const steady = filter === undefined && order.length === 0 && steps.length === 0
-    return { signal, rowBytes: this.plan.rowBytes, rowsHint: this.#most(), steady }
-  }
-
-  /** A value of the data can make a correct query fail; the user is then told in terms of the query. */
-  #readable(error: unknown): unknown {
-    if (error instanceof EngineError) return error
-    const { fallible } = this.plan
-    const values = fallible === undefined ? undefined : runtimeFilterError(error, fallible)
-    return values ?? this.#context.readable?.(error) ?? error
+    counting.catch(() => {})
+    return counting
   }
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { acceptsValue } from './ingest/text/accepted.ts'
 import { acceptance } from './ingest/text/cell-writer.ts'
-import { KIND, kindOf } from './ingest/text/text-kinds.ts'
-import { badValue, malformed, missingValue } from './ingest/text/value-errors.ts'
+import { kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
+import { badCell, badRow, badValue, missingValue } from './ingest/text/value-errors.ts'
 import { physicalColumns } from './plan/plan.ts'
 import type { QueryContext } from './query-context.ts'
+import { Reading } from './reading/reading.ts'
 import type { Column } from './types/index.ts'
 
 /** A value of a row in memory, as in uploads of JSON: dates and times are ISO text, bytes may also be base64. */
@@ -17,10 +18,11 @@ export type Cell = string | number | bigint | boolean | Uint8Array | null
 export function inlineContext(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
-): Pick<QueryContext, 'source' | 'identity'> {
+): Pick<QueryContext, 'source' | 'identity' | 'reading'> {
   const texts = rows.map((row, index) => rowOf(row, columns, index + 1))
   const json = JSON.stringify(texts)
   return {
+    reading: (plan) => new Reading(plan),
     // With other column types, the same texts are other values.
     identity: createHash('sha256').update(JSON.stringify(columns)).update(json).digest('base64url'),
     source: {
@@ -37,10 +39,10 @@ export function inlineContext(
 
 function rowOf(row: readonly Cell[], columns: readonly Column[], number: number): (string | null)[] {
   if (!Array.isArray(row)) {
-    throw malformed(`Row ${number} is no list of values in the order of the columns.`, { row: number })
+    throw badRow(number, ' is no list of values in the order of the columns.')
   }
   if (row.length !== columns.length) {
-    throw malformed(`Row ${number} has ${row.length} values for ${columns.length} columns.`, { row: number })
+    throw badRow(number, ` has ${row.length} values for ${columns.length} columns.`)
   }
   return columns.map((column, index) => textOf(row[index], column, number))
 }
@@ -53,18 +55,16 @@ function textOf(cell: Cell | undefined, { name, type, nullable }: Column, row: n
   if (typeof cell === 'number' && type === 'double') return Object.is(cell, -0) ? '-0' : String(cell)
   const bytes = cell instanceof Uint8Array
   if (bytes ? type !== 'binary' : typeof cell === 'object') {
-    throw malformed(
-      `Row ${row}, column ${JSON.stringify(name)}: values of type ${type} are given as text, numbers, true, false or null` +
-        `${type === 'binary' ? ', or as bytes' : ''}.`,
-      { row, column: name },
+    const orBytes = type === 'binary' ? ', or as bytes' : ''
+    throw badCell(
+      row,
+      name,
+      `values of type ${type} are given as text, numbers, true, false or null${orBytes}.`,
     )
   }
   const text = bytes ? Buffer.from(cell).toString('base64') : String(cell)
   if (!text.isWellFormed()) {
-    throw malformed(`Row ${row}, column ${JSON.stringify(name)}: the text holds half a character.`, {
-      row,
-      column: name,
-    })
+    throw badCell(row, name, 'the text holds half a character.')
   }
   if (type === 'string') return text
   const kind = kindOf(text)
@@ -74,5 +74,5 @@ function textOf(cell: Cell | undefined, { name, type, nullable }: Column, row: n
     throw badValue(row, name, text, type, isText)
   }
   // DuckDB reads offsets only behind seconds.
-  return kind === KIND.timestamptzMinutes ? `${text.slice(0, 16)}:00${text.slice(16)}` : text
+  return kind === TEXT_KIND.timestamptzMinutes ? `${text.slice(0, 16)}:00${text.slice(16)}` : text
 }

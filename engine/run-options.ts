@@ -1,8 +1,9 @@
-import { EngineError } from './errors.ts'
+import { invalidOption } from './errors.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
-import { checkEncoding, type Dialect } from './export/formats/text-dialect.ts'
+import { checkEncoding } from './export/formats/text-dialect.ts'
+import { OTHER_FORMATS } from './options.ts'
 import { FORMATS, type Format } from './types/index.ts'
-import { type Names, requireKnown } from './util/known-options.ts'
+import { requireKnown } from './util/known-options.ts'
 
 export interface RunOptions {
   /** Aborting ends the query at once with `cancelled`. */
@@ -17,37 +18,32 @@ export interface PagedOption {
   readonly paged?: boolean
 }
 
-export type BytesOptions = RunOptions & EncodeOptions & PagedOption
+export interface CountedOption {
+  /** `matches` of the stream is then always known: if need be, the rows are counted while they are read. */
+  readonly counted?: boolean
+}
 
-const KNOWN: Names<BytesOptions> = {
+export type BytesOptions = RunOptions & EncodeOptions & PagedOption & CountedOption
+
+const KNOWN = {
   signal: true,
   dialect: true,
   sheetName: true,
-  overlong: true,
   coding: true,
   paged: true,
+  counted: true,
   odata: true,
+  ieee754: true,
   numbers: true,
-  around: true,
-}
-
-const KNOWN_DIALECT: Names<Dialect> = {
-  bom: true,
-  delimiter: true,
-  decimal: true,
-  null: true,
-  formulas: true,
-}
+  envelope: true,
+  ...OTHER_FORMATS,
+} satisfies Record<keyof BytesOptions, unknown>
 
 /** @throws EngineError `invalid_option` */
 export function checkBytes(format: Format, options: BytesOptions): void {
   if (!FORMATS.includes(format)) {
-    throw new EngineError(
-      'invalid_option',
-      `Unknown format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
-    )
+    throw invalidOption(`Unknown format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`)
   }
   requireKnown(options, KNOWN)
-  requireKnown(options.dialect ?? {}, KNOWN_DIALECT)
   checkEncoding(format, options)
 }

@@ -1,21 +1,32 @@
-import type { Part } from './catalog/records.ts'
-import type { Counts } from './counts.ts'
+import type { Handle } from './catalog/database.ts'
+import { noStoredRows } from './catalog/datasets.ts'
+import type { Authorship } from './catalog/history.ts'
+import type { DatasetRecord, Part } from './catalog/records.ts'
 import { EngineError } from './errors.ts'
 import type { Executor } from './export/index.ts'
 import type { IcebergTables, Naming, TableMetadata } from './iceberg/index.ts'
 import type { ShownFile, ShownFiles } from './parquet/shown-file.ts'
+import type { Counts } from './plan/counts.ts'
 import type { QueryOptions } from './plan/options.ts'
-import { type PlanSource, type Scan, versionSource } from './plan/plan.ts'
-import { isSmallReach, type Reach } from './plan/reach.ts'
+import { type Plan, type PlanSource, planQuery, versionSource } from './plan/plan.ts'
 import { type View, viewed } from './plan/view.ts'
 import { Query } from './query.ts'
-import type { Lease } from './store/membership/readers.ts'
-import type { RangedParts } from './store/objects/part-store.ts'
+import type { Reading } from './reading/reading.ts'
+import type { RemoteEngine, RemoteTable } from './reading/remote.ts'
+import { VersionReading } from './reading/version-reading.ts'
+import type { SavedOptions, StatementRows } from './sql/saved.ts'
+import type { Lease } from './store/membership/leases.ts'
 import type { Store } from './store/store.ts'
-import { type TrinoLimits, type TrinoTable, versionTable } from './trino/index.ts'
 import type { Column } from './types/index.ts'
 
-type Slices = Extract<Scan, { kind: 'slices' }>
+/** Releases the leases of queries that were garbage-collected without having been disposed. */
+const forgotten = new FinalizationRegistry((leave: () => void) => leave())
+
+/** Something whose rows can be queried. When a query is disposed, or garbage-collected, it releases its version. */
+export interface Queryable {
+  /** @throws EngineError what is wrong with the options; see `Query` */
+  query(options?: QueryOptions): Query | Promise<Query>
+}
 
 /** What datasets and their snapshots work with. */
 export interface SnapshotPlace {
@@ -24,8 +35,10 @@ export interface SnapshotPlace {
   readonly files: ShownFiles
   readonly iceberg: IcebergTables
   readonly executor: () => Promise<Executor>
-  /** When Trino is asked, if there is one. */
-  readonly trino?: TrinoLimits | undefined
+  /** Another database that answers large queries, if there is one. */
+  readonly remote?: RemoteEngine | undefined
+  /** The rows of a saved query; undefined for a dataset that has rows of its own. */
+  readonly saved: (id: number, options: SavedOptions) => Promise<StatementRows | undefined>
 }
 
 /**
@@ -37,30 +50,35 @@ export class Snapshot implements Disposable {
   readonly #datasetId: number
   readonly #lease: Lease
   readonly #source: PlanSource
+  /** The rows that a saved query gives; undefined where the version has rows. */
+  readonly derived: StatementRows | undefined
   /** How many users the lease has: the snapshot itself, its queries, and calls of `hold`. */
   #users = 0
+  #released = false
   readonly #release = this.#enter()
   #disposed = false
 
   /** Use `dataset.snapshot()`. The snapshot takes over the lease and releases it. */
-  constructor(datasetId: number, lease: Lease, place: SnapshotPlace) {
+  constructor(datasetId: number, lease: Lease, place: SnapshotPlace, derived?: StatementRows) {
     this.#datasetId = datasetId
     this.#lease = lease
     this.#place = place
-    this.#source = versionSource(lease.version, (part) => place.store.partFile(part))
+    this.derived = derived
+    this.#source = derived?.source ?? versionSource(lease.version, (part) => place.store.integrity.file(part))
   }
 
   /** The dataset's version, as in its record. */
   get version(): number {
-    return this.#lease.version.number
+    return this.#lease.version.number + (this.derived?.version ?? 0)
   }
 
   get columns(): readonly Column[] {
-    return this.#lease.version.columns
+    return this.derived?.columns ?? this.#lease.version.columns
   }
 
-  get rowCount(): number {
-    return this.#lease.version.rows
+  /** undefined for a saved query. */
+  get rowCount(): number | undefined {
+    return this.#source.rows
   }
 
   /**
@@ -69,58 +87,60 @@ export class Snapshot implements Disposable {
    */
   query(options: QueryOptions = {}, view?: View): Query {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
+    const { counts, store } = this.#place
+    const { executor = this.#place.executor, volatile = false } = this.derived ?? {}
+    const source = view ? viewed(this.#source, view) : this.#source
     const leave = this.#enter()
-    const held: Disposable[] = []
-    const ranged: RangedParts[] = []
-    let released = false
-    const release = () => {
-      released = true
-      for (const pin of held.splice(0)) pin[Symbol.dispose]()
-      leave()
-    }
-    const hold = (pin: Disposable) => {
-      held.push(pin)
-      // The query was disposed while this was fetched, so nobody would release it.
-      if (!released) return
-      release()
-      throw new EngineError('cancelled', 'The query was disposed.')
-    }
-    const ready = async (scan: Scan, reach: Reach | undefined, signal: AbortSignal | undefined) => {
-      if (scan.kind !== 'slices') return scan
-      const reading = reach && (await this.#readByRanges(scan, reach, signal))
-      if (reading) {
-        ranged.push(reading)
-        hold(reading)
-      }
-      const others = this.#partsOf(scan).filter((part) => !reading?.url(part))
-      const pin = await store.pin(others, signal)
-      if (pin) hold(pin)
-      return reading ? this.#at(scan, reading) : scan
-    }
-    const { counts, executor, store } = this.#place
-    return new Query(
-      {
-        source: view ? viewed(this.#source, view) : this.#source,
-        identity: `${this.#datasetId}.${this.version}`,
-        executor,
-        counts,
-        release,
-        trino: this.#trinoTable(),
-        // Without a cache the parts are local files, and nothing needs to be fetched.
-        ready: store.cache && ready,
-        whole: (scan, signal) => store.integrity.whole(this.#partsOf(scan), signal),
-        readable: (error) => store.integrity.unreadable(this.#lease.version.parts, error, ranged),
+    const context = {
+      source,
+      identity: this.identity,
+      executor,
+      volatile,
+      counts,
+      reading: (plan: Plan) => this.reading(plan),
+      release: () => {
+        forgotten.unregister(context)
+        leave()
       },
-      options,
-    )
+      borrowed: this.derived?.borrowed,
+      fetches: store.cache !== undefined,
+      remote: this.derived ? undefined : this.#remoteTable(),
+    }
+    try {
+      const query = new Query(context, options)
+      forgotten.register(query, leave, context)
+      return query
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  /** Names the rows: they never change. */
+  get identity(): string {
+    return this.derived?.identity ?? `${this.#datasetId}.${this.version}`
+  }
+
+  /** The plan of all rows. */
+  get plan(): Plan {
+    return planQuery(this.#source, {})
+  }
+
+  /** Begins to read what a plan needs, which may go on after the snapshot is disposed. */
+  reading(plan: Plan): Reading {
+    if (this.derived) return this.derived.reading(plan)
+    const { executor, store } = this.#place
+    const readsHttp = async () => (await executor()).readsHttp
+    return new VersionReading(plan, { version: this.#lease.version, store, readsHttp, leave: this.#enter() })
   }
 
   /**
    * The rows as Parquet files under the columns' own names, in the order of the rows, to be read by ranges. They may be
    * read until the snapshot is disposed.
-   * @throws EngineError `storage_damaged`, `cancelled`
+   * @throws EngineError `storage_damaged`, `cancelled`, `saved_query`
    */
-  files(): Promise<ShownFile[]> {
+  async files(): Promise<ShownFile[]> {
+    this.#requireStored()
     return Promise.all(this.#lease.version.parts.map((part) => this.#show(part)))
   }
 
@@ -138,70 +158,54 @@ export class Snapshot implements Disposable {
    * The metadata of the version as an Apache Iceberg table. With it, readers find manifests and parts and read them by
    * themselves, as long as the snapshot is not disposed.
    * @param naming whether columns have the users' names, or `c0`, `c1` …
-   * @throws EngineError `not_found`, `storage_damaged`, `cancelled`
+   * @throws EngineError `not_found`, `storage_damaged`, `cancelled`, `saved_query`
    */
   async icebergTable(naming: Naming): Promise<TableMetadata> {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
+    this.#requireStored()
     const { iceberg, store } = this.#place
     const dataset = await store.datasets.get(this.#datasetId)
     return iceberg.metadata(dataset, this.#lease.version, naming, (part) => store.partUrl(part))
   }
 
-  #trinoTable(): TrinoTable | undefined {
-    const { trino, store } = this.#place
-    return (
-      trino &&
-      versionTable(
-        this.#lease.version,
-        trino,
-        (part) => store.files.file(part),
-        async () => {
-          const { repositoryId } = await store.datasets.get(this.#datasetId)
-          return `r${repositoryId}.d${this.#datasetId}_${this.version}`
-        },
-      )
-    )
+  /**
+   * Makes a dataset of the same rows, columns and key. No bytes are copied: both have the same parts.
+   * @throws EngineError `not_found` (repository), `name_taken`, `invalid_name`, `saved_query`
+   */
+  async copy(
+    fields: { readonly repositoryId: number; readonly name: string; readonly description?: string },
+    author: Authorship,
+    t: Handle,
+  ): Promise<DatasetRecord> {
+    this.#requireStored()
+    const { datasets, versions } = this.#place.store
+    const { columns, key, parts, rows } = this.#lease.version
+    const { id } = await datasets.in(t).create({ ...fields, columns, key })
+    if (parts.length > 0) {
+      const change = { ...author, operation: 'replace', addedRows: rows, removedRows: 0 } as const
+      const current = await versions.in(t).current(id)
+      await versions.in(t).commit(id, current, { columns, key, parts, number: 1, change })
+    }
+    return datasets.in(t).get(id)
+  }
+
+  #requireStored(): void {
+    if (this.derived) throw noStoredRows(this.#datasetId)
+  }
+
+  #remoteTable(): RemoteTable | undefined {
+    const { remote, store } = this.#place
+    const name = async () => {
+      const { repositoryId } = await store.datasets.get(this.#datasetId)
+      return `r${repositoryId}.d${this.#datasetId}_${this.version}`
+    }
+    return remote?.table(this.#lease.version, (part) => store.files.file(part), name)
   }
 
   #show(part: Part): Promise<ShownFile> {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
     const { files, store } = this.#place
     return files.open(part, (from, to) => store.integrity.read(part, from, to), this.columns)
-  }
-
-  /** Begins to read those parts by ranges of which little is read; undefined if there are none. */
-  async #readByRanges(
-    { slices }: Slices,
-    reach: Reach,
-    signal: AbortSignal | undefined,
-  ): Promise<RangedParts | undefined> {
-    const { store, executor } = this.#place
-    if (!store.files.ranges || !(await executor()).readsHttp) return undefined
-    const byFile = new Map(slices.map((slice) => [slice.file, slice]))
-    const parts = this.#lease.version.parts.filter((part) => {
-      const slice = byFile.get(store.files.file(part))
-      return slice && isSmallReach(part, slice, reach)
-    })
-    return store.integrity.readByRanges(parts, signal)
-  }
-
-  /** The scan with the addresses of those parts that are read by ranges. */
-  #at({ slices, ...scan }: Slices, reading: RangedParts): Scan {
-    const urls = new Map<string, string>()
-    for (const part of this.#lease.version.parts) {
-      const url = reading.url(part)
-      if (url !== undefined) urls.set(this.#place.store.files.file(part), url)
-    }
-    return {
-      ...scan,
-      slices: slices.map((slice) => ({ ...slice, file: urls.get(slice.file) ?? slice.file })),
-    }
-  }
-
-  #partsOf(scan: Scan): Part[] {
-    if (scan.kind !== 'slices') return []
-    const files = new Set(scan.slices.map(({ file }) => file))
-    return this.#lease.version.parts.filter((part) => files.has(this.#place.store.files.file(part)))
   }
 
   /** Holds the version, even after the snapshot is disposed, until the returned function is called. */
@@ -214,15 +218,22 @@ export class Snapshot implements Disposable {
     this.#release()
   }
 
-  /** Counts one more user. The returned function removes that user; calling it again has no effect. */
+  /**
+   * Counts one more user. The returned function removes that user; calling it again has no effect.
+   * @throws EngineError `cancelled` where nobody holds the version any more
+   */
   #enter(): () => void {
+    if (this.#released) throw new EngineError('cancelled', 'The query was disposed.')
     this.#users += 1
     let inside = true
     return () => {
       if (!inside) return
       inside = false
       this.#users -= 1
-      if (this.#users === 0) this.#lease.release()
+      if (this.#users > 0) return
+      this.#released = true
+      this.derived?.[Symbol.dispose]()
+      this.#lease[Symbol.dispose]()
     }
   }
 }

@@ -1,32 +1,36 @@
 import { randomUUID } from 'node:crypto'
-import staticFiles from '@fastify/static'
 import underPressure from '@fastify/under-pressure'
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
-import type { Config } from './config/config.ts'
+import type { Config } from './config/schema.ts'
+import { authenticate } from './guards/authenticate.ts'
+import { refuseOtherSites } from './guards/cross-site.ts'
+import { continueLate, refuseAmbiguousRequests, refuseLongLines } from './guards/strict-http.ts'
 import { answerClientError, answerErrors, answerFrameworkError } from './http/answer-errors.ts'
 import { readJsonBodies } from './http/body.ts'
 import { ServerError } from './http/errors.ts'
-import { authenticate } from './http/guards/authenticate.ts'
-import { refuseOtherSites } from './http/guards/cross-site.ts'
-import { continueLate, refuseAmbiguousRequests, refuseLongLines } from './http/guards/strict-http.ts'
-import { addSecurityHeaders, allowOrigins } from './http/headers.ts'
-import { loggerOptions } from './http/logger.ts'
+import { addSecurityHeaders, addValidators, allowOrigins } from './http/headers.ts'
+import { serveConsole, serveGuide } from './http/pages.ts'
 import { Paths } from './http/paths.ts'
+import { addPublicUrl } from './http/public-url.ts'
 import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
 import { traceRequests } from './http/trace.ts'
 import { COMPILERS, validateStrictly } from './http/validate.ts'
 import { icebergRoutes } from './iceberg/routes.ts'
+import { loggerOptions } from './logger.ts'
 import { mcpRoutes } from './mcp/routes.ts'
 import { odataRoutes } from './odata/routes.ts'
 import { describeRoutes } from './openapi/document.ts'
-import { accountRoutes } from './routes/account.ts'
-import { accountKeyRoutes } from './routes/account-keys.ts'
-import { accountsRoutes } from './routes/accounts.ts'
+import { accountRoutes } from './routes/accounts/account.ts'
+import { accountKeyRoutes } from './routes/accounts/account-keys.ts'
+import { accountsRoutes } from './routes/accounts/accounts.ts'
+import { byNameRoutes } from './routes/by-name.ts'
 import { dataRoutes } from './routes/data.ts'
 import { datasetRoutes } from './routes/datasets.ts'
 import { linkRoutes } from './routes/links.ts'
 import { memberRoutes } from './routes/members.ts'
+import { metadataRoutes } from './routes/metadata.ts'
 import { parquetRoutes } from './routes/parquet.ts'
+import { profileRoutes } from './routes/profile.ts'
 import { providerRoutes } from './routes/providers/providers.ts'
 import { searchRoutes } from './routes/providers/search.ts'
 import { seriesTableRoutes } from './routes/providers/series-table.ts'
@@ -35,6 +39,11 @@ import { repositoryRoutes } from './routes/repositories.ts'
 import type { Routes } from './routes/routes.ts'
 import { serviceRoutes } from './routes/service.ts'
 import { sourceRoutes } from './routes/source.ts'
+import { sqlRoutes } from './routes/sql.ts'
+import { uploadRoutes } from './routes/uploads.ts'
+import { changesRoutes } from './routes/versions/changes.ts'
+import { editRoutes } from './routes/versions/edits.ts'
+import { versionRoutes } from './routes/versions/versions.ts'
 import type { Services } from './services.ts'
 
 /** The service as a Fastify application of its own. `log` receives the lines of the log instead of standard output. */
@@ -45,7 +54,8 @@ export function buildApp(services: Services, log?: { write(line: string): void }
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'id' }),
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    http: { maxHeaderSize: limits.headerBytes },
+    // `refuseAmbiguousRequests` answers a missing Host in JSON.
+    http: { maxHeaderSize: limits.headerBytes, requireHostHeader: false },
     rewriteUrl: ({ url = '/' }) => originForm(url),
     bodyLimit: limits.bodyBytes,
     connectionTimeout: timeouts.idle,
@@ -81,37 +91,53 @@ export function parquetry(services: Services): FastifyPluginAsync {
   return async (app) => {
     const paths = new Paths()
     paths.collect(app)
-    describeRoutes(app, services.version, app.prefix)
+    await describeRoutes(app, services.version, app.prefix)
     validateStrictly(app)
     readJsonBodies(app)
     traceRequests(app, metrics)
     addSecurityHeaders(app)
-    answerErrors(app, paths, metrics)
+    addPublicUrl(app, config.publicUrl)
+    answerErrors(app, paths, metrics, services.guide && `${app.prefix}/guide/errors/`)
     drainUnreadBodies(app)
     refuseAmbiguousRequests(app)
     refuseLongLines(app, config.limits.headerBytes)
     lifecycle.guard(app)
     await allowOrigins(app, config.cors.origins)
+    addValidators(app, config.cors.origins)
     await shedLoad(app, config)
-    authenticate(app, services)
-    refuseOtherSites(app, config.cors.origins)
     const { database } = services.engine
+    if (database.isShared) app.addHook('onRequest', (_request, _reply, done) => database.answering(done))
+    await authenticate(app, services)
+    refuseOtherSites(app, config.cors.origins)
+    // Reading the body loses what the first hook has begun.
     if (database.isShared) app.addHook('preHandler', (_request, _reply, done) => database.answering(done))
     app.addHook('preValidation', async (request) => {
       const { config: route, schema } = request.routeOptions
-      if (!route.public) {
+      // What is wrong with the query of a request that nothing answers does not matter.
+      if (!route.public && !request.is404) {
         request.query = readQuery(rawQuery(request.url), schema?.querystring as QuerySchema | undefined)
       }
     })
 
-    app.addHook('onClose', async () => services.kept.clear())
+    app.addHook('onClose', async () => {
+      services.kept.clear()
+      services.exports.files.clear()
+    })
 
     const routes: Routes = app.withTypeProvider()
     repositoryRoutes(routes, services)
     memberRoutes(routes, services)
     datasetRoutes(routes, services)
+    metadataRoutes(routes, services)
+    profileRoutes(routes, services)
     dataRoutes(routes, services)
+    byNameRoutes(routes, services)
+    sqlRoutes(routes, services)
+    uploadRoutes(routes, services)
+    editRoutes(routes, services)
     parquetRoutes(routes, services)
+    versionRoutes(routes, services)
+    changesRoutes(routes, services)
     linkRoutes(routes, services)
     providerRoutes(routes, services)
     seriesTableRoutes(routes, services)
@@ -126,6 +152,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     odataRoutes(app, services)
     icebergRoutes(app, services)
     if (services.console) serveConsole(app, services.console)
+    if (services.guide) serveGuide(app, services.guide)
   }
 }
 
@@ -158,34 +185,5 @@ function drainUnreadBodies(app: FastifyInstance): void {
       raw.once('close', () => clearTimeout(timer))
     }
     done()
-  })
-}
-
-const CONSOLE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-/** Serves the built console. Its files need no key; the data that it shows comes from the API, with the user's key. */
-function serveConsole(app: FastifyInstance, folder: string): void {
-  app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, public: true }
-      route.schema = { hide: true }
-    })
-    scope.get('/console', async (_request, reply) => reply.redirect(`${app.prefix}/console/`))
-    await scope.register(staticFiles, {
-      root: folder,
-      prefix: '/console/',
-      decorateReply: !scope.hasReplyDecorator('sendFile'),
-      setHeaders: (reply) => reply.header('content-security-policy', CONSOLE_POLICY),
-    })
   })
 }

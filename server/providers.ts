@@ -3,8 +3,8 @@ import type { ConnectorEvent, Connectors } from '../connectors/index.ts'
 import type { Database } from '../engine/index.ts'
 import { ProviderAnswers } from './accounts/provider-answers.ts'
 import { providerLimits } from './accounts/provider-limits.ts'
-import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
+import type { Config } from './config/schema.ts'
 
 /**
  * Opens the connectors as they are configured, with their limits and search index in the data directory. Used by the

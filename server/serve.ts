@@ -9,14 +9,15 @@ import type { Accounts } from './accounts/accounts.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
-import type { Config } from './config/config.ts'
+import type { Config } from './config/schema.ts'
 import { objectStore } from './config/store-options.ts'
 import { distributed } from './config/trino.ts'
+import { EarlyLog } from './early-log.ts'
+import { addGauges } from './gauges.ts'
 import { ServerError } from './http/errors.ts'
-import { addGauges } from './metrics/gauges.ts'
+import { indexProviders } from './index-providers.ts'
 import { openProviders } from './providers.ts'
-import { openServices } from './services.ts'
-import { Told } from './told.ts'
+import { openServices, type Services } from './services.ts'
 import { ownVersion } from './version.ts'
 
 export interface Server {
@@ -31,6 +32,7 @@ export interface Server {
   readonly rootKeyHolds: boolean
   /** Whether the console was built and is served. */
   readonly hasConsole: boolean
+  readonly hasGuide: boolean
   /** Makes a repository that was created by the library readable by every account. */
   publish(repositoryId: number): Promise<void>
   /**
@@ -44,6 +46,10 @@ const ROOT = 'root'
 export interface ServeOptions {
   /** Begins with an empty catalog if the present one is lost or damaged. */
   readonly anew?: boolean | undefined
+  /** Makes this catalog the owner of the store, even if another copy of it is. */
+  readonly takeOver?: boolean | undefined
+  /** Whether the index of the providers' series is filled in the background. */
+  readonly index?: boolean | undefined
   /** Fills the catalog before any client can. */
   readonly prepare?: ((server: Pick<Server, 'engine' | 'publish'>) => Promise<void>) | undefined
 }
@@ -55,106 +61,129 @@ export interface ServeOptions {
 export async function serve(
   config: Config,
   log?: { write(line: string): void },
-  { anew, prepare }: ServeOptions = {},
+  { prepare, index, ...storage }: ServeOptions = {},
 ): Promise<Server> {
   await using opened = new Closers()
-  const told = new Told()
-  const engine = opened.use(
-    await openEngine({
-      directory: config.data,
-      role: 'server',
-      anew,
-      database: config.database,
-      store: objectStore(config),
-      onEvent: (event) => told.event(event),
-      ...config.engine,
-      trino: distributed(config),
-      uploadLimits: {
-        bytes: config.limits.uploadBytes,
-        unpackedBytes: config.limits.unpackedBytes,
-        memory: config.limits.uploadMemory,
-      },
-    }),
-  )
+  const events = new EarlyLog()
+  const engine = opened.use(await openStorage(config, storage, events))
   // A first start makes an account and shows its key once it listens: that must not fail in between.
   await checkPort(config)
+  const services = await openServer(config, engine, events, opened)
+  const newRootKey = await firstAccount(services.accounts, config.rootKey)
+  const app = buildApp(services, log)
+  opened.defer(() => app.close())
+  warmAfterFirstAnswer(app, engine)
+  events.to(app.log)
+  const rootKeyHolds = await holdsRootKey(services.accounts, config.rootKey)
+  if (config.rootKey !== undefined && !rootKeyHolds) {
+    app.log.warn('PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.')
+  }
+  const root = await services.accounts.byName(ROOT)
+  const publish = (repositoryId: number) => services.access.setOwner(repositoryId, root.id, false)
+  await prepare?.({ engine, publish })
+  await app.listen({ host: config.host, port: config.port })
+  services.refresher.start()
+  opened.defer(() => services.refresher.close())
+  if (index) opened.defer(indexProviders(services.connectors, app.log))
+
+  const parts = opened.move()
+  let closing: Promise<void> | undefined
+  return {
+    url: urlOf(app, config.host),
+    engine,
+    newRootKey,
+    rootKeyHolds,
+    rootKeyHint: root.apiKeyHint,
+    hasConsole: services.console !== undefined,
+    hasGuide: services.guide !== undefined,
+    publish,
+    close: () => (closing ??= finish(services, parts)),
+  }
+}
+
+function openStorage(
+  config: Config,
+  options: Pick<ServeOptions, 'anew' | 'takeOver'>,
+  events: EarlyLog,
+): Promise<Engine> {
+  return openEngine({
+    directory: config.data,
+    role: 'server',
+    ...options,
+    database: config.database,
+    store: objectStore(config),
+    onEvent: (event) => events.event(event),
+    ...config.engine,
+    trino: distributed(config),
+    uploadLimits: {
+      bytes: config.limits.uploadBytes,
+      unpackedBytes: config.limits.unpackedBytes,
+      memory: config.limits.uploadMemory,
+    },
+  })
+}
+
+/** The services, with connectors that are opened when they are first needed. `opened` closes them. */
+async function openServer(
+  config: Config,
+  engine: Engine,
+  events: EarlyLog,
+  opened: Closers,
+): Promise<Services> {
   await migrate(engine.database, 'server', SERVER_STEPS)
   const connectors = new Opened(() =>
     openProviders(config, engine.database, ({ level, provider, message, cause }) =>
-      told.line(level, message, { provider }, cause),
+      events.line(level, message, { provider }, cause),
     ),
   )
   opened.defer(async () => (await connectors.present())?.close())
   // Opening them tells whether the configuration names providers that don't exist.
   if (Object.keys(config.providers).length > 0) await connectors.get()
+  const warn = (message: string, cause: unknown) => events.line('warn', message, {}, cause)
   const services = await openServices({
     config,
     engine,
     connectors: () => connectors.get(),
     version: ownVersion(),
-    console: consoleFolder(),
-    warn: (message, cause) => told.line('warn', message, {}, cause),
+    console: builtFolder('./console/dist/'),
+    guide: builtFolder('./guide/dist/'),
+    warn,
   })
   opened.defer(async () => {
     try {
       await services.usage.flush()
     } catch (error) {
       if (!isUnwritable(error)) throw error
-      told.line(
-        'warn',
-        'Nothing can be written: the rows that were exported last are not counted.',
-        {},
-        error,
-      )
+      warn('Nothing can be written: the rows that were exported last are not counted.', error)
     }
   })
   addGauges(services)
-  const newRootKey = await firstAccount(services.accounts, config.rootKey)
-  const listening = buildApp(services, log)
-  opened.defer(() => listening.close())
-  // Loads the rest after the first answer, which may be to a health check, so that later requests don't wait for it.
+  return services
+}
+
+/** Loads the rest after the first answer, which may be to a health check, so that later requests don't wait for it. */
+function warmAfterFirstAnswer(app: FastifyInstance, engine: Engine): void {
   let answered = false
-  listening.addHook('onResponse', async () => {
+  app.addHook('onResponse', async () => {
     if (answered) return
     answered = true
     void engine.warm()
   })
-  told.to(listening.log)
-  const rootKeyHolds =
-    config.rootKey !== undefined && (await services.accounts.byKey(config.rootKey))?.name === ROOT
-  if (config.rootKey !== undefined && !rootKeyHolds) {
-    listening.log.warn(
-      'PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.',
-    )
-  }
-  const root = await services.accounts.byName(ROOT)
-  const publish = (repositoryId: number) => services.access.setOwner(repositoryId, root.id, false)
-  await prepare?.({ engine, publish })
-  await listening.listen({ host: config.host, port: config.port })
-  services.refresher.start()
-  opened.defer(() => services.refresher.close())
+}
 
-  const parts = opened.move()
-  let closing: Promise<void> | undefined
-  return {
-    url: urlOf(listening, config.host),
-    engine,
-    newRootKey,
-    rootKeyHolds,
-    rootKeyHint: root.apiKeyHint,
-    hasConsole: services.console !== undefined,
-    publish,
-    close: () => {
-      closing ??= (async () => {
-        await services.lifecycle.leave(config.timeouts.leaving)
-        services.exports.gate.close()
-        services.uploads.gate.close()
-        await services.lifecycle.drain(config.timeouts.shutdown)
-        await parts[Symbol.asyncDispose]()
-      })()
-      return closing
-    },
-  }
+async function finish(
+  { lifecycle, exports, uploads, config }: Services,
+  parts: AsyncDisposable,
+): Promise<void> {
+  await lifecycle.leave(config.timeouts.leaving)
+  exports.gate.close()
+  uploads.gate.close()
+  await lifecycle.drain(config.timeouts.shutdown)
+  await parts[Symbol.asyncDispose]()
+}
+
+async function holdsRootKey(accounts: Accounts, key: string | undefined): Promise<boolean> {
+  return key !== undefined && (await accounts.byKey(key))?.name === ROOT
 }
 
 /** Makes the root account if there is none. Gives its key if the key was generated. */
@@ -189,7 +218,7 @@ function urlOf(app: FastifyInstance, host: string): string {
   return `http://${name}:${port}`
 }
 
-function consoleFolder(): string | undefined {
-  const folder = fileURLToPath(new URL('./console/dist/', import.meta.url))
+function builtFolder(path: string): string | undefined {
+  const folder = fileURLToPath(new URL(path, import.meta.url))
   return existsSync(folder) ? folder : undefined
 }

@@ -2,22 +2,24 @@ import type { Connectors } from '../connectors/index.ts'
 import { type Engine, migrate } from '../engine/index.ts'
 import { Access } from './accounts/access.ts'
 import { Accounts } from './accounts/accounts.ts'
+import { Idempotency } from './accounts/idempotency.ts'
 import { Links } from './accounts/links.ts'
 import { NamedKeys } from './accounts/named-keys.ts'
 import { Plans } from './accounts/plans.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
+import { checkSecret } from './accounts/secret-check.ts'
 import { Usage } from './accounts/usage.ts'
 import { UserKeys } from './accounts/user-keys.ts'
 import { secretAmong, secretIn, Vault } from './accounts/vault.ts'
-import type { Config } from './config/config.ts'
 import { ConfigError } from './config/read.ts'
+import type { Config } from './config/schema.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Refresher } from './sources/refresher.ts'
 import { Sources } from './sources/sources.ts'
 import { Exports } from './transfers/exports.ts'
 import { KeptSnapshots } from './transfers/kept-snapshots.ts'
 import { Lifecycle } from './transfers/lifecycle.ts'
-import { Uploads } from './transfers/uploads.ts'
+import { Uploads } from './transfers/uploads/uploads.ts'
 
 /** Everything that the routes work with. */
 export interface Services {
@@ -27,6 +29,7 @@ export interface Services {
   readonly connectors: () => Promise<Connectors>
   readonly accounts: Accounts
   readonly access: Access
+  readonly idempotency: Idempotency
   readonly links: Links
   readonly namedKeys: NamedKeys
   readonly plans: Plans
@@ -43,6 +46,8 @@ export interface Services {
   readonly version: string
   /** The folder of the built console; undefined if it was not built. */
   readonly console: string | undefined
+  /** The folder of the built documentation; undefined if it was not built. */
+  readonly guide: string | undefined
 }
 
 export interface ServiceParts {
@@ -52,6 +57,7 @@ export interface ServiceParts {
   readonly connectors: Connectors | (() => Promise<Connectors>)
   readonly version: string
   readonly console?: string
+  readonly guide?: string
   /** Called with failures in work for which no request waits. */
   readonly warn?: (message: string, cause: unknown) => void
   /** Replaced in tests. */
@@ -68,6 +74,7 @@ export async function openServices({
   connectors: given,
   version,
   console,
+  guide,
   warn,
   now,
 }: ServiceParts): Promise<Services> {
@@ -75,11 +82,7 @@ export async function openServices({
   await migrate(database, 'server', SERVER_STEPS)
   const accounts = new Accounts(database)
   const plans = new Plans(config.plans)
-  for (const { name, plan } of await accounts.list()) {
-    if (!plans.names.includes(plan)) {
-      throw new ConfigError(`Account ${name} has the plan ${plan}, which is not configured in plans.`)
-    }
-  }
+  await requirePlans(accounts, plans)
   const usage = new Usage(
     database,
     (cause) =>
@@ -89,7 +92,15 @@ export async function openServices({
   const metrics = new Metrics()
   const lifecycle = new Lifecycle()
   const secret = config.secret ?? (database.isShared ? await secretAmong(database) : secretIn(config.data))
+  await checkSecret(database, secret, config.previousSecret)
   const access = new Access(database)
+  engine.checkSavedQueries(async (by, repositoryIds) => {
+    const account = await accounts.find(Number(by))
+    if (!account || account.disabled) return false
+    const seen = await Promise.all([...repositoryIds].map((id) => access.of(id, account)))
+    return seen.every(({ right }) => right !== undefined)
+  })
+  const namedKeys = new NamedKeys(database, now)
   const userKeys = new UserKeys(database, new Vault(secret))
   const sources = new Sources(database)
   const connectors = typeof given === 'function' ? given : async () => given
@@ -99,10 +110,12 @@ export async function openServices({
     connectors,
     version,
     console,
+    guide,
     accounts,
     access,
-    links: new Links(accounts, secret, now),
-    namedKeys: new NamedKeys(database, now),
+    idempotency: new Idempotency(database),
+    links: new Links({ database, accounts, namedKeys, secret, now }),
+    namedKeys,
     plans,
     usage,
     userKeys,
@@ -119,10 +132,18 @@ export async function openServices({
       now: now ?? (() => new Date()),
       warn: warn ?? (() => undefined),
     }),
-    exports: new Exports({ config, usage, plans, lifecycle, metrics }, version),
+    exports: new Exports({ config, usage, plans, lifecycle, metrics, temporary: engine.temporary }, version),
     kept: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),
     lifecycle,
     metrics,
+  }
+}
+
+/** @throws ConfigError when an account has a plan that is not configured */
+async function requirePlans(accounts: Accounts, plans: Plans): Promise<void> {
+  for (const { name, plan } of await accounts.list()) {
+    if (plans.names.includes(plan)) continue
+    throw new ConfigError(`Account ${name} has the plan ${plan}, which is not configured in plans.`)
   }
 }

@@ -1,12 +1,42 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/** A folder for results as JSON, one file for each run. */
+const results = process.env['PARQUETRY_TEST_RESULTS']
+
+/** What kills, cuts, fills disks or waits takes as long as everything else: `npm run test:failures`. */
+const FAILURES = [
+  'test/{crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
+  'test/deploy/backup.test.ts',
+  'test/export/flow.test.ts',
+  'test/iceberg/{object-store,pyiceberg,spark}.test.ts',
+  'test/ingest/{limits,readers}.test.ts',
+  'test/server/data/{diskfull,streaming}.test.ts',
+  'test/server/service/{schemathesis,sigterm,soak}.test.ts',
+  'test/sources/processes.test.ts',
+  'test/store/{closing,crash,diskfull,integrity}.test.ts',
+  'test/versions/kills.test.ts',
+]
+/** `service` or `failures`; without it, all tests that are named. */
+const part = process.env['PARQUETRY_TESTS']
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
-    include: ['test/**/*.test.ts'],
+    include: part === 'failures' ? FAILURES : ['test/**/*.test.ts'],
+    exclude: [
+      ...configDefaults.exclude,
+      ...(part === 'service' ? [...FAILURES, 'test/{console,tools}/**', 'test/package/package.test.ts'] : []),
+    ],
+    // Loading the sources anew for each file would take a quarter of the time.
+    isolate: false,
+    ...(results && {
+      reporters: ['default', ['json', { outputFile: `${results}/${process.pid}.json` }]],
+    }),
     // DuckDB and the workers use every core themselves: more files at once would only queue.
     maxWorkers: 2,
+    // No server that a test starts may ask the providers by itself.
+    env: { PARQUETRY_INDEX_PROVIDERS: 'false' },
     testTimeout: 90_000,
     hookTimeout: 90_000,
     coverage: {

@@ -10,7 +10,7 @@ await writeRows(Number(rows))
 const ingestor = new Ingestor({ tempDirectory: directory })
 const take = async (from: string) => {
   const target = join(directory, 'memory.parquet')
-  await ingestor.ingest({
+  await ingestor.jobs.ingest({
     file: from,
     format: 'json',
     target,

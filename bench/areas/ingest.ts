@@ -225,7 +225,7 @@ async function ingest(
   format: UploadFormat,
 ): Promise<void> {
   const target = join(directory, 'ours.parquet')
-  await ingestor.ingest({
+  await ingestor.jobs.ingest({
     file,
     format,
     target,

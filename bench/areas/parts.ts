@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Dataset, type Engine, openEngine } from '../../engine/index.ts'
-import { type BenchOptions, type Case, median } from '../case.ts'
+import { type BenchOptions, type Case, cpuTime, median } from '../case.ts'
 
 /** The cost of a small read as the number of parts of a table grows, with and without statistics of the parts. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
@@ -76,13 +76,13 @@ let asked = 0
 
 /** CPU milliseconds of a read, where each read asks for another value. */
 async function cpu(dataset: Dataset, rows: number, reads: number): Promise<number> {
-  const start = process.cpuUsage()
-  for (let read = 0; read < reads; read++) {
-    const from = (++asked * 7_919) % (rows - 100)
-    using query = await dataset.query({ filter: `id ge ${from} and id lt ${from + 50}`, top: 5 })
-    if ((await query.count()) !== 50) throw new Error('the count is wrong')
-    for await (const _ of query.rows());
-  }
-  const { user, system } = process.cpuUsage(start)
-  return (user + system) / 1_000 / reads
+  const all = await cpuTime(async () => {
+    for (let read = 0; read < reads; read++) {
+      const from = (++asked * 7_919) % (rows - 100)
+      using query = await dataset.query({ filter: `id ge ${from} and id lt ${from + 50}`, top: 5 })
+      if ((await query.count()) !== 50) throw new Error('the count is wrong')
+      for await (const _ of query.rows());
+    }
+  })
+  return all / reads
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Bench } from 'tinybench'
 import { Arena } from '../../engine/duckdb/batch.ts'
-import { openNativeSource } from '../../engine/duckdb/native/native-source.ts'
+import { openNativeRunner } from '../../engine/duckdb/native/native-runner.ts'
 import { openEncoder } from '../../engine/export/formats/index.ts'
 import { Output } from '../../engine/export/formats/output.ts'
 import { shapeOf } from '../../engine/export/formats/text/cells.ts'
@@ -20,7 +20,7 @@ const ROWS = 2048
 /** The steps of an export on one thread, each compared with code as one would write it by hand. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
-  const source = await openNativeSource({
+  const source = await openNativeRunner({
     tempDirectory: directory,
     allowedDirectories: [join(FLIGHTS, '..')],
   })
@@ -111,7 +111,7 @@ async function getRows({ sql }: Statement, quick: boolean): Promise<Case> {
       'getRows() and a loop',
       quick ? 1 : 3,
       async () => {
-        for await (const _ of await executor.bytes({ sql: all, parameters: [], columns }, 'csv', {
+        for await (const _ of await executor.stream({ sql: all, parameters: [], columns }, 'csv', {
           rowBytes: 40,
         }));
       },

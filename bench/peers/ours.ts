@@ -38,7 +38,12 @@ export async function startOurs(
     ],
     {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, PARQUETRY_ROOT_KEY: KEY, PARQUETRY_LOG_LEVEL: 'error' },
+      env: {
+        ...process.env,
+        PARQUETRY_ROOT_KEY: KEY,
+        PARQUETRY_LOG_LEVEL: 'error',
+        PARQUETRY_INDEX_PROVIDERS: 'false',
+      },
     },
   )
   const server: Server = {

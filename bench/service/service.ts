@@ -58,7 +58,13 @@ export async function startService(
     ],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, ...environment, PARQUETRY_ROOT_KEY: KEY, PARQUETRY_LOG_LEVEL: 'error' },
+      env: {
+        ...process.env,
+        ...environment,
+        PARQUETRY_ROOT_KEY: KEY,
+        PARQUETRY_LOG_LEVEL: 'error',
+        PARQUETRY_INDEX_PROVIDERS: 'false',
+      },
     },
   )
   const url = await address(child.stdout)

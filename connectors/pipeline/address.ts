@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../connector.ts'
-import { ConnectorError, quoted } from '../errors.ts'
+import { Failure } from '../failures.ts'
 
 /** Characters of RFC 3986's pchar that `encodeURIComponent` escapes without need. SDMX keys contain them. */
 const NEEDLESS = /%(?:24|26|2B|2C|3A|3B|3D|40)/g
@@ -40,7 +40,7 @@ function encodeSegment(segment: string): string {
   for (let text = segment; ; ) {
     const isStep = text.split(/[/\\]/).some((piece) => piece === '.' || piece === '..')
     if (text === '' || isStep || /[\u0000-\u001f\u007f]/.test(text) || !text.isWellFormed()) {
-      throw new ConnectorError('invalid_series_id', `${quoted(segment)} can not be part of an id.`)
+      throw new Failure('unsafe', { what: segment })
     }
     const next = decoded(text)
     if (next === text) break

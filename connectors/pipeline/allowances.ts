@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProviderInfo } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError, cancelled } from '../errors.ts'
 import { type LimitEntries, type LimitStore, SlidingWindow } from './window.ts'
 
+const DAY_SECONDS = 86_400
 /** How long a request waits for room in a limit before it is refused. */
 const PATIENCE_MS = 5000
 
@@ -48,7 +49,7 @@ export class Allowance {
     try {
       await before
       for (;;) {
-        if (signal?.aborted) throw new ConnectorError('cancelled', 'The request was cancelled.')
+        if (signal?.aborted) throw cancelled()
         const now = this.#now()
         const taken = await this.#tryTake(now)
         if (typeof taken === 'function') return taken
@@ -145,7 +146,8 @@ export class Allowance {
 
   #refusal(now: number, wait: number): ConnectorError {
     const { key, name, slug } = this.#provider
-    const retryAfter = Math.ceil(wait / 1000)
+    // Our windows count a little longer than the provider's, but no limit lasts longer than a day.
+    const retryAfter = Math.min(Math.ceil(wait / 1000), DAY_SECONDS)
     const until = `Try again in ${retryAfter} s`
     const block = this.#blocks.find((each) => each.freeAt(now) > now)
     if (block?.code === 'provider_down') {
@@ -155,8 +157,8 @@ export class Allowance {
     const spent = this.#windows.toSorted((a, b) => b.freeAt(now) - a.freeAt(now))[0]
     const limit =
       block !== undefined || spent === undefined
-        ? `The request limit of ${name} is spent`
-        : `The limit of ${name}, ${spent.limit.requests} requests ${inWords(spent.limit.perSeconds)}, is spent`
+        ? `The request limit of ${name} has been reached`
+        : `The limit of ${name}, ${spent.limit.requests} requests ${inWords(spent.limit.perSeconds)}, has been reached`
     return new ConnectorError('provider_limit', `${limit}. ${until}.`, {
       provider: slug,
       retryAfter,

@@ -1,5 +1,4 @@
-import { ConnectorError } from '../errors.ts'
-import { UpstreamFailure } from './failure.ts'
+import { Failure } from '../failures.ts'
 import type { Layer } from './layer.ts'
 
 export interface BreakerOptions {
@@ -18,7 +17,6 @@ type State = 'closed' | 'open' | 'half-open'
  * longer.
  */
 export class Breaker {
-  readonly #provider: { slug: string; name: string }
   readonly #options: BreakerOptions
   readonly #now: () => number
   #failures = 0
@@ -26,8 +24,7 @@ export class Breaker {
   #cooldownMs: number
   #isProbing = false
 
-  constructor(provider: { slug: string; name: string }, options: BreakerOptions, now: () => number) {
-    this.#provider = provider
+  constructor(options: BreakerOptions, now: () => number) {
     this.#options = options
     this.#now = now
     this.#cooldownMs = options.cooldownMs
@@ -57,9 +54,9 @@ export class Breaker {
       else this.#succeeded()
       return answer
     } catch (error) {
-      if (error instanceof UpstreamFailure) {
+      if (error instanceof Failure) {
         // A provider that sends answers which are too large or garbled is up.
-        const isDown = ['connect', 'broken', 'slow'].includes(error.kind)
+        const isDown = ['unconnected', 'cut', 'slow'].includes(error.kind)
         if (isDown) this.#failed(isProbe)
         else this.#succeeded()
       }
@@ -72,10 +69,7 @@ export class Breaker {
   #throwIfOpen(): void {
     const { state } = this
     if (state === 'closed' || (state === 'half-open' && !this.#isProbing)) return
-    const { name, slug } = this.#provider
-    const retryAfter = Math.max(1, Math.ceil((this.#openUntil - this.#now()) / 1000))
-    const sentence = `${name} has failed several times in a row and is not asked for ${retryAfter} s.`
-    throw new ConnectorError('provider_down', sentence, { provider: slug, retryAfter })
+    throw new Failure('resting', { seconds: (this.#openUntil - this.#now()) / 1000 })
   }
 
   #failed(isProbe: boolean): void {

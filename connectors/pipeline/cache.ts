@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
+import { ConnectorError, type ConnectorErrorCode, cancelled } from '../errors.ts'
 import { sizeOf } from './size.ts'
 
 /** Answers that several processes share, so that what all of them are asked for is fetched once. */
@@ -212,10 +212,6 @@ class Flight {
   leave(): void {
     if (--this.aboard === 0) this.controller.abort()
   }
-}
-
-function cancelled(): ConnectorError {
-  return new ConnectorError('cancelled', 'The request was cancelled.')
 }
 
 /** The promise's outcome, or `cancelled` as soon as the signal aborts. */

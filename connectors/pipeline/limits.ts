@@ -1,6 +1,5 @@
 import type { UpstreamAnswer } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
-import { UpstreamFailure } from './failure.ts'
+import { Failure } from '../failures.ts'
 import type { Layer } from './layer.ts'
 
 /** How long nothing is asked after a 429 without `Retry-After`. */
@@ -15,7 +14,7 @@ const LONGEST_PAUSE_SECONDS = 86_400
  * Counts each request, and each retry, against its allowance before it leaves, and turns 429 into
  * `provider_limit`. A `Retry-After` of the provider holds back every later request with the same allowance.
  */
-export function limited(provider: { slug: string; name: string }, now: () => number): Layer {
+export function limited(now: () => number): Layer {
   return (next) => async (exchange) => {
     const { allowance, signal } = exchange
     const takeBack = await allowance.take(signal)
@@ -23,7 +22,7 @@ export function limited(provider: { slug: string; name: string }, now: () => num
     try {
       answer = await next(exchange)
     } catch (error) {
-      const hasLeft = error instanceof UpstreamFailure && error.kind !== 'connect'
+      const hasLeft = error instanceof Failure && error.kind !== 'unconnected'
       if (!hasLeft) await takeBack()
       throw error
     }
@@ -31,17 +30,12 @@ export function limited(provider: { slug: string; name: string }, now: () => num
     if (answer.status === 429) {
       const seconds = pause ?? DEFAULT_PAUSE_SECONDS
       await allowance.block('provider_limit', seconds)
-      throw new ConnectorError(
-        'provider_limit',
-        `${provider.name} refuses further requests for now. Try again in ${Math.ceil(seconds)} s.`,
-        { provider: provider.slug, retryAfter: seconds },
-      )
+      throw new Failure('too-many', { seconds })
     }
     if (answer.status === 503 && pause !== undefined) {
       await allowance.block('provider_down', pause)
       // This is thrown as an error that isn't retried, because a retry would make the caller wait through the pause.
-      const sentence = `${provider.name} asks to be left alone for ${Math.ceil(pause)} s.`
-      throw new ConnectorError('provider_down', sentence, { provider: provider.slug, retryAfter: pause })
+      throw new Failure('pausing', { seconds: pause })
     }
     return answer
   }

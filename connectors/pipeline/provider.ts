@@ -5,11 +5,11 @@ import type {
   UpstreamAnswer,
   UpstreamRequest,
 } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
+import type { ConnectorError } from '../errors.ts'
+import { type Asked, Failure } from '../failures.ts'
 import { addressOf } from './address.ts'
 import { type Allowance, Allowances } from './allowances.ts'
 import { Breaker, type BreakerOptions } from './breaker.ts'
-import { UpstreamFailure } from './failure.ts'
 import { compose } from './layer.ts'
 import { limited } from './limits.ts'
 import { type RetryOptions, retried } from './retries.ts'
@@ -41,14 +41,14 @@ export interface Provider {
   readonly breaker: Breaker
   /** The allowance of a key; without a key, the allowance of our address. */
   allowance(key: string | undefined): Allowance
-  /** Sends through all layers. Only throws `ConnectorError`; 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
+  /** Sends through all layers. 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
   send(
     request: UpstreamRequest,
     allowance: Allowance,
     signal: AbortSignal | undefined,
   ): Promise<UpstreamAnswer>
   /** Turns anything that was thrown into an error that may be shown. */
-  sanitised(error: unknown, key: string | undefined): ConnectorError
+  sanitised(error: unknown, key: string | undefined, asked?: Omit<Asked, 'provider'>): ConnectorError
   close(): Promise<void>
 }
 
@@ -67,22 +67,19 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
   const key = info.key === 'none' ? undefined : options.key
 
   const allowances = new Allowances(info, options.limitStore, now)
-  const breaker = new Breaker(info, options.breaker, now)
+  const breaker = new Breaker(options.breaker, now)
   const base = new URL(info.baseUrl)
   const transport = openTransport({ base, timeouts, maxBytes })
   const waitMs = timeouts.headersMs + timeouts.bodyMs
   const layers = [
     retried(options.retry),
     breaker.refuse,
-    limited(info, now),
-    slotted(info, limits.concurrency ?? CONCURRENCY, waitMs),
+    limited(now),
+    slotted(limits.concurrency ?? CONCURRENCY, waitMs),
     breaker.observe,
   ]
   const send = compose(layers, transport.send)
   const addresses = [base.href, base.host, base.hostname]
-
-  const shown = (error: unknown, key: string | undefined) =>
-    sanitised(error, info, secretsOf(key, options.key, addresses))
 
   return {
     connector,
@@ -91,26 +88,22 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     breaker,
     allowance: (key) => allowances.of(key),
     async send(request, allowance, signal) {
-      if (info.key === 'required' && allowance.key === undefined) throw keyRequired(info)
+      if (info.key === 'required' && allowance.key === undefined) {
+        throw new Failure('no-key', { what: info.keyPage ?? '' })
+      }
       // Refuses an id that would climb out of the base address before the request costs anything.
       addressOf(base, request)
-      const answer = await send({ request, allowance, signal }).catch((error: unknown) => {
-        throw shown(error, allowance.key)
-      })
+      const answer = await send({ request, allowance, signal })
       const isSlow = answer.status === 408 || answer.status === 504
       if (answer.status < 500 && !isSlow) return answer
-      throw shown(new UpstreamFailure(isSlow ? 'slow' : 'failing', `status ${answer.status}`), allowance.key)
+      throw new Failure(isSlow ? 'slow' : 'failing', { what: `status ${answer.status}` })
     },
-    sanitised: shown,
+    sanitised: (error, key, asked) =>
+      sanitised(error, { provider: info, ...asked }, secretsOf(key, options.key, addresses)),
     close: transport.close,
   }
 }
 
 function secretsOf(...secrets: readonly (string | undefined | readonly string[])[]): Secrets {
   return secrets.flat().filter((secret) => secret !== undefined)
-}
-
-function keyRequired(info: ProviderInfo): ConnectorError {
-  const sentence = `${info.name} needs a key of your own.`
-  return new ConnectorError('key_required', sentence, { provider: info.slug, remedy: 'own-key' })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConnectorError } from '../errors.ts'
-import { UpstreamFailure } from './failure.ts'
+import { cancelled } from '../errors.ts'
+import { Failure } from '../failures.ts'
 import type { Exchange, Layer } from './layer.ts'
 
 export interface RetryOptions {
@@ -23,8 +23,7 @@ export function retried(options: RetryOptions): Layer {
         const answer = await next(exchange)
         if (attempt >= options.attempts || !isWorthRetrying(answer.status, exchange)) return answer
       } catch (error) {
-        const isTransient =
-          error instanceof UpstreamFailure && (error.kind === 'connect' || error.kind === 'broken')
+        const isTransient = error instanceof Failure && (error.kind === 'unconnected' || error.kind === 'cut')
         if (attempt >= options.attempts || !isTransient) throw error
       }
       await backOff(attempt, options, exchange.signal)
@@ -48,6 +47,6 @@ async function backOff(
   const longest = Math.min(options.baseMs * 2 ** (attempt - 1), options.longestMs)
   const wait = longest / 4 + Math.random() * longest * 0.75
   await sleep(wait, undefined, signal === undefined ? {} : { signal }).catch(() => {
-    throw new ConnectorError('cancelled', 'The request was cancelled.')
+    throw cancelled()
   })
 }

@@ -1,65 +1,27 @@
 import { ConnectorError } from '../errors.ts'
-import { UpstreamFailure } from './failure.ts'
+import { type Asked, explained, Failure } from '../failures.ts'
 
 /** Texts that may never be shown; each is replaced by `[hidden]` wherever a cause mentions it. */
 export type Secrets = readonly string[]
 
 /**
- * Turns anything that was thrown into a `ConnectorError` with a sentence of ours. Its cause is a plain description for
- * the log, without addresses, keys or stack traces; the original error is dropped.
+ * Turns anything that was thrown into an error with a sentence of ours. Its cause is a plain description for the log,
+ * without addresses, keys or stack traces; the original error is dropped.
  */
-export function sanitised(
-  error: unknown,
-  provider: { slug: string; name: string },
-  secrets: Secrets,
-): ConnectorError {
-  const cause = describe(error, secrets)
-  const options = { provider: provider.slug, cause }
-  if (error instanceof ConnectorError) {
-    if (error.provider !== undefined && error.cause === undefined) return error
-    return new ConnectorError(error.code, naming(error, provider.name), {
-      provider: provider.slug,
-      retryAfter: error.retryAfter,
-      remedy: error.remedy,
-      ...(error.cause === undefined ? {} : { cause: describe(error.cause, secrets) }),
-    })
+export function sanitised(error: unknown, asked: Asked, secrets: Secrets): ConnectorError {
+  const described = (cause: unknown) => describe(cause, secrets)
+  if (error instanceof Failure) return explained(error, asked, described)
+  if (!(error instanceof ConnectorError)) {
+    return explained(new Failure('unreadable', { cause: error }), asked, described)
   }
-  const { name } = provider
-  if (!(error instanceof UpstreamFailure)) {
-    return new ConnectorError('not_understood', `The answer of ${name} was not understood.`, options)
-  }
-  switch (error.kind) {
-    case 'connect':
-    case 'broken':
-      return new ConnectorError('provider_down', `${name} can not be reached. Try again later.`, options)
-    case 'failing':
-      return new ConnectorError('provider_down', `${name} fails at the moment. Try again later.`, options)
-    case 'slow':
-      return new ConnectorError(
-        'provider_slow',
-        `${name} did not answer in time. Try again later, or ask for less with start and end.`,
-        options,
-      )
-    case 'too-large':
-      return new ConnectorError(
-        'answer_too_large',
-        `The answer of ${name} is too large. Ask for less with start and end.`,
-        options,
-      )
-    case 'redirected':
-    case 'garbled':
-      return new ConnectorError('not_understood', `The answer of ${name} was not understood.`, options)
-    default:
-      return error.kind satisfies never
-  }
-}
-
-/** Adds the provider's name, because the readers that throw don't know whose answer they read. */
-function naming(error: ConnectorError, name: string): string {
-  if (error.provider !== undefined || error.code === 'cancelled') return error.message
-  return error.code === 'not_understood'
-    ? `The answer of ${name} was not understood.`
-    : `${name}: ${error.message}`
+  const { code, message, provider, retryAfter, remedy, cause } = error
+  if (provider !== undefined && cause === undefined) return error
+  return new ConnectorError(code, message, {
+    provider: asked.provider.slug,
+    retryAfter,
+    remedy,
+    ...(cause !== undefined && { cause: described(cause) }),
+  })
 }
 
 /** `Name [CODE]: message`, for each error of the chain. */

@@ -1,4 +1,5 @@
-import { ConnectorError } from '../errors.ts'
+import { cancelled } from '../errors.ts'
+import { Failure } from '../failures.ts'
 import type { Allowance } from './allowances.ts'
 import type { Layer } from './layer.ts'
 
@@ -6,19 +7,13 @@ import type { Layer } from './layer.ts'
  * Limits how many requests with one allowance are under way at once; the others wait in line. `waitMs` limits the wait, so
  * that with a provider that hangs, requests in line don't take longer than those under way.
  */
-export function slotted(
-  provider: { slug: string; name: string },
-  concurrency: number,
-  waitMs: number,
-): Layer {
+export function slotted(concurrency: number, waitMs: number): Layer {
   const lines = new WeakMap<Allowance, Line>()
   return (next) => async (exchange) => {
     let line = lines.get(exchange.allowance)
     if (line === undefined) lines.set(exchange.allowance, (line = new Line(concurrency)))
     if (!(await line.enter(exchange.signal, waitMs))) {
-      if (exchange.signal?.aborted) throw new ConnectorError('cancelled', 'The request was cancelled.')
-      const sentence = `${provider.name} is slow, and too many requests are waiting for it.`
-      throw new ConnectorError('provider_slow', sentence, { provider: provider.slug })
+      throw exchange.signal?.aborted ? cancelled() : new Failure('crowded')
     }
     try {
       return await next(exchange)

@@ -1,8 +1,8 @@
 import type { Pool } from 'undici'
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
+import { Failure } from '../failures.ts'
 import { addressOf, isBelow, rootOf } from './address.ts'
 import { decodeText, unpack } from './body.ts'
-import { UpstreamFailure } from './failure.ts'
 import type { Handler } from './layer.ts'
 
 export interface Timeouts {
@@ -29,7 +29,7 @@ const HEADERS = {
   'user-agent': 'parquetry',
 }
 
-/** HTTP to one provider over its own pool of connections. Every failure is an `UpstreamFailure`. */
+/** HTTP to one provider over its own pool of connections. Every failure is a `Failure`. */
 export function openTransport(options: TransportOptions): { send: Handler; close: () => Promise<void> } {
   let pool: Promise<Pool> | undefined
   const opened = () => {
@@ -71,11 +71,11 @@ async function follow(
     if (location === undefined) return answer
     const target = URL.parse(location, address)
     if (target === null || !isBelow(rootOf(options.base, request), target)) {
-      throw new UpstreamFailure('redirected', 'The provider redirects to another address')
+      throw new Failure('redirected', { what: 'The provider redirects to another address' })
     }
     address = target
   }
-  throw new UpstreamFailure('redirected', `The provider redirects more than ${REDIRECTS} times`)
+  throw new Failure('redirected', { what: `The provider redirects more than ${REDIRECTS} times` })
 }
 
 async function exchange(
@@ -117,7 +117,7 @@ async function exchange(
 }
 
 async function collect(body: AsyncIterable<Buffer>, announced: number, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () => new UpstreamFailure('too-large', `The answer is over ${maxBytes} bytes`)
+  const tooLarge = () => new Failure('oversized', { what: `The answer is over ${maxBytes} bytes` })
   const chunks: Buffer[] = []
   let size = 0
   // Throwing out of the loop destroys the stream, and with it the connection.
@@ -132,14 +132,14 @@ async function collect(body: AsyncIterable<Buffer>, announced: number, maxBytes:
 /** undici's codes for a connection that was never established. */
 const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
-function asFailure(error: unknown, lateStage: string | undefined): UpstreamFailure {
-  if (error instanceof UpstreamFailure) return error
-  if (lateStage !== undefined) return new UpstreamFailure('slow', `The provider was too slow: ${lateStage}`)
+function asFailure(error: unknown, lateStage: string | undefined): Failure {
+  if (error instanceof Failure) return error
+  if (lateStage !== undefined) return new Failure('slow', { what: `The provider was too slow: ${lateStage}` })
   const code = String((error as NodeJS.ErrnoException).code ?? '')
   if (error instanceof AggregateError || UNCONNECTED.test(code)) {
-    return new UpstreamFailure('connect', 'The provider can not be reached', error)
+    return new Failure('unconnected', { what: 'The provider can not be reached', cause: error })
   }
-  return new UpstreamFailure('broken', 'The connection to the provider broke', error)
+  return new Failure('cut', { what: 'The connection to the provider broke', cause: error })
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {

@@ -1,36 +1,34 @@
 import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
-import { observed } from '../observations.ts'
+import { category, listed, providerInfo } from '../describe.ts'
+import { ConnectorError } from '../errors.ts'
+import { absent, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
-import { inferFrequency } from '../periods.ts'
+import { addDays, inferFrequency } from '../periods.ts'
 import {
   firstText,
   isRecord,
   type Json,
   type JsonRecord,
-  notUnderstood,
+  openBody,
   optional,
   record,
   records,
+  refusedStatus,
   required,
   text,
 } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'bank-of-canada',
   name: 'Bank of Canada',
   description: 'Exchange rates, interest rates and financial statistics of Canada.',
   homepage: 'https://www.bankofcanada.ca/valet/docs',
-  tier: 'free',
   baseUrl: 'https://www.bankofcanada.ca/valet',
-  key: 'none',
-  limits: { windows: [] },
-} as const
+})
 
 const ROOT: readonly Category[] = [
-  { path: 'groups', name: 'Groups', description: 'Series that belong together', series: false },
-  { path: 'series', name: 'All series', description: 'Every series, by name', series: true },
+  category('groups', 'Groups', 'Series that belong together', false),
+  category('series', 'All series', 'Every series, by name'),
 ]
 
 /** https://www.bankofcanada.ca/valet/docs. Paths are `groups/FX_RATES_DAILY` and `series`. */
@@ -45,36 +43,32 @@ export const bankOfCanada: Connector = {
       groupOf(path)
       return []
     }
-    const groups = await catalogue(['lists', 'groups', 'json'], 'groups', path, context)
-    return groups.map(({ id, name, description }) => ({
-      path: `groups/${id}`,
-      name,
-      description,
-      series: true,
-    }))
+    const groups = await catalogue(['lists', 'groups', 'json'], 'groups', context)
+    return groups.map(asCategory)
   },
 
   async list(path, page, context) {
     if (path === '' || path === 'groups') return { total: 0, series: [] }
     const members =
       path === 'series'
-        ? await catalogue(['lists', 'series', 'json'], 'series', path, context)
-        : await catalogue(['groups', groupOf(path)], 'groupSeries', path, context)
+        ? await catalogue(['lists', 'series', 'json'], 'series', context)
+        : await catalogue(['groups', groupOf(path)], 'groupSeries', context)
     return slice(members.map(asSeries), page)
   },
 
   async catalogue(context) {
-    const groups = await catalogue(['lists', 'groups', 'json'], 'groups', 'groups', context)
-    const series = await catalogue(['lists', 'series', 'json'], 'series', 'series', context)
-    const categories = groups.map(({ id, ...group }) => ({ path: `groups/${id}`, ...group, series: true }))
-    return { series: series.map(asSeries), categories }
+    const groups = await catalogue(['lists', 'groups', 'json'], 'groups', context)
+    const series = await catalogue(['lists', 'series', 'json'], 'series', context)
+    return { series: series.map(asSeries), categories: groups.map(asCategory) }
   },
 
   async series(id, range, context) {
-    if (!/^[\w.-]+$/.test(id)) throw invalidSeriesId(info, id, 'the name of a series, as FXUSDCAD')
-    const query = { start_date: range.start, end_date: range.end }
+    if (!/^[\w.-]+$/.test(id)) throw malformed('the name of a series, as FXUSDCAD')
+    // The end must lie after the start, so a range of one day is asked for with the day after it.
+    const isDay = range.end !== undefined && range.end === range.start
+    const query = { start_date: range.start, end_date: isDay ? addDays(range.end, 1) : range.end }
     const answer = await context.send({ path: ['observations', id, 'json'], query })
-    const body = bodyOf(answer, () => seriesNotFound(info, id))
+    const body = bodyOf(answer)
     const details = record(body['seriesDetail'])
     const name = Object.hasOwn(details, id) ? id : (Object.keys(details)[0] ?? id)
     const detail = record(details[name])
@@ -84,13 +78,11 @@ export const bankOfCanada: Connector = {
     const frequency =
       frequencyOf(detail) ?? (isRange ? await inferred(rows, id, context) : inferFrequency(datesOf(rows)))
     return {
-      series_id: id,
       name: nameOf(id, text(detail['label']), text(detail['description'])),
       frequency,
       unit: unitOf(detail),
-      lastUpdated: null,
       notes: text(detail['description']),
-      observations: observed(rows, frequency),
+      rows,
     }
   },
 }
@@ -105,11 +97,10 @@ interface Entry {
 function catalogue(
   path: readonly string[],
   name: string,
-  asked: string,
   { cached }: ConnectorContext,
 ): Promise<readonly Entry[]> {
   return cached({ path }, (answer) => {
-    const body = bodyOf(answer, () => pathNotFound(info, asked))
+    const body = bodyOf(answer)
     const details = record(body['groupDetails'] ?? body['groupDetail'])
     const found = body[name] ?? details[name]
     if (found === undefined) throw notUnderstood(`${name} is missing`)
@@ -128,27 +119,28 @@ function entriesOf(found: Json): readonly Entry[] {
   }))
 }
 
+function asCategory({ id, name, description }: Entry): Category {
+  return category(`groups/${id}`, name, description)
+}
+
 function asSeries({ id, name, description }: Entry): SeriesInfo {
-  return {
-    series_id: id,
-    name: nameOf(id, name, description),
-    frequency: null,
-    unit: unitOf({ label: name }),
-    start: null,
-    end: null,
-  }
+  return listed({ series_id: id, name: nameOf(id, name, description), unit: unitOf({ label: name }) })
 }
 
 function groupOf(path: string): string {
   const group = /^groups\/([^/]+)$/.exec(path)?.[1]
-  if (group === undefined) throw pathNotFound(info, path)
+  if (group === undefined) throw absent()
   return group
 }
 
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = record(openBody(answer, info, notFound))
+function bodyOf(answer: UpstreamAnswer): JsonRecord {
+  const body = record(openBody(answer))
   if (answer.status < 400) return body
-  if (/not found|does not exist|invalid series/i.test(text(body['message']) ?? '')) throw notFound()
+  if (/end date must be greater/i.test(text(body['message']) ?? '')) {
+    const sentence = `${info.name} has no data in this range: it may not begin in the future.`
+    throw new ConnectorError('invalid_range', sentence)
+  }
+  if (/not found|does not exist|invalid series/i.test(text(body['message']) ?? '')) throw absent()
   throw refusedStatus(answer, info)
 }
 
@@ -190,7 +182,7 @@ async function inferred(
   const request = { path: ['observations', id, 'json'], query: { recent: RECENT } }
   const more = await optional(
     context.cached(request, (answer) => {
-      const body = bodyOf(answer, () => seriesNotFound(info, id))
+      const body = bodyOf(answer)
       return records(body['observations']).flatMap((row) => asRow(row, id, 'd'))
     }),
   )

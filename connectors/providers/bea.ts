@@ -1,40 +1,34 @@
-import {
-  type Connector,
-  type ConnectorContext,
-  categories,
-  type SeriesInfo,
-  type UpstreamAnswer,
-} from '../connector.ts'
-import { invalidSeriesId, keyRejected, limitReached, pathNotFound, seriesNotFound } from '../errors.ts'
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { categories, category, listed, providerInfo, rate } from '../describe.ts'
+import { absent, Failure, malformed } from '../failures.ts'
 import { missingReason } from '../observation-status.ts'
-import { observed } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { frequencyName } from '../periods.ts'
 import {
   firstText,
   type Json,
   type JsonRecord,
-  notUnderstood,
   number,
+  openBody,
   record,
   records,
+  refusedStatus,
   required,
   text,
   timesTenTo,
 } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'bea',
   name: 'BEA',
   description: 'National accounts and fixed assets of the United States, by the Bureau of Economic Analysis.',
   homepage: 'https://apps.bea.gov/API/docs',
-  tier: 'free',
   baseUrl: 'https://apps.bea.gov/api/data',
   key: 'required',
+  keyPage: 'https://apps.bea.gov/API/signup',
   // A key that causes 30 errors in a minute is blocked for an hour, so the limit here is below the published one.
-  limits: { windows: [{ requests: 90, perSeconds: 60 }] },
-} as const
+  limits: { windows: [rate(90, 60)] },
+})
 
 /** The datasets whose tables have lines with a code of their own; each of these lines is a series. */
 const DATASETS: Readonly<Record<string, string>> = {
@@ -53,22 +47,14 @@ export const bea: Connector = {
 
   async browse(path, context) {
     if (path === '') return categories(DATASETS, false)
-    if (!Object.hasOwn(DATASETS, path)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(DATASETS, path)) throw absent()
     const query = { method: 'GetParameterValues', DatasetName: path, ParameterName: 'TableName' }
     const rows = await context.cached(requestOf(context, query), (answer) =>
-      required(
-        resultsOf(answer, () => pathNotFound(info, path)),
-        'ParamValue',
-      ),
+      required(resultsOf(answer), 'ParamValue'),
     )
     return rows.map((row) => {
       const table = firstText(row, 'TableName', 'Key') ?? ''
-      return {
-        path: `${path}/${table}`,
-        name: firstText(row, 'Description', 'Desc') ?? table,
-        description: '',
-        series: true,
-      }
+      return category(`${path}/${table}`, firstText(row, 'Description', 'Desc') ?? table)
     })
   },
 
@@ -76,57 +62,46 @@ export const bea: Connector = {
     const [dataset = '', table, ...rest] = path.split('/')
     if (table === undefined && (dataset === '' || Object.hasOwn(DATASETS, dataset)))
       return { total: 0, series: [] }
-    if (!Object.hasOwn(DATASETS, dataset) || rest.length > 0) throw pathNotFound(info, path)
+    if (!Object.hasOwn(DATASETS, dataset) || rest.length > 0) throw absent()
     const request = dataOf(context, dataset, table!, 'A,Q,M')
     const series = await context.cached(request, (answer) =>
-      seriesIn(
-        dataset,
-        required(
-          resultsOf(answer, () => pathNotFound(info, path)),
-          'Data',
-        ),
-      ),
+      seriesIn(dataset, required(resultsOf(answer), 'Data')),
     )
     return slice(series, page)
   },
 
   async series(id, _range, context) {
     const [, dataset = '', table = '', code = '', letter = ''] = ID.exec(id) ?? []
-    if (!Object.hasOwn(DATASETS, dataset)) throw invalidSeriesId(info, id, 'as NIPA/T10101/A191RL/Q')
-    const notFound = () => seriesNotFound(info, id)
-    const results = resultsOf(await context.send(dataOf(context, dataset, table, letter)), notFound)
+    if (!Object.hasOwn(DATASETS, dataset)) throw malformed('as NIPA/T10101/A191RL/Q')
+    const results = resultsOf(await context.send(dataOf(context, dataset, table, letter)))
     const lines = required(results, 'Data').filter((row) => text(row['SeriesCode']) === code)
     const [first] = lines
-    if (first === undefined) throw notFound()
+    if (first === undefined) throw absent()
     // A table may contain a series twice, for example again as a memorandum at its end.
     const rows = lines.filter((row) => text(row['LineNumber']) === text(first['LineNumber']))
     const note = records(results['Notes']).find((one) => text(one['NoteRef']) === table)
     const { name, frequency, unit } = described(dataset, first)
     return {
-      series_id: id,
       name,
       frequency,
       unit,
       lastUpdated: text(results['UTCProductionTime']),
       notes: note === undefined ? null : text(note['NoteText']),
-      observations: observed(
-        rows.map((row) => {
-          // The value of a suppressed figure may be 0, and only the note beside it says so.
-          const status = missingReason(text(row['DataValue'])) ?? missingReason(text(row['NoteRef']))
-          return {
-            time: row['TimePeriod'],
-            value: status === undefined ? inUnitOf(first, row) : null,
-            status,
-          }
-        }),
-        frequency,
-      ),
+      rows: rows.map((row) => {
+        // The value of a suppressed figure may be 0, and only the note beside it says so.
+        const status = missingReason(text(row['DataValue'])) ?? missingReason(text(row['NoteRef']))
+        return {
+          time: row['TimePeriod'],
+          value: status === undefined ? inUnitOf(first, row) : null,
+          status,
+        }
+      }),
     }
   },
 
   async checkKey(context) {
     const answer = await context.send(requestOf(context, { method: 'GetDatasetList' }))
-    resultsOf(answer, () => notUnderstood('the list of datasets is missing'))
+    resultsOf(answer)
   },
 }
 
@@ -155,14 +130,12 @@ function seriesIn(dataset: string, rows: readonly JsonRecord[]): readonly Series
 function described(dataset: string, row: JsonRecord): SeriesInfo {
   const letter = /^\d{4}([QM])/.exec(text(row['TimePeriod']) ?? '')?.[1] ?? 'A'
   const code = text(row['SeriesCode']) ?? ''
-  return {
+  return listed({
     series_id: `${dataset}/${text(row['TableName'])}/${code}/${letter}`,
     name: text(row['LineDescription']) ?? code,
     frequency: frequencyName(letter),
     unit: unitOf(row),
-    start: null,
-    end: null,
-  }
+  })
 }
 
 /** `Level` means that the values are of the metric itself; `UNIT_MULT` is the power of ten in which they are given. */
@@ -184,15 +157,15 @@ function inUnitOf(first: JsonRecord, row: JsonRecord): Json | undefined {
 }
 
 /** Errors come with status 200: `{BEAAPI: {Error}}` or `{BEAAPI: {Results: {Error}}}`. */
-function resultsOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const api = record(record(openBody(answer, info, notFound))['BEAAPI'])
+function resultsOf(answer: UpstreamAnswer): JsonRecord {
+  const api = record(record(openBody(answer))['BEAAPI'])
   const given = api['Results']
   const results = record(Array.isArray(given) ? given[0] : given)
   const error = record(results['Error'] ?? api['Error'])
   const message = firstText(error, 'APIErrorDescription') ?? ''
-  if (/rate limit|too many|exceeded/i.test(message)) throw limitReached(info, 3600)
-  if (/user ?id/i.test(message)) throw keyRejected(info)
-  if (Object.keys(error).length > 0) throw notFound()
+  if (/rate limit|too many|exceeded/i.test(message)) throw new Failure('limited', { seconds: 3600 })
+  if (/user ?id/i.test(message)) throw new Failure('bad-key')
+  if (Object.keys(error).length > 0) throw absent()
   if (answer.status >= 400) throw refusedStatus(answer, info)
   return results
 }

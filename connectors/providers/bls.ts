@@ -1,37 +1,36 @@
-import type { Connector, ConnectorContext, SeriesRange, UpstreamAnswer } from '../connector.ts'
-import {
-  invalidSeriesId,
-  keyRejected,
-  limitReached,
-  pathNotFound,
-  providerDown,
-  seriesNotFound,
-} from '../errors.ts'
-import { observed } from '../observations.ts'
+import type { Connector, ConnectorContext, SeriesInfo, SeriesRange, UpstreamAnswer } from '../connector.ts'
+import { category, listed, providerInfo, rate } from '../describe.ts'
+import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { type Period, parsePeriod } from '../periods.ts'
-import { firstText, type Json, type JsonRecord, list, notUnderstood, record, records, text } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
+import {
+  firstText,
+  type Json,
+  type JsonRecord,
+  list,
+  openBody,
+  record,
+  records,
+  refusedStatus,
+  text,
+} from '../read.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'bls',
   name: 'BLS',
   description:
     'Prices, employment, pay and productivity by the U.S. Bureau of Labor Statistics. Without start, a series comes ' +
     'with its last 10 years (20 with a key): each further span of that length costs a request.',
   homepage: 'https://www.bls.gov/data',
-  tier: 'free',
   // Version 2 also takes requests without a key, and has surveys that version 1 lacks (JOLTS).
   baseUrl: 'https://api.bls.gov/publicAPI/v2',
   key: 'optional',
+  keyPage: 'https://data.bls.gov/registrationEngine',
   limits: {
-    windows: [{ requests: 25, perSeconds: 86_400 }],
-    withKey: [
-      { requests: 50, perSeconds: 10 },
-      { requests: 500, perSeconds: 86_400 },
-    ],
+    windows: [rate(25, 86_400)],
+    withKey: [rate(50, 10), rate(500, 86_400)],
   },
-} as const
+})
 
 /** No series begins earlier, and each span of years costs one of the few requests of a day. */
 const FIRST_YEAR = 1900
@@ -58,49 +57,29 @@ export const bls: Connector = {
       return []
     }
     const query = { registrationkey: context.key }
-    const notFound = () => notUnderstood('the list of surveys is missing')
     return context.cached({ path: ['surveys'], query }, (answer) =>
-      resultsOf(answer, 'survey', notFound).map((survey) => {
+      resultsOf(answer, 'survey').map((survey) => {
         const id = text(survey['survey_abbreviation']) ?? ''
-        return { path: id, name: text(survey['survey_name']) ?? id, description: '', series: true }
+        return category(id, text(survey['survey_name']) ?? id)
       }),
     )
   },
 
   async list(path, page, context) {
-    if (path === '') return { total: 0, series: [] }
-    const query = { survey: surveyOf(path), registrationkey: context.key }
-    const notFound = () => pathNotFound(info, path)
-    const ids = await context.cached({ path: ['timeseries', 'popular'], query }, (answer) =>
-      resultsOf(answer, 'series', notFound).flatMap(
-        (series) => firstText(series, 'seriesID', 'seriesId', 'id') ?? [],
-      ),
-    )
-    const unknown = { frequency: null, unit: null, start: null, end: null }
-    return slice(
-      ids.map((id) => ({ series_id: id, name: id, ...unknown })),
-      page,
-    )
+    return slice(await popular(context, surveyOf(path)), page)
   },
 
   async catalogue(context) {
-    const query = { registrationkey: context.key }
-    const popular = await context.cached({ path: ['timeseries', 'popular'], query }, (answer) =>
-      resultsOf(answer, 'series', () => notUnderstood('the popular series are missing')),
-    )
-    const unknown = { frequency: null, unit: null, start: null, end: null }
-    const ids = popular.flatMap((series) => firstText(series, 'seriesID', 'seriesId', 'id') ?? [])
-    return {
-      series: ids.map((id) => ({ series_id: id, name: id, ...unknown })),
-      categories: await this.browse('', context),
-    }
+    const series = await popular(context)
+    return { series, categories: await this.browse('', context) }
   },
 
   async series(id, range, context) {
-    if (!/^[\w#-]+$/.test(id)) throw invalidSeriesId(info, id, 'letters and digits, as CUUR0000SA0')
+    if (!/^[\w#-]+$/.test(id)) throw malformed('letters and digits, as CUUR0000SA0')
     const rows = new Map<string, Point>()
     let catalog: JsonRecord = {}
-    for (const years of spans(range, context.key === undefined ? YEARS.keyless : YEARS.keyed)) {
+    const asked = spans(range, context.key === undefined ? YEARS.keyless : YEARS.keyed)
+    for (const years of asked) {
       const answer = await query(id, years, context)
       catalog = { ...record(answer['catalog']), ...catalog }
       const points = list(answer['data']).map(record).flatMap(asPoint)
@@ -111,15 +90,17 @@ export const bls: Connector = {
     const found = [...rows.values()]
     const frequency = FREQUENCIES.find((one) => found.some((point) => point.frequency === one)) ?? null
     const points = found.filter((point) => point.frequency === frequency)
+    // Without start only the latest years are requested, and the series may begin earlier.
+    const first = points.map(({ time }) => Number(time.slice(0, 4))).sort((a, b) => a - b)[0]
+    const isCut = range.start === undefined && first === asked.at(-1)?.first
     return {
-      series_id: id,
       name: firstText(catalog, 'series_title') ?? id,
       frequency,
       unit: unitOf(text(catalog['measure_data_type'])),
-      lastUpdated: null,
       seasonalAdjustment: text(catalog['seasonality']),
       source: text(catalog['survey_name']),
-      observations: observed(points, frequency),
+      ...(isCut ? { start: null } : {}),
+      rows: points,
     }
   },
 
@@ -127,6 +108,19 @@ export const bls: Connector = {
     const year = new Date().getUTCFullYear()
     await query('CUUR0000SA0', { first: year - 1, last: year }, context)
   },
+}
+
+/** The series of a survey, or of all, that are asked for most. */
+function popular({ cached, key }: ConnectorContext, survey?: string): Promise<SeriesInfo[]> {
+  const request = { path: ['timeseries', 'popular'], query: { survey, registrationkey: key } }
+  return cached(request, (answer) => {
+    const ids = resultsOf(answer, 'series').flatMap((series) => idOf(series) ?? [])
+    return ids.map((id) => listed({ series_id: id, name: id }))
+  })
+}
+
+function idOf(series: JsonRecord): string | null {
+  return firstText(series, 'seriesID', 'seriesId', 'id')
 }
 
 interface Years {
@@ -148,7 +142,6 @@ function spans({ start, end }: SeriesRange, longest: number): Years[] {
 }
 
 async function query(id: string, years: Years, { key, send }: ConnectorContext): Promise<JsonRecord> {
-  const notFound = () => seriesNotFound(info, id)
   const answer = await send({
     method: 'POST',
     // The address must end with a slash.
@@ -160,15 +153,15 @@ async function query(id: string, years: Years, { key, send }: ConnectorContext):
       ...(key === undefined ? {} : { registrationkey: key, catalog: true }),
     },
   })
-  const series = resultsOf(answer, 'series', notFound)
-  const found = series.find((each) => firstText(each, 'seriesID', 'seriesId', 'id') === id) ?? series[0]
-  const isUnknown = saysUnknown(messagesOf(record(openBody(answer, info, notFound))).join(' '))
-  if (found === undefined || (isUnknown && list(found['data']).length === 0)) throw notFound()
+  const series = resultsOf(answer, 'series')
+  const found = series.find((each) => idOf(each) === id) ?? series[0]
+  const isUnknown = saysUnknown(messagesOf(record(openBody(answer))).join(' '))
+  if (found === undefined || (isUnknown && list(found['data']).length === 0)) throw absent()
   return found
 }
 
 function surveyOf(path: string): string {
-  if (!/^\w{2}$/.test(path)) throw pathNotFound(info, path)
+  if (!/^\w{2}$/.test(path)) throw absent()
   return path.toUpperCase()
 }
 
@@ -176,14 +169,14 @@ function surveyOf(path: string): string {
  * A list in `Results`, which is an object or a list of objects. Failures have status 200 and are recognised by
  * `status`, unless the answer has data as well, as with `REQUEST_PARTIALLY_PROCESSED`.
  */
-function resultsOf(answer: UpstreamAnswer, name: string, notFound: () => Error): readonly JsonRecord[] {
-  const body = record(openBody(answer, info, notFound))
+function resultsOf(answer: UpstreamAnswer, name: string): readonly JsonRecord[] {
+  const body = record(openBody(answer))
   const status = text(body['status']) ?? ''
   const found = list(body['Results']).flatMap((results) => records(record(results)[name]))
   const hasData = found.some((each) => list(each['data']).length > 0)
   if (status === 'REQUEST_SUCCEEDED' || (hasData && answer.status < 400)) return found
   if (status === '' && answer.status >= 400) throw refusedStatus(answer, info)
-  throw failure(status, messagesOf(body).join(' '), notFound)
+  throw failure(status, messagesOf(body).join(' '))
 }
 
 function messagesOf(body: JsonRecord): readonly string[] {
@@ -196,14 +189,15 @@ function saysUnknown(message: string): boolean {
   return /series does not exist|invalid series/i.test(message)
 }
 
-function failure(status: string, message: string, notFound: () => Error): Error {
+function failure(status: string, message: string): Error {
   // The quota is tested first, because the sentence about it mentions the key too.
   if (/threshold|quota|too many|exceeded|number of requests/i.test(message)) {
-    return limitReached(info, QUOTA_PAUSE_SECONDS)
+    return new Failure('limited', { seconds: QUOTA_PAUSE_SECONDS })
   }
-  if (/key/i.test(message) && /invalid|not valid|unknown|expired/i.test(message)) return keyRejected(info)
-  if (saysUnknown(message)) return notFound()
-  if (status === 'REQUEST_NOT_PROCESSED' || /OVER_CAPACITY/.test(status)) return providerDown(info)
+  if (/key/i.test(message) && /invalid|not valid|unknown|expired/i.test(message))
+    return new Failure('bad-key')
+  if (saysUnknown(message)) return absent()
+  if (status === 'REQUEST_NOT_PROCESSED' || /OVER_CAPACITY/.test(status)) return new Failure('failing')
   return notUnderstood('a status that is not known')
 }
 

@@ -1,28 +1,20 @@
-import {
-  type Connector,
-  type ConnectorContext,
-  categories,
-  type SeriesInfo,
-  type UpstreamAnswer,
-} from '../connector.ts'
-import { invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
-import { observed } from '../observations.ts'
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { categories, listed, providerInfo } from '../describe.ts'
+import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
-import { type Json, type JsonRecord, notUnderstood, text } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
+import { type Json, type JsonRecord, openBody, refusedStatus, text } from '../read.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'census',
   name: 'Census Bureau',
   description: 'Economic indicators of the U.S. Census Bureau: construction, trade, housing, manufacturing.',
   homepage: 'https://www.census.gov/data/developers/data-sets/economic-indicators.html',
-  tier: 'free',
   baseUrl: 'https://api.census.gov/data',
   key: 'required',
+  keyPage: 'https://api.census.gov/data/key_signup.html',
   // No limit is published for requests with a key.
-  limits: { windows: [] },
-} as const
+})
 
 const PROGRAMS: Readonly<Record<string, string>> = {
   advm3: 'Advance report on durable goods',
@@ -57,27 +49,20 @@ export const census: Connector = {
 
   async browse(path) {
     if (path === '') return categories(PROGRAMS, true)
-    if (!Object.hasOwn(PROGRAMS, path)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(PROGRAMS, path)) throw absent()
     return []
   },
 
   async list(path, page, context) {
-    if (path === '') return { total: 0, series: [] }
-    if (!Object.hasOwn(PROGRAMS, path)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(PROGRAMS, path)) throw absent()
     const request = requestOf(context, path, { time: `from ${LISTED_SINCE}` })
-    const series = await context.cached(request, (answer) =>
-      seriesIn(
-        path,
-        rowsOf(answer, () => pathNotFound(info, path)),
-      ),
-    )
+    const series = await context.cached(request, (answer) => seriesIn(path, rowsOf(answer)))
     return slice(series, page)
   },
 
   async series(id, range, context) {
     const [, program = '', category, type, adjusted] = ID.exec(id) ?? []
-    if (!Object.hasOwn(PROGRAMS, program)) throw invalidSeriesId(info, id, 'as resconst/APERMITS.TOTAL.yes')
-    const notFound = () => seriesNotFound(info, id)
+    if (!Object.hasOwn(PROGRAMS, program)) throw malformed('as resconst/APERMITS.TOTAL.yes')
     const request = requestOf(context, program, {
       category_code: category,
       data_type_code: type,
@@ -85,26 +70,20 @@ export const census: Connector = {
       time: `from ${range.start?.slice(0, 4) ?? '1940'}`,
     })
     // Rows with sampling errors are mixed with the rows of values.
-    const rows = rowsOf(await context.send(request), notFound).filter((row) => row['error_data'] !== 'yes')
-    if (rows.length === 0) throw notFound()
+    const rows = rowsOf(await context.send(request)).filter((row) => row['error_data'] !== 'yes')
+    if (rows.length === 0) throw absent()
     const { name, frequency } = described(program, rows[0]!)
     return {
-      series_id: id,
       name,
       frequency,
-      unit: null,
-      lastUpdated: null,
       seasonalAdjustment: adjusted === 'yes' ? 'Seasonally adjusted' : 'Not seasonally adjusted',
-      observations: observed(
-        rows.map((row) => ({ time: row['time'], value: row['cell_value'] })),
-        frequency,
-      ),
+      rows: rows.map((row) => ({ time: row['time'], value: row['cell_value'] })),
     }
   },
 
   async checkKey(context) {
     const answer = await context.send(requestOf(context, 'resconst', { time: LISTED_SINCE }))
-    rowsOf(answer, () => notUnderstood('the program is missing'))
+    rowsOf(answer)
   },
 }
 
@@ -128,26 +107,23 @@ function described(program: string, row: JsonRecord): SeriesInfo {
   const type = text(row['data_type_code']) ?? ''
   const adjusted = text(row['seasonally_adj']) ?? 'no'
   const how = adjusted === 'yes' ? 'seasonally adjusted' : 'not seasonally adjusted'
-  return {
+  return listed({
     series_id: `${program}/${category}.${type}.${adjusted}`,
     name: `${PROGRAMS[program]}: ${category}, ${type}, ${how}`,
     frequency: parsePeriod(text(row['time']) ?? '')?.frequency ?? null,
-    unit: null,
-    start: null,
-    end: null,
-  }
+  })
 }
 
 /**
  * The rows of an answer: a list of lists, the first of which contains the names of the columns. Nothing found is 204; a
  * bad key is answered with a web page.
  */
-function rowsOf(answer: UpstreamAnswer, notFound: () => Error): readonly JsonRecord[] {
-  if (answer.status === 204) throw notFound()
-  if (/<title>[^<]*(invalid|missing) key/i.test(answer.text)) throw keyRejected(info)
+function rowsOf(answer: UpstreamAnswer): readonly JsonRecord[] {
+  if (answer.status === 204) throw absent()
+  if (/<title>[^<]*(invalid|missing) key/i.test(answer.text)) throw new Failure('bad-key')
   // A query that the service refuses is answered in plain text.
-  if (answer.status === 400 && /^error:/.test(answer.text)) throw notFound()
-  const body: Json = openBody(answer, info, notFound)
+  if (answer.status === 400 && /^error:/.test(answer.text)) throw absent()
+  const body: Json = openBody(answer)
   if (answer.status >= 400) throw refusedStatus(answer, info)
   const [names, ...rows] = Array.isArray(body) ? (body as readonly Json[]) : []
   if (!Array.isArray(names)) throw notUnderstood('the first row, of names, is missing')

@@ -2,38 +2,36 @@ import type {
   Category,
   Connector,
   ConnectorContext,
+  Row,
   SeriesDimension,
   SeriesInfo,
   UpstreamAnswer,
 } from '../connector.ts'
-import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
+import { category, providerInfo } from '../describe.ts'
+import { absent, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode, statusOfFlags } from '../observation-status.ts'
-import { observed, type Row } from '../observations.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import {
   firstText,
   type Json,
   type JsonRecord,
   list,
-  notUnderstood,
   number,
+  openBody,
   record,
   records,
+  refusedStatus,
   text,
 } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'dbnomics',
   name: 'DBnomics',
   description:
     'Series of some hundred statistical offices, central banks and international organisations, mirrored.',
   homepage: 'https://db.nomics.world',
-  tier: 'free',
   baseUrl: 'https://api.db.nomics.world/v22',
-  key: 'none',
-  limits: { windows: [] },
-} as const
+})
 
 /** The dimension that most datasets have for the unit. */
 const UNIT = /^unit(_?measure)?$/i
@@ -56,36 +54,34 @@ export const dbnomics: Connector = {
   freshSeconds: 3600,
 
   async browse(path, context) {
-    const notFound = () => pathNotFound(info, path)
     if (path === '') {
       return context.cached({ path: ['providers'] }, (answer) =>
-        docsOf(bodyOf(answer, notFound), 'providers').map(asProvider),
+        docsOf(bodyOf(answer), 'providers').map(asProvider),
       )
     }
     const [provider, place] = splitPath(path)
     if (place !== undefined && !place.startsWith(NODE)) return []
     const tree = await context.cached({ path: ['providers', provider] }, (answer) => {
-      const body = bodyOf(answer, notFound)
+      const body = bodyOf(answer)
       return body['category_tree'] ?? record(body['provider'])['category_tree'] ?? null
     })
-    if (list(tree).length === 0 && place === undefined) return datasets(provider, context, notFound)
+    if (list(tree).length === 0 && place === undefined) return datasets(provider, context)
     const steps = place === undefined ? [] : place.slice(NODE.length).split('.').map(Number)
     let nodes = records(tree)
     for (const step of steps) {
       const node = nodes[step]
-      if (node === undefined) throw notFound()
+      if (node === undefined) throw absent()
       nodes = records(node['children'])
     }
     return nodes.map((node, index) => asCategory(provider, [...steps, index], node))
   },
 
   async list(path, page, context) {
-    if (path === '') return { total: 0, series: [] }
     const [provider, dataset] = splitPath(path)
     if (dataset === undefined || dataset.startsWith(NODE)) return { total: 0, series: [] }
     const query = { limit: Math.max(1, page.limit), offset: page.offset, observations: 0 }
     const answer = await context.send({ path: ['series', provider, dataset], query })
-    const body = bodyOf(answer, () => pathNotFound(info, path))
+    const body = bodyOf(answer)
     const series = docsOf(body, 'series').slice(0, page.limit)
     return {
       total: number(record(body['series'])['num_found']),
@@ -94,26 +90,23 @@ export const dbnomics: Connector = {
   },
 
   async search(question, { limit, offset }, context) {
-    const missing = () => notUnderstood('the search is missing')
     const found = await context.send({
       path: ['search'],
       query: { q: question, limit: Math.max(1, limit), offset },
     })
-    const body = bodyOf(found, missing)
+    const body = bodyOf(found)
     const categories = docsOf(body, 'results').flatMap((doc) => {
       const [provider, code] = [text(doc['provider_code']), text(doc['code'])]
       if (provider === null || code === null) return []
       const name = text(doc['name']) ?? code
-      return [
-        { path: `${provider}/${code}`, name, description: text(doc['provider_name']) ?? '', series: true },
-      ]
+      return [category(`${provider}/${code}`, name, text(doc['provider_name']) ?? '')]
     })
     // The provider's search only finds datasets, so the series of the best match are searched as well.
     const [provider, dataset] = categories[0]?.path.split('/') ?? []
     if (provider === undefined || dataset === undefined) return { total: 0, series: [], categories }
     const query = { q: question, limit: Math.max(1, limit), offset: 0, observations: 0 }
     const answer = await context.send({ path: ['series', provider, dataset], query })
-    const series = docsOf(bodyOf(answer, missing), 'series').slice(0, limit)
+    const series = docsOf(bodyOf(answer), 'series').slice(0, limit)
     return { total: null, series: series.map((doc) => asSeries(`${provider}/${dataset}`, doc)), categories }
   },
 
@@ -121,20 +114,20 @@ export const dbnomics: Connector = {
     const [, provider, dataset, code] = /^([^/]+)\/([^/]+)\/(.+)$/.exec(id) ?? []
     // A code with a comma would be read as two ids.
     if (provider === undefined || dataset === undefined || code === undefined || id.includes(',')) {
-      throw invalidSeriesId(info, id, 'provider, dataset and series, as BIS/cbpol/M.AU')
+      throw malformed('provider, dataset and series, as BIS/cbpol/M.AU')
     }
-    const notFound = () => seriesNotFound(info, id)
     const answer = await context.send({ path: ['series'], query: { series_ids: id, observations: 1 } })
-    const body = bodyOf(answer, notFound)
+    const body = bodyOf(answer)
     const docs = docsOf(body, 'series')
-    const doc =
-      docs.find((each) => text(each['series_code']) === code) ?? (docs.length === 1 ? docs[0] : undefined)
-    if (doc === undefined) throw notFound()
+    const doc = docs.find((each) => [null, code].includes(text(each['series_code'])))
+    if (doc === undefined) {
+      const others = docs.map((each) => text(each['series_code'])).join(', ')
+      throw others === '' ? absent() : absent(`The answer has the series ${others}.`)
+    }
     const { name, frequency, unit } = asSeries(`${provider}/${dataset}`, doc)
     const about = record(body['datasets'])[`${provider}/${dataset}`] ?? body['dataset']
     const dimensions = dimensionsOf(doc, about)
     return {
-      series_id: id,
       name,
       frequency,
       unit: dimensions?.find(({ id }) => UNIT.test(id))?.label ?? unit,
@@ -145,30 +138,23 @@ export const dbnomics: Connector = {
           .flatMap((note) => text(note) ?? [])
           .join(' ') || null,
       dimensions,
-      observations: observed(rowsOf(doc), frequency),
+      rows: rowsOf(doc),
     }
   },
 }
 
-async function datasets(
-  provider: string,
-  { cached }: ConnectorContext,
-  notFound: () => Error,
-): Promise<readonly Category[]> {
+async function datasets(provider: string, { cached }: ConnectorContext): Promise<readonly Category[]> {
   const all: Category[] = []
   for (let offset = 0; ; offset += DATASETS) {
     const request = { path: ['datasets', provider], query: { limit: DATASETS, offset } }
     const { found, rows } = await cached(request, (answer) => {
-      const body = bodyOf(answer, notFound)
+      const body = bodyOf(answer)
       return { found: number(record(body['datasets'])['num_found']) ?? 0, rows: docsOf(body, 'datasets') }
     })
-    all.push(
-      ...rows.map((row) => {
-        const code = text(row['code']) ?? ''
-        const description = text(row['description']) ?? ''
-        return { path: `${provider}/${code}`, name: text(row['name']) ?? code, description, series: true }
-      }),
-    )
+    for (const row of rows) {
+      const code = text(row['code']) ?? ''
+      all.push(category(`${provider}/${code}`, text(row['name']) ?? code, text(row['description']) ?? ''))
+    }
     if (rows.length === 0 || offset + DATASETS >= found) return all
   }
 }
@@ -176,15 +162,15 @@ async function datasets(
 function splitPath(path: string): [provider: string, place?: string] {
   const match = /^([^/]+)(?:\/([^/]+))?$/.exec(path)
   const isNode = match?.[2]?.startsWith(NODE) ?? false
-  if (match === null || (isNode && !/^~\d+(\.\d+)*$/.test(match[2]!))) throw pathNotFound(info, path)
+  if (match === null || (isNode && !/^~\d+(\.\d+)*$/.test(match[2]!))) throw absent()
   return match[2] === undefined ? [match[1]!] : [match[1]!, match[2]]
 }
 
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = record(openBody(answer, info, notFound))
+function bodyOf(answer: UpstreamAnswer): JsonRecord {
+  const body = record(openBody(answer))
   if (answer.status < 400) return body
   // A malformed code is answered with 400 and the reason in words.
-  if (/not found|unknown|does not exist|no such/i.test(JSON.stringify(body))) throw notFound()
+  if (/not found|unknown|does not exist|no such/i.test(JSON.stringify(body))) throw absent()
   throw refusedStatus(answer, info)
 }
 
@@ -197,12 +183,7 @@ function docsOf(body: JsonRecord, name: string): readonly JsonRecord[] {
 
 function asProvider(doc: JsonRecord): Category {
   const code = text(doc['code']) ?? ''
-  return {
-    path: code,
-    name: text(doc['name']) ?? code,
-    description: firstText(doc, 'website', 'region') ?? '',
-    series: false,
-  }
+  return category(code, text(doc['name']) ?? code, firstText(doc, 'website', 'region') ?? '', false)
 }
 
 /** A node with children is a folder, whether or not it has a code; a node without children is a dataset. */
@@ -210,7 +191,7 @@ function asCategory(provider: string, steps: readonly number[], node: JsonRecord
   const code = text(node['code'])
   const isDataset = code !== null && list(node['children']).length === 0
   const path = isDataset ? `${provider}/${code}` : `${provider}/${NODE}${steps.join('.')}`
-  return { path, name: firstText(node, 'name', 'code') ?? path, description: '', series: isDataset }
+  return category(path, firstText(node, 'name', 'code') ?? path, '', isDataset)
 }
 
 function asSeries(dataset: string, doc: JsonRecord): SeriesInfo {

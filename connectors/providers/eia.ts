@@ -1,35 +1,31 @@
 import type { Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
-import { ConnectorError, invalidSeriesId, keyRejected, pathNotFound, seriesNotFound } from '../errors.ts'
-import { observed } from '../observations.ts'
+import { category, providerInfo, rate } from '../describe.ts'
+import { ConnectorError } from '../errors.ts'
+import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import {
   firstText,
   type JsonRecord,
-  notUnderstood,
   number,
+  openBody,
   record,
   records,
+  refusedStatus,
   required,
   text,
 } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'eia',
   name: 'EIA',
   description:
     'Petroleum, gas, electricity, coal and energy prices, by the U.S. Energy Information Administration.',
   homepage: 'https://www.eia.gov/opendata',
-  tier: 'free',
   baseUrl: 'https://api.eia.gov/v2',
   key: 'required',
-  limits: {
-    windows: [
-      { requests: 5, perSeconds: 1 },
-      { requests: 9000, perSeconds: 3600 },
-    ],
-  },
-} as const
+  keyPage: 'https://www.eia.gov/opendata/register.php',
+  limits: { windows: [rate(5, 1), rate(9000, 3600)] },
+})
 
 /** The most rows that an answer may have. */
 const PAGE = 5000
@@ -46,34 +42,27 @@ export const eia: Connector = {
   freshSeconds: 3600,
 
   async browse(path, context) {
-    if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw pathNotFound(info, path)
+    if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw absent()
     const steps = path === '' ? [] : path.split('/')
     const request = { path: steps, query: { api_key: context.key } }
-    const response = await context.cached(request, (answer) =>
-      responseOf(answer, () => pathNotFound(info, path)),
-    )
+    const response = await context.cached(request, (answer) => responseOf(answer))
     return records(response['routes']).map((route) => {
       const id = text(route['id']) ?? ''
-      return {
-        path: [...steps, id].join('/'),
-        name: text(route['name']) ?? id,
-        description: text(route['description']) ?? '',
-        series: false,
-      }
+      const description = text(route['description']) ?? ''
+      return category([...steps, id].join('/'), text(route['name']) ?? id, description, false)
     })
   },
 
   async list(path) {
-    if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw pathNotFound(info, path)
+    if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw absent()
     return { total: 0, series: [] }
   },
 
   async series(id, _range, context: ConnectorContext) {
-    if (!/^[A-Za-z0-9_.-]+$/.test(id)) throw invalidSeriesId(info, id, 'as PET.RWTC.D')
-    const notFound = () => seriesNotFound(info, id)
-    const { response, rows } = await allPages(id, context, notFound)
+    if (!/^[A-Za-z0-9_.-]+$/.test(id)) throw malformed('as PET.RWTC.D')
+    const { response, rows } = await allPages(id, context)
     const first = rows[0]
-    if (first === undefined) throw notFound()
+    if (first === undefined) throw absent()
     const field = valueField(first)
     const frequency =
       frequencyName(text(response['frequency'])) ??
@@ -81,24 +70,19 @@ export const eia: Connector = {
       parsePeriod(text(first['period']) ?? '')?.frequency ??
       null
     return {
-      series_id: id,
       name: firstText(first, 'series-description', 'seriesDescription', 'product-name') ?? id,
       frequency,
       unit: firstText(first, 'units', `${field}-units`, 'unit'),
-      lastUpdated: null,
       notes: text(response['description']),
-      observations: observed(
-        rows.map((row) => ({ time: row['period'], value: row[field] })),
-        frequency,
-      ),
+      rows: rows.map((row) => ({ time: row['period'], value: row[field] })),
     }
   },
 }
 
 /** The rows of all pages, and the first answer, which also has what is common to them. */
-async function allPages(id: string, { send, key }: ConnectorContext, notFound: () => Error) {
+async function allPages(id: string, { send, key }: ConnectorContext) {
   const page = async (offset: number | undefined) =>
-    responseOf(await send({ path: ['seriesid', id], query: { api_key: key, offset } }), notFound)
+    responseOf(await send({ path: ['seriesid', id], query: { api_key: key, offset } }))
   const response = await page(undefined)
   const rows = [...required(response, 'data')]
   const total = number(response['total']) ?? 0
@@ -111,18 +95,17 @@ async function allPages(id: string, { send, key }: ConnectorContext, notFound: (
 }
 
 /** `{response: {data: […]}}`; a bad key is 403, and other errors are `{error, code}`. */
-function responseOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = record(openBody(answer, info, notFound))
+function responseOf(answer: UpstreamAnswer): JsonRecord {
+  const body = record(openBody(answer))
   const message = JSON.stringify(body['error'] ?? '')
-  if (/api_?key/i.test(message)) throw keyRejected(info)
+  if (/api_?key/i.test(message)) throw new Failure('bad-key')
   if (/OVER_RATE_LIMIT/.test(message)) {
-    throw new ConnectorError('provider_limit', `The request limit of ${info.name} is spent.`, {
-      provider: info.slug,
+    throw new ConnectorError('provider_limit', `The request limit of ${info.name} has been reached.`, {
       retryAfter: 3600,
       remedy: 'own-key',
     })
   }
-  if (/not found|invalid series/i.test(message)) throw notFound()
+  if (/not found|invalid series/i.test(message)) throw absent()
   if (answer.status >= 400) throw refusedStatus(answer, info)
   if (!('response' in body)) throw notUnderstood('response is missing')
   return record(body['response'])

@@ -1,22 +1,18 @@
 import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { invalidSeriesId, pathNotFound, seriesNotFound } from '../errors.ts'
-import { observed } from '../observations.ts'
+import { category, listed, providerInfo } from '../describe.ts'
+import { absent, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { inferFrequency } from '../periods.ts'
-import { isRecord, type Json, notUnderstood, number, record, records, text } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
+import { isRecord, type Json, number, openBody, record, records, refusedStatus, text } from '../read.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'frankfurter',
   name: 'Frankfurter',
   description:
     'Daily reference exchange rates of the European Central Bank, between any two of its currencies.',
   homepage: 'https://frankfurter.dev',
-  tier: 'free',
   baseUrl: 'https://api.frankfurter.dev',
-  key: 'none',
-  limits: { windows: [] },
-} as const
+})
 
 /** The first day with reference rates of the European Central Bank; the blended rates of some currencies are older. */
 const FIRST_DAY = '1999-01-04'
@@ -36,19 +32,14 @@ export const frankfurter: Connector = {
     const [version, currency] = splitPath(path)
     const all = await currencies(version, context)
     if (currency !== '') {
-      currencyAt(currency, path, all)
+      currencyAt(currency, all)
       return []
     }
     const prefix = version === BLENDED ? `${BLENDED}/` : ''
-    const bases = all.map(([code, name]) => ({
-      path: `${prefix}${code}`,
-      name,
-      description: `Rates of 1 ${code}`,
-      series: true,
-    }))
+    const bases = all.map(([code, name]) => category(`${prefix}${code}`, name, `Rates of 1 ${code}`))
     if (version === BLENDED) return bases
     const description = 'Rates of more currencies, blended from those of many central banks'
-    return [...bases, { path: BLENDED, name: 'Blended rates', description, series: false }]
+    return [...bases, category(BLENDED, 'Blended rates', description, false)]
   },
 
   async catalogue(context) {
@@ -63,7 +54,7 @@ export const frankfurter: Connector = {
     const [version, currency] = splitPath(path)
     if (currency === '') return { total: 0, series: [] }
     const all = await currencies(version, context)
-    const base = currencyAt(currency, path, all)
+    const base = currencyAt(currency, all)
     const prefix = version === BLENDED ? `${BLENDED}/` : ''
     const series = all.filter(([code]) => code !== base).map((currency) => asSeries(prefix, base, currency))
     return slice(series, page)
@@ -72,7 +63,7 @@ export const frankfurter: Connector = {
   async series(id, { start, end }, context) {
     const [, blended, base, symbol] = /^(V2\/)?([A-Z]{3})\/([A-Z]{3})$/.exec(id.toUpperCase()) ?? []
     if (base === undefined || symbol === undefined || base === symbol) {
-      throw invalidSeriesId(info, id, 'two currencies, as EUR/USD, or v2/EUR/USD for the blended rate')
+      throw malformed('two currencies, as EUR/USD, or v2/EUR/USD for the blended rate')
     }
     const version = blended === undefined ? 'v1' : BLENDED
     const isBlended = version === BLENDED
@@ -81,11 +72,7 @@ export const frankfurter: Connector = {
       ? { path: ['v2', 'rates'], query: { from, to: end, base, quotes: symbol } }
       : { path: ['v1', `${from}..${end ?? ''}`], query: { base, symbols: symbol } }
     const answer = await context.send(request)
-    const rows = rowsOf(
-      bodyOf(answer, () => seriesNotFound(info, id)),
-      symbol,
-      version,
-    )
+    const rows = rowsOf(bodyOf(answer), symbol, version)
     const all = await currencies(version, context)
     const names = new Map(all.map(([code, name]) => [code, name]))
     // For a long range the service sends one rate a week.
@@ -95,8 +82,7 @@ export const frankfurter: Connector = {
       name: titleOf(base, names.get(symbol) ?? symbol),
       frequency,
       unit: symbol,
-      lastUpdated: null,
-      observations: observed(rows, frequency),
+      rows,
     }
   },
 }
@@ -106,8 +92,9 @@ type Currency = readonly [code: string, name: string, start: string | null]
 /** `{EUR: 'Euro'}` in version 1, `[{iso_code, name, start_date}]` in version 2. */
 function currencies(version: 'v1' | 'v2', context: ConnectorContext): Promise<readonly Currency[]> {
   return context.cached({ path: [version, 'currencies'] }, (answer) => {
-    const missing = () => notUnderstood('the list of currencies is missing')
-    const body = bodyOf(answer, missing)
+    const missing = notUnderstood('the list of currencies is missing')
+    if (answer.status === 404) throw missing
+    const body = bodyOf(answer)
     const entries: readonly Currency[] = isRecord(body)
       ? Object.entries(body).map(([code, name]) => [code, text(name) ?? code, FIRST_DAY])
       : records(body).map((each) => {
@@ -115,7 +102,7 @@ function currencies(version: 'v1' | 'v2', context: ConnectorContext): Promise<re
           return [code, text(each['name']) ?? code, text(each['start_date'])]
         })
     const known = entries.filter(([code]) => /^[A-Z]{3}$/.test(code))
-    if (known.length === 0) throw missing()
+    if (known.length === 0) throw missing
     return known
   })
 }
@@ -131,21 +118,15 @@ function splitPath(path: string): [version: 'v1' | 'v2', currency: string] {
   return blended === undefined ? ['v1', path] : ['v2', rest]
 }
 
-function currencyAt(currency: string, path: string, all: readonly Currency[]): string {
+function currencyAt(currency: string, all: readonly Currency[]): string {
   const code = currency.toUpperCase()
-  if (!all.some(([each]) => each === code)) throw pathNotFound(info, path)
+  if (!all.some(([each]) => each === code)) throw absent()
   return code
 }
 
 function asSeries(prefix: string, base: string, [code, name, start]: Currency): SeriesInfo {
-  return {
-    series_id: `${prefix}${base}/${code}`,
-    name: titleOf(base, name),
-    frequency: 'daily',
-    unit: code,
-    start,
-    end: null,
-  }
+  const series_id = `${prefix}${base}/${code}`
+  return listed({ series_id, name: titleOf(base, name), frequency: 'daily', unit: code, start })
 }
 
 function titleOf(base: string, name: string): string {
@@ -153,13 +134,13 @@ function titleOf(base: string, name: string): string {
 }
 
 /** Errors are `{message}`: 404 for an unknown currency or day, 422 for a pair that makes no sense. */
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): Json {
-  if (answer.status === 422) throw notFound()
-  const body = openBody(answer, info, notFound)
+function bodyOf(answer: UpstreamAnswer): Json {
+  if (answer.status === 422) throw absent()
+  const body = openBody(answer)
   if (answer.status >= 400) throw refusedStatus(answer, info)
   if (typeof body !== 'object' || body === null) throw notUnderstood('the body is no object')
   if (!isRecord(body)) return body
-  if (Object.keys(body).length <= 2 && /not found/i.test(text(body['message']) ?? '')) throw notFound()
+  if (Object.keys(body).length <= 2 && /not found/i.test(text(body['message']) ?? '')) throw absent()
   return body
 }
 

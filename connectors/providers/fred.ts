@@ -1,33 +1,30 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import {
-  invalidSeriesId,
-  keyRejected,
-  limitReached,
-  pathNotFound,
-  providerDown,
-  seriesNotFound,
-} from '../errors.ts'
-import { observed, type Row } from '../observations.ts'
+import type { Category, Connector, ConnectorContext, Row, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { category, providerInfo, rate } from '../describe.ts'
+import { ConnectorError } from '../errors.ts'
+import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName } from '../periods.ts'
-import { firstText, type JsonRecord, notUnderstood, number, record, required, text } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
+import {
+  firstText,
+  type JsonRecord,
+  number,
+  openBody,
+  record,
+  refusedStatus,
+  required,
+  text,
+} from '../read.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'fred',
   name: 'FRED',
   description:
     'Economic data of the Federal Reserve Bank of St. Louis and more than a hundred other sources.',
   homepage: 'https://fred.stlouisfed.org',
-  tier: 'free',
   baseUrl: 'https://api.stlouisfed.org/fred',
   key: 'required',
-  limits: {
-    windows: [
-      { requests: 2, perSeconds: 1 },
-      { requests: 120, perSeconds: 60 },
-    ],
-  },
-} as const
+  keyPage: 'https://fred.stlouisfed.org/docs/api/api_key.html',
+  limits: { windows: [rate(2, 1), rate(120, 60)] },
+})
 
 /** The most observations that a page may have. */
 const PAGE = 100_000
@@ -41,17 +38,10 @@ export const fred: Connector = {
 
   async browse(path, context) {
     const request = requestOf(context, ['category', 'children'], { category_id: categoryId(path) })
-    return context.cached(request, (answer) =>
-      required(
-        bodyOf(answer, () => pathNotFound(info, path)),
-        'categories',
-      ).map(asCategory),
-    )
+    return context.cached(request, (answer) => required(bodyOf(answer), 'categories').map(asCategory))
   },
 
   async list(path, { limit, offset }, context) {
-    // The root of the tree contains only categories.
-    if (path === '') return { total: 0, series: [] }
     const query = {
       category_id: categoryId(path),
       limit: Math.max(1, limit),
@@ -59,26 +49,25 @@ export const fred: Connector = {
       order_by: 'series_id',
     }
     const answer = await context.send(requestOf(context, ['category', 'series'], query))
-    const body = bodyOf(answer, () => pathNotFound(info, path))
+    const body = bodyOf(answer)
     return { total: number(body['count']), series: required(body, 'seriess').slice(0, limit).map(asSeries) }
   },
 
   async search(question, { limit, offset }, context) {
     const query = { search_text: question, limit: Math.max(1, limit), offset }
     const answer = await context.send(requestOf(context, ['series', 'search'], query))
-    const body = bodyOf(answer, () => notUnderstood('the search is missing'))
+    const body = bodyOf(answer)
     const series = required(body, 'seriess').slice(0, limit).map(asSeries)
     return { total: number(body['count']), series, categories: [] }
   },
 
   async series(id, range, context) {
-    if (!/^[\w.-]+$/.test(id)) throw invalidSeriesId(info, id, 'letters, digits, and _ . -, as GNPCA')
-    const notFound = () => seriesNotFound(info, id)
+    if (!/^[\w.-]+$/.test(id)) throw malformed('letters, digits, and _ . -, as GNPCA')
     // https://fred.stlouisfed.org/docs/api/fred/realtime_period.html
     const vintage = { realtime_start: range.asOf, realtime_end: range.asOf }
     const request = requestOf(context, ['series'], { series_id: id, ...vintage })
-    const found = await context.cached(request, (answer) => required(bodyOf(answer, notFound), 'seriess')[0])
-    if (found === undefined) throw notFound()
+    const found = await context.cached(request, (answer) => required(bodyOf(answer), 'seriess')[0])
+    if (found === undefined) throw absent()
     const { name, frequency, unit } = asSeries(found)
     const rows: Row[] = []
     for (let offset = 0; ; offset += PAGE) {
@@ -91,14 +80,13 @@ export const fred: Connector = {
         offset,
       }
       const answer = await context.send(requestOf(context, ['series', 'observations'], query))
-      const body = bodyOf(answer, notFound)
+      const body = bodyOf(answer)
       const found = required(body, 'observations')
       rows.push(...found.map((row) => ({ time: row['date'], value: row['value'] })))
       if (found.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
     }
     const lastUpdated = instant(firstText(found, 'last_updated'))
     return {
-      series_id: id,
       name,
       frequency,
       unit,
@@ -107,28 +95,27 @@ export const fred: Connector = {
       notes: text(found['notes']),
       start: text(found['observation_start']),
       end: text(found['observation_end']),
-      observations: observed(rows, frequency),
+      rows,
     }
   },
 
   /** https://fred.stlouisfed.org/docs/api/fred/series_release.html, and release_sources.html. */
   async source(id, context) {
-    const notFound = () => seriesNotFound(info, id)
     const ofSeries = requestOf(context, ['series', 'release'], { series_id: id })
     const release = await context.cached(ofSeries, (answer) =>
-      text(required(bodyOf(answer, notFound), 'releases')[0]?.['id']),
+      text(required(bodyOf(answer), 'releases')[0]?.['id']),
     )
     if (release === null) return null
     const ofRelease = requestOf(context, ['release', 'sources'], { release_id: release })
     const names = await context.cached(ofRelease, (answer) =>
-      required(bodyOf(answer, notFound), 'sources').flatMap((source) => text(source['name']) ?? []),
+      required(bodyOf(answer), 'sources').flatMap((source) => text(source['name']) ?? []),
     )
     return names.length === 0 ? null : names.join('; ')
   },
 
   async checkKey(context) {
     const answer = await context.send(requestOf(context, ['category', 'children'], { category_id: 0 }))
-    bodyOf(answer, () => notUnderstood('the root category is missing'))
+    bodyOf(answer)
   },
 }
 
@@ -137,7 +124,7 @@ function requestOf(context: ConnectorContext, path: readonly string[], query: Qu
 }
 
 function categoryId(path: string): string {
-  if (!/^\d*$/.test(path)) throw pathNotFound(info, path)
+  if (!/^\d*$/.test(path)) throw absent()
   return path === '' ? '0' : path
 }
 
@@ -145,27 +132,31 @@ function categoryId(path: string): string {
  * The body of a success. Errors are recognised by `error_code`, because a bad key and an unknown id both have status
  * 400.
  */
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = record(openBody(answer, info, notFound))
+function bodyOf(answer: UpstreamAnswer): JsonRecord {
+  const body = record(openBody(answer))
   const code = number(body['error_code']) ?? answer.status
   if (code < 400) return body
   const message = text(body['error_message']) ?? ''
-  if (/api[_ ]key/i.test(message)) throw keyRejected(info)
-  if (code === 404 || /does not exist|not found/i.test(message)) throw notFound()
-  if (code === 429) throw limitReached(info, 60)
-  if (code === 423 || code >= 500) throw providerDown(info)
+  if (/does not exist in ALFRED/i.test(message)) {
+    const sentence =
+      'FRED keeps no version of the series as it was on that day. Ask for a later asOf, or leave it out.'
+    throw new ConnectorError('series_not_found', sentence)
+  }
+  if (/\b(observation|realtime)_(start|end)\b/.test(message)) {
+    const sentence = 'FRED has no such dates: its observations and versions begin on 1776-07-04.'
+    throw new ConnectorError('invalid_range', sentence)
+  }
+  if (/api[_ ]key/i.test(message)) throw new Failure('bad-key')
+  if (code === 404 || /does not exist|not found/i.test(message)) throw absent()
+  if (code === 429) throw new Failure('limited')
+  if (code === 423 || code >= 500) throw new Failure('failing')
   throw answer.status >= 400 ? refusedStatus(answer, info) : notUnderstood(`error_code ${code}`)
 }
 
-function asCategory(category: JsonRecord): Category {
-  const path = text(category['id']) ?? ''
+function asCategory(given: JsonRecord): Category {
+  const path = text(given['id']) ?? ''
   // FRED doesn't say which categories have series; all but the root may.
-  return {
-    path,
-    name: text(category['name']) ?? path,
-    description: text(category['notes']) ?? '',
-    series: true,
-  }
+  return category(path, text(given['name']) ?? path, text(given['notes']) ?? '')
 }
 
 function asSeries(series: JsonRecord): SeriesInfo {

@@ -1,36 +1,32 @@
-import {
-  type Connector,
-  type ConnectorContext,
-  categories,
-  type SeriesInfo,
-  type UpstreamAnswer,
-} from '../connector.ts'
-import {
-  ConnectorError,
-  invalidSeriesId,
-  keyRejected,
-  pathNotFound,
-  quoted,
-  seriesNotFound,
-} from '../errors.ts'
-import { observed } from '../observations.ts'
+import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { categories, category, providerInfo, rate } from '../describe.ts'
+import { ConnectorError, quoted } from '../errors.ts'
+import { absent, Failure, malformed } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { addDays, isDate, periodOfDate } from '../periods.ts'
-import { isRecord, type Json, type JsonRecord, record, records, required, text } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
+import {
+  isRecord,
+  type Json,
+  type JsonRecord,
+  openBody,
+  record,
+  records,
+  refusedStatus,
+  required,
+  text,
+} from '../read.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'sec',
   name: 'SEC',
   description:
     'Figures of companies from their reports to the U.S. Securities and Exchange Commission. The key is who asks, as a ' +
     'name and an address for mail, which the SEC wants to be told.',
   homepage: 'https://www.sec.gov/search-filings/edgar-application-programming-interfaces',
-  tier: 'free',
   baseUrl: 'https://data.sec.gov/api/xbrl',
   key: 'required',
-  limits: { windows: [{ requests: 10, perSeconds: 1 }] },
-} as const
+  limits: { windows: [rate(10, 1)] },
+})
 
 /**
  * The API has no list of companies, so some are listed here; every other company can be requested by its number (CIK).
@@ -61,35 +57,29 @@ export const sec: Connector = {
   async browse(path, context) {
     if (path === '') return categories(COMPANIES, false)
     const { facts } = await factsOf(path, context)
-    return Object.keys(facts).map((taxonomy) => ({
-      path: `${path}/${taxonomy}`,
-      name: taxonomy,
-      description: '',
-      series: true,
-    }))
+    return Object.keys(facts).map((taxonomy) => category(`${path}/${taxonomy}`, taxonomy))
   },
 
   async list(path, page, context) {
     const [cik = '', taxonomy, ...rest] = path.split('/')
     if (taxonomy === undefined || rest.length > 0) return { total: 0, series: [] }
     const { facts } = await factsOf(cik, context)
-    if (!Object.hasOwn(facts, taxonomy)) throw pathNotFound(info, path)
+    if (!Object.hasOwn(facts, taxonomy)) throw absent()
     return slice(facts[taxonomy]!, page)
   },
 
   async series(id, _range, context) {
     const [, cik, taxonomy, tag, unit, asked] = ID.exec(id) ?? []
     if (cik === undefined || taxonomy === undefined || tag === undefined || unit === undefined)
-      throw invalidSeriesId(info, id, SHAPE)
-    const notFound = () => seriesNotFound(info, id)
+      throw malformed(SHAPE)
     const path = ['companyconcept', numberOf(cik), taxonomy, `${tag}.json`]
-    const concept = bodyOf(await context.send(requestOf(context, path)), notFound)
+    const concept = bodyOf(await context.send(requestOf(context, path)))
     const units = record(concept['units'])
     // Units such as `USD/shares` contain a slash, which is written as a hyphen in the id.
     const name = Object.keys(units).find((each) => each.replaceAll('/', '-') === unit)
     if (name === undefined) {
       required(concept, 'units')
-      throw notFound()
+      throw absent()
     }
     const reported = records(units[name])
     const framed = reported.flatMap((fact) => rowOf(fact, periodOfFrame(text(fact['frame']) ?? '')))
@@ -98,17 +88,16 @@ export const sec: Connector = {
     if (facts.length === 0 && reported.length > 0) throw noPeriods(id)
     const isQuarterly = asked === undefined ? facts.some(isOfQuarter) : asked === 'Q'
     const rows = facts.filter((row) => isOfQuarter(row) === isQuarterly)
-    if (rows.length === 0) throw notFound()
+    if (rows.length === 0) throw absent()
     const filed = rows.map(({ fact }) => text(fact['filed']) ?? '').sort()
     return {
-      series_id: id,
       name: `${text(concept['entityName']) ?? cik}: ${text(concept['label']) ?? tag}`,
       frequency: isQuarterly ? 'quarterly' : 'annual',
       unit: name,
       lastUpdated: filed.at(-1) || null,
       source: text(concept['entityName']),
       notes: text(concept['description']),
-      observations: observed(rows, isQuarterly ? 'quarterly' : 'annual'),
+      rows,
     }
   },
 }
@@ -163,12 +152,12 @@ function noPeriods(id: string): Error {
   const sentence =
     `${info.name} has ${quoted(id)}, but not as a series: ` +
     'none of its figures is for a quarter, a year or one moment.'
-  return new ConnectorError('series_not_found', sentence, { provider: info.slug })
+  return new ConnectorError('series_not_found', sentence)
 }
 
 /** The SEC refuses programs that don't say who runs them. */
 function requestOf({ key = '' }: ConnectorContext, path: readonly string[]) {
-  if (!/^[\x20-\x7e]+$/.test(key)) throw keyRejected(info)
+  if (!/^[\x20-\x7e]+$/.test(key)) throw new Failure('bad-key')
   return { path, headers: { 'user-agent': key } }
 }
 
@@ -177,11 +166,10 @@ function numberOf(cik: string): string {
 }
 
 async function factsOf(cik: string, context: ConnectorContext) {
-  const notFound = () => pathNotFound(info, cik)
-  if (!/^\d{1,10}$/.test(cik)) throw notFound()
+  if (!/^\d{1,10}$/.test(cik)) throw absent()
   const request = requestOf(context, ['companyfacts', `${numberOf(cik)}.json`])
   return context.cached(request, (answer) => {
-    const body = bodyOf(answer, notFound)
+    const body = bodyOf(answer)
     required(body, 'facts')
     const facts = Object.entries(record(body['facts'])).map(
       ([taxonomy, concepts]) => [taxonomy, seriesOf(cik, taxonomy, record(concepts))] as const,
@@ -207,8 +195,8 @@ function seriesOf(cik: string, taxonomy: string, concepts: JsonRecord): readonly
   })
 }
 
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = openBody(answer, info, notFound)
+function bodyOf(answer: UpstreamAnswer): JsonRecord {
+  const body = openBody(answer)
   if (answer.status >= 400) throw refusedStatus(answer, info)
   return isRecord(body) ? body : {}
 }

@@ -1,32 +1,29 @@
 import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../errors.ts'
+import { category, listed, providerInfo } from '../describe.ts'
+import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode } from '../observation-status.ts'
-import { observed } from '../observations.ts'
 import { fromPages, slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import {
   firstText,
   type JsonRecord,
   list,
-  notUnderstood,
   number,
+  openBody,
   optional,
   record,
   records,
+  refusedStatus,
   text,
 } from '../read.ts'
-import { openBody, refusedStatus } from '../statuses.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'worldbank',
   name: 'World Bank',
   description: "The World Bank's indicators of development, by country and year.",
   homepage: 'https://data.worldbank.org',
-  tier: 'free',
   baseUrl: 'https://api.worldbank.org/v2',
-  key: 'none',
-  limits: { windows: [] },
-} as const
+})
 
 /** More rows than any list of the provider has, except the list of all indicators. */
 const ALL = 20_000
@@ -35,9 +32,9 @@ const ALL = 20_000
 const WORLD = { id: 'WLD', name: 'World' }
 
 const ROOT: readonly Category[] = [
-  { path: 'topic', name: 'Topics', description: 'Indicators by topic', series: false },
-  { path: 'source', name: 'Sources', description: 'Indicators by database', series: false },
-  { path: 'indicator', name: 'All indicators', description: 'Every indicator, for the world', series: true },
+  category('topic', 'Topics', 'Indicators by topic', false),
+  category('source', 'Sources', 'Indicators by database', false),
+  category('indicator', 'All indicators', 'Every indicator, for the world'),
 ]
 
 /**
@@ -54,25 +51,24 @@ export const worldbank: Connector = {
     const [kind, id, indicator] = splitPath(path)
     if (indicator !== undefined) return []
     if (id === undefined)
-      return catalogue(context, [kind], path, (rows) => rows.map((row) => asCategory(kind, row)))
-    return catalogue(context, [kind, id, 'indicator'], path, (rows) =>
+      return catalogue(context, [kind], (rows) => rows.map((row) => asCategory(kind, row)))
+    return catalogue(context, [kind, id, 'indicator'], (rows) =>
       rows.map((row) => ({ ...asCategory(path, row), description: text(row['sourceNote']) ?? '' })),
     )
   },
 
   async list(path, page, context) {
-    if (path === '') return { total: 0, series: [] }
     const [kind, id, indicator] = splitPath(path)
     if (kind !== 'indicator' && id === undefined) return { total: 0, series: [] }
     if (indicator !== undefined) {
-      const countries = await catalogue(context, ['country'], path, (rows) =>
+      const countries = await catalogue(context, ['country'], (rows) =>
         rows.map((row) => ({
           id: firstText(row, 'id', 'iso2Code') ?? '',
           name: firstText(row, 'name', 'value') ?? '',
         })),
       )
-      const found = await catalogue(context, ['indicator', indicator], path, (rows) => rows[0])
-      if (found === undefined) throw pathNotFound(info, path)
+      const found = await catalogue(context, ['indicator', indicator], (rows) => rows[0])
+      if (found === undefined) throw absent()
       return slice(
         countries.map((country) => asSeries(found, country)),
         page,
@@ -81,18 +77,17 @@ export const worldbank: Connector = {
     const request = kind === 'indicator' ? [kind] : [kind, id!, 'indicator']
     return fromPages(page, async (number, size) => {
       const answer = await context.send(requestOf(request, { page: number, per_page: size }))
-      const { total, rows } = read(answer, () => pathNotFound(info, path))
+      const { total, rows } = read(answer)
       return { total, series: rows.map((row) => asSeries(row, WORLD)) }
     })
   },
 
   /** All indicators: the provider has no search, but they fit into two answers. */
   async catalogue(context) {
-    const missing = () => notUnderstood('the list of indicators is missing')
     const series: SeriesInfo[] = []
     for (let page = 1, pages = 1; page <= pages; page++) {
       const answer = await context.send(requestOf(['indicator'], { page, per_page: ALL }))
-      const part = read(answer, missing)
+      const part = read(answer)
       if (page > 1 && part.page !== page) break
       series.push(...part.rows.map((row) => asSeries(row, WORLD)))
       pages = part.pages
@@ -103,15 +98,14 @@ export const worldbank: Connector = {
   async series(id, _range, context) {
     const [, country, indicator] = /^([A-Za-z0-9]{2,3})\/([^/;]+)$/.exec(id) ?? []
     if (country === undefined || indicator === undefined || country.toLowerCase() === 'all') {
-      throw invalidSeriesId(info, id, 'a country and an indicator, as US/NY.GDP.MKTP.CD')
+      throw malformed('a country and an indicator, as US/NY.GDP.MKTP.CD')
     }
-    const notFound = () => seriesNotFound(info, id)
     const rows: JsonRecord[] = []
     let lastUpdated: string | null = null
     for (let page = 1, pages = 1; page <= pages; page++) {
       const path = ['country', country, 'indicator', indicator]
       const answer = await context.send(requestOf(path, { page, per_page: ALL }))
-      const part = read(answer, notFound)
+      const part = read(answer)
       // The provider sent another page than the one requested, so there are no more.
       if (page > 1 && part.page !== page) break
       rows.push(...part.rows)
@@ -119,36 +113,32 @@ export const worldbank: Connector = {
       lastUpdated ??= part.lastUpdated
     }
     const first = rows[0]
-    if (first === undefined) throw notFound()
+    if (first === undefined) throw absent()
+    const named = [text(record(first['country'])['id']), text(first['countryiso3code'])].filter(Boolean)
+    if (named.length > 0 && !named.includes(country.toUpperCase())) {
+      throw absent(`The answer is about ${named.join(', ')}.`)
+    }
     const title = labelOf(first['indicator'])
     const place = labelOf(first['country'])
-    const about = (await optional(aboutIndicator(indicator, context, notFound))) ?? {}
+    const about = (await optional(aboutIndicator(indicator, context))) ?? {}
     return {
-      series_id: id,
       name: [title ?? indicator, place ?? country].join(', '),
       frequency: parsePeriod(text(first['date']) ?? '')?.frequency ?? null,
       unit: unitOf(first, title),
       lastUpdated,
       source: text(about['sourceOrganization']),
       notes: text(about['sourceNote']),
-      observations: observed(
-        rows.map((row) => ({
-          time: row['date'],
-          value: row['value'],
-          status: statusOfCode(text(row['obs_status'])),
-        })),
-        null,
-      ),
+      rows: rows.map((row) => ({
+        time: row['date'],
+        value: row['value'],
+        status: statusOfCode(text(row['obs_status'])),
+      })),
     }
   },
 }
 
-function aboutIndicator(
-  indicator: string,
-  context: ConnectorContext,
-  notFound: () => Error,
-): Promise<JsonRecord | undefined> {
-  return context.cached(requestOf(['indicator', indicator], {}), (answer) => read(answer, notFound).rows[0])
+function aboutIndicator(indicator: string, context: ConnectorContext): Promise<JsonRecord | undefined> {
+  return context.cached(requestOf(['indicator', indicator], {}), (answer) => read(answer).rows[0])
 }
 
 function requestOf(path: readonly string[], query: Readonly<Record<string, number>>) {
@@ -158,26 +148,23 @@ function requestOf(path: readonly string[], query: Readonly<Record<string, numbe
 function catalogue<T>(
   context: ConnectorContext,
   path: readonly string[],
-  asked: string,
   map: (rows: readonly JsonRecord[]) => T,
 ): Promise<T> {
-  return context.cached(requestOf(path, { per_page: ALL }), (answer) =>
-    map(read(answer, () => pathNotFound(info, asked)).rows),
-  )
+  return context.cached(requestOf(path, { per_page: ALL }), (answer) => map(read(answer).rows))
 }
 
 function splitPath(path: string): [kind: string, id?: string, indicator?: string] {
   const match = /^(?:(topic|source)(?:\/(\d+)(?:\/([^/]+))?)?|(indicator))$/.exec(path)
-  if (match === null) throw pathNotFound(info, path)
+  if (match === null) throw absent()
   return [match[1] ?? match[4]!, match[2], match[3]]
 }
 
 /** `[{page, pages, total, …}, rows]`; errors are `[{message: […]}]`, with a status of 200. */
-function read(answer: UpstreamAnswer, notFound: () => Error) {
-  const body = list(openBody(answer, info, notFound))
+function read(answer: UpstreamAnswer) {
+  const body = list(openBody(answer))
   const head = record(body.find((part) => !Array.isArray(part)))
   const [error] = records(head['message'])
-  if (error !== undefined) throw failure(error, notFound)
+  if (error !== undefined) throw failure(error)
   if (answer.status >= 400) throw refusedStatus(answer, info)
   const rows = body.find((part) => Array.isArray(part))
   // If nothing was found, the rows are `null`.
@@ -192,15 +179,15 @@ function read(answer: UpstreamAnswer, notFound: () => Error) {
 }
 
 /** https://datahelpdesk.worldbank.org/knowledgebase/articles/898620 lists the ids of errors. */
-function failure(error: JsonRecord, notFound: () => Error): Error {
+function failure(error: JsonRecord): Error {
   switch (text(error['id'])) {
     case '120':
     case '175':
-      return notFound()
+      return absent()
     case '105':
     case '110':
     case '111':
-      return providerDown(info)
+      return new Failure('failing')
     default:
       return notUnderstood(`error ${text(error['id']) ?? 'without an id'}`)
   }
@@ -209,20 +196,17 @@ function failure(error: JsonRecord, notFound: () => Error): Error {
 function asCategory(parent: string, row: JsonRecord): Category {
   const id = text(row['id']) ?? ''
   const description = firstText(row, 'sourceNote', 'description') ?? ''
-  return { path: `${parent}/${id}`, name: firstText(row, 'value', 'name') ?? id, description, series: true }
+  return category(`${parent}/${id}`, firstText(row, 'value', 'name') ?? id, description)
 }
 
 function asSeries(indicator: JsonRecord, place: { id: string; name: string }): SeriesInfo {
   const id = text(indicator['id']) ?? ''
   const name = text(indicator['name']) ?? id
-  return {
+  return listed({
     series_id: `${place.id}/${id}`,
     name: `${name}, ${place.name}`,
-    frequency: null,
     unit: unitOf(indicator, name),
-    start: null,
-    end: null,
-  }
+  })
 }
 
 /** Words that a unit contains, unlike `modeled ILO estimate`, `Class` or `TFEC`. */

@@ -73,7 +73,11 @@ export function chooseDimensions(
     if (found) free.delete(found)
     return found?.id ?? ''
   }
-  const named = pattern.map((codes) => (codes.length > 0 ? take(codes) : undefined))
+  const found = pattern.map((codes) => (codes.length > 0 ? take(codes) : undefined))
+  // If the other parts are where the key has them, so is a part whose code does not occur: the answer is about another
+  // series. Otherwise the message may have left that part out.
+  const isInOrder = found.every((id, i) => !id || id === candidates[i]?.id)
+  const named = found.map((id, i) => (id === '' && isInOrder ? (candidates[i]?.id ?? '') : id))
   const wildcards = named.filter((id) => id === undefined).length
   const guessed = wildcards > 1 || (wildcards === 1 && free.size > 1)
   return { ids: named.map((id) => id ?? take([])), certain: false, guessed }

@@ -1,4 +1,10 @@
-import type { Category, ConnectorContext, ProviderInfo, UpstreamRequest } from '../connector.ts'
+import type {
+  Category,
+  ConnectorContext,
+  ProviderInfo,
+  ProviderLimits,
+  UpstreamRequest,
+} from '../connector.ts'
 import type { FlowReference } from './flow-reference.ts'
 import type { KeyPattern } from './keys.ts'
 import type { Structures } from './structures/model.ts'
@@ -22,6 +28,8 @@ export interface SdmxProvider {
   readonly frequencyFirst?: boolean
   /** The unit of a series is the first of these components that it has. */
   readonly units?: readonly string[]
+  /** The unit, where other components than `units` tell it better; `code` is that of a component, '' if it is missing. */
+  readonly unit?: (code: (component: string) => string) => string | undefined
   /** The meaning of `UNIT_MULT` here. Default `named`: values stay as published, and the unit says 'millions'. */
   readonly multiplier?: (flow: FlowReference) => Multiplier
 }
@@ -37,6 +45,20 @@ export type Multiplier = 'named' | 'multiply' | 'divide'
 export interface Scale {
   readonly multiplier: Multiplier
   readonly power: string | undefined
+}
+
+/** The requests of a provider, whose agency is undefined if ids must name one. */
+export type Rest = (agency: string | undefined) => SdmxRequests
+
+/** A provider as its own file describes it; all of them are free and need no key. */
+export interface SdmxService
+  extends Pick<ProviderInfo, 'slug' | 'name' | 'description' | 'homepage' | 'baseUrl'>,
+    Omit<SdmxProvider, 'info' | 'agency' | 'root' | 'requests'> {
+  readonly windows?: ProviderLimits['windows']
+  readonly agency?: string
+  /** Default: all dataflows, in one list. */
+  readonly root?: Branch
+  readonly rest: Rest
 }
 
 /** The requests of a provider, below its base address. */

@@ -1,17 +1,39 @@
 import type { UpstreamAnswer } from '../connector.ts'
-import { kindOfCode, refuseCode, SdmxFailure } from './failures.ts'
+import { Failure, type FailureKind } from '../failures.ts'
 import { type JsonRecord, listOf, parseJson, record, textOf } from './text/json.ts'
+
+/**
+ * HTTP statuses and SDMX codes (web services guidelines 2.1, section 5.8) by what they mean; their numbers do not
+ * overlap.
+ */
+const CODES: Partial<Record<FailureKind, readonly number[]>> = {
+  'no-results': [100, 204, 404, 410],
+  refused: [140, 150, 400, 414, 422],
+  'too-large': [130, 413, 510],
+  limited: [429],
+  unavailable: [110, 401, 403, 451, 500, 501, 502, 503, 504],
+}
+
+function kindOfCode(code: number): FailureKind | undefined {
+  return (Object.keys(CODES) as FailureKind[]).find((kind) => CODES[kind]!.includes(code))
+}
+
+/** Throws for the code of an error element, fault or footer; an unknown code counts as `unreadable`. */
+export function refuseCode(code: string): void {
+  throw new Failure(kindOfCode(Number(code)) ?? 'unreadable', { what: `The message says error ${code}.` })
+}
 
 /**
  * Throws for an answer whose status is a failure, or 204. If the body contains an SDMX code, that code decides: for 'no
  * results' some services send 400, others 500.
  */
 export function refuseFailure({ status, text }: UpstreamAnswer): void {
-  if (status === 204) throw new SdmxFailure('no-results', 'The answer is 204.')
+  if (status === 204) throw new Failure('no-results', { what: 'The answer is 204.' })
   if (status < 300) return
   const code = codeInText(text)
   const kind = (code === undefined ? undefined : kindOfCode(code)) ?? kindOfCode(status) ?? 'unreadable'
-  throw new SdmxFailure(kind, `The answer is ${status}${code === undefined ? '' : ` with code ${code}`}.`)
+  const what = `The answer is ${status}${code === undefined ? '' : ` with code ${code}`}.`
+  throw new Failure(kind, { what })
 }
 
 /**

@@ -1,63 +1,64 @@
 import type { UpstreamRequest } from '../connector.ts'
 import type { FlowReference } from './flow-reference.ts'
 import { isOpen, type KeyPattern } from './keys.ts'
-import type { SdmxRequests } from './provider.ts'
-import { ANY, STRUCTURE_XML } from './rest.ts'
+import type { PeriodRange, Rest } from './provider.ts'
 import type { Reference } from './structures/references.ts'
 
-/** The latest version, and any id, in addresses of the REST API of SDMX 3.0. */
+type Query = NonNullable<UpstreamRequest['query']>
+
+/** The latest version, and any id, in addresses. */
 const LATEST = '+'
 const ANY_ID = '*'
 
-interface Options {
-  readonly agency: string
-  /** The value of `format` for csv and for json. */
-  readonly csv: string
-  readonly json: string
+/** What differs between services that have the REST API of SDMX 3.0 (version 2 of the API). */
+interface Service {
+  readonly structureHeaders: NonNullable<UpstreamRequest['headers']>
+  /** Which structures come with a data structure. */
+  readonly references: 'children' | 'descendants'
+  /** Whether there are category schemes with the dataflows in them. */
+  readonly categories?: boolean
+  readonly data: (range: PeriodRange) => Query
+  readonly keys: Query
+  readonly available?: Query
+  readonly headers?: NonNullable<UpstreamRequest['headers']>
 }
 
-/** Writes a key for the REST API of SDMX 3.0, where a wildcard must be written as `*`. */
-export function keyOf(key: KeyPattern): string {
-  return isOpen(key) ? ANY_ID : key.map((codes) => codes.join('+') || ANY_ID).join('.')
-}
-
-export function flowOf({ agency, id, version }: FlowReference): readonly string[] {
-  return ['dataflow', agency, id, version || LATEST]
-}
-
-/** The requests of the REST API of SDMX 3.0 (version 2 of the API), for a service that takes `format`. */
-export function restOf({ agency, csv, json }: Options): {
-  readonly requests: Omit<SdmxRequests, 'dataflows'>
-  flows(resource: 'dataflow' | 'categoryscheme', query?: UpstreamRequest['query']): UpstreamRequest
-} {
-  const structure = (resource: string, one: Reference, query: UpstreamRequest['query'] = {}) => ({
-    path: ['structure', resource, one.agency, one.id, LATEST],
-    query,
-    headers: STRUCTURE_XML,
-  })
-  return {
-    flows: (resource, query = {}) => structure(resource, { agency, id: ANY_ID, version: '' }, query),
-    requests: {
-      dataStructure: (one) => structure('datastructure', one, { references: 'children' }),
+/** The requests of a service that has the REST API of SDMX 3.0. */
+export const restV2 =
+  (service: Service): Rest =>
+  (agency = 'all') => {
+    const { structureHeaders, headers } = service
+    const structure = (resource: string, one: Pick<Reference, 'agency' | 'id'>, query: Query = {}) => ({
+      path: ['structure', resource, one.agency, one.id, LATEST],
+      query,
+      headers: structureHeaders,
+    })
+    const every = { agency, id: ANY_ID }
+    const series = (flow: FlowReference, key: KeyPattern, query: Query): UpstreamRequest => ({
+      path: ['data', ...pathOf(flow, key)],
+      query,
+      ...(headers && { headers }),
+    })
+    return {
+      dataflows: () => structure('dataflow', every),
+      dataStructure: (one) => structure('datastructure', one, { references: service.references }),
       conceptScheme: (one) => structure('conceptscheme', one),
       codelist: (one) => structure('codelist', one),
-      data: (flow, key, { start, end }) => ({
-        path: ['data', ...flowOf(flow), keyOf(key)],
-        query: { startPeriod: start, endPeriod: end, format: csv },
-        headers: ANY,
+      ...(service.categories && {
+        categories: () => structure('categoryscheme', every, { references: 'parentsandsiblings' }),
       }),
-      // Requests the last observation of each series, because an answer without observations doesn't contain the names
-      // of codes.
-      keys: (flow, key) => ({
-        path: ['data', ...flowOf(flow), keyOf(key)],
-        query: { lastNObservations: 1, format: json },
-        headers: ANY,
-      }),
+      data: (flow, key, range) => series(flow, key, service.data(range)),
+      keys: (flow, key) => series(flow, key, service.keys),
       available: (flow, key, dimension) => ({
-        path: ['availability', ...flowOf(flow), keyOf(key), dimension],
-        query: { mode: 'available' },
-        headers: STRUCTURE_XML,
+        path: ['availability', ...pathOf(flow, key), dimension],
+        query: service.available ?? {},
+        headers: structureHeaders,
       }),
-    },
+    }
   }
+
+/** A dataflow and a key, where a wildcard must be written as `*`. */
+function pathOf({ agency, id, version }: FlowReference, key: KeyPattern): readonly string[] {
+  const parts = isOpen(key) ? ANY_ID : key.map((codes) => codes.join('+') || ANY_ID).join('.')
+  return ['dataflow', agency, id, version || LATEST, parts]
 }

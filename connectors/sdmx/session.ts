@@ -1,6 +1,6 @@
 import type { ConnectorContext } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
-import { SdmxFailure } from './failures.ts'
+import { Failure, type FailureKind } from '../failures.ts'
 import type { SdmxProvider, Session } from './provider.ts'
 import { readStructures } from './structures/structures.ts'
 
@@ -13,6 +13,17 @@ export function openSession(provider: SdmxProvider, context: ConnectorContext): 
   }
 }
 
+/** What an SDMX message may say, as opposed to failures on the way to it. */
+const OF_MESSAGES: readonly FailureKind[] = [
+  ...(['no-results', 'refused', 'no-time', 'no-history', 'too-large'] as const),
+  ...(['limited', 'unavailable', 'unreadable'] as const),
+]
+
+/** Whether an error is in what the provider has answered. */
+export function isOfMessage(error: unknown): error is Failure {
+  return error instanceof Failure && OF_MESSAGES.includes(error.kind)
+}
+
 /**
  * The outcome, or undefined if the provider says that it has none or sends something that can't be read. If the
  * provider is down or its limit is used up, that stays an error, because a result without the outcome would be cached
@@ -22,19 +33,7 @@ export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    const isFinal = error instanceof SdmxFailure && error.kind !== 'limited' && error.kind !== 'unavailable'
-    if (isFinal) return undefined
-    throw error
-  }
-}
-
-/** The outcome of something optional, or undefined if it fails in any way. Only `cancelled` is thrown. */
-export async function optional<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof SdmxFailure) return undefined
-    if (error instanceof ConnectorError && error.code !== 'cancelled') return undefined
+    if (isOfMessage(error) && error.kind !== 'limited' && error.kind !== 'unavailable') return undefined
     throw error
   }
 }
@@ -47,8 +46,9 @@ export async function wide<T>({ provider: { info } }: Session, work: Promise<T>)
   try {
     return await work
   } catch (cause) {
-    if (!(cause instanceof ConnectorError) || cause.code !== 'provider_down') throw cause
-    const sentence = `${info.name} fails at the moment, or at so wide a request. Choose a narrower one, or try again later.`
-    throw new ConnectorError('provider_down', sentence, { provider: info.slug, cause })
+    const isDown = cause instanceof ConnectorError && cause.code === 'provider_down'
+    if (!isDown || isOfMessage(cause)) throw cause
+    const sentence = `${info.name} is failing at the moment, or at so wide a request. Choose a narrower one, or try again later.`
+    throw new ConnectorError('provider_down', sentence, { cause })
   }
 }

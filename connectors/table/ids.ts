@@ -1,10 +1,5 @@
+import type { WantedSeries } from '../calls.ts'
 import { ConnectorError, quoted } from '../errors.ts'
-
-/** One of several series that are asked for together; `id` may contain wildcards. */
-export interface WantedSeries {
-  readonly provider: string
-  readonly id: string
-}
 
 /**
  * Splits a list such as `GDP,UNRATE`, for one provider. SDMX ids contain commas of their own, always before their only

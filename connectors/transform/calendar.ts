@@ -3,6 +3,8 @@ import { addDays, parsePeriod, periodOfDate } from '../periods.ts'
 
 /** Number of months in a period, for each frequency whose periods are whole months. */
 export const MONTHS_IN: Readonly<Record<string, number>> = {
+  triennial: 36,
+  biennial: 24,
   annual: 12,
   semiannual: 6,
   'four-monthly': 4,

@@ -11,16 +11,27 @@ interface Dated {
 }
 
 /**
- * Days at either end of a period that may have no observation, because of holidays and because weeks begin on other
- * days.
+ * Series that are not made of months: the days between two values, and the longest gap, in days, in which nothing is
+ * missing. Around a holiday a week may be dated by another day, and business days may be holidays.
  */
-const SLACK_DAYS = 7
-const NARROW: readonly (string | null)[] = ['daily', 'weekly', 'biweekly', 'intraday']
+interface Pace {
+  readonly days: number
+  readonly longest: number
+}
+const PACES: Readonly<Record<string, Pace>> = {
+  daily: { days: 7, longest: 7 },
+  intraday: { days: 7, longest: 7 },
+  weekly: { days: 7, longest: 10 },
+  biweekly: { days: 14, longest: 17 },
+}
+const EVERY_DAY: Pace = { days: 1, longest: 1 }
+/** A daily series with at least this share of its values on Saturdays and Sundays has a value for every day. */
+const WEEKEND_SHARE = 1 / 7
 
 /**
  * Converts the series to a lower frequency. A period of which something is missing gets the value null and the status
  * `incomplete`. A period made of months is complete if it has all of its months (for `end`: the last one); a period
- * made of days or weeks is complete if the series neither begins nor ends within it.
+ * made of days or weeks is complete if there is no longer gap in it than holidays make (for `end`: none at its end).
  * Throws `invalid_option` if the series itself has a lower frequency or if its frequency is unknown.
  */
 export function converted(
@@ -31,7 +42,8 @@ export function converted(
   const { frequency: to } = conversion
   if (from === to) return series.observations
   const months = MONTHS_IN[from ?? '']
-  const isFiner = NARROW.includes(from) || (months !== undefined && months < MONTHS_IN[to]!)
+  const isNarrow = from !== null && Object.hasOwn(PACES, from)
+  const isFiner = isNarrow || (months !== undefined && months < MONTHS_IN[to]!)
   if (!isFiner || (months !== undefined && MONTHS_IN[to]! % months !== 0)) {
     const own = from === null ? 'has no known frequency' : `is ${from}`
     throw invalid(`The series ${series.series_id} can't be made ${to}: it ${own}.`, series.provider)
@@ -41,8 +53,10 @@ export function converted(
     observation,
   }))
   const groups = Map.groupBy(dated, ({ first }) => periodOfDate(first, to).date)
+  const days = months === undefined ? daysWithValues(dated) : []
+  const pace = from === 'daily' && isEveryDay(days) ? EVERY_DAY : PACES[from!]!
   const isWhole = (start: string, group: readonly Dated[]) =>
-    months === undefined ? reachesBothEnds(dated, start, to) : hasEach(group, start, months, conversion)
+    months === undefined ? !hasGap(days, start, pace, conversion) : hasEach(group, start, months, conversion)
   return [...groups].map(([start, group]) => aggregated(start, group, conversion, isWhole(start, group)))
 }
 
@@ -84,10 +98,36 @@ function hasEach(
   return aggregate === 'end' ? has.has(parts.at(-1)!) : parts.every((part) => has.has(part))
 }
 
-function reachesBothEnds(all: readonly Dated[], start: string, frequency: string): boolean {
-  const end = addDays(addMonths(start, MONTHS_IN[frequency]!), -1)
-  const [first = '9999', last = ''] = [all[0]?.first, all.at(-1)?.first]
-  return first <= addDays(start, SLACK_DAYS - 1) && last >= addDays(end, 1 - SLACK_DAYS)
+/** The days that have a value, oldest first. */
+function daysWithValues(all: readonly Dated[]): readonly string[] {
+  return all.flatMap(({ first, observation }) => (observation.value === null ? [] : [first])).sort()
+}
+
+function isEveryDay(days: readonly string[]): boolean {
+  const weekend = days.filter((day) => [0, 6].includes(new Date(day).getUTCDay()))
+  return weekend.length >= days.length * WEEKEND_SHARE
+}
+
+/** Whether too long a gap lies in a period (for `end`: at its end). */
+function hasGap(
+  days: readonly string[],
+  start: string,
+  pace: Pace,
+  { frequency, aggregate }: Conversion,
+): boolean {
+  const last = addDays(addMonths(start, MONTHS_IN[frequency]!), -1)
+  const inside = days.filter((day) => day >= start && day <= last)
+  // A week that began in the month before may be the first of a month. Where the series itself begins or ends, its first
+  // or last value may be as far from the end of the month as one value is from the next.
+  const before = days.findLast((day) => day < start) ?? addDays(start, pace.days - 1 - pace.longest)
+  const after = days.find((day) => day > last) ?? addDays(last, 1 - pace.days + pace.longest)
+  const all = [before, ...inside, after]
+  const gaps = all.slice(1).map((day, index) => daysBetween(all[index]!, day))
+  return aggregate === 'end' ? gaps.at(-1)! > pace.longest : gaps.some((gap) => gap > pace.longest)
+}
+
+function daysBetween(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / 86_400_000
 }
 
 /**

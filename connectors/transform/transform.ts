@@ -7,6 +7,9 @@ import { invalid, type Plan } from './options.ts'
 
 type Whole = Series & { readonly provider: string }
 
+/** Transformations that look for other periods than an observation's own. */
+const COUNTS_PERIODS: ReadonlySet<string> = new Set(['change', 'percent', 'yoy', 'index'])
+
 /** How many days before the same day a year ago the last observation may be: that day may have been a holiday. */
 const YEAR_SLACK_DAYS = 7
 
@@ -15,8 +18,17 @@ const YEAR_SLACK_DAYS = 7
  * by the row before, so that there is no change across a gap. Daily data have no such calendar, so for them it is the
  * previous observation. Throws `invalid_option` if the series can't be transformed like this.
  */
-export function transformed<T extends Whole>(series: T, plan: Plan, range: SeriesRange): T {
+export function transformed<T extends Whole>(
+  { frequencyDoubt, ...series }: T,
+  plan: Plan,
+  range: SeriesRange,
+): Omit<T, 'frequencyDoubt'> {
   const { conversion, transform } = plan
+  if (frequencyDoubt !== undefined && (conversion !== undefined || COUNTS_PERIODS.has(transform.kind))) {
+    const what = conversion === undefined ? transform.kind : 'conversion'
+    const sentence = `The series ${series.series_id} allows no ${what}, because its frequency is uncertain. ${frequencyDoubt}`
+    throw invalid(sentence, series.provider)
+  }
   const isConverted = conversion !== undefined && conversion.frequency !== series.frequency
   const frequency = isConverted ? conversion.frequency : series.frequency
   const all = conversion === undefined ? series.observations : converted(series, conversion)

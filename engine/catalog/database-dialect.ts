@@ -1,5 +1,5 @@
 /** The few points of SQL in which the databases differ. */
-export interface Dialect {
+export interface DatabaseDialect {
   /** Translates a statement that creates tables from SQLite's SQL. */
   readonly definition: (sql: string) => string
   /** An expression for the number of elements of a JSON array in a text column. */
@@ -8,7 +8,7 @@ export interface Dialect {
   readonly now: string
 }
 
-export const SQLITE: Dialect = {
+export const SQLITE: DatabaseDialect = {
   definition: (sql) => sql,
   arrayLength: (column) => `json_array_length(${column})`,
   now: `unixepoch('subsec') * 1000`,
@@ -24,7 +24,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\) STRICT(, WITHOUT ROWID)?/g, ')'],
 ]
 
-export const POSTGRES: Dialect = {
+export const POSTGRES: DatabaseDialect = {
   definition: (sql) => WORDS.reduce((text, [word, other]) => text.replace(word, other), sql),
   arrayLength: (column) => `json_array_length(CAST(${column} AS json))`,
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision)',

@@ -1,4 +1,4 @@
-import type { Dialect } from './database-dialect.ts'
+import type { DatabaseDialect } from './database-dialect.ts'
 
 export type SqlValue = string | number | bigint | Uint8Array | null
 
@@ -10,7 +10,7 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 export interface Handle {
   /** Whether this handle belongs to a transaction, so that what it reads may still be rolled back. */
   readonly inTransaction: boolean
-  readonly dialect: Dialect
+  readonly dialect: DatabaseDialect
 
   /** `get` and `all` only read. A statement that changes rows and returns them must run in a transaction. */
   get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined>
@@ -62,6 +62,11 @@ export interface TransactionOptions {
    * forget everything. A nested transaction leaves it to the outer one.
    */
   readonly changes?: readonly string[]
+  /**
+   * What the transaction locks first. In this process one transaction with the same name waits for the lock, and the
+   * others wait for it without a connection.
+   */
+  readonly turn?: string
 }
 
 export interface RecallOptions {
@@ -83,6 +88,9 @@ export interface Database extends Handle {
   /** Whether processes on other machines may use it, too. */
   readonly isShared: boolean
 
+  /** How many statements and transactions wait for a connection. */
+  readonly waiting: number
+
   /** Whether it will stay unknown if a commit succeeded. Then nothing may be written, and no file may be removed. */
   readonly inDoubt: boolean
 
@@ -91,6 +99,15 @@ export interface Database extends Handle {
    * changed something, the error is `outcome_unknown`; `catalog_unavailable` would say that nothing was changed.
    */
   answering<T>(work: () => T): T
+
+  /** Runs work that nobody waits for and that is done again later. It gives up locks soon, and few connections are its. */
+  unattended<T>(work: () => T): T
+
+  /**
+   * What tells a database from its copies on other servers and under other names; undefined if nothing does. A physical
+   * replica has the identity of its primary.
+   */
+  identity(): Promise<string | undefined>
 
   /** Whether a table of this name exists. */
   hasTable(name: string): Promise<boolean>

@@ -1,31 +1,51 @@
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
+import { keyPositions } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
 import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { checkName, isId, now } from './fields.ts'
-import type { DatasetName, DatasetRecord, DatasetSummary } from './records.ts'
+import { checkKeep, KEEP } from './history.ts'
+import { changedMetadata, type Metadata } from './metadata.ts'
+import type { DatasetChanges, DatasetName, DatasetRecord, DatasetSummary, SavedQuery } from './records.ts'
 import { noRepository } from './repositories.ts'
 
 /** The name under which the record of a dataset is recalled. */
 export const recordNamed = (id: number) => `dataset ${id}`
 
-interface Row extends Omit<DatasetRecord, 'columns'> {
+interface Row extends Omit<DatasetRecord, 'columns' | 'keep' | 'key' | 'query' | keyof Metadata> {
   readonly columns: string
+  readonly key: string | null
+  readonly keepVersions: number | null
+  readonly keepDays: number | null
+  readonly metadata: string | null
+  readonly query: string | null
 }
 
 const SELECT = `
   SELECT d.id, d.name, d.description, d.repository_id AS "repositoryId", v.number AS version,
-    v.rows AS "rowCount", v.bytes, v.columns, d.created_at AS "createdAt", d.updated_at AS "updatedAt"
+    v.rows AS "rowCount", v.bytes, v.columns, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
+    d.keep_versions AS "keepVersions", d.keep_days AS "keepDays", v.key_columns AS "key", d.metadata, d.query
   FROM datasets d JOIN versions v ON v.id = d.version_id`
 
-interface SummaryRow extends Omit<DatasetRecord, 'columns'> {
+/** A condition whose parameter is the id of a repository, or null for all. */
+const IS_IN = 'd.repository_id = coalesce(CAST(? AS BIGINT), d.repository_id)'
+
+interface InRepository {
+  readonly repositoryId?: number | null | undefined
+}
+
+interface SummaryRow extends Omit<Row, 'columns'> {
   readonly columns: string | null
   readonly versionId: number
 }
 
 const PAGE = `${SELECT.replace('v.columns,', 'CASE WHEN octet_length(v.columns) <= CAST(? AS BIGINT) THEN v.columns END AS columns, v.id AS "versionId",')}
-  WHERE d.id > ? ORDER BY d.id LIMIT ?`
+  WHERE d.id > ? AND ${IS_IN} ORDER BY d.id LIMIT ?`
+
+/** All that may change of a dataset; the version stands for columns and rows. */
+const STATES = `SELECT id, repository_id AS "repositoryId", name, description, version_id, keep_versions, keep_days,
+  updated_at FROM datasets WHERE id > ? ORDER BY id LIMIT ?`
 
 export class Datasets {
   readonly #handle: Handle
@@ -47,51 +67,54 @@ export class Datasets {
     name: string
     description?: string
     columns: readonly Column[]
+    key?: readonly string[]
+    query?: SavedQuery
   }): Promise<DatasetRecord> {
     const at = now()
-    if (!isId(fields.repositoryId)) throw noRepository(fields.repositoryId)
+    const { columns, key = [], query } = fields
+    keyPositions(key, columns)
     return this.#handle.transaction(async (t) => {
-      await t.lock('repositories', fields.repositoryId)
-      if (!(await t.get('SELECT 1 FROM repositories WHERE id = ?', fields.repositoryId))) {
-        throw noRepository(fields.repositoryId)
-      }
+      await lockRepository(t, fields.repositoryId)
       const version = await t.insert(
-        'INSERT INTO versions (number, columns, rows, bytes, raw_bytes, created_at) VALUES (0, ?, 0, 0, 0, ?)',
-        JSON.stringify(fields.columns),
+        'INSERT INTO versions (number, columns, key_columns, rows, bytes, raw_bytes, created_at) VALUES (0, ?, ?, 0, 0, 0, ?)',
+        JSON.stringify(columns),
+        key.length > 0 ? JSON.stringify(key) : null,
         at,
       )
       const id = await named(fields.name, () =>
         t.insert(
-          `INSERT INTO datasets (repository_id, name, description, version_id, created_at, updated_at)
-           VALUES (?, ?, ?, ?, ?, ?)`,
+          `INSERT INTO datasets (repository_id, name, description, version_id, query, created_at, updated_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
           fields.repositoryId,
           checkName(fields.name, 'dataset'),
           fields.description ?? '',
           version,
+          query ? JSON.stringify(query) : null,
           at,
           at,
         ),
+      )
+      await t.run(
+        "UPDATE versions SET dataset_id = ?, operation = 'create', added_rows = 0, removed_rows = 0 WHERE id = ?",
+        id,
+        version,
       )
       return this.in(t).get(id)
     })
   }
 
-  async list(where: { repositoryId?: number } = {}): Promise<DatasetRecord[]> {
-    const rows =
-      where.repositoryId === undefined
-        ? await this.#handle.all<Row>(`${SELECT} ORDER BY d.id`)
-        : await this.#handle.all<Row>(`${SELECT} WHERE d.repository_id = ? ORDER BY d.id`, where.repositoryId)
+  async list({ repositoryId = null }: InRepository = {}): Promise<DatasetRecord[]> {
+    const rows = await this.#handle.all<Row>(`${SELECT} WHERE ${IS_IN} ORDER BY d.id`, repositoryId)
     return rows.map(recordOf)
   }
 
   /** What the datasets are called, in the order of their ids. The same list is given until something changes. */
-  names(where: { repositoryId?: number } = {}): Promise<readonly DatasetName[]> {
-    const { repositoryId } = where
-    const named = 'SELECT id, name, description, repository_id AS "repositoryId" FROM datasets'
+  names({ repositoryId = null }: InRepository = {}): Promise<readonly DatasetName[]> {
     return this.#handle.recall(`names of datasets in ${repositoryId ?? 'all'}`, () =>
-      repositoryId === undefined
-        ? this.#handle.all<DatasetName>(`${named} ORDER BY id`)
-        : this.#handle.all<DatasetName>(`${named} WHERE repository_id = ? ORDER BY id`, repositoryId),
+      this.#handle.all<DatasetName>(
+        `SELECT id, name, description, repository_id AS "repositoryId" FROM datasets d WHERE ${IS_IN} ORDER BY id`,
+        repositoryId,
+      ),
     )
   }
 
@@ -99,10 +122,15 @@ export class Datasets {
    * The next datasets after an id. Their columns are given only if they take at most `columnBytes` as JSON: nobody who
    * looks at a list reads the columns of a wide table, and reading them for all tables takes seconds.
    */
-  async page(after: number, most: number, columnBytes: number): Promise<DatasetSummary[]> {
-    const rows = await this.#handle.all<SummaryRow>(PAGE, columnBytes, after, most)
+  async page(
+    after: number,
+    most: number,
+    { columnBytes, repositoryId = null }: { columnBytes: number } & InRepository,
+  ): Promise<DatasetSummary[]> {
+    const rows = await this.#handle.all<SummaryRow>(PAGE, columnBytes, after, repositoryId, most)
     const page: DatasetSummary[] = []
-    for (const { columns, versionId, ...row } of rows) {
+    for (const { columns, versionId, ...given } of rows) {
+      const row = parsedRow(given)
       if (columns === null) page.push({ ...row, columnCount: await this.#countColumns(versionId) })
       else {
         const parsed = JSON.parse(columns) as Column[]
@@ -110,6 +138,11 @@ export class Datasets {
       }
     }
     return page
+  }
+
+  /** The states of the next datasets after an id. */
+  states(after: number, most: number): Promise<{ id: number; repositoryId: number }[]> {
+    return this.#handle.all(STATES, after, most)
   }
 
   /** Versions never change, so the columns of each are counted only once. */
@@ -134,16 +167,39 @@ export class Datasets {
     })
   }
 
-  async update(id: number, fields: { name?: string; description?: string }): Promise<DatasetRecord> {
+  /** Requires that a dataset has rows of its own. @throws EngineError `not_found`, `saved_query` */
+  async requireStored(id: number): Promise<void> {
+    if ((await this.get(id)).query) throw noStoredRows(id)
+  }
+
+  /** The query that a dataset stands for; undefined if it has rows of its own. @throws EngineError `not_found` */
+  async saved(id: number): Promise<SavedQuery | undefined> {
+    if (!(await this.get(id)).query) return undefined
+    const row = await this.#handle.get<{ query: string }>('SELECT query FROM datasets WHERE id = ?', id)
+    return row && (JSON.parse(row.query) as SavedQuery)
+  }
+
+  /** Changes the fields that are given; null removes one. @throws EngineError as `create` does */
+  async update(id: number, fields: DatasetChanges): Promise<DatasetRecord> {
     return this.#handle.transaction(async (t) => {
       await t.lock('datasets', id)
       const old = await this.in(t).get(id)
       const name = fields.name === undefined ? old.name : checkName(fields.name, 'dataset')
+      const { repositoryId = old.repositoryId, description = old.description } = fields
+      if (repositoryId !== old.repositoryId) await lockRepository(t, repositoryId)
+      const keep =
+        fields.keep === undefined ? old.keep : fields.keep && { ...KEEP, ...old.keep, ...fields.keep }
+      if (keep) checkKeep(keep)
       await named(name, () =>
         t.run(
-          'UPDATE datasets SET name = ?, description = ?, updated_at = ? WHERE id = ?',
+          `UPDATE datasets SET repository_id = ?, name = ?, description = ?, keep_versions = ?, keep_days = ?, metadata = ?, updated_at = ?
+           WHERE id = ?`,
+          repositoryId,
           name,
-          fields.description ?? old.description,
+          description ?? '',
+          keep?.versions ?? null,
+          keep?.days ?? null,
+          JSON.stringify(changedMetadata(old, fields)),
           now(),
           id,
         ),
@@ -159,6 +215,20 @@ export class Datasets {
   }
 }
 
+export function noStoredRows(id: number): EngineError {
+  return new EngineError(
+    'saved_query',
+    `Dataset ${id} is a saved query: it has no rows, versions and files of its own. Change the tables that it reads.`,
+  )
+}
+
+/** @throws EngineError `not_found` */
+async function lockRepository(t: Handle, id: number): Promise<void> {
+  if (!isId(id)) throw noRepository(id)
+  await t.lock('repositories', id)
+  if (!(await t.get('SELECT 1 FROM repositories WHERE id = ?', id))) throw noRepository(id)
+}
+
 async function named<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -169,5 +239,20 @@ async function named<T>(name: string, work: () => Promise<T>): Promise<T> {
 }
 
 function recordOf(row: Row): DatasetRecord {
-  return { ...row, columns: JSON.parse(row.columns) }
+  return { ...parsedRow(row), columns: JSON.parse(row.columns) }
+}
+
+/** A row with the fields that may not be set. Both parts of `keep` are, or neither is. */
+function parsedRow<R extends Pick<Row, 'keepVersions' | 'keepDays' | 'key' | 'metadata' | 'query'>>(
+  given: R,
+) {
+  const { keepVersions, keepDays, key, metadata, query, ...row } = given
+  const keep = keepVersions !== null && keepDays !== null && { versions: keepVersions, days: keepDays }
+  return {
+    ...row,
+    ...(metadata && (JSON.parse(metadata) as Metadata)),
+    ...(key !== null && { key: JSON.parse(key) as string[] }),
+    ...(keep && { keep }),
+    ...(query !== null && { query: (JSON.parse(query) as SavedQuery).given, rowCount: null }),
+  }
 }

@@ -1,10 +1,12 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
-import { READ_ONLY } from '../util/storage-errors.ts'
+import { type MachineCode, sentenceOf } from '../machine-errors.ts'
 
 /** SQLite's result codes (https://sqlite.org/rescode.html); the low byte of an extended code is its primary one. */
 const BUSY = 5
 const LOCKED = 6
+const NO_MEMORY = 7
 const READONLY = 8
+const IO_ERROR = 10
 const CORRUPT = 11
 const FULL = 13
 const CANTOPEN = 14
@@ -47,20 +49,23 @@ export function isSurelyUndone(error: unknown): boolean {
   return [BUSY, LOCKED, READONLY, FULL, CONSTRAINT, ...MISTAKES].includes(code & 0xff)
 }
 
-/**
- * Turns an error of SQLite about a full disk, a read-only folder or a lock into an `EngineError`; gives every other error
- * unchanged.
- */
+/** SQLite's primary result codes that are faults of the machine. */
+const FAULTS: ReadonlyMap<number, MachineCode> = new Map([
+  [FULL, 'storage_full'],
+  // Without the right to write, SQLite can't open the files beside the database either.
+  [READONLY, 'storage_read_only'],
+  [CANTOPEN, 'storage_read_only'],
+  [NO_MEMORY, 'overloaded'],
+  [IO_ERROR, 'storage_failed'],
+])
+
+/** Turns an error of SQLite about the machine or a lock into an `EngineError`; gives every other error unchanged. */
 export function databaseError(error: unknown): unknown {
   const code = codeOf(error)
-  if (code === FULL || code === IOERR_SHMSIZE) {
-    return new EngineError('storage_full', 'The disk is full. Nothing was changed.', { cause: error })
-  }
-  // Without the right to write, SQLite can't open the files beside the database either.
-  if (code !== undefined && [READONLY, CANTOPEN].includes(code & 0xff)) {
-    return new EngineError('storage_read_only', READ_ONLY, { cause: error })
-  }
-  if (code !== undefined && (code & 0xff) === BUSY) {
+  if (code === undefined) return error
+  const fault = code === IOERR_SHMSIZE ? 'storage_full' : FAULTS.get(code & 0xff)
+  if (fault) return new EngineError(fault, sentenceOf(fault), { cause: error })
+  if ((code & 0xff) === BUSY) {
     return new EngineError('locked', 'The database is busy. Try again.', { cause: error })
   }
   return error
@@ -69,6 +74,8 @@ export function databaseError(error: unknown): unknown {
 const UNWRITABLE: readonly ErrorCode[] = [
   'storage_full',
   'storage_read_only',
+  'storage_failed',
+  'too_many_open_files',
   'outcome_unknown',
   'writes_stopped',
   'catalog_unavailable',

@@ -1,5 +1,6 @@
 import type { Column } from '../types/index.ts'
 import type { PartStatistics } from '../types/statistics.ts'
+import type { Metadata, MetadataChanges } from './metadata.ts'
 
 export interface Repository {
   readonly id: number
@@ -10,19 +11,57 @@ export interface Repository {
   readonly updatedAt: string
 }
 
-export interface DatasetRecord {
+/**
+ * How long a version stays after another took its place: as long as it is among the newest `versions`, the current one
+ * included, and was replaced less than `days` days ago.
+ */
+export interface Keep {
+  readonly versions: number
+  readonly days: number
+}
+
+export interface DatasetRecord extends Metadata {
   readonly id: number
   readonly name: string
   readonly description: string
   readonly repositoryId: number
   /** Grows by one with each change of rows or columns; 0 before the first change. */
   readonly version: number
-  readonly rowCount: number
+  /** null for a saved query: its rows are counted when they are read. */
+  readonly rowCount: number | null
   /** Bytes on disk. */
   readonly bytes: number
+  /** The query whose rows these are; absent where the dataset has rows of its own. */
+  readonly query?: QueryDefinition
   readonly columns: readonly Column[]
+  /** The columns by which a row is known: no two rows have the same values in all of them. Absent without a key. */
+  readonly key?: readonly string[]
+  /** How long past versions are kept; absent where that is as the engine keeps them unless told otherwise. */
+  readonly keep?: Keep
   readonly createdAt: string
   readonly updatedAt: string
+}
+
+/** A query as users write it down: a SELECT, or options of a query of one dataset by their names in HTTP without `$`. */
+export type QueryDefinition =
+  | { readonly sql: string; readonly dataset?: undefined }
+  | { readonly sql?: undefined; readonly dataset: number; readonly [option: string]: unknown }
+
+/** A query that a dataset stands for. */
+export interface SavedQuery {
+  readonly given: QueryDefinition
+  /** The datasets that it names, in the order of its text: they stay the same if others take their names. */
+  readonly tables: readonly number[]
+  /** With whose rights they are read, as the engine's caller names accounts. */
+  readonly by?: string | undefined
+}
+
+/** Fields of a dataset to change; null removes one, so that it is as where it was never set. */
+export interface DatasetChanges extends MetadataChanges {
+  readonly name?: string
+  readonly description?: string | null
+  readonly repositoryId?: number
+  readonly keep?: Partial<Keep> | null
 }
 
 /** What a dataset is called. */
@@ -52,6 +91,8 @@ export interface Version {
   readonly id: number
   readonly number: number
   readonly columns: readonly Column[]
+  /** The names of the key's columns; none without a key. */
+  readonly key: readonly string[]
   readonly rows: number
   readonly bytes: number
   readonly rawBytes: number

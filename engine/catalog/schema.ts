@@ -127,4 +127,38 @@ export const CATALOG_STEPS = [
   -- The sums of a part's blocks, by which ranges of it are compared; null where nobody reads it by ranges.
   ALTER TABLE parts ADD COLUMN block_sums TEXT;
   `,
+  `
+  -- How often the store was taken over, by this catalog or a copy of it. The store has the number, too; the catalog with
+  -- the same one is its owner.
+  ALTER TABLE part_store ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+  `,
+  `
+  -- What made a version, who and why, for people; null in versions of an older program. 'replaced_at' is when another one
+  -- took its place, in milliseconds since 1970: null while the dataset shows it, 0 where it has the same number and rows.
+  ALTER TABLE versions ADD COLUMN operation TEXT;
+  ALTER TABLE versions ADD COLUMN author TEXT;
+  ALTER TABLE versions ADD COLUMN note TEXT;
+  ALTER TABLE versions ADD COLUMN added_rows INTEGER;
+  ALTER TABLE versions ADD COLUMN removed_rows INTEGER;
+  ALTER TABLE versions ADD COLUMN replaced_at INTEGER;
+  -- How many versions are kept, and for how many days; null: as many as the engine keeps unless told otherwise.
+  ALTER TABLE datasets ADD COLUMN keep_versions INTEGER;
+  ALTER TABLE datasets ADD COLUMN keep_days INTEGER;
+  -- The version with which a dataset was made.
+  UPDATE versions SET dataset_id = (SELECT d.id FROM datasets d WHERE d.version_id = versions.id) WHERE dataset_id IS NULL;
+  `,
+  `
+  -- The names of the columns of which no two rows have the same values, as JSON; null without a key.
+  ALTER TABLE versions ADD COLUMN key_columns TEXT;
+  `,
+  `
+  -- What people have written down about a dataset, as JSON; null where they have not.
+  ALTER TABLE datasets ADD COLUMN metadata TEXT;
+  -- The profile of a version's columns, as JSON; null where it was not made.
+  ALTER TABLE versions ADD COLUMN profile TEXT;
+  `,
+  `
+  -- The query whose rows a dataset has instead of rows of its own, as JSON.
+  ALTER TABLE datasets ADD COLUMN query TEXT;
+  `,
 ] as const

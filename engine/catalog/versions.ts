@@ -3,10 +3,11 @@ import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Handle, SqlValue } from './database.ts'
 import { now } from './fields.ts'
+import { type Change, isKept, KEEP } from './history.ts'
 import { PART, type PartRow, partOf } from './parts.ts'
-import type { Part, Version } from './records.ts'
+import type { Keep, Part, Version } from './records.ts'
 
-type VersionRow = Omit<Version, 'columns' | 'parts'>
+type VersionRow = Omit<Version, 'columns' | 'parts' | 'key'>
 /** The columns of a `VersionRow`. */
 const ROW = 'v.id, v.number, v.rows, v.bytes, v.raw_bytes AS "rawBytes", v.created_at AS "createdAt"'
 
@@ -23,7 +24,7 @@ export interface NumberedVersion {
 export const versionOf = (datasetId: number) => `version of ${datasetId}`
 /** A part that is no longer in the catalog, so that its bytes may be removed. */
 export type RemovedPart = Pick<Part, 'id' | 'hash'>
-type Content = Pick<Version, 'columns' | 'parts' | 'bytes'>
+type Content = Pick<Version, 'columns' | 'key' | 'parts' | 'bytes'>
 
 /** The most parts of versions that are kept in memory. With a dozen columns, each takes half a kilobyte. */
 const MOST_KNOWN = 50_000
@@ -49,15 +50,18 @@ function givenUp(): EngineError {
 export class Versions {
   readonly #handle: Handle
   readonly #contents: LRUCache<number, Content>
+  readonly #keep: Keep
 
-  constructor(handle: Handle, known = contents()) {
+  /** @param keep how long versions of datasets stay that were given no other time */
+  constructor(handle: Handle, keep = KEEP, known = contents()) {
     this.#handle = handle
+    this.#keep = keep
     this.#contents = known
   }
 
   /** The same versions, read and written in a transaction. */
   in(t: Handle): Versions {
-    return new Versions(t, this.#contents)
+    return new Versions(t, this.#keep, this.#contents)
   }
 
   /**
@@ -72,7 +76,7 @@ export class Versions {
       ...[datasetId, number, ...(part === undefined ? [] : [part])],
     )
     const content = row && (await this.#content(row))
-    return content && { ...row, columns: content.columns, parts: content.parts }
+    return content && { ...content, ...row }
   }
 
   /** The version that a dataset shows now. @throws EngineError `not_found` */
@@ -90,7 +94,7 @@ export class Versions {
       const content = await this.#content(row)
       // If the parts are missing, the version was removed between the statements, so another one is current by now.
       if (content && (content.bytes === row.bytes || seen === row.id)) {
-        return { ...row, columns: content.columns, parts: content.parts }
+        return { ...content, ...row }
       }
       seen = row.id
     }
@@ -99,33 +103,38 @@ export class Versions {
   /**
    * Makes a new version visible. Call it in a transaction that has locked the dataset and then read its current
    * version. Its parts up to the first that differs are those of the current version and are not written again.
-   * @param content `made` are the ids of parts that are in no version yet
+   * @param content `made` are the ids of parts that are in no version yet; without a `change` the rows stay as they are,
+   *   in other parts
    * @throws EngineError `catalog_unavailable` if such a part was given up, because its process was taken for dead
    */
   async commit(
     datasetId: number,
-    current: Pick<Version, 'parts'>,
+    current: Pick<Version, 'id' | 'parts'>,
     content: {
       columns: readonly Column[]
+      key: readonly string[]
       parts: readonly Part[]
       number: number
       made?: ReadonlySet<number>
+      change?: Change | undefined
     },
   ): Promise<void> {
     const at = now()
-    const { columns, parts, number, made } = content
+    const { columns, key, parts, number, made, change } = content
     const sum = (key: 'rows' | 'bytes' | 'rawBytes') => parts.reduce((total, part) => total + part[key], 0)
     const id = await this.#handle.insert(
-      `INSERT INTO versions (number, columns, rows, bytes, raw_bytes, created_at, dataset_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO versions (number, columns, key_columns, rows, bytes, raw_bytes, created_at, dataset_id)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       number,
       JSON.stringify(columns),
+      key.length > 0 ? JSON.stringify(key) : null,
       sum('rows'),
       sum('bytes'),
       sum('rawBytes'),
       at,
       datasetId,
     )
+    await this.#describe(id, current.id, change)
     const before = current.parts
     let same = 0
     while (same < before.length && before[same]!.id === parts[same]?.id) same += 1
@@ -140,13 +149,36 @@ export class Versions {
         'INSERT INTO part_ranges (dataset_id, until, position, since, part_id) VALUES (?, ?, ?, ?, ?)'
       await this.#handle.run(sql, datasetId, OPEN, same + index, id, part.id)
     }
+    // Merged parts have the same rows, so for clients nothing has changed.
     const changed = await this.#handle.run(
-      'UPDATE datasets SET version_id = ?, updated_at = ? WHERE id = ?',
-      id,
-      at,
-      datasetId,
+      `UPDATE datasets SET version_id = ?, updated_at = ${change ? '?' : 'updated_at'} WHERE id = ?`,
+      ...[id, ...(change ? [at] : []), datasetId],
     )
     if (changed === 0) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)
+  }
+
+  /** Says what made a version, and when it took the place of another. */
+  async #describe(id: number, before: number, change: Change | undefined): Promise<void> {
+    await this.#handle.run(
+      'UPDATE versions SET replaced_at = ? WHERE id = ?',
+      change ? Date.now() : 0,
+      before,
+    )
+    if (change === undefined) {
+      const described = 'created_at, operation, author, note, added_rows, removed_rows'
+      const sql = `UPDATE versions SET (${described}) = (SELECT ${described} FROM versions WHERE id = ?) WHERE id = ?`
+      await this.#handle.run(sql, before, id)
+      return
+    }
+    await this.#handle.run(
+      'UPDATE versions SET operation = ?, author = ?, note = ?, added_rows = ?, removed_rows = ? WHERE id = ?',
+      change.operation,
+      change.by ?? null,
+      change.note ?? null,
+      change.addedRows,
+      change.removedRows,
+      id,
+    )
   }
 
   async isCurrent(versionId: number): Promise<boolean> {
@@ -178,12 +210,13 @@ export class Versions {
     return rows.map((row) => row.process)
   }
 
-  /** Removes versions that no dataset shows and nobody reads; gives the parts that are in no version any more. */
+  /** Removes versions that are neither shown nor kept nor read; gives the parts that are in no version any more. */
   reclaim(): Promise<RemovedPart[]> {
     return this.#handle.transaction(async (t) => {
       await removeVersions(
         t,
-        'id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)',
+        `id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
+         AND NOT ${isKept(this.#keep)}`,
       )
       return t.all<RemovedPart>(
         `DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM part_ranges)
@@ -208,8 +241,8 @@ export class Versions {
   async #content(version: VersionRow): Promise<Content | undefined> {
     const known = this.#contents.get(version.id)
     if (known) return known
-    const row = await this.#handle.get<{ columns: string }>(
-      'SELECT columns FROM versions WHERE id = ?',
+    const row = await this.#handle.get<{ columns: string; key: string | null }>(
+      'SELECT columns, key_columns AS "key" FROM versions WHERE id = ?',
       version.id,
     )
     const parts = await this.#handle.all<PartRow>(
@@ -219,7 +252,8 @@ export class Versions {
     )
     if (!row) return undefined
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-    const content = { columns: JSON.parse(row.columns), parts: parts.map(partOf), bytes }
+    const key = row.key === null ? [] : JSON.parse(row.key)
+    const content = { columns: JSON.parse(row.columns), key, parts: parts.map(partOf), bytes }
     // Not kept in a transaction: if it is rolled back, another version will get the same id.
     const isWhole = bytes === version.bytes
     if (isWhole && !this.#handle.inTransaction) this.#contents.set(version.id, content)
@@ -232,7 +266,7 @@ export async function removeVersions(t: Handle, where: string, ...parameters: Sq
   const sql = `DELETE FROM versions WHERE ${where} RETURNING dataset_id AS "datasetId"`
   const removed = await t.all<{ datasetId: number | null }>(sql, ...parameters)
   for (const datasetId of new Set(removed.map((version) => version.datasetId))) {
-    // Made with its dataset, without parts.
+    // Of an older program.
     if (datasetId === null) continue
     await t.run(
       `DELETE FROM part_ranges WHERE dataset_id = ? AND NOT EXISTS (SELECT 1 FROM versions v

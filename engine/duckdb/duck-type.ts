@@ -19,102 +19,116 @@ export interface DuckField {
  * Types that are not known to have a structure become scalars without their parameters (`GEOMETRY('OGC:CRS84')`).
  */
 export function parseDuckType(text: string): DuckType {
-  let at = 0
-  const fail = (expected: string): never => {
-    throw new TypeError(`DuckDB type '${text}': expected ${expected} at position ${at}`)
-  }
-  const blanks = (): void => {
-    while (text[at] === ' ') at++
-  }
-  const take = (token: string): boolean => {
-    blanks()
-    if (!text.startsWith(token, at)) return false
-    at += token.length
-    return true
+  return new TypeReader(text).read()
+}
+
+class TypeReader {
+  readonly #text: string
+  #at = 0
+
+  constructor(text: string) {
+    this.#text = text
   }
 
-  /** Text in quotes, in which two quotes stand for one. */
-  const quoted = (quote: string): string => {
-    let value = ''
-    for (at++; at < text.length; at++) {
-      if (text[at] !== quote) value += text[at]
-      else if (text[at + 1] === quote) value += text[at++]
-      else {
-        at++
-        return value
-      }
+  read(): DuckType {
+    const type = this.#type()
+    this.#skipSpaces()
+    return this.#at === this.#text.length ? type : this.#fail('the end')
+  }
+
+  #type(): DuckType {
+    let type = this.#base()
+    while (this.#takes('[')) {
+      this.#match(/[^\]]*/y)
+      if (!this.#takes(']')) this.#fail("']'")
+      type = { kind: 'list', of: type }
     }
-    return fail(`a closing ${quote}`)
+    return type
   }
 
-  const fieldName = (): string => {
-    blanks()
-    if (text[at] === '"') return quoted('"')
-    const start = at
-    while (at < text.length && text[at] !== ' ') at++
-    return text.slice(start, at)
-  }
-
-  const list = <T>(item: () => T): T[] => {
-    if (!take('(')) fail("'('")
-    const items: T[] = []
-    do items.push(item())
-    while (take(','))
-    if (!take(')')) fail("')'")
-    return items
-  }
-  const field = (): DuckField => ({ name: fieldName(), type: type() })
-  const argument = (): string => {
-    blanks()
-    if (text[at] === "'" || text[at] === '"') return quoted(text[at]!)
-    const start = at
-    while (at < text.length && text[at] !== ',' && text[at] !== ')') at++
-    return text.slice(start, at)
-  }
-
-  const base = (): DuckType => {
-    blanks()
-    if (text[at] === '"') return { kind: 'scalar', name: quoted('"') }
+  #base(): DuckType {
+    this.#skipSpaces()
+    if (this.#next === '"') return { kind: 'scalar', name: this.#quoted('"') }
     // A type's name may have several words (`TIMESTAMP WITH TIME ZONE`). The name of a field has already been read.
-    const word = /[A-Za-z_][A-Za-z0-9_]*(?: [A-Za-z][A-Za-z0-9_]*)*/y
-    word.lastIndex = at
-    const name = word.exec(text)?.[0].toUpperCase() ?? fail('the name of a type')
-    at += name.length
-    if (text[at] !== '(') return { kind: 'scalar', name }
+    const word = this.#match(/[A-Za-z_][A-Za-z0-9_]*(?: [A-Za-z][A-Za-z0-9_]*)*/y)?.[0]
+    const name = word?.toUpperCase() ?? this.#fail('the name of a type')
+    return this.#next === '(' ? this.#withArguments(name) : { kind: 'scalar', name }
+  }
+
+  #withArguments(name: string): DuckType {
     switch (name) {
       case 'STRUCT':
-        return { kind: 'struct', fields: list(field) }
+        return { kind: 'struct', fields: this.#list(() => this.#field()) }
       case 'UNION':
-        return { kind: 'union', members: list(field) }
+        return { kind: 'union', members: this.#list(() => this.#field()) }
       case 'MAP': {
-        const [key, value] = list(type)
-        return key && value ? { kind: 'map', key, value } : fail('two types in MAP')
+        const [key, value] = this.#list(() => this.#type())
+        return key && value ? { kind: 'map', key, value } : this.#fail('two types in MAP')
       }
       case 'DECIMAL':
       case 'NUMERIC': {
-        const [precision, scale] = list(argument).map(Number)
+        const [precision, scale] = this.#list(() => Number(this.#argument()))
         return { kind: 'decimal', precision: precision!, scale: scale ?? 0 }
       }
-      case 'ENUM':
-        list(argument)
-        return { kind: 'enum' }
       default:
-        list(argument)
-        return { kind: 'scalar', name }
+        this.#list(() => this.#argument())
+        return name === 'ENUM' ? { kind: 'enum' } : { kind: 'scalar', name }
     }
   }
 
-  const type = (): DuckType => {
-    let read = base()
-    while (take('[')) {
-      while (at < text.length && text[at] !== ']') at++
-      if (!take(']')) fail("']'")
-      read = { kind: 'list', of: read }
-    }
-    return read
+  #list<T>(item: () => T): T[] {
+    if (!this.#takes('(')) this.#fail("'('")
+    const items: T[] = []
+    do items.push(item())
+    while (this.#takes(','))
+    if (!this.#takes(')')) this.#fail("')'")
+    return items
   }
 
-  const read = type()
-  blanks()
-  return at === text.length ? read : fail('the end')
+  #field(): DuckField {
+    this.#skipSpaces()
+    const name = this.#next === '"' ? this.#quoted('"') : this.#match(/[^ ]*/y)![0]
+    return { name, type: this.#type() }
+  }
+
+  #argument(): string {
+    this.#skipSpaces()
+    const quote = this.#next
+    return quote === "'" || quote === '"' ? this.#quoted(quote) : this.#match(/[^,)]*/y)![0]
+  }
+
+  /** Text in quotes, in which two quotes stand for one. */
+  #quoted(quote: string): string {
+    const pattern = new RegExp(`${quote}([^${quote}]*(?:${quote}${quote}[^${quote}]*)*)${quote}`, 'y')
+    const match = this.#match(pattern) ?? this.#fail(`a closing ${quote}`)
+    return match[1]!.replaceAll(quote + quote, quote)
+  }
+
+  /** Takes what a sticky pattern matches here. */
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at
+    const match = pattern.exec(this.#text)
+    if (!match) return undefined
+    this.#at = pattern.lastIndex
+    return match
+  }
+
+  get #next(): string | undefined {
+    return this.#text[this.#at]
+  }
+
+  #skipSpaces(): void {
+    while (this.#next === ' ') this.#at++
+  }
+
+  #takes(token: string): boolean {
+    this.#skipSpaces()
+    if (!this.#text.startsWith(token, this.#at)) return false
+    this.#at += token.length
+    return true
+  }
+
+  #fail(expected: string): never {
+    throw new TypeError(`DuckDB type '${this.#text}': expected ${expected} at position ${this.#at}`)
+  }
 }

@@ -2,12 +2,20 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { UnderWay } from '../util/under-way.ts'
 import { keepInterrupting } from './calls.ts'
 import { cancelled, engineError, isBroken } from './errors.ts'
-import { type InstanceOptions, openNodeInstance } from './instance.ts'
+import { type InstanceOptions, lockDown, openSettings } from './instance.ts'
 
-export type DuckOptions = Omit<InstanceOptions, 'filesChange' | 'distrustful'>
+export interface DuckOptions extends Omit<InstanceOptions, 'filesChange' | 'distrustful'> {
+  /** How the parts are encoded that it writes; `compact` by default. */
+  readonly encoding?: 'plain' | 'compact'
+}
 
 export interface RunOptions {
   readonly signal?: AbortSignal
+}
+
+interface StatementOptions extends RunOptions {
+  /** Bound as VARCHAR, as $1, $2, … */
+  readonly parameters?: readonly string[] | undefined
 }
 
 /**
@@ -29,6 +37,10 @@ export class Duck {
     return this.#options.tempDirectory
   }
 
+  get encoding(): 'plain' | 'compact' {
+    return this.#options.encoding ?? 'compact'
+  }
+
   static async open(options: DuckOptions): Promise<Duck> {
     return new Duck(options, await openInstance(options))
   }
@@ -43,11 +55,11 @@ export class Duck {
    * Runs one statement and gives its rows as JavaScript values.
    * @throws EngineError `storage_full`, `overloaded`, `cancelled`; DuckDB's own error if it is about the data
    */
-  run(sql: string, options: RunOptions = {}): Promise<unknown[][]> {
+  run(sql: string, options: StatementOptions = {}): Promise<unknown[][]> {
     return this.#statements.run(() => this.#run(sql, options))
   }
 
-  async #run(sql: string, { signal }: RunOptions): Promise<unknown[][]> {
+  async #run(sql: string, { signal, parameters = [] }: StatementOptions): Promise<unknown[][]> {
     const instance = this.#instance
     const connection = await instance.connect()
     let interrupting: NodeJS.Timeout | undefined
@@ -57,7 +69,7 @@ export class Duck {
     signal?.addEventListener('abort', interrupt)
     try {
       if (signal?.aborted) throw cancelled(signal)
-      return (await connection.runAndReadAll(sql)).getRowsJS() as unknown[][]
+      return (await connection.runAndReadAll(sql, [...parameters])).getRowsJS() as unknown[][]
     } catch (error) {
       if (signal?.aborted) throw cancelled(signal)
       await this.#replaceIfBroken(instance, error)
@@ -75,6 +87,21 @@ export class Duck {
 }
 
 /** Files change: a part that was written and checked may be written again under the same name. */
-async function openInstance(options: DuckOptions): Promise<DuckDBInstance> {
-  return (await openNodeInstance({ ...options, filesChange: true, distrustful: true })).instance
+async function openInstance(duckOptions: DuckOptions): Promise<DuckDBInstance> {
+  const options = { ...duckOptions, filesChange: true, distrustful: true }
+  // The package takes a while to load, so it is loaded only when it is needed.
+  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(':memory:', openSettings(options))
+  try {
+    const connection = await instance.connect()
+    try {
+      await lockDown(options, (sql) => connection.run(sql))
+      return instance
+    } finally {
+      connection.closeSync()
+    }
+  } catch (error) {
+    instance.closeSync()
+    throw error
+  }
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { DuckDBInstance } from '@duckdb/node-api'
 import { quoteLiteral } from '../types/index.ts'
 
 /** How long DuckDB waits for an answer; longer than whoever answers tries. */
@@ -16,7 +15,7 @@ export interface HttpOptions {
   readonly onMissing: (reason: unknown) => void
 }
 
-/** How to open a DuckDB, for both ways of reaching it. Every instance is in memory. */
+/** How to open a DuckDB. Every instance is in memory. */
 export interface InstanceOptions {
   /** The number of cores by default. */
   readonly threads?: number
@@ -36,6 +35,10 @@ export interface InstanceOptions {
   readonly filesChange?: boolean
   /** Files come from a user and their statistics may be false; relying on them, DuckDB would skip needed checks. */
   readonly distrustful?: boolean
+  /** Rules of DuckDB's optimizer that it must not use, separated by commas. */
+  readonly disabledOptimizers?: string
+  /** The most that it keeps in `tempDirectory`, as DuckDB writes sizes. */
+  readonly mostTemporary?: string
 }
 
 /** Settings with which the database is opened. */
@@ -48,6 +51,8 @@ export function openSettings(options: InstanceOptions): Record<string, string> {
     preserve_insertion_order: 'true',
     ...((options.filesChange || options.footersOnly) && { enable_external_file_cache: 'false' }),
     ...(options.distrustful && { disabled_optimizers: 'statistics_propagation,filter_pushdown' }),
+    ...(options.disabledOptimizers !== undefined && { disabled_optimizers: options.disabledOptimizers }),
+    ...(options.mostTemporary !== undefined && { max_temp_directory_size: options.mostTemporary }),
     ...(options.threads !== undefined && { threads: String(options.threads) }),
     ...(options.memoryLimit !== undefined && { memory_limit: options.memoryLimit }),
   }
@@ -114,25 +119,4 @@ function restrictions(options: InstanceOptions, readsHttp: boolean): string[] {
     `SET GLOBAL allowed_configs = ['streaming_buffer_size']`,
     'SET GLOBAL lock_configuration = true',
   ]
-}
-
-/** Opens a DuckDB through its Node package, with the restrictions of `lockDown`. */
-export async function openNodeInstance(
-  options: InstanceOptions,
-): Promise<{ instance: DuckDBInstance; readsHttp: boolean }> {
-  // The package takes a while to load, so it is loaded only when it is needed.
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:', openSettings(options))
-  try {
-    const connection = await instance.connect()
-    try {
-      const readsHttp = await lockDown(options, (sql) => connection.run(sql))
-      return { instance, readsHttp }
-    } finally {
-      connection.closeSync()
-    }
-  } catch (error) {
-    instance.closeSync()
-    throw error
-  }
 }

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os'
-import { EngineError } from '../errors.ts'
+import { invalidOption } from '../errors.ts'
 
 /** A size as DuckDB reads it, and not zero: a number with a unit, or a part of the machine's memory. */
 export const MEMORY_LIMIT = /^(?=.*[1-9])\d+(\.\d+)? *(%|[KMGTkmgt]([iI]?[bB])?)$/
@@ -11,8 +11,7 @@ const MOST_BYTES = 2 ** 63
 export function checkMemoryLimit(limit: string | undefined): void {
   if (limit === undefined) return
   if (typeof limit === 'string' && MEMORY_LIMIT.test(limit) && bytesOf(limit) < MOST_BYTES) return
-  throw new EngineError(
-    'invalid_option',
+  throw invalidOption(
     `memoryLimit is ${JSON.stringify(limit)}; it must be a size with a unit, such as "4GiB" or "1536MB", or a part of the memory, such as "30%".`,
   )
 }

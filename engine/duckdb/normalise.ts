@@ -1,5 +1,6 @@
 import { type ColumnType, quoteLiteral } from '../types/index.ts'
 import { type DuckType, parseDuckType } from './duck-type.ts'
+import { decimalText, specialText, plainText as text, timestampText, timestamptzText } from './value-text.ts'
 
 /** A column type and the SQL expression whose DuckDB type is exactly `sqlType(type)`. */
 export interface NormalisedColumn {
@@ -108,10 +109,6 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
   }
 }
 
-function text(sql: string): string {
-  return `CAST(${sql} AS VARCHAR)`
-}
-
 function wholeMicroseconds(sql: string, target: 'TIME' | 'TIMESTAMP'): string {
   const infinite = target === 'TIMESTAMP' ? `NOT isfinite(${sql}) OR ` : ''
   const message = quoteLiteral(`${NOT_MICROSECONDS}: `)
@@ -142,19 +139,10 @@ function duration(sql: string): string {
 }
 
 /**
- * The text of a decimal. DuckDB writes no digit before the point if the type has none there (`.5`), which is no number in
- * JSON.
- */
-export function decimalText({ precision, scale }: { precision: number; scale: number }, sql: string): string {
-  return precision === scale ? `regexp_replace(${text(sql)}, '^(-?)[.]', '\\10.')` : text(sql)
-}
-
-/**
  * The JSON text of a value; null where the value is null. It is joined from the texts of the values within, because
  * DuckDB's functions would parse these again, and round numbers to doubles.
  */
 function nestedJson(type: DuckType, sql: string, depth: number): string {
-  if (isPlain(type)) return text(`to_json(${sql})`)
   const item = `item${depth}`
   const orNull = (json: string): string => `coalesce(${json}, 'null')`
   const listed = (items: string, json: string): string =>
@@ -198,8 +186,8 @@ function scalarJson(name: string, sql: string): string {
   switch (name) {
     case 'FLOAT':
     case 'DOUBLE': {
-      const special = `CASE WHEN isnan(${sql}) THEN 'NaN' WHEN ${sql} > 0 THEN 'INF' ELSE '-INF' END`
-      return `CASE WHEN isfinite(${sql}) THEN to_json(${sql}) WHEN ${sql} IS NOT NULL THEN to_json(${special}) END`
+      const special = `to_json(${specialText(sql)})`
+      return `CASE WHEN isfinite(${sql}) THEN to_json(${sql}) WHEN ${sql} IS NOT NULL THEN ${special} END`
     }
     case 'VARIANT':
       return `CAST(${sql} AS JSON)`
@@ -208,61 +196,15 @@ function scalarJson(name: string, sql: string): string {
     case 'INTERVAL':
       return `to_json(${duration(sql)})`
     case 'TIMESTAMP WITH TIME ZONE':
-    case 'TIMESTAMPTZ': {
-      // The text is made from the microseconds since 1970, so that it doesn't depend on the session's time zone.
-      // Infinities have no such number.
-      const utc = `${withT(text(`make_timestamp(epoch_us(${sql}))`))} || 'Z'`
-      return `to_json(CASE WHEN isfinite(${sql}) THEN ${utc} ELSE ${text(sql)} END)`
-    }
+    case 'TIMESTAMPTZ':
+      return `to_json(${timestamptzText(sql)})`
     case 'TIMESTAMP':
     case 'TIMESTAMP_S':
     case 'TIMESTAMP_MS':
     case 'TIMESTAMP_NS':
       // Written as text, nanoseconds needn't be cut off.
-      return `to_json(${withT(text(sql))})`
+      return `to_json(${timestampText(sql)})`
     default:
       return `to_json(${sql})`
-  }
-}
-
-/** Writes `2001-01-01 00:00:00` with a `T`; leaves `0044-03-15 (BC) 00:00:00`, for which there is no ISO form here. */
-function withT(sql: string): string {
-  return `regexp_replace(${sql}, '^([0-9-]+) ', '\\1T')`
-}
-
-const NEEDS_CARE = new Set([
-  'JSON',
-  'FLOAT',
-  'DOUBLE',
-  'VARIANT',
-  'BLOB',
-  'INTERVAL',
-  'TIMESTAMP WITH TIME ZONE',
-  'TIMESTAMPTZ',
-  'TIMESTAMP',
-  'TIMESTAMP_S',
-  'TIMESTAMP_MS',
-  'TIMESTAMP_NS',
-])
-
-/** Whether `to_json` writes every value of the type as we want it; that is quicker than taking the value apart. */
-function isPlain(type: DuckType): boolean {
-  switch (type.kind) {
-    case 'scalar':
-      return !NEEDS_CARE.has(type.name)
-    case 'decimal':
-      return type.precision > type.scale
-    case 'enum':
-      return true
-    case 'list':
-      return isPlain(type.of)
-    case 'map':
-      return isPlain(type.value) && (type.key.kind !== 'decimal' || isPlain(type.key))
-    case 'struct':
-      return type.fields.every((field) => isPlain(field.type))
-    case 'union':
-      return type.members.every((member) => isPlain(member.type))
-    default:
-      return type satisfies never
   }
 }

@@ -1,4 +1,4 @@
-import type { Chunk, Cursor } from '../duckdb/source.ts'
+import type { Chunk, Cursor } from '../duckdb/runner.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import type { TurnUnderWay } from './dispatch.ts'
 import type { Piece } from './encode.ts'
@@ -53,11 +53,6 @@ export class Pieces {
     this.#options = options
     this.#rowBytes = options.rowBytes
     this.#fetching = this.#fetchAll()
-  }
-
-  /** How many bytes a row probably has, from the last encoded piece if there is one. */
-  get rowBytes(): number {
-    return this.#rowBytes
   }
 
   /** The next piece; undefined after the last. One call at a time. A piece counts as waiting until the next call. */

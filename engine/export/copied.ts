@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cancelled } from '../duckdb/errors.ts'
-import type { StartOptions } from '../duckdb/source.ts'
+import type { StartOptions } from '../duckdb/runner.ts'
 import { fileEnd, MAGIC, readFooter } from '../parquet/file-footer.ts'
 import { rowGroups } from '../parquet/footer.ts'
 import { type Joined, type JoinedFile, joinFiles } from '../parquet/joined.ts'
 import type { Copies } from '../plan/copies.ts'
 import type { Slice } from '../plan/plan.ts'
-import type { ByteStream } from './deliver.ts'
-import type { Surroundings } from './pages.ts'
+import { ByteStream } from './byte-stream.ts'
+import type { ExecutorParts } from './executor-parts.ts'
 import { writeParquet } from './parquet.ts'
 
 const READ_BYTES = 256 << 10
@@ -22,20 +22,18 @@ const MOST_FOOTERS = 16 << 20
 const MOST_FILES = 1_000
 
 /** A part, a part of it, or rows of it that were written anew. */
-interface Source extends JoinedFile {
+interface CopiedFile extends JoinedFile {
   readonly path: string
 }
 
 /**
  * Joins rows of several Parquet files into one file and copies their pages as they are: nothing is unpacked, so the
  * first bytes are there at once. If the rows begin or end within a row group, those of this row group are written anew.
- * @param directory for what is written anew; it is removed with the stream
  * @returns undefined where the files are too many, too small or too different; then all rows have to be written anew
  */
 export async function exportCopied(
-  around: Surroundings,
+  parts: ExecutorParts,
   copies: Copies,
-  directory: string,
   options: StartOptions,
 ): Promise<ByteStream | undefined> {
   const { signal } = options
@@ -45,15 +43,15 @@ export async function exportCopied(
     await Promise.all(written.map((path) => rm(path, { force: true })))
   }
   const write = async (slice: Slice): Promise<string> => {
-    const path = join(directory, `export-${randomUUID()}.parquet`)
+    const path = join(parts.directory, `export-${randomUUID()}.parquet`)
     written.push(path)
-    await writeParquet(around, copies.statement(slice), path, options)
+    await writeParquet(parts, copies.statement(slice), path, options)
     return path
   }
   try {
-    const found = await sourcesOf(copies, write)
+    const found = await filesOf(copies, write)
     const joined = found && joinFiles(found, copies.columns)
-    if (joined) return joinedBytes(around, found, joined, signal, clean)
+    if (joined) return joinedBytes(parts, found, joined, signal, clean)
   } catch (error) {
     await clean()
     throw error
@@ -64,8 +62,8 @@ export async function exportCopied(
 
 /** @param clean called at the end of the stream */
 function joinedBytes(
-  around: Surroundings,
-  sources: readonly Source[],
+  parts: ExecutorParts,
+  files: readonly CopiedFile[],
   joined: Joined,
   signal: AbortSignal | undefined,
   clean: () => Promise<void>,
@@ -77,58 +75,51 @@ function joinedBytes(
   const lent = new WeakSet<ArrayBufferLike>()
   let rows = 0
   async function* bytes(): AsyncGenerator<Uint8Array, void, undefined> {
-    try {
-      yield MAGIC
-      for (const { file, from, to } of joined.copied) {
-        await using handle = await open(sources[file]!.path)
-        for (let at = from; at < to; ) {
-          if (over.aborted) throw cancelled(over)
-          const memory = spare.pop() ?? new ArrayBuffer(READ_BYTES)
-          const part = new Uint8Array(memory, 0, Math.min(READ_BYTES, to - at))
-          const { bytesRead } = await handle.read(part, 0, part.length, at)
-          if (bytesRead === 0) throw new RangeError(`${sources[file]!.path} is cut off`)
-          at += bytesRead
-          lent.add(memory)
-          yield part.subarray(0, bytesRead)
-        }
+    yield MAGIC
+    for (const { file, from, to } of joined.copied) {
+      await using handle = await open(files[file]!.path)
+      for (let at = from; at < to; ) {
+        if (over.aborted) throw cancelled(over)
+        const memory = spare.pop() ?? new ArrayBuffer(READ_BYTES)
+        const part = new Uint8Array(memory, 0, Math.min(READ_BYTES, to - at))
+        const { bytesRead } = await handle.read(part, 0, part.length, at)
+        if (bytesRead === 0) throw new RangeError(`${files[file]!.path} is cut off`)
+        at += bytesRead
+        lent.add(memory)
+        yield part.subarray(0, bytesRead)
       }
-      if (over.aborted) throw cancelled(over)
-      rows = joined.rows
-      yield end
-    } finally {
-      around.running.delete(stream)
-      await clean()
     }
+    if (over.aborted) throw cancelled(over)
+    rows = joined.rows
+    yield end
   }
-  const generator = bytes()
-  const stream: ByteStream = {
+  const chunks = bytes()
+  const stream: ByteStream = new ByteStream(chunks, {
     rows: () => rows,
     size: joined.copied.reduce((sum, { from, to }) => sum + to - from, MAGIC.length + end.length),
     recycle({ buffer }) {
       if (lent.delete(buffer) && spare.length < MOST_SPARE) spare.push(buffer)
     },
-    async [Symbol.asyncDispose]() {
+    async close() {
       ending.abort(cancelled(signal))
-      around.running.delete(stream)
-      await generator.return()
-      // The end of a generator that has not begun runs none of its code.
+      parts.running.delete(stream)
+      await chunks.return()
       await clean()
     },
-    [Symbol.asyncIterator]: () => generator,
-  }
-  around.running.add(stream)
+  })
+  parts.running.add(stream)
   return stream
 }
 
 /** What to join; undefined where copying would not be worth it. */
-async function sourcesOf(
+async function filesOf(
   { slices, columns }: Copies,
   write: (slice: Slice) => Promise<string>,
-): Promise<Source[] | undefined> {
+): Promise<CopiedFile[] | undefined> {
   if (slices.length > MOST_FILES || new Set(columns.map(({ stored }) => stored)).size < columns.length) {
     return undefined
   }
-  const pieces: (Source | Slice)[] = []
+  const pieces: (CopiedFile | Slice)[] = []
   let bytes = 0
   let footerBytes = 0
   let copied = 0
@@ -145,19 +136,19 @@ async function sourcesOf(
   }
   if (slices.length > 1 && bytes < LEAST_FILE * slices.length) return undefined
   if (rewritten > copied) return undefined
-  const sources: Source[] = []
+  const files: CopiedFile[] = []
   const whole = pieces.filter((piece) => 'path' in piece)
   // Nothing is written in vain if what is copied can't be joined.
   if (rewritten > 0 && !joinFiles(whole, columns)) return undefined
   for (const piece of pieces) {
     if ('path' in piece) {
-      sources.push(piece)
+      files.push(piece)
       continue
     }
     const path = await write(piece)
-    sources.push({ path, footer: (await footerOf(path)).footer, same: true })
+    files.push({ path, footer: (await footerOf(path)).footer, same: true })
   }
-  return sources
+  return files
 }
 
 async function footerOf(file: string) {
@@ -168,7 +159,7 @@ async function footerOf(file: string) {
 /** The whole row groups of a slice, and the rows before and after them. */
 function cutSlice(slice: Slice, footer: Uint8Array) {
   const { file: path, from = 0, to = Number.POSITIVE_INFINITY } = slice
-  const pieces: (Source | Slice)[] = []
+  const pieces: (CopiedFile | Slice)[] = []
   let rows = 0
   let first: number | undefined
   let last = 0

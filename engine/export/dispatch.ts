@@ -1,12 +1,15 @@
 import type { Worker } from 'node:worker_threads'
-import type { Chunk, Fetched, Handle } from '../duckdb/source.ts'
-import { EngineError } from '../errors.ts'
+import type { Chunk, Fetched, Handle } from '../duckdb/runner.ts'
 import { NativeSection } from '../util/native-section.ts'
+import { revivedError } from '../util/plain-error.ts'
 import { startWorkerBeside } from '../util/threads.ts'
 import type { Piece, Recipe } from './encode.ts'
-import type { Answer, Failure, Job } from './worker.ts'
+import type { Answer, Job } from './worker.ts'
 
 interface Waiting {
+  readonly exportId: number
+  readonly recipe: Recipe
+  readonly work: Work
   readonly fetched?: (fetched: Fetched) => void
   readonly resolve: (piece: Piece) => void
   readonly reject: (error: unknown) => void
@@ -46,6 +49,8 @@ export class WorkerPool {
   /** For the memory of each piece that was sent here: the thread it came from, and how many bytes are still in use. */
   readonly #lent = new WeakMap<ArrayBufferLike, { readonly owner: Member; bytes: number }>()
   #nextId = 0
+  #closed = false
+  #nextExport = 0
 
   constructor(size: number) {
     this.#size = size
@@ -53,6 +58,11 @@ export class WorkerPool {
 
   get size(): number {
     return this.#size
+  }
+
+  /** A number for an export. */
+  newExport(): number {
+    return this.#nextExport++
   }
 
   /** Whether a thread runs already. Where none does, one is started, for the next time. */
@@ -74,7 +84,7 @@ export class WorkerPool {
   /** Encodes chunks, which the caller must not use afterwards. */
   encode(exportId: number, recipe: Recipe, chunks: readonly Chunk[], first: number): Promise<Piece> {
     return new Promise((resolve, reject) => {
-      this.#send(exportId, recipe, { kind: 'encode', chunks, first }, { resolve, reject })
+      this.#send({ exportId, recipe, work: { kind: 'encode', chunks, first }, resolve, reject })
     })
   }
 
@@ -82,23 +92,22 @@ export class WorkerPool {
   turn(exportId: number, recipe: Recipe, handle: Handle, rows: number, first: number): TurnUnderWay {
     const fetched = Promise.withResolvers<Fetched>()
     const piece = Promise.withResolvers<Piece>()
-    this.#send(
+    this.#send({
       exportId,
       recipe,
-      { kind: 'turn', handle, rows, first },
-      {
-        fetched: fetched.resolve,
-        resolve: piece.resolve,
-        reject: (error) => {
-          fetched.reject(error)
-          piece.reject(error)
-        },
+      work: { kind: 'turn', handle, rows, first },
+      fetched: fetched.resolve,
+      resolve: piece.resolve,
+      reject: (error) => {
+        fetched.reject(error)
+        piece.reject(error)
       },
-    )
+    })
     return { fetched: fetched.promise, piece: piece.promise }
   }
 
-  #send(exportId: number, recipe: Recipe, work: Work, waiting: Waiting): void {
+  #send(waiting: Waiting): void {
+    const { exportId, recipe, work } = waiting
     const member = this.#leastBusy()
     this.#members.splice(this.#members.indexOf(member), 1)
     this.#members.push(member)
@@ -133,6 +142,7 @@ export class WorkerPool {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     await Promise.all(
       this.#members.map(async ({ worker, native }) => {
         // The promise below doesn't keep the process alive.
@@ -174,7 +184,7 @@ export class WorkerPool {
         const { buffer, length } = answer.piece.bytes
         this.#lent.set(buffer, { owner: member, bytes: length })
         waiting?.resolve(answer.piece)
-      } else waiting?.reject(errorOf(answer.failure))
+      } else waiting?.reject(revivedError(answer.failure))
     })
     worker.on('error', (error) => this.#drop(member, error))
     worker.on('exit', () => {
@@ -184,17 +194,20 @@ export class WorkerPool {
     return member
   }
 
-  /** Called when a thread has died: all its jobs fail. A new thread is started when there is work again. */
+  /**
+   * Called when a thread has died. It worked on the first of its jobs, which fails; the others, whose chunks nobody has
+   * touched, go to other threads. A new thread is started when there is work.
+   */
   #drop(member: Member, error: unknown): void {
     const index = this.#members.indexOf(member)
     if (index < 0) return
     this.#members.splice(index, 1)
-    for (const { reject } of member.waiting.values()) reject(error)
+    const [begun, ...others] = member.waiting.values()
     member.waiting.clear()
+    begun?.reject(error)
+    for (const waiting of others) {
+      if (this.#closed) waiting.reject(error)
+      else this.#send(waiting)
+    }
   }
-}
-
-function errorOf(failure: Failure): unknown {
-  if ('cause' in failure) return failure.cause
-  return new EngineError(failure.code, failure.message, failure.details && { details: failure.details })
 }

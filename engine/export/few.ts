@@ -1,29 +1,17 @@
-import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { Cursor, StartOptions } from '../duckdb/source.ts'
+import type { Cursor, StartOptions } from '../duckdb/runner.ts'
 import type { Statement } from '../types/index.ts'
-import type { ByteStream } from './deliver.ts'
+import { ByteStream } from './byte-stream.ts'
+import type { PieceMemory } from './encode.ts'
+import type { ExecutorParts } from './executor-parts.ts'
 import type { EncodeOptions, Encoder } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { Output } from './formats/output.ts'
-import type { Surroundings } from './pages.ts'
 
 export interface FewOptions extends StartOptions, EncodeOptions {
   /** The most rows to write; by default all. If the statement gives more, the rest are only counted. */
-  readonly most?: number
+  readonly most?: number | undefined
 }
-
-/** The most rows, and the most bytes, that are produced in one go: about what a page of a table takes. */
-const FEW_ROWS = 1_000
-const FEW_BYTES = 256 << 10
-
-/** Whether a result of at most `rows` rows is small enough to be produced in one go; false if `rows` is unknown. */
-export function isFew(rows: number | undefined, rowBytes = 256): boolean {
-  return rows !== undefined && rows <= FEW_ROWS && rows * rowBytes <= FEW_BYTES
-}
-
-/** Each batch overwrites the one before, which has been encoded by then. */
-const arena = new Arena('reused')
 
 /**
  * Runs a statement of few rows and encodes them at once, without workers and pieces. When it resolves, the connection
@@ -31,22 +19,27 @@ const arena = new Arena('reused')
  * @returns the bytes, and how many rows the statement gave, of which `most` were written
  */
 export async function exportFew(
-  { source }: Surroundings,
+  { runner, memory }: ExecutorParts,
   statement: Statement,
   format: EncodedFormat,
   options: FewOptions,
 ): Promise<{ stream: ByteStream; found: number }> {
   const encoder = await openEncoder(format, statement.columns, options)
-  const cursor = await source.start(statement, { ...options, whole: true })
+  const cursor = await runner.start(statement, { ...options, whole: true })
   try {
-    const { bytes, rows, found } = await encodeAll(cursor, encoder, options.most ?? Number.POSITIVE_INFINITY)
+    const { bytes, rows, found } = await encodeAll(cursor, encoder, memory, options.most)
     return { stream: streamOf(bytes, rows, encoder.coding, options.signal), found }
   } finally {
     await cursor.close()
   }
 }
 
-async function encodeAll(cursor: Cursor, encoder: Encoder, most: number) {
+async function encodeAll(
+  cursor: Cursor,
+  encoder: Encoder,
+  { arena }: PieceMemory,
+  most = Number.POSITIVE_INFINITY,
+) {
   const { packing } = encoder
   const container = packing?.container()
   const ends = container ?? encoder
@@ -83,21 +76,10 @@ function streamOf(
   signal: AbortSignal | undefined,
 ): ByteStream {
   let handedOut = 0
-  let left = bytes.length > 0
-  return {
-    rows: () => handedOut,
-    size: bytes.length,
-    coding,
-    recycle: () => {},
-    [Symbol.asyncDispose]: async () => {
-      left = false
-    },
-    async *[Symbol.asyncIterator]() {
-      if (signal?.aborted) throw cancelled(signal)
-      if (!left) return
-      left = false
-      handedOut = rows
-      yield bytes
-    },
+  async function* once() {
+    if (signal?.aborted) throw cancelled(signal)
+    handedOut = rows
+    if (bytes.length > 0) yield bytes
   }
+  return new ByteStream(once(), { rows: () => handedOut, size: bytes.length, coding })
 }

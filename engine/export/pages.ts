@@ -1,177 +1,133 @@
-import { cancelled } from '../duckdb/errors.ts'
-import type { Source, StartOptions } from '../duckdb/source.ts'
-import type { PageOfRows } from '../plan/page.ts'
-import type { Statement } from '../types/index.ts'
-import type { WorkerPool } from './dispatch.ts'
-import type { Recipe } from './encode.ts'
-import type { Encoder } from './formats/encoder.ts'
-import { openEncoder } from './formats/index.ts'
-import { Production } from './production.ts'
-import { Run } from './runs.ts'
+import type { Chunk, Cursor, Runner, StartOptions } from '../duckdb/runner.ts'
+import type { Page } from '../plan/page.ts'
 
-/** How long a page waits for the request for it, and how many wait at once. */
+/** How long a statement waits for the request for its next page, and how many wait at once. */
 const WAIT_MS = 5_000
 const MOST_WAITING = 8
 
-/** What all exports of an executor share. */
-export interface Surroundings {
-  readonly source: Source
-  readonly pool: WorkerPool
-  readonly waiting: WaitingPages
-  /** The exports that have begun and not ended. */
-  readonly running: Set<AsyncDisposable>
-}
-
-/** A page of rows that are probably all read, one page after another. */
-export interface Page extends PageOfRows {
-  /** The statement of the rows from this page on. Its columns are those of the page. */
-  readonly statement: () => Statement
+export interface HeldPage extends Page {
   /** Keeps what the statement reads readable until the returned function is called. */
   readonly hold: () => () => void
 }
 
 /**
- * A page that is fetched and encoded. When all of its rows were fetched, the threads begin with the next page, so that
- * they needn't wait until the client has read this one and asks for the next.
+ * The rows of a page: of the statement that read the page before, if it still waits, or of a new one. Undefined if no
+ * page follows, so that the usual statement is as good.
  */
-class PageProduction {
-  readonly name: string
-  readonly production: Production
-  readonly #open: () => Promise<PageProduction> | undefined
-  readonly #waiting: WaitingPages
-  #asked: boolean
-  #fetched = false
-  #next: Promise<PageProduction> | undefined
-
-  private constructor(
-    around: Surroundings,
-    run: Run,
-    page: PageOfRows,
-    recipe: Recipe,
-    options: { encoder: Encoder; rowBytes: number | undefined; ahead: boolean },
-  ) {
-    this.name = nameOf(page, recipe)
-    this.#waiting = around.waiting
-    this.#asked = !options.ahead
-    this.#open = () => {
-      const next = page.next()
-      const { rowBytes } = this.production.pieces
-      return next && PageProduction.open(around, run, next, after(recipe, page.rows), rowBytes, true)
-    }
-    const cursor = run.page(page.rows, () => {
-      this.#fetched = true
-      this.#goOn()
-    })
-    this.production = new Production(cursor, around, recipe, options)
-  }
-
-  /** @param ahead whether nobody has asked for the page yet, see `asked` */
-  static async open(
-    around: Surroundings,
-    run: Run,
-    page: PageOfRows,
-    recipe: Recipe,
-    rowBytes: number | undefined,
-    ahead: boolean,
-  ): Promise<PageProduction> {
-    const encoder = await openEncoder(recipe.format, recipe.columns, recipe.options)
-    return new PageProduction(around, run, page, recipe, { encoder, rowBytes, ahead })
-  }
-
-  /** Call this before the first piece is read. */
-  asked(): void {
-    this.#asked = true
-    this.production.asked()
-    this.#goOn()
-  }
-
-  /** A page that nobody has asked for begins no other: one page at most is ahead. */
-  #goOn(): void {
-    if (this.#asked && this.#fetched) this.#next ??= this.#open()
-  }
-
-  /** Ends everything under way. The next page, if it was begun, then waits for somebody who asks for it. */
-  async close(reason: unknown): Promise<void> {
-    // Until the pieces are stopped, the next page may still be begun.
-    await this.production.pieces.stop(reason)
-    const next = await this.#next
-    if (next) this.#waiting.leave(next)
-    await this.production.close(reason)
-  }
-}
-
-/**
- * Produces a page: the one that was begun when the page before had been fetched, or a new one; undefined if no page
- * follows and the usual statement is as good.
- */
-export async function pageProduction(
-  around: Surroundings,
-  page: Page,
-  recipe: Recipe,
+export async function openPage(
+  { runner, waiting }: { readonly runner: Runner; readonly waiting: WaitingPages },
+  page: HeldPage,
   options: StartOptions,
-): Promise<Pick<Production, 'pieces' | 'close'> | undefined> {
-  let found = around.waiting.take(nameOf(page, recipe))
-  found?.asked()
-  if (!found) {
-    if (!page.next() || !around.source.cuts) return undefined
-    const release = page.hold()
-    let run: Run
-    try {
-      run = new Run(await around.source.start(page.statement(), options), release)
-    } catch (error) {
-      release()
-      throw error
-    }
-    found = await PageProduction.open(around, run, page, recipe, options.rowBytes, false)
+): Promise<Cursor | undefined> {
+  const found = waiting.take(page.name)
+  if (found) return new PageCursor(found, page, waiting)
+  if (page.next === undefined) return undefined
+  const release = page.hold()
+  try {
+    const cursor = await runner.start(page.statement(), options)
+    return new PageCursor({ cursor, release, rest: undefined }, page, waiting)
+  } catch (error) {
+    release()
+    throw error
   }
-  const going = found
-  return { pieces: going.production.pieces, close: (reason) => going.close(reason) }
 }
 
-/** Pages that wait for the request for them, by their names. */
-export class WaitingPages {
-  readonly #waiting = new Map<string, { readonly page: PageProduction; readonly timer: NodeJS.Timeout }>()
+/** A statement that is read in pages. */
+interface PagedStatement {
+  readonly cursor: Cursor
+  readonly release: () => void
+  /** The rows of a chunk that was cut at the end of a page. */
+  rest: Chunk | undefined
+}
 
-  get size(): number {
-    return this.#waiting.size
+async function end({ cursor, rest, release }: PagedStatement): Promise<void> {
+  if (rest) cursor.discard(rest)
+  await cursor.close()
+  release()
+}
+
+/** The rows of one page. When it is closed, its statement waits for who asks for the next page, or ends. */
+class PageCursor implements Cursor {
+  readonly #statement: PagedStatement
+  readonly #page: Page
+  readonly #waiting: WaitingPages
+  #left: number
+  #ended = false
+  #closed = false
+
+  constructor(statement: PagedStatement, page: Page, waiting: WaitingPages) {
+    this.#statement = statement
+    this.#page = page
+    this.#waiting = waiting
+    this.#left = page.rows
   }
 
-  /** The page of this name, if one waits. The caller then has it for itself. */
-  take(name: string): PageProduction | undefined {
+  async fetch(): Promise<Chunk | undefined> {
+    if (this.#left === 0) return undefined
+    const { cursor, rest } = this.#statement
+    this.#statement.rest = undefined
+    const chunk = rest ?? (await cursor.fetch())
+    const rows = Math.min(chunk?.rows ?? 0, this.#left)
+    this.#left -= rows
+    if (!chunk) this.#ended = true
+    if (!chunk || rows === chunk.rows) return chunk
+    this.#statement.rest = cursor.cut!(chunk, rows)
+    return { ...chunk, rows }
+  }
+
+  /** Workers fetch no pages, because a page may end within a chunk. */
+  handle(): undefined {
+    return undefined
+  }
+
+  decode: Cursor['decode'] = (chunk, arena) => this.#statement.cursor.decode(chunk, arena)
+  discard: Cursor['discard'] = (chunk) => this.#statement.cursor.discard(chunk)
+
+  /** Of a page whose rows are all there, nothing runs, and the statement goes on with the next page. */
+  interrupt(): void {
+    if (this.#left > 0) this.#statement.cursor.interrupt()
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const { next } = this.#page
+    if (this.#left > 0 || this.#ended || next === undefined) await end(this.#statement)
+    else this.#waiting.leave(next, this.#statement)
+  }
+}
+
+/** Statements that wait for the request for their next page, by its name. */
+export class WaitingPages {
+  readonly #waiting = new Map<
+    string,
+    { readonly statement: PagedStatement; readonly timer: NodeJS.Timeout }
+  >()
+
+  /** The statement that waits for this page. The caller then has it for itself. */
+  take(name: string): PagedStatement | undefined {
     const found = this.#waiting.get(name)
     if (!found) return undefined
     clearTimeout(found.timer)
     this.#waiting.delete(name)
-    return found.page
+    return found.statement
   }
 
-  /** Keeps a page for some seconds. */
-  leave(page: PageProduction): void {
-    const { name } = page
+  /** Keeps a statement for some seconds. */
+  leave(name: string, statement: PagedStatement): void {
     void this.#end(name)
     const timer = setTimeout(() => void this.#end(name), WAIT_MS).unref()
-    this.#waiting.set(name, { page, timer })
+    this.#waiting.set(name, { statement, timer })
     const [oldest] = this.#waiting.keys()
     if (this.#waiting.size > MOST_WAITING) void this.#end(oldest!)
   }
 
   async #end(name: string): Promise<void> {
-    await this.take(name)?.close(cancelled(undefined))
+    const statement = this.take(name)
+    if (statement) await end(statement)
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#waiting.keys()].map((name) => this.#end(name)))
   }
-}
-
-/** The bytes of a page depend on its rows and on the recipe. */
-function nameOf({ name }: PageOfRows, recipe: Recipe): string {
-  return `${name} ${JSON.stringify(recipe, (_, value) => (value instanceof Map ? [...value] : value))}`
-}
-
-/** The recipe for the rows that begin `rows` rows later. */
-function after(recipe: Recipe, rows: number): Recipe {
-  const { numbers } = recipe.options
-  if (!numbers) return recipe
-  return { ...recipe, options: { ...recipe.options, numbers: { ...numbers, first: numbers.first + rows } } }
 }

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { StartOptions } from '../duckdb/source.ts'
-import { readFooter } from '../parquet/file-footer.ts'
-import { shownFooter } from '../parquet/footer.ts'
+import type { StartOptions } from '../duckdb/runner.ts'
+import { fileEnd, readFooter } from '../parquet/file-footer.ts'
+import { parquetVersion, shownFooter } from '../parquet/footer.ts'
 import { quoteLiteral, type Statement } from '../types/index.ts'
-import type { ByteStream } from './deliver.ts'
-import type { Surroundings } from './pages.ts'
+import { ByteStream } from './byte-stream.ts'
+import type { ExecutorParts } from './executor-parts.ts'
+import type { EncodeOptions } from './formats/encoder.ts'
 
 const READ_BYTES = 256 << 10
 /** The most bytes of a row group before compression, and DuckDB's default number of rows in a row group. */
@@ -18,48 +19,44 @@ const GROUP_ROWS = 122_880
 /** How long to wait before looking whether the file has grown. */
 const GROWS_MS = 20
 
+export interface ParquetOptions extends StartOptions {
+  readonly encoding?: EncodeOptions['encoding']
+}
+
 /**
  * Has DuckDB write a Parquet file, hands its bytes out while the file grows, and removes the file at the end. Resolves
  * when the first bytes are there. Bytes that the client has not taken yet wait on the disk, not in memory. Columns of
  * type json are marked as JSON.
  */
 export async function exportParquet(
-  around: Surroundings,
+  parts: ExecutorParts,
   statement: Statement,
-  directory: string,
-  options: StartOptions,
+  options: ParquetOptions,
 ): Promise<ByteStream> {
-  const file = join(directory, `export-${randomUUID()}.parquet`)
+  const file = join(parts.directory, `export-${randomUUID()}.parquet`)
   const ending = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
-  const writing = new Writing(writeParquet(around, statement, file, { ...options, signal }))
+  const writing = new Writing(writeParquet(parts, statement, file, { ...options, signal }))
   let rows = 0
-  const generator = growingFile(file, writing, statement, signal, (all) => (rows = all))
-  const dispose = async (): Promise<void> => {
-    ending.abort(cancelled(options.signal))
-    around.running.delete(stream)
-    await writing.settled
-    await generator.return()
-    await rm(file, { force: true })
-  }
-  let disposed: Promise<void> | undefined
-  const stream: ByteStream = {
-    rows: () => rows,
-    recycle: () => {},
-    [Symbol.asyncDispose]: () => (disposed ??= dispose()),
-    async *[Symbol.asyncIterator]() {
-      try {
-        if (first && !first.done) yield first.value
-        yield* generator
-      } finally {
-        await stream[Symbol.asyncDispose]()
-      }
-    },
-  }
-  around.running.add(stream)
+  const growing = growingFile(file, writing, statement, signal, (all) => (rows = all))
   let first: IteratorResult<Uint8Array, void> | undefined
+  async function* bytes() {
+    if (first && !first.done) yield first.value
+    yield* growing
+  }
+  const stream: ByteStream = new ByteStream(bytes(), {
+    rows: () => rows,
+    async close() {
+      ending.abort(cancelled(options.signal))
+      parts.running.delete(stream)
+      await writing.settled
+      await growing.return()
+      await rm(file, { force: true })
+    },
+  })
+  parts.running.add(stream)
   try {
-    first = await generator.next()
+    first = await growing.next()
   } catch (error) {
     await stream[Symbol.asyncDispose]()
     throw error
@@ -102,18 +99,22 @@ class Writing {
  * DuckDB does not distinguish names that differ only by case.
  */
 export async function writeParquet(
-  around: Surroundings,
+  { runner }: ExecutorParts,
   { sql, parameters, columns }: Statement,
   file: string,
-  options: StartOptions,
+  options: ParquetOptions,
 ): Promise<number> {
-  const names = columns.map((_, index) => `c${index}`).join(', ')
+  const names = columns.map((_, index) => `c${index}`)
+  // Spark can't open a file with a column of these types.
+  const asText = (type: string) => options.encoding === 'plain' && (type === 'uuid' || type === 'time')
+  const values = columns.map(({ type }, index) => (asText(type) ? `CAST(c${index} AS VARCHAR)` : `c${index}`))
   const groupRows = Math.round(GROUP_BYTES / Math.max(options.rowBytes ?? 0, 1) / 2048) * 2048
-  const cursor = await around.source.start(
+  const cursor = await runner.start(
     {
       sql:
-        `COPY (SELECT ${names} FROM (${sql}) AS result(${names})) TO ${quoteLiteral(file)} ` +
-        `(FORMAT parquet, ROW_GROUP_SIZE ${Math.min(Math.max(groupRows, 2048), GROUP_ROWS)})`,
+        `COPY (SELECT * FROM (SELECT ${values} FROM (${sql}) AS result(${names})) AS written(${names})) ` +
+        `TO ${quoteLiteral(file)} (FORMAT parquet, PARQUET_VERSION '${parquetVersion(options.encoding ?? 'plain')}', ` +
+        `ROW_GROUP_SIZE ${Math.min(Math.max(groupRows, 2048), GROUP_ROWS)})`,
       parameters,
       columns: [{ name: 'rows', type: 'integer' }],
     },
@@ -178,8 +179,6 @@ async function footerStart(handle: FileHandle): Promise<number> {
 
 /** The footer with the columns as users see them, and the bytes after it: its length and the magic number. */
 async function lastFooter(handle: FileHandle, { columns }: Statement): Promise<Buffer> {
-  const { footer, tail } = await readFooter(handle)
-  const shown = shownFooter(footer, columns)
-  tail.writeUInt32LE(shown.length, 0)
-  return Buffer.concat([shown, tail])
+  const { footer } = await readFooter(handle)
+  return fileEnd(shownFooter(footer, columns))
 }

@@ -2,10 +2,10 @@ import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
-import type { Chunk, Fetched, Handle, NativeChunk } from '../duckdb/source.ts'
-import { EngineError, type ErrorCode } from '../errors.ts'
+import type { Chunk, Fetched, Handle, NativeChunk } from '../duckdb/runner.ts'
 import { NativeSection } from '../util/native-section.ts'
-import { type ChunkReader, type Piece, PieceEncoder, type Recipe, takeBack } from './encode.ts'
+import { type PlainError, plainError } from '../util/plain-error.ts'
+import { type ChunkReader, type Piece, PieceEncoder, PieceMemory, type Recipe } from './encode.ts'
 import { openEncoder } from './formats/index.ts'
 
 /**
@@ -35,18 +35,13 @@ export type Job =
   | { readonly kind: 'memory'; readonly memory: ArrayBuffer }
 
 /**
- * What a worker sends back; a `turn` is answered twice, the first time when the next turn may begin. Errors lose their
- * class between threads, so the fields of an EngineError are sent one by one.
+ * What a worker sends back; a `turn` is answered twice, the first time when the next turn may begin.
  */
 export type Answer = { readonly id: number } & (
   | { readonly piece: Piece }
   | { readonly fetched: Fetched }
-  | { readonly failure: Failure }
+  | { readonly failure: PlainError }
 )
-
-export type Failure =
-  | { readonly code: ErrorCode; readonly message: string; readonly details: EngineError['details'] }
-  | { readonly cause: unknown }
 
 interface Open {
   readonly encoder: Promise<PieceEncoder>
@@ -67,11 +62,12 @@ if (process.platform === 'linux') {
 const port = parentPort!
 const native = new NativeSection(workerData)
 const exports = new Map<number, Open>()
+const memory = new PieceMemory()
 // Importing an encoder takes a moment; jobs of an export must not overtake each other meanwhile.
 let last: Promise<void> = Promise.resolve()
 
-// The modules that most exports need are loaded before the first job comes. A failure to load koffi is ignored here:
-// rows then arrive already decoded, and `openSource` reports the failure.
+// The modules that most exports need are loaded before the first job comes. A failure is ignored here,
+// because the first job meets it again.
 setImmediate(() => {
   try {
     native.run(loadDuckDb)
@@ -80,7 +76,7 @@ setImmediate(() => {
 })
 
 port.on('message', (job: Job) => {
-  if (job.kind === 'memory') takeBack(job.memory)
+  if (job.kind === 'memory') memory.takeBack(job.memory)
   else last = last.then(() => work(job))
 })
 
@@ -92,58 +88,48 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
   try {
     if (job.recipe) exports.set(job.exportId, open(job.recipe))
     const { encoder, reader } = exports.get(job.exportId)!
+    const opened = await encoder.catch((error) => {
+      if (job.kind === 'encode') for (const chunk of job.chunks) reader.discard(chunk)
+      throw error
+    })
     const chunks = job.kind === 'turn' ? native.run(() => fetchChunks(job)) : job.chunks
-    const opened = await encoder
     const piece = native.run(() => opened.encode(chunks, job.first, reader))
     const answer: Answer = { id: job.id, piece }
     port.postMessage(answer, [piece.bytes.buffer])
   } catch (error) {
-    const answer: Answer = { id: job.id, failure: failureOf(error) }
+    const answer: Answer = { id: job.id, failure: plainError(error) }
     port.postMessage(answer)
   }
 }
 
 function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }>): NativeChunk[] {
   const duckdb = loadDuckDb()
-  const { result, before, most = Number.POSITIVE_INFINITY } = handle
-  const chunks: NativeChunk[] = before ? [before] : []
-  let rows = before?.rows ?? 0
+  const chunks: NativeChunk[] = []
+  let rows = 0
   let ended = false
-  let rest: NativeChunk | undefined
   try {
-    while (rows < Math.min(wanted, most) && !ended) {
-      const address = duckdb.fetchHere(result)
-      if (address === undefined) {
-        ended = true
-        continue
-      }
-      const all = duckdb.chunkRows(address)
-      const taken = Math.min(all, most - rows)
-      const chunk = { kind: 'native', rows: taken, address } as const
+    while (rows < wanted && !ended) {
+      const address = duckdb.fetchHere(handle.result)
+      ended = address === undefined
+      if (address === undefined) continue
+      const chunk = { kind: 'native', rows: duckdb.chunkRows(address), address } as const
       chunks.push(chunk)
-      rows += taken
-      if (taken < all) rest = { ...chunk, rows: all - taken, address: duckdb.cut(address, taken) }
+      rows += chunk.rows
     }
   } catch (error) {
     for (const { address } of chunks) duckdb.destroyChunk(address)
     throw error
   }
-  const answer: Answer = { id, fetched: { rows, ended, rest } }
+  const answer: Answer = { id, fetched: { rows, ended } }
   port.postMessage(answer)
   return chunks
-}
-
-function failureOf(error: unknown): Failure {
-  if (!(error instanceof EngineError)) return { cause: error }
-  const { code, message, details } = error
-  return { code, message, details }
 }
 
 function open({ format, columns, options }: Recipe): Open {
   const types = columns.map((column) => column.type)
   let rows: NativeReader | undefined
   return {
-    encoder: openEncoder(format, columns, options).then((encoder) => new PieceEncoder(encoder)),
+    encoder: openEncoder(format, columns, options).then((encoder) => new PieceEncoder(encoder, memory)),
     reader: {
       decode: (chunk, arena) => {
         if (chunk.kind === 'batch') return chunk.batch

@@ -1,16 +1,17 @@
 import { check } from './check/check.ts'
 import type { Expression } from './check/expression.ts'
-import type { FilterColumn } from './check/scope.ts'
+import { type FilterColumn, readsOf } from './check/scope.ts'
 import { tooComplex } from './errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from './limits.ts'
 import { compile } from './sql/compile.ts'
-import type { Dialect } from './sql/dialect.ts'
+import type { SqlDialect } from './sql/dialect.ts'
 import type { Aliases } from './syntax/aliases.ts'
 import { parse } from './syntax/parse.ts'
 
 export {
   aggregateTable,
   Building,
+  readNames,
   readOrderBy,
   readPipeline,
   type SortKey,
@@ -23,7 +24,8 @@ export type { Expression } from './check/expression.ts'
 export { unknownColumns } from './check/unknown-columns.ts'
 export { DEFAULT_LIMITS } from './limits.ts'
 export { compile } from './sql/compile.ts'
-export { type Dialect, Unsaid } from './sql/dialect.ts'
+export { NotTranslatable, type SqlDialect } from './sql/dialect.ts'
+export { duckdbWithValues } from './sql/duckdb.ts'
 export { runtimeFilterError, THE_FILTER } from './sql/runtime-errors.ts'
 export { positional, trino } from './sql/trino.ts'
 export { Aliases } from './syntax/aliases.ts'
@@ -31,8 +33,7 @@ export { parse } from './syntax/parse.ts'
 export { tokenize } from './syntax/tokens.ts'
 export { CASE, CAST, functionTable } from './tables/functions.ts'
 export { operatorTable } from './tables/operators.ts'
-export { renderReference } from './tables/reference.ts'
-export type { FilterColumn, FilterLimits }
+export { type FilterColumn, type FilterLimits, readsOf }
 
 /** A filter as SQL. */
 export interface CompiledFilter {
@@ -44,19 +45,21 @@ export interface CompiledFilter {
   readonly parameters: readonly string[]
   /** Names of the columns used, each once, in the order found. */
   readonly columns: readonly string[]
+  /** The positions of the stored columns used, each once. */
+  readonly reads: readonly number[]
 }
 
 /** Options of `compileFilter`. */
 export interface FilterOptions {
   /** The number of the first parameter; 1 if not given. */
   readonly firstParameter?: number
-  /** What now() returns. */
-  readonly now?: Date
+  /** What now() returns; called only where the text calls it. */
+  readonly now?: () => Date
   readonly limits?: Partial<FilterLimits>
   /** What `@p` stands for. */
   readonly aliases?: Aliases
   /** The database that will run the SQL; DuckDB if not given. */
-  readonly dialect?: Dialect | undefined
+  readonly dialect?: SqlDialect | undefined
 }
 
 /**
@@ -66,7 +69,7 @@ export interface FilterOptions {
  *
  * The SQL expects the session's TimeZone to be UTC.
  * @throws EngineError `invalid_filter`, `filter_too_complex`, `filter_type_error`, `invalid_columns`
- * @throws Unsaid where a dialect other than DuckDB's can't express it
+ * @throws NotTranslatable where a dialect other than DuckDB's can't express it
  */
 export function compileFilter(
   text: string,
@@ -76,13 +79,13 @@ export function compileFilter(
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   try {
     const syntax = parse(text, { limits, aliases: options.aliases })
-    const { tree, columns: used } = check(syntax, columns, { text, now: options.now })
+    const { tree, columns: used, reads } = check(syntax, columns, { text, now: options.now })
     const { sql, parameters } = compile(tree, {
       firstParameter: options.firstParameter,
       limits,
       dialect: options.dialect,
     })
-    return { tree, sql, parameters, columns: used }
+    return { tree, sql, parameters, columns: used, reads }
   } catch (error) {
     // The default limits prevent this, unless the caller raised them or had little stack left when it called.
     if (error instanceof RangeError && /call stack/i.test(error.message)) {

@@ -1,7 +1,7 @@
 import { tooComplex } from './errors.ts'
 
 /**
- * Upper limits of a filter. Size and nesting are checked before any recursive code runs, so that no input can overflow
+ * Upper limits of a filter, and of the other texts of a query. Size and nesting are checked before any recursive code runs, so that no input can overflow
  * a stack, neither ours nor DuckDB's (whose expressions go 1,000 deep).
  */
 export interface FilterLimits {
@@ -15,6 +15,14 @@ export interface FilterLimits {
    * hundred characters of text could become millions, which would keep DuckDB busy for a minute.
    */
   readonly sql: number
+  /** Expressions of `$apply`, `$compute` and `$orderby` together. */
+  readonly expressions: number
+  /** How often the branches of `concat` and `rollup` together read the rows. Each time opens about two files. */
+  readonly reads: number
+  /** Transformations in sequence; for DuckDB each is a subquery within the next. */
+  readonly steps: number
+  /** Those of them that group rows: the time in which DuckDB plans them doubles with each. */
+  readonly groupings: number
 }
 
 /** The limits that hold where a caller sets none. */
@@ -23,6 +31,10 @@ export const DEFAULT_LIMITS: FilterLimits = {
   tokens: 300_000,
   nesting: 150,
   sql: 1_000_000,
+  expressions: 2_000,
+  reads: 64,
+  steps: 100,
+  groupings: 12,
 }
 
 export function tooDeep(limits: FilterLimits): Error {

@@ -11,7 +11,7 @@ export const NAMED = 'named'
 export const PLAIN = 'plain'
 export type Naming = typeof NAMED | typeof PLAIN
 
-/** The id of the column at a position. Parts are written with the same ids (`engine/ingest/part.ts`). */
+/** The id of the column at a position. Parts are written with the same ids (`engine/ingest/parts/part.ts`). */
 export function fieldId(index: number): number {
   return index + 1
 }

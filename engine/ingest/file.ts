@@ -1,6 +1,6 @@
+import { createReadStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { storageError } from '../util/storage-errors.ts'
-import { type Arrival, arrivalBeyond } from './threads/arrival.ts'
+import { storageError } from '../machine-errors.ts'
 
 const CHUNK = 1024 * 1024
 
@@ -10,28 +10,21 @@ const CHUNK = 1024 * 1024
  */
 export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Promise<number>
 
-/** Bytes `from` (inclusive) to `to` (exclusive) of a file; to its end if there is no `to`. */
-export interface FileRange {
-  readonly from: number
-  readonly to?: number
-}
-
 /**
- * Feeds a file piece by piece to a reader that needs whole values: bytes that it can't use yet are passed again with
- * more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to twice the longest
- * value. If the file still arrives, this waits for its next bytes.
+ * Feeds a file, from a position on, piece by piece to a reader that needs whole values: bytes that it can't use yet are
+ * passed again with more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to twice the longest
+ * value.
  */
 export async function feedFile(
   file: string,
-  { from, to = Number.POSITIVE_INFINITY }: FileRange,
+  from: number,
   feed: Feed,
   signal?: AbortSignal,
   onProgress?: (bytes: number) => void,
-  arrival?: Arrival,
 ): Promise<void> {
   const handle = await open(file, 'r')
   try {
-    let buffer = Buffer.allocUnsafe(Math.min(CHUNK, Math.min((await stat(file)).size, to) - from + 1) + 1)
+    let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await stat(file)).size - from + 1) + 1)
     let held = 0
     let position = from
     for (;;) {
@@ -41,9 +34,7 @@ export async function feedFile(
         buffer.copy(larger, 0, 0, held)
         buffer = larger
       }
-      if (arrival) await arrivalBeyond(arrival, position)
-      const most = Math.min(buffer.length - 1 - held, to - position)
-      const { bytesRead } = await handle.read(buffer, held, most, position)
+      const { bytesRead } = await handle.read(buffer, held, buffer.length - 1 - held, position)
       position += bytesRead
       const end = held + bytesRead
       const final = bytesRead === 0
@@ -60,18 +51,7 @@ export async function feedFile(
 
 /** Reads the first `length` bytes of a file, or all of it if it has fewer. */
 export async function readStart(file: string, length: number): Promise<Buffer> {
-  const handle = await open(file, 'r')
-  try {
-    const buffer = Buffer.allocUnsafe(length)
-    let end = 0
-    for (;;) {
-      const { bytesRead } = await handle.read(buffer, end, length - end, end)
-      if (bytesRead === 0) return buffer.subarray(0, end)
-      end += bytesRead
-    }
-  } finally {
-    await handle.close()
-  }
+  return Buffer.concat(await createReadStream(file, { end: length - 1, highWaterMark: CHUNK }).toArray())
 }
 
 /** A new file that is written from its beginning to its end. */
@@ -90,20 +70,15 @@ export class FileSink {
 
   /** @throws EngineError `storage_full` */
   async write(bytes: Uint8Array): Promise<void> {
-    await writeAll(this.#handle, bytes)
+    try {
+      for (let at = 0; at < bytes.length; ) at += (await this.#handle.write(bytes, at)).bytesWritten
+    } catch (error) {
+      throw storageError(error)
+    }
     this.written += bytes.length
   }
 
   async close(): Promise<void> {
     await this.#handle.close()
-  }
-}
-
-/** @throws EngineError `storage_full` */
-export async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  try {
-    for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten
-  } catch (error) {
-    throw storageError(error)
   }
 }

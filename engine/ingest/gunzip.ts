@@ -1,24 +1,34 @@
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
+import { TemporaryFile } from '../util/temporary.ts'
 import { FileSink } from './file.ts'
-import type { ReadRequest } from './request.ts'
+import type { IngestResult, ReadRequest } from './request.ts'
 import { malformed } from './text/value-errors.ts'
+
+/** Unpacks a gzip file and reads it. */
+export async function readPacked(
+  request: ReadRequest,
+  read: (request: ReadRequest) => Promise<IngestResult>,
+): Promise<IngestResult> {
+  await using unpacked = new TemporaryFile(request.tempDirectory)
+  await gunzip(request.file, unpacked.path, request)
+  // From here on the unpacked file is read, whose bytes are not those of the upload: report all of the upload as read.
+  const { size } = await stat(request.file)
+  const onProgress = ({ rows }: { rows?: number }) => request.onProgress?.({ bytes: size, rows })
+  return await read({ ...request, file: unpacked.path, onProgress })
+}
 
 /**
  * Unpacks a gzip file into the new file `target`, and stops where it unpacks to more than the limit.
  * @throws EngineError `upload_too_large`, `invalid_upload`, `storage_full`, `cancelled`
  */
-export async function gunzip(
+async function gunzip(
   file: string,
   target: string,
-  {
-    limits,
-    signal,
-    onProgress,
-    onWritten,
-  }: Pick<ReadRequest, 'limits' | 'signal' | 'onProgress'> & { onWritten?: (bytes: number) => void },
+  { limits, signal, onProgress }: Pick<ReadRequest, 'limits' | 'signal' | 'onProgress'>,
 ): Promise<void> {
   const sink = await FileSink.create(target)
   const packed = createReadStream(file)
@@ -31,7 +41,6 @@ export async function gunzip(
       bytes += chunk.length
       if (bytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
       await sink.write(chunk)
-      onWritten?.(bytes)
       onProgress?.({ bytes: packed.bytesRead })
     }
   } catch (error) {

@@ -1,17 +1,16 @@
-import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { MOST_BYTES_AT_ONCE, rowsAtOnce } from '../parquet/wide-rows.ts'
 import { fixedBytes } from '../types/index.ts'
-import { lengthOf, readParts, total } from './parts.ts'
+import { lengthOf, readParts, total } from './parts/parts.ts'
 import type { IngestResult } from './request.ts'
 
 /**
  * Refuses a part in which the texts of rows that are read at once are so long that whoever reads them would need
  * gigabytes. The more bytes the rows have on average, the fewer are read at once, because the part is then cut into parts
  * of few rows.
- * @throws EngineError `upload_too_large`; the part is then removed
+ * @throws EngineError `upload_too_large`
  */
 export async function refuseLongTexts(
   duck: Duck,
@@ -33,7 +32,6 @@ export async function refuseLongTexts(
   )
   const [place, bytes] = longest as [number, number]
   if (bytes <= MOST_BYTES_AT_ONCE) return
-  await rm(part, { force: true })
   const first = place * atOnce + 1
   const last = Math.min(rows, first + atOnce - 1)
   throw new EngineError(

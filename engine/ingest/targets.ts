@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts'
-import { checkColumns, widens } from '../types/columns.ts'
+import { checkColumns, widens, wordsOf } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
 import type { DeclaredColumn } from './request.ts'
 import { malformed } from './text/value-errors.ts'
@@ -11,6 +11,8 @@ export interface Target {
   readonly type: ColumnType | undefined
   readonly nullable: boolean
   readonly description: string
+  readonly title?: string
+  readonly unit?: string
   /** The position of the column in the upload; undefined where the upload lacks it, so that all its values are null. */
   readonly source: number | undefined
 }
@@ -78,6 +80,7 @@ export function layColumns(
       type: column?.type ?? types?.[source],
       nullable: column?.nullable ?? true,
       description: column?.description ?? '',
+      ...(column && wordsOf(column)),
       source,
     }
   })
@@ -106,11 +109,12 @@ export function isTextual(given: ColumnType, wanted: ColumnType): boolean {
 
 /** The targets as columns of the dataset, once every type is known. */
 export function settledColumns(targets: readonly Target[], types: readonly ColumnType[]): Column[] {
-  return targets.map(({ name, nullable, description }, index) => ({
+  return targets.map(({ name, nullable, description, ...words }, index) => ({
     name,
     type: types[index]!,
     nullable,
     description,
+    ...wordsOf(words),
   }))
 }
 

@@ -10,8 +10,6 @@ export interface FileFooter {
   readonly footer: Uint8Array
   /** Where the footer begins. */
   readonly start: number
-  /** The bytes after the footer. */
-  readonly tail: Buffer
 }
 
 /** Reads the footer of a Parquet file. @throws RangeError if the file is too short */
@@ -20,7 +18,7 @@ export async function readFooter(handle: FileHandle): Promise<FileFooter> {
   const tail = Buffer.from(await readExactly(handle, size - TAIL_BYTES, TAIL_BYTES))
   const length = tail.readUInt32LE(0)
   const start = size - TAIL_BYTES - length
-  return { footer: await readExactly(handle, start, length), start, tail }
+  return { footer: await readExactly(handle, start, length), start }
 }
 
 /** What stands behind the pages of a file: the footer, its length, the magic number. */
@@ -30,9 +28,14 @@ export function fileEnd(footer: Uint8Array): Buffer {
   return Buffer.concat([footer, length, MAGIC])
 }
 
-async function readExactly(handle: FileHandle, position: number, length: number): Promise<Uint8Array> {
+/** @throws RangeError if the file has fewer bytes */
+export async function readExactly(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   if (position < 0) throw new RangeError('the file is too short')
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), { position })
-  if (bytesRead < length) throw new RangeError('the file is too short')
-  return buffer
+  const bytes = Buffer.alloc(length)
+  for (let done = 0; done < length; ) {
+    const { bytesRead } = await handle.read(bytes, done, length - done, position + done)
+    if (bytesRead === 0) throw new RangeError('the file is too short')
+    done += bytesRead
+  }
+  return bytes
 }

@@ -81,23 +81,30 @@ export function shown(file: Struct, columns: readonly ShownColumn[]): Struct {
     }
   }
   schema.values = [root!, ...first]
-  for (const group of listOf(file, FILE.rowGroups).values as Struct[]) {
-    const chunks = listOf(group, GROUP.columns)
-    chunks.values = chunks.values.slice(0, columns.length)
-    for (const [index, chunk] of (chunks.values as Struct[]).entries()) {
-      listOf(structOf(chunk, CHUNK.metadata), META.path).values = [Buffer.from(columns[index]!.name)]
+  for (const group of groupsOf(file)) {
+    listOf(group, GROUP.columns).values = chunksOf(group).slice(0, columns.length)
+    for (const [index, meta] of metasOf(group).entries()) {
+      listOf(meta, META.path).values = [Buffer.from(columns[index]!.name)]
     }
     group.delete(GROUP.sortingColumns)
   }
   const orders = file.get(FILE.columnOrders)
   if (orders) (orders.value as List).values = (orders.value as List).values.slice(0, columns.length)
-  return inOrder(file)
+  return file
+}
+
+/**
+ * The version of Parquet, as DuckDB's COPY names it. The second has encodings, such as BYTE_STREAM_SPLIT, that older
+ * readers don't know.
+ */
+export function parquetVersion(encoding: 'plain' | 'compact'): 'V1' | 'V2' {
+  return encoding === 'plain' ? 'V1' : 'V2'
 }
 
 /** The row groups of a file, in their order. */
 export function rowGroups(footer: Uint8Array): RowGroup[] {
-  return (listOf(readStruct(footer), FILE.rowGroups).values as Struct[]).map((group) => {
-    const chunks = (listOf(group, GROUP.columns).values as Struct[]).map(chunkRange)
+  return groupsOf(readStruct(footer)).map((group) => {
+    const chunks = chunksOf(group).map(chunkRange)
     return {
       rows: numberOf(group, GROUP.rows),
       from: Math.min(...chunks.map((chunk) => chunk.from)),
@@ -108,11 +115,8 @@ export function rowGroups(footer: Uint8Array): RowGroup[] {
 
 /** For each row group: its rows, and the bytes of its pages, unpacked and packed. */
 export function rowGroupSizes(footer: Uint8Array): { rows: number; rawBytes: number; bytes: number }[] {
-  return (listOf(readStruct(footer), FILE.rowGroups).values as Struct[]).map((group) => {
-    const chunks = (listOf(group, GROUP.columns).values as Struct[]).map((chunk) =>
-      structOf(chunk, CHUNK.metadata),
-    )
-    const sum = (id: number) => chunks.reduce((total, meta) => total + numberOf(meta, id), 0)
+  return groupsOf(readStruct(footer)).map((group) => {
+    const sum = (id: number) => metasOf(group).reduce((total, meta) => total + numberOf(meta, id), 0)
     return {
       rows: numberOf(group, GROUP.rows),
       rawBytes: sum(META.uncompressedSize),
@@ -129,18 +133,27 @@ export function chunkRange(chunk: Struct): { readonly from: number; readonly to:
   return { from, to: from + numberOf(meta, META.compressedSize) }
 }
 
-/** Sets a field. A new field is added at the end; `inOrder` sorts the fields by id later. */
-export function set(struct: Struct, id: number, type: number, value: Value): void {
-  struct.set(id, { type, value })
+/** The elements of a file's schema: its root, then columns and what is nested in them. */
+export function elementsOf(file: Struct): Struct[] {
+  return listOf(file, FILE.schema).values as Struct[]
 }
 
-/** Sorts the fields by id, because each field is written with the difference to the id before it. */
-function inOrder(file: Struct): Struct {
-  const schema = listOf(file, FILE.schema)
-  schema.values = (schema.values as Struct[]).map(
-    (element) => new Map([...element].sort(([a], [b]) => a - b)),
-  )
-  return file
+export function groupsOf(file: Struct): Struct[] {
+  return listOf(file, FILE.rowGroups).values as Struct[]
+}
+
+/** The column chunks of a row group. */
+export function chunksOf(group: Struct): Struct[] {
+  return listOf(group, GROUP.columns).values as Struct[]
+}
+
+/** `ColumnMetaData` of each column chunk of a row group. */
+export function metasOf(group: Struct): Struct[] {
+  return chunksOf(group).map((chunk) => structOf(chunk, CHUNK.metadata))
+}
+
+export function set(struct: Struct, id: number, type: number, value: Value): void {
+  struct.set(id, { type, value })
 }
 
 function field(struct: Struct, id: number): Field {

@@ -1,7 +1,6 @@
-import { open } from 'node:fs/promises'
-import { readFooter } from './file-footer.ts'
-import { FIELD, listOf, numberOf, set } from './footer.ts'
-import { type Field, readStruct, type Struct, TYPE, type Value, writeStruct } from './thrift.ts'
+import { chunksOf, elementsOf, FIELD, groupsOf, listOf, numberOf, set } from './footer.ts'
+import type { ParquetFile } from './parquet-file.ts'
+import { type Field, type Struct, TYPE, type Value, writeStruct } from './thrift.ts'
 
 /** The last column of a part: the number of each row in it, from 0. */
 export const ORDINAL = 'r'
@@ -24,44 +23,29 @@ const BLOCK_VALUES = 2_048
 const MINIBLOCKS = 8
 
 /**
- * Adds the column `r` to a Parquet file. The rows are not touched: the column's pages, some hundred bytes for each row
- * group, and a new footer take the place of the old footer. DuckDB can number rows, too, but then writes the file with
- * one thread.
- * @returns the new size of the file
+ * Adds the column `r` to a file: its pages have some hundred bytes for each row group. DuckDB can number rows, too, but
+ * then writes the file with one thread.
  */
-export async function appendOrdinals(path: string): Promise<number> {
-  await using handle = await open(path, 'r+')
-  const { footer, start, tail } = await readFooter(handle)
-  const file = readStruct(footer)
-  const pages: Buffer[] = []
+export function addOrdinals(file: ParquetFile): void {
   let first = 0
-  let at = start
-  for (const group of listOf(file, FIELD.file.rowGroups).values as Struct[]) {
+  for (const group of groupsOf(file.footer)) {
     const rows = numberOf(group, FIELD.group.rows)
     const page = ordinalPage(first, rows)
-    listOf(group, FIELD.group.columns).values.push(chunkOf(first, rows, at, page.length))
+    chunksOf(group).push(chunkOf(first, rows, file.append(page), page.length))
     for (const id of [FIELD.group.bytes, FIELD.group.compressedBytes]) {
       if (group.has(id)) set(group, id, TYPE.i64, numberOf(group, id) + page.length)
     }
-    pages.push(page)
     first += rows
-    at += page.length
   }
-  addToSchema(file)
-  const changed = writeStruct(file)
-  tail.writeUInt32LE(changed.length)
-  const end = Buffer.concat([...pages, changed, tail])
-  await handle.write(end, 0, end.length, start)
-  await handle.truncate(start + end.length)
-  return start + end.length
+  addToSchema(file.footer)
 }
 
 function addToSchema(file: Struct): void {
-  const schema = listOf(file, FIELD.file.schema)
-  const [root] = schema.values as Struct[]
+  const elements = elementsOf(file)
+  const [root] = elements
   const { children, name, fieldId } = FIELD.element
   set(root!, children, TYPE.i32, numberOf(root!, children) + 1)
-  schema.values.push(
+  elements.push(
     struct({
       1: i32(INT64),
       3: i32(REQUIRED),

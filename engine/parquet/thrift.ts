@@ -3,7 +3,7 @@
  * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
  */
 
-/** The fields of a struct by their ids, in the order in which they are stored. */
+/** The fields of a struct by their ids. */
 export type Struct = Map<number, Field>
 
 export interface Field {
@@ -54,6 +54,20 @@ export function readStruct(bytes: Uint8Array): Struct {
   return new Reader(bytes).struct()
 }
 
+/** Reads the struct with which the bytes begin, and says where it ends. @throws RangeError as `readStruct` */
+export function readStructFrom(bytes: Uint8Array): { readonly struct: Struct; readonly end: number } {
+  const reader = new Reader(bytes)
+  return { struct: reader.struct(), end: reader.at }
+}
+
+/** The length of a list of structs in a struct, and its first element; what is behind that is not read. */
+export function readListHead(
+  bytes: Uint8Array,
+  id: number,
+): { readonly length: number; readonly first: Struct } {
+  return new Reader(bytes).listHead(id)
+}
+
 export function writeStruct(struct: Struct): Uint8Array {
   const writer = new Writer()
   writer.struct(struct)
@@ -72,6 +86,10 @@ class Reader {
     this.#bytes = bytes
   }
 
+  get at(): number {
+    return this.#at
+  }
+
   struct(): Struct {
     if (++this.#depth > DEEPEST) throw new RangeError('Thrift: structs are nested too deeply')
     const fields: Struct = new Map()
@@ -85,6 +103,20 @@ class Reader {
     }
     this.#depth -= 1
     return fields
+  }
+
+  listHead(wanted: number): { readonly length: number; readonly first: Struct } {
+    for (let id = 0; ; ) {
+      const header = this.#byte()
+      if (header === 0) throw new RangeError(`Thrift: there is no list ${wanted}`)
+      const type = header & 15
+      id = header >> 4 === 0 ? Number(unzigzag(this.#varint())) : id + (header >> 4)
+      if (id === wanted && type === TYPE.list) {
+        const length = this.#byte() >> 4
+        return { length: length === 15 ? this.#length() : length, first: this.struct() }
+      }
+      if (type !== TYPE.true && type !== TYPE.false) this.#value(type)
+    }
   }
 
   #value(type: number): Value {
@@ -172,7 +204,8 @@ class Writer {
 
   struct(fields: Struct): void {
     let last = 0
-    for (const [id, { type, value }] of fields) {
+    // Each field is written with the difference to the id before it.
+    for (const [id, { type, value }] of [...fields].sort(([a], [b]) => a - b)) {
       const written = typeof value === 'boolean' ? (value ? TYPE.true : TYPE.false) : type
       const delta = id - last
       if (delta > 0 && delta <= 15) this.#byte((delta << 4) | written)

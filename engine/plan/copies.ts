@@ -11,9 +11,6 @@ export interface Copies {
   readonly statement: (slice: Slice) => Statement
 }
 
-/** The SQL of a stored column: in parts, columns are called `c0`, `c1` …. All other SQL is a calculation. */
-const STORED = /^c(\d+)$/
-
 /** What to copy for a plan whose result is a range of rows of some files; undefined for every other plan. */
 export function copies(plan: Plan): Copies | undefined {
   const { scan, steps, columns, filter, order, window } = plan
@@ -21,15 +18,14 @@ export function copies(plan: Plan): Copies | undefined {
   const narrowed = filter || steps.length > 0 || order.length > 0 || skip > 0
   if (scan.kind !== 'slices' || narrowed || top !== undefined || last !== undefined) return undefined
   if (scan.slices.length === 0) return undefined
-  const stored: JoinedColumn[] = []
-  for (const { name, type, sql } of columns) {
-    const number = STORED.exec(sql)?.[1]
-    if (number === undefined) return undefined
-    stored.push({ name, type, stored: Number(number) })
+  const copied: JoinedColumn[] = []
+  for (const { name, type, stored } of columns) {
+    if (stored === undefined) return undefined
+    copied.push({ name, type, stored })
   }
   return {
     slices: scan.slices,
-    columns: stored,
+    columns: copied,
     statement: (slice) => rowsStatement({ ...plan, scan: { ...scan, slices: [slice] } }, undefined),
   }
 }

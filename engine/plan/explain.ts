@@ -1,18 +1,73 @@
 import type { Statement } from '../types/index.ts'
 import type { Plan } from './plan.ts'
 
-/** How many parts are read; those by ranges are named by addresses. */
-export function partsRead({ scan }: Plan): string {
-  if (scan.kind !== 'slices') return ''
-  const ranged = scan.slices.filter(({ file }) => file.startsWith('http:')).length
-  return `Parts read: ${scan.slices.length} of ${scan.of}${ranged > 0 ? `, ${ranged} by ranges` : ''}\n`
+/** What a query did. Times are in milliseconds; those of steps are of all threads together. */
+export interface Explanation {
+  /** Who reads the rows, and why. */
+  readonly where: string
+  /** How the rows are read and written. */
+  readonly way: string
+  /** The parts that may have wanted rows by their statistics, of all; null where a statement reads several tables. */
+  readonly parts: { readonly read: number; readonly of: number; readonly byRanges: number } | null
+  readonly ms: number
+  readonly bytesRead: number
+  /** From the result down to the scans, which say which conditions are compared with the statistics of row groups. */
+  readonly steps: readonly ExplainedStep[]
 }
 
-/** The statement that gives DuckDB's plan of a statement, as keys and texts. */
-export function explanation(statement: Statement): Statement {
+export interface ExplainedStep {
+  readonly name: string
+  /** How many steps are above it. */
+  readonly depth: number
+  readonly rows: number
+  readonly ms: number
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+/** How many parts are read; those by ranges are named by addresses. */
+export function partsOf({ scan }: Plan): Explanation['parts'] {
+  if (scan.kind !== 'slices') return null
+  const byRanges = scan.slices.filter(({ file }) => file.startsWith('http:')).length
+  return { read: scan.slices.length, of: scan.of, byRanges }
+}
+
+export function partsRead(plan: Plan): string | undefined {
+  const parts = partsOf(plan)
+  return parts
+    ? `Parts read: ${parts.read} of ${parts.of}${parts.byRanges > 0 ? `, ${parts.byRanges} by ranges` : ''}`
+    : undefined
+}
+
+interface Profiled {
+  readonly operator_name: string
+  readonly operator_timing: number
+  readonly operator_cardinality: number
+  readonly extra_info: Readonly<Record<string, unknown>>
+  readonly children: readonly Profiled[]
+}
+
+/** What DuckDB tells of a statement that it ran. Columns of parts get their names, and no path is told. */
+export function profileOf(json: string, { source }: Plan): Pick<Explanation, 'ms' | 'bytesRead' | 'steps'> {
+  const named = json.replaceAll(/\bc(\d+)\b/g, (text) => {
+    const name = source.find(({ sql }) => sql === text)?.name
+    return name === undefined ? text : JSON.stringify(name).slice(1, -1)
+  })
+  const { latency, total_bytes_read: bytesRead, children } = JSON.parse(named)
+  const steps = (all: readonly Profiled[], depth: number): ExplainedStep[] =>
+    all.flatMap((one) => {
+      const { 'Filename(s)': _, ...details } = one.extra_info
+      const { operator_name: name, operator_cardinality: rows, operator_timing: seconds } = one
+      if (name === 'EXPLAIN_ANALYZE') return steps(one.children, depth)
+      return [{ name, depth, rows, ms: seconds * 1e3, details }, ...steps(one.children, depth + 1)]
+    })
+  return { ms: latency * 1e3, bytesRead, steps: steps(children, 0) }
+}
+
+/** The statement that gives DuckDB's plan of a statement, as keys and texts; with ANALYZE, it runs it. */
+export function explanation(statement: Statement, options = ''): Statement {
   return {
     ...statement,
-    sql: `EXPLAIN ${statement.sql}`,
+    sql: `EXPLAIN ${options}${statement.sql}`,
     columns: [
       { name: 'key', type: 'string' },
       { name: 'value', type: 'string' },

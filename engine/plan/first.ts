@@ -1,5 +1,5 @@
 import { valueType } from '../filter/check/value-types.ts'
-import type { SortKey } from '../filter/index.ts'
+import type { SortKey, StepColumn } from '../filter/index.ts'
 import { byKey, type Keyed } from '../filter/sql/narrow.ts'
 import type { ColumnType } from '../types/index.ts'
 import { keyed, type PartFacts } from './prune.ts'
@@ -20,12 +20,11 @@ export interface FirstRows {
 export function firstRows(
   [key]: readonly SortKey[],
   rows: number | undefined,
-  columns: readonly { readonly sql: string; readonly type: ColumnType }[],
+  columns: readonly StepColumn[],
 ): FirstRows | undefined {
-  const position = key && /^c(\d+)$/.exec(key.sql)?.[1]
-  const source = columns.find(({ sql }) => sql === key?.sql)
-  if (!key || position === undefined || !source || rows === undefined || rows === 0) return undefined
-  return { rows, column: Number(position), type: source.type, descending: key.descending }
+  const column = columns.find(({ sql }) => sql === key?.sql)
+  if (!key || column?.stored === undefined || rows === undefined || rows === 0) return undefined
+  return { rows, column: column.stored, type: column.type, descending: key.descending }
 }
 
 /**

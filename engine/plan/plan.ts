@@ -3,10 +3,11 @@ import {
   Aliases,
   Building,
   compileFilter,
-  type Dialect,
   type Expression,
   readPipeline,
+  readsOf,
   type SortKey,
+  type SqlDialect,
   type Step,
   type StepColumn,
   THE_FILTER,
@@ -15,6 +16,7 @@ import type { Column } from '../types/index.ts'
 import { type FirstRows, firstRows, partsOfFirst } from './first.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
 import { mayMatch } from './prune.ts'
+import { afterSteps, POSITION, type RelationSql } from './steps-sql.ts'
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file, or those named; the whole file without them. */
 export interface Slice {
@@ -25,6 +27,8 @@ export interface Slice {
   readonly to?: number
   /** Numbers of rows in the file. */
   readonly rows?: readonly number[]
+  /** The place of each of these rows in a sorted result. */
+  readonly places?: readonly number[]
 }
 
 /** Where rows come from. */
@@ -35,6 +39,8 @@ export type Scan =
   | { readonly kind: 'inline'; readonly json: string }
   /** Parquet files that the engine did not write: a subquery that names the columns and gives each row's position. */
   | { readonly kind: 'foreign'; readonly sql: string }
+  /** The rows of a user's statement: a subquery that names the columns. */
+  | { readonly kind: 'query'; readonly sql: string; readonly light?: boolean }
 
 export type PlanColumn = StepColumn
 
@@ -62,8 +68,12 @@ export interface Plan {
   }
   /** What may fail on a value of the data, as the beginning of a sentence: `The filter or $orderby`. */
   readonly fallible?: string | undefined
+  /** Whether the moment that now() returns is in the SQL. */
+  readonly volatile: boolean
   /** All columns of the source. */
   readonly source: readonly PlanColumn[]
+  /** The positions of the stored columns that are read if the matching rows are counted, and if they are given. */
+  readonly reads: { readonly counted: readonly number[]; readonly rows: readonly number[] }
   /** The number of rows that match the filter; undefined if rows must be read to know. */
   readonly matches: number | undefined
   /** The number of rows in the result; undefined if rows must be read to know. */
@@ -78,6 +88,8 @@ export interface Plan {
 export interface PlanSource {
   readonly columns: readonly PlanColumn[]
   readonly rows: number | undefined
+  /** There can't be more rows than this, if that is known where `rows` is not. */
+  readonly most?: number | undefined
   readonly rowBytes: number
   /** The scan of rows `from` to `to`. It leaves out parts that are known to have none of the wanted rows. */
   readonly scan: (from: number, to: number, wanted?: Wanted) => Scan
@@ -91,7 +103,7 @@ export interface Wanted {
 
 export interface PlanOptions {
   /** The database that will run it; DuckDB if not given. */
-  readonly dialect?: Dialect | undefined
+  readonly dialect?: SqlDialect | undefined
   /** What now() returns. */
   readonly now?: Date | undefined
 }
@@ -99,17 +111,24 @@ export interface PlanOptions {
 /**
  * Plans a query: checks options and filter, and decides what must be read.
  * @throws EngineError every error of a query that does not depend on the data
- * @throws Unsaid where a dialect other than DuckDB's can't express it
+ * @throws NotTranslatable where a dialect other than DuckDB's can't express it
  */
 export function planQuery(
   source: PlanSource,
   options: QueryOptions,
   { dialect, now = new Date() }: PlanOptions = {},
 ): Plan {
+  const mostRows = source.rows ?? source.most
   const window = checkWindow(options)
   const aliases = new Aliases(options.aliases)
-  const building = new Building({ aliases, now, dialect })
+  let volatile = false
+  const moment = () => {
+    volatile = true
+    return now
+  }
+  const building = new Building({ aliases, now: moment, dialect })
   const { steps, columns } = readPipeline(options, source.columns, building)
+  building.requireShort(afterSteps(NOTHING, steps).sql.length)
   const stepParameters = building.parameters.slice()
   const filter =
     options.filter === undefined
@@ -117,20 +136,24 @@ export function planQuery(
       : compileFilter(options.filter, columns, {
           firstParameter: stepParameters.length + 1,
           aliases,
-          now,
+          now: moment,
           dialect,
         })
   building.parameters.push(...(filter?.parameters ?? []))
+  const counted = [...new Set([...building.reads, ...(filter?.reads ?? [])])]
   const order = checkOrder(options.orderBy, columns, building)
+  const selected = checkSelection(options.select, columns)
   const common = {
     steps,
     stepParameters,
-    columns: checkSelection(options.select, columns),
+    columns: selected,
+    reads: { counted, rows: [...new Set([...counted, ...building.reads, ...readsOf(selected)])] },
     order,
     orderParameters: building.parameters.slice(stepParameters.length + (filter?.parameters.length ?? 0)),
     fallible: fallible(options, order, columns),
+    volatile,
     source: source.columns,
-    most: source.rows === undefined ? undefined : mostAfter(steps, source.rows),
+    most: mostRows === undefined ? undefined : mostAfter(steps, mostRows),
     rowBytes: source.rowBytes,
   }
   aliases.requireAllUsed()
@@ -154,6 +177,9 @@ export function planQuery(
   const [from, to] = rangeOf(window, rows)
   return { ...common, scan: source.scan(from, to), window: { skip: 0 }, matches: rows, result: to - from }
 }
+
+/** A relation by which the length of the SQL of steps is known before there is any scan. */
+const NOTHING: RelationSql = { sql: '', order: [POSITION], inOrder: true }
 
 /** The options that calculate something. A column to sort by is no calculation. */
 function fallible(
@@ -191,6 +217,14 @@ function mostAfter(steps: readonly Step[], rows: number): number {
 export function resultRows(window: Plan['window'], matches: number): number {
   if (window.last !== undefined) return Math.min(window.last, matches)
   return Math.min(Math.max(matches - window.skip, 0), window.top ?? Number.POSITIVE_INFINITY)
+}
+
+/** How many rows match, where `found` of them are in the window; undefined if there may be others. */
+export function matchesIn({ skip, top }: Plan['window'], found: number | undefined): number | undefined {
+  if (found === undefined) return undefined
+  if (top !== undefined && found >= top) return undefined
+  // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
+  return found === 0 && skip > 0 ? undefined : skip + found
 }
 
 function definedOnly({ skip, top, last }: Window): Plan['window'] {
@@ -235,5 +269,5 @@ export function versionSource(
 }
 
 export function physicalColumns(columns: readonly Column[]): PlanColumn[] {
-  return columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` }))
+  return columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}`, stored: index }))
 }

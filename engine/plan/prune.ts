@@ -2,7 +2,7 @@ import { literalOf } from '../filter/check/checked.ts'
 import type { Expression } from '../filter/check/expression.ts'
 import type { ValueType } from '../filter/check/value-types.ts'
 import { asRange } from '../filter/sql/compile-range.ts'
-import { byKey, type Keyed, narrow } from '../filter/sql/narrow.ts'
+import { byKey, type Keyed, type NonNull, narrow } from '../filter/sql/narrow.ts'
 import type { LiteralValue } from '../filter/syntax/literals.ts'
 import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
 
@@ -56,7 +56,7 @@ function mayEqual(value: LiteralValue, type: ValueType, bounds: ColumnBounds, pa
 
 function mayCompare(
   operator: 'eq' | 'gt' | 'ge' | 'lt' | 'le',
-  value: LiteralValue,
+  value: NonNull,
   type: ValueType,
   { min, max, nulls }: ColumnBounds,
   { rows }: PartFacts,
@@ -99,8 +99,7 @@ function startMayHold([column, start]: readonly Expression[], part: PartFacts): 
 /** The bounds of an expression that is just a column; undefined if it is more, or if they are not known. */
 function boundsOf(node: Expression, { statistics }: PartFacts): ColumnBounds | undefined {
   if (node.kind !== 'column') return undefined
-  const position = /^c(\d+)$/.exec(node.sql)?.[1]
-  return (position !== undefined && statistics?.[Number(position)]) || undefined
+  return (node.stored !== undefined && statistics?.[node.stored]) || undefined
 }
 
 /** A bound in the form of the literals that it is compared with. */

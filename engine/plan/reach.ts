@@ -1,7 +1,6 @@
 import type { Part } from '../catalog/records.ts'
 import { rowGroupRows } from '../parquet/row-groups.ts'
 import type { Plan, Slice } from './plan.ts'
-import { columnsRead } from './trino-sql.ts'
 
 /** What a plan reads of its parts. */
 export interface Reach {
@@ -22,7 +21,7 @@ const MOST_READ = 1 / 4
 
 /** @param counting whether the matching rows are only counted */
 export function reachOf(plan: Plan, counting: boolean): Reach {
-  const columns = columnsRead(plan, counting).map((name) => Number(name.slice(1)))
+  const columns = counting ? plan.reads.counted : plan.reads.rows
   return { columns, of: plan.source.length, share: plan.filter && plan.steps.length === 0 ? FILTERED : 1 }
 }
 

@@ -1,3 +1,4 @@
+import type { SortKey } from '../filter/index.ts'
 import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import { isLight } from './light.ts'
 import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
@@ -17,7 +18,11 @@ const POSITIONS = {
   slices: IN_FILES,
   foreign: IN_FILES,
   inline: { keys: ['position'], number: 'CAST(position AS BIGINT)' },
+  query: { keys: ['position'], number: 'position' },
 } as const satisfies Record<Scan['kind'], { keys: readonly string[]; number: string }>
+
+/** The place of a row in the result, where rows were found by a statement before. */
+const PLACE: SortKey = { sql: 'place_', descending: false }
 
 /**
  * The SQL of a plan's rows.
@@ -52,20 +57,43 @@ export function countStatement(plan: Plan): Statement {
 /** Where a row is: the file's place among the scan's slices, and the row's number in it. */
 export type Position = readonly [file: number, row: number]
 
+/** The most sorted rows that are found first: more make a long statement. */
+const MOST_SORTED = 256
+/** To read a row by its number costs about as much as a row group, which has so many bytes. */
+const BYTES_OF_ROW = 2 << 20
+
 /**
- * The SQL that finds where the first rows which match the filter are. It reads only the columns of the filter, while
- * `rowsStatement` reads all columns of each row group with a match. Undefined where rows have no positions or must be
- * sorted, and where the statistics leave a single file: then one row group probably has all matches, and to read it
- * twice takes longer.
+ * Whether it pays to find first where rows are. False where rows have no positions, and where the files that are read
+ * have few row groups for so many sorted rows. Without an order, false also where the statistics leave a single file:
+ * then one row group probably has all matches, and to read it twice takes longer.
  */
-export function positionsStatement(plan: Plan): Statement | undefined {
-  const { scan, steps, order, source, filter } = plan
-  if (!filter || scan.kind !== 'slices' || scan.slices.length < 2) return undefined
-  if (steps.length > 0 || order.length > 0) return undefined
-  const where = ` WHERE ${filter.sql}${limit(plan, undefined)}`
+export function hasPositions({ scan, steps, order, filter, window, rowBytes, most = 0 }: Plan): boolean {
+  if (scan.kind !== 'slices' || scan.slices.length === 0 || steps.length > 0) return false
+  if (order.length === 0) return !!filter && scan.slices.length > 1
+  const wanted = window.top ?? window.last ?? Number.POSITIVE_INFINITY
+  const read = (most * rowBytes * scan.slices.length) / scan.of
+  return wanted <= MOST_SORTED && wanted * BYTES_OF_ROW < read
+}
+
+/**
+ * The SQL that finds where the first rows which match the filter are, for a plan that has positions. It reads only the
+ * columns of the filter and of the order, while `rowsStatement` reads all columns of each row group with a match. The
+ * last rows are found as the first ones of the reverse order, and given in it.
+ */
+export function positionsStatement(plan: Plan): Statement {
+  const { scan, source, filter, order, orderParameters, window } = plan
+  if (scan.kind !== 'slices') throw new TypeError('only rows in files have positions')
+  const { last, top = last, skip } = window
+  const ties = IN_FILES.keys.map((sql) => ({ sql, descending: false }))
+  const keys = order.length === 0 ? [] : [...order, ...ties]
+  const terms = last === undefined ? keys : keys.map((key) => ({ ...key, descending: !key.descending }))
   return {
-    sql: `SELECT CAST(file_index AS BIGINT), file_row_number FROM ${slicesSql(scan.slices, source)}${where}`,
-    parameters: filter.parameters,
+    sql:
+      `SELECT CAST(file_index AS BIGINT), file_row_number FROM ${from(scan, source, [], true)}` +
+      (filter ? ` WHERE ${filter.sql}` : '') +
+      (terms.length > 0 ? ` ORDER BY ${orderTerms(terms)}` : '') +
+      limitOf(skip, top),
+    parameters: [...(filter?.parameters ?? []), ...orderParameters],
     columns: [
       { name: 'file', type: 'integer' },
       { name: 'row', type: 'integer' },
@@ -73,25 +101,36 @@ export function positionsStatement(plan: Plan): Statement | undefined {
   }
 }
 
-/** The plan of the rows at these positions, which the statement of `positionsStatement` found, in their order. */
+/** The plan of the rows at these positions, which the statement of `positionsStatement` found. */
 export function planAt(plan: Plan, positions: readonly Position[]): Plan {
   if (plan.scan.kind !== 'slices') throw new TypeError('only rows in files have positions')
   const { slices, of } = plan.scan
-  const rows = Map.groupBy(positions, ([file]) => file)
-  const found = [...rows].map(([file, ofFile]) => ({ ...slices[file]!, rows: ofFile.map(([, row]) => row) }))
-  return { ...plan, scan: { kind: 'slices', slices: found, of }, filter: undefined, window: { skip: 0 } }
+  const sorted = plan.order.length > 0
+  const inOrder = plan.window.last === undefined ? positions : positions.toReversed()
+  const found = Map.groupBy(inOrder.entries(), ([, [file]]) => file)
+  const at = [...found].map(([file, ofFile]) => ({
+    ...slices[file]!,
+    rows: ofFile.map(([, [, row]]) => row),
+    ...(sorted && { places: ofFile.map(([place]) => place) }),
+  }))
+  const scan = { kind: 'slices', slices: at, of } as const
+  return { ...plan, scan, filter: undefined, order: [], orderParameters: [], window: { skip: 0 } }
 }
 
 /** The relation after the steps; without steps the scan itself, because DuckDB optimises it better than a subquery. */
 function relationOf(plan: Plan, parameters: string[]): RelationSql {
   const { scan, source, steps } = plan
+  if (scan.kind === 'slices' && scan.slices[0]?.places) {
+    return { sql: slicesSql(scan.slices, source), order: [PLACE], inOrder: false }
+  }
   const position = POSITIONS[scan.kind]
-  const sql = from(scan, source, parameters)
+  const positioned = plan.order.length > 0 || needsPosition(steps)
+  const sql = from(scan, source, parameters, positioned)
   if (steps.length === 0) {
     return { sql, order: position.keys.map((key) => ({ sql: key, descending: false })), inOrder: true }
   }
   const columns = uniqueNames(source)
-  if (plan.order.length > 0 || needsPosition(steps)) columns.push(`${position.number} AS o`)
+  if (positioned) columns.push(`${position.number} AS o`)
   const base = `(SELECT ${columns.length > 0 ? columns.join(', ') : 'NULL'} FROM ${sql})`
   return afterSteps({ sql: base, order: [POSITION], inOrder: true }, steps)
 }
@@ -106,7 +145,7 @@ function limit(plan: Plan, matches: number | undefined): string {
   return limitOf(skip, top)
 }
 
-function from(scan: Scan, source: readonly PlanColumn[], parameters: string[]): string {
+function from(scan: Scan, source: readonly PlanColumn[], parameters: string[], positioned: boolean): string {
   switch (scan.kind) {
     case 'slices':
       return scan.slices.length === 0 ? empty(source) : slicesSql(scan.slices, source)
@@ -115,6 +154,9 @@ function from(scan: Scan, source: readonly PlanColumn[], parameters: string[]): 
       return inline(source, parameters.length)
     case 'foreign':
       return scan.sql
+    case 'query':
+      if (!positioned && !source.some(({ sql }) => sql === ROW_NUMBER)) return scan.sql
+      return `(SELECT *, row_number() OVER () AS position, row_number() OVER () AS ${ROW_NUMBER} FROM ${scan.sql})`
     default:
       return scan satisfies never
   }
@@ -143,6 +185,8 @@ function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): str
   const names = uniqueNames(source)
   const selects = groups.map((group) => {
     const columns = names.map((sql) => (sql === ROW_NUMBER ? `${rowNumberOf(group.slices)} AS ${sql}` : sql))
+    const [{ rows, places }] = group.slices as [Slice]
+    if (places) columns.push(`[${places}][list_position([${rows}], file_row_number)] AS ${PLACE.sql}`)
     // If all files are read together, `file_index` and `file_row_number` still give the order of the rows.
     if (whole) columns.push(ROW_POSITION)
     return `(SELECT ${columns.join(', ')} FROM ${readParquet(group.slices)}${group.where})`
@@ -161,7 +205,7 @@ function readParquet(slices: readonly Slice[]): string {
 
 function empty(source: readonly PlanColumn[]): string {
   const columns = source.map((column) => `NULL::${sqlType(column.type)} AS ${column.sql}`)
-  return `(SELECT ${[...new Set(columns), '0 AS file_index', '0 AS file_row_number'].join(', ')} WHERE false)`
+  return `(SELECT ${[...new Set(columns), '0 AS file_index', '0::BIGINT AS file_row_number'].join(', ')} WHERE false)`
 }
 
 function inline(source: readonly PlanColumn[], parameter: number): string {
@@ -174,7 +218,7 @@ function inline(source: readonly PlanColumn[], parameter: number): string {
   )
 }
 
-function inlineValue(type: ColumnType, text: string): string {
+export function inlineValue(type: ColumnType, text: string): string {
   if (type === 'binary') return `from_base64(${text})`
   // A cast from text to TIMESTAMP would drop the offset. Without one, a text is in UTC.
   if (type === 'timestamp') return `CAST(CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`

@@ -35,7 +35,7 @@ export function orderTerms(keys: readonly SortKey[]): string {
     .join(', ')
 }
 
-/** The rows of a range. DuckDB takes LIMIT and OFFSET in any order, Trino in this one. */
+/** The rows of a range. DuckDB takes LIMIT and OFFSET in any order, other databases in this one. */
 export function limitOf(skip: number, top: number | undefined): string {
   return (skip > 0 ? ` OFFSET ${skip}` : '') + (top === undefined ? '' : ` LIMIT ${top}`)
 }
@@ -96,12 +96,16 @@ type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
 /** Groups are in the order of their first rows. */
 function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): RelationSql {
   const { sql } = positioned(relation)
-  const columns = [...keys, ...(values.length > 0 ? [added(values)] : [])]
+  const by = keys.map((key) => (key.type === 'double' ? `${key.sql} + 0e0` : key.sql))
+  const shown = by.map((value, index) =>
+    value === keys[index]!.sql ? value : `${value} AS ${keys[index]!.sql}`,
+  )
+  const columns = [...shown, ...(values.length > 0 ? [added(values)] : [])]
   const from =
     keys.length === 0
       ? `(SELECT ${columns.join(', ')}, CAST(0 AS BIGINT) AS o FROM ${sql})`
-      : `(SELECT ${columns.join(', ')}, min(o) AS o FROM ${sql} GROUP BY ${keys.join(', ')})`
-  const names = [...keys, ...namesOf(values), POSITION.sql]
+      : `(SELECT ${columns.join(', ')}, min(o) AS o FROM ${sql} GROUP BY ${by.join(', ')})`
+  const names = [...namesOf(keys), ...namesOf(values), POSITION.sql]
   return {
     sql: from,
     order: [POSITION],
@@ -171,7 +175,7 @@ function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
   const { by, until, amount, partition } = step
   const order = [by, ...relation.order]
   if (until !== 'count') return keptBySum(relation, step, order)
-  // Trino's LIMIT takes no expression.
+  // A database without EXCLUDE takes no expression after LIMIT either.
   if (partition.length > 0 || relation.columns) {
     return numbered(relation, partition, order, `w <= ${amount}`)
   }
@@ -187,7 +191,7 @@ function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
  * below the amount again.
  */
 function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly SortKey[]): RelationSql {
-  const { by, until, amount, negative, partition } = step
+  const { by, until, amount, partition } = step
   const window = over(partition, order)
   const group = partition.length > 0 ? `PARTITION BY ${partition.join(', ')}` : ''
   const sums = [
@@ -198,12 +202,12 @@ function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly Sort
   const reached =
     until === 'percent'
       ? `coalesce(CASE WHEN total > 0 THEN w * 100 >= total * ${amount} WHEN total < 0 THEN w * 100 <= total * ${amount} END, FALSE)`
-      : `w ${negative ? '<=' : '>='} ${amount}`
+      : `w >= ${amount}`
   const before = `${group} ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING`
   const done = `coalesce(bool_or(${reached}) OVER (${before}), FALSE) AS done`
   const added = ['w', 'n', 'done', ...(until === 'percent' ? ['total'] : [])]
-  // If the amount is 0, it is reached before the first row, because the sum of no rows is 0.
-  const start = until === 'sum' ? `(0 ${negative ? '>' : '<'} ${amount})` : 'TRUE'
+  // The sum of no rows is 0, so an amount of 0 or less is reached before the first row.
+  const start = until === 'sum' ? `${amount} > 0` : 'TRUE'
   return {
     ...relation,
     sql: `(SELECT ${without(relation, added)} FROM (SELECT *, ${done} FROM (SELECT *, ${sums.join(', ')} FROM ${relation.sql})) WHERE NOT done AND ${start})`,
@@ -212,10 +216,15 @@ function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly Sort
 }
 
 function concatenated(relation: RelationSql, { branches, columns }: Of<'concat'>): RelationSql {
-  const selects = branches.map(({ steps, values }, index) => {
+  // Identical branches share their steps; the rows of these are read once.
+  const groups = Map.groupBy(branches.entries(), ([, { steps }]) => steps)
+  const selects = [...groups].map(([steps, [first, ...others]]) => {
     const branch = positioned(afterSteps(relation, steps))
+    const [index, { values }] = first!
     const list = values.map((value, at) => `${value} AS ${columns[at]!.sql}`)
-    return `SELECT ${[...list, `${index} AS b`, 'o'].join(', ')} FROM ${branch.sql}`
+    const numbers = others.map(([other]) => `(${other})`).join(', ')
+    if (others.length === 0) return `SELECT ${[...list, `${index} AS b`, 'o'].join(', ')} FROM ${branch.sql}`
+    return `SELECT ${[...list, 'b', 'o'].join(', ')} FROM ${branch.sql} CROSS JOIN (VALUES (${index}), ${numbers}) AS n(b)`
   })
   const order = [{ sql: 'b', descending: false }, POSITION]
   const names = relation.columns && { columns: [...namesOf(columns), ...namesOf(order)] }

@@ -13,9 +13,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { makePrivate } from '../catalog/sqlite/sqlite.ts'
-import { EngineError } from '../errors.ts'
+import { EngineError, invalidOption } from '../errors.ts'
+import { storageError } from '../machine-errors.ts'
 import { quoteLiteral } from '../types/index.ts'
-import { storageError } from '../util/storage-errors.ts'
 import { hashFile } from './integrity/hash.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
 import { DamagedPart, type PartStore } from './objects/part-store.ts'
@@ -48,14 +48,13 @@ export async function backupStore(
   onProgress?: OnProgress,
 ): Promise<BackupReport> {
   if (store.database.isShared) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       'The catalog is in PostgreSQL: copy it with pg_dump first, and then the object store with its own tools.',
     )
   }
   const to = layoutOf(directory)
   if (to.directory === store.layout.directory) {
-    throw new EngineError('invalid_option', 'A backup must go to another directory than the data.')
+    throw invalidOption('A backup must go to another directory than the data.')
   }
   let gone: number | undefined
   for (let round = 0; round < ROUNDS; round++) {
@@ -83,24 +82,18 @@ export async function restoreStore(
   onProgress?: OnProgress,
 ): Promise<BackupReport> {
   if (!existsSync(join(backup, 'catalog.sqlite'))) {
-    throw new EngineError('invalid_option', `${backup} is not a backup: it has no catalog.sqlite.`)
+    throw invalidOption(`${backup} is not a backup: it has no catalog.sqlite.`)
   }
   const from = layoutOf(backup)
   const to = layoutOf(directory)
   if (existsSync(to.catalog) || readdirSync(to.parts).length > 0) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       `${to.directory} already holds data. Restore into a new directory, or move that data away first.`,
     )
   }
-  const outcome = await copyOnce(copyFrom(from), to, onProgress, (fresh) => {
-    const database = new DatabaseSync(from.catalog, { readOnly: true })
-    try {
-      database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`)
-    } finally {
-      database.close()
-    }
-  })
+  const outcome = await copyOnce(copyFrom(from), to, onProgress, (fresh) =>
+    withCatalog(from.catalog, true, (database) => database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`)),
+  )
   if ('gone' in outcome) throw missing(outcome.gone)
   return outcome
 }
@@ -151,10 +144,19 @@ interface CopiedPart {
   readonly hash: string | null
 }
 
+/** Does something with the file of a catalog that nobody else has open. */
+function withCatalog<T>(catalog: string, readOnly: boolean, work: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(catalog, { readOnly })
+  try {
+    return work(database)
+  } finally {
+    database.close()
+  }
+}
+
 /** The parts of the versions that datasets show. A catalog of an older program has no hashes. */
 function partsIn(catalog: string): CopiedPart[] {
-  const database = new DatabaseSync(catalog, { readOnly: true })
-  try {
+  return withCatalog(catalog, true, (database) => {
     const columns = database.prepare("SELECT name FROM pragma_table_info('parts')").all()
     const hash = columns.some(({ name }) => name === 'hash') ? 'p.hash' : 'NULL AS hash'
     return database
@@ -163,23 +165,17 @@ function partsIn(catalog: string): CopiedPart[] {
          (SELECT vp.part_id FROM version_parts vp JOIN datasets d ON d.version_id = vp.version_id)`,
       )
       .all() as unknown as CopiedPart[]
-  } finally {
-    database.close()
-  }
+  })
 }
 
 /**
  * Makes the copied catalog look for its parts in its own folder, even if the original ones are in a store of objects.
  */
 function keepPartsBeside(catalog: string): void {
-  const database = new DatabaseSync(catalog)
-  try {
-    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'part_store'").get()) {
-      database.exec('DELETE FROM part_store')
-    }
-  } finally {
-    database.close()
-  }
+  withCatalog(catalog, false, (database) => {
+    const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'part_store'").get()
+    if (isThere) database.exec('DELETE FROM part_store')
+  })
 }
 
 /** Copies a part into a file. Gives `there` if the file has the part already, `gone` if the part was removed. */

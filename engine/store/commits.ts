@@ -1,18 +1,20 @@
 import type { Handle } from '../catalog/database.ts'
 import { recordNamed } from '../catalog/datasets.ts'
+import type { Change } from '../catalog/history.ts'
 import type { Parts } from '../catalog/parts.ts'
 import type { Part, Version } from '../catalog/records.ts'
 import { type RemovedPart, type Versions, versionOf } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
-import type { Described, Ingestor, IngestResult, PartSize } from '../ingest/index.ts'
+import type { Ingestor, IngestResult, Jobs, SizedPart } from '../ingest/index.ts'
+import { storageError } from '../machine-errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
-import { storageError } from '../util/storage-errors.ts'
 import type { Hold } from './hold.ts'
 import { SummedBlocks } from './integrity/block-sums.ts'
+import type { Integrity } from './integrity/integrity.ts'
 import type { Manifests } from './manifests.ts'
 import type { Membership } from './membership/membership.ts'
 import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
@@ -20,10 +22,12 @@ import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
 const INGESTS_AT_ONCE = 2
 
-interface MadeParts {
+export interface MadeParts {
   /** In the order of the rows. */
   readonly parts: readonly Part[]
   readonly columns: readonly Column[]
+  readonly reasons?: IngestResult['reasons']
+  readonly options?: IngestResult['options']
 }
 
 /** A part that is being written. Its hash is null until all of it has been written. */
@@ -33,19 +37,24 @@ interface Begun {
   hash: string | null
 }
 
-interface Written {
-  readonly columns: readonly Column[]
+interface Written extends Pick<IngestResult, 'columns' | 'reasons' | 'options'> {
   /** In the order of the rows. */
-  readonly written: readonly (readonly [Begun, Described<PartSize>])[]
+  readonly written: readonly (readonly [Begun, SizedPart])[]
 }
 
 /** The content of a new version. */
 export interface Content {
   readonly columns: readonly Column[]
+  /** Left out where it stays as it is. */
+  readonly key?: readonly string[]
   readonly parts: readonly Part[]
+  /** Left out by a merge: it keeps the rows, and with them the number of the version. */
+  readonly change?: Change
 }
 
-interface CommitsPlace {
+type Decided = Content | 'again' | undefined
+
+interface CommitsContext {
   readonly sizes: PartSizes
   readonly events: Events
   readonly hold: Hold
@@ -62,15 +71,15 @@ interface CommitsPlace {
  * more are removed in the background after a commit.
  */
 export class Commits {
-  readonly #place: CommitsPlace
+  readonly #context: CommitsContext
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
   /** Parts that did not get into a version, whose bytes and catalog entries are still to be removed. */
   readonly #discarded = new Set<RemovedPart>()
   /** Parts of commits whose outcome is unknown here. The database knows if they are in a version. */
   readonly #undecided = new Set<RemovedPart>()
 
-  constructor(place: CommitsPlace) {
-    this.#place = place
+  constructor(context: CommitsContext) {
+    this.#context = context
   }
 
   /**
@@ -78,10 +87,10 @@ export class Commits {
    * is left behind.
    */
   async makeParts(
-    write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
+    write: (jobs: Jobs, target: string) => Promise<IngestResult>,
     options: RunOptions,
   ): Promise<MadeParts> {
-    const { hold, parts: registry } = this.#place
+    const { hold, parts: registry } = this.#context
     const begun: Begun[] = []
     const begin = async (): Promise<Begun> => {
       const id = await registry.register(hold.mark.id)
@@ -91,7 +100,7 @@ export class Commits {
     }
     let keeping = Promise.resolve()
     try {
-      const { columns, written } = await this.#write(begin, write, options)
+      const { written, ...found } = await this.#write(begin, write, options)
       const parts: Part[] = []
       for (const [file, size] of written) {
         const part = await this.#describe(file, size)
@@ -102,12 +111,31 @@ export class Commits {
         parts.push(part)
       }
       await keeping
-      return { columns, parts }
+      return { ...found, parts }
     } catch (error) {
       await keeping.catch(() => {})
       for (const part of begun) await this.#discard(part)
       throw storageError(error)
     }
+  }
+
+  /** Writes the rows of parts under a changed manifest. @throws EngineError `column_conflict`, as `makeParts` does */
+  async rewriteParts(
+    integrity: Integrity,
+    parts: readonly Part[],
+    from: readonly Column[],
+    to: readonly Column[],
+    signal: AbortSignal | undefined,
+  ): Promise<MadeParts> {
+    using pinned = await integrity.pinWhole(parts, signal)
+    const { files } = pinned
+    return await this.makeParts(
+      async ({ rewrite }, target) => ({
+        ...(await rewrite({ parts: files, target, from, to }, { signal })),
+        columns: to,
+      }),
+      { signal },
+    )
   }
 
   /**
@@ -116,20 +144,22 @@ export class Commits {
    */
   async #write(
     begin: () => Promise<Begun>,
-    write: (ingestor: Ingestor, target: string) => Promise<Described<IngestResult>>,
+    write: (jobs: Jobs, target: string) => Promise<IngestResult>,
     options: RunOptions,
   ): Promise<Written> {
-    const ingestor = await this.#place.ingestor()
+    const { jobs } = await this.#context.ingestor()
     using _ = await this.#ingests.enter()
     const whole = await begin()
-    const { columns, ...size } = await write(ingestor, whole.target)
-    const pieces = piecesOf(size, columns.length, this.#place.sizes)
-    if (pieces.length <= 1) return { columns, written: [[whole, size]] }
+    const { columns, reasons, options: chosen, ...size } = await write(jobs, whole.target)
+    const found = { columns, ...(reasons && { reasons }), ...(chosen && { options: chosen }) }
+    const pieces = piecesOf(size, columns.length, this.#context.sizes)
+    if (pieces.length <= 1) return { ...found, written: [[whole, size]] }
     const targets: (Piece & Begun)[] = []
     for (const piece of pieces) targets.push(Object.assign(await begin(), piece))
-    const cut = await ingestor.cut(whole.target, targets, columns, size.rawBytes, options)
+    const input = { part: whole.target, cuts: targets, columns, rawBytes: size.rawBytes }
+    const cut = await jobs.cut(input, { signal: options.signal })
     await this.#discard(whole)
-    return { columns, written: targets.map((part, index) => [part, cut[index]!]) }
+    return { ...found, written: targets.map((part, index) => [part, cut[index]!]) }
   }
 
   /**
@@ -137,8 +167,8 @@ export class Commits {
    * store of objects. Written down before the part is stored there, it lets whoever takes up what this process leaves
    * find it.
    */
-  async #describe(begun: Begun, written: Described<PartSize>): Promise<Part> {
-    const { hold, parts } = this.#place
+  async #describe(begun: Begun, written: SizedPart): Promise<Part> {
+    const { hold, parts } = this.#context
     const { rows, bytes, rawBytes, statistics } = written
     // Reading the file again costs little now, because its pages are still in the system's memory.
     const blocks = hold.files.objects && new SummedBlocks()
@@ -152,14 +182,14 @@ export class Commits {
    * Makes a new version current, unless `content` gives undefined because the current version is no longer the one on
    * which the work was based. Parts that did not get into the new version are removed. Gives whether there is a new
    * one.
+   * If `content` gives `again`, there is none, and the parts are kept for another try.
    */
   async commit(
     datasetId: number,
     parts: readonly Part[],
-    content: (current: Version, t: Handle) => Content | undefined | Promise<Content | undefined>,
-    number: (current: Version) => number = (current) => current.number + 1,
+    content: (current: Version, t: Handle) => Decided | Promise<Decided>,
   ): Promise<boolean> {
-    const { hold, versions } = this.#place
+    const { hold, versions } = this.#context
     let unneeded = parts
     const made = new Set(parts.map(({ id }) => id))
     try {
@@ -168,12 +198,19 @@ export class Commits {
           await t.lock('datasets', datasetId)
           const current = await versions.in(t).current(datasetId)
           const next = await content(current, t)
-          if (next)
-            await versions.in(t).commit(datasetId, current, { ...next, number: number(current), made })
+          if (next === 'again') return next
+          if (next) {
+            const number = next.change ? current.number + 1 : current.number
+            await versions.in(t).commit(datasetId, current, { key: current.key, ...next, number, made })
+          }
           return next
         },
-        { changes: [versionOf(datasetId), recordNamed(datasetId)] },
+        { changes: [versionOf(datasetId), recordNamed(datasetId)], turn: `dataset ${datasetId}` },
       )
+      if (shown === 'again') {
+        unneeded = []
+        return false
+      }
       // An upload without rows makes a new version, but its empty part is not needed.
       const kept = new Set(shown?.parts.map(({ id }) => id))
       unneeded = parts.filter(({ id }) => !kept.has(id))
@@ -185,9 +222,14 @@ export class Commits {
       }
       throw error
     } finally {
-      for (const part of unneeded) await this.#discard(part)
+      await this.discard(unneeded)
       this.tidyLater()
     }
+  }
+
+  /** Removes parts that will be in no version. */
+  async discard(parts: readonly Part[]): Promise<void> {
+    for (const part of parts) await this.#discard(part)
   }
 
   /**
@@ -195,24 +237,25 @@ export class Commits {
    * then it is also unknown which parts are needed.
    */
   async tidy(): Promise<void> {
-    const { hold, versions, parts, members, manifests } = this.#place
+    const { hold, versions, parts, members, manifests } = this.#context
     if (hold.database.inDoubt) return
-    for (const part of this.#discarded) {
+    await each(this.#discarded, async (part) => {
       await this.#remove(part)
       await parts.drop(part.id)
-      this.#discarded.delete(part)
-    }
-    for (const part of this.#undecided) {
+    })
+    await each(this.#undecided, async (part) => {
       if (await parts.drop(part.id)) await this.#remove(part)
-      this.#undecided.delete(part)
-    }
+    })
     await members.assign({ kind: 'gc', subject: 0 })
     await manifests.remove(await versions.gone(manifests.versions()))
   }
 
   /** Removes versions and parts that no process needs any more. */
-  reclaim(): Promise<void> {
-    return this.#place.members.reclaim((part) => this.#remove(part))
+  async reclaim(): Promise<void> {
+    const { hold, members } = this.#context
+    // Nothing is removed from the catalog either whose bytes could not be.
+    await hold.files.answers(0)
+    await members.reclaim((part) => this.#remove(part))
   }
 
   tidyLater(): void {
@@ -228,7 +271,7 @@ export class Commits {
 
   async #isCurrent(datasetId: number, versionId: number): Promise<boolean> {
     try {
-      return (await this.#place.versions.current(datasetId)).id === versionId
+      return (await this.#context.versions.current(datasetId)).id === versionId
     } catch (error) {
       if (error instanceof EngineError && error.code === 'not_found') return false
       throw error
@@ -236,12 +279,9 @@ export class Commits {
   }
 
   #later(work: () => Promise<void>): void {
-    const { background, events } = this.#place
-    background.later(work, (cause) =>
-      events.tell('tidy_failed', 'Versions that nobody needs could not be removed; tried again later.', {
-        cause,
-      }),
-    )
+    const { background, events } = this.#context
+    const message = 'Versions that nobody needs could not be removed; tried again later.'
+    background.later(work, events.failure('tidy_failed', message))
   }
 
   /**
@@ -249,7 +289,7 @@ export class Commits {
    * succeeded and that it names the part.
    */
   async #discard(part: RemovedPart): Promise<void> {
-    const { hold } = this.#place
+    const { hold } = this.#context
     if (hold.database.inDoubt) return
     // The file is removed at once to free room on this disk; the catalog entry is removed later.
     await hold.files.giveUp(part.id).catch((cause) => this.#leave(part, cause))
@@ -259,7 +299,7 @@ export class Commits {
 
   /** A file that can't be removed is reported, but is no reason to fail: it only takes room. Gives whether it could. */
   #remove(part: RemovedPart): Promise<boolean> {
-    return this.#place.hold.files.remove(part).then(
+    return this.#context.hold.files.remove(part).then(
       () => true,
       (cause) => {
         this.#leave(part, cause)
@@ -270,6 +310,19 @@ export class Commits {
 
   #leave({ id: part }: RemovedPart, cause: unknown): void {
     const message = `The file of part ${part} could not be removed; gc or the next start removes it.`
-    this.#place.events.tell('file_left', message, { part, cause })
+    this.#context.events.tell('file_left', message, { part, cause })
+  }
+}
+
+/** Does something with each of the parts and forgets them. Several callers at once share the work. */
+async function each(parts: Set<RemovedPart>, work: (part: RemovedPart) => Promise<void>): Promise<void> {
+  for (const part of [...parts]) {
+    if (!parts.delete(part)) continue
+    try {
+      await work(part)
+    } catch (error) {
+      parts.add(part)
+      throw error
+    }
   }
 }

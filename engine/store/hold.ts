@@ -5,11 +5,11 @@ import { migrate } from '../catalog/migrate.ts'
 import { PostgresDatabase } from '../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS } from '../catalog/schema.ts'
 import { SqliteDatabase } from '../catalog/sqlite/sqlite.ts'
-import { EngineError } from '../errors.ts'
+import { EngineError, invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { FileHashes } from './integrity/file-hashes.ts'
 import { type Layout, layoutOf } from './layout.ts'
-import { catalogLost, isCatalogLost, partFiles, setAllAside } from './lost.ts'
+import { catalogLost, isCatalogLost, partFiles, refuseMoved, setAllAside } from './lost.ts'
 import { ProcessMark } from './membership/mark.ts'
 import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
 import type { PartStore } from './objects/part-store.ts'
@@ -19,6 +19,8 @@ export interface HoldOptions {
   readonly role: 'server' | 'guest'
   /** Begin with an empty catalog if the present one is lost or damaged; see `EngineOptions`. */
   readonly anew?: boolean
+  /** Make this catalog the owner of the store, even if another copy of it is; see `EngineOptions`. */
+  readonly takeOver?: boolean | undefined
   /** The PostgreSQL database of the catalog, as `postgres://…`; without it, the catalog is in the directory. */
   readonly database?: string | undefined
   /** Where the parts are; with `whereItIs`, the store that the catalog names. */
@@ -54,7 +56,7 @@ export class Hold {
    * catalog is lost or damaged; `invalid_option`, `catalog_unavailable`, `storage_unavailable`
    */
   static async open(options: HoldOptions): Promise<Hold> {
-    const { directory, store } = options
+    const { directory, store, events, takeOver } = options
     checkShared(options)
     const layout = layoutOf(directory)
     const lock = options.role === 'server' ? ownDirectory(layout, options) : undefined
@@ -65,7 +67,9 @@ export class Hold {
       await migrate(database, 'catalog', CATALOG_STEPS)
       mark = new ProcessMark(layout)
       const role = lock ? 'server' : 'guest'
-      const files = await openParts({ layout, database, role, temporary: mark.temporary }, store)
+      const context = { layout, database, role, temporary: mark.temporary } as const
+      const claim = { takeOver, mayOnlyRead: options.role === 'guest' }
+      const files = await openParts(context, store, events, claim)
       return new Hold({ layout, database, mark, files, serverLock: lock })
     } catch (error) {
       mark?.end()
@@ -90,14 +94,12 @@ export class Hold {
 function checkShared({ database, store, anew }: HoldOptions): void {
   if (database === undefined) return
   if (store === undefined) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       'A catalog in PostgreSQL needs a store of objects for the rows, because other machines must reach them.',
     )
   }
   if (anew) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       '--new is for a catalog in the data directory. Restore the database, or name another one and another store.',
     )
   }
@@ -121,16 +123,13 @@ function openDatabase(layout: Layout, { database, anew, events }: HoldOptions): 
  * @throws EngineError `storage_damaged` if it is lost or damaged, so that no part is taken for a leftover and removed
  */
 async function openCatalog(layout: Layout, events: Events): Promise<Database> {
+  refuseMoved(layout)
   if (isCatalogLost(layout)) throw catalogLost(layout)
   let database: Database | undefined
   try {
-    database = new SqliteDatabase(layout.catalog, (cause) =>
-      events.tell(
-        'writes_stopped',
-        'A commit failed, and whether it took effect is unknown. This process writes nothing more; restart it.',
-        { cause },
-      ),
-    )
+    const message =
+      'A commit failed, and whether it took effect is unknown. This process writes nothing more; restart it.'
+    database = new SqliteDatabase(layout.catalog, events.failure('writes_stopped', message))
     const isKnown = (await database.hasTable('parts')) || (await database.hasTable('migrations'))
     if (!isKnown && partFiles(layout).length > 0) throw catalogLost(layout)
     return database
@@ -161,8 +160,7 @@ async function openAnew(layout: Layout, events: Events): Promise<Database> {
   }
   if (!(await database.hasTable('parts'))) return database
   await database.close()
-  throw new EngineError(
-    'invalid_option',
+  throw invalidOption(
     `The catalog of ${layout.directory} is intact, so --new is refused: leave it out, or name another directory.`,
   )
 }

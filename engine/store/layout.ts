@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { EngineError } from '../errors.ts'
+import { invalidOption } from '../errors.ts'
 
 /** Where things lie in a data directory. */
 export interface Layout {
@@ -19,10 +19,7 @@ export interface Layout {
 export function layoutOf(directory: string): Layout {
   const root = resolve(directory)
   if (/[*?[\]{}]/.test(root)) {
-    throw new EngineError(
-      'invalid_option',
-      `The data directory's path must not hold any of * ? [ ] { }: ${root}`,
-    )
+    throw invalidOption(`The data directory's path must not hold any of * ? [ ] { }: ${root}`)
   }
   const layout = {
     directory: root,

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { EngineError } from '../errors.ts'
+import { EngineError, invalidOption } from '../errors.ts'
 import type { Layout } from './layout.ts'
 
 /** Files of parts that lie in a data directory. */
@@ -12,6 +12,25 @@ export function partFiles(layout: Layout): string[] {
 export function isCatalogLost(layout: Layout): boolean {
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
   return size(layout.catalog) === 0 && (partFiles(layout).length > 0 || size(`${layout.catalog}-wal`) > 0)
+}
+
+/** What is appended to the name of a catalog that was moved into a cluster. */
+export const MOVED = '.moved'
+
+/** The file that says where it was moved. */
+export function movedNote({ catalog }: Layout): string {
+  return `${catalog}${MOVED}-to`
+}
+
+/** @throws EngineError `invalid_option` if the catalog was moved into a cluster, even if the parts are gone as well */
+export function refuseMoved(layout: Layout): void {
+  if (existsSync(layout.catalog) || !existsSync(layout.catalog + MOVED)) return
+  const note = movedNote(layout)
+  const place = existsSync(note) ? `to ${readFileSync(note, 'utf8').trim()}` : 'into a cluster'
+  throw invalidOption(
+    `The data directory ${layout.directory} was moved ${place}. Set PARQUETRY_DATABASE and PARQUETRY_STORE, or name ` +
+      'another directory.',
+  )
 }
 
 /** The error for a catalog that is missing or does not know the existing parts; it says what to do. */

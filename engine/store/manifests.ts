@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ManifestStore, versionOfManifest } from '../iceberg/index.ts'
-import { storageError } from '../util/storage-errors.ts'
+import { storageError } from '../machine-errors.ts'
 import type { Layout } from './layout.ts'
 import { sync } from './sync.ts'
 

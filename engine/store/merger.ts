@@ -53,32 +53,17 @@ export class Merger {
   /** Merges one run of parts. Gives whether there may be more to merge. */
   async #mergeOnce(datasetId: number): Promise<boolean> {
     const { signal } = this.#giveUp
-    const lease = await this.#members.take(datasetId)
-    try {
-      const { columns, parts } = lease.version
-      const run = partsToMerge(parts, columns.length, this.#sizes)
-      if (run.length === 0) return false
-      using _ = await this.#integrity.pinWhole(run, signal)
-      const files = run.map((part) => this.#integrity.file(part))
-      const made = await this.#commits.makeParts(
-        (ingestor, target) =>
-          ingestor.merge(files, target, columns, { signal }).then((result) => ({ ...result, columns })),
-        { signal },
-      )
-      const ids = run.map((part) => part.id)
-      return await this.#commits.commit(
-        datasetId,
-        made.parts,
-        (current) => {
-          const at = current.parts.findIndex((part) => part.id === ids[0])
-          const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
-          if (!still || !sameColumns(current.columns, columns)) return undefined
-          return { columns, parts: current.parts.toSpliced(at, ids.length, ...made.parts) }
-        },
-        (current) => current.number,
-      )
-    } finally {
-      lease.release()
-    }
+    using lease = await this.#members.take(datasetId)
+    const { columns, parts } = lease.version
+    const run = partsToMerge(parts, columns.length, this.#sizes)
+    if (run.length === 0) return false
+    const made = await this.#commits.rewriteParts(this.#integrity, run, columns, columns, signal)
+    const ids = run.map((part) => part.id)
+    return await this.#commits.commit(datasetId, made.parts, (current) => {
+      const at = current.parts.findIndex((part) => part.id === ids[0])
+      const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
+      if (!still || !sameColumns(current.columns, columns)) return undefined
+      return { columns, parts: current.parts.toSpliced(at, ids.length, ...made.parts) }
+    })
   }
 }

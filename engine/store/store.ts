@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs'
 import type { Database } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
+import { History, KEEP, type PastVersion } from '../catalog/history.ts'
 import { Parts } from '../catalog/parts.ts'
-import type { DatasetRecord, Part } from '../catalog/records.ts'
+import type { Keep, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
 import type { Ingestor } from '../ingest/index.ts'
-import type { DeclaredColumn } from '../types/columns.ts'
+import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Opened } from '../util/opened.ts'
 import { Commits } from './commits.ts'
@@ -17,17 +18,18 @@ import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
 import { FolderManifests, type Manifests } from './manifests.ts'
-import type { Job, Membership } from './membership/membership.ts'
+import type { Lease } from './membership/leases.ts'
+import type { ClusterStats, Job, Membership } from './membership/membership.ts'
 import { Nodes } from './membership/nodes.ts'
 import { Processes } from './membership/processes.ts'
-import type { Lease } from './membership/readers.ts'
 import { Merger } from './merger.ts'
 import { ObjectManifests } from './objects/object-manifests.ts'
 import type { ObjectStoreOptions } from './objects/open.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
+import { Profiles } from './profiles.ts'
 import { type Swept, sweep } from './sweep.ts'
-import type { DeclareOptions, Upload, UploadLimits } from './upload.ts'
+import type { UploadLimits } from './upload.ts'
 import { Writer } from './writer.ts'
 
 export interface StoreOptions {
@@ -39,6 +41,8 @@ export interface StoreOptions {
   readonly role: 'server' | 'guest'
   /** Begin with an empty catalog if the present one is lost or damaged. */
   readonly anew?: boolean
+  /** Make this catalog the owner of the store of objects, even if another copy of it is. */
+  readonly takeOver?: boolean | undefined
   /** The PostgreSQL database of the catalog; without it, the catalog is in the data directory. */
   readonly database?: string | undefined
   /** The store of objects for the parts; without it, they are in the data directory. */
@@ -48,6 +52,10 @@ export interface StoreOptions {
   readonly partSizes?: Partial<PartSizes>
   readonly threads?: number
   readonly uploadLimits: UploadLimits
+  /** How new parts are encoded; `compact` by default. */
+  readonly partEncoding?: 'plain' | 'compact' | undefined
+  /** How long versions of datasets are kept that were given no other time. */
+  readonly keep?: Partial<Keep> | undefined
 }
 
 /** How often to look for leases that are no longer needed because another process made a new version. */
@@ -61,16 +69,18 @@ export class Store {
   readonly repositories: Repositories
   readonly datasets: Datasets
   readonly versions: Versions
+  readonly history: History
   readonly parts: Parts
   readonly integrity: Integrity
   readonly manifests: Manifests
+  readonly profiles: Profiles
+  readonly writer: Writer
   readonly #options: StoreOptions
   readonly #hold: Hold
   readonly #members: Membership
   readonly #background: Background
   readonly #commits: Commits
   readonly #merger: Merger
-  readonly #writer: Writer
   readonly #checker: Checker
   #timer: NodeJS.Timeout | undefined
   readonly #ingestor = new Opened(() => this.#openIngestor())
@@ -80,10 +90,14 @@ export class Store {
     const { events } = options
     this.#hold = hold
     const { directory, catalog } = hold.layout
-    this.#background = new Background(() => existsSync(hold.database.isShared ? directory : catalog))
+    this.#background = new Background(
+      () => existsSync(hold.database.isShared ? directory : catalog),
+      (work) => hold.database.unattended(work),
+    )
     this.repositories = new Repositories(this.database)
     this.datasets = new Datasets(this.database)
-    this.versions = new Versions(this.database)
+    this.versions = new Versions(this.database, this.#keep)
+    this.history = new History(this.database, this.#keep)
     this.parts = new Parts(this.database)
     this.#members = this.#membership()
     const { objects } = hold.files
@@ -107,14 +121,23 @@ export class Store {
       files: hold.files,
       hashes: hold.hashes,
     })
+    this.profiles = new Profiles({
+      database: this.database,
+      members: this.#members,
+      integrity: this.integrity,
+      background: this.#background,
+      events,
+      ingestor: () => this.ingestor(),
+    })
     // A store of objects protects its data against decay by itself, and reading it costs money.
     const checks = hold.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
     this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })
     this.#merger = new Merger(this.integrity, this.#members, this.#commits, events, sizes)
-    this.#writer = new Writer({
+    this.writer = new Writer({
       events,
       datasets: this.datasets,
       versions: this.versions,
+      history: this.history,
       commits: this.#commits,
       members: this.#members,
       integrity: this.integrity,
@@ -145,7 +168,8 @@ export class Store {
   }
 
   async #start(): Promise<void> {
-    const isServer = this.#options.role === 'server'
+    const { role, events } = this.#options
+    const isServer = role === 'server'
     await this.#members.start()
     await this.integrity.refresh()
     // Nodes of a cluster sweep by turns. Listing a million objects takes minutes, so this runs in the background. Parts
@@ -155,15 +179,16 @@ export class Store {
     this.#timer = setInterval(() => {
       this.#background.later(
         () => this.integrity.refresh(),
-        (cause) =>
-          this.#options.events.tell('check_failed', 'Reading the list of damaged parts failed.', {
-            cause,
-          }),
+        events.failure('check_failed', 'Reading the list of damaged parts failed.'),
       )
       this.#commits.tidyLater()
     }, TIDY_MS)
     this.#timer.unref()
     if (isServer) this.#checker.start()
+  }
+
+  get #keep(): Keep {
+    return { ...KEEP, ...this.#options.keep }
   }
 
   get layout(): Layout {
@@ -192,6 +217,10 @@ export class Store {
     return this.#members.readers
   }
 
+  cluster(): Promise<ClusterStats | undefined> {
+    return this.#members.cluster()
+  }
+
   read(datasetId: number): Promise<Lease> {
     return this.#members.take(datasetId)
   }
@@ -203,41 +232,41 @@ export class Store {
     const { part } = wanted
     if (number === wanted.number && (part === undefined || parts.some(({ id }) => id === part)))
       return current
-    current.release()
+    current[Symbol.dispose]()
     return this.#members.takeNumbered(datasetId, wanted)
+  }
+
+  /**
+   * A past version of a dataset.
+   * @throws EngineError `not_found`, `version_gone`
+   */
+  async readPast(datasetId: number, wanted: PastVersion): Promise<Lease> {
+    for (;;) {
+      const { number } = await this.history.find(datasetId, wanted)
+      const lease = await this.readNumbered(datasetId, { number })
+      // It was removed since it was found; then it is not found again.
+      if (lease) return lease
+    }
   }
 
   /** The address of a part for other programs. @throws EngineError `storage_damaged` */
   partUrl(part: Part): string {
     const { files } = this.#hold
-    return files.objects ? files.url(part) : `file://${this.partFile(part)}`
+    return files.objects ? files.url(part) : `file://${this.integrity.file(part)}`
   }
 
-  /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
-  partFile(part: Part): string {
-    return this.integrity.file(part)
-  }
-
-  /**
-   * Makes parts readable, undefined if they already are. Dispose the result when they have been read.
-   * @throws EngineError `storage_damaged`, `storage_unavailable`, `storage_full`
-   */
-  pin(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable> | undefined {
-    return this.integrity.pin(parts, signal)
-  }
-
-  /** Replaces a dataset's rows by those of an upload, or appends them: all of them or, if it fails, none. */
-  write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
-    return this.#writer.write(datasetId, upload, mode)
-  }
-
-  /** Declares the columns: any columns while there are no rows, afterwards only changes that lose no data. */
-  declareColumns(
-    id: number,
-    columns: readonly DeclaredColumn[],
-    options: DeclareOptions = {},
-  ): Promise<DatasetRecord> {
-    return this.#writer.declareColumns(id, columns, options)
+  /** Writes down in the background which columns a saved query has now, for lists of datasets. */
+  noteColumns(datasetId: number, version: Version, columns: readonly Column[]): void {
+    const text = JSON.stringify(columns)
+    if (JSON.stringify(version.columns) === text) return
+    const change = { operation: 'columns', addedRows: 0, removedRows: 0 } as const
+    const content = (now: Version) =>
+      JSON.stringify(now.columns) === text ? undefined : { columns, parts: [], change }
+    // If it can't be written, the next reader tries again.
+    this.#background.later(
+      () => this.#commits.commit(datasetId, [], content).then(() => {}),
+      () => {},
+    )
   }
 
   async deleteDataset(id: number): Promise<void> {
@@ -272,10 +301,11 @@ export class Store {
   async #openIngestor(): Promise<Ingestor> {
     // Loaded only here, so that programs which only read do not spend time on it.
     const { Ingestor } = await import('../ingest/index.ts')
-    const { threads, uploadLimits, events } = this.#options
+    const { threads, uploadLimits, partEncoding, events } = this.#options
     return new Ingestor({
       threads,
       memory: uploadLimits.memory,
+      encoding: partEncoding,
       tempDirectory: this.temporary,
       folders: this.files.folders,
       onEnd: (message) => events.tell('reader_ended', message),
@@ -287,11 +317,6 @@ export class Store {
     return this.#background.settled()
   }
 
-  /** Refuses new writes; resolves when the writes under way are done. */
-  endWrites(): Promise<void> {
-    return this.#writer.end()
-  }
-
   /**
    * Refuses new writes, waits for those under way, and releases the directory. A server gives up its merges, since it
    * must stop in time. A guest finishes them, because it may run for a single write only.
@@ -300,7 +325,7 @@ export class Store {
     clearInterval(this.#timer)
     await this.#checker.end()
     if (this.#options.role === 'server') this.#merger.giveUp()
-    await this.endWrites()
+    await this.writer.end()
     await this.settled()
     this.#members.end()
     try {
@@ -317,11 +342,8 @@ export class Store {
 
   #sweepLater(): void {
     this.#background.later(
-      async () => {
-        await ifWritable(() => this.#sweep())
-      },
-      (cause) =>
-        this.#options.events.tell('tidy_failed', 'Leftovers of crashes could not be removed.', { cause }),
+      () => ifWritable(() => this.#sweep()),
+      this.#options.events.failure('tidy_failed', 'Leftovers of crashes could not be removed.'),
     )
   }
 
@@ -345,13 +367,14 @@ export class Store {
       return new Nodes({
         hold: this.#hold,
         versions,
+        keep: this.#keep,
         looksForJobs: role === 'server',
         work,
-        onSilence: (cause) =>
-          events.tell('heartbeat_failed', 'Telling the other nodes that this one is running failed.', {
-            cause,
-          }),
-        onFailure: (cause) => events.tell('tidy_failed', 'Background work of the cluster failed.', { cause }),
+        onSilence: events.failure(
+          'heartbeat_failed',
+          'Telling the other nodes that this one is running failed.',
+        ),
+        onFailure: events.failure('tidy_failed', 'Background work of the cluster failed.'),
       })
     }
     return new Processes({
@@ -361,12 +384,10 @@ export class Store {
       process: this.#hold.mark.id,
       work,
       onIdle: (datasetId, versionId) => this.#commits.tidyBehind(datasetId, versionId),
-      onUnwritten: (cause) =>
-        events.tell(
-          'lease_unwritten',
-          'Recording which versions are being read failed; nothing is removed until it succeeds.',
-          { cause },
-        ),
+      onUnwritten: events.failure(
+        'lease_unwritten',
+        'Recording which versions are being read failed; nothing is removed until it succeeds.',
+      ),
     })
   }
 

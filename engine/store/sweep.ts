@@ -14,7 +14,7 @@ export interface Swept {
   readonly processes: number
 }
 
-interface SweepPlace {
+interface SweepContext {
   readonly hold: Hold
   readonly versions: Versions
   readonly parts: Parts
@@ -36,7 +36,7 @@ export async function sweep({
   reclaim,
   manifests,
   events,
-}: SweepPlace): Promise<Swept> {
+}: SweepContext): Promise<Swept> {
   const { layout, database, files } = hold
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept

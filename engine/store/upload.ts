@@ -1,14 +1,38 @@
 import type { Handle } from '../catalog/database.ts'
+import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord } from '../catalog/records.ts'
-import { EngineError } from '../errors.ts'
+import { invalidOption } from '../errors.ts'
 import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
 import { checkUploadOptions } from '../ingest/upload-options.ts'
+import type { Names } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column } from '../types/index.ts'
-import { type Names, requireKnown } from '../util/known-options.ts'
+import { requireKnown } from '../util/known-options.ts'
+
+/** What a change of rows by a filter did. */
+export interface EditedRows {
+  readonly version: number
+  readonly matchedRows: number
+}
+
+/** How rows of an upload come to those that are there: an upsert replaces those with the same key. */
+export type WriteMode = 'replace' | 'append' | 'upsert'
+
+/** What every change of rows or columns takes. */
+export interface WriteOptions extends Authorship {
+  readonly signal?: AbortSignal
+  /**
+   * Called in the transaction that would make the change visible, with the number of columns and the bytes on disk that
+   * the dataset would have, those of kept versions included, and with the transaction's handle. If it throws, the change is refused with that error.
+   */
+  readonly accept?: (
+    made: { readonly columns: number; readonly bytes: number; readonly edited?: EditedRows },
+    t: Handle,
+  ) => void | Promise<void>
+}
 
 /** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */
-export interface Upload {
+export interface Upload extends WriteOptions {
   readonly body: AsyncIterable<Uint8Array> | { readonly file: string }
   readonly format: UploadFormat
   readonly gzip?: boolean
@@ -17,16 +41,11 @@ export interface Upload {
   readonly options?: UploadOptions
   /** Whether a replace takes over the upload's columns as well. */
   readonly replaceColumns?: boolean
-  readonly signal?: AbortSignal
+  /** The columns by which an upsert finds the rows that it replaces; by default the dataset's key. */
+  readonly on?: readonly string[]
+  /** Whether the rows are those of a source that the dataset follows. */
+  readonly isRefresh?: boolean
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
-  /**
-   * Called in the transaction that would make the rows visible, with the number of columns and the bytes on disk that
-   * the dataset would have, and with the transaction's handle. If it throws, the upload is refused with that error.
-   */
-  readonly accept?: (
-    made: { readonly columns: number; readonly bytes: number },
-    t: Handle,
-  ) => void | Promise<void>
 }
 
 const KNOWN: Names<Upload> = {
@@ -39,6 +58,10 @@ const KNOWN: Names<Upload> = {
   signal: true,
   onProgress: true,
   accept: true,
+  isRefresh: true,
+  on: true,
+  by: true,
+  note: true,
 }
 
 function isBody(body: unknown): boolean {
@@ -50,15 +73,14 @@ function isBody(body: unknown): boolean {
 export function checkUpload(upload: Upload): void {
   requireKnown(upload, KNOWN)
   if (!isBody(upload.body)) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       'body is a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
     )
   }
   checkUploadOptions(upload.format, upload.options)
 }
 
-export interface DeclareOptions {
+export interface DeclareOptions extends Authorship {
   readonly signal?: AbortSignal
   /**
    * Called in the transaction that makes the change, with the dataset as it is then; throw to refuse. Not called where
@@ -76,9 +98,18 @@ export interface UploadLimits {
   readonly memory?: number
 }
 
-/** The ingestor's request for an upload into a dataset with these columns. */
+/** What a preview has besides an upload. */
+export interface PreviewOptions {
+  /**
+   * The body is only the beginning of a file. The last record of csv, tsv and ndjson is left out, because it may be cut
+   * off; files of other formats can only be read whole.
+   */
+  readonly beginning?: boolean
+}
+
+/** The request for an upload into a dataset with these columns. */
 export function ingestRequest(file: string, upload: Upload, columns: readonly Column[]) {
-  const { format, gzip, options, columns: declared, signal, onProgress } = upload
+  const { format, gzip, options, columns: declared } = upload
   return {
     file,
     options,
@@ -86,7 +117,5 @@ export function ingestRequest(file: string, upload: Upload, columns: readonly Co
     gzip,
     existing: columns.length > 0 ? columns : undefined,
     declared,
-    signal,
-    onProgress,
   }
 }

@@ -1,44 +1,68 @@
-import { rm } from 'node:fs/promises'
+import { access, constants, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import type { Datasets } from '../catalog/datasets.ts'
+import type { Authorship, History } from '../catalog/history.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
+import { invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
-import { Arriving, type EarlyReading } from '../ingest/early.ts'
-import type { Ingestor } from '../ingest/index.ts'
+import type { IngestResult, UploadOptions } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
-import { checkColumns, type DeclaredColumn, manifestChange, sameColumns } from '../types/columns.ts'
+import { type ExplainedColumn, explainedColumns } from '../ingest/text/findings.ts'
+import {
+  checkColumns,
+  type DeclaredColumn,
+  keyPositions,
+  manifestChange,
+  sameColumns,
+} from '../types/columns.ts'
 import type { Background } from '../util/background.ts'
 import { UnderWay } from '../util/under-way.ts'
-import type { Commits } from './commits.ts'
-import type { Integrity } from './integrity/integrity.ts'
+import type { Commits, Content, MadeParts } from './commits.ts'
+import { type EditContext, type EditPlan, Edits, editByKey, requireDistinct } from './edits.ts'
+import type { Lease } from './membership/leases.ts'
 import type { Membership } from './membership/membership.ts'
-import { checkUpload, type DeclareOptions, ingestRequest, type Upload, type UploadLimits } from './upload.ts'
+import {
+  checkUpload,
+  type DeclareOptions,
+  type EditedRows,
+  ingestRequest,
+  type PreviewOptions,
+  type Upload,
+  type UploadLimits,
+  type WriteMode,
+  type WriteOptions,
+} from './upload.ts'
 
 /** What a writer needs of the store. */
-export interface WriterPlace {
+export interface WriterContext extends EditContext {
   readonly datasets: Datasets
   readonly versions: Versions
-  readonly commits: Commits
+  readonly history: History
   readonly members: Membership
-  readonly integrity: Integrity
   readonly background: Background
   readonly events: Events
   readonly uploadLimits: UploadLimits
   /** A folder for bodies while they arrive. */
   readonly temporary: string
-  ingestor(): Promise<Ingestor>
+}
+
+/** A dataset after an upload, with what the upload tells about its columns. */
+export interface WrittenRecord extends DatasetRecord {
+  readonly columns: readonly ExplainedColumn[]
+  /** The options that `dialect: 'auto'` has chosen. */
+  readonly options?: UploadOptions
 }
 
 /** Makes new versions: by uploads, and by declared columns. */
 export class Writer {
-  readonly #place: WriterPlace
+  readonly #context: WriterContext
   readonly #writes = new UnderWay()
   #spooled = 0
 
-  constructor(place: WriterPlace) {
-    this.#place = place
+  constructor(context: WriterContext) {
+    this.#context = context
   }
 
   /** Refuses new writes; resolves when the writes under way are done. */
@@ -46,27 +70,61 @@ export class Writer {
     return this.#writes.end()
   }
 
-  /** Replaces a dataset's rows by those of an upload, or appends them: all of them or, if it fails, none. */
-  write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
-    return this.#writes.run(() => this.#write(datasetId, upload, mode))
+  /** Replaces a dataset's rows by those of an upload, or adds them: all of them or, if it fails, none. */
+  write(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
+    return this.#change(datasetId, () => this.#write(datasetId, upload, mode))
   }
 
-  async #write(datasetId: number, upload: Upload, mode: 'replace' | 'append'): Promise<DatasetRecord> {
+  /** Changes a dataset that has rows of its own. @throws EngineError `saved_query`, `not_found`, `cancelled` */
+  #change<T>(datasetId: number, work: () => Promise<T>): Promise<T> {
+    return this.#writes.run(async () => {
+      await this.#context.datasets.requireStored(datasetId)
+      return work()
+    })
+  }
+
+  async #write(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
     checkUpload(upload)
-    await this.#place.datasets.get(datasetId)
+    return this.#withFile(upload, (file) => this.#ingest(datasetId, file, upload, mode))
+  }
+
+  /** Reads an upload as `write` does, into a file that the caller removes. */
+  preview(
+    upload: Upload,
+    { beginning }: PreviewOptions,
+    datasetId: number | undefined,
+  ): Promise<IngestResult & { readonly file: string }> {
+    return this.#writes.run(async () => {
+      checkUpload(upload)
+      const base = datasetId === undefined ? undefined : await this.#context.versions.current(datasetId)
+      const columns = upload.replaceColumns ? [] : (base?.columns ?? [])
+      const target = join(this.#context.temporary, `preview-${++this.#spooled}.parquet`)
+      const { jobs } = await this.#context.ingestor()
+      return this.#withFile(upload, async (file) => {
+        const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
+        const request = { ...ingestRequest(file, upload, columns), beginning, target, limits }
+        return { ...(await jobs.ingest(request, upload)), file: target }
+      })
+    })
+  }
+
+  /** Does something with the file of an upload, whose body is written to one first. */
+  async #withFile<T>(upload: Upload, work: (file: string) => Promise<T>): Promise<T> {
     const { body, signal } = upload
-    if ('file' in body) return this.#ingest(datasetId, body.file, upload, mode)
+    if ('file' in body) {
+      await requireFile(body.file)
+      return work(body.file)
+    }
     // Starts a reader while the body still arrives.
-    this.#place.ingestor().then(
+    this.#context.ingestor().then(
       (ingestor) => ingestor.warm(),
       () => {},
     )
-    const file = join(this.#place.temporary, `upload-${++this.#spooled}`)
-    using arriving = this.#arriving(datasetId, file, upload)
-    const { bytes } = this.#place.uploadLimits
-    await spool(body, file, { bytes, signal, onWritten: (written) => arriving?.reached(written) })
+    const file = join(this.#context.temporary, `upload-${++this.#spooled}`)
+    const { bytes } = this.#context.uploadLimits
+    await spool(body, file, { bytes, signal })
     try {
-      return await this.#ingest(datasetId, file, upload, mode, await arriving?.whole())
+      return await work(file)
     } finally {
       await this.#removeBody(file)
     }
@@ -80,7 +138,7 @@ export class Writer {
     try {
       await rm(file, { force: true })
     } catch (cause) {
-      this.#place.events.tell(
+      this.#context.events.tell(
         'file_left',
         'The body of an upload could not be removed; the next start removes it.',
         { cause },
@@ -88,104 +146,245 @@ export class Writer {
     }
   }
 
-  /** For csv and tsv, starts to scan as soon as enough of the body has arrived. */
-  #arriving(datasetId: number, file: string, upload: Upload): Arriving | undefined {
-    const asIs = !upload.gzip && upload.options === undefined
-    if (!asIs || !(upload.format === 'csv' || upload.format === 'tsv')) return undefined
-    return new Arriving(async () => {
-      const ingestor = await this.#place.ingestor()
-      const columns = upload.replaceColumns ? [] : (await this.#place.versions.current(datasetId)).columns
-      const { signal, onProgress, ...input } = ingestRequest(file, upload, columns)
-      return ingestor.scanEarly(input, { signal, onProgress })
-    })
-  }
-
-  async #ingest(
-    datasetId: number,
-    file: string,
-    upload: Upload,
-    mode: 'replace' | 'append',
-    early?: EarlyReading,
-  ): Promise<DatasetRecord> {
+  async #ingest(datasetId: number, file: string, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
+    const { commits } = this.#context
     for (;;) {
-      const base = await this.#place.versions.current(datasetId)
+      const base = await this.#context.versions.current(datasetId)
       const anew = mode === 'replace' && upload.replaceColumns === true
       const request = ingestRequest(file, upload, anew ? [] : base.columns)
-      const limits = { unpackedBytes: this.#place.uploadLimits.unpackedBytes }
-      const made = await this.#place.commits.makeParts(
-        (ingestor, target) => ingestor.ingest({ ...request, target, limits }, early),
+      const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
+      const made = await commits.makeParts(
+        ({ ingest }, target) => ingest({ ...request, target, limits }, upload),
         upload,
       )
-      const done = await this.#place.commits.commit(datasetId, made.parts, async (current, t) => {
+      const edits = await this.#byKey(base, made, upload, mode)
+      const done = await this.#commitEdits(datasetId, made.parts, edits, upload, async (current, t) => {
         // If the columns changed while the rows were read, the rows are read again with the new columns.
-        if (!anew && !sameColumns(current.columns, base.columns)) return undefined
-        const kept = mode === 'append' ? current.parts : []
-        const parts = [...kept, ...made.parts.filter(({ rows }) => rows > 0)]
-        const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
-        await upload.accept?.({ columns: made.columns.length, bytes }, t)
-        return { columns: made.columns, parts }
+        const isOther = !anew && !sameColumns(current.columns, base.columns)
+        if (isOther || String(current.key) !== String(base.key)) return undefined
+        const none = { parts: [], count: current.rows }
+        const all = { parts: current.parts, count: 0 }
+        const kept = mode === 'replace' ? none : edits ? edits.changed(current.parts) : all
+        if (!kept) return 'again'
+        const parts = [...kept.parts, ...made.parts.filter(({ rows }) => rows > 0)]
+        await this.#accept(datasetId, { columns: made.columns, parts }, upload, t)
+        const operation = upload.isRefresh ? 'refresh' : mode
+        const changed = { addedRows: rowsOf(made.parts), removedRows: kept.count }
+        const change = { ...authorship(upload), operation, ...changed } as const
+        return { columns: made.columns, parts, change }
       })
       if (done) {
         this.#mergeLater(datasetId)
-        return this.#place.datasets.get(datasetId)
+        return explained(await this.#context.datasets.get(datasetId), made)
       }
     }
   }
 
+  /** How an upload changes rows with its keys; undefined if it doesn't. @throws EngineError `duplicate_key` */
+  async #byKey(base: Version, made: MadeParts, { on, signal }: Upload, mode: WriteMode) {
+    const { parts, columns } = made
+    try {
+      const key = keyOf(base, mode, on)
+      if (key.length === 0) return undefined
+      const positions = keyPositions(key, columns)
+      const filled = parts.filter(({ rows }) => rows > 0)
+      await requireDistinct(this.#context, filled, columns, positions, { signal })
+      if (mode === 'replace') return undefined
+      return new Edits(this.#context, columns, editByKey(filled, columns, positions, mode === 'append'))
+    } catch (error) {
+      await this.#context.commits.discard(parts)
+      throw error
+    }
+  }
+
+  /** Prepares edits for the current version, and commits; again if there is another one then. */
+  async #commitEdits(
+    datasetId: number,
+    made: readonly Part[],
+    edits: Edits | undefined,
+    { signal }: WriteOptions,
+    content: Parameters<Commits['commit']>[2],
+  ): Promise<boolean> {
+    const { commits, members } = this.#context
+    for (;;) {
+      if (edits) {
+        using lease = await members.take(datasetId)
+        await edits.prepare(lease.version, signal).catch(async (error: unknown) => {
+          await commits.discard(made)
+          throw error
+        })
+      }
+      let isAgain = false
+      const done = await commits.commit(datasetId, [...made, ...(edits?.made ?? [])], async (current, t) => {
+        const next = await content(current, t)
+        isAgain = next === 'again'
+        return next
+      })
+      if (!isAgain) return done
+    }
+  }
+
+  /** Deletes rows, or sets columns of them: those that a plan for the columns finds. */
+  edit(datasetId: number, plan: (version: Version) => EditPlan, options: WriteOptions): Promise<EditedRows> {
+    return this.#change(datasetId, async () => {
+      for (;;) {
+        const base = await this.#context.versions.current(datasetId)
+        const planned = plan(base)
+        const edits = new Edits(this.#context, base.columns, planned)
+        let edited: EditedRows | undefined
+        await this.#commitEdits(datasetId, [], edits, options, async (current, t) => {
+          const isOther = !sameColumns(current.columns, base.columns)
+          if (isOther || String(current.key) !== String(base.key)) return undefined
+          const changed = edits.changed(current.parts)
+          if (!changed) return 'again'
+          const { columns } = base
+          const { parts, count } = changed
+          edited = { version: current.number + Math.min(count, 1), matchedRows: count }
+          await this.#accept(datasetId, { columns, parts }, options, t, edited)
+          if (count === 0) return undefined
+          const operation = planned.set ? 'edit' : 'delete'
+          const rows = { addedRows: planned.set ? count : 0, removedRows: count }
+          return { columns, parts, change: { ...authorship(options), operation, ...rows } }
+        })
+        if (!edited) continue
+        this.#mergeLater(datasetId)
+        return edited
+      }
+    })
+  }
+
+  /** Declares the columns of which no two rows have the same values; none for no key. */
+  declareKey(datasetId: number, key: readonly string[], options: DeclareOptions): Promise<DatasetRecord> {
+    const { datasets, commits, members } = this.#context
+    const { signal, accept, ...author } = options
+    return this.#change(datasetId, async () => {
+      for (let isDone = false; !isDone; ) {
+        using lease = await members.take(datasetId)
+        const base = lease.version
+        const on = keyPositions(key, base.columns)
+        if (on.length > 0) await requireDistinct(this.#context, base.parts, base.columns, on, { signal })
+        await commits.commit(datasetId, [], async (current, t) => {
+          if (current.id !== base.id) return undefined
+          await accept?.(await datasets.in(t).get(datasetId), t)
+          isDone = true
+          if (String(current.key) === String(key)) return undefined
+          const change = { ...author, operation: 'columns', addedRows: 0, removedRows: 0 } as const
+          return { columns: current.columns, parts: current.parts, key, change }
+        })
+      }
+      return datasets.get(datasetId)
+    })
+  }
+
   #mergeLater(datasetId: number): void {
-    const { events, members, background } = this.#place
+    const { events, members, background } = this.#context
     background.later(
       () => members.assign({ kind: 'merge', subject: datasetId }),
-      (cause) => events.tell('merge_failed', 'Parts could not be merged.', { dataset: datasetId, cause }),
+      events.failure('merge_failed', 'Parts could not be merged.', { dataset: datasetId }),
     )
   }
 
   /** Declares the columns: any columns while there are no rows, afterwards only changes that lose no data. */
   declareColumns(
-    id: number,
-    columns: readonly DeclaredColumn[],
-    options: DeclareOptions,
-  ): Promise<DatasetRecord> {
-    return this.#writes.run(() => this.#declareColumns(id, columns, options))
-  }
-
-  async #declareColumns(
     datasetId: number,
     declared: readonly DeclaredColumn[],
-    { signal, accept }: DeclareOptions,
-  ) {
-    const columns = checkColumns(declared)
-    const show = (base: Version, parts: readonly Part[]) => async (current: Version, t: Handle) => {
-      if (current.id !== base.id) return undefined
-      await accept?.(await this.#place.datasets.in(t).get(datasetId), t)
-      return { columns, parts }
-    }
-    for (;;) {
-      const base = await this.#place.versions.current(datasetId)
-      const change = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
-      if (sameColumns(base.columns, columns)) return this.#place.datasets.get(datasetId)
-      if (change !== 'rewrite') {
-        const done = await this.#place.commits.commit(datasetId, [], show(base, base.parts))
-        if (done) return this.#place.datasets.get(datasetId)
-        continue
+    { signal, accept, ...author }: DeclareOptions,
+  ): Promise<DatasetRecord> {
+    const { datasets, members, commits, integrity } = this.#context
+    return this.#change(datasetId, async () => {
+      const columns = checkColumns(declared)
+      for (let isDone = false; !isDone; ) {
+        using lease = await members.take(datasetId)
+        const base = lease.version
+        const kind = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
+        keyPositions(base.key, columns)
+        if (sameColumns(base.columns, columns)) break
+        const made =
+          kind === 'rewrite'
+            ? await commits.rewriteParts(integrity, base.parts, base.columns, columns, signal)
+            : undefined
+        isDone = await commits.commit(datasetId, made?.parts ?? [], async (current, t) => {
+          if (current.id !== base.id) return undefined
+          await accept?.(await datasets.in(t).get(datasetId), t)
+          const change = { ...author, operation: 'columns', addedRows: 0, removedRows: 0 } as const
+          return { columns, parts: made?.parts ?? base.parts, change }
+        })
       }
-      const lease = await this.#place.members.take(datasetId)
-      try {
-        if (lease.version.id !== base.id) continue
-        using _ = await this.#place.integrity.pinWhole(base.parts, signal)
-        const files = base.parts.map((part) => this.#place.integrity.file(part))
-        const made = await this.#place.commits.makeParts(
-          (ingestor, target) =>
-            ingestor
-              .rewrite(files, target, base.columns, columns, { signal })
-              .then((result) => ({ ...result, columns })),
-          { signal },
-        )
-        const done = await this.#place.commits.commit(datasetId, made.parts, show(base, made.parts))
-        if (done) return this.#place.datasets.get(datasetId)
-      } finally {
-        lease.release()
-      }
-    }
+      return datasets.get(datasetId)
+    })
   }
+
+  async #accept(
+    datasetId: number,
+    { columns, parts }: Content,
+    { accept }: WriteOptions,
+    t: Handle,
+    edited?: EditedRows,
+  ): Promise<void> {
+    if (accept === undefined) return
+    const bytes = await this.#context.history.in(t).bytesWith(datasetId, parts)
+    await accept({ columns: columns.length, bytes, ...(edited && { edited }) }, t)
+  }
+
+  /** Makes the content of a past version current again. @param take leases that version */
+  restore(datasetId: number, take: () => Promise<Lease>, options: WriteOptions): Promise<DatasetRecord> {
+    return this.#change(datasetId, async () => {
+      using lease = await take()
+      const { columns, key, parts, rows } = lease.version
+      await this.#context.commits.commit(datasetId, [], async (current, t) => {
+        await this.#accept(datasetId, { columns, parts }, options, t)
+        const change = { operation: 'restore', addedRows: rows, removedRows: current.rows } as const
+        return { columns, key, parts, change: { ...authorship(options), ...change } }
+      })
+      return await this.#context.datasets.get(datasetId)
+    })
+  }
+}
+
+function authorship({ by, note }: Authorship): Authorship {
+  return { by, note }
+}
+
+/** The key of an upload's rows. @throws EngineError `invalid_option` */
+function keyOf({ key }: Version, mode: WriteMode, on: readonly string[] | undefined): readonly string[] {
+  const wrong = (message: string) => invalidOption(message)
+  if (on === undefined) {
+    if (mode !== 'upsert' || key.length > 0) return key
+    throw wrong(
+      'The dataset has no key, so an upsert names the columns by which it finds rows: on=date,series.',
+    )
+  }
+  if (mode !== 'upsert') throw wrong('on is only for an upsert.')
+  if (on.length === 0 || new Set(on).size < on.length) throw wrong('on names each column of a key once.')
+  if (key.length > 0 && String([...key].sort()) !== String([...on].sort())) {
+    throw wrong(`The dataset's key is ${key.join(', ')}; leave out on, or name the same columns.`)
+  }
+  return on
+}
+
+function rowsOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + part.rows, 0)
+}
+
+/** A record with the reasons of columns of text, unless another upload has changed the columns since. */
+function explained(
+  record: DatasetRecord,
+  made: Pick<IngestResult, 'columns' | 'reasons' | 'options'>,
+): WrittenRecord {
+  if (!sameColumns(record.columns, made.columns)) return record
+  return {
+    ...record,
+    columns: explainedColumns(record.columns, made.reasons),
+    ...(made.options && { options: made.options }),
+  }
+}
+
+/** @throws EngineError `invalid_option` if it is no file that can be read */
+async function requireFile(file: string): Promise<void> {
+  const problem = await access(file, constants.R_OK).then(
+    async () => ((await stat(file)).isDirectory() ? 'is a folder' : undefined),
+    ({ code }: NodeJS.ErrnoException) => (code === 'ENOENT' ? 'does not exist' : `can not be read (${code})`),
+  )
+  if (problem === undefined) return
+  throw invalidOption(`The file ${JSON.stringify(file)} ${problem}.`)
 }

@@ -1,17 +1,23 @@
 import type { Batch } from '../duckdb/batch.ts'
 import type { ColumnType } from '../types/index.ts'
 import { failureOf, type TrinoError, TrinoFailure } from './failure.ts'
-import { TrinoAddress, TrinoRequests } from './requests.ts'
-import { type Data, type Rows, rowsOf } from './spooled.ts'
+import { BEGIN_MS, TrinoAddress, TrinoRequests } from './requests.ts'
 import { batchesOf } from './trino-values.ts'
 
 /** The most bytes of an answer, unpacked. All of it is in memory at once. */
 const MOST_BYTES = 256 << 20
 
+/** States of a query that has not begun. */
+const WAITING: ReadonlySet<string> = new Set(['QUEUED', 'WAITING_FOR_RESOURCES'])
+
+type Rows = readonly (readonly unknown[])[]
+
 /** A page of Trino's protocol (https://trino.io/docs/current/develop/client-protocol.html). */
 interface Page {
   readonly nextUri?: string
-  readonly data?: Data
+  readonly stats?: { readonly state?: string }
+  readonly columns?: unknown
+  readonly data?: Rows
   readonly error?: TrinoError
 }
 
@@ -46,33 +52,34 @@ export class TrinoClient {
     const ending = this.#closing.signal
     const either = signal ? AbortSignal.any([signal, ending]) : ending
     const requests = new TrinoRequests(this.#address, either, this.#maxBytes, (work) => this.#watch(work))
-    const pages: Promise<Rows>[] = []
+    const pages: Rows[] = []
     let rows = 0
-    let failure: unknown
     let next: string | undefined
+    let answered = false
+    const began = performance.now()
     try {
       let page = pageOf(await requests.statement(sql))
       for (;;) {
         next = page.nextUri
         if (page.error) throw failureOf(page.error)
-        if (failure !== undefined) throw failure
+        if (WAITING.has(page.stats?.state ?? '') && performance.now() - began > BEGIN_MS) {
+          throw new TrinoFailure('busy', `the query is still ${page.stats!.state}`)
+        }
+        answered ||= page.columns !== undefined || page.data !== undefined
         if (page.data) {
-          // Segments are fetched while Trino goes on.
-          const reading = rowsOf(page.data, requests).then((some) => {
-            rows += some.length
-            if (rows > maxRows) throw new TrinoFailure('many', `more than ${maxRows} rows`)
-            return some
-          })
-          reading.catch((error) => (failure ??= error))
-          pages.push(reading)
+          if (!Array.isArray(page.data)) throw new TrinoFailure('broken', 'the data of an answer are no rows')
+          pages.push(page.data)
+          rows += page.data.length
+          if (rows > maxRows) throw new TrinoFailure('many', `more than ${maxRows} rows`)
         }
         if (next === undefined) break
         page = pageOf(await requests.next(next))
       }
-      return batchesOf((await Promise.all(pages)).flat(), types)
+      // Even an answer without rows has columns.
+      if (!answered) throw new TrinoFailure('broken', 'the query ended without an answer')
+      return batchesOf(pages.flat(), types)
     } catch (error) {
       if (next !== undefined) requests.cancel(next)
-      await Promise.allSettled(pages)
       throw error
     }
   }

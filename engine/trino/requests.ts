@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { TrinoFailure } from './failure.ts'
 
-/** How long one request may take. Trino answers each within about a second, even if nothing has happened yet. */
-const REQUEST_MS = 20_000
+/** How long a statement may take to be accepted, and a query to begin: a Trino that hangs costs no more than that. */
+export const BEGIN_MS = 3_000
+/** How long a request for a page may take. Trino answers each within about a second, even if nothing has happened yet. */
+const PAGE_MS = 5_000
 /** How often a request is made again while Trino or a proxy before it says that it is busy. */
 const TRIES = 5
-/** How an answer may come: rows in the answer itself, or segments of them, which may be packed (`spooled.ts`). */
-const ENCODINGS = 'json+zstd, json'
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const PAUSE_MS = 100
 
@@ -27,7 +27,6 @@ export class TrinoAddress {
       'x-trino-time-zone': 'UTC',
       // Without it, times are rounded to milliseconds.
       'x-trino-client-capabilities': 'PARAMETRIC_DATETIME',
-      'x-trino-query-data-encoding': ENCODINGS,
       ...(password !== '' && {
         authorization: `Basic ${Buffer.from(`${user}:${decodeURIComponent(password)}`).toString('base64')}`,
       }),
@@ -41,7 +40,7 @@ export class TrinoRequests {
   readonly #signal: AbortSignal
   readonly #background: (work: Promise<unknown>) => void
   /** The most bytes of the answer. */
-  readonly maxBytes: number
+  readonly #maxBytes: number
   #bytes = 0
 
   /** @param background is told of requests that nobody waits for */
@@ -53,61 +52,42 @@ export class TrinoRequests {
   ) {
     this.#address = address
     this.#signal = signal
-    this.maxBytes = maxBytes
+    this.#maxBytes = maxBytes
     this.#background = background
   }
 
   async statement(sql: string): Promise<unknown> {
     const { origin, headers } = this.#address
-    return this.#json(await this.#send(`${origin}/v1/statement`, { method: 'POST', headers, body: sql }))
+    const init = { method: 'POST', headers, body: sql }
+    return this.#json(await this.#send(`${origin}/v1/statement`, init, BEGIN_MS))
   }
 
   async next(uri: string): Promise<unknown> {
-    return this.#json(await this.#send(uri, { headers: this.#headersFor(uri) }))
-  }
-
-  /** Counts bytes of the answer. @throws TrinoFailure `many` */
-  take(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes > this.maxBytes) {
-      throw new TrinoFailure('many', `more than ${this.maxBytes} bytes`)
-    }
+    return this.#json(await this.#send(uri, { headers: this.#headersFor(uri) }, PAGE_MS))
   }
 
   async #json(answer: Response): Promise<unknown> {
     const text = await answer.text()
-    this.take(text.length)
+    this.#bytes += text.length
+    if (this.#bytes > this.#maxBytes) throw new TrinoFailure('many', `more than ${this.#maxBytes} bytes`)
     return JSON.parse(text)
-  }
-
-  /** The bytes of a segment, which may be in another place than Trino. */
-  async segment(uri: string, headers: Readonly<Record<string, readonly string[]>>): Promise<Buffer> {
-    const given = Object.entries(headers).map(([name, values]) => [name, values.join(', ')] as const)
-    const own = this.#headersFor(uri)
-    const answer = await this.#send(uri, { headers: { ...own, ...Object.fromEntries(given) } })
-    return Buffer.from(await answer.arrayBuffer())
-  }
-
-  /** Says that a segment was read, so that it can be removed. */
-  acknowledge(uri: string): void {
-    this.#background(this.#forget(uri, 'GET'))
   }
 
   /** Ends the query, whatever becomes of the signal. */
   cancel(uri: string): void {
-    this.#background(this.#forget(uri, 'DELETE'))
+    this.#background(this.#forget(uri))
   }
 
-  async #forget(uri: string, method: string): Promise<void> {
+  async #forget(uri: string): Promise<void> {
     try {
       const answer = await fetch(uri, {
-        method,
+        method: 'DELETE',
         headers: this.#headersFor(uri),
-        signal: AbortSignal.timeout(REQUEST_MS / 4),
+        signal: AbortSignal.timeout(PAGE_MS),
       })
       await answer.body?.cancel()
     } catch {
-      // Trino ends queries that nobody follows, and removes segments that nobody fetches, by itself.
+      // Trino ends queries that nobody follows by itself.
     }
   }
 
@@ -116,9 +96,10 @@ export class TrinoRequests {
     return URL.canParse(uri) && new URL(uri).origin === this.#address.origin ? this.#address.headers : {}
   }
 
-  async #send(uri: string, init: RequestInit): Promise<Response> {
+  async #send(uri: string, init: RequestInit, milliseconds: number): Promise<Response> {
+    const late = AbortSignal.timeout(milliseconds)
     for (let tried = 1; ; tried++) {
-      const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(REQUEST_MS)])
+      const signal = AbortSignal.any([this.#signal, late])
       const answer = await fetch(uri, { ...init, signal, redirect: 'error' })
       if (answer.ok) return answer
       await answer.body?.cancel()

@@ -173,7 +173,7 @@ export function isColumnType(type: unknown): type is ColumnType {
 
 /** A regular expression for the names of all types, in JSON Schema's syntax. */
 export const TYPE_PATTERN = `^(${Object.keys(COLUMN_TYPES)
-  .map((name) => (name === 'decimal' ? 'decimal\\(\\d{1,2},\\d{1,2}\\)' : name))
+  .map((name) => (name === 'decimal' ? 'decimal\\(([1-9]|[12]\\d|3[0-8]),(\\d|[12]\\d|3[0-8])\\)' : name))
   .join('|')})$`
 
 /** All types as a list for a sentence. */

@@ -6,4 +6,8 @@ export interface Column {
   readonly type: ColumnType
   readonly nullable: boolean
   readonly description: string
+  /** What people call it, where its name is short. */
+  readonly title?: string
+  /** The unit of its values: `EUR`, `km/h`. */
+  readonly unit?: string
 }

@@ -7,11 +7,14 @@ export interface DeclaredColumn {
   readonly type: ColumnType
   readonly nullable?: boolean
   readonly description?: string
+  readonly title?: string | undefined
+  readonly unit?: string | undefined
 }
 
 /** More than a sheet of xlsx can have, so that a very wide table can be stored and only its export to xlsx fails. */
 export const MOST_COLUMNS = 20_000
 const LONGEST_COLUMN_NAME = 1_000
+const LONGEST_WORDS = 300
 
 /**
  * Declared columns as complete ones.
@@ -35,10 +38,18 @@ function checkColumn(column: unknown, where: string): Column {
   if (typeof column !== 'object' || column === null || Array.isArray(column)) {
     throw invalid(`${where} must be an object with "name" and "type".`)
   }
-  const { name, type, nullable = true, description = '', ...unknown } = column as Record<string, unknown>
+  const {
+    name,
+    type,
+    nullable = true,
+    description = '',
+    title,
+    unit,
+    ...unknown
+  } = column as Record<string, unknown>
   for (const key of Object.keys(unknown)) {
     throw invalid(
-      `${where} has an unknown key ${JSON.stringify(key)}; known are name, type, nullable, description.`,
+      `${where} has an unknown key ${JSON.stringify(key)}; known are name, type, nullable, description, title, unit.`,
     )
   }
   if (typeof name !== 'string' || name === '')
@@ -55,7 +66,50 @@ function checkColumn(column: unknown, where: string): Column {
     throw invalid(`"nullable" of column ${JSON.stringify(name)} must be true or false.`)
   if (typeof description !== 'string')
     throw invalid(`"description" of column ${JSON.stringify(name)} must be text.`)
-  return { name, type, nullable, description }
+  const words = { title, unit }
+  for (const [key, value] of Object.entries(words)) {
+    if (
+      value !== undefined &&
+      (typeof value !== 'string' || value.trim() === '' || value.length > LONGEST_WORDS)
+    ) {
+      throw invalid(
+        `"${key}" of column ${JSON.stringify(name)} must be text of 1 to ${LONGEST_WORDS} characters.`,
+      )
+    }
+  }
+  return { name, type, nullable, description, ...wordsOf(words as Pick<Column, 'title' | 'unit'>) }
+}
+
+/** The words about a column that are set. */
+export function wordsOf({
+  title,
+  unit,
+}: {
+  readonly title?: string | undefined
+  readonly unit?: string | undefined
+}) {
+  return { ...(title !== undefined && { title }), ...(unit !== undefined && { unit }) }
+}
+
+/** What is to be written down about a column; null removes it. */
+export interface ColumnWords {
+  readonly name: string
+  readonly title?: string | null
+  readonly unit?: string | null
+  readonly description?: string | null
+}
+
+/** The columns with other words about some of them. @throws EngineError `invalid_columns_manifest` */
+export function withWords(columns: readonly Column[], words: readonly ColumnWords[]): Column[] {
+  const byName = new Map(words.map((one) => [one.name, one]))
+  const unknown = words.find(({ name }) => !columns.some((column) => column.name === name))
+  if (unknown) throw invalid(`The dataset has no column ${JSON.stringify(unknown.name)}.`)
+  const changed = columns.map((column) => {
+    const { title, unit, description, ...plain } = { ...column, ...byName.get(column.name) }
+    const words = wordsOf({ title: title ?? undefined, unit: unit ?? undefined })
+    return { ...plain, description: description ?? '', ...words }
+  })
+  return checkColumns(changed)
 }
 
 export function sameColumns(a: readonly Column[], b: readonly Column[]): boolean {
@@ -114,6 +168,16 @@ export function widens(from: ColumnType, to: ColumnType): boolean {
   const narrow = decimalParts(from)
   return (
     !!narrow && wide.scale >= narrow.scale && wide.precision - wide.scale >= narrow.precision - narrow.scale
+  )
+}
+
+/** The positions of a key's columns. @throws EngineError `column_conflict` */
+export function keyPositions(key: readonly string[], columns: readonly Column[]): number[] {
+  if (new Set(key).size < key.length) throw conflict('The key names a column twice.')
+  const missing = key.filter((name) => !columns.some((column) => column.name === name))
+  if (missing.length === 0) return key.map((name) => columns.findIndex((column) => column.name === name))
+  throw conflict(
+    `The key has ${missing.map((name) => JSON.stringify(name)).join(', ')}, which the dataset has no column for.`,
   )
 }
 

@@ -17,4 +17,4 @@ export {
   typeName,
 } from './column-types.ts'
 export { FORMATS, type Format } from './formats.ts'
-export { type Elsewhere, quoteIdentifier, quoteLiteral, type Statement } from './sql.ts'
+export { quoteIdentifier, quoteLiteral, type Statement } from './sql.ts'

@@ -11,17 +11,6 @@ export interface Statement {
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
   /** Whether so little is read that one thread does it in less time than several. */
   readonly light?: boolean
-  /** The same question for another database, if it is to be asked first. */
-  readonly elsewhere?: Elsewhere | undefined
-}
-
-/** A question for Trino (`engine/trino/`), with the parameters written into it. */
-export interface Elsewhere {
-  readonly sql: string
-  /** What may fail on a value of the data, as the beginning of a sentence. */
-  readonly fallible?: string | undefined
-  /** Makes readable what DuckDB would read, should it have to answer after all. */
-  otherwise(signal: AbortSignal | undefined): Promise<void>
 }
 
 /** An SQL identifier. Names that users chose enter SQL text through this function only. */

@@ -23,3 +23,14 @@ export class UnderWay {
     await Promise.allSettled(this.#running)
   }
 }
+
+/** Gives the result of work, or throws an error if it is not there in time. The work itself goes on. */
+export async function within<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
+  const ended = Promise.withResolvers<never>()
+  const timer = setTimeout(() => ended.reject(late()), milliseconds)
+  try {
+    return await Promise.race([work, ended.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,8 +1,7 @@
-import type { Handle } from '../../engine/index.ts'
+import { type Handle, nearest } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
+import type { Member, Permission } from '../records/index.ts'
 import type { Account } from './accounts.ts'
-
-export type Permission = 'Read' | 'Write'
 
 /** What an account may do with a repository. Only the owner and admins may give rights to others. */
 export type Right = Permission | 'Own'
@@ -17,11 +16,6 @@ export interface RepositoryAccess {
   readonly right: Right | undefined
 }
 
-export interface Member {
-  readonly account: string
-  readonly permission: Permission
-}
-
 // Repositories that were made without the server, by the library or a command, belong to the first admin and are
 // private.
 const SELECT = `
@@ -32,10 +26,15 @@ const SELECT = `
   JOIN accounts a ON a.id = coalesce(o.account_id, (SELECT id FROM accounts ORDER BY admin DESC, id LIMIT 1))
   LEFT JOIN repository_members m ON m.repository_id = r.id AND m.account_id = ?`
 
-const STORED = `
-  SELECT count(*) AS datasets, CAST(sum(v.bytes) AS BIGINT) AS bytes
-  FROM repository_owners o JOIN datasets d ON d.repository_id = o.repository_id JOIN versions v ON v.id = d.version_id
+const OWNED = `repository_owners o JOIN datasets d ON d.repository_id = o.repository_id
   WHERE o.account_id = ? AND d.id <> ?`
+
+const COUNTED = `SELECT count(*) AS datasets FROM ${OWNED}`
+
+// Past versions that are kept take room, too.
+const STORED = `
+  SELECT CAST(sum(p.bytes) AS BIGINT) AS bytes FROM parts p
+  WHERE p.id IN (SELECT r.part_id FROM part_ranges r WHERE r.dataset_id IN (SELECT d.id FROM ${OWNED}))`
 
 const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, number>
 
@@ -61,19 +60,23 @@ export class Access {
   }
 
   /** @throws ServerError `not_found` */
-  of(repositoryId: number, account: Account): Promise<RepositoryAccess> {
+  async of(repositoryId: number, account: Account): Promise<RepositoryAccess> {
     const { id, admin } = account
-    return this.#handle.recall(`access of ${id} ${admin} to ${repositoryId}`, async () => {
+    const seen = await this.#handle.recall(`access of ${id} ${admin} to ${repositoryId}`, async () => {
       const row = await this.#handle.get<AccessRow>(`${SELECT} WHERE r.id = ?`, id, repositoryId)
-      if (!row) throw new ServerError('not_found', `There is no repository ${repositoryId}.`)
+      if (!row) {
+        const where = 'GET /repositories lists those that you may read'
+        throw new ServerError('not_found', `There is no repository ${repositoryId}; ${where}.`)
+      }
       return accessOf(row, account)
     })
+    return within(seen, account)
   }
 
   /** Every repository that an account may read, by id. */
   async readable(account: Account): Promise<Map<number, RepositoryAccess>> {
     const rows = await this.#handle.all<AccessRow>(`${SELECT} ORDER BY r.id`, account.id)
-    const all = rows.map((row) => accessOf(row, account))
+    const all = rows.map((row) => within(accessOf(row, account), account))
     return new Map(all.filter((access) => access.right).map((access) => [access.repositoryId, access]))
   }
 
@@ -103,12 +106,15 @@ export class Access {
   }
 
   /** How many datasets are in the repositories of an account, and their bytes on disk; one dataset may be left out. */
-  async stored(ownerId: number, without = 0): Promise<{ datasets: number; bytes: number }> {
-    const row = await this.#handle.get<{ datasets: number; bytes: number | null }>(STORED, ownerId, without)
-    return { datasets: row?.datasets ?? 0, bytes: row?.bytes ?? 0 }
+  async storedBytes(ownerId: number, without = 0): Promise<number> {
+    return (await this.#handle.get<{ bytes: number | null }>(STORED, ownerId, without))?.bytes ?? 0
   }
 
-  /** Members, and names that were invited but have no account yet. */
+  async datasets(ownerId: number): Promise<number> {
+    return (await this.#handle.get<{ datasets: number }>(COUNTED, ownerId, 0))!.datasets
+  }
+
+  /** Members, and names without an account that earlier releases took. */
   async members(repositoryId: number): Promise<Member[]> {
     const rows = await this.#handle.all<Member>(
       `SELECT a.name AS account, m.permission FROM repository_members m JOIN accounts a ON a.id = m.account_id
@@ -120,7 +126,7 @@ export class Access {
     return rows.map((row) => ({ ...row }))
   }
 
-  /** Makes an account a member, or invites its name if no such account exists. Call it in a transaction. */
+  /** @throws ServerError `not_found` if there is no such account */
   async setMember(repositoryId: number, name: string, permission: Permission): Promise<void> {
     const changes = await this.#handle.run(
       `INSERT INTO repository_members SELECT ?, id, ? FROM accounts WHERE name = ?
@@ -130,13 +136,13 @@ export class Access {
       name,
     )
     if (changes > 0) return
-    await this.#handle.run(
-      `INSERT INTO repository_invitations VALUES (?, ?, ?)
-       ON CONFLICT (repository_id, account) DO UPDATE SET permission = excluded.permission`,
-      repositoryId,
+    const accounts = await this.#handle.all<{ name: string }>('SELECT name FROM accounts')
+    const near = nearest(
       name,
-      permission,
+      accounts.map((one) => one.name),
     )
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`
+    throw new ServerError('not_found', `There is no account ${JSON.stringify(name)}.${hint}`)
   }
 
   /** Removes a member or an invitation; gives whether there was one. */
@@ -169,6 +175,11 @@ function accessOf(row: AccessRow, account: Account): RepositoryAccess {
     account.admin || row.ownerId === account.id ? 'Own' : (row.permission ?? (isPrivate ? undefined : 'Read'))
   const { repositoryId, ownerId, owner } = row
   return { repositoryId, ownerId, owner, private: isPrivate, right }
+}
+
+/** What a key that is limited to repositories leaves of a right. */
+function within(access: RepositoryAccess, { repositories }: Account): RepositoryAccess {
+  return repositories?.includes(access.repositoryId) === false ? { ...access, right: undefined } : access
 }
 
 function refusal(repositoryId: number, has: Right | undefined, wanted: Right): string {

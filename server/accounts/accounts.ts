@@ -1,17 +1,29 @@
 import { type Database, EngineError, type Handle, isUniqueViolation } from '../../engine/index.ts'
+import { generateKey, hashKey, isMistyped, keyHint, sameHash } from '../http/api-keys.ts'
 import { ServerError } from '../http/errors.ts'
-import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
+import { ACCOUNT_NAME } from '../records/accounts.ts'
+import type { ManagedAccount } from '../records/index.ts'
 
-export interface Account {
-  readonly id: number
-  readonly name: string
-  readonly plan: string
-  /** May do everything, everywhere. */
-  readonly admin: boolean
-  /** Whether the account is disabled, so that none of its keys is accepted. */
-  readonly disabled: boolean
-  readonly apiKeyHint: string
-  readonly createdAt: string
+/** An account with all that admins see of it. */
+export interface Account extends ManagedAccount {
+  /** The only repositories that the key of the request reaches; without it, all that the account does. */
+  readonly repositories?: readonly number[]
+}
+
+/** An account as a key that is limited to repositories shows it. Such a key is no admin's. */
+export function limitedTo(account: Account, repositories: readonly number[] | null): Account {
+  return repositories ? { ...account, admin: false, repositories } : account
+}
+
+/** Who sends a request without a key, where the configuration allows that. No account has this id. */
+export const ANONYMOUS: Account = {
+  id: 0,
+  name: 'anonymous',
+  plan: 'unlimited',
+  admin: false,
+  disabled: false,
+  apiKeyHint: '',
+  createdAt: '',
 }
 
 const SELECT =
@@ -19,8 +31,6 @@ const SELECT =
 const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
 const INVITED_ARE_MEMBERS = `
   INSERT INTO repository_members SELECT repository_id, ?, permission FROM repository_invitations WHERE account = ?`
-/** What the name of an account looks like. */
-export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
 /** The accounts of the service. Keys are looked up for each request, so that a rotated key stops working at once. */
 export class Accounts {
@@ -82,10 +92,10 @@ export class Accounts {
   }
 
   /** A text that changes when the account's key changes, but does not reveal the key. */
-  async keyMark(id: number): Promise<string> {
+  async keyMark(id: number): Promise<string | undefined> {
     const sql = 'SELECT key_hash AS hash FROM accounts WHERE id = ?'
     const row = await this.#database.get<{ hash: Uint8Array }>(sql, id)
-    return row ? Buffer.from(row.hash).toString('hex').toUpperCase() : ''
+    return row && Buffer.from(row.hash).toString('hex').toUpperCase()
   }
 
   /** @throws ServerError `not_found` */
@@ -110,11 +120,14 @@ export class Accounts {
     )
   }
 
-  /** Gives an account a new key; the old one stops working at once. */
+  /** Gives an account a new key; the old one and its links stop working at once. */
   async rotateKey(id: number): Promise<{ account: Account; key: string }> {
     const key = generateKey()
-    const sql = 'UPDATE accounts SET key_hash = ?, key_hint = ? WHERE id = ?'
-    await this.#database.run(sql, hashKey(key), keyHint(key), id)
+    await this.#database.transaction(async (t) => {
+      const sql = 'UPDATE accounts SET key_hash = ?, key_hint = ? WHERE id = ?'
+      await t.run(sql, hashKey(key), keyHint(key), id)
+      await t.run('DELETE FROM links WHERE account_id = ? AND key_id IS NULL', id)
+    })
     return { account: await this.get(id), key }
   }
 
@@ -156,7 +169,7 @@ function accountOf({ admin, disabled, ...row }: AccountRow): Account {
 }
 
 /** @throws ServerError `invalid_name` */
-export function checkAccountName(name: string): void {
+function checkAccountName(name: string): void {
   if (ACCOUNT_NAME.test(name)) return
   throw new ServerError(
     'invalid_name',

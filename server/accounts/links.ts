@@ -1,58 +1,184 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import type { Account, Accounts } from './accounts.ts'
+import type { Database } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
+import type { LinkRecord } from '../records/index.ts'
+import { type Account, type Accounts, limitedTo } from './accounts.ts'
+import { LastUse } from './last-use.ts'
+import type { FoundKey, NamedKeys } from './named-keys.ts'
 
-/** How many seconds a link works: long enough to click it, too short to be worth keeping. */
+/** How many seconds a link works unless told otherwise: long enough to click it, too short to be worth keeping. */
 export const LINK_SECONDS = 300
+
+/** The most links of an account that work at the same time. */
+const MOST = 1_000
 
 const PARAMETER = 'ticket'
 /** Matches the ticket at the end of an address: `?ticket=…` or `&ticket=…`. */
-const TICKET = new RegExp(`[?&]${PARAMETER}=(\\d+)\\.(\\d+)\\.([\\w-]+)$`)
+const TICKET = new RegExp(`[?&]${PARAMETER}=(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.([\\w-]+)$`)
+
+type Row = Omit<LinkRecord, 'url'> & { readonly keyId: number }
+
+const SELECT = `SELECT id, coalesce(key_id, 0) AS "keyId", path, name, created_at AS "createdAt",
+  expires_at AS "expiresAt", last_used_at AS "lastUsedAt" FROM links`
+
+/** What a ticket says. */
+interface Ticket {
+  readonly accountId: number
+  /** The named key that made it; 0 for the account's first key. */
+  readonly keyId: number
+  /** Seconds since 1970. */
+  readonly ends: number
+  /** The link in the list of links; 0 for an address that is not in it. */
+  readonly linkId: number
+}
+
+interface LinkParts {
+  readonly database: Database
+  readonly accounts: Accounts
+  readonly namedKeys: NamedKeys
+  readonly secret: string
+  readonly now?: (() => Date) | undefined
+}
 
 /**
- * Makes addresses that work for some minutes without a key. With one, a browser, which can't send a header with a
- * download, or another person's program can fetch a single export. A link contains the account, the time at which it
- * ends, and a signature over both and the whole address. The signature also covers a mark of the account's key, so its
- * links end when the key is rotated.
+ * Makes addresses that work for some time without a key. With one, a browser, which can't send a header with a download,
+ * or another person's program can fetch a single export. The ticket of a link is signed together with the whole address
+ * and a mark of the key that made it, so that links end when this key is rotated, deleted or expires.
  */
 export class Links {
-  readonly #accounts: Accounts
+  readonly #parts: LinkParts
   readonly #secret: Buffer
   readonly #now: () => Date
+  readonly #lastUse: LastUse
 
-  constructor(accounts: Accounts, secret: string, now = () => new Date()) {
-    this.#accounts = accounts
-    this.#secret = Buffer.from(hkdfSync('sha256', secret, '', 'parquetry links', 32))
-    this.#now = now
+  constructor(parts: LinkParts) {
+    this.#parts = parts
+    this.#secret = Buffer.from(hkdfSync('sha256', parts.secret, '', 'parquetry links', 32))
+    this.#now = parts.now ?? (() => new Date())
+    this.#lastUse = new LastUse(parts.database, 'links', this.#now)
   }
 
-  /** @param address path and query string of the request that the link allows */
-  async make(
-    { id }: Account,
-    address: string,
-  ): Promise<{ readonly url: string; readonly expiresAt: string }> {
-    const ends = Math.floor(this.#now().getTime() / 1000) + LINK_SECONDS
-    const ticket = `${id}.${ends}.${await this.#sign(id, ends, address)}`
-    return {
-      url: `${address}${address.includes('?') ? '&' : '?'}${PARAMETER}=${ticket}`,
-      expiresAt: new Date(ends * 1000).toISOString(),
-    }
+  /**
+   * An address that works for some seconds and is in no list.
+   * @param keyId the named key of the request; 0 for the account's first key
+   * @param address path and query string of the request that it allows
+   */
+  async address(accountId: number, keyId: number, address: string, seconds: number): Promise<string> {
+    const ends = Math.floor(this.#now().getTime() / 1000) + seconds
+    return (await this.#signed({ accountId, keyId, ends, linkId: 0 }, address))!
   }
 
-  /** The account whose link an address is; undefined if it has no ticket, a wrong one, or one that has ended. */
+  /** Makes a link for a path. @throws ServerError `too_many_keys` */
+  async create(
+    accountId: number,
+    keyId: number,
+    {
+      path,
+      name = null,
+      expiresIn = LINK_SECONDS,
+    }: { path: string; name?: string | null; expiresIn?: number },
+  ): Promise<LinkRecord> {
+    const now = this.#now()
+    const id = await this.#parts.database.transaction(async (t) => {
+      await t.run('DELETE FROM links WHERE expires_at <= ?', now.toISOString())
+      const sql = 'SELECT count(*) AS n FROM links WHERE account_id = ?'
+      if ((await t.get<{ n: number }>(sql, accountId))!.n >= MOST) {
+        throw new ServerError('too_many_keys', `An account has at most ${MOST} links. Delete one first.`)
+      }
+      return t.insert(
+        `INSERT INTO links (account_id, key_id, path, name, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+        accountId,
+        keyId === 0 ? null : keyId,
+        path,
+        name,
+        now.toISOString(),
+        new Date((Math.floor(now.getTime() / 1000) + expiresIn) * 1000).toISOString(),
+      )
+    })
+    return (await this.list(accountId)).find((link) => link.id === id)!
+  }
+
+  /** The links of an account that still work, the newest first. @param keyId only those that this key has made */
+  async list(accountId: number, keyId?: number): Promise<LinkRecord[]> {
+    const rows = await this.#parts.database.all<Row>(
+      `${SELECT} WHERE account_id = ? AND expires_at > ? ORDER BY id DESC`,
+      accountId,
+      this.#now().toISOString(),
+    )
+    const links = rows
+      .filter((row) => keyId === undefined || row.keyId === keyId)
+      .map(async ({ keyId, ...row }) => {
+        const ends = Date.parse(row.expiresAt) / 1000
+        const url = await this.#signed({ accountId, keyId, ends, linkId: row.id }, row.path)
+        return url === undefined ? [] : [{ ...row, url }]
+      })
+    return (await Promise.all(links)).flat()
+  }
+
+  /** Ends a link at once. @throws ServerError `not_found` */
+  async delete(accountId: number, id: number): Promise<void> {
+    const sql = 'DELETE FROM links WHERE account_id = ? AND id = ?'
+    if ((await this.#parts.database.run(sql, accountId, id)) > 0) return
+    throw new ServerError('not_found', `There is no link ${id}; GET /links lists those that there are.`)
+  }
+
+  /**
+   * The account whose link an address is, with what its key reaches; undefined if the address has no ticket, a wrong
+   * one, or one that has ended.
+   */
   async account(address: string): Promise<Account | undefined> {
     const match = TICKET.exec(address)
     if (!match) return undefined
-    const [id, ends] = [Number(match[1]), Number(match[2])]
+    const [accountId, keyId, ends, linkId] = match.slice(1, 5).map(Number) as [number, number, number, number]
     if (ends * 1000 <= this.#now().getTime()) return undefined
-    const expected = Buffer.from(await this.#sign(id, ends, address.slice(0, match.index)))
-    const given = Buffer.from(match[3]!)
-    const right = given.length === expected.length && timingSafeEqual(given, expected)
-    return right ? this.#accounts.find(id) : undefined
+    const key = keyId === 0 ? undefined : await this.#parts.namedKeys.get(accountId, keyId)
+    const signature = await this.#sign({ accountId, keyId, ends, linkId }, address.slice(0, match.index), key)
+    if (signature === undefined) return undefined
+    const expected = Buffer.from(signature)
+    const given = Buffer.from(match[5]!)
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+    if (linkId !== 0) {
+      const sql = 'SELECT id FROM links WHERE id = ?'
+      if ((await this.#parts.database.get(sql, linkId)) === undefined) return undefined
+      this.#lastUse.note(linkId)
+    }
+    const account = await this.#parts.accounts.find(accountId)
+    return account && limitedTo(account, key?.repositories ?? null)
   }
 
-  async #sign(id: number, ends: number, address: string): Promise<string> {
+  /** An address with its ticket; undefined if the key that made it is no more. */
+  async #signed(ticket: Ticket, address: string): Promise<string | undefined> {
+    const { accountId, keyId, ends, linkId } = ticket
+    const key = keyId === 0 ? undefined : await this.#parts.namedKeys.get(accountId, keyId)
+    const signature = await this.#sign(ticket, address, key)
+    if (signature === undefined) return undefined
+    const separator = address.includes('?') ? '&' : '?'
+    return `${address}${separator}${PARAMETER}=${accountId}.${keyId}.${ends}.${linkId}.${signature}`
+  }
+
+  /** The signature of a link, however its address is percent-encoded, which mail programs change; undefined if its key is no more. */
+  async #sign(
+    { accountId, keyId, ends, linkId }: Ticket,
+    address: string,
+    key: FoundKey | undefined,
+  ): Promise<string | undefined> {
+    const mark = keyId === 0 ? await this.#parts.accounts.keyMark(accountId) : key?.mark
     const hmac = createHmac('sha256', this.#secret)
-    const mark = await this.#accounts.keyMark(id)
-    return hmac.update(JSON.stringify([id, ends, address, mark])).digest('base64url')
+    const signed = [accountId, keyId, ends, linkId, decoded(address), mark]
+    return mark && hmac.update(JSON.stringify(signed)).digest('base64url')
+  }
+}
+
+/** The segments of an address, and the names and values of its query. */
+function decoded(address: string): readonly (readonly string[])[] {
+  const [path = '', ...query] = address.split('?')
+  try {
+    const pairs = query
+      .join('?')
+      .split('&')
+      .map((pair) => pair.replaceAll('+', ' ').split('='))
+    return [path.split('/'), ...pairs].map((texts) => texts.map(decodeURIComponent))
+  } catch {
+    return [[address]]
   }
 }

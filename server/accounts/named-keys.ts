@@ -1,41 +1,43 @@
 import { type Database, type Handle, isUniqueViolation } from '../../engine/index.ts'
+import { generateKey, hashKey, isMistyped, keyHint, sameHash } from '../http/api-keys.ts'
 import { ServerError } from '../http/errors.ts'
-import { ACCOUNT_NAME } from './accounts.ts'
-import { generateKey, hashKey, isMistyped, keyHint, sameHash } from './keys.ts'
+import { ACCOUNT_NAME, EXPIRY } from '../records/accounts.ts'
+import type { CreatedNamedKey, NamedKey, NewNamedKey } from '../records/index.ts'
+import { LastUse } from './last-use.ts'
 
-/**
- * A further key of an account, for a program or a colleague. It has a name, and may expire or be limited to reading.
- */
-export interface NamedKey {
-  readonly name: string
-  readonly keyHint: string
-  readonly readOnly: boolean
-  /** ISO 8601; null if it doesn't expire. */
-  readonly expiresAt: string | null
-  readonly createdAt: string
-}
-
-interface Row extends Omit<NamedKey, 'readOnly'> {
+interface Row extends Omit<NamedKey, 'readOnly' | 'repositories'> {
+  readonly id: number
   readonly accountId: number
   readonly readOnly: 0 | 1
+  readonly repositories: string | null
   readonly hash: Uint8Array
 }
 
-const SELECT = `SELECT name, account_id AS "accountId", key_hash AS hash, key_hint AS "keyHint",
-  read_only AS "readOnly", expires_at AS "expiresAt", created_at AS "createdAt" FROM account_keys`
-/** What the name of a key looks like, and the time at which it expires. */
-export const KEY_NAME = ACCOUNT_NAME
-export const EXPIRY = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/
+/** A key that is accepted now. */
+export interface FoundKey {
+  readonly id: number
+  readonly accountId: number
+  readonly readOnly: boolean
+  readonly repositories: readonly number[] | null
+  /** A text that tells the key from all others without revealing it. */
+  readonly mark: string
+}
+
+const SELECT = `SELECT id, name, account_id AS "accountId", key_hash AS hash, key_hint AS "keyHint",
+  read_only AS "readOnly", expires_at AS "expiresAt", created_at AS "createdAt", repositories,
+  last_used_at AS "lastUsedAt" FROM account_keys`
 const MOST = 100
 
 /** The further keys of accounts. They are looked up for each request, so that a deleted one stops working at once. */
 export class NamedKeys {
   readonly #database: Database
   readonly #now: () => Date
+  readonly #lastUse: LastUse
 
   constructor(database: Database, now = () => new Date()) {
     this.#database = database
     this.#now = now
+    this.#lastUse = new LastUse(database, 'account_keys', now)
   }
 
   list(accountId: number): Promise<NamedKey[]> {
@@ -46,11 +48,8 @@ export class NamedKeys {
    * Makes a key. The key itself is given only here, because only a hash of it is kept.
    * @throws ServerError `invalid_body`, `key_exists`, `too_many_keys`
    */
-  async create(
-    accountId: number,
-    fields: { readonly name: string; readonly expiresAt?: string | null; readonly readOnly?: boolean },
-  ): Promise<NamedKey & { readonly apiKey: string }> {
-    if (!KEY_NAME.test(fields.name)) {
+  async create(accountId: number, fields: NewNamedKey): Promise<CreatedNamedKey> {
+    if (!ACCOUNT_NAME.test(fields.name)) {
       throw new ServerError(
         'invalid_body',
         'The name of a key has 1 to 64 letters, digits, dots, hyphens, underscores and @, and begins with a letter ' +
@@ -69,13 +68,15 @@ export class NamedKeys {
           )
         }
         await t.run(
-          `INSERT INTO account_keys (account_id, name, key_hash, key_hint, read_only, expires_at, created_at)
-           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          `INSERT INTO account_keys
+             (account_id, name, key_hash, key_hint, read_only, repositories, expires_at, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
           accountId,
           fields.name,
           hashKey(apiKey),
           keyHint(apiKey),
           fields.readOnly ? 1 : 0,
+          fields.repositories ? JSON.stringify(fields.repositories) : null,
           expiresAt,
           this.#now().toISOString(),
         )
@@ -98,8 +99,15 @@ export class NamedKeys {
     if (changes === 0) throw new ServerError('not_found', `There is no key named ${JSON.stringify(name)}.`)
   }
 
-  /** The account of a key and whether the key may only read; undefined if there is no such key or it has expired. */
-  async find(key: string): Promise<{ readonly accountId: number; readonly readOnly: boolean } | undefined> {
+  /** The key with an id; undefined if there is no such key or it has expired. */
+  async get(accountId: number, id: number): Promise<FoundKey | undefined> {
+    return this.#found(
+      await this.#database.get<Row>(`${SELECT} WHERE account_id = ? AND id = ?`, accountId, id),
+    )
+  }
+
+  /** The record of a key; undefined if there is no such key or it has expired. */
+  async find(key: string): Promise<FoundKey | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
     const row = await this.#database.recall(
@@ -110,9 +118,16 @@ export class NamedKeys {
       },
       { exact: true },
     )
+    const found = this.#found(row)
+    if (found) this.#lastUse.note(found.id)
+    return found
+  }
+
+  #found(row: Row | undefined): FoundKey | undefined {
     if (!row || (row.expiresAt !== null && Date.parse(row.expiresAt) <= this.#now().getTime()))
       return undefined
-    return { accountId: row.accountId, readOnly: row.readOnly === 1 }
+    const { id, accountId, hash } = row
+    return { id, accountId, ...limitsOf(row), mark: Buffer.from(hash).toString('hex') }
   }
 
   #laterTime(text: string): string {
@@ -130,6 +145,11 @@ async function listed(handle: Handle, accountId: number): Promise<NamedKey[]> {
   return rows.map(keyOf)
 }
 
-function keyOf({ name, keyHint, readOnly, expiresAt, createdAt }: Row): NamedKey {
-  return { name, keyHint, readOnly: readOnly === 1, expiresAt, createdAt }
+function keyOf(row: Row): NamedKey {
+  const { name, keyHint, expiresAt, createdAt, lastUsedAt } = row
+  return { name, keyHint, ...limitsOf(row), expiresAt, createdAt, lastUsedAt }
+}
+
+function limitsOf({ readOnly, repositories }: Row): Pick<NamedKey, 'readOnly' | 'repositories'> {
+  return { readOnly: readOnly === 1, repositories: repositories === null ? null : JSON.parse(repositories) }
 }

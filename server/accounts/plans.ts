@@ -1,4 +1,5 @@
-import type { Config, PlanLimits } from '../config/config.ts'
+import type { Keep } from '../../engine/index.ts'
+import type { Config, PlanLimits } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Access } from './access.ts'
 import type { Account } from './accounts.ts'
@@ -30,7 +31,8 @@ export class Plans {
     if (most === null) return
     await access.holdOwned(owner.id)
     if ((await access.privateRepositories(owner.id)) < most) return
-    throw limit('private repositories', owner, most)
+    const way = '; one with `"private": false` is not limited, and every account may read it'
+    throw limit('private repositories', owner, most, way)
   }
 
   /**
@@ -42,7 +44,7 @@ export class Plans {
     const most = this.limits(owner.plan).datasets
     if (most === null) return
     await access.holdOwned(owner.id)
-    if ((await access.stored(owner.id)).datasets < most) return
+    if ((await access.datasets(owner.id)) < most) return
     throw limit('datasets', owner, most)
   }
 
@@ -63,10 +65,18 @@ export class Plans {
     }
     if (storedBytes === null) return
     await access.holdOwned(owner.id)
-    const bytes = (await access.stored(owner.id, datasetId)).bytes + made.bytes
+    const bytes = (await access.storedBytes(owner.id, datasetId)) + made.bytes
     if (bytes > storedBytes) {
       throw limit('stored bytes', owner, storedBytes, `, and this change would bring them to ${bytes}`)
     }
+  }
+
+  /** Refuses to keep versions for longer than the owner's plan allows. @throws ServerError `plan_limit` */
+  allowKeep(owner: Account, { versions, days }: Partial<Keep>): void {
+    const { keptVersions, keptDays } = this.limits(owner.plan)
+    if ((versions ?? 0) > (keptVersions ?? Infinity)) throw limit('kept versions', owner, keptVersions!)
+    if ((days ?? 0) > (keptDays ?? Infinity))
+      throw limit('days for which versions are kept', owner, keptDays!)
   }
 
   /** @throws ServerError `plan_limit` */

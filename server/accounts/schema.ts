@@ -130,4 +130,41 @@ export const SERVER_STEPS = [
     taken_until REAL NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Requests with an Idempotency-Key: a hash of each, and its answer as JSON, null where it is made again. 'kept_at' is in
+  -- milliseconds since 1970, by the database's clock.
+  CREATE TABLE idempotency_keys (
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    kept_at REAL NOT NULL,
+    PRIMARY KEY (account_id, name)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotency_keys_kept ON idempotency_keys (kept_at);
+  `,
+  `
+  -- The file that a dataset follows instead of series, as JSON: its address, how its rows are written, and what its
+  -- server said of it.
+  ALTER TABLE dataset_sources ADD COLUMN address TEXT;
+  `,
+  `
+  -- Links to exports. 'key_id' is null for links that the account's first key has made.
+  CREATE TABLE links (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    key_id INTEGER REFERENCES account_keys ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    name TEXT,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    last_used_at TEXT
+  ) STRICT;
+  CREATE INDEX links_account ON links (account_id);
+  CREATE INDEX links_expired ON links (expires_at);
+
+  -- The ids of the repositories to which a key is limited, as a JSON list; null: all of the account's.
+  ALTER TABLE account_keys ADD COLUMN repositories TEXT;
+  ALTER TABLE account_keys ADD COLUMN last_used_at TEXT;
+  `,
 ] as const

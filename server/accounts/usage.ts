@@ -1,6 +1,6 @@
 import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
-import type { Account } from './accounts.ts'
+import { type Account, ANONYMOUS } from './accounts.ts'
 
 /** Rows that are reserved for a download under way. */
 export interface Reservation {
@@ -140,7 +140,8 @@ export class Usage {
   }
 
   #count(accountId: number, month: string, rows: number): void {
-    if (rows === 0) return
+    // Those that nobody's key has read are limited by the requests of an address.
+    if (rows === 0 || accountId === ANONYMOUS.id) return
     this.#add(accountId, month, rows)
     this.#timer ??= setTimeout(() => {
       this.flush().catch((cause) => {

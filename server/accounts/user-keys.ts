@@ -1,14 +1,8 @@
 import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
+import type { UserKey } from '../records/index.ts'
 import type { Account } from './accounts.ts'
 import type { Vault } from './vault.ts'
-
-/** What is shown of a provider key that an account has saved: everything but the key itself. */
-export interface UserKey {
-  readonly provider: string
-  readonly keyHint: string
-  readonly updatedAt: string
-}
 
 const SELECT = 'SELECT provider, hint AS "keyHint", updated_at AS "updatedAt" FROM provider_keys'
 
@@ -36,7 +30,7 @@ export class UserKeys {
   async reveal(account: Account, provider: string): Promise<string | undefined> {
     const row = await this.#row(account, provider)
     if (!row) return undefined
-    const key = this.#vault.open(row.sealed, context(account, provider))
+    const key = this.#vault.open(row.sealed, context(account.id, provider))
     if (key !== undefined) return key
     throw new ServerError(
       'user_key_unreadable',
@@ -52,7 +46,7 @@ export class UserKeys {
     const before = await this.#row(account, provider)
     await check()
     const updatedAt = new Date().toISOString()
-    const values = [this.#vault.seal(key, context(account, provider)), hint(key), updatedAt]
+    const values = [this.#vault.seal(key, context(account.id, provider)), hint(key), updatedAt]
     // A key is never sealed twice into the same bytes, so they tell whether it is still the one that was read.
     const changes = before
       ? await this.#database.run(
@@ -96,6 +90,7 @@ function hint(key: string): string {
   return key.length >= 12 ? `…${key.slice(-4)}` : '…'
 }
 
-function context(account: Account, provider: string): string {
-  return `${account.id} ${provider}`
+/** The place of a saved key. A sealed key can't be read in another one. */
+export function context(accountId: number, provider: string): string {
+  return `${accountId} ${provider}`
 }

@@ -1,4 +1,17 @@
-import type { Account, ManagedAccount, NamedKey, Plan, UserKey } from './records.ts'
+import type {
+  Account,
+  AccountChanges,
+  ApiKey,
+  CreatedAccount,
+  CreatedNamedKey,
+  LinkRecord,
+  ManagedAccount,
+  NamedKey,
+  NewAccount,
+  NewNamedKey,
+  Plan,
+  UserKey,
+} from '../records/index.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** The account that the key belongs to. */
@@ -17,9 +30,9 @@ export class Accounts {
    * Replaces the account's key; the old one stops working at once. This client uses the new key from then on. Store it,
    * because the server can't show it again.
    */
-  async rotateKey(options: CallOptions = {}): Promise<{ readonly apiKey: string }> {
+  async rotateKey(options: CallOptions = {}): Promise<ApiKey> {
     const path = ['account', 'api-key']
-    const made = await this.#transport.json<{ apiKey: string }>({ method: 'POST', path, ...options })
+    const made = await this.#transport.json<ApiKey>({ method: 'POST', path, ...options })
     this.#transport.key = made.apiKey
     return made
   }
@@ -30,15 +43,22 @@ export class Accounts {
   }
 
   /** Creates an additional key, which may be read-only or expire. The key is in this answer only. */
-  createKey(
-    key: { readonly name: string; readonly readOnly?: boolean; readonly expiresAt?: string | null },
-    options: CallOptions = {},
-  ): Promise<NamedKey & { readonly apiKey: string }> {
+  createKey(key: NewNamedKey, options: CallOptions = {}): Promise<CreatedNamedKey> {
     return this.#transport.json({ method: 'POST', path: ['account', 'keys'], json: key, ...options })
   }
 
   deleteKey(name: string, options: CallOptions = {}): Promise<void> {
     return this.#transport.done({ method: 'DELETE', path: ['account', 'keys', name], ...options })
+  }
+
+  /** Lists the links of the account that still work, the newest first. */
+  listLinks(options: CallOptions = {}): Promise<LinkRecord[]> {
+    return this.#transport.json({ path: ['links'], ...options })
+  }
+
+  /** Ends a link at once. */
+  deleteLink(id: number, options: CallOptions = {}): Promise<void> {
+    return this.#transport.done({ method: 'DELETE', path: ['links', id], ...options })
   }
 }
 
@@ -60,23 +80,16 @@ export class ManagedAccounts {
   }
 
   /** Creates an account and its first key, which is in this answer only. */
-  create(
-    account: { readonly name: string; readonly plan?: string; readonly admin?: boolean },
-    options: CallOptions = {},
-  ): Promise<ManagedAccount & { readonly apiKey: string }> {
+  create(account: NewAccount, options: CallOptions = {}): Promise<CreatedAccount> {
     return this.#transport.json({ method: 'POST', path: ['accounts'], json: account, ...options })
   }
 
-  update(
-    name: string,
-    changes: { readonly plan?: string; readonly disabled?: boolean },
-    options: CallOptions = {},
-  ): Promise<ManagedAccount> {
+  update(name: string, changes: AccountChanges, options: CallOptions = {}): Promise<ManagedAccount> {
     return this.#transport.json({ method: 'PUT', path: ['accounts', name], json: changes, ...options })
   }
 
   /** Replaces the first key of an account; the old one stops working at once. */
-  rotateKey(name: string, options: CallOptions = {}): Promise<{ readonly apiKey: string }> {
+  rotateKey(name: string, options: CallOptions = {}): Promise<ApiKey> {
     return this.#transport.json({ method: 'POST', path: ['accounts', name, 'api-key'], ...options })
   }
 }

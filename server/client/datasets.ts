@@ -1,22 +1,53 @@
-import { Download } from './download.ts'
-import { ParquetryError } from './errors.ts'
-import { type Names, requireKnown } from './known-options.ts'
-import { jsonLines } from './ndjson.ts'
-import { parameters, type Question, type Writing } from './questions.ts'
+import { ADDING, CHANGE, pick, toHttp, VERSION } from '../../engine/options.ts'
+import type { Format } from '../../engine/types/index.ts'
 import type {
   Column,
   Dataset,
+  DatasetChanges,
+  DatasetCopy,
+  DatasetPatch,
   DatasetSummary,
   DeclaredColumn,
-  Format,
-  Interval,
-  Link,
+  EditedRows,
+  LinkRecord,
+  NewDataset,
+  NewSource,
+  Preview,
+  Profile,
   Source,
-} from './records.ts'
-import type { CallOptions, Transport } from './transport.ts'
+  Version,
+  WrittenDataset,
+} from '../records/index.ts'
+import { Download } from './download.ts'
+import { ParquetryError } from './errors.ts'
+import { requireKnown } from './known-options.ts'
+import { jsonLines } from './ndjson.ts'
+import { parameters, type QueryOptions, type VersionOptions, type WritingOptions } from './query-options.ts'
+import type { CallOptions, Request, Transport } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'
 
-const COUNT: Names<Pick<Question, 'filter' | 'signal'>> = { filter: true, signal: true }
+export interface PreviewOptions extends CallOptions {
+  /** The id of a dataset. */
+  readonly into?: number | undefined
+  /** The body is only the beginning of a file: its last record, which may be cut off, is left out. */
+  readonly beginning?: boolean
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Why the rows change, for the list of versions. */
+  readonly note?: string | undefined
+}
+
+/** Which rows of which version to read, and how to write them. */
+export type RowsQuery = QueryOptions & WritingOptions & VersionOptions
+
+/** A URL that downloads one export without an API key. */
+export interface Link {
+  readonly id: number
+  readonly url: URL
+  /** ISO 8601. */
+  readonly expiresAt: string
+}
 
 /** Datasets, which are tables with typed columns. */
 export class Datasets {
@@ -40,32 +71,38 @@ export class Datasets {
     return this.#transport.json({ path: ['datasets', id], ...options })
   }
 
-  create(
-    fields: {
-      readonly name: string
-      readonly repositoryId: number
-      readonly description?: string
-      readonly columns?: readonly DeclaredColumn[]
-    },
-    options: CallOptions = {},
-  ): Promise<Dataset> {
+  create(fields: NewDataset, options: CallOptions = {}): Promise<Dataset> {
     return this.#transport.json({ method: 'POST', path: ['datasets'], json: fields, ...options })
   }
 
-  update(
-    id: number,
-    fields: { readonly name?: string; readonly description?: string },
-    options: CallOptions = {},
-  ): Promise<Dataset> {
+  update(id: number, fields: DatasetChanges, options: CallOptions = {}): Promise<Dataset> {
     return this.#transport.json({ method: 'PUT', path: ['datasets', id], json: fields, ...options })
+  }
+
+  /** Changes fields, and removes those that are null; another `repositoryId` moves the dataset. */
+  patch(id: number, fields: DatasetPatch, options: CallOptions = {}): Promise<Dataset> {
+    return this.#transport.json({ method: 'PATCH', path: ['datasets', id], json: fields, ...options })
+  }
+
+  /** Creates a dataset with the same rows, without copying them. */
+  copy(id: number, fields: DatasetCopy, options: CallOptions = {}): Promise<Dataset> {
+    return this.#transport.json({ method: 'POST', path: ['datasets', id, 'copy'], json: fields, ...options })
   }
 
   delete(id: number, options: CallOptions = {}): Promise<void> {
     return this.#transport.done({ method: 'DELETE', path: ['datasets', id], ...options })
   }
 
-  columns(id: number, options: CallOptions = {}): Promise<Column[]> {
-    return this.#transport.json({ path: ['datasets', id, 'columns'], ...options })
+  /** What the values of each column are like; undefined while the server finds that out: ask again. */
+  async profile(id: number, options: CallOptions = {}): Promise<Profile | undefined> {
+    const response = await this.#transport.send({ path: ['datasets', id, 'profile'], ...options })
+    return response.status === 202 ? undefined : ((await response.json()) as Profile)
+  }
+
+  columns(id: number, options: CallOptions & { readonly version?: number } = {}): Promise<Column[]> {
+    const { version, ...call } = options
+    const query = toHttp({ ...(version !== undefined && { version }) }, VERSION)
+    return this.#transport.json({ path: ['datasets', id, 'columns'], query, ...call })
   }
 
   /** Declares the columns. An empty dataset takes any columns; one with rows only changes that lose no data. */
@@ -79,18 +116,125 @@ export class Datasets {
   }
 
   /** Replaces all rows by those of an upload. If the upload fails, the dataset is unchanged. */
-  async replace(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
-    const path = ['datasets', id, 'data']
-    return this.#transport.json({ method: 'PUT', path, ...uploadRequest(upload), ...options })
+  async replace(id: number, upload: Upload, options: WriteOptions = {}): Promise<WrittenDataset> {
+    return this.#write('PUT', id, upload, options)
   }
 
   /**
    * Appends the rows of an upload. If the upload fails, the dataset is unchanged. Sent again only if the server says
    * that it did not begin with the request, because a repeated append would duplicate rows.
    */
-  async append(id: number, upload: Upload, options: CallOptions = {}): Promise<Dataset> {
+  async append(id: number, upload: Upload, options: WriteOptions = {}): Promise<WrittenDataset> {
+    return this.#write('POST', id, upload, options)
+  }
+
+  /**
+   * Replaces the rows with the same key as a row of the upload, and appends the others. Sent again as `append`.
+   * @param on the columns by which rows are found, if the dataset has no key
+   */
+  async upsert(
+    id: number,
+    upload: Upload,
+    { on, ...options }: WriteOptions & { readonly on?: readonly string[] } = {},
+  ): Promise<WrittenDataset> {
+    return this.#write('POST', id, upload, options, toHttp({ mode: 'upsert', on }, ADDING))
+  }
+
+  async #write(
+    method: 'PUT' | 'POST',
+    id: number,
+    upload: Upload,
+    { note, ...call }: WriteOptions,
+    more: Request['query'] = {},
+  ): Promise<WrittenDataset> {
+    const { query, ...request } = uploadRequest(upload)
     const path = ['datasets', id, 'data']
-    return this.#transport.json({ method: 'POST', path, ...uploadRequest(upload), ...options })
+    const all = { ...query, ...more, ...toHttp({ note }, CHANGE) }
+    return this.#transport.json({ method, path, ...request, query: all, ...call })
+  }
+
+  /** Deletes the rows that match a filter, in one commit. */
+  deleteRows(id: number, filter: string, { note, ...call }: WriteOptions = {}): Promise<EditedRows> {
+    const query = { $filter: filter, ...toHttp({ note }, CHANGE) }
+    return this.#transport.json({ method: 'DELETE', path: ['datasets', id, 'data'], query, ...call })
+  }
+
+  /**
+   * Sets columns of the rows that match a filter, in one commit. Text that begins with `=` is an expression. Sent again
+   * as `append`.
+   */
+  editRows(
+    id: number,
+    filter: string,
+    values: Readonly<Record<string, unknown>>,
+    { note, ...call }: WriteOptions = {},
+  ): Promise<EditedRows> {
+    const query = { $filter: filter, ...toHttp({ note }, CHANGE) }
+    return this.#transport.json({
+      method: 'PATCH',
+      path: ['datasets', id, 'data'],
+      query,
+      json: values,
+      ...call,
+    })
+  }
+
+  /**
+   * Reads an upload without storing it: its columns, why columns are text, the first rows, and what is wrong with it.
+   * @param into the dataset that the rows would be appended to, whose columns they must fit
+   */
+  async preview(upload: Upload, { into, beginning, ...call }: PreviewOptions = {}): Promise<Preview> {
+    const { query, ...request } = uploadRequest(upload)
+    return this.#transport.json({
+      method: 'POST',
+      path: into === undefined ? ['preview'] : ['datasets', into, 'data'],
+      ...request,
+      query: { ...query, beginning, ...(into !== undefined && { dryRun: true }) },
+      ...call,
+    })
+  }
+
+  /** The versions that are kept, newest first; by default the newest 100. */
+  versions(
+    id: number,
+    options: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
+  ): Promise<Version[]> {
+    const { limit, offset, ...call } = options
+    const query = { ...(limit !== undefined && { limit }), ...(offset !== undefined && { offset }) }
+    return this.#transport.json({ path: ['datasets', id, 'versions'], query, ...call })
+  }
+
+  version(id: number, number: number, options: CallOptions = {}): Promise<Version> {
+    return this.#transport.json({ path: ['datasets', id, 'versions', number], ...options })
+  }
+
+  /**
+   * What versions after `since` changed, as rows with `_change` and `_version`, and the version from which to go on.
+   * `version_gone` means that the whole table has to be read again.
+   */
+  async changes<Row = Record<string, unknown>>(
+    id: number,
+    since: number,
+    { until, signal, ...query }: QueryOptions & { readonly until?: number } = {},
+  ): Promise<{ readonly next: number; readonly rows: AsyncGenerator<Row, void, undefined> }> {
+    const response = await this.#transport.send({
+      path: ['datasets', id, 'changes'],
+      query: { $format: 'ndjson', since, until, ...parameters(query, {}) },
+      ...(signal && { signal }),
+    })
+    const next = Number(response.headers.get('next-since'))
+    return { next, rows: jsonLines<Row>(new Download(response, signal)) }
+  }
+
+  /** Makes the rows and columns of an earlier version current again, as a new version. */
+  restore(
+    id: number,
+    version: number,
+    options: CallOptions & { readonly note?: string } = {},
+  ): Promise<Dataset> {
+    const { note, ...call } = options
+    const path = ['datasets', id, 'restore']
+    return this.#transport.json({ method: 'POST', path, json: { version, ...(note && { note }) }, ...call })
   }
 
   /** The series that a dataset follows; undefined if it follows none. */
@@ -107,11 +251,7 @@ export class Datasets {
    * Makes a dataset follow series. The server fetches them at once, and answers after ten seconds even if that takes
    * longer.
    */
-  follow(
-    id: number,
-    fields: { readonly series: readonly string[]; readonly start?: string | null; readonly every?: Interval },
-    options: CallOptions = {},
-  ): Promise<Source> {
+  follow(id: number, fields: NewSource, options: CallOptions = {}): Promise<Source> {
     return this.#transport.json({ method: 'PUT', path: ['datasets', id, 'source'], json: fields, ...options })
   }
 
@@ -124,9 +264,9 @@ export class Datasets {
   async download(
     id: number,
     format: Format,
-    question: Question & Writing & { readonly ifNoneMatch?: string | undefined } = {},
+    query: RowsQuery & { readonly ifNoneMatch?: string | undefined } = {},
   ): Promise<Download> {
-    const { ifNoneMatch, ...asked } = question
+    const { ifNoneMatch, ...asked } = query
     const { signal } = asked
     const response = await this.#transport.send({
       ...dataRequest(id, format, asked),
@@ -137,37 +277,44 @@ export class Datasets {
   }
 
   /** The URL that `download` requests, without the API key. */
-  address(id: number, format: Format, question: Question & Writing = {}): URL {
-    return this.#transport.address(dataRequest(id, format, question))
+  address(id: number, format: Format, query: RowsQuery = {}): URL {
+    return this.#transport.address(dataRequest(id, format, query))
   }
 
   /**
-   * Creates a URL for this download that works for some minutes without an API key: for a browser, which can't send the
-   * key with a download, or for another program.
+   * Creates a URL for this download that works without an API key: for a browser, which can't send the key with a
+   * download, or for another program. It ends after `expiresIn` seconds (five minutes unless given), or when it is
+   * deleted.
    */
-  async link(id: number, format: Format, question: Question & Writing = {}): Promise<Link> {
-    const request = dataRequest(id, format, question)
-    const { signal } = question
-    const { url, expiresAt } = await this.#transport.json<{ url: string; expiresAt: string }>({
+  async link(
+    id: number,
+    format: Format,
+    query: RowsQuery = {},
+    fields: { readonly name?: string; readonly expiresIn?: number } = {},
+  ): Promise<Link> {
+    const request = dataRequest(id, format, query)
+    const { signal } = query
+    const made = await this.#transport.json<LinkRecord>({
       method: 'POST',
       path: ['links'],
-      json: { path: this.#transport.pathOf(request) },
+      json: { path: this.#transport.pathOf(request), ...fields },
       ...(signal && { signal }),
     })
     // The server's own URL lacks the path that a proxy may have put before it, so only the ticket is taken from it.
-    const ticket = url.slice(url.lastIndexOf('ticket='))
-    return { url: new URL(`${this.#transport.address(request).href}&${ticket}`), expiresAt }
+    const ticket = made.url.slice(made.url.lastIndexOf('ticket='))
+    const url = new URL(`${this.#transport.address(request).href}&${ticket}`)
+    return { id: made.id, url, expiresAt: made.expiresAt }
   }
 
   /**
-   * Yields rows as objects while they arrive. Integers beyond 2^53 are bigints. Decimals are numbers, so digits that a
-   * double can't hold are lost (csv, parquet and arrow keep them). Dates and times are strings.
+   * Yields rows as objects while they arrive. Integers beyond 2^53 are bigints, decimals that a double can't hold
+   * exactly are strings with all their digits; with `decimals: 'text'`, all decimals are. Dates and times are strings.
    */
   async *rows<Row = Record<string, unknown>>(
     id: number,
-    question: Question = {},
+    query: QueryOptions & VersionOptions & Pick<WritingOptions, 'decimals'> = {},
   ): AsyncGenerator<Row, void, undefined> {
-    yield* jsonLines<Row>(await this.download(id, 'ndjson', question))
+    yield* jsonLines<Row>(await this.download(id, 'ndjson', query))
   }
 
   /** A small file that opens the dataset's OData feed in Power BI (`pbids`) or Excel (`odc`), without the API key. */
@@ -177,9 +324,9 @@ export class Datasets {
   }
 
   /** Counts the rows that match a filter. */
-  async count(id: number, question: Pick<Question, 'filter' | 'signal'> = {}): Promise<number> {
-    requireKnown(question, COUNT)
-    const { filter, signal } = question
+  async count(id: number, query: Pick<QueryOptions, 'filter' | 'signal'> = {}): Promise<number> {
+    requireKnown(query, { filter: true, signal: true })
+    const { filter, signal } = query
     const download = await this.download(id, 'csv', {
       top: 0,
       ...(filter !== undefined && { filter }),
@@ -190,6 +337,8 @@ export class Datasets {
   }
 }
 
-function dataRequest(id: number, format: Format, question: Question & Writing) {
-  return { path: ['datasets', id, 'data'], query: { $format: format, ...parameters(question) } }
+function dataRequest(id: number, format: Format, query: RowsQuery) {
+  const which = toHttp(pick(query, VERSION), VERSION)
+  const path = ['datasets', id, 'data']
+  return { path, query: { $format: format, ...which, ...parameters(query, VERSION) } }
 }

@@ -1,3 +1,5 @@
+import type { UploadFault } from '../records/index.ts'
+
 /**
  * The error of a request. `message` is the server's sentence. An aborted request rejects with the signal's reason
  * instead, as with `fetch`.
@@ -15,22 +17,31 @@ export class ParquetryError extends Error {
   readonly code: string
   /** Seconds to wait before a new attempt, if the server said so. */
   readonly retryAfter: number | undefined
+  /** What is wrong with an upload, at most twenty things, of which `message` tells the first. */
+  readonly errors: readonly UploadFault[]
 
   constructor(
     message: string,
-    fields: { status: number; code: string; retryAfter?: number | undefined; cause?: unknown },
+    fields: {
+      status: number
+      code: string
+      retryAfter?: number | undefined
+      errors?: readonly UploadFault[] | undefined
+      cause?: unknown
+    },
   ) {
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause })
     this.status = fields.status
     this.code = fields.code
     this.retryAfter = fields.retryAfter
+    this.errors = fields.errors ?? []
   }
 }
 
 /** The error for a response with a status outside 200-299. Reads its body. */
 export async function errorOf(response: Response): Promise<ParquetryError> {
   const text = await response.text().catch(() => '')
-  const { error, code } = parsed(text)
+  const { error, code, errors } = parsed(text)
   const { status } = response
   // 401 and 500 may have a plain text body, or none.
   const plain = /^text\/plain\b/i.test(response.headers.get('content-type') ?? '') ? text.trim() : ''
@@ -40,17 +51,19 @@ export async function errorOf(response: Response): Promise<ParquetryError> {
     status,
     code: code ?? `http_${status}`,
     retryAfter: retryAfter(response.headers.get('retry-after')),
+    errors,
   })
 }
 
-function parsed(text: string): { error?: string; code?: string } {
+function parsed(text: string): { error?: string; code?: string; errors?: readonly UploadFault[] } {
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body !== 'object' || body === null) return {}
-    const { error, code } = body as Record<string, unknown>
+    const { error, code, errors } = body as Record<string, unknown>
     return {
       ...(typeof error === 'string' && { error }),
       ...(typeof code === 'string' && { code }),
+      ...(Array.isArray(errors) && { errors }),
     }
   } catch {
     return {}

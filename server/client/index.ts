@@ -1,21 +1,31 @@
+import type { Format } from '../../engine/types/index.ts'
+import type { Found } from '../records/index.ts'
 import { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
 import { Datasets } from './datasets.ts'
+import { Download } from './download.ts'
+import { jsonLines } from './ndjson.ts'
 import { Providers } from './providers.ts'
-import type { Found } from './records.ts'
+import { parameters, type QueryOptions, type WritingOptions } from './query-options.ts'
 import { Repositories } from './repositories.ts'
 import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
 
+export type { ColumnType, Format } from '../../engine/types/index.ts'
+export type * from '../records/index.ts'
 export type { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
-export type { Datasets } from './datasets.ts'
+export type { Datasets, Link, PreviewOptions, RowsQuery, WriteOptions } from './datasets.ts'
 export type { Download } from './download.ts'
 export { ParquetryError } from './errors.ts'
 export type { Providers, Range, SeriesOptions, TableOptions } from './providers.ts'
-export type { Question, Writing } from './questions.ts'
-export type * from './records.ts'
+export type { QueryOptions, VersionOptions, WritingOptions } from './query-options.ts'
 export type { Repositories } from './repositories.ts'
 export type { RetryOptions } from './retry.ts'
 export type { CallOptions, ClientOptions } from './transport.ts'
 export type { Upload, UploadOptions } from './uploads.ts'
+
+/** Values for `$1` and `?`, or for `$name`, and how the rows are written. */
+export interface SqlOptions extends Pick<QueryOptions, 'top' | 'skip'>, WritingOptions, CallOptions {
+  readonly parameters?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined
+}
 
 /**
  * A client for the HTTP API of a Parquetry server. It needs only `fetch`, so it runs in Node, in browsers and
@@ -42,6 +52,31 @@ export class Client {
     this.account = new Accounts(transport)
     this.accounts = new ManagedAccounts(transport)
     this.#transport = transport
+  }
+
+  /** Runs one SELECT over datasets, and downloads its rows in a format. */
+  async sql(
+    text: string,
+    format: Format,
+    { parameters: values, ...options }: SqlOptions = {},
+  ): Promise<Download> {
+    const { signal } = options
+    const response = await this.#transport.send({
+      method: 'POST',
+      path: ['sql'],
+      query: { $format: format, ...parameters(options) },
+      json: { sql: text, ...(values !== undefined && { parameters: values }) },
+      ...(signal && { signal }),
+    })
+    return new Download(response, signal)
+  }
+
+  /** The rows of one SELECT over datasets, as objects. */
+  async *sqlRows<Row = Record<string, unknown>>(
+    text: string,
+    options: SqlOptions = {},
+  ): AsyncGenerator<Row, void, undefined> {
+    yield* jsonLines<Row>(await this.sql(text, 'ndjson', options))
   }
 
   /** Searches datasets, and the series of all providers that the server knows already. No provider is asked. */

@@ -1,17 +1,21 @@
+import { type OptionTable, unknownOption, wrongOption } from '../../engine/options.ts'
 import { ParquetryError } from './errors.ts'
-
-/** The names of a type's options. */
-export type Names<Options extends object> = Readonly<Record<keyof Options, true>>
 
 /**
  * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
  * @throws ParquetryError `invalid_option`
  */
-export function requireKnown(options: object, known: Readonly<Record<string, true>>): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || Object.hasOwn(known, name)) continue
-    throw invalidOption(`Unknown option ${JSON.stringify(name)}; known are ${Object.keys(known).join(', ')}.`)
-  }
+export function requireKnown(options: object, known: object): void {
+  refuse(unknownOption(options, known))
+}
+
+/** Checks options against their table. @throws ParquetryError `invalid_option` */
+export function checkOptions(options: object, table: OptionTable): void {
+  refuse(wrongOption(options, table))
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw invalidOption(problem)
 }
 
 export function invalidOption(message: string): ParquetryError {

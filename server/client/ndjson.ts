@@ -13,18 +13,25 @@ export async function* jsonLines<Value>(
   if (rest !== '') yield parse(rest) as Value
 }
 
-/** An integer that a double can't hold exactly has at least sixteen digits. */
-const LONG_NUMBER = /\d{16}/
+/** A number that a double can't hold exactly has at least sixteen digits. */
+const LONG_NUMBER = /\d[\d.]{15}/
 
 function parse(line: string): unknown {
-  return LONG_NUMBER.test(line) ? JSON.parse(line, exactInteger) : JSON.parse(line)
+  return LONG_NUMBER.test(line) ? JSON.parse(line, exactNumber) : JSON.parse(line)
 }
 
 /**
- * Revives integers that a double can't hold exactly as bigint. `context.source` exists in engines since 2023 (ES2026).
+ * Revives numbers that a double can't hold exactly: integers as bigint, others as text. `context.source` exists in
+ * engines since 2023 (ES2026).
  */
-function exactInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
   const source = context?.source
-  return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value
+  if (typeof value !== 'number' || source === undefined) return value
+  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
+  return significant(source) === significant(String(value)) ? value : source
+}
+
+/** The digits of a number from the first to the last that is not 0. */
+function significant(number: string): string {
+  return number.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '')
 }

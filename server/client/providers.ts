@@ -1,50 +1,31 @@
-import { Download } from './download.ts'
-import { type Names, requireKnown } from './known-options.ts'
-import { parameters, type Question, type Writing } from './questions.ts'
+import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
+import { type OptionsOf, toHttp } from '../../engine/options.ts'
+import type { Format } from '../../engine/types/index.ts'
 import type {
   Categories,
-  Format,
-  Found,
+  FoundInProvider,
   Provider,
   Series,
   SeriesInfo,
   SeriesPage,
   SeriesTable,
-} from './records.ts'
+} from '../records/index.ts'
+import { Download } from './download.ts'
+import { requireKnown } from './known-options.ts'
+import { parameters, type QueryOptions, type WritingOptions } from './query-options.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** First and last day wanted, as ISO 8601 dates. */
-export interface Range {
-  readonly start?: string
-  readonly end?: string
-}
-
 /** Range and transformation of a series: the query parameters of the route, which checks them. */
-export interface SeriesOptions extends Range {
-  /** `change`, `percent`, `yoy`, `log` or `index:2015-01-01`. */
-  readonly transform?: string
-  /** A lower frequency to convert to: `monthly`, `quarterly` or `annual`. */
-  readonly frequency?: string
-  /** How values are aggregated to the lower frequency: `mean` (default), `sum` or `end`. */
-  readonly aggregate?: string
-  /** ISO date: the series as it was known on that day, for providers that keep revisions. */
-  readonly asOf?: string
-}
+export interface SeriesOptions extends OptionsOf<typeof SERIES_OPTIONS> {}
 
-export interface TableOptions extends SeriesOptions, Question {
+/** First and last day wanted, as ISO 8601 dates. */
+export type Range = Pick<SeriesOptions, 'start' | 'end'>
+
+export interface TableOptions extends SeriesOptions, QueryOptions {
   /** Slug of the provider of all ids, which then don't contain it. */
   readonly provider?: string
   /** `long` (default): a row for each value; `wide`: a column for each series. */
   readonly shape?: 'long' | 'wide'
-}
-
-const SERIES: Names<SeriesOptions> = {
-  start: true,
-  end: true,
-  transform: true,
-  frequency: true,
-  aggregate: true,
-  asOf: true,
 }
 
 /** Providers of economic series. Slugs ignore case. */
@@ -90,7 +71,7 @@ export class Providers {
     slug: string,
     words: string,
     { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
-  ): Promise<Omit<Found, 'datasets'>> {
+  ): Promise<FoundInProvider> {
     const path = ['providers', slug, 'search']
     return this.#transport.json({ path, query: { q: words, limit, offset }, ...options })
   }
@@ -111,8 +92,12 @@ export class Providers {
 
   /** A series with its observations. */
   async series(slug: string, id: string, options: SeriesOptions & CallOptions = {}): Promise<Series> {
-    requireKnown(options, { ...SERIES, signal: true })
-    return this.#transport.json({ path: seriesPath(slug, id), query: selection(options), ...call(options) })
+    requireKnown(options, { ...SERIES_OPTIONS, signal: true })
+    return this.#transport.json({
+      path: seriesPath(slug, id),
+      query: toHttp(options, SERIES_OPTIONS),
+      ...call(options),
+    })
   }
 
   /**
@@ -132,7 +117,7 @@ export class Providers {
   async downloadTable(
     ids: readonly string[],
     format: Format,
-    options: TableOptions & Writing = {},
+    options: TableOptions & WritingOptions = {},
   ): Promise<Download> {
     const { path, query } = tableRequest(ids, options)
     const request = { path, query: { ...query, $format: format }, ...call(options) }
@@ -144,21 +129,15 @@ export class Providers {
     slug: string,
     id: string,
     format: Format,
-    options: SeriesOptions & Question & Writing = {},
+    options: SeriesOptions & QueryOptions & WritingOptions = {},
   ): Promise<Download> {
     const response = await this.#transport.send({
       path: seriesPath(slug, id),
-      query: { ...selection(options), $format: format, ...parameters(options, SERIES) },
+      query: { ...toHttp(options, SERIES_OPTIONS), $format: format, ...parameters(options, SERIES_OPTIONS) },
       ...call(options),
     })
     return new Download(response, options.signal)
   }
-}
-
-const TABLE: Names<Omit<TableOptions, keyof Question>> = { ...SERIES, provider: true, shape: true }
-
-function selection({ start, end, transform, frequency, aggregate, asOf }: SeriesOptions) {
-  return { start, end, transform, frequency, aggregate, asOf }
 }
 
 function call({ signal }: CallOptions): CallOptions {
@@ -170,7 +149,12 @@ function tableRequest(ids: readonly string[], options: TableOptions) {
   const list = ids.map((id) => id.replaceAll(',', '%2C')).join(',')
   return {
     path: provider === undefined ? ['series'] : ['providers', provider, 'series'],
-    query: { ids: list, shape, ...selection(options), ...parameters(options, TABLE) },
+    query: {
+      ids: list,
+      shape,
+      ...toHttp(options, SERIES_OPTIONS),
+      ...parameters(options, { ...SERIES_OPTIONS, provider: true, shape: true }),
+    },
   }
 }
 

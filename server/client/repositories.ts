@@ -1,4 +1,11 @@
-import type { Member, Permission, Repository } from './records.ts'
+import type {
+  Member,
+  NewRepository,
+  Permission,
+  Repository,
+  RepositoryChanges,
+  RepositoryPatch,
+} from '../records/index.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** Repositories, which contain datasets, and the members who may read or write them. */
@@ -19,19 +26,17 @@ export class Repositories {
   }
 
   /** Creates a repository. Each call creates another one. */
-  create(
-    fields: { readonly name: string; readonly description?: string; readonly private?: boolean },
-    options: CallOptions = {},
-  ): Promise<Repository> {
+  create(fields: NewRepository, options: CallOptions = {}): Promise<Repository> {
     return this.#transport.json({ method: 'POST', path: ['repositories'], json: fields, ...options })
   }
 
-  update(
-    id: number,
-    fields: { readonly name?: string; readonly description?: string; readonly private?: boolean },
-    options: CallOptions = {},
-  ): Promise<Repository> {
+  update(id: number, fields: RepositoryChanges, options: CallOptions = {}): Promise<Repository> {
     return this.#transport.json({ method: 'PUT', path: ['repositories', id], json: fields, ...options })
+  }
+
+  /** Changes fields, and removes those that are null. */
+  patch(id: number, fields: RepositoryPatch, options: CallOptions = {}): Promise<Repository> {
+    return this.#transport.json({ method: 'PATCH', path: ['repositories', id], json: fields, ...options })
   }
 
   /** Deletes a repository and its datasets. */

@@ -24,8 +24,9 @@ const REFUSED = new Set(['busy', 'overloaded', 'shutting_down'])
 /**
  * How many seconds to wait before the next attempt; undefined if there must be none.
  *
- * Idempotent requests (RFC 9110, 9.2.2) are sent again after 429, after 503 and when there was no answer. A POST is
- * sent again only if the server has said that it did not begin with it, because a repeated append would duplicate rows.
+ * Idempotent requests (RFC 9110, 9.2.2) are sent again after 429, after 503 and when there was no answer. A POST or
+ * PATCH is sent again only if the server has said that it did not begin with it, because a repeated append would
+ * duplicate rows.
  * Streams can't be read a second time, so they are never sent again.
  */
 export function retryDelay(
@@ -43,7 +44,8 @@ export function retryDelay(
 
 function repeatable(error: ParquetryError, { method, body }: Sent): boolean {
   if (body instanceof ReadableStream) return false
-  if (method === 'POST') return error.status === 429 || (error.status === 503 && REFUSED.has(error.code))
+  if (method === 'POST' || method === 'PATCH')
+    return error.status === 429 || (error.status === 503 && REFUSED.has(error.code))
   return error.status === 503 || error.status === 429 || error.code === 'unreachable'
 }
 

@@ -1,5 +1,6 @@
+import type { Names } from '../../engine/options.ts'
 import { errorOf, ParquetryError } from './errors.ts'
-import { invalidOption, type Names, requireKnown } from './known-options.ts'
+import { invalidOption, requireKnown } from './known-options.ts'
 import { pause, type RetryOptions, retryDelay } from './retry.ts'
 
 export interface ClientOptions {
@@ -24,7 +25,7 @@ export interface CallOptions {
 export type Body = NonNullable<RequestInit['body']>
 
 export interface Request extends CallOptions {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path segments, which are percent-encoded one by one. */
   readonly path: readonly (string | number)[]
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
@@ -33,8 +34,12 @@ export interface Request extends CallOptions {
   readonly body?: Body
 }
 
-const CLIENT: Names<ClientOptions> = { url: true, key: true, fetch: true, retry: true }
-const RETRY: Names<RetryOptions> = { attempts: true, longestPause: true }
+const KNOWN: Names<ClientOptions> = {
+  url: true,
+  key: true,
+  fetch: true,
+  retry: { attempts: true, longestPause: true },
+}
 
 /** Sends requests with the key, and repeats those that are safe to repeat. */
 export class Transport {
@@ -45,8 +50,7 @@ export class Transport {
 
   constructor(options: ClientOptions) {
     const { url, key, fetch: given, retry = {} } = options
-    requireKnown(options, CLIENT)
-    requireKnown(retry, RETRY)
+    requireKnown(options, KNOWN)
     this.#base = new URL(url)
     if (!this.#base.pathname.endsWith('/')) this.#base.pathname += '/'
     this.#fetch = given ?? ((input, init) => fetch(input, init))

@@ -1,5 +1,6 @@
-import { invalidOption, type Names, requireKnown } from './known-options.ts'
-import type { DeclaredColumn } from './records.ts'
+import { type Names, type OptionsOf, REPLACING, toHttp } from '../../engine/options.ts'
+import type { DeclaredColumn } from '../records/index.ts'
+import { checkOptions, invalidOption, requireKnown } from './known-options.ts'
 import type { Body, Request } from './transport.ts'
 
 /** Rows as values, a file in one of the formats, or series of a provider. */
@@ -27,20 +28,8 @@ export type Upload =
       readonly options?: UploadOptions
     }
 
-/** Query parameters of the upload. `delimiter` may be `tab`; `nulls` is a list separated by commas. */
-export interface UploadOptions {
-  readonly nulls?: string
-  readonly delimiter?: string
-  readonly decimal?: string
-  readonly encoding?: string
-  readonly header?: string
-  readonly names?: string
-  readonly dates?: string
-  readonly nanoseconds?: string
-  readonly sheet?: string
-  /** `replace`: the columns of the upload replace those of the dataset. Not for appends. */
-  readonly columns?: string
-}
+/** How a file is read, if not in the usual way of its format. `columns` is not for appends. */
+export interface UploadOptions extends OptionsOf<typeof REPLACING> {}
 
 const CONTENT_TYPES = {
   csv: 'text/csv',
@@ -65,7 +54,7 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   requireKnown(upload, FILE)
   if (!Object.hasOwn(CONTENT_TYPES, upload.format)) {
     throw invalidOption(
-      `Unknown format ${JSON.stringify(upload.format)}; known are ${Object.keys(CONTENT_TYPES).join(', ')}.`,
+      `Unknown format ${JSON.stringify(upload.format)}; valid formats: ${Object.keys(CONTENT_TYPES).join(', ')}.`,
     )
   }
   const headers: Record<string, string> = { 'content-type': CONTENT_TYPES[upload.format] }
@@ -74,9 +63,14 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   const iterable = typeof body === 'object' && Symbol.asyncIterator in body
   return {
     headers,
-    ...(upload.options && { query: { ...upload.options } }),
+    ...(upload.options && { query: optionParameters(upload.options) }),
     body: iterable && !(body instanceof ReadableStream) ? streamOf(body) : (body as Body),
   }
+}
+
+function optionParameters(options: UploadOptions) {
+  checkOptions(options, REPLACING)
+  return toHttp(options, REPLACING)
 }
 
 /** Like `ReadableStream.from`, which some browsers don't have. */

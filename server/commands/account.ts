@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { Client } from '../client/index.ts'
 import { oneOf } from './usage.ts'
-import type { Workplace } from './workplace.ts'
+import type { On, Workplace } from './workplace.ts'
 
 interface AccountLine {
   readonly name: string
@@ -46,15 +46,12 @@ export function remoteAccounts(url: string, key: string): AccountBook {
 }
 
 /** `parquetry account create|list|set-plan|disable|enable` and `parquetry key rotate`. */
-export function addAccountCommands(
-  program: Command,
-  on: (work: (book: AccountBook) => unknown) => Promise<void>,
-): void {
+export function addAccountCommands(program: Command, on: On<AccountBook>): void {
   const account = program.command('account').description('accounts and their plans')
 
   account
     .command('create <name>')
-    .description('make an account and print its key, once')
+    .description('create an account and print its key (shown only once)')
     .option('--plan <plan>', 'its plan', 'free')
     .action((name: string, { plan }: { plan: string }) =>
       on(async (book) => console.log(await book.create(name, plan))),
@@ -79,7 +76,7 @@ export function addAccountCommands(
 
   account
     .command('disable <name>')
-    .description('refuse all keys of an account')
+    .description('reject all keys of an account')
     .action((name: string) => on((book) => book.setDisabled(name, true)))
 
   account
@@ -91,6 +88,6 @@ export function addAccountCommands(
     .command('key')
     .description('API keys')
     .command('rotate <name>')
-    .description("end an account's key and print a new one, once")
+    .description("replace an account's API key and print the new one (shown only once)")
     .action((name: string) => on(async (book) => console.log(await book.rotateKey(name))))
 }

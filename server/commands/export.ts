@@ -1,16 +1,19 @@
+import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { FORMATS, type Format } from '../../engine/index.ts'
+import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { findDataset } from './tables/find-by-name.ts'
-import type { Asked, Manner, Tables } from './tables/tables.ts'
-import { oneOf, UsageError, wholeNumber } from './usage.ts'
+import type { Tables } from './tables/tables.ts'
+import { addOptions, oneOf, UsageError } from './usage.ts'
+import type { On } from './workplace.ts'
 import { writeWhole } from './write-whole.ts'
 
-interface ExportOptions extends Asked, Manner {
+interface Given {
   readonly format?: Format
   readonly output?: string
 }
@@ -20,59 +23,67 @@ function isText(format: Format): boolean {
 }
 
 /** `parquetry export DATASET`. */
-export function addExportCommand(
-  program: Command,
-  on: (work: (tables: Tables) => unknown) => Promise<void>,
-): void {
-  program
+export function addExportCommand(program: Command, on: On<Tables>): void {
+  const command = program
     .command('export <dataset>')
     .description('write the rows of a dataset, named by its id or as repository/dataset')
+    .action((dataset: string, options: Given) => on((tables) => exportRows(tables, dataset, options)))
+  addOutput(command)
+  addOptions(command, { ...QUERY, ...WRITING, ...VERSION })
+}
+
+/** `parquetry sql STATEMENT`. */
+export function addSqlCommand(program: Command, on: On<Tables>): void {
+  const command = program
+    .command('sql [statement]')
+    .description('write the rows of one SELECT over datasets, named as "repository"."dataset"')
+    .option('-f, --file <file>', 'a file with the statement')
+    .action((statement: string | undefined, options: Given & { readonly file?: string }) =>
+      on(async (tables) => {
+        if ((statement === undefined) === (options.file === undefined)) {
+          throw new UsageError('Give a statement, or a file with it (-f).')
+        }
+        const text = statement ?? (await readFile(options.file!, 'utf8'))
+        const given = fromPlain(options, { ...WINDOW, ...WRITING })
+        await writeRows(options, (format, signal) => tables.sql(text, format, given, signal))
+      }),
+    )
+  addOutput(command)
+  addOptions(command, { ...WINDOW, ...WRITING })
+}
+
+const WINDOW = { top: QUERY.top, skip: QUERY.skip }
+
+function addOutput(command: Command): void {
+  command
     .option(
       '-o, --output <file>',
-      'a file, which appears when it is complete, and whose extension is the format; - is standard output',
+      'output file (the extension selects the format; written atomically); - for standard output',
     )
     .option('--format <format>', `${FORMATS.join(', ')} (default: by the file name, or csv)`, (text) =>
       oneOf('--format', FORMATS, text),
     )
-    .option('--filter <expression>', 'an OData $filter')
-    .option('--apply <transformations>', 'an OData $apply: groups, sums and the like')
-    .option('--compute <columns>', 'calculated columns, for example: price mul 2 as double')
-    .option('--search <words>', 'words to find in text columns')
-    .option('--select <columns>', 'columns, separated by commas')
-    .option('--orderby <keys>', 'columns or expressions to sort by, each with asc or desc')
-    .option('--skip <rows>', 'number of rows to skip at the start', (text) => wholeNumber('--skip', text))
-    .option('--top <rows>', 'the most rows to write, from the start', (text) => wholeNumber('--top', text))
-    .option('--last <rows>', 'the most rows to write, from the end', (text) => wholeNumber('--last', text))
-    .option('--bom', 'csv, tsv: begin with a byte order mark, by which Excel recognizes UTF-8')
-    .option('--delimiter <sign>', 'csv: the character between fields, or tab', (text) =>
-      text === 'tab' ? '\t' : text,
-    )
-    .option('--decimal <sign>', 'csv, tsv: the decimal separator', (text) =>
-      oneOf('--decimal', ['.', ','] as const, text),
-    )
-    .option('--null <text>', 'csv, tsv: the text for null')
-    .option(
-      '--formulas <what>',
-      'csv, tsv: escape keeps spreadsheets from running texts as formulas',
-      (text) => oneOf('--formulas', ['escape'] as const, text),
-    )
-    .option('--overlong <what>', 'xlsx: cut shortens texts that are too long for a cell', (text) =>
-      oneOf('--overlong', ['cut'] as const, text),
-    )
-    .action((dataset: string, options: ExportOptions) => on((tables) => exportRows(tables, dataset, options)))
 }
 
-async function exportRows(tables: Tables, name: string, options: ExportOptions): Promise<void> {
-  const { format: chosen, output: given, ...asked } = options
+async function exportRows(tables: Tables, name: string, options: Given): Promise<void> {
+  const dataset = await findDataset(tables, name)
+  const given = fromPlain(options, { ...QUERY, ...WRITING, ...VERSION })
+  await writeRows(options, (format, signal) => tables.read(dataset.id, format, given, signal))
+}
+
+/** Writes rows to a file, or to standard output. */
+async function writeRows(
+  { format: chosen, output: given }: Given,
+  read: (format: Format, signal: AbortSignal) => AsyncIterable<Uint8Array>,
+): Promise<void> {
   const output = given === '-' ? undefined : given
   const format = chosen ?? formatOf(output)
   const toScreen = output === undefined && process.stdout.isTTY
   if (toScreen && !isText(format)) {
     throw new UsageError(`${format} is not text; name a file with -o, or pipe it.`)
   }
-  const dataset = await findDataset(tables, name)
   using stop = abortOnInterrupt()
-  const chunks = tables.read(dataset.id, format, asked, stop.signal)
+  const chunks = read(format, stop.signal)
   // No progress bar when the rows themselves are printed on the terminal.
   using progress = toScreen ? undefined : startProgress('export', undefined)
   const counted = async function* () {

@@ -1,28 +1,27 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
-import { type GivenOptions, REPLACE_OPTIONS } from '../transfers/upload-options.ts'
+import { ADDING, CHANGE, fromPlain, REPLACING } from '../../engine/options.ts'
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { findRepository } from './tables/find-by-name.ts'
 import { orRemoved } from './tables/or-removed.ts'
-import type { Source, Tables } from './tables/tables.ts'
-import { oneOf, UsageError } from './usage.ts'
+import type { ImportedFile, Tables, Written } from './tables/tables.ts'
+import { addOptions, UsageError } from './usage.ts'
+import type { On } from './workplace.ts'
 
-interface ImportOptions extends GivenOptions {
+interface ImportOptions {
   readonly repository: string
   readonly dataset: string
   readonly append?: boolean
+  readonly upsert?: boolean
   readonly format?: string
 }
 
 const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow, xlsx, and text formats compressed as .gz'
 
 /** `parquetry import FILE --repository R --dataset NAME`. */
-export function addImportCommand(
-  program: Command,
-  on: (work: (tables: Tables) => unknown) => Promise<void>,
-): void {
+export function addImportCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('import <file>')
     .description(
@@ -31,26 +30,29 @@ export function addImportCommand(
     .requiredOption('--repository <id or name>', 'the repository')
     .requiredOption('--dataset <name>', 'the name of the dataset')
     .option('--append', 'append the rows instead of replacing the existing ones')
+    .option('--upsert', 'append the rows, which take the place of rows with the same key')
     .option(
       '--format <format>',
       'the format, if the file name does not show it: for example csv or ndjson.gz',
     )
     .action((file: string, options: ImportOptions) => on((tables) => importFile(tables, file, options)))
-  for (const [name, { description, ...schema }] of Object.entries(REPLACE_OPTIONS)) {
-    const words = 'enum' in schema ? schema.enum : undefined
-    command.option(
-      `--${name} <${words?.join('|') ?? 'text'}>`,
-      description.replaceAll('`', '').replace(/\.$/, ''),
-      (text) => (words ? oneOf(`--${name}`, words, text) : text),
-    )
-  }
+  addOptions(command, { ...REPLACING, on: ADDING.on, ...CHANGE })
 }
 
-async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
-  const { repository, dataset: name, append, format, ...manner } = options
-  if (append && manner.columns)
-    throw new UsageError('--columns is not for --append, which keeps the columns.')
-  const source = { ...sourceOf(file, format), manner }
+/** Imports a file into a dataset, which is created if needed, and says what became of it. */
+export async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
+  const { repository, dataset: name, append, upsert, format } = options
+  const reading = fromPlain(options, REPLACING)
+  const mode = upsert ? 'upsert' : append ? 'append' : 'replace'
+  if (append && upsert) throw new UsageError('--append and --upsert exclude each other.')
+  if (mode !== 'replace' && reading.columns)
+    throw new UsageError(`--columns is not for --${mode}, which keeps the columns.`)
+  const { on } = fromPlain(options, { on: ADDING.on })
+  const { note } = fromPlain(options, CHANGE)
+  if (on && mode !== 'upsert') throw new UsageError('--on is only for --upsert.')
+  const named = sourceOf(file, format)
+  const isText = named.format === 'csv' || named.format === 'tsv'
+  const source = { ...named, options: { ...(isText && { dialect: 'auto' as const }), ...reading } }
   const { id: repositoryId } = await findRepository(tables, repository)
   const known = (await tables.datasets()).find(
     (one) => one.repositoryId === repositoryId && one.name === name,
@@ -60,7 +62,9 @@ async function importFile(tables: Tables, file: string, options: ImportOptions):
   using stop = abortOnInterrupt()
   await orRemoved(tables, { id, isNew: !known }, async () => {
     using progress = startProgress('import', total)
-    const written = await tables.write(id, append ? 'append' : 'replace', source, {
+    const written = await tables.write(id, mode, source, {
+      on,
+      note,
       signal: stop.signal,
       onProgress: ({ bytes, rows }) => {
         if (rows !== undefined) progress.note(`${rows.toLocaleString('en')} rows`)
@@ -71,13 +75,37 @@ async function importFile(tables: Tables, file: string, options: ImportOptions):
     console.log(
       `dataset ${written.id}: ${written.rowCount} rows, ${written.columns.length} columns, version ${written.version}`,
     )
+    for (const line of findings(written, reading)) console.error(line)
   })
 }
 
-function sourceOf(file: string, format: string | undefined): Omit<Source, 'manner'> {
+/** With which options a file was read, and which columns are text because of values that may mean something else. */
+function findings({ options = {}, columns }: Written, given: object): string[] {
+  const added = Object.entries(options).filter(([name]) => !(name in given))
+  const chosen = added.map(([name, value]) => `--${name} ${shellWord(value)}`)
+  const texts = columns.flatMap(({ name, because }) =>
+    because?.try === undefined
+      ? []
+      : [
+          `${name} is text because of ${JSON.stringify(because.value)} in row ${because.row}; ${flags(because.try)} may read it.`,
+        ],
+  )
+  return [...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...texts]
+}
+
+/** Options of a query string as a command has them. */
+function flags(query: string): string {
+  return [...new URLSearchParams(query)].map(([name, value]) => `--${name} ${shellWord(value)}`).join(' ')
+}
+
+function shellWord(text: string): string {
+  return /^[\w.,/:%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+function sourceOf(file: string, format: string | undefined): Omit<ImportedFile, 'options'> {
   const kind = uploadFormatOf(format === undefined ? file : `x.${format}`)
   if (!kind && format !== undefined) {
-    throw new UsageError(`${JSON.stringify(format)} is not a format; known are ${KNOWN}.`)
+    throw new UsageError(`${JSON.stringify(format)} is not a format; valid formats: ${KNOWN}.`)
   }
   if (file === '-') {
     if (!kind)

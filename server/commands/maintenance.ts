@@ -1,5 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import {
   type Database,
   type Engine,
@@ -11,14 +12,58 @@ import {
   restoreBackup,
 } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
-import type { Config, ConfigArguments } from '../config/config.ts'
 import { readConfig } from '../config/read.ts'
+import type { Config } from '../config/schema.ts'
 import { objectStore } from '../config/store-options.ts'
 import { type Progress, startProgress } from './progress.ts'
-import { UsageError } from './usage.ts'
+import type { Tables } from './tables/tables.ts'
+import { restoreVersion } from './tables/versions.ts'
+import { Failed, UsageError, wholeNumber } from './usage.ts'
+import type { On, StorageOptions, Target } from './workplace.ts'
 
-/** `parquetry verify`: compares every part with the catalog. Returns whether there were no problems. */
-export async function verify(engine: Engine): Promise<boolean> {
+/** `parquetry verify|backup|restore|migrate|gc`. */
+export function addMaintenanceCommands(program: Command, target: Target, onTables: On<Tables>): void {
+  program
+    .command('verify')
+    .description('read every part and compare it with the catalog')
+    .action(() => target.directory(({ engine }) => verify(engine)))
+
+  program
+    .command('backup <directory>')
+    .description(
+      'copy the data directory as of one point in time, even while a server runs; an existing copy is updated',
+    )
+    .action((directory: string) => target.directory(({ engine, data }) => backup(engine, data, directory)))
+
+  program
+    .command('restore <what> [version]')
+    .description(
+      'copy a backup into a new data directory; with a version, make that version of a dataset current again',
+    )
+    .option('--note <text>', 'why, for the list of versions')
+    .action(async (what: string, version: string | undefined, { note }: { note?: string }) => {
+      if (version === undefined) return restore(what, readConfig(target.storage))
+      const number = wholeNumber('version', version)
+      await onTables((tables) => restoreVersion(tables, what, number, note))
+    })
+
+  program
+    .command('migrate')
+    .description(
+      'move everything between the data directory and a database with an object store; continues after an interruption',
+    )
+    .option('--to <where>', 'postgres://… with --store s3://…, or "directory" to come back from there')
+    .option('--store <where>', 's3://bucket/prefix; "directory" brings back rows alone')
+    .action((options: MigrateOptions) => migrateTo(target.storage, options))
+
+  program
+    .command('gc')
+    .description('remove files that are no longer needed; not while a server runs')
+    .action(() => target.directory(({ engine }) => gc(engine)))
+}
+
+/** `parquetry verify`: compares every part with the catalog. @throws Failed if there are problems */
+async function verify(engine: Engine): Promise<void> {
   using progress = startProgress(
     'verify',
     (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
@@ -35,14 +80,14 @@ export async function verify(engine: Engine): Promise<boolean> {
     `${report.datasets} datasets, ${report.parts} parts, ${report.rows} rows, ${report.bytes} bytes: ` +
       (report.problems.length === 0 ? 'all well' : `${report.problems.length} problems`),
   )
-  return report.problems.length === 0
+  if (report.problems.length > 0) throw new Failed()
 }
 
 /**
  * `parquetry backup`: copies the data directory as it is at one moment, with the secret that decrypts the saved
  * provider keys.
  */
-export async function backup(engine: Engine, data: string, directory: string): Promise<void> {
+async function backup(engine: Engine, data: string, directory: string): Promise<void> {
   using progress = startProgress(
     'backup',
     (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
@@ -54,7 +99,7 @@ export async function backup(engine: Engine, data: string, directory: string): P
 }
 
 /** `parquetry restore`: copies a backup into a new data directory. */
-export async function restore(from: string, { data, database }: Config): Promise<void> {
+async function restore(from: string, { data, database }: Config): Promise<void> {
   if (database !== undefined) {
     throw new UsageError(
       'Backups are restored into a data directory: unset PARQUETRY_DATABASE and PARQUETRY_STORE. ' +
@@ -74,20 +119,20 @@ function copySecret(from: string, to: string): void {
 }
 
 /** `parquetry gc`: removes files that are no longer needed. */
-export async function gc(engine: Engine): Promise<void> {
+async function gc(engine: Engine): Promise<void> {
   const swept = await engine.gc()
   console.log(`${swept.files} files removed, ${swept.bytes} bytes; ${swept.processes} dead processes cleared`)
 }
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly to?: string
   readonly store?: string
 }
 
 /** `parquetry migrate`: moves catalog and rows from the data directory to a database and an object store, or back. */
-export async function migrateTo(place: ConfigArguments, { to, store }: MigrateOptions): Promise<void> {
+async function migrateTo(storage: StorageOptions, { to, store }: MigrateOptions): Promise<void> {
   using progress = startProgress('migrate', undefined)
-  const report = await move(place, { to, store }, progress)
+  const report = await move(storage, { to, store }, progress)
   progress[Symbol.dispose]()
   console.log(
     `${report.parts} parts, ${report.bytes} bytes; ${report.copied} of the parts had to be copied.\n` +
@@ -96,7 +141,7 @@ export async function migrateTo(place: ConfigArguments, { to, store }: MigrateOp
 }
 
 function move(
-  place: ConfigArguments,
+  storage: StorageOptions,
   { to, store }: MigrateOptions,
   progress: Progress,
 ): Promise<MoveReport> {
@@ -109,18 +154,18 @@ function move(
       s3Endpoint: endpoint,
       s3Region: region,
       s3PathStyle: pathStyle,
-    } = readConfig({ data: place.data })
+    } = readConfig({ data: storage.data })
     return moveRows(data, { target: undefined, from: { endpoint, region, pathStyle } }, onProgress)
   }
-  if (to === undefined || (to !== 'directory' && (store ?? place.store) === undefined)) {
+  if (to === undefined || (to !== 'directory' && (store ?? storage.store) === undefined)) {
     throw new UsageError(
       'migrate takes --to postgres://… together with --store s3://…, or --to directory to come back from there.',
     )
   }
   const config = readConfig({
-    ...place,
-    database: to === 'directory' ? place.database : to,
-    store: store ?? place.store,
+    ...storage,
+    database: to === 'directory' ? storage.database : to,
+    store: store ?? storage.store,
   })
   const { data: directory, database } = config
   if (database === undefined) {

@@ -6,16 +6,13 @@ import { openProviders } from '../providers.ts'
 import { type Counter, startCounter } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import { UsageError, wholeNumber } from './usage.ts'
-import type { Workplace } from './workplace.ts'
+import type { On, Workplace } from './workplace.ts'
 
 /** If a provider's limit resets later than in this many seconds, the command doesn't wait for it. */
 const LONGEST_WAIT = 120
 
 /** `parquetry providers index`. */
-export function addProviderCommands(
-  program: Command,
-  at: (work: (place: Workplace) => unknown) => Promise<void>,
-): void {
+export function addProviderCommands(program: Command, on: On<Workplace>): void {
   const providers = program.command('providers').description('providers of series')
 
   providers
@@ -24,7 +21,7 @@ export function addProviderCommands(
     .option('--depth <levels>', 'levels of categories to go down', '1')
     .action((slugs: string[], options: { depth: string }) => {
       const depth = wholeNumber('--depth', options.depth)
-      return at(async ({ config, engine }) => {
+      return on(async ({ config, engine }) => {
         const connectors = await openProviders(config, engine.database, () => {})
         try {
           const failed = await indexAll(connectors, slugs, depth)
@@ -99,6 +96,8 @@ function known(connectors: Connectors, slug: string) {
     return connectors.get(slug)
   } catch {
     const slugs = connectors.list().map((one) => one.slug)
-    throw new UsageError(`There is no provider ${JSON.stringify(slug)}; there are ${slugs.join(', ')}.`)
+    throw new UsageError(
+      `There is no provider ${JSON.stringify(slug)}; valid providers: ${slugs.join(', ')}.`,
+    )
   }
 }

@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
+import { findRepository } from './tables/find-by-name.ts'
 import type { Tables } from './tables/tables.ts'
+import type { On } from './workplace.ts'
 
 /** `parquetry repository list|create`. */
-export function addRepositoryCommands(
-  program: Command,
-  on: (work: (tables: Tables) => unknown) => Promise<void>,
-): void {
+export function addRepositoryCommands(program: Command, on: On<Tables>): void {
   const repository = program.command('repository').description('repositories')
 
   repository
@@ -17,7 +16,9 @@ export function addRepositoryCommands(
         for (const { id, name } of await tables.repositories()) {
           console.log(`${id}\t${name}`)
           for (const dataset of datasets.filter(({ repositoryId }) => repositoryId === id)) {
-            console.log(`\t${dataset.id}\t${dataset.name}\t${dataset.rowCount} rows`)
+            console.log(
+              `\t${dataset.id}\t${dataset.name}\t${dataset.rowCount === null ? 'saved query' : `${dataset.rowCount} rows`}`,
+            )
           }
         }
       }),
@@ -26,12 +27,54 @@ export function addRepositoryCommands(
   repository
     .command('create <name>')
     .description(
-      'make a repository and print its id; in a data directory it is private and belongs to the first account',
+      'create a repository and print its id; in a data directory it is private and belongs to the first account',
     )
     .option('--description <text>', 'what it contains', '')
     .action((name: string, options: { description: string }) =>
       on(async (tables) => {
         console.log((await tables.createRepository({ name, ...options })).id)
+      }),
+    )
+}
+
+/** `parquetry member add|list|remove`. */
+export function addMemberCommands(program: Command, on: On<Tables>): void {
+  const member = program
+    .command('member')
+    .description('who may read and write a repository besides its owner')
+
+  member
+    .command('add <repository> <account>')
+    .description('let an account read a repository, or change what it may do')
+    .option('--write', 'let it write, too')
+    .action((repository: string, account: string, { write }: { write?: boolean }) =>
+      on(async (tables) => {
+        await tables.setMember(
+          (await findRepository(tables, repository)).id,
+          account,
+          write ? 'Write' : 'Read',
+        )
+      }),
+    )
+
+  member
+    .command('list <repository>')
+    .description('list the members of a repository')
+    .action((repository: string) =>
+      on(async (tables) => {
+        for (const { account, permission } of await tables.members(
+          (await findRepository(tables, repository)).id,
+        ))
+          console.log(`${account}\t${permission}`)
+      }),
+    )
+
+  member
+    .command('remove <repository> <account>')
+    .description('end what an account may do as a member')
+    .action((repository: string, account: string) =>
+      on(async (tables) => {
+        await tables.removeMember((await findRepository(tables, repository)).id, account)
       }),
     )
 }

@@ -1,16 +1,14 @@
 import type { Command } from 'commander'
 import type { Source } from '../client/index.ts'
-import { INTERVALS } from '../sources/schedule.ts'
+import { INTERVALS } from '../records/sources.ts'
 import { findDataset, findRepository } from './tables/find-by-name.ts'
 import { orRemoved } from './tables/or-removed.ts'
 import type { Tables } from './tables/tables.ts'
-import { oneOf, UsageError } from './usage.ts'
+import { Failed, oneOf, UsageError } from './usage.ts'
+import type { On } from './workplace.ts'
 
 /** `parquetry source set|show|end`: manages the series that a dataset follows. */
-export function addSourceCommands(
-  program: Command,
-  on: (work: (tables: Tables) => unknown) => Promise<void>,
-): void {
+export function addSourceCommands(program: Command, on: On<Tables>): void {
   const source = program.command('source').description('series of providers that a dataset follows')
 
   source
@@ -25,7 +23,9 @@ export function addSourceCommands(
       return on(async (tables) => {
         const found = await findOrMake(tables, dataset)
         const wanted = { series, start: options.start ?? null, every }
-        print(await orRemoved(tables, found, () => tables.follow(found.id, wanted)))
+        const made = await orRemoved(tables, found, () => tables.follow(found.id, wanted))
+        print(made)
+        if (made.lastError !== null) throw new Failed()
       })
     })
 

@@ -1,6 +1,14 @@
+import type { Command } from 'commander'
+import { brief, lowerFirst, type Option, type OptionTable, plainName } from '../../engine/options.ts'
+
 /** Wrong usage of a command: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+/** The command has printed what is wrong: exit code 1. */
+export class Failed extends Error {
+  override readonly name = 'Failed'
 }
 
 /** Parses the value of an option as an integer of at least 0. @throws UsageError */
@@ -22,4 +30,33 @@ export function oneOf<Word extends string>(option: string, words: readonly Word[
   // Quotes around a comma, which would look like those between the words.
   const list = words.map((one) => (/^\W$/.test(one) ? JSON.stringify(one) : one)).join(', ')
   throw new UsageError(`${option}: ${JSON.stringify(text)} is not one of ${list}.`)
+}
+
+/** What stands for the value of an option in the help. */
+const PLACEHOLDERS: Readonly<Record<Option['kind'], string>> = {
+  text: 'text',
+  count: 'number',
+  flag: '',
+  character: 'character|tab',
+  texts: 'texts',
+  columns: 'columns',
+  order: 'keys',
+  aliases: '',
+}
+
+const flagOf = (name: string, option: Option) => `--${plainName(name, option)}`
+
+/** Gives a command the options of a table. Aliases have names of their own, which a command can't declare. */
+export function addOptions(command: Command, table: OptionTable): void {
+  for (const [name, option] of Object.entries(table)) {
+    const { kind, values } = option
+    if (kind === 'aliases') continue
+    const flag = flagOf(name, option)
+    const value = kind === 'flag' ? '' : ` <${values?.join('|') ?? PLACEHOLDERS[kind]}>`
+    const about = lowerFirst(brief(name, table, flagOf))
+      .replaceAll('`', '')
+      .replace(/\.$/, '')
+    if (kind === 'count') command.option(flag + value, about, (text) => wholeNumber(flag, text))
+    else command.option(flag + value, about, (text) => (values ? oneOf(flag, values, text) : text))
+  }
 }

@@ -1,6 +1,13 @@
-import type { Engine } from '../../engine/index.ts'
-import type { Accounts } from '../accounts/accounts.ts'
-import type { Config } from '../config/config.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { type Engine, migrate, openEngine } from '../../engine/index.ts'
+import { Accounts } from '../accounts/accounts.ts'
+import { SERVER_STEPS } from '../accounts/schema.ts'
+import { readConfig } from '../config/read.ts'
+import type { Config } from '../config/schema.ts'
+import { objectStore } from '../config/store-options.ts'
+import { UsageError } from './usage.ts'
 
 /** What a command works on: the data directory, which other processes may have open too. */
 export interface Workplace {
@@ -10,4 +17,137 @@ export interface Workplace {
   /** Path of the data directory. */
   readonly data: string
   readonly config: Config
+}
+
+/** Runs the work of a command on a part of what it works on. */
+export type On<Part> = (work: (part: Part) => unknown) => Promise<void>
+
+/** Options that say where the catalog and the rows are. */
+export interface StorageOptions {
+  readonly data?: string
+  readonly database?: string
+  readonly store?: string
+}
+
+interface TargetOptions extends StorageOptions {
+  readonly server?: string
+  readonly key?: string
+}
+
+/** The commands that work on a server with `--server`. */
+const REMOTE = [
+  'bench',
+  'repository',
+  'member',
+  'import',
+  'export',
+  'describe',
+  'sql',
+  'source',
+  'versions',
+  'account',
+  'key',
+]
+/** Those that use no data directory. */
+const WITHOUT_DATA = ['mcp', 'completion']
+
+/** Says where commands work: on a data directory or, with `--server`, on a server. */
+export class Target {
+  readonly #program: Command
+  /** Whether the command may begin a data directory. If others did, a typing error in its path would go unnoticed. */
+  #creates = false
+
+  /** Adds the options for it to the program. */
+  constructor(program: Command) {
+    this.#program = program
+      .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
+      .option(
+        '--database <address>',
+        'the database of the catalog, as postgres://host/database; prefer PARQUETRY_DATABASE, because process lists show options',
+      )
+      .option('--store <address>', 'the object store of the rows, as s3://bucket/prefix (PARQUETRY_STORE)')
+      .option(
+        '--server <url>',
+        `use a server, not a data directory; for ${REMOTE.join(', ')} (PARQUETRY_SERVER)`,
+      )
+      .option(
+        '--key <key>',
+        'the API key for the server; prefer PARQUETRY_KEY, because process lists show options',
+      )
+      .hook('preAction', (_, command) => this.#check(command))
+  }
+
+  /** Where the catalog and the rows are, as far as the command line says so. */
+  get storage(): StorageOptions {
+    return this.#program.opts()
+  }
+
+  /** Works on the data directory itself. */
+  readonly directory: On<Workplace> = async (work) => {
+    const config = readConfig(this.storage)
+    if (!this.#creates && config.database === undefined && !holdsData(config.data)) {
+      throw new UsageError(
+        `There is no data in ${config.data}: name the data directory with --data or PARQUETRY_DATA.`,
+      )
+    }
+    await using engine = await openEngine({
+      directory: config.data,
+      database: config.database,
+      store: objectStore(config),
+      onEvent: ({ message }) => console.error(`parquetry: ${message}`),
+      ...config.engine,
+    })
+    await migrate(engine.database, 'server', SERVER_STEPS)
+    const accounts = new Accounts(engine.database)
+    await work({ engine, accounts, plans: Object.keys(config.plans), data: config.data, config })
+  }
+
+  /** Works on the data directory or, with `--server`, on a server. */
+  either<Part>(local: (place: Workplace) => Part, remote: (url: string, key: string) => Part): On<Part> {
+    return async (work) => {
+      const { server } = this
+      await (server ? work(remote(server.url, server.key)) : this.directory((place) => work(local(place))))
+    }
+  }
+
+  #check(command: Command): void {
+    this.#creates = command.name() === 'create'
+    const { server, data, database, store } = this.#program.opts<TargetOptions>()
+    if (server === undefined) return
+    const group = command.parent === this.#program ? command.name() : command.parent!.name()
+    // Of a dataset, and not of a backup.
+    const restoresVersion = group === 'restore' && command.args.length > 1
+    if (!restoresVersion && ![...REMOTE, ...WITHOUT_DATA].includes(group)) {
+      throw new UsageError(`This command works on a data directory; --server is for ${REMOTE.join(', ')}.`)
+    }
+    if ((data ?? database ?? store) !== undefined) {
+      throw new UsageError(
+        '--server names a server, and --data, --database and --store a directory: give one.',
+      )
+    }
+  }
+
+  /** The server that is named with `--server` or PARQUETRY_SERVER. */
+  get server(): { url: string; key: string } | undefined {
+    const given = this.#program.opts<TargetOptions>()
+    const isHere = (given.data ?? given.database ?? given.store) !== undefined
+    const server = given.server ?? (isHere ? undefined : process.env['PARQUETRY_SERVER'])
+    return server ? serverAt(server, given.key ?? process.env['PARQUETRY_KEY']) : undefined
+  }
+}
+
+/** Whether a directory has been used as a data directory. The engine tells whether anything is missing in it. */
+function holdsData(directory: string): boolean {
+  return ['catalog.sqlite', 'parts'].some((name) => existsSync(join(directory, name)))
+}
+
+/** @throws UsageError if the URL or the key is missing or malformed */
+function serverAt(url: string, key: string | undefined): { url: string; key: string } {
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    throw new UsageError(
+      `--server takes an address as https://data.example.org; it is ${JSON.stringify(url)}.`,
+    )
+  }
+  if (!key) throw new UsageError('A server needs an API key: set PARQUETRY_KEY, or give --key.')
+  return { url, key }
 }

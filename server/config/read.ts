@@ -4,12 +4,21 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { nearest } from '../../engine/index.ts'
 import { jsonFault } from '../http/json-fault.ts'
 import { faultSentence, place } from '../http/schema-fault.ts'
-import type { Config, ConfigArguments } from './config.ts'
-import { type CheckedConfig, CONFIG_SCHEMA } from './schema.ts'
+import { type CheckedConfig, CONFIG_SCHEMA, type Config } from './schema.ts'
 
 /** An error in the configuration. Its message is a sentence that names the setting. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+}
+
+/** Arguments of the command line, as text. They take precedence over the environment, and that over the file. */
+export interface ConfigArguments {
+  readonly host?: string
+  readonly port?: string
+  readonly data?: string
+  readonly database?: string
+  readonly store?: string
+  readonly samples?: boolean
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -37,7 +46,7 @@ const ajv = new Ajv({
   validateSchema: false,
   code: { optimize: false },
 })
-ajv.addVocabulary(['environment', 'secret'])
+ajv.addVocabulary(['about', 'environment', 'secret'])
 ajv.addFormat('web-address', (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
 // Origins are compared with the header as texts, so another spelling would never match. Extensions of browsers have
 // schemes of their own.
@@ -82,7 +91,6 @@ export function readConfig(given: ConfigArguments = {}, environment: Environment
   if (!isObject(providers) || Object.keys(providers).length > 0) settings['providers'] = providers
   const config = checked(settings, names)
   requireBoth(config)
-  // json-schema-to-ts can't derive the type of further plans.
   return { ...config, data: resolve(config.data), plans: config.plans as Config['plans'] }
 }
 
@@ -180,6 +188,19 @@ function providersOf(given: unknown, environment: Environment, names: Names): un
   return providers
 }
 
+/** Variables that other code reads: the command, and the processes that the server starts. */
+const OTHER_VARIABLES = /^PARQUETRY_(?:CONFIG|SERVER|KEY|READER|PROVIDER_.*_(?:URL|KEY))$/
+
+/** A sentence for each variable that is no setting but nearly has the name of one. Others may be somebody else's. */
+export function unknownVariables(environment: Environment = process.env): string[] {
+  const known = SETTINGS.flatMap(([, { environment: name }]) => name ?? [])
+  return Object.keys(environment).flatMap((name) => {
+    if (!name.startsWith('PARQUETRY_') || known.includes(name) || OTHER_VARIABLES.test(name)) return []
+    const meant = nearest(name, known)
+    return meant === undefined ? [] : [`The variable ${name} is no setting. Did you mean ${meant}?`]
+  })
+}
+
 /** A sentence about the error that Ajv found, with the name under which the setting was given. */
 function sentence(error: ErrorObject, names: Names): string {
   const { instancePath, keyword, params, parentSchema } = error
@@ -190,7 +211,7 @@ function sentence(error: ErrorObject, names: Names): string {
     const meant = nearest(given, settings)
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
     const unknown = place(`${instancePath}/${given}`)
-    return `${unknown} is not a setting.${hint} Known here are ${settings.join(', ')}.`
+    return `${unknown} is not a setting.${hint} Valid settings: ${settings.join(', ')}.`
   }
   return faultSentence(error, 'The configuration', names.get(instancePath))
 }

@@ -1,6 +1,6 @@
-import type { FromSchema } from 'json-schema-to-ts'
 import { MEMORY_LIMIT } from '../../engine/duckdb/memory-limit.ts'
 import { MOST_THREADS } from '../../engine/engine-options.ts'
+import type { FromSchema, JsonSchema } from '../records/schema.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
@@ -12,29 +12,55 @@ const bytes = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } 
 const natural = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
 const text = { type: 'string', minLength: 1 } as const
 
+type Defaulted<Properties> = {
+  [Name in keyof Properties]: Properties[Name] extends { readonly default: unknown } ? Name : never
+}[keyof Properties]
+
+/** An object of settings. Those that have a default are always present in a configuration; the others may be missing. */
+function fields<const Properties extends Readonly<Record<string, JsonSchema>>>(properties: Properties) {
+  const required = Object.keys(properties).filter((name) => 'default' in properties[name]!)
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: required as unknown as readonly Defaulted<Properties>[],
+    properties,
+  } as const
+}
+
+/** A group of settings that need not be given. */
+function group<const Properties extends Readonly<Record<string, JsonSchema>>>(properties: Properties) {
+  return { ...fields(properties), default: {} } as const
+}
+
 /** null is "no limit". */
 const quota = { type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
 
 const PLAN = {
   privateRepositories: quota,
   paidProviders: { type: 'boolean' },
-  exportedRows: quota,
-  datasets: quota,
-  columns: quota,
-  storedBytes: quota,
+  exportedRows: { ...quota, about: 'Rows of datasets downloaded in a calendar month, UTC.' },
+  datasets: { ...quota, about: 'Datasets in the repositories of an account.' },
+  columns: { ...quota, about: 'Columns of one dataset.' },
+  storedBytes: { ...quota, about: 'Bytes on disk of all datasets in the repositories of an account.' },
+  keptVersions: { ...quota, about: 'Versions that a dataset may keep.' },
+  keptDays: { ...quota, about: 'Days for which it may keep them.' },
 } as const
 
-type Plan = { readonly [Name in keyof typeof PLAN]: number | boolean | null }
+/** What a plan allows; null is "no limit". */
+export type PlanLimits = { readonly [Name in keyof typeof PLAN]: FromSchema<(typeof PLAN)[Name]> }
 
 /** A plan that exists without configuration; each of its limits can be changed separately. */
-function builtIn(limits: Plan) {
+function builtIn(limits: PlanLimits) {
   const properties = Object.fromEntries(
-    Object.entries(PLAN).map(([name, schema]) => [name, { ...schema, default: limits[name as keyof Plan] }]),
+    Object.entries(PLAN).map(([name, schema]) => [
+      name,
+      { ...schema, default: limits[name as keyof PlanLimits] },
+    ]),
   )
   return {
     type: 'object',
     additionalProperties: false,
-    required: ['privateRepositories', 'paidProviders', 'exportedRows', 'datasets', 'columns', 'storedBytes'],
+    required: Object.keys(PLAN) as (keyof PlanLimits)[],
     properties: properties as unknown as typeof PLAN,
     default: {},
   } as const
@@ -52,271 +78,363 @@ const WINDOWS = {
 
 /**
  * The type, the bounds and the default of every setting. `environment` names the variable that overrides the
- * configuration file. `secret` settings can only be set by their variable, so that no file has to contain them.
+ * configuration file, `about` says in the reference what a setting means. `secret` settings can only be set by their variable, so that no file has to contain them.
  * Arguments of the command have the names of the settings.
  */
-export const CONFIG_SCHEMA = {
-  type: 'object',
-  additionalProperties: false,
-  required: [
-    'host',
-    'port',
-    'data',
-    'logLevel',
-    'samples',
-    'plans',
-    'timeouts',
-    'limits',
-    'shedding',
-    'engine',
-    'iceberg',
-    'trino',
-    'cors',
-    'trustedProxies',
-    'providers',
-  ],
-  properties: {
-    host: { ...text, default: '127.0.0.1', environment: 'PARQUETRY_HOST' },
-    port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8080, environment: 'PARQUETRY_PORT' },
-    data: { ...text, default: 'data/store', environment: 'PARQUETRY_DATA' },
-    database: {
+export const CONFIG_SCHEMA = fields({
+  host: { ...text, default: '127.0.0.1', environment: 'PARQUETRY_HOST' },
+  port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8080, environment: 'PARQUETRY_PORT' },
+  publicUrl: {
+    about: 'Scheme and host of the addresses in responses; without it they are those of each request.',
+    type: 'string',
+    format: 'web-address',
+    pattern: '^[^/]+//[^/?#@]+$',
+    description: 'scheme and host of an address, such as https://tables.example.org',
+    environment: 'PARQUETRY_PUBLIC_URL',
+  },
+  data: {
+    ...text,
+    default: 'data/store',
+    environment: 'PARQUETRY_DATA',
+    about: 'The data directory, absolute.',
+  },
+  database: {
+    about: '`postgres://…` if the catalog is not kept in the data directory; `store` is then set, too.',
+    type: 'string',
+    format: 'postgres-address',
+    description: 'an address like postgres://user:password@host/database',
+    environment: 'PARQUETRY_DATABASE',
+    // It usually contains a password.
+    secret: true,
+  },
+  store: {
+    about:
+      '`s3://bucket/prefix` if rows are not kept in the data directory; the `s3…` settings say how to reach that store.',
+    type: 'string',
+    pattern: '^s3://.',
+    description: 's3://bucket/prefix',
+    environment: 'PARQUETRY_STORE',
+  },
+  s3Endpoint: {
+    type: 'string',
+    format: 'web-address',
+    description: 'an http or https address',
+    environment: 'PARQUETRY_S3_ENDPOINT',
+  },
+  s3Region: { ...text, environment: 'PARQUETRY_S3_REGION' },
+  s3PathStyle: { type: 'boolean', environment: 'PARQUETRY_S3_PATH_STYLE' },
+  cacheBytes: {
+    ...natural,
+    environment: 'PARQUETRY_CACHE_BYTES',
+    about: "Maximum bytes of a node's cache of parts from the store; by default a third of the free disk.",
+  },
+  httpfs: {
+    ...text,
+    environment: 'PARQUETRY_HTTPFS',
+    about:
+      "A folder with DuckDB's `httpfs.duckdb_extension`, or `install`: few rows of parts that are not cached are then read by ranges.",
+  },
+  trinoUrl: {
+    about:
+      'A Trino for queries too large for one machine, as `http://user:password@host:port/catalog`; by default none.',
+    type: 'string',
+    format: 'trino-address',
+    description: 'an address like http://host:8080/catalog, the path being the name of a catalog',
+    environment: 'PARQUETRY_TRINO_URL',
+    // It may contain a password.
+    secret: true,
+  },
+  logLevel: {
+    type: 'string',
+    enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    default: 'info',
+    environment: 'PARQUETRY_LOG_LEVEL',
+  },
+  samples: {
+    type: 'boolean',
+    default: true,
+    about: 'Whether the sample data is loaded into an empty data directory.',
+  },
+  indexProviders: {
+    type: 'boolean',
+    default: true,
+    environment: 'PARQUETRY_INDEX_PROVIDERS',
+    about:
+      'Whether `parquetry serve` fetches the catalogues of providers that need no key at its first start, so that a search finds their series.',
+  },
+  rootKey: {
+    about: "The first account's key; by default one is generated.",
+    type: 'string',
+    // Basic authentication ends the user name at the first colon and has no way to write a control character.
+    pattern: '^[^:\\x00-\\x1f\\x7f]{16,}$',
+    description: 'at least 16 characters, without colons and control characters',
+    environment: 'PARQUETRY_ROOT_KEY',
+    secret: true,
+  },
+  secret: {
+    ...text,
+    environment: 'PARQUETRY_SECRET',
+    secret: true,
+    about:
+      'The secret that encrypts saved provider keys; by default one is generated and kept in the data directory.',
+  },
+  previousSecret: {
+    ...text,
+    environment: 'PARQUETRY_PREVIOUS_SECRET',
+    secret: true,
+    about: 'The secret until now, where it is changed; `lost` gives up the saved provider keys.',
+  },
+  plans: {
+    type: 'object',
+    default: {},
+    required: ['free', 'pro', 'unlimited'],
+    properties: {
+      free: builtIn({
+        privateRepositories: 1,
+        paidProviders: false,
+        exportedRows: 1_000_000,
+        datasets: 100,
+        columns: 2_000,
+        storedBytes: 10 * GIB,
+        keptVersions: 100,
+        keptDays: 366,
+      }),
+      pro: builtIn({
+        privateRepositories: 50,
+        paidProviders: true,
+        exportedRows: 100_000_000,
+        datasets: 10_000,
+        columns: 20_000,
+        storedBytes: 1024 * GIB,
+        keptVersions: 10_000,
+        keptDays: 36_525,
+      }),
+      unlimited: builtIn({
+        privateRepositories: null,
+        paidProviders: true,
+        exportedRows: null,
+        datasets: null,
+        columns: null,
+        storedBytes: null,
+        keptVersions: null,
+        keptDays: null,
+      }),
+    },
+    additionalProperties: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['privateRepositories', 'paidProviders', 'exportedRows'],
+      properties: {
+        ...PLAN,
+        datasets: { ...quota, default: null },
+        columns: { ...quota, default: null },
+        storedBytes: { ...quota, default: null },
+        keptVersions: { ...quota, default: null },
+        keptDays: { ...quota, default: null },
+      },
+    },
+  },
+  timeouts: group({
+    firstByte: {
+      ...milliseconds(30_000),
+      about: 'From the arrival of a request for data to its first byte.',
+    },
+    stall: { ...milliseconds(30_000), about: 'How long a download or an upload may make no progress.' },
+    transfer: { ...milliseconds(3_600_000), about: 'A whole download or upload.' },
+    queue: { ...milliseconds(5_000), about: 'Waiting in the queue for a place to run.' },
+    leaving: {
+      ...milliseconds(0),
+      minimum: 0,
+      about:
+        "How long a server that is being stopped still takes requests while `/readyz` says that it isn't ready.",
+    },
+    shutdown: {
+      ...milliseconds(20_000),
+      about: 'How long requests under way may still run when the server is stopped.',
+    },
+    provider: { ...milliseconds(20_000), about: 'A request to a provider.' },
+    idle: { ...milliseconds(120_000), about: 'A connection on which nothing moves.' },
+  }),
+  limits: group({
+    exports: { ...count, default: 24, about: 'Downloads that run at once, in all and of one account.' },
+    exportsPerAccount: { ...count, default: 12 },
+    uploads: { ...count, default: 16 },
+    uploadsPerAccount: { ...count, default: 8 },
+    queue: {
+      ...natural,
+      maximum: 1_000_000,
+      default: 64,
+      about: 'Downloads, and uploads, that may wait for a place.',
+    },
+    uploadBytes: { ...bytes, default: 16 * GIB },
+    unpackedBytes: { ...bytes, default: 64 * GIB },
+    uploadMemory: {
+      ...bytes,
+      minimum: 256 * MIB,
+      about: "Maximum memory for reading one upload; by default an eighth of the machine's.",
+    },
+    uploadBytesPerSecond: {
+      ...natural,
+      default: 1_024,
+      about: 'An upload with a lower average, after its first seconds, is aborted; 0 allows any speed.',
+    },
+    bodyBytes: { ...bytes, maximum: 256 * MIB, default: MIB, about: 'JSON bodies that are not uploads.' },
+    headerBytes: {
+      ...bytes,
+      minimum: 16 * 1024,
+      maximum: 16 * MIB,
+      default: 160 * 1024,
+      about: 'The request line and the headers.',
+    },
+    savedSeries: { ...count, default: 100, about: 'Series saved with one request.' },
+    odataPageRows: {
+      ...count,
+      maximum: 100_000_000,
+      default: 100_000,
+      about: 'Rows of a page of the OData service, unless the client asks for smaller pages.',
+    },
+    failedKeys: {
+      ...natural,
+      maximum: 1_000_000,
+      default: 20,
+      about:
+        'Wrong API keys allowed in a minute, from one address and with the same beginning; 0 sets no limit.',
+    },
+    requestsPerMinute: {
+      ...quota,
+      minimum: 1,
+      default: null,
+      about: 'Requests of one account in a minute; null is "no limit".',
+    },
+    cachedAnswerBytes: {
+      ...natural,
+      default: 64 * MIB,
+      about: 'Memory for recent responses, which are sent again for the same query; 0 keeps none.',
+    },
+    exportFileBytes: {
+      ...natural,
+      default: 2 * GIB,
+      about: 'Bytes of temporary files for exports that are read in pieces or resumed; 0 makes none.',
+    },
+  }),
+  shedding: group({
+    eventLoopDelay: { ...natural, default: 1_000, about: 'Requests are rejected beyond it; 0: never.' },
+    memoryBytes: { ...natural, default: 0, about: 'Requests are rejected beyond it; 0: never.' },
+  }),
+  engine: group({
+    threads: { ...count, maximum: MOST_THREADS },
+    workers: { ...count, maximum: MOST_THREADS },
+    partEncoding: {
       type: 'string',
-      format: 'postgres-address',
-      description: 'an address like postgres://user:password@host/database',
-      environment: 'PARQUETRY_DATABASE',
-      // It usually contains a password.
-      secret: true,
+      enum: ['plain', 'compact'],
+      about: 'How new files of rows are encoded; `plain` where Spark reads them as Iceberg tables.',
     },
-    store: {
+    memoryLimit: {
       type: 'string',
-      pattern: '^s3://.',
-      description: 's3://bucket/prefix',
-      environment: 'PARQUETRY_STORE',
+      pattern: MEMORY_LIMIT.source,
+      description: 'a size with a unit, such as 4GiB or 1536MB, or a part of the memory, such as 30%',
     },
-    s3Endpoint: {
-      type: 'string',
-      format: 'web-address',
-      description: 'an http or https address',
-      environment: 'PARQUETRY_S3_ENDPOINT',
-    },
-    s3Region: { ...text, environment: 'PARQUETRY_S3_REGION' },
-    s3PathStyle: { type: 'boolean', environment: 'PARQUETRY_S3_PATH_STYLE' },
-    cacheBytes: { ...natural, environment: 'PARQUETRY_CACHE_BYTES' },
-    httpfs: { ...text, environment: 'PARQUETRY_HTTPFS' },
-    trinoUrl: {
-      type: 'string',
-      format: 'trino-address',
-      description: 'an address like http://host:8080/catalog, the path being the name of a catalog',
-      environment: 'PARQUETRY_TRINO_URL',
-      // It may contain a password.
-      secret: true,
-    },
-    logLevel: {
-      type: 'string',
-      enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-      default: 'info',
-      environment: 'PARQUETRY_LOG_LEVEL',
-    },
-    samples: { type: 'boolean', default: true },
-    rootKey: {
-      type: 'string',
-      // Basic authentication ends the user name at the first colon and has no way to write a control character.
-      pattern: '^[^:\\x00-\\x1f\\x7f]{16,}$',
-      description: 'at least 16 characters, without colons and control characters',
-      environment: 'PARQUETRY_ROOT_KEY',
-      secret: true,
-    },
-    secret: { ...text, environment: 'PARQUETRY_SECRET', secret: true },
-    plans: {
-      type: 'object',
-      default: {},
-      required: ['free', 'pro', 'unlimited'],
-      properties: {
-        free: builtIn({
-          privateRepositories: 1,
-          paidProviders: false,
-          exportedRows: 1_000_000,
-          datasets: 100,
-          columns: 2_000,
-          storedBytes: 10 * GIB,
-        }),
-        pro: builtIn({
-          privateRepositories: 50,
-          paidProviders: true,
-          exportedRows: 100_000_000,
-          datasets: 10_000,
-          columns: 20_000,
-          storedBytes: 1024 * GIB,
-        }),
-        unlimited: builtIn({
-          privateRepositories: null,
-          paidProviders: true,
-          exportedRows: null,
-          datasets: null,
-          columns: null,
-          storedBytes: null,
-        }),
-      },
-      additionalProperties: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['privateRepositories', 'paidProviders', 'exportedRows'],
-        properties: {
-          ...PLAN,
-          datasets: { ...quota, default: null },
-          columns: { ...quota, default: null },
-          storedBytes: { ...quota, default: null },
-        },
-      },
-    },
-    timeouts: {
+    checks: {
+      about: 'How stored rows are read again in the background; `bytesPerSecond: 0` turns it off.',
       type: 'object',
       additionalProperties: false,
-      default: {},
-      required: ['firstByte', 'stall', 'transfer', 'queue', 'leaving', 'shutdown', 'provider', 'idle'],
-      properties: {
-        firstByte: milliseconds(30_000),
-        stall: milliseconds(30_000),
-        transfer: milliseconds(3_600_000),
-        queue: milliseconds(5_000),
-        leaving: { ...milliseconds(0), minimum: 0 },
-        shutdown: milliseconds(20_000),
-        provider: milliseconds(20_000),
-        idle: milliseconds(120_000),
-      },
+      properties: { bytesPerSecond: natural, everyDays: count },
     },
-    limits: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      required: [
-        'exports',
-        'exportsPerAccount',
-        'uploads',
-        'uploadsPerAccount',
-        'queue',
-        'uploadBytes',
-        'unpackedBytes',
-        'uploadBytesPerSecond',
-        'bodyBytes',
-        'headerBytes',
-        'savedSeries',
-        'odataPageRows',
-        'failedKeys',
-        'requestsPerMinute',
-        'cachedAnswerBytes',
-      ],
-      properties: {
-        exports: { ...count, default: 24 },
-        exportsPerAccount: { ...count, default: 12 },
-        uploads: { ...count, default: 16 },
-        uploadsPerAccount: { ...count, default: 8 },
-        queue: { ...natural, maximum: 1_000_000, default: 64 },
-        uploadBytes: { ...bytes, default: 16 * GIB },
-        unpackedBytes: { ...bytes, default: 64 * GIB },
-        uploadMemory: { ...bytes, minimum: 256 * MIB },
-        uploadBytesPerSecond: { ...natural, default: 1_024 },
-        bodyBytes: { ...bytes, maximum: 256 * MIB, default: MIB },
-        headerBytes: { ...bytes, minimum: 16 * 1024, maximum: 16 * MIB, default: 160 * 1024 },
-        savedSeries: { ...count, default: 100 },
-        odataPageRows: { ...count, maximum: 100_000_000, default: 100_000 },
-        failedKeys: { ...natural, maximum: 1_000_000, default: 20 },
-        requestsPerMinute: { ...quota, minimum: 1, default: null },
-        cachedAnswerBytes: { ...natural, default: 64 * MIB },
-      },
+  }),
+  iceberg: group({
+    localFiles: {
+      type: 'boolean',
+      default: false,
+      about:
+        'Whether the Iceberg catalog gives accounts the paths of files on this machine; opening them also needs permission from the file system.',
     },
-    shedding: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      required: ['eventLoopDelay', 'memoryBytes'],
-      properties: {
-        eventLoopDelay: { ...natural, default: 1_000 },
-        memoryBytes: { ...natural, default: 0 },
-      },
+  }),
+  trino: group({
+    minBytes: {
+      ...natural,
+      about:
+        'A query is large if it reads at least this many compressed bytes. By default where Trino begins to be quicker than the node if `cores` is given, else 4 GiB.',
     },
-    engine: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      properties: {
-        threads: { ...count, maximum: MOST_THREADS },
-        workers: { ...count, maximum: MOST_THREADS },
-        memoryLimit: {
-          type: 'string',
-          pattern: MEMORY_LIMIT.source,
-          description: 'a size with a unit, such as 4GiB or 1536MB, or a part of the memory, such as 30%',
-        },
-        checks: {
-          type: 'object',
-          additionalProperties: false,
-          properties: { bytesPerSecond: natural, everyDays: count },
-        },
-      },
+    cores: { ...count, about: 'How many cores the workers of Trino have together.' },
+    maxRows: {
+      ...count,
+      maximum: 1_000_000,
+      default: 100_000,
+      about: 'Maximum number of rows taken from Trino.',
     },
-    iceberg: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      required: ['localFiles'],
-      properties: { localFiles: { type: 'boolean', default: false } },
-    },
-    trino: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      required: ['maxRows'],
-      properties: {
-        minBytes: natural,
-        cores: count,
-        maxRows: { ...count, maximum: 1_000_000, default: 100_000 },
-      },
-    },
-    cors: {
-      type: 'object',
-      additionalProperties: false,
-      default: {},
-      required: ['origins'],
-      properties: {
-        origins: {
-          type: 'array',
-          items: {
-            type: 'string',
-            format: 'origin',
-            description: 'an origin as browsers send it, such as https://example.org, or *',
-          },
-          default: [],
-        },
-      },
-    },
-    trustedProxies: {
+  }),
+  sources: group({
+    hosts: {
+      about: 'Hosts of which datasets may follow files; without any, all that are on the internet.',
       type: 'array',
+      items: text,
+      default: [],
+    },
+    privateHosts: {
+      about:
+        'Names or addresses of hosts in private networks. Everybody who may write a dataset can have files of them read.',
+      type: 'array',
+      items: text,
+      default: [],
+    },
+  }),
+  anonymous: group({
+    requestsPerMinute: {
+      ...natural,
+      maximum: 1_000_000,
+      default: 0,
+      about:
+        'Requests without a key that one address may send in a minute to read public repositories; 0: everything needs a key.',
+    },
+  }),
+  cors: group({
+    origins: {
+      type: 'array',
+      about: 'Web origins whose pages may call the service. `*` means every origin.',
       items: {
         type: 'string',
-        pattern: '^[0-9a-fA-F.:]+(/[0-9]{1,3})?$',
-        description: 'an address or a network, such as 127.0.0.1 or 10.0.0.0/8',
+        format: 'origin',
+        description: 'an origin as browsers send it, such as https://example.org, or *',
       },
       default: [],
     },
-    providers: {
+  }),
+  trustedProxies: {
+    about:
+      'Addresses and networks of trusted proxies: only their headers say where a request comes from, for which host and over which protocol (`X-Forwarded-For`, `-Host`, `-Proto`). None by default.',
+    type: 'array',
+    items: {
+      type: 'string',
+      pattern: '^[0-9a-fA-F.:]+(/[0-9]{1,3})?$',
+      description: 'an address or a network, such as 127.0.0.1 or 10.0.0.0/8',
+    },
+    default: [],
+  },
+  providers: {
+    about: 'By slug.',
+    type: 'object',
+    default: {},
+    additionalProperties: {
       type: 'object',
-      default: {},
-      additionalProperties: {
-        type: 'object',
-        additionalProperties: false,
-        properties: {
-          url: { type: 'string', format: 'web-address', description: 'an http or https address' },
-          key: text,
-          limits: {
-            type: 'object',
-            additionalProperties: false,
-            properties: { windows: WINDOWS, withKey: WINDOWS, concurrency: count },
-          },
+      additionalProperties: false,
+      properties: {
+        url: { type: 'string', format: 'web-address', description: 'an http or https address' },
+        key: text,
+        limits: {
+          type: 'object',
+          additionalProperties: false,
+          properties: { windows: WINDOWS, withKey: WINDOWS, concurrency: count },
         },
       },
     },
   },
-} as const
+})
 
-/** The type of a configuration that passes the schema. `Config` is the same type, with comments. */
+/** A configuration that passes the schema. */
 export type CheckedConfig = FromSchema<typeof CONFIG_SCHEMA>
+
+/** The whole configuration of the server, checked and with all defaults. Times are milliseconds. */
+export type Config = Omit<CheckedConfig, 'plans'> & {
+  // The type that follows from the schema has only the built-in plans.
+  readonly plans: Readonly<Record<string, PlanLimits>>
+}

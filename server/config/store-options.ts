@@ -1,5 +1,5 @@
 import type { ObjectStoreOptions } from '../../engine/index.ts'
-import type { Config } from './config.ts'
+import type { Config } from './schema.ts'
 
 /** The engine's options for the store of objects; undefined if rows are kept in the data directory. */
 export function objectStore(config: Config): ObjectStoreOptions | undefined {

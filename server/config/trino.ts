@@ -1,5 +1,5 @@
 import type { TrinoOptions } from '../../engine/index.ts'
-import type { Config } from './config.ts'
+import type { Config } from './schema.ts'
 
 /** The engine's options for a Trino; undefined if there is none. */
 export function distributed({ trinoUrl, trino, timeouts }: Config): TrinoOptions | undefined {

@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import { errorAnswer, ServerError, type ServerErrorCode } from './errors.ts'
-import { SECURITY_HEADERS } from './headers.ts'
+import { addLink, SECURITY_HEADERS } from './headers.ts'
 import type { Paths } from './paths.ts'
 
 /** Headers that were set to describe the rows. They are removed when an error is sent instead. */
@@ -15,11 +16,20 @@ const OF_THE_ROWS = [
   'row-count',
   'server-timing',
   'cache-control',
+  'link',
   'vary',
 ]
 
-/** Answers every error that is thrown while a request is handled, all in the same form. */
-export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metrics): void {
+/**
+ * Answers every error that is thrown while a request is handled, all in the same form. `pages` is the address below which
+ * the documentation has a page for each error; without documentation there is none.
+ */
+export function answerErrors(
+  app: FastifyInstance,
+  paths: Paths,
+  metrics: Metrics,
+  pages: string | undefined,
+): void {
   app.setErrorHandler<FastifyError>((thrown, request, reply) => {
     // For an unknown path, Fastify parses the body first. An error in it must not hide that the path is wrong.
     const wrongPath = request.is404 && isAboutBody(thrown)
@@ -27,14 +37,21 @@ export function answerErrors(app: FastifyInstance, paths: Paths, metrics: Metric
       ? paths.refusal(request.method, request.url)
       : request.raw.aborted && thrown.code === 'ECONNRESET'
         ? new EngineError('cancelled', 'The client left.', { cause: thrown })
-        : thrown
+        : shownTo(request, thrown)
     const { status, headers, body } = errorAnswer(error)
     noteRefusal(metrics, request, reply, { error, status, code: body.code })
-    return reply.code(status).headers(headers).send(body)
+    reply.code(status).headers(headers)
+    if (pages !== undefined) addLink(reply, `<${pages}${body.code}>; rel="help"`)
+    return reply.send(body)
   })
   app.setNotFoundHandler((request) => {
     throw paths.refusal(request.method, request.url)
   })
+}
+
+/** The error that the sender sees: one without a key is not told what exists. */
+export function shownTo(request: FastifyRequest, error: unknown): unknown {
+  return request.refusal && [403, 404].includes(errorAnswer(error).status) ? request.refusal : error
 }
 
 /** What every error handler does before it answers: counts the error, logs ours, and removes the headers of the rows. */
@@ -62,30 +79,34 @@ function isAboutBody(error: unknown): boolean {
   return code.startsWith('FST_') || ABOUT_BODY.includes(code)
 }
 
+/** Addresses below the root of an OData service, also where it is mounted below another path. */
+const OF_ODATA = /^[^?#]*\/odata(?:[/?#]|$)/
+
 /**
  * Answers errors before routing, such as malformed percent-encoding in the path. No hook has run for such a request.
  */
 export function answerFrameworkError(
   error: FastifyError,
-  _request: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): void {
   const { status, headers, body } = errorAnswer(error)
   reply
     .code(status)
     .headers({ ...SECURITY_HEADERS, ...headers })
-    .send(body)
+    // No handler of the OData service has seen the request (JSON Format 4.01, 21.1).
+    .send(OF_ODATA.test(request.url) ? { error: { code: body.code, message: body.error } } : body)
 }
 
 /** Answers errors of the HTTP parser, for which there is no request yet. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const busy = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket | Duplex): void {
+  const busy = (socket as Duplex & { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent
   // If an answer is already being sent, anything written now would become a part of it.
   if (!socket.writable || busy || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  const { status, body } = errorAnswer(clientError(error.code))
+  const { status, body } = errorAnswer(error instanceof ServerError ? error : clientError(error.code))
   const text = JSON.stringify(body)
   const headers = {
     ...SECURITY_HEADERS,
@@ -98,6 +119,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 }
 
 const REASON: Readonly<Record<number, string>> = {
+  405: 'Method Not Allowed',
   408: 'Request Timeout',
   431: 'Request Header Fields Too Large',
 }
@@ -114,7 +136,7 @@ function clientError(code: string | undefined): ServerError {
     case 'HPE_INVALID_CONSTANT':
       return new ServerError(
         'invalid_url',
-        'The URL is malformed: blanks and characters outside of ASCII must be percent-encoded.',
+        'The URL is malformed: spaces and characters outside of ASCII must be percent-encoded.',
       )
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ServerError('request_timeout', 'The request did not arrive in time.')

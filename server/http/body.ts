@@ -2,18 +2,24 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ServerError } from './errors.ts'
 import { jsonFault } from './json-fault.ts'
 
+/** A JSON merge patch (RFC 7396): fields to change, and null for those to remove. */
+export const MERGE_PATCH = 'application/merge-patch+json'
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Accepts only JSON bodies. An empty body counts as none, so that a DELETE may have a JSON `Content-Type`. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
-    'application/json',
+    ['application/json', MERGE_PATCH],
     { parseAs: 'buffer' },
     async (request: FastifyRequest, body: Buffer) => {
       if (body.length === 0) return undefined
       const { 'content-type': type, 'content-encoding': coding = 'identity' } = request.headers
       checkParameters(type)
+      if (type?.toLowerCase().startsWith(MERGE_PATCH) && request.method !== 'PATCH') {
+        throw new ServerError('unsupported_media_type', `${MERGE_PATCH} is for PATCH; send application/json.`)
+      }
       if (coding.trim().toLowerCase() !== 'identity') {
         throw new ServerError('unsupported_media_type', 'The body must be sent without Content-Encoding.')
       }

@@ -1,7 +1,8 @@
 import type { FastifyError } from 'fastify'
 import { CONNECTOR_ERRORS, ConnectorError } from '../../connectors/errors.ts'
-import { EngineError, ERRORS } from '../../engine/index.ts'
-import { withoutKeys } from '../accounts/keys.ts'
+import { EngineError, ERRORS, faultsOf, type UploadFault } from '../../engine/index.ts'
+import { machineError } from '../../engine/machine-errors.ts'
+import { withoutKeys } from './api-keys.ts'
 import { CONNECTOR_STATUSES, ENGINE_STATUSES } from './statuses.ts'
 
 /**
@@ -50,7 +51,6 @@ export const SERVER_ERRORS = {
     status: 409,
     when: 'a dataset that has columns of other data can not follow series',
   },
-  version_gone: { status: 410, when: 'a version of a dataset that was asked for is no longer kept' },
   changed_meanwhile: { status: 412, when: 'the record has changed since the `ETag` in `If-Match`' },
   key_exists: { status: 409, when: 'the account has a key of that name already' },
   too_many_keys: { status: 409, when: 'the account has as many named keys as it may' },
@@ -60,7 +60,11 @@ export const SERVER_ERRORS = {
     status: 415,
     when: 'the path does not support the `Content-Type` or the `Content-Encoding`',
   },
-  range_not_satisfiable: { status: 416, when: 'none of the ranges in `Range` lies in the file' },
+  range_not_satisfiable: { status: 416, when: 'none of the ranges in `Range` is within the file' },
+  idempotency_key_reused: {
+    status: 422,
+    when: 'another request of the account had the same `Idempotency-Key` in the last day',
+  },
   too_many_failures: { status: 429, when: 'too many wrong API keys were sent' },
   too_many_requests: { status: 429, when: 'the account sends more requests than it may' },
   headers_too_large: {
@@ -116,11 +120,26 @@ function withStatuses<Code extends string>(
   return (Object.keys(errors) as Code[]).map((code) => [code, { status: statuses[code], when: errors[code] }])
 }
 
+/** An error that was thrown elsewhere, with headers for the answer. */
+export class ErrorWithHeaders extends Error {
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(cause: unknown, headers: Readonly<Record<string, string>>) {
+    super('an error with headers', { cause })
+    this.headers = headers
+  }
+}
+
 /** An error in the form in which it is sent to a client. */
 export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: { readonly error: string; readonly code: string }
+  readonly body: {
+    readonly error: string
+    readonly code: string
+    /** What is wrong with an upload, at most twenty things, of which `error` tells the first. */
+    readonly errors?: readonly UploadFault[]
+  }
 }
 
 /** Seconds after which a client should try again, unless the error itself says so. */
@@ -136,12 +155,17 @@ const INTERNAL: ErrorAnswer = {
  * Turns every error into an answer. An error that was not raised on purpose gives a 500 without details, because its
  * message may contain a path, SQL or an address.
  */
-export function errorAnswer(error: unknown): ErrorAnswer {
+export function errorAnswer(thrown: unknown): ErrorAnswer {
+  if (thrown instanceof ErrorWithHeaders) {
+    const given = errorAnswer(thrown.cause)
+    return { ...given, headers: { ...given.headers, ...thrown.headers } }
+  }
+  const error = machineError(thrown) ?? thrown
   if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
   if (error instanceof EngineError) {
     return error.code === 'internal'
       ? INTERNAL
-      : answer(ENGINE_STATUSES[error.code], error.message, error.code)
+      : withFaults(answer(ENGINE_STATUSES[error.code], error.message, error.code), error)
   }
   if (error instanceof ConnectorError) {
     const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }
@@ -150,6 +174,12 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   }
   const known = fastifyError(error)
   return known ? answer(known.status, known.message, known.code) : INTERNAL
+}
+
+function withFaults(given: ErrorAnswer, error: EngineError): ErrorAnswer {
+  if (error.code !== 'invalid_upload' && error.code !== 'duplicate_key') return given
+  const errors = faultsOf(error).map((fault) => ({ ...fault, error: withoutKeys(fault.error) }))
+  return { ...given, body: { ...given.body, errors } }
 }
 
 /** Says how to save a key, if the connectors say that a key of the user's own would help. They don't know our paths. */
@@ -187,7 +217,7 @@ function fastifyError(error: unknown): ServerError | undefined {
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ServerError('bad_request', 'The length of the body is not what Content-Length says.')
     case 'FST_ERR_BAD_URL':
-      return new ServerError('invalid_url', 'The path holds malformed percent-encoding.')
+      return new ServerError('invalid_url', 'The path contains malformed percent-encoding.')
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServerError('uri_too_long', 'A part of the path is longer than the limit.')
     default:

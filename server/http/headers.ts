@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
 import cors from '@fastify/cors'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** Forbids pages to load anything, unless a route sets another policy. */
 const NO_CONTENT_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -18,6 +19,12 @@ export function addSecurityHeaders(app: FastifyInstance): void {
     reply.headers(SECURITY_HEADERS)
     done()
   })
+}
+
+/** Adds links to those that an answer has (RFC 8288). */
+export function addLink(reply: FastifyReply, ...links: readonly string[]): void {
+  const before = reply.getHeader('link')
+  reply.header('link', [...(before === undefined ? [] : [before]), ...links].join(', '))
 }
 
 /** The headers with which a page may ask, beside those that every page may send. */
@@ -58,9 +65,42 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   if (origins.length === 0) return
   await app.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ASKED,
     exposedHeaders: ANSWERED,
     maxAge: 600,
+  })
+}
+
+/** Whether an `If-None-Match` header names an entity tag, compared weakly (RFC 9110, 13.1.2). */
+export function matchesTag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  const opaque = (text: string) => text.replace(/^W\//, '')
+  return [...header.matchAll(/(?:W\/)?"[^"]*"/g)].some(([given]) => opaque(given) === opaque(tag))
+}
+
+/**
+ * Keeps caches from giving an answer that needs a key to others, or one that is out of date: they must ask, by the
+ * entity tag of the answer, whether it has changed. With `origins`, answers differ by `Origin`.
+ */
+export function addValidators(app: FastifyInstance, origins: readonly string[]): void {
+  const byOrigin = origins.length > 0 && !origins.includes('*')
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { method, routeOptions, headers } = request
+    if (byOrigin) {
+      const vary = String(reply.getHeader('vary') ?? '')
+      if (!/\borigin\b/i.test(vary)) reply.header('vary', [vary, 'Origin'].filter(Boolean).join(', '))
+    }
+    if (routeOptions.config.public) return done()
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-cache')
+    const reads = method === 'GET' || method === 'HEAD'
+    if (!reads || reply.statusCode !== 200 || typeof payload !== 'string') return done()
+    if (!reply.hasHeader('etag')) {
+      reply.header('etag', `W/"${hash('sha256', payload, 'base64url').slice(0, 22)}"`)
+    }
+    if (!matchesTag(headers['if-none-match'], String(reply.getHeader('etag')))) return done()
+    reply.code(304).removeHeader('content-type').removeHeader('content-length')
+    done(null, '')
   })
 }

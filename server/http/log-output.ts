@@ -14,17 +14,17 @@ export class LogOutput {
 
   constructor() {
     process.stdout.on('error', () => {})
-    process.once('exit', () => this.#flush())
+    process.once('exit', () => this.flush())
   }
 
   /** Receives a line from pino, which begins with its level. */
   write(line: string): void {
     this.#lines += line
-    if (this.#lines.length >= MOST_CHARACTERS || !line.startsWith('{"level":30')) this.#flush()
-    else this.#timer ??= setTimeout(() => this.#flush(), WAIT_MS)
+    if (this.#lines.length >= MOST_CHARACTERS || !line.startsWith('{"level":30')) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), WAIT_MS)
   }
 
-  #flush(): void {
+  flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     const lines = this.#lines

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { nearest } from '../../engine/index.ts'
 import { ServerError } from './errors.ts'
 
 /** Remembers which methods each path has, to tell a wrong method (405) from a wrong path (404). */
@@ -16,12 +17,23 @@ export class Paths {
     })
   }
 
+  /** A hint that names the path whose first segment is spelt almost so. */
+  #meant(path: string): string {
+    const routes = [...this.#paths]
+    const firsts = routes.flatMap(([url]) => FIRST.exec(url) ?? [])
+    const first = nearest(FIRST.exec(path)?.[0] ?? '', firsts)
+    const meant = first === undefined ? path : path.replace(FIRST, () => first)
+    return meant !== path && routes.some(([, { pattern }]) => pattern.test(meant))
+      ? ` Did you mean ${meant}?`
+      : ''
+  }
+
   /** The error for a request that no route handles. */
   refusal(method: string, url: string): ServerError {
     const path = url.split('?', 1)[0]!
     const methods = [...this.#paths.values()].find(({ pattern }) => pattern.test(path))?.methods
     if (!methods?.size || methods.has(method)) {
-      return new ServerError('unknown_path', 'There is nothing at this path.')
+      return new ServerError('unknown_path', `There is nothing at this path.${this.#meant(path)}`)
     }
     const allow = [...methods].sort().join(', ')
     return new ServerError(
@@ -33,6 +45,9 @@ export class Paths {
     )
   }
 }
+
+/** The first segment of a path. */
+const FIRST = /[^/]+/
 
 function patternOf(url: string): RegExp {
   const source = url

@@ -20,8 +20,11 @@ export function parameters<const Properties extends QuerySchema['properties']>(p
   return { type: 'object', additionalProperties: false, properties } as const
 }
 
-/** This name in a schema allows parameter aliases of any name, such as `@p=5` (OData 4.01 part 2, 5.3). */
-export const ALIASES = '@'
+/**
+ * This name in a schema allows parameter aliases of any name, such as `@p=5` (OData 4.01 part 2, 5.3). The parameter
+ * itself may hold them as a JSON object, because generated clients can't send parameters of any name.
+ */
+const ALIASES = 'aliases'
 
 /** The parameter that authenticates, so it is allowed on every path. */
 const API_KEY = 'apiKey'
@@ -62,7 +65,7 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   const known = schema?.properties ?? {}
   const values: Record<string, unknown> = {}
   const seen = new Set<string>()
-  const aliases: Record<string, string> = {}
+  const aliases: [name: string, value: string][] = []
   for (const [given, text] of pairs(query.replace(TICKET, ''))) {
     const isAlias = given.startsWith('@') && Object.hasOwn(known, ALIASES)
     const name = isAlias ? given : isApiKey(given) ? API_KEY : parameterName(given, known)
@@ -71,10 +74,11 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
       throw invalid(`The query parameter ${name} is given twice${given === name ? '' : ` (as ${given})`}.`)
     }
     seen.add(name)
-    if (isAlias) aliases[given] = text
+    if (isAlias) aliases.push([given, text])
+    else if (name === ALIASES) aliases.push(...aliasesIn(text, seen))
     else if (name !== API_KEY) values[name] = typed(name, text, known[name]!)
   }
-  if (Object.keys(aliases).length > 0) values[ALIASES] = aliases
+  if (aliases.length > 0) values[ALIASES] = Object.fromEntries(aliases)
   return values
 }
 
@@ -95,29 +99,69 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw new ServerError('invalid_url', 'The query string holds malformed percent-encoding.')
+    throw new ServerError('invalid_url', 'The query string contains malformed percent-encoding.')
   }
 }
 
 function parameterName(given: string, known: QuerySchema['properties']): string | undefined {
-  if (Object.hasOwn(known, given) && given !== ALIASES) return given
+  if (Object.hasOwn(known, given)) return given
   const option = `$${given.replace(/^\$/, '').toLowerCase()}`
   return Object.hasOwn(known, option) ? option : undefined
+}
+
+/** The aliases of a JSON object. Their names are added to those that were seen. */
+function aliasesIn(text: string, seen: Set<string>): [name: string, value: string][] {
+  const wrong = `${ALIASES} must be a JSON object whose names begin with @, as {"@p":"'LAX'"}.`
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw invalid(wrong)
+  }
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  if (
+    entries.length === 0 ||
+    !entries.every(([name, one]) => name.startsWith('@') && typeof one === 'string')
+  )
+    throw invalid(wrong)
+  for (const [name] of entries) {
+    if (seen.has(name)) throw invalid(`The query parameter ${name} is given twice.`)
+    seen.add(name)
+  }
+  return entries
+}
+
+/** What other services call our options. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...{ limit: '$top', take: '$top', first: '$top', rows: '$top', n: '$top', tail: '$last', offset: '$skip' },
+  ...{
+    where: '$filter',
+    query: '$filter',
+    q: '$search',
+    sort: '$orderby',
+    order: '$orderby',
+    sortby: '$orderby',
+  },
+  ...{ columns: '$select', fields: '$select', group: '$apply', groupby: '$apply', aggregate: '$apply' },
 }
 
 function unknownParameter(given: string, known: readonly string[]): string {
   if (given.startsWith('@'))
     return `Parameter aliases such as ${JSON.stringify(given)} are not supported here.`
   const names = [...known.filter((name) => name !== ALIASES), API_KEY]
+  const plain = given.replace(/^\$/, '')
+  const elsewhere = ELSEWHERE[plain.toLowerCase().replaceAll('_', '')] ?? ''
   // Compared without the dollar sign, so that `tpo` is found to be near to `$top`.
   const meant = nearest(
-    given.replace(/^\$/, ''),
+    plain,
     names.map((name) => name.replace(/^\$/, '')),
   )
-  const likely = names.find((name) => name.replace(/^\$/, '') === meant)
+  const likely = names.includes(elsewhere)
+    ? elsewhere
+    : names.find((name) => name.replace(/^\$/, '') === meant)
   const hint = likely === undefined ? '' : ` Did you mean ${likely}?`
   const list = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
-  return `Unknown query parameter ${JSON.stringify(given)}.${hint} Known here ${names.length === 1 ? 'is' : 'are'} ${list}.`
+  return `Unknown query parameter ${JSON.stringify(given)}.${hint} Valid parameters: ${list}.`
 }
 
 function typed(name: string, text: string, schema: ParameterSchema): unknown {
@@ -126,10 +170,10 @@ function typed(name: string, text: string, schema: ParameterSchema): unknown {
       return text
     case 'integer':
       if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
-      throw invalid(`${name} must be a whole number that is not negative; it is ${JSON.stringify(text)}.`)
+      throw invalid(`${name} must be a non-negative integer (got ${JSON.stringify(text)}).`)
     case 'boolean':
-      if (text === 'true' || text === 'false') return text === 'true'
-      throw invalid(`${name} must be true or false; it is ${JSON.stringify(text)}.`)
+      if (/^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true'
+      throw invalid(`${name} must be true or false (got ${JSON.stringify(text)}).`)
     case 'object':
       throw new TypeError('only aliases are an object')
     default:

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv'
+import { nearest } from '../../engine/index.ts'
 
 /**
  * A sentence about one fault that Ajv found. Ajv must be `verbose`, so that it gives the wrong value.
@@ -15,7 +16,7 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
     case 'additionalProperties': {
       const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object)
       const unknown = JSON.stringify(error.params['additionalProperty'])
-      return `${where} has an unknown field ${unknown}; known are ${known.join(', ')}.`
+      return `${where} has an unknown field ${unknown}; valid fields: ${known.join(', ')}.`
     }
     case 'type':
       // Fastify gives null for a missing body.
@@ -23,7 +24,7 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
         ? `${where} must be ${typeName(error.schema)}; it is empty or null.`
         : `${where} must be ${typeName(error.schema)}, not ${typeOf(error.data)}.`
     case 'enum':
-      return `${where} must be one of ${(error.schema as unknown[]).join(', ')}; it is ${brief(error.data)}.`
+      return `${where} must be one of ${(error.schema as unknown[]).join(', ')}; it is ${brief(error.data)}.${meantValue(error)}`
     case 'minLength':
     case 'minItems':
       return `${where} must not be empty.`
@@ -32,7 +33,7 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
     case 'maxItems':
       return `${where} has at most ${error.schema} items.`
     case 'minProperties':
-      return `${where} must have at least one field; known are ${Object.keys((error.parentSchema?.['properties'] ?? {}) as object).join(', ')}.`
+      return `${where} must have at least one field; valid fields: ${Object.keys((error.parentSchema?.['properties'] ?? {}) as object).join(', ')}.`
     case 'maximum':
       return `${where} must be at most ${error.schema}; it is ${brief(error.data)}.`
     case 'minimum':
@@ -46,6 +47,28 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
     default:
       return `${where} ${error.message}.`
   }
+}
+
+/** What formats are called elsewhere. */
+const FORMAT_NAMES: Readonly<Record<string, string>> = {
+  ...{
+    excel: 'xlsx',
+    xls: 'xlsx',
+    jsonl: 'ndjson',
+    jsonlines: 'ndjson',
+    feather: 'arrow',
+    ipc: 'arrow',
+    pq: 'parquet',
+  },
+}
+
+/** A question that names the value that was probably meant; empty if there is none. */
+function meantValue({ data, schema }: ErrorObject): string {
+  const known = (schema as unknown[]).filter((one) => typeof one === 'string')
+  const text = String(data)
+  const elsewhere = FORMAT_NAMES[text.toLowerCase()] ?? ''
+  const meant = known.includes(elsewhere) ? elsewhere : nearest(text.slice(0, 64), known)
+  return meant === undefined ? '' : ` Did you mean ${meant}?`
 }
 
 /** A JSON pointer in the usual notation: `columns[0].name`. */

@@ -10,6 +10,8 @@ export class Trace {
   bytes: number | undefined
   /** Milliseconds to the first byte of data. */
   firstByte: number | undefined
+  /** Whether another route answers the request, with a trace of its own. */
+  passedOn = false
   readonly #timings: [name: string, milliseconds: number][] = []
   #mark = this.started
 
@@ -52,6 +54,7 @@ export function traceRequests(app: FastifyInstance, metrics: Metrics): void {
 
 function finish(request: FastifyRequest, reply: FastifyReply, metrics: Metrics): void {
   const { trace } = request
+  if (trace.passedOn) return
   const route = request.routeOptions.url ?? 'unknown'
   // 499, as in nginx, if the client left or the connection was cut before the end.
   const whole = reply.raw.writableFinished

@@ -10,7 +10,7 @@ import { faultSentence } from './schema-fault.ts'
 const ajv = new Ajv({
   verbose: true,
   allowUnionTypes: true,
-  keywords: ['documented'],
+  keywords: ['documented', 'component'],
   meta: false,
   validateSchema: false,
 })

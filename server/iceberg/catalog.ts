@@ -1,15 +1,14 @@
-import { type Dataset, type Naming, type Snapshot, s3Requests } from '../../engine/index.ts'
-import type { Config } from '../config/config.ts'
-import { ServerError } from '../http/errors.ts'
+import { type Dataset, EngineError, type Naming, type Snapshot, s3Requests } from '../../engine/index.ts'
+import type { Config } from '../config/schema.ts'
 import type { Services } from '../services.ts'
 import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
 import { IcebergError } from './errors.ts'
 import type { Names } from './names.ts'
 
-type Place = Pick<Services, 'engine' | 'kept' | 'config'>
+type Backend = Pick<Services, 'engine' | 'kept' | 'config'>
 
 /** The names in the path of a request. */
-export interface Asked {
+export interface RequestPath {
   readonly names: Names
   readonly naming: Naming
   readonly namespace: string
@@ -25,13 +24,13 @@ export async function listNamespaces(names: Names, parent: string | undefined) {
   return { namespaces: (await names.namespaces()).map((name) => [name]) }
 }
 
-export async function describeNamespace({ engine }: Place, { names, namespace }: Asked) {
+export async function describeNamespace({ engine }: Backend, { names, namespace }: RequestPath) {
   const { id, description } = await engine.repository(await names.repository(namespace))
   const properties = { 'parquetry.repository': String(id), ...(description && { comment: description }) }
   return { namespace: [namespace], properties }
 }
 
-export async function listTables({ names, namespace }: Asked) {
+export async function listTables({ names, namespace }: RequestPath) {
   const tables = await names.tables(await names.repository(namespace))
   return { identifiers: tables.map((name) => ({ namespace: [namespace], name })) }
 }
@@ -40,8 +39,8 @@ export async function listTables({ names, namespace }: Asked) {
  * A version as a table. It is kept for ten minutes, because the client reads its files next.
  * @throws IcebergError `noNamespace`, `noTable`, `noPlace`
  */
-export async function loadTable({ engine, kept, config }: Place, asked: Asked) {
-  const { names, naming, namespace, table } = asked
+export async function loadTable({ engine, kept, config }: Backend, path: RequestPath) {
+  const { names, naming, namespace, table } = path
   const { datasetId, version } = await names.table(await names.repository(namespace), table)
   // Objects are protected by the store's credentials. Files are not, so their paths are given only if the operator
   // allows it.
@@ -73,8 +72,8 @@ function storeSettings({ store, s3Endpoint, s3Region, s3PathStyle }: Config): Re
 
 /** Throws if there is no such table. Doesn't check whether its files can be opened. @throws IcebergError */
 export async function requireTable(
-  { engine, kept }: Place,
-  { names, namespace, table }: Asked,
+  { engine, kept }: Backend,
+  { names, namespace, table }: RequestPath,
 ): Promise<void> {
   const { datasetId, version } = await names.table(await names.repository(namespace), table)
   if (version !== undefined) await keptVersion(kept, await engine.dataset(datasetId), version)
@@ -92,7 +91,7 @@ async function keptVersion(
     try {
       return await kept.get(dataset, version ?? (await dataset.record()).version)
     } catch (error) {
-      if (!(error instanceof ServerError && error.code === 'version_gone')) throw error
+      if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
       if (version !== undefined || tried === TRIES) throw new IcebergError('noTable', error.message)
     }
   }

@@ -1,8 +1,8 @@
+import type { Engine } from '../../engine/index.ts'
+import type { Access } from '../accounts/access.ts'
 import type { Account } from '../accounts/accounts.ts'
 import type { Services } from '../services.ts'
 import { IcebergError } from './errors.ts'
-
-type Place = Pick<Services, 'engine' | 'access'>
 
 /** The dataset that a table's name means. If `version` is undefined, its current version is meant. */
 export interface NamedTable {
@@ -11,29 +11,53 @@ export interface NamedTable {
 }
 
 /** The names that repositories and datasets have in a warehouse, for one account. */
-export interface Names {
+export abstract class Names {
+  protected readonly engine: Engine
+  readonly #access: Access
+  readonly #account: Account
+
+  constructor({ engine, access }: Services, account: Account) {
+    this.engine = engine
+    this.#access = access
+    this.#account = account
+  }
+
   /** Names of the repositories that the account may read. */
-  namespaces(): Promise<string[]>
+  abstract namespaces(): Promise<string[]>
   /** @throws IcebergError `noNamespace` */
-  repository(namespace: string): Promise<number>
+  abstract repository(namespace: string): Promise<number>
+  protected abstract nameOf(dataset: { readonly id: number; readonly name: string }): string
+  /** How a name is that pins a version: the name without it, and the version. */
+  protected abstract readonly pinned: RegExp
+
+  protected readable() {
+    return this.#access.readable(this.#account)
+  }
+
   /** Names of the datasets of a repository. */
-  tables(repositoryId: number): Promise<string[]>
+  async tables(repositoryId: number): Promise<string[]> {
+    return (await this.engine.datasets({ repositoryId })).map((dataset) => this.nameOf(dataset))
+  }
+
   /** @throws IcebergError `noTable` */
-  table(repositoryId: number, name: string): Promise<NamedTable>
+  async table(repositoryId: number, name: string): Promise<NamedTable> {
+    const datasets = await this.engine.datasets({ repositoryId })
+    const named = (asked: string | undefined) => datasets.find((dataset) => this.nameOf(dataset) === asked)
+    const whole = named(name)
+    if (whole) return { datasetId: whole.id, version: undefined }
+    const [, base, version] = this.pinned.exec(name) ?? []
+    const found = named(base)
+    if (found) return { datasetId: found.id, version: Number(version) }
+    throw new IcebergError('noTable', `The repository has no dataset ${JSON.stringify(name)}.`)
+  }
 }
 
 /**
  * The names that users gave. If the account reads two repositories of the same name, `~` and the id are appended to
  * both (`sales~3`); this longer form is accepted for every repository. `Table@7` is version 7 of a table.
  */
-export class PeoplesNames implements Names {
-  readonly #place: Place
-  readonly #account: Account
-
-  constructor(place: Place, account: Account) {
-    this.#place = place
-    this.#account = account
-  }
+export class PeoplesNames extends Names {
+  protected readonly pinned = /^(.*)@(\d{1,15})$/s
 
   async namespaces(): Promise<string[]> {
     const repositories = await this.#repositories()
@@ -52,24 +76,13 @@ export class PeoplesNames implements Names {
     throw noNamespace(namespace, several && ` Several have that name: say ${several}.`)
   }
 
-  async tables(repositoryId: number): Promise<string[]> {
-    const datasets = await this.#place.engine.datasets({ repositoryId })
-    return datasets.map(({ name }) => name)
-  }
-
-  async table(repositoryId: number, name: string): Promise<NamedTable> {
-    const datasets = await this.#place.engine.datasets({ repositoryId })
-    const whole = datasets.find((dataset) => dataset.name === name)
-    if (whole) return { datasetId: whole.id, version: undefined }
-    const [, base, version] = /^(.*)@(\d{1,15})$/s.exec(name) ?? []
-    const pinned = datasets.find((dataset) => dataset.name === base)
-    if (pinned) return { datasetId: pinned.id, version: Number(version) }
-    throw noTable(name)
+  protected nameOf({ name }: { readonly name: string }): string {
+    return name
   }
 
   async #repositories() {
-    const readable = await this.#place.access.readable(this.#account)
-    const repositories = await this.#place.engine.repositories()
+    const readable = await this.readable()
+    const repositories = await this.engine.repositories()
     return repositories.filter(({ id }) => readable.has(id))
   }
 }
@@ -78,38 +91,21 @@ export class PeoplesNames implements Names {
  * Names made of ids, for programs that allow few characters in names or ignore case: repository 3 is `r3`, dataset 17
  * is `d17`, and `d17_7` is its version 7.
  */
-export class PlainNames implements Names {
-  readonly #place: Place
-  readonly #account: Account
-
-  constructor(place: Place, account: Account) {
-    this.#place = place
-    this.#account = account
-  }
+export class PlainNames extends Names {
+  protected readonly pinned = /^(.*)_(\d{1,15})$/
 
   async namespaces(): Promise<string[]> {
-    const readable = await this.#place.access.readable(this.#account)
-    return [...readable.keys()].map((id) => `r${id}`)
+    return [...(await this.readable()).keys()].map((id) => `r${id}`)
   }
 
   async repository(namespace: string): Promise<number> {
     const id = Number(/^r([1-9]\d{0,14})$/.exec(namespace)?.[1])
-    const readable = await this.#place.access.readable(this.#account)
-    if (readable.has(id)) return id
+    if ((await this.readable()).has(id)) return id
     throw noNamespace(namespace)
   }
 
-  async tables(repositoryId: number): Promise<string[]> {
-    const datasets = await this.#place.engine.datasets({ repositoryId })
-    return datasets.map(({ id }) => `d${id}`)
-  }
-
-  async table(repositoryId: number, name: string): Promise<NamedTable> {
-    const [, id, version] = /^d([1-9]\d{0,14})(?:_(\d{1,15}))?$/.exec(name) ?? []
-    const datasets = await this.#place.engine.datasets({ repositoryId })
-    const found = datasets.find((dataset) => dataset.id === Number(id))
-    if (found) return { datasetId: found.id, version: version === undefined ? undefined : Number(version) }
-    throw noTable(name)
+  protected nameOf({ id }: { readonly id: number }): string {
+    return `d${id}`
   }
 }
 
@@ -119,8 +115,4 @@ function noNamespace(name: string, more = ''): IcebergError {
     'noNamespace',
     `There is no repository ${JSON.stringify(name)} that this key may read.${more}`,
   )
-}
-
-function noTable(name: string): IcebergError {
-  return new IcebergError('noTable', `The repository has no dataset ${JSON.stringify(name)}.`)
 }

@@ -4,11 +4,11 @@ import { noteRefusal } from '../http/answer-errors.ts'
 import { type ParameterSchema, parameters } from '../http/query.ts'
 import type { Services } from '../services.ts'
 import {
-  type Asked,
   describeNamespace,
   listNamespaces,
   listTables,
   loadTable,
+  type RequestPath,
   requireTable,
 } from './catalog.ts'
 import { IcebergError, icebergAnswer } from './errors.ts'
@@ -46,13 +46,13 @@ type NamesOf = ConstructorParameters<typeof PeoplesNames>
 
 type Answer = (
   services: Services,
-  asked: Asked,
+  path: RequestPath,
   request: FastifyRequest,
   reply: FastifyReply,
 ) => Promise<unknown>
 
-const exists: (check: Answer) => Answer = (check) => async (services, asked, request, reply) => {
-  await check(services, asked, request, reply)
+const exists: (check: Answer) => Answer = (check) => async (services, path, request, reply) => {
+  await check(services, path, request, reply)
   return reply.code(204).send()
 }
 
@@ -73,7 +73,7 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<Method, Answer>>>>>
   },
   '/namespaces/:namespace/properties': { POST: refused },
   '/namespaces/:namespace/register': { POST: refused },
-  '/namespaces/:namespace/tables': { GET: (_, asked) => listTables(asked), POST: refused },
+  '/namespaces/:namespace/tables': { GET: (_, path) => listTables(path), POST: refused },
   '/namespaces/:namespace/tables/:table': {
     GET: loadTable,
     HEAD: exists(requireTable),
@@ -108,13 +108,13 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
         handler: async (request, reply) => {
           const answer = answers[request.method as Method]
           if (!answer) throw wrongMethod(request.method, Object.keys(answers))
-          const asked = {
+          const path = {
             naming,
             names: new names(services, request.account),
             namespace: nameIn(request, 'namespace'),
             table: nameIn(request, 'table'),
           }
-          return answer(services, asked, request, reply)
+          return answer(services, path, request, reply)
         },
       })
     }

@@ -15,7 +15,7 @@ export async function answer(
   const server = mcpServer(clientWithin(app, request))
   try {
     await server.connect(transport)
-    const asked = new Request(`${request.protocol}://${request.host}${request.url}`, {
+    const asked = new Request(`${request.publicUrl}${request.url}`, {
       method: 'POST',
       headers: headersOf(request),
     })
@@ -56,7 +56,7 @@ function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
   const key = apiKeyIn(rawQuery(request.url))
   return new Client({
     ...(key !== undefined && { key }),
-    url: `${request.protocol}://${request.host}${app.prefix}`,
+    url: `${request.publicUrl}${app.prefix}`,
     fetch: within,
   })
 }

@@ -1,14 +1,16 @@
-import type { Client, Column } from '../client/index.ts'
-import { type AskedRows, QUESTION, questionOf } from './question.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fromPlain, QUERY, VERSION } from '../../engine/options.ts'
+import type { Client, Column, Profile } from '../client/index.ts'
+import { argumentsOf, DATASET } from './arguments.ts'
 import { fitting, MOST_CHARACTERS, type Tool, text } from './tool.ts'
 
 const MOST_DATASETS = 50
 const MOST_ROWS = 500
 const USUAL_ROWS = 50
-/** Columns are described from at most this many rows. */
-const SAMPLE = 1_000
 const MOST_DESCRIBED = 100
 const EXAMPLES = 5
+/** Pauses before the profile is asked for again, in milliseconds; after the last one, columns come without figures. */
+const PAUSES = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800]
 
 export const findDatasets: Tool = {
   name: 'find_datasets',
@@ -29,7 +31,7 @@ export const findDatasets: Tool = {
     const words = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
     const found = datasets
       .map((one) => ({
-        id: one.id,
+        dataset: one.id,
         name: one.name,
         repository: repositories.find(({ id }) => id === one.repositoryId)?.name ?? '',
         description: one.description,
@@ -57,34 +59,39 @@ export const describeDataset: Tool = {
     type: 'object',
     additionalProperties: false,
     required: ['dataset'],
-    properties: { dataset: QUESTION.dataset },
+    properties: { dataset: DATASET },
   },
   async run(client, { dataset: id }: { dataset: number }, signal) {
     const dataset = await client.datasets.get(id, { signal })
     const columns = dataset.columns.slice(0, MOST_DESCRIBED)
-    const rows = await rowsOf(client, id, { select: columns.map(({ name }) => name), top: SAMPLE, signal })
-    const described = columns.map((column) => profile(column, rows))
-    const whole = rows.length === dataset.rowCount
+    const [rows, profile] = await Promise.all([
+      rowsOf(client, id, { select: columns.map(({ name }) => name), top: EXAMPLES, signal }),
+      profileOf(client, id, signal),
+    ])
+    const profiles = new Map((profile?.columns ?? []).map((column) => [column.name, column]))
+    const all = columns.map((column) => described(column, profiles.get(column.name)))
     const notes = [
-      whole ? '' : `Values are from the first ${rows.length} rows only.`,
-      columns.length < dataset.columns.length
-        ? `The first ${columns.length} of ${dataset.columns.length} columns.`
-        : '',
-    ].filter(Boolean)
+      !profile && 'The figures of the columns are not known yet: ask again later.',
+      columns.length < dataset.columns.length &&
+        `The first ${columns.length} of ${dataset.columns.length} columns.`,
+    ].filter((note) => note !== false)
     const base = {
-      id,
+      dataset: id,
       name: dataset.name,
       description: dataset.description,
       rows: dataset.rowCount,
       version: dataset.version,
       changed: dataset.updatedAt,
     }
-    const shown = fitting(described)
-    if (shown.length < described.length) notes.push(`Cut to ${shown.length} columns for length.`)
-    const examples = fitting(rows.slice(0, EXAMPLES), MOST_CHARACTERS / 4)
+    const shown = fitting(all)
+    if (shown.length < all.length) notes.push(`Cut to ${shown.length} columns for length.`)
+    const examples = fitting(rows, MOST_CHARACTERS / 4)
     return { ...base, columns: shown, examples, ...(notes.length > 0 && { note: notes.join(' ') }) }
   },
 }
+
+const OPTIONS = { ...QUERY, ...VERSION }
+const ROWS = argumentsOf(OPTIONS)
 
 export const queryDataset: Tool = {
   name: 'query_dataset',
@@ -97,42 +104,73 @@ export const queryDataset: Tool = {
     additionalProperties: false,
     required: ['dataset'],
     properties: {
-      ...QUESTION,
-      top: {
-        type: 'integer',
-        minimum: 0,
-        maximum: MOST_ROWS,
-        default: USUAL_ROWS,
-        description: 'The most rows to return.',
-      },
-      skip: { type: 'integer', minimum: 0, description: 'Number of rows to skip.' },
+      dataset: DATASET,
+      ...ROWS,
+      top: { ...ROWS['top'], maximum: MOST_ROWS, default: USUAL_ROWS },
+      last: { ...ROWS['last'], maximum: MOST_ROWS },
     },
   },
-  async run(client, given: AskedRows & { top?: number; skip?: number }, signal) {
-    const { dataset: id, top = USUAL_ROWS, skip } = given
-    const download = await client.datasets.download(id, 'csv', { ...questionOf(given), top: 0, signal })
+  async run(client, given: { readonly dataset: number }, signal) {
+    const id = given.dataset
+    const {
+      last,
+      top = last === undefined ? USUAL_ROWS : undefined,
+      skip,
+      ...query
+    } = fromPlain(given, OPTIONS)
+    const download = await client.datasets.download(id, 'csv', { ...query, top: 0, signal })
     await download.cancel()
     const matching = download.rowCount!
-    const rows = top === 0 ? [] : await rowsOf(client, id, { ...questionOf(given), top, skip, signal })
+    const rows = top === 0 ? [] : await rowsOf(client, id, { ...query, top, skip, last, signal })
     const shown = fitting(rows)
+    const before = last === undefined ? (skip ?? 0) : Math.max(0, matching - last)
     const notes = [
       shown.length < rows.length ? `Cut to ${shown.length} rows for length: select fewer columns.` : '',
-      (skip ?? 0) + shown.length < matching && top > 0
-        ? `Rows ${(skip ?? 0) + 1} to ${(skip ?? 0) + shown.length} of ${matching}.`
+      before + shown.length < matching && top !== 0
+        ? `Rows ${before + 1} to ${before + shown.length} of ${matching}.`
         : '',
     ].filter(Boolean)
     return { matching, rows: shown, ...(notes.length > 0 && { note: notes.join(' ') }) }
   },
 }
 
-async function rowsOf(
-  client: Client,
-  id: number,
-  question: Parameters<Client['datasets']['rows']>[1],
-): Promise<Record<string, unknown>[]> {
+export const runSql: Tool = {
+  name: 'run_sql',
+  title: 'Run SQL',
+  description:
+    `Rows of one SELECT (DuckDB's SQL) over the readable tables, for joins, windows and subqueries. Tables are written ` +
+    `"repository"."dataset". Returns at most ${MOST_ROWS} rows; aggregate in the statement instead of reading many.`,
+  arguments: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['sql'],
+    properties: {
+      sql: { type: 'string', description: 'The statement.' },
+      top: {
+        type: 'integer',
+        minimum: 0,
+        maximum: MOST_ROWS,
+        default: USUAL_ROWS,
+        description: 'The most rows.',
+      },
+    },
+  },
+  async run(client, { sql, top = USUAL_ROWS }: { readonly sql: string; readonly top?: number }, signal) {
+    const rows = await gathered(client.sqlRows(sql, { top, signal }))
+    const shown = fitting(rows)
+    const cut = shown.length < rows.length && `Cut to ${shown.length} rows for length: select fewer columns.`
+    return { rows: shown, ...(cut && { note: cut }) }
+  },
+}
+
+function rowsOf(client: Client, id: number, query: Parameters<Client['datasets']['rows']>[1]) {
+  return gathered(client.datasets.rows(id, query))
+}
+
+async function gathered(given: AsyncIterable<Record<string, unknown>>): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = []
   let length = 0
-  for await (const row of client.datasets.rows(id, question)) {
+  for await (const row of given) {
     rows.push(row)
     length += text(row).length
     // Rows may be megabytes long, and only MOST_CHARACTERS are shown. The caller notes what was cut.
@@ -141,34 +179,34 @@ async function rowsOf(
   return rows
 }
 
-function profile({ name, type, description }: Column, rows: readonly Record<string, unknown>[]) {
-  const values = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined)
-  const nulls = rows.length - values.length
-  const counts = new Map<string, number>()
-  for (const value of values) {
-    const key = typeof value === 'string' ? value : text(value)
-    counts.set(key, (counts.get(key) ?? 0) + 1)
+/** The profile, once the server has made it; undefined if that takes long. */
+async function profileOf(client: Client, id: number, signal: AbortSignal): Promise<Profile | undefined> {
+  for (const pause of PAUSES) {
+    const made = await client.datasets.profile(id, { signal })
+    if (made) return made
+    await delay(pause, undefined, { signal })
   }
-  const few = counts.size <= 12 && counts.size < values.length
-  const sorted = [...values].sort(compare)
+  return undefined
+}
+
+function described(
+  { name, type, description, unit }: Column,
+  profile: Profile['columns'][number] | undefined,
+) {
+  const { nulls = 0, distinct, min, max, mean, top } = profile ?? {}
+  const few = top && distinct && distinct.value <= top.length
   return {
     name,
     type,
     ...(description && { description }),
+    ...(unit && { unit }),
     ...(nulls > 0 && { nulls }),
     ...(few
-      ? {
-          values: Object.fromEntries(
-            [...counts].sort((a, b) => b[1] - a[1]).map(([key, count]) => [short(key), count]),
-          ),
-        }
-      : { min: short(sorted[0]), max: short(sorted.at(-1)), distinct: counts.size }),
+      ? { values: Object.fromEntries(top.map(({ value, count }) => [short(String(value)), count])) }
+      : distinct && { distinct: distinct.value }),
+    ...(min !== undefined && type !== 'boolean' && { min: short(min), max: short(max) }),
+    ...(mean !== undefined && { mean }),
   }
-}
-
-function compare(left: unknown, right: unknown): number {
-  if (left === right) return 0
-  return (left as number) < (right as number) ? -1 : 1
 }
 
 function short<Value>(value: Value): Value | string {

@@ -1,7 +1,9 @@
 import { FORMATS, type Format } from '../../engine/index.ts'
-import type { Writing } from '../client/index.ts'
-import { type AskedRows, QUESTION, questionOf } from './question.ts'
+import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
+import { argumentsOf, DATASET } from './arguments.ts'
 import type { Tool } from './tool.ts'
+
+const ROWS = { ...QUERY, ...WRITING, ...VERSION }
 
 export const exportLink: Tool = {
   name: 'export_link',
@@ -14,38 +16,23 @@ export const exportLink: Tool = {
     additionalProperties: false,
     required: ['dataset'],
     properties: {
-      ...QUESTION,
+      dataset: DATASET,
+      ...argumentsOf(ROWS),
       format: { type: 'string', enum: FORMATS, default: 'csv', description: 'Format of the file.' },
-      delimiter: {
-        type: 'string',
-        description: 'csv: the character between fields, for example ; for spreadsheets in Europe.',
-      },
-      decimal: {
-        type: 'string',
-        enum: ['.', ','],
-        description: 'csv, tsv: the decimal separator; a comma needs another delimiter.',
-      },
-      bom: { type: 'boolean', description: 'csv, tsv: a byte order mark, by which Excel recognizes UTF-8.' },
-      formulas: {
-        type: 'string',
-        enum: ['escape'],
-        description:
-          'csv, tsv: keeps spreadsheets from running texts that begin with = + - or @ as formulas.',
-      },
-      overlong: {
-        type: 'string',
-        enum: ['cut'],
-        description: 'xlsx: cuts texts that are too long for a cell; otherwise they are an error.',
-      },
     },
   },
-  async run(client, given: AskedRows & Omit<Writing, 'null'> & { format?: Format }, signal) {
-    const { dataset, format = 'csv', delimiter, decimal, bom, formulas, overlong } = given
-    const asked = { ...questionOf(given), delimiter, decimal, bom, formulas, overlong, signal }
+  async run(client, given: { readonly dataset: number; readonly format?: Format }, signal) {
+    const { dataset, format = 'csv' } = given
+    const options = { ...fromPlain(given, ROWS), signal }
     // If the query is wrong, the agent must get the error now, not the person who opens the link.
-    const probe = await client.datasets.download(dataset, format, { ...asked, top: 0 })
+    const probe = await client.datasets.download(dataset, format, {
+      ...options,
+      top: 0,
+      skip: undefined,
+      last: undefined,
+    })
     await probe.cancel()
-    const { url, expiresAt } = await client.datasets.link(dataset, format, asked)
+    const { url, expiresAt } = await client.datasets.link(dataset, format, options)
     return { url: url.href, expiresAt, rows: probe.rowCount }
   },
 }

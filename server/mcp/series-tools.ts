@@ -1,4 +1,7 @@
+import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
+import { fromPlain } from '../../engine/options.ts'
 import type { Client } from '../client/index.ts'
+import { argumentsOf } from './arguments.ts'
 import { fitting, MOST_CHARACTERS, type Tool } from './tool.ts'
 
 const MOST_SERIES = 100
@@ -112,25 +115,12 @@ export const readSeries: Tool = {
     properties: {
       provider,
       series_id: { type: 'string', description: 'Id of the series, from find_series.' },
-      start: { type: 'string', description: 'First day wanted, for example 2020-01-01.' },
-      end: { type: 'string', description: 'Last day wanted.' },
+      ...argumentsOf(SERIES_OPTIONS),
     },
   },
-  async run(
-    client,
-    {
-      provider: slug,
-      series_id,
-      start,
-      end,
-    }: { provider: string; series_id: string; start?: string; end?: string },
-    signal,
-  ) {
-    const series = await client.providers.series(slug, series_id, {
-      ...(start !== undefined && { start }),
-      ...(end !== undefined && { end }),
-      signal,
-    })
+  async run(client, given: { readonly provider: string; readonly series_id: string }, signal) {
+    const options = fromPlain(given, SERIES_OPTIONS)
+    const series = await client.providers.series(given.provider, given.series_id, { ...options, signal })
     const newest = series.observations.slice(-MOST_OBSERVATIONS)
     // If not all of them fit, the oldest are left out, because the newest are wanted most often.
     const shown = [...fitting([...newest].reverse())].reverse()

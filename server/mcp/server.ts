@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import { type Client, ParquetryError } from '../client/index.ts'
 import { faultSentence } from '../http/schema-fault.ts'
 import { ownVersion } from '../version.ts'
-import { describeDataset, findDatasets, queryDataset } from './dataset-tools.ts'
+import { describeDataset, findDatasets, queryDataset, runSql } from './dataset-tools.ts'
 import { exportLink } from './link-tool.ts'
 import { findSeries, listProviders, readSeries } from './series-tools.ts'
 import { type Tool, text } from './tool.ts'
@@ -13,6 +13,7 @@ const TOOLS: readonly Tool[] = [
   findDatasets,
   describeDataset,
   queryDataset,
+  runSql,
   exportLink,
   listProviders,
   findSeries,

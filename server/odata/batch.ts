@@ -1,28 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  type BatchAnswer,
+  type BatchRequest,
+  boundaryIn,
+  multipartAnswer,
+  requestsIn,
+} from './batch-multipart.ts'
 import { ODataError } from './errors.ts'
 import { announcedVersion } from './negotiate.ts'
 
 /** Limits on the number of requests in a batch, and on the bytes of all its answers, which are kept in memory. */
 const MOST_REQUESTS = 100
 const MOST_BYTES = 64 * 2 ** 20
-
-/** A request of a batch (OData JSON Format 4.01, 19.1). */
-interface BatchRequest {
-  readonly id: string
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
-  readonly dependsOn: readonly string[]
-}
-
-interface BatchAnswer {
-  readonly id: string
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** JSON text, copied into the answer as it is. Parsing it would change integers above 2^53. */
-  readonly body: string | undefined
-}
 
 /** Headers that every request takes over from the batch, so that it can't use another API key or hide its origin. */
 const OWN = [
@@ -40,22 +29,29 @@ const DEFAULTS = ['odata-maxversion'] as const
 const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 'retry-after', 'location']
 
 /**
- * Answers a JSON batch. The requests are injected into the application one after the other, with the credentials of the
- * batch. A request is answered with 424 if one that it depends on has failed (JSON Format 4.01, 19.4).
+ * Answers a batch in JSON or in multipart format. The requests are injected into the application one after the other, with the credentials of the
+ * batch. A request is answered with 424 if one that it depends on has failed (JSON Format 4.01, 19.4). In
+ * multipart format, the first failure ends the batch unless the client prefers to go on (Protocol 4.01, 11.7.7.4).
  * @param root path of the service root, against which relative URLs are resolved
- * @returns JSON text
- * @throws ODataError 400 if the batch is malformed, 415 if it is not JSON
+ * @throws ODataError 400 if the batch is malformed, 415 if it is in another format
  */
 export async function answerBatch(
   app: FastifyInstance,
   request: FastifyRequest,
   root: string,
   body: unknown,
-): Promise<string> {
-  if (typeof body !== 'object') {
-    throw new ODataError('unsupportedMediaType', 'The body of a batch must be application/json.')
+): Promise<{ type: string; text: string }> {
+  const boundary = boundaryIn(request.headers['content-type'])
+  if (boundary === undefined && typeof body !== 'object') {
+    throw new ODataError(
+      'unsupportedMediaType',
+      'The body of a batch must be application/json, or multipart/mixed with a boundary.',
+    )
   }
-  const requests = requestsOf(body)
+  const requests = boundary === undefined ? requestsOf(body) : requestsIn(String(body ?? ''), boundary)
+  refuseMany(requests)
+  const goesOn =
+    boundary === undefined || /continue-on-error(?!\s*=\s*false)/i.test(String(request.headers['prefer']))
   const responses: BatchAnswer[] = []
   const failed = new Set<string>()
   let bytes = 0
@@ -77,15 +73,26 @@ export async function answerBatch(
           )
         : await answerOne(app, request, root, whole)
     if (answer.status >= 400) failed.add(one.id)
-    bytes += answer.body?.length ?? 0
+    bytes += answer.text?.length ?? 0
     responses.push(answer)
+    if (answer.status >= 400 && !goesOn) break
   }
-  return `{"responses":[${responses.map(textOf).join(',')}]}`
+  if (boundary !== undefined) return multipartAnswer(responses)
+  const text = `{"responses":[${responses.map(jsonOf).join(',')}]}`
+  return { type: 'application/json;charset=utf-8', text }
 }
 
-function textOf({ body, ...answer }: BatchAnswer): string {
-  const text = JSON.stringify(answer)
-  return body === undefined ? text : `${text.slice(0, -1)},"body":${body}}`
+/** The JSON of a body is copied as it is. Parsing it would change integers above 2^53. */
+function jsonOf({ text, isJson, ...answer }: BatchAnswer): string {
+  const json = JSON.stringify(answer)
+  // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
+  return text === undefined ? json : `${json.slice(0, -1)},"body":${isJson ? text : JSON.stringify(text)}}`
+}
+
+function refuseMany({ length }: readonly BatchRequest[]): void {
+  if (length > MOST_REQUESTS) {
+    throw malformed(`A batch has at most ${MOST_REQUESTS} requests; this one has ${length}.`)
+  }
 }
 
 async function answerOne(
@@ -122,8 +129,8 @@ async function answerOne(
     id,
     status: answer.statusCode,
     headers: pick(answer.headers, KEPT),
-    // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
-    body: answer.payload === '' ? undefined : isJson ? answer.payload : JSON.stringify(answer.payload),
+    text: answer.payload === '' ? undefined : answer.payload,
+    isJson,
   }
 }
 
@@ -157,9 +164,6 @@ function targetOf(url: string, root: string, batchUrl: string): { path: string; 
 function requestsOf(body: unknown): BatchRequest[] {
   const list = (body as { requests?: unknown } | null)?.requests
   if (!Array.isArray(list)) throw malformed('A batch is {"requests":[{"id","method","url"}, …]}.')
-  if (list.length > MOST_REQUESTS) {
-    throw malformed(`A batch has at most ${MOST_REQUESTS} requests; this one has ${list.length}.`)
-  }
   const seen = new Set<string>()
   return list.map((item: unknown, index) => {
     const read = requestOf(item, `Request ${index + 1} of the batch`)
@@ -211,7 +215,8 @@ function refusal({ id, headers }: BatchRequest, status: number, code: string, me
     id,
     status,
     headers: { 'content-type': 'application/json;charset=utf-8', 'odata-version': version },
-    body: JSON.stringify({ error: { code, message } }),
+    text: JSON.stringify({ error: { code, message } }),
+    isJson: true,
   }
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Snapshot } from '../../engine/index.ts'
-import { ALIASES } from '../http/query.ts'
-import { type EntityQuery, entityQuery, type RowOptions } from './entity-query.ts'
-import { contextHead, type Exchange, type Place } from './exchange.ts'
+import { addedSince, trackedChanges } from './delta.ts'
+import { type EntityQuery, entityQuery, type RowOptions, versionIn } from './entity-query.ts'
+import { ODataError } from './errors.ts'
+import { type Backend, contextHead, type Exchange } from './exchange.ts'
 import type { EntitySet } from './metadata/model.ts'
 import { jsonContentType } from './negotiate.ts'
 import { pageWindow, positionOf, preferredPageSize, skipToken } from './paging.ts'
@@ -12,30 +13,46 @@ import { pageWindow, positionOf, preferredPageSize, skipToken } from './paging.t
 export interface CollectionOptions extends RowOptions {
   readonly $count?: boolean
   readonly $skiptoken?: string
+  readonly $deltatoken?: string
 }
+
+/** With these a delta link would promise too much: an answer that is no set of entities, or only some of them. */
+const UNTRACKED = ['$apply', '$top', '$skip', '$version', 'asOf'] as const
 
 /**
  * Answers with the rows of an entity set, in pages if there are many. All pages show the version of the dataset that
  * the first page was made from.
  */
 export async function answerCollection(
-  place: Place,
+  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
   options: CollectionOptions,
 ): Promise<FastifyReply> {
   const { request, reply, json } = exchange
   const position = options.$skiptoken === undefined ? undefined : positionOf(options.$skiptoken)
-  const wanted = preferredPageSize(request.headers['prefer'] as string | undefined)
-  const size = Math.min(wanted?.size ?? place.pageRows, place.pageRows)
+  const prefer = request.headers['prefer'] as string | undefined
+  const wanted = preferredPageSize(prefer)
+  const dataset = await backend.engine.dataset(set.datasetId)
+  const untracked = UNTRACKED.find((name) => options[name] !== undefined)
+  const { $deltatoken: since, $filter: filter } = options
+  if (since !== undefined && untracked !== undefined) {
+    throw new ODataError('badRequest', `${untracked} does not go with $deltatoken.`, untracked)
+  }
+  const preference = untracked === undefined ? trackedChanges(prefer) : undefined
+  const tracked = since !== undefined || (position?.tracked ?? preference !== undefined)
+  const added =
+    since === undefined ? undefined : await addedSince(dataset, since, { filter, until: position?.version })
+  const preferred = wanted?.size ?? position?.size
+  const size = Math.min(preferred ?? backend.pageRows, backend.pageRows)
   const offset = position?.offset ?? 0
   const window = pageWindow({ top: options.$top, skip: options.$skip }, offset, size)
   const asked = await ask(
-    place,
+    backend,
     exchange,
     set,
-    { ...options, $skip: window.skip, $top: window.top },
-    position?.version,
+    { ...options, ...(added && { $filter: added.filter }), $skip: window.skip, $top: window.top },
+    position?.version ?? added?.version,
   )
   const { query, version, odata, projection } = asked
   const known = query.knownRowCount
@@ -44,16 +61,22 @@ export async function answerCollection(
   const mayGoOn =
     (options.$top === undefined || options.$top > end) && (known === undefined || known > window.skip + size)
   try {
-    if (mayGoOn) await place.kept.keep(await place.engine.dataset(set.datasetId), version)
+    if (mayGoOn) await backend.kept.keep(dataset, version)
   } catch (error) {
     query[Symbol.dispose]()
     throw error
   }
-  if (wanted) reply.header('preference-applied', `${wanted.name}=${size}`)
+  const applied = [wanted && `${wanted.name}=${size}`, tracked && preference].filter(Boolean)
+  if (applied.length > 0) reply.header('preference-applied', applied.join(', '))
 
-  const head = contextHead(exchange, encodeURIComponent(set.name) + projection)
-  const next = nextLink(exchange, set, skipToken({ version, offset: end }))
-  return place.exports.send(request, reply, {
+  const delta = since === undefined ? '' : '/$delta'
+  const head = contextHead(exchange, encodeURIComponent(set.name) + projection + delta)
+  const token = skipToken({ version, offset: end, size: preferred && size, tracked })
+  const next = linkTo(exchange, set, `$skiptoken=${token}`)
+  const lastEnd = tracked
+    ? `,"@odata.deltaLink":${JSON.stringify(linkTo(exchange, set, `$deltatoken=${version}`))}}`
+    : '}'
+  return backend.exports.send(request, reply, {
     query,
     window: {},
     format: 'json',
@@ -62,32 +85,29 @@ export async function answerCollection(
     odata,
     paged: mayGoOn || position !== undefined,
     contentType: jsonContentType(json, true),
-    variant: variantOf(head, next, String(options.$count), JSON.stringify(json)),
-    around: {
+    variant: variantOf(head, next, lastEnd, String(options.$count), JSON.stringify(json)),
+    envelope: {
       before: options.$count ? (matches) => `${head}"@odata.count":${matches},"value":` : `${head}"value":`,
-      after: (rows) => (mayGoOn && rows === size ? `,"@odata.nextLink":${JSON.stringify(next)}}` : '}'),
+      after: (rows) => (mayGoOn && rows === size ? `,"@odata.nextLink":${JSON.stringify(next)}}` : lastEnd),
     },
   })
 }
 
 /** Answers with the number of rows that match, as text (URL Conventions 4.01, 4.8); a window or an order doesn't matter. */
 export async function answerCount(
-  place: Place,
+  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
-  { $filter, $search, $apply, $compute, [ALIASES]: aliases }: RowOptions,
+  { $select, $orderby, $top, $skip, ...matching }: RowOptions,
 ): Promise<FastifyReply> {
-  const given = Object.entries({ $filter, $search, $apply, $compute, [ALIASES]: aliases }).filter(
-    ([, value]) => value !== undefined,
-  )
-  const { query } = await ask(place, exchange, set, Object.fromEntries(given), undefined)
-  const count = await place.exports.count(exchange.request, exchange.reply, query)
+  const { query } = await ask(backend, exchange, set, matching, undefined)
+  const count = await backend.exports.count(exchange.request, exchange.reply, query)
   return exchange.reply.type('text/plain;charset=utf-8').send(String(count))
 }
 
 /** Queries the given version of a dataset, or the current one. */
 async function ask(
-  { engine, kept }: Place,
+  { engine, kept }: Backend,
   { json }: Exchange,
   set: EntitySet,
   options: RowOptions,
@@ -97,19 +117,21 @@ async function ask(
   const askOf = (snapshot: Snapshot) => ({
     ...entityQuery(set, snapshot, options, json),
     version: snapshot.version,
-    rowCount: snapshot.rowCount,
+    rowCount: snapshot.rowCount ?? 0,
   })
   if (version !== undefined) return askOf(await kept.get(dataset, version))
-  using snapshot = await dataset.snapshot()
+  using snapshot = await dataset.snapshot(versionIn(options))
   return askOf(snapshot)
 }
 
-/** The address of the next page: the same query with a `$skiptoken`. */
-function nextLink({ request, root }: Exchange, set: EntitySet, token: string): string {
+/** The same query with another token: of the next page, or of what will be new. */
+function linkTo({ request, root }: Exchange, set: EntitySet, token: string): string {
   const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : ''
+  const isDelta = token.startsWith('$delta')
   // Links are stored and shared, so they must not contain the API key.
-  const kept = query.split('&').filter((part) => part !== '' && !/^(\$|%24)?(skiptoken|apikey)=/i.test(part))
-  return `${root}${encodeURIComponent(set.name)}?${[...kept, `$skiptoken=${token}`].join('&')}`
+  const left = isDelta ? /^(\$|%24)?(skiptoken|deltatoken|apikey)=/i : /^(\$|%24)?(skiptoken|apikey)=/i
+  const kept = query.split('&').filter((part) => part !== '' && !left.test(part))
+  return `${root}${encodeURIComponent(set.name)}?${[...kept, token].join('&')}`
 }
 
 /** A short hash that becomes part of the entity tag. */

@@ -21,7 +21,7 @@ export function connectionFileRoutes(app: FastifyInstance, services: Services): 
       .send(write(feed))
   }
   const rootOf = (request: FastifyRequest, repositoryId: number) =>
-    `${request.protocol}://${request.host}${app.prefix}/repositories/${repositoryId}/odata/`
+    `${request.publicUrl}${app.prefix}/repositories/${repositoryId}/odata/`
 
   for (const extension of Object.keys(FILES) as (keyof typeof FILES)[]) {
     app.get(`/repositories/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {

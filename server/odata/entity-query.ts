@@ -1,20 +1,27 @@
-import type { ColumnType, ODataJson, Query, QueryOptions, Snapshot, View } from '../../engine/index.ts'
-import { ALIASES } from '../http/query.ts'
+import {
+  type ColumnType,
+  EngineError,
+  type ODataJson,
+  type PastVersion,
+  pastVersion,
+  type Query,
+  type Snapshot,
+  type View,
+} from '../../engine/index.ts'
+import { fromHttp, type ParametersOf, QUERY, VERSION } from '../../engine/options.ts'
+import { ODataError } from './errors.ts'
 import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './metadata/model.ts'
 import type { JsonRequest } from './negotiate.ts'
 
-/** The system query options that select and shape rows. */
-export interface RowOptions {
-  readonly $filter?: string
-  readonly $select?: string
-  readonly $orderby?: string
-  readonly $top?: number
-  readonly $skip?: number
-  readonly $compute?: string
-  readonly $search?: string
-  readonly $apply?: string
-  /** The values of parameter aliases. */
-  readonly [ALIASES]?: Readonly<Record<string, string>>
+/** The options for rows. OData has no `$last`. */
+export const { last: _, ...OF_ROWS } = QUERY
+
+/** The query options that select and shape rows, and say of which version. */
+export type RowOptions = ParametersOf<typeof OF_ROWS & typeof VERSION>
+
+/** The version that the options mean; undefined for the current one. @throws EngineError `invalid_option` */
+export function versionIn(options: RowOptions): PastVersion | undefined {
+  return pastVersion(fromHttp(options, VERSION))
 }
 
 /** A query on an entity set that is ready to run. */
@@ -47,10 +54,19 @@ export function entityQuery(
   const selected = selection(options.$select, declared)
   const columns =
     selected ?? (options.$apply === undefined && options.$compute === undefined ? declared : undefined)
-  const query = snapshot.query(
-    engineOptions(options, withIds && columns ? [ENTITY_ID, ...columns] : columns),
-    view,
+  const select = withIds && columns ? [ENTITY_ID, ...columns] : columns
+  const query = namingProperties(snapshot, names, () =>
+    snapshot.query({ ...fromHttp(options, OF_ROWS), select }, view),
   )
+  const alias = addedNames(query.plan.steps).find((name) => name === KEY || names.includes(name))
+  if (alias !== undefined) {
+    query[Symbol.dispose]()
+    throw new ODataError(
+      'badRequest',
+      `${alias} is the name of a property. Choose another name for what is calculated.`,
+      '$apply',
+    )
+  }
   const shown = query.plan.columns.filter(({ name }) => name !== ENTITY_ID)
   const typed = shown.filter(
     ({ name }) => json.metadata === 'full' || (json.metadata === 'minimal' && !declared.includes(name)),
@@ -70,19 +86,29 @@ export function entityQuery(
   }
 }
 
-function engineOptions(options: RowOptions, select: readonly string[] | undefined): QueryOptions {
-  const given = {
-    filter: options.$filter,
-    orderBy: options.$orderby,
-    compute: options.$compute,
-    search: options.$search,
-    apply: options.$apply,
-    aliases: options[ALIASES],
-    skip: options.$skip,
-    top: options.$top,
-    select,
+/** Runs `work`; an error that quotes the name of a column says by which name the property goes here. */
+function namingProperties<T>({ columns }: Snapshot, names: readonly string[], work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof EngineError) || !/^invalid_(columns|filter)$/.test(error.code)) throw error
+    const { code, message, details } = error
+    const told = columns.flatMap(({ name }, at) =>
+      name !== names[at] && message.includes(name)
+        ? [`${JSON.stringify(name)} is called ${names[at]} here.`]
+        : [],
+    )
+    if (told.length === 0) throw error
+    throw new EngineError(code, [message, ...told.slice(0, 5)].join(' '), { ...(details && { details }) })
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** The names that transformations give. None may be that of a property (Data Aggregation 4.0, 3.1.1). */
+function addedNames(steps: Query['plan']['steps']): string[] {
+  return steps.flatMap((step) => {
+    if (step.kind === 'concat') return step.branches.flatMap((branch) => addedNames(branch.steps))
+    return step.kind === 'group' || step.kind === 'compute' ? step.added.map(({ name }) => name) : []
+  })
 }
 
 /** The names in `$select`, with `*` replaced by all declared properties; undefined if the client makes no choice. */

@@ -1,34 +1,35 @@
 import type { FastifyReply } from 'fastify'
-import { entityQuery, type RowOptions } from './entity-query.ts'
+import { entityQuery, type RowOptions, versionIn } from './entity-query.ts'
 import { ODataError } from './errors.ts'
-import { contextHead, type Exchange, type Place } from './exchange.ts'
+import { type Backend, contextHead, type Exchange } from './exchange.ts'
 import { type EntitySet, KEY, propertiesOf } from './metadata/model.ts'
 import { jsonContentType } from './negotiate.ts'
 
 /** Answers with one row. */
 export async function answerEntity(
-  place: Place,
+  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
   key: number,
-  { $select }: RowOptions,
+  { $select, $compute, aliases, $version, asOf }: RowOptions,
 ): Promise<FastifyReply> {
-  const { text, projection } = await readRow(place, exchange, set, key, $select)
+  const options = { $select, $compute, aliases, $version, asOf }
+  const { text, projection } = await readRow(backend, exchange, set, key, options)
   const head = contextHead(exchange, `${encodeURIComponent(set.name)}${projection}/$entity`)
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(head + text.slice(1))
 }
 
 /** Answers with one value, in JSON or, for `$value`, as text. 204 if it is null (Protocol 4.01, 11.2.4). */
 export async function answerProperty(
-  place: Place,
+  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
   { key, property, raw }: { readonly key: number; readonly property: string; readonly raw: boolean },
 ): Promise<FastifyReply> {
   const { reply, json } = exchange
   const bare: Exchange = { ...exchange, json: { ...json, metadata: 'none' } }
-  const type = await propertyType(place, set, property)
-  const { text } = await readRow(place, bare, set, key, property)
+  const type = await propertyType(backend, set, property)
+  const { text } = await readRow(backend, bare, set, key, { $select: property })
   const value = text.slice(`{${JSON.stringify(property)}:`.length, -1)
   if (value === 'null') return reply.code(204).send()
   if (raw) {
@@ -45,7 +46,7 @@ export async function answerProperty(
 }
 
 /** @throws ODataError `notFound` if the set has no such property */
-async function propertyType({ engine }: Place, set: EntitySet, name: string): Promise<string> {
+async function propertyType({ engine }: Backend, set: EntitySet, name: string): Promise<string> {
   if (name === KEY) return 'Edm.Int64'
   const { columns } = await (await engine.dataset(set.datasetId)).record()
   const property = propertiesOf(columns).find((one) => one.name === name)
@@ -58,27 +59,32 @@ async function propertyType({ engine }: Place, set: EntitySet, name: string): Pr
  * @throws ODataError `notFound` if the dataset has fewer rows
  */
 async function readRow(
-  { engine, exports }: Place,
+  { engine, exports }: Backend,
   { request, reply, json }: Exchange,
   set: EntitySet,
   key: number,
-  select: string | undefined,
+  asked: RowOptions,
 ): Promise<{ text: string; projection: string }> {
-  using snapshot = await (await engine.dataset(set.datasetId)).snapshot()
-  if (key < 1 || key > snapshot.rowCount) {
-    throw new ODataError('notFound', `${set.name} has no row ${key}; it has ${snapshot.rowCount} rows.`)
-  }
-  const window = { $skip: key - 1, $top: 1 }
-  const options = { ...window, ...(select !== undefined && { $select: select }) }
+  using snapshot = await (await engine.dataset(set.datasetId)).snapshot(versionIn(asked))
+  const { rowCount } = snapshot
+  const none = () =>
+    new ODataError(
+      'notFound',
+      `${set.name} has no row ${key}${rowCount === undefined ? '' : `; it has ${rowCount} rows`}.`,
+    )
+  if (key < 1 || key > (rowCount ?? key)) throw none()
+  const options = { ...asked, $skip: key - 1, $top: 1 }
   const { query, odata, projection } = entityQuery(set, snapshot, options, json)
   const bytes = await exports.read(request, reply, {
     query,
     window: {},
     format: 'json',
     name: set.title,
-    meteredRows: snapshot.rowCount,
+    meteredRows: rowCount ?? 0,
     odata,
   })
+  // A saved query's rows are not counted before.
+  if (bytes.length < '[{}]\n'.length) throw none()
   // Removes the brackets of the array around the row.
   return { text: bytes.toString('utf8').slice('['.length, -']\n'.length), projection }
 }

@@ -3,6 +3,7 @@ const ODATA_ERRORS = {
   badRequest: { status: 400, when: 'a header, a key or an option of OData is malformed' },
   notFound: { status: 404, when: 'the service has no such resource' },
   readOnly: { status: 405, when: 'the service is read-only' },
+  gone: { status: 410, when: 'a delta link can no longer be followed' },
   notAcceptable: { status: 406, when: 'the client accepts none of the available formats' },
   unsupportedMediaType: { status: 415, when: 'the content type of a batch or a query is not supported' },
   notImplemented: { status: 501, when: 'a part of OData that needs more than one flat table' },

@@ -5,7 +5,7 @@ import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
 import type { JsonRequest } from './negotiate.ts'
 
 /** What the handlers need from the server. */
-export interface Place {
+export interface Backend {
   readonly engine: Engine
   readonly exports: Exports
   readonly kept: KeptSnapshots

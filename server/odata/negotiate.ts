@@ -101,7 +101,7 @@ function jsonRequest({ parameters }: MediaRange): JsonRequest {
   if (metadata !== 'none' && metadata !== 'minimal' && metadata !== 'full') {
     throw new ODataError(
       'notAcceptable',
-      `odata.metadata is ${JSON.stringify(metadata)}; known are none, minimal and full.`,
+      `odata.metadata is ${JSON.stringify(metadata)}; it must be none, minimal or full.`,
     )
   }
   return { metadata, ieee754: parameters.get('ieee754compatible') === 'true' }
@@ -112,7 +112,9 @@ const SHORT: Readonly<Record<string, string>> = { json: 'application/json', xml:
 function formatRange(format: string): MediaRange {
   const [range] = rangesOf(SHORT[format.trim().toLowerCase()] ?? format)
   if (range && /^[\w.+-]+\/[\w.+-]+$/.test(range.type)) return { ...range, weight: 1 }
-  throw malformed(`$format is ${JSON.stringify(format)}; known are json, xml for $metadata, and media types.`)
+  throw malformed(
+    `$format is ${JSON.stringify(format)}; it must be json, xml (for $metadata only) or a media type.`,
+  )
 }
 
 /** The media ranges of an `Accept` header (RFC 9110, 12.5.1), with names in lower case. */

@@ -6,16 +6,28 @@ export interface Position {
   readonly version: number
   /** The number of rows in the earlier pages. */
   readonly offset: number
+  /** The page size that the client preferred for the first page, which holds for all others. */
+  readonly size?: number | undefined
+  /** Whether the last page has a delta link. */
+  readonly tracked: boolean
 }
 
-export function skipToken({ version, offset }: Position): string {
-  return `${version}-${offset}`
+export function skipToken({ version, offset, size, tracked }: Position): string {
+  return `${version}-${offset}${size === undefined ? '' : `-${size}`}${tracked ? 'd' : ''}`
 }
 
 /** @throws ODataError 400 if the token is malformed */
 export function positionOf(token: string): Position {
-  const match = /^(\d{1,15})-(\d{1,15})$/.exec(token)
-  if (match) return { version: Number(match[1]), offset: Number(match[2]) }
+  const match = /^(\d{1,15})-(\d{1,15})(?:-([1-9]\d{0,8}))?(d?)$/.exec(token)
+  if (match) {
+    const [, version, offset, size, mark] = match
+    return {
+      version: Number(version),
+      offset: Number(offset),
+      size: size ? Number(size) : undefined,
+      tracked: mark !== '',
+    }
+  }
   throw new ODataError(
     'badRequest',
     '$skiptoken is not from this service: use @odata.nextLink unchanged.',

@@ -1,15 +1,21 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { noteRefusal } from '../http/answer-errors.ts'
+import { VERSION } from '../../engine/options.ts'
+import { noteRefusal, shownTo } from '../http/answer-errors.ts'
 import { errorAnswer } from '../http/errors.ts'
-import { ALIASES, type ParameterSchema, parameters, rawQuery, readQuery } from '../http/query.ts'
+import { matchesTag } from '../http/headers.ts'
+import { parametersOf } from '../http/option-parameters.ts'
+import { recordTag } from '../http/preconditions.ts'
+import { parameters, rawQuery, readQuery } from '../http/query.ts'
 import { pathId } from '../routes/ids.ts'
 import type { Services } from '../services.ts'
 import { answerBatch } from './batch.ts'
 import { answerCollection, answerCount, type CollectionOptions } from './collection.ts'
 import { connectionFileRoutes } from './connection-files.ts'
 import { answerEntity, answerProperty } from './entity.ts'
+import { OF_ROWS } from './entity-query.ts'
 import { ODataError } from './errors.ts'
-import { contextHead, type Exchange, type Place } from './exchange.ts'
+import { type Backend, contextHead, type Exchange } from './exchange.ts'
 import { csdlJson } from './metadata/csdl-json.ts'
 import { csdlXml } from './metadata/csdl-xml.ts'
 import {
@@ -29,25 +35,17 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** The service roots: one for each repository, and one with all datasets that a key may read. */
 const ROOTS = ['/odata', '/repositories/:id/odata'] as const
 
-const text = (description: string): ParameterSchema => ({ type: 'string', description })
-
 const OPTIONS = parameters({
-  $filter: text('Rows to keep.'),
-  $select: text('Properties to return.'),
-  $orderby: text('Expressions to sort by.'),
-  $top: { type: 'integer', minimum: 0, description: 'The most rows to return.' },
-  $skip: { type: 'integer', minimum: 0, description: 'Rows to skip.' },
+  ...parametersOf(OF_ROWS),
+  ...parametersOf(VERSION),
   $count: { type: 'boolean', description: 'Whether to return the number of matching rows.' },
-  $compute: text('Properties to calculate.'),
-  $search: text('Words to search for.'),
-  $apply: text('Transformations of the rows.'),
-  $format: text('`json`, `xml` for `$metadata`, or a media type.'),
-  $skiptoken: text('From `@odata.nextLink`.'),
-  $expand: text('Not supported: there are no relations.'),
-  [ALIASES]: { type: 'object', additionalProperties: { type: 'string' }, description: 'Parameter aliases.' },
+  $format: { type: 'string', description: '`json`, `xml` for `$metadata`, or a media type.' },
+  $skiptoken: { type: 'string', description: 'From `@odata.nextLink`.' },
+  $deltatoken: { type: 'string', description: 'From `@odata.deltaLink`.' },
+  $expand: { type: 'string', description: 'Not supported: there are no relations.' },
 })
 
-interface AskedOptions extends CollectionOptions {
+interface GivenOptions extends CollectionOptions {
   readonly $format?: string
   readonly $expand?: string
 }
@@ -55,11 +53,15 @@ interface AskedOptions extends CollectionOptions {
 /** The read-only OData service (OData 4.01, and 4.0 for clients that ask for it). */
 export function odataRoutes(app: FastifyInstance, services: Services): void {
   const { engine, exports, kept, config } = services
-  const place: Place = { engine, exports, kept, pageRows: config.limits.odataPageRows }
+  const backend: Backend = { engine, exports, kept, pageRows: config.limits.odataPageRows }
 
   app.register(async (scope) => {
     scope.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
       done(null, body),
+    )
+    // Only a batch may have several parts.
+    scope.addContentTypeParser('multipart/mixed', { parseAs: 'string' }, (request, body, done) =>
+      done(null, /\/\$batch(?:\?|$)/.test(request.url) ? body : undefined),
     )
     // A write is refused whatever its body is, and what another body should be depends on the resource.
     scope.addContentTypeParser('*', (_request, _body, done) => done(null, undefined))
@@ -75,7 +77,7 @@ export function odataRoutes(app: FastifyInstance, services: Services): void {
           config: { reads: true },
           url,
           schema: { hide: true, querystring: OPTIONS },
-          handler: (request, reply) => answer(app, services, place, root, request, reply),
+          handler: (request, reply) => answer(app, services, backend, root, request, reply),
         })
       }
     }
@@ -85,14 +87,15 @@ export function odataRoutes(app: FastifyInstance, services: Services): void {
 async function answer(
   app: FastifyInstance,
   services: Services,
-  place: Place,
+  backend: Backend,
   rootPath: string,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
   const { headers } = request
   const version = versionFor(headers['odata-maxversion'] as string | undefined)
-  const path = request.url.split('?', 1)[0]!.split('/')
+  // A raw `#` in a request line ends the path as well, for the router and here.
+  const path = request.url.split(/[?#]/, 1)[0]!.split('/')
   // The service root has as many segments as `rootPath`, plus those of the prefix under which the application is
   // mounted.
   const depth = (app.prefix + rootPath).split('/').length
@@ -114,15 +117,15 @@ async function answer(
   }
   refuseOptionsOfRows(options, resource)
   if (resource.kind === 'metadata')
-    return answerMetadata(reply, feed, options.$format, headers.accept, version)
+    return answerMetadata(request, reply, feed, options.$format, { version, program: services.version })
   if (resource.kind === 'batch') {
-    const text = await answerBatch(app, request, root, request.body)
-    return reply.type('application/json;charset=utf-8').send(text)
+    const { type, text } = await answerBatch(app, request, root, request.body)
+    return reply.type(type).send(text)
   }
   const exchange: Exchange = {
     request,
     reply,
-    root: `${request.protocol}://${request.host}${root}`,
+    root: `${request.publicUrl}${root}`,
     json: isText(resource) ? AS_TEXT : jsonFor(options.$format, headers.accept),
   }
   if (resource.kind === 'service') return answerService(exchange, feed)
@@ -130,13 +133,13 @@ async function answer(
   switch (resource.kind) {
     case 'set':
     case 'query':
-      return answerCollection(place, exchange, set, options)
+      return answerCollection(backend, exchange, set, options)
     case 'count':
-      return answerCount(place, exchange, set, options)
+      return answerCount(backend, exchange, set, options)
     case 'entity':
-      return answerEntity(place, exchange, set, resource.key, options)
+      return answerEntity(backend, exchange, set, resource.key, options)
     case 'property':
-      return answerProperty(place, exchange, set, resource)
+      return answerProperty(backend, exchange, set, resource)
     default:
       return resource satisfies never
   }
@@ -163,21 +166,24 @@ function answerService(exchange: Exchange, feed: Feed): FastifyReply {
 }
 
 async function answerMetadata(
+  { headers, method }: FastifyRequest,
   reply: FastifyReply,
   feed: Feed,
   format: string | undefined,
-  accept: string | undefined,
-  version: ODataVersion,
+  { version, program }: { readonly version: ODataVersion; readonly program: string },
 ): Promise<FastifyReply> {
-  const sets = await feed.describedSets()
-  return metadataIsJson(format, accept, version)
-    ? reply.type('application/json;charset=utf-8').send(JSON.stringify(csdlJson(sets)))
-    : reply.type('application/xml;charset=utf-8').send(csdlXml(sets, version))
+  const isJson = metadataIsJson(format, headers.accept, version)
+  const tag = recordTag(program, version, isJson, await feed.tag())
+  reply.header('etag', tag).type(`application/${isJson ? 'json' : 'xml'};charset=utf-8`)
+  if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
+  if (method === 'HEAD') return reply.send()
+  const pieces = isJson ? csdlJson(feed.described()) : csdlXml(feed.described(), version)
+  return reply.send(Readable.from(pieces))
 }
 
 /** The options in the query string and, for `/$query`, those in the body as well. */
-function optionsOf(request: FastifyRequest, resource: Resource): AskedOptions {
-  if (resource.kind !== 'query') return request.query as AskedOptions
+function optionsOf(request: FastifyRequest, resource: Resource): GivenOptions {
+  if (resource.kind !== 'query') return request.query as GivenOptions
   if (typeof request.body !== 'string') {
     throw new ODataError(
       'unsupportedMediaType',
@@ -187,14 +193,17 @@ function optionsOf(request: FastifyRequest, resource: Resource): AskedOptions {
   return readQuery(
     [request.body.trim(), rawQuery(request.url)].filter(Boolean).join('&'),
     OPTIONS,
-  ) as AskedOptions
+  ) as GivenOptions
 }
 
 /** The options that have a meaning for one row, and for one value. */
-const OF_ONE = { entity: ['$select', '$format'], property: ['$format'] } as const
+const OF_ONE = {
+  entity: ['$select', '$compute', 'aliases', '$format', '$version', 'asOf'],
+  property: ['$format'],
+} as const
 
 /** An option about several rows would have no effect on one, which nobody who gives it expects. */
-function refuseOptionsOfRows(options: AskedOptions, { kind }: Resource): void {
+function refuseOptionsOfRows(options: GivenOptions, { kind }: Resource): void {
   if (kind !== 'entity' && kind !== 'property') return
   const known: readonly string[] = OF_ONE[kind]
   const other = Object.keys(options).find((name) => !known.includes(name))
@@ -202,7 +211,7 @@ function refuseOptionsOfRows(options: AskedOptions, { kind }: Resource): void {
   const what = kind === 'entity' ? 'one row' : 'one value'
   throw new ODataError(
     'badRequest',
-    `${other} does not apply to ${what}; known are ${known.join(', ')}.`,
+    `${other} does not apply to ${what}; valid options: ${known.filter((name) => name.startsWith('$')).join(', ')}.`,
     other,
   )
 }
@@ -237,13 +246,19 @@ function targetOf({ code, error }: { code: string; error: string }): string | un
   return Object.hasOwn(OPTIONS.properties, `$${first}`) ? `$${first}` : TARGETS[code]
 }
 
+/** Whether the address is that of a batch or of a query in a body. */
+function takesPosts({ url }: FastifyRequest): boolean {
+  return /\/(?:\$|%24)(?:batch|query)$/.test(url.split(/[?#]/, 1)[0]!)
+}
+
 /** Answers with an error in OData's format (JSON Format 4.01, 21.1). */
 function answerError(
   { metrics }: Services,
-  error: unknown,
+  thrown: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
+  const error = shownTo(request, thrown)
   const known = error instanceof ODataError ? error : undefined
   const { status, headers, body } = known
     ? { status: known.status, headers: {}, body: { error: known.message, code: known.code } }
@@ -252,7 +267,10 @@ function answerError(
   const target = known?.target ?? targetOf(body)
   return reply
     .code(status)
-    .headers({ ...headers, ...(known?.code === 'readOnly' && { allow: 'GET, HEAD' }) })
+    .headers({
+      ...headers,
+      ...(known?.code === 'readOnly' && { allow: takesPosts(request) ? 'POST' : 'GET, HEAD' }),
+    })
     .type('application/json;charset=utf-8')
     .send({ error: { code: body.code, message: body.error, ...(target && { target }) } })
 }

@@ -1,31 +1,32 @@
-import type { DatasetName, Engine } from '../../engine/index.ts'
-import type { Access } from '../accounts/access.ts'
+import { type Column, type DatasetName, type Engine, EngineError } from '../../engine/index.ts'
 import type { Account } from '../accounts/accounts.ts'
+import { recordTag } from '../http/preconditions.ts'
+import type { Services } from '../services.ts'
 import { ODataError } from './errors.ts'
-import { CONTAINER, type DescribedSet, type EntitySet, propertiesOf } from './metadata/model.ts'
+import { CONTAINER, type DescribedSet, type EntitySet, propertiesOf, slices } from './metadata/model.ts'
 import { identifiersFor } from './metadata/names.ts'
 
 /** The entity sets that an account sees at a service root: the datasets of a repository, or all that it may read. */
 export interface Feed {
   /** The datasets as entity sets, ordered by id. */
   readonly sets: readonly EntitySet[]
-  /** The same, with their properties. */
-  describedSets(): Promise<DescribedSet[]>
+  /** The same, with their properties, some at a time. */
+  described(): AsyncIterable<readonly DescribedSet[]>
+  /** A text that changes when these do. */
+  tag(): Promise<string>
   /** @throws ODataError `notFound` if there is no such set */
   set(name: string): EntitySet
 }
 
-interface Place {
-  readonly engine: Engine
-  readonly access: Access
-}
+/** Wider tables than this, in bytes of JSON, are read one by one. */
+const COLUMN_BYTES = 64 * 1024
 
 /** The sets of a list of datasets, so that a page of a large repository doesn't name all of them again. */
 const setsOfRepositories = new WeakMap<readonly DatasetName[], readonly EntitySet[]>()
 
 /** @throws EngineError `not_found`, ServerError `forbidden` */
 export async function repositoryFeed(
-  { engine, access }: Place,
+  { engine, access }: Pick<Services, 'engine' | 'access'>,
   repositoryId: number,
   account: Account,
 ): Promise<Feed> {
@@ -39,16 +40,19 @@ export async function repositoryFeed(
     )
     setsOfRepositories.set(datasets, sets)
   }
-  return feedOf(engine, sets, { repositoryId })
+  return feedOf(engine, sets, new Set([repositoryId]), repositoryId)
 }
 
 /** All datasets that an account may read. Their names are prefixed with those of their repositories. */
-export async function wholeFeed({ engine, access }: Place, account: Account): Promise<Feed> {
+export async function wholeFeed(
+  { engine, access }: Pick<Services, 'engine' | 'access'>,
+  account: Account,
+): Promise<Feed> {
   const readable = await access.readable(account)
   const repositories = new Map((await engine.repositories()).map(({ id, name }) => [id, name]))
   const datasets = (await engine.datasetNames()).filter(({ repositoryId }) => readable.has(repositoryId))
   const names = datasets.map(({ repositoryId, name }) => `${repositories.get(repositoryId)}_${name}`)
-  return feedOf(engine, setsOf(datasets, names), {})
+  return feedOf(engine, setsOf(datasets, names), readable)
 }
 
 function setsOf(datasets: readonly DatasetName[], names: readonly string[]): EntitySet[] {
@@ -61,21 +65,49 @@ function setsOf(datasets: readonly DatasetName[], names: readonly string[]): Ent
   }))
 }
 
-function feedOf(engine: Engine, sets: readonly EntitySet[], where: { repositoryId?: number }): Feed {
+function feedOf(
+  engine: Engine,
+  sets: readonly EntitySet[],
+  repositories: { has(id: number): boolean },
+  repositoryId?: number,
+): Feed {
   return {
     sets,
-    async describedSets() {
-      const records = new Map((await engine.datasets(where)).map((record) => [record.id, record]))
-      return sets.flatMap((set) => {
-        const record = records.get(set.datasetId)
-        // One that was deleted a moment ago isn't described.
-        return record ? [{ ...set, properties: propertiesOf(record.columns) }] : []
-      })
+    async *described() {
+      const byId = new Map(sets.map((set) => [set.datasetId, set]))
+      for await (const page of engine.datasetList(COLUMN_BYTES, repositoryId)) {
+        for await (const some of slices(page)) {
+          const described: DescribedSet[] = []
+          for (const { id, columns } of some) {
+            const set = byId.get(id)
+            if (!set) continue
+            const all = columns ?? (await columnsOf(engine, id))
+            if (all) described.push({ ...set, properties: propertiesOf(all) })
+          }
+          yield described
+        }
+      }
     },
+    // The names of the sets also depend on those of the repositories.
+    tag: async () =>
+      recordTag(
+        sets.map(({ name }) => name),
+        await engine.datasetsTag((id) => repositories.has(id)),
+      ),
     set(name) {
       const set = sets.find((one) => one.name === name)
       if (set) return set
       throw new ODataError('notFound', `There is no entity set ${JSON.stringify(name)} in this service.`)
     },
+  }
+}
+
+/** The columns of a dataset; undefined if it was deleted a moment ago. */
+async function columnsOf(engine: Engine, id: number): Promise<readonly Column[] | undefined> {
+  try {
+    return (await (await engine.dataset(id)).record()).columns
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'not_found') return undefined
+    throw error
   }
 }

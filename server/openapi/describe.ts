@@ -1,5 +1,4 @@
-/** A JSON Schema 2020-12. */
-export type JsonSchema = Readonly<Record<string, unknown>>
+import type { FromSchema, JsonSchema } from '../records/schema.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -18,13 +17,14 @@ export interface HeaderText {
   readonly schema: JsonSchema
 }
 
+type Headers = Readonly<Record<string, HeaderText>>
+
 /** A JSON response in OpenAPI's form. */
-export function json(
-  schema: JsonSchema,
+export function json<const Schema extends JsonSchema>(
+  schema: Schema,
   description: string,
-  more: { example?: unknown; headers?: Readonly<Record<string, HeaderText>> } = {},
+  { example, headers }: { example?: FromSchema<Schema>; headers?: Headers } = {},
 ) {
-  const { example, headers } = more
   return {
     description,
     ...(headers && { headers }),
@@ -32,13 +32,18 @@ export function json(
   }
 }
 
-/** A response without a body. */
-export function empty(description: string, headers?: Readonly<Record<string, HeaderText>>) {
-  return { description, ...(headers && { headers }) }
+/** The response with what a request has made. */
+export function made<const Schema extends JsonSchema>(
+  schema: Schema,
+  description: string,
+  example: FromSchema<Schema>,
+) {
+  return json(schema, description, { example, headers: { Location: LOCATION } })
 }
 
-export function listOf(items: JsonSchema): JsonSchema {
-  return { type: 'array', items }
+/** A response without a body. */
+export function empty(description: string, headers?: Headers) {
+  return { description, ...(headers && { headers }) }
 }
 
 export const RECORD_TAG: HeaderText = {

@@ -1,52 +1,24 @@
-import Fastify, { type FastifyInstance, type FastifySchema, type RouteOptions } from 'fastify'
-import * as providers from '../routes/providers/provider-records.ts'
-import * as records from '../routes/records.ts'
-import { SOURCE } from '../routes/source.ts'
-import type { JsonSchema } from './describe.ts'
-import { ERROR, ERROR_RESPONSES, errors } from './error-responses.ts'
+import { isDeepStrictEqual } from 'node:util'
+import swagger from '@fastify/swagger'
+import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
+import type { JsonSchema } from '../records/schema.ts'
+import { ERROR_RESPONSES, errors } from './error-responses.ts'
 import { pathParameters } from './path-parameters.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** The OpenAPI document of all routes, made when it is first asked for. */
-    openApiDocument(): Promise<JsonSchema>
+    openApiDocument(): JsonSchema
   }
 }
-
-/** Schemas that become named components of the document. */
-const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
-  Error: ERROR,
-  Repository: records.REPOSITORY,
-  Member: records.MEMBER,
-  Dataset: records.DATASET,
-  DatasetSummary: records.DATASET_SUMMARY,
-  Column: records.COLUMN,
-  DeclaredColumns: records.DECLARED_COLUMNS,
-  Account: records.ACCOUNT,
-  ApiKey: records.API_KEY,
-  Link: records.LINK,
-  ManagedAccount: records.MANAGED_ACCOUNT,
-  Plan: records.PLAN,
-  NewAccount: records.NEW_ACCOUNT,
-  NamedKey: records.NAMED_KEY,
-  NewNamedKey: records.NEW_NAMED_KEY,
-  Provider: providers.PROVIDER,
-  CategoryList: providers.CATEGORIES,
-  SeriesList: providers.SERIES_LIST,
-  Series: providers.SERIES,
-  UserKey: providers.USER_KEY,
-  Source: SOURCE,
-}
-
-const REFERENCES = new Map<unknown, string>(
-  Object.entries(SCHEMAS).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
-)
 
 const TAGS = [
   ['Repositories', 'Containers of datasets, public or private.'],
   ['Members', 'Who may read and write in a repository.'],
   ['Datasets', 'Tables: their names and columns.'],
   ['Data', "Tables' rows: download, replace, append."],
+  ['SQL', 'One SELECT over datasets.'],
+  ['Versions', 'What tables held before, and going back to it.'],
   ['Providers', 'Series of other institutions, through one interface.'],
   ['Sources', 'Datasets that follow series, and are refreshed on a schedule.'],
   ['User keys', 'Your own keys for providers, which raise the limits there.'],
@@ -55,66 +27,58 @@ const TAGS = [
   ['Service', 'The service itself.'],
 ] as const
 
-const ABOUT = `Tables, downloaded in seven formats and filtered with OData; and economic series of many providers.
+const ABOUT = `Query tables with OData and download them in seven formats; read economic series from many providers.
 
 Errors are JSON: \`{"error": "<sentence>", "code": "<stable_code>"}\`. A query parameter that is unknown, or given twice,
-is an error. \`Idempotency-Key\` is ignored. POST creates something new with each call; PUT and DELETE may be repeated.`
+is an error.
 
+PUT and DELETE may be repeated. To repeat the creation of a repository or a dataset, or an upload, send it with an
+\`Idempotency-Key\`, a text of your choice: a request that was carried out isn't carried out again within a day, but
+answered again. \`If-Match\` with the \`ETag\` of a record makes a change only if the record is still the same.`
+
+/** The ways to send a key, those in a header first. */
 const SECURITY_SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The API key as a Bearer token. If there is an Authorization header, only that is used.',
+  },
   basic: {
     type: 'http',
     scheme: 'basic',
-    description:
-      'The API key is the user name, with any password. If there is an Authorization header, only that is used.',
+    description: 'The API key as the user name, with any password.',
   },
-  apiKey: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'The API key.' },
+  header: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The API key.' },
+  apiKey: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'apiKey',
+    description: 'The API key, for programs that can send no header. Addresses are often logged.',
+  },
 } as const
 
 /**
- * Makes the OpenAPI 3.1 document from the schemas that validate the requests. Must be called before the routes are
- * registered. `prefix` is the path under which the service is mounted in another application.
+ * Makes `openApiDocument()` give the OpenAPI 3.1 document of the routes that are added afterwards. `prefix` is the path
+ * under which the service is mounted in another application.
  */
-export function describeRoutes(app: FastifyInstance, version: string, prefix = ''): void {
-  const routes: RouteOptions[] = []
-  app.addHook('onRoute', (route) => {
-    routes.push(route)
-  })
-  let document: Promise<JsonSchema> | undefined
-  app.decorate('openApiDocument', () => (document ??= documentOf(routes, version, prefix)))
-}
-
-/**
- * @fastify/swagger describes the routes of an application that it joins before them. So that no start loads it, the
- * routes are told to an application that is made for it.
- */
-async function documentOf(
-  routes: readonly RouteOptions[],
-  version: string,
-  prefix: string,
-): Promise<JsonSchema> {
-  const { default: swagger } = await import('@fastify/swagger')
+export async function describeRoutes(app: FastifyInstance, version: string, prefix = ''): Promise<void> {
+  const components = new Components()
   const responses = new Map<string, Record<string, unknown>>()
-  const app = Fastify({ exposeHeadRoutes: false })
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => JSON.stringify)
   await app.register(swagger, {
+    decorator: 'openApiDocument',
     convertConstToEnum: false,
     openapi: {
       openapi: '3.1.0',
       info: { title: 'Parquetry', version, description: ABOUT, license: { name: 'MIT', identifier: 'MIT' } },
       servers: [{ url: prefix || '/' }],
-      security: [{ basic: [] }, { apiKey: [] }],
+      security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
       tags: TAGS.map(([name, description]) => ({ name, description })),
-      components: {
-        securitySchemes: SECURITY_SCHEMES,
-        // A component contains its own schema in full, and references for the components inside it.
-        schemas: mapEntries(SCHEMAS, (name, schema) => [name, partsWithReferences(schema as object)]),
-      },
+      components: { securitySchemes: SECURITY_SCHEMES },
     },
     transform: ({ schema, url, route }) => {
       const { operationId, response } = (schema ?? {}) as FastifySchema
-      if (operationId) responses.set(operationId, responsesOf(response as object, route))
-      return asSwagger(schema, url, route)
+      if (operationId) responses.set(operationId, responsesOf(response as object, route, components))
+      return asSwagger(schema, url, route, components)
     },
     transformObject: (given) => {
       const { openapiObject: document } = given as unknown as { openapiObject: MadeDocument }
@@ -124,45 +88,72 @@ async function documentOf(
         for (const operation of Object.values(path))
           operation.responses = responses.get(operation.operationId)
       }
-      const used = JSON.stringify([...responses.values()])
-      const referred = Object.entries(ERROR_RESPONSES).filter(([status]) =>
-        used.includes(errorReference(status)),
-      )
-      document.components['responses'] = mapEntries(Object.fromEntries(referred), (status, response) => [
-        `Error${status}`,
-        withReferences(response),
-      ])
+      Object.assign(document.components, components.all)
       return document as never
     },
   })
-  for (const { method, url, schema, config } of routes) {
-    app.route({ method, url, ...(schema && { schema }), ...(config && { config }), handler: () => {} })
-  }
-  await app.ready()
-  return app.swagger() as JsonSchema
 }
 
 interface MadeDocument {
   readonly paths: Record<string, Record<string, { readonly operationId: string; responses: unknown }>>
-  readonly components: Record<string, unknown>
+  readonly components: object
+}
+
+/** What operations refer to instead of repeating it. */
+class Components {
+  readonly #schemas = new Map<string, object>()
+  readonly #responses = new Map<string, object>()
+
+  get all() {
+    return { schemas: Object.fromEntries(this.#schemas), responses: Object.fromEntries(this.#responses) }
+  }
+
+  /** A part of the document, in which every schema that has a name of its own is a reference. */
+  in(value: unknown): unknown {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map((one) => this.in(one))
+    const { component, documented, ...schema } = value as { component?: string; documented?: object }
+    // Of two forms of a body, generators of clients understand only one.
+    if ('then' in schema) return this.in(schema.then)
+    const described = mapValues(sized({ ...schema, ...documented }), (part) => this.in(part))
+    if (component === undefined) return described
+    const known = this.#schemas.get(component)
+    if (known && !isDeepStrictEqual(known, described)) {
+      throw new Error(`two schemas are named ${component}`)
+    }
+    this.#schemas.set(component, described)
+    return { $ref: `#/components/schemas/${component}` }
+  }
+
+  /** A reference to the response of a status that is the same everywhere. */
+  response(status: string, response: object): object {
+    const name = `Error${status}`
+    this.#responses.set(name, this.in(response) as object)
+    return { $ref: `#/components/responses/${name}` }
+  }
 }
 
 /** The schema of a route in the form that @fastify/swagger expects. */
-function asSwagger(schema: FastifySchema | undefined, url: string, { config }: RouteOptions) {
+function asSwagger(
+  schema: FastifySchema | undefined,
+  url: string,
+  { config }: RouteOptions,
+  components: Components,
+) {
   if (!schema || schema.hide) return { schema: { hide: true }, url }
   const { requestBody, body, querystring, response: _, ...rest } = schema
   return {
     url: url.replace('*', ':series_id'),
     schema: {
       ...rest,
-      ...(querystring !== undefined && { querystring: withReferences(querystring) }),
-      ...(body !== undefined && { body: withReferences(body) }),
+      ...(querystring !== undefined && { querystring: components.in(querystring) }),
+      ...(body !== undefined && { body: components.in(body) }),
       ...(requestBody && {
-        body: { content: withReferences(requestBody.content) },
+        body: { content: components.in(requestBody.content) },
         description: `${schema.description}\n\n${requestBody.description}`,
       }),
       ...(config?.public && { security: [] }),
-      params: pathParameters(url),
+      params: components.in(pathParameters(url)),
     },
   }
 }
@@ -171,38 +162,28 @@ function asSwagger(schema: FastifySchema | undefined, url: string, { config }: R
  * The responses of a route. They are kept from @fastify/swagger, which would read their examples as schemas and drop
  * every field that has the name of a keyword, for example `nullable`.
  */
-function responsesOf(response: object, { config }: RouteOptions): Record<string, unknown> {
+function responsesOf(
+  response: object,
+  { config }: RouteOptions,
+  components: Components,
+): Record<string, unknown> {
   const all = { ...errors(400, 414, 431, 500, 503), ...(!config?.public && errors(401, 429)), ...response }
-  return mapEntries(all, (status, one) => [
-    status,
-    one === ERROR_RESPONSES[status] ? { $ref: errorReference(status) } : withReferences(one),
-  ])
+  return Object.fromEntries(
+    Object.entries(all).map(([status, one]) => [
+      status,
+      one === ERROR_RESPONSES[status] ? components.response(status, one) : components.in(one),
+    ]),
+  )
 }
 
-function errorReference(status: string): string {
-  return `#/components/responses/Error${status}`
+const MOST_INT32 = 2 ** 31 - 1
+
+/** Says of an integer that may be larger than 32 bits that it is, for generators of clients in typed languages. */
+function sized(schema: { readonly type?: unknown; readonly maximum?: number }): object {
+  const isInteger = [schema.type].flat().includes('integer')
+  return isInteger && !((schema.maximum ?? Infinity) <= MOST_INT32) ? { ...schema, format: 'int64' } : schema
 }
 
-/** Replaces every schema that is a named component by a reference. */
-function withReferences(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const $ref = REFERENCES.get(value)
-  if ($ref !== undefined) return { $ref }
-  return Array.isArray(value) ? value.map(withReferences) : partsWithReferences(value)
-}
-
-/**
- * Merges the keywords under `documented` into the schema. Requests are not validated against them, because other code
- * checks the same with better messages.
- */
-function partsWithReferences(value: object): object {
-  const { documented, ...checked } = value as { readonly documented?: object }
-  return mapEntries({ ...checked, ...documented }, (key, part) => [key, withReferences(part)])
-}
-
-function mapEntries<To>(
-  record: object,
-  map: (key: string, value: unknown) => [string, To],
-): Record<string, To> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => map(key, value)))
+function mapValues(record: object, map: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]))
 }

@@ -1,10 +1,16 @@
-import { ACCOUNT_NAME } from '../accounts/accounts.ts'
-import type { JsonSchema } from './describe.ts'
+import { ACCOUNT_NAME } from '../records/accounts.ts'
+import type { JsonSchema } from '../records/schema.ts'
 
 /** Path parameters, by their name in the routes. */
 const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
   id: { type: 'integer', minimum: 1, description: 'The id.', examples: [1] },
-  version: { type: 'integer', minimum: 0, description: 'A version of the dataset.', examples: [1] },
+  version: {
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    description: 'A version of the dataset.',
+    examples: [1],
+  },
   file: {
     type: 'string',
     description: 'Name of a file, from the list of files.',

@@ -1,22 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { FORMATS, type Handle } from '../../engine/index.ts'
+import { FORMATS, type Format, type Query } from '../../engine/index.ts'
+import { VERSION } from '../../engine/options.ts'
+import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
+import { parametersOf } from '../http/option-parameters.ts'
 import { parameters, readQuery } from '../http/query.ts'
-import { empty, type HeaderText, type JsonSchema, json } from '../openapi/describe.ts'
+import { empty, type HeaderText } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
+import type { JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { followsSeries } from '../sources/conflicts.ts'
-import { questionOf } from '../transfers/answer-cache.ts'
-import { chooseFormat, mediaType } from '../transfers/formats.ts'
-import { UPLOAD_TYPES } from '../transfers/upload-body.ts'
-import { APPEND_PARAMETERS, REPLACE_PARAMETERS } from '../transfers/upload-options.ts'
-import type { WriteMode } from '../transfers/uploads.ts'
+import { cacheKeyOf } from '../transfers/answer-cache.ts'
+import type { Download } from '../transfers/download.ts'
+import { chooseFormat, mediaType, wantsIeee754 } from '../transfers/formats.ts'
 import { datasetFor } from './dataset-for.ts'
-import { EXAMPLES } from './examples.ts'
-import { seriesUpload } from './providers/series-upload.ts'
-import { type EncodingQuery, encodingOf, queryOptions, rowParameters } from './query-options.ts'
-import { DATASET, DECLARED_COLUMNS } from './records.ts'
+import { linkMetadata } from './metadata.ts'
+import { checkedEncoding, EXPLAIN, queryOptions, rowParameters } from './query-options.ts'
 import type { Routes } from './routes.ts'
+import { askedVersion } from './versions/past-version.ts'
 
 const tags = ['Data']
 
@@ -36,104 +36,57 @@ export const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
   'Content-Disposition': header('string', 'A file name for the download.'),
   'Content-Encoding': header('string', '`zstd`, `br` or `gzip`, by `Accept-Encoding`.'),
   'Server-Timing': header('string', 'How long each stage of the request took, in milliseconds.'),
+  'Accept-Ranges': header('string', '`bytes`'),
   Vary: header('string', '`Accept, Accept-Encoding`'),
+  Link: header('string', 'Documents that describe the dataset (`describedby`), and its license.'),
 }
 
-const BINARY: JsonSchema = { type: 'string', format: 'binary' }
+const TEXT_FORMATS: readonly Format[] = ['csv', 'tsv', 'ndjson']
+const TEXT: JsonSchema = { type: 'string' }
+const OTHER_FORMATS: JsonSchema = { type: 'string', format: 'binary' }
 
 /** Rows in each of the formats. */
 export function rowContent(jsonSchema: JsonSchema) {
   return Object.fromEntries(
-    FORMATS.map((format) => {
-      const schema = format === 'json' ? jsonSchema : format === 'xlsx' ? BINARY : { type: 'string' }
-      return [mediaType(format), { schema }]
-    }),
+    FORMATS.map((format) => [
+      mediaType(format),
+      { schema: format === 'json' ? jsonSchema : TEXT_FORMATS.includes(format) ? TEXT : OTHER_FORMATS },
+    ]),
   )
 }
 
 export const NOT_MODIFIED = empty('The copy that you have is current.', { ETag: ROW_HEADERS['ETag']! })
 
-const JSON_UPLOAD: JsonSchema = {
-  // Not oneOf, because an empty list of rows matches both.
-  anyOf: [
-    // Two separate schemas, because generators of clients can't handle items of two types.
-    ...(['object', 'array'] as const).map((item) => ({
-      type: 'object',
-      title: item === 'object' ? 'Rows as objects' : 'Rows as lists',
-      required: ['rows'],
-      additionalProperties: false,
-      properties: {
-        columns: DECLARED_COLUMNS,
-        rows: {
-          type: 'array',
-          items:
-            item === 'object' ? { type: 'object', additionalProperties: true } : { type: 'array', items: {} },
-          description:
-            item === 'object' ? 'Values by column name.' : 'Lists of values in the order of the columns.',
-        },
-      },
-    })),
-    {
-      type: 'object',
-      title: 'Series of a provider',
-      required: ['provider', 'series'],
-      additionalProperties: false,
-      properties: {
-        provider: { type: 'string', description: 'Slug of a provider.' },
-        series: {
-          type: 'array',
-          items: { type: 'string' },
-          minItems: 1,
-          description:
-            'Ids of the series to fetch. They are saved as rows with the columns provider, series_id, name, unit, ' +
-            'frequency, date or time, period, value and status.',
-        },
-      },
-    },
-  ],
+/** The parameters of which the route knows more than the tables of options. */
+interface DataQuery {
+  readonly $format?: string | undefined
+  readonly $count?: boolean | undefined
+  readonly $explain?: boolean | undefined
 }
 
-const UPLOAD_BODY = {
-  description:
-    'Rows in one of the media types below. Text formats may be sent with `Content-Encoding: gzip`. Column types are ' +
-    'inferred from the whole file unless the dataset has columns or the request declares them.',
-  content: Object.fromEntries(
-    Object.entries(UPLOAD_TYPES).map(([type, { format }]) => [
-      type,
-      format === 'json'
-        ? { schema: { ...JSON_UPLOAD, examples: [{ rows: [{ date: '2026-11-21', value: 1.5 }] }] } }
-        : { schema: BINARY },
-    ]),
-  ),
-}
+const ROW_PARAMETERS = parameters({ ...rowParameters('csv'), ...parametersOf(VERSION), ...EXPLAIN })
 
-const UPLOADED = {
-  200: json(DATASET, 'The dataset with its new version.', { example: EXAMPLES.dataset }),
-  ...errors(402, 403, 404, 408, 409, 413, 415, 429, 504),
-}
+/** In a body, aliases are properties of their own. */
+const { aliases: _, ...BODY_OPTIONS } = ROW_PARAMETERS.properties
 
-/** The values of the parameters of `rowParameters`. */
-type DataQuery = Parameters<typeof queryOptions>[0] &
-  EncodingQuery & {
-    readonly $format?: string | undefined
-    readonly $count?: boolean | undefined
-  }
-
-const ROW_PARAMETERS = parameters(rowParameters('csv'))
-
-const QUESTION_BODY = {
+const QUERY_BODY = {
   description: 'The options of `GET /datasets/{id}/data`.',
   content: {
     'text/plain': { schema: { type: 'string' }, example: '$filter=delay gt 100&$top=5' },
     'application/json': {
-      schema: { type: 'object' },
+      schema: {
+        type: 'object',
+        properties: BODY_OPTIONS,
+        patternProperties: { '^@': { description: 'The value of an alias; a list is an array.' } },
+        additionalProperties: false,
+      },
       example: { $filter: 'delay gt 100 and origin in @airports', $top: 5, '@airports': ['LAX', 'SFO'] },
     },
   },
 }
 
 /** Reads options from a body, which is a query string or JSON. @throws ServerError `invalid_query`, `invalid_url` */
-function questionIn(body: unknown): DataQuery {
+function queryIn(body: unknown): DataQuery {
   const text = typeof body === 'string' ? body.trim().replace(/^\?/, '') : queryString(body)
   return readQuery(text, ROW_PARAMETERS) as DataQuery
 }
@@ -158,8 +111,67 @@ function optionText(name: string, value: unknown): string {
   )
 }
 
+/** Reads bodies of text/plain as they are, and of JSON; refuses all others. */
+export function readTexts(app: Pick<Routes, 'addContentTypeParser'>): void {
+  app.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  app.addContentTypeParser('*', (_request, _body, done) =>
+    done(new ServerError('unsupported_media_type', 'Send the query as text/plain or as application/json.')),
+  )
+}
+
+/**
+ * Answers with what a query does. Its steps tell how many rows the tables below have, and some of their values: they are
+ * left out for who may not read these tables, but only a saved query over them.
+ */
+export async function sendExplained(
+  services: Pick<Services, 'access' | 'engine' | 'exports'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  query: Query,
+  format: Format,
+): Promise<FastifyReply> {
+  const told = await services.exports.run(request, reply, query, (signal) =>
+    query.analyse(format, { signal }),
+  )
+  const { where, way, parts, ms } = told
+  const isWhole = await mayReadAll(services, request.account, query.borrowed)
+  return reply
+    .header('cache-control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send(isWhole ? told : { where, way, parts, ms, steps: [] })
+}
+
+async function mayReadAll(
+  { access, engine }: Pick<Services, 'access' | 'engine'>,
+  account: Account,
+  datasetIds: readonly number[],
+): Promise<boolean> {
+  const readable = await access.readable(account)
+  const records = await Promise.all(datasetIds.map(async (id) => (await engine.dataset(id)).record()))
+  return records.every(({ repositoryId }) => readable.has(repositoryId))
+}
+
+/** Answers with the rows of a statement, which may be kept from the last time. */
+export async function sendStatement(
+  { exports }: Pick<Services, 'exports'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  download: Omit<Download, 'meteredRows' | 'cacheKey'>,
+): Promise<FastifyReply> {
+  const { query, counted } = download
+  const answer = {
+    ...download,
+    // With a limited plan, rows are counted first.
+    meteredRows: query.mostRows ?? 0,
+    cacheKey: query.volatile ? undefined : `sql ${query.etag} ${counted}`,
+  }
+  if (!(await exports.sendAgain(request, reply, answer))) return exports.send(request, reply, answer)
+  query[Symbol.dispose]()
+  return reply
+}
+
 export function dataRoutes(app: Routes, services: Services): void {
-  const { access, accounts, exports, plans, sources, uploads } = services
+  const { exports } = services
 
   // Handles HEAD as well, because Fastify's own HEAD would run the whole download and discard it.
   app.route({
@@ -170,7 +182,9 @@ export function dataRoutes(app: Routes, services: Services): void {
       summary: 'Download the rows of a dataset',
       description:
         'The rows are streamed. A failure after the first byte closes the connection without the final chunk. Rows ' +
-        "count against the plan's limit of exported rows. HEAD returns only the headers.",
+        "count against the plan's limit of exported rows. `Range` (with `If-Range`) gives pieces, so that downloads " +
+        'can be resumed; the whole is then made once and kept for five minutes. HEAD returns only the headers, with ' +
+        '`Content-Length`.',
       tags,
       querystring: ROW_PARAMETERS,
       response: {
@@ -179,45 +193,61 @@ export function dataRoutes(app: Routes, services: Services): void {
           headers: ROW_HEADERS,
           content: rowContent({ type: 'array', items: { type: 'object' } }),
         },
+        206: {
+          description: 'The ranges that were asked for.',
+          headers: {
+            ...ROW_HEADERS,
+            'Content-Range': header('string', 'Which bytes these are, and of how many.'),
+          },
+          content: rowContent({ type: 'string', format: 'binary' }),
+        },
         304: NOT_MODIFIED,
-        ...errors(402, 403, 404, 504),
+        ...errors(402, 403, 404, 410, 416, 504),
       },
     },
     handler: (request, reply) => download(request, reply, () => request.query),
   })
 
-  const download = async (request: FastifyRequest, reply: FastifyReply, question: () => DataQuery) => {
+  const download = async (request: FastifyRequest, reply: FastifyReply, read: () => DataQuery) => {
     const { dataset, record } = await datasetFor(request, services, 'Read')
-    const asked = question()
-    const options = queryOptions(asked)
-    const format = chooseFormat(asked.$format, request.headers.accept, 'csv')
-    const encoding = encodingOf(asked, format)
+    const given = read()
+    const past = await askedVersion(dataset, given, reply, app.prefix)
+    const { number: version, rowCount } = past ?? { ...record, number: record.version }
+    linkMetadata(reply, app.prefix, record)
+    const options = queryOptions(given)
+    const format = chooseFormat(given.$format, request.headers.accept, 'csv')
+    const ieee754 = format === 'json' && wantsIeee754(given.$format, request.headers.accept)
+    const encoding = { ...checkedEncoding(given, format), ...(ieee754 && { ieee754 }) }
+    const counted = given.$count === true
     const answer = {
       format,
-      ...(encoding && { encoding }),
+      ...(Object.keys(encoding).length > 0 && { encoding }),
+      ...(ieee754 && { contentType: 'application/json;IEEE754Compatible=true;charset=utf-8' }),
       name: record.name,
-      meteredRows: record.rowCount,
-      counted: asked.$count === true,
-      question: questionOf(`${record.id}.${record.version}`, { ...options, count: asked.$count }),
+      counted,
     }
-    if (await exports.sendAgain(request, reply, answer)) return reply
-    const query = await dataset.query(options)
+    if (given.$explain) {
+      const query = await exports.prepare(request, reply, (signal) =>
+        dataset.query({ ...options, ...(past && { version }) }, { signal }),
+      )
+      return sendExplained(services, request, reply, query, format)
+    }
+    if (record.query) {
+      const query = await exports.prepare(request, reply, (signal) => dataset.query(options, { signal }))
+      request.trace.stage('plan')
+      return sendStatement(services, request, reply, { ...answer, query, window: options })
+    }
+    const cacheKey = cacheKeyOf(`${record.id}.${version}`, { ...options, count: given.$count })
+    const kept = { ...answer, meteredRows: rowCount ?? 0, cacheKey }
+    if (await exports.sendAgain(request, reply, kept)) return reply
+    const query = await dataset.query({ ...options, ...(past && { version }) })
     request.trace.stage('plan')
-    return exports.send(request, reply, {
-      ...answer,
-      query,
-      window: options,
-      meteredRows: query.mostRows ?? record.rowCount,
-    })
+    const meteredRows = query.mostRows ?? kept.meteredRows
+    return exports.send(request, reply, { ...kept, query, window: options, meteredRows })
   }
 
   app.register(async (texts) => {
-    texts.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
-      done(null, body),
-    )
-    texts.addContentTypeParser('*', (_request, _body, done) =>
-      done(new ServerError('unsupported_media_type', 'Send the query as text/plain or as application/json.')),
-    )
+    readTexts(texts)
     texts.post('/datasets/:id/data/$query', {
       config: { reads: true },
       schema: {
@@ -227,7 +257,7 @@ export function dataRoutes(app: Routes, services: Services): void {
           'Like `GET /datasets/{id}/data`, for queries that are too long for a URL: the same options, either as a ' +
           'query string in `text/plain` or as a JSON object.',
         tags,
-        requestBody: QUESTION_BODY,
+        requestBody: QUERY_BODY,
         response: {
           200: {
             description: 'The rows.',
@@ -235,58 +265,10 @@ export function dataRoutes(app: Routes, services: Services): void {
             content: rowContent({ type: 'array', items: { type: 'object' } }),
           },
           304: NOT_MODIFIED,
-          ...errors(402, 403, 404, 413, 415, 504),
+          ...errors(402, 403, 404, 410, 413, 415, 504),
         },
       },
-      handler: (request, reply) => download(request, reply, () => questionIn(request.body)),
-    })
-  })
-
-  const upload = (mode: WriteMode) => async (request: FastifyRequest, reply: FastifyReply) => {
-    const { dataset, record } = await datasetFor(request, services, 'Write')
-    const { account } = request
-    if ((await sources.get(record.id)) !== undefined) throw followsSeries(record.id)
-    const owner = await accounts.get((await access.of(record.repositoryId, account)).ownerId)
-    const accept = (made: { columns: number; bytes: number }, t?: Handle) =>
-      plans.allowContent(owner, t ? access.in(t) : access, made, record.id)
-    // Refuses at once if the limit is already reached. The new size is checked again after the rows have been read.
-    await accept({ columns: 0, bytes: mode === 'append' ? record.bytes : 0 })
-    return uploads.receive(request, reply, {
-      dataset,
-      mode,
-      accept,
-      fetchSeries: (wanted, signal) => seriesUpload(services, account, wanted, record.columns, signal),
-    })
-  }
-  app.register(async (raw) => {
-    // The handler reads the body itself while it arrives.
-    raw.removeAllContentTypeParsers()
-    raw.addContentTypeParser('*', (_request, _body, done) => done(null))
-    raw.put('/datasets/:id/data', {
-      schema: {
-        operationId: 'replaceData',
-        summary: 'Replace the rows of a dataset',
-        description:
-          'Either all rows are saved or nothing changes. Downloads that have started continue with the old rows.',
-        tags,
-        querystring: REPLACE_PARAMETERS,
-        requestBody: UPLOAD_BODY,
-        response: UPLOADED,
-      },
-      handler: upload('replace'),
-    })
-    raw.post('/datasets/:id/data', {
-      schema: {
-        operationId: 'appendData',
-        summary: 'Append rows to a dataset, or save series of a provider in it',
-        description:
-          'Either all rows are saved or nothing changes. Downloads that have started continue with the old rows.',
-        tags,
-        querystring: APPEND_PARAMETERS,
-        requestBody: UPLOAD_BODY,
-        response: UPLOADED,
-      },
-      handler: upload('append'),
+      handler: (request, reply) => download(request, reply, () => queryIn(request.body)),
     })
   })
 }

@@ -1,16 +1,38 @@
 import { Readable } from 'node:stream'
-import type { FromSchema } from 'json-schema-to-ts'
-import type { DatasetRecord, DeclaredColumn, Handle } from '../../engine/index.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
+import { VERSION } from '../../engine/options.ts'
+import { withWords } from '../../engine/types/columns.ts'
 import type { Account } from '../accounts/accounts.ts'
+import { MERGE_PATCH } from '../http/body.ts'
+import { ServerError } from '../http/errors.ts'
+import { matchesTag } from '../http/headers.ts'
+import { parametersOf } from '../http/option-parameters.ts'
 import { recordTag, requireMatch } from '../http/preconditions.ts'
 import { parameters } from '../http/query.ts'
-import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.ts'
+import { empty, json, made, RECORD_TAG } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
+import {
+  COLUMN,
+  COPY,
+  DATASET,
+  DATASET_CHANGES,
+  DATASET_PATCH,
+  DATASET_SUMMARY,
+  DECLARED_COLUMNS,
+  NEW_DATASET,
+} from '../records/datasets.ts'
+import { EXAMPLES } from '../records/examples.ts'
+import type { DatasetPatch, NewDataset } from '../records/index.ts'
+import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { datasetFor } from './dataset-for.ts'
-import { EXAMPLES } from './examples.ts'
-import { COLUMN, DATASET, DATASET_SUMMARY, DECLARED_COLUMNS, NAME_PATTERN } from './records.ts'
+import { SMALL_ANSWER } from '../transfers/answer-cache.ts'
+import { gather } from '../transfers/small-body.ts'
+import { NOT_MODIFIED } from './data.ts'
+import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
+import { sqlTablesOf } from './sql.ts'
+import { askedVersion } from './versions/past-version.ts'
 
 const tags = ['Datasets']
 
@@ -19,17 +41,8 @@ const COLUMN_BYTES = 8 * 1024
 
 const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }
 
-const NAME = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
-  examples: ['seattle'],
-  documented: { pattern: NAME_PATTERN },
-} as const
-const DESCRIPTION = { type: 'string', maxLength: 10_000 } as const
-
 export function datasetRoutes(app: Routes, services: Services): void {
-  const { engine, access, accounts, lifecycle, plans } = services
+  const { engine, access, accounts, exports, idempotency, lifecycle, plans, refresher } = services
   const ownerOf = async (repositoryId: number, account: Account) =>
     accounts.get((await access.of(repositoryId, account)).ownerId)
 
@@ -49,55 +62,93 @@ export function datasetRoutes(app: Routes, services: Services): void {
       response: {
         200: json(listOf(DATASET_SUMMARY), 'The datasets, in one list.', {
           example: [{ ...EXAMPLES.dataset, columnCount: EXAMPLES.dataset.columns.length }],
+          headers: { ETag: RECORD_TAG },
         }),
+        304: NOT_MODIFIED,
       },
     },
-    handler: async ({ account, query }, reply) => {
+    handler: async ({ account, query, headers }, reply) => {
       const readable = await access.readable(account)
+      const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
+      const tag = recordTag(services.version, state, query.columns)
+      reply.header('etag', tag)
+      if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
       const pages = engine.datasetList(query.columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES)
-      return reply
-        .type('application/json; charset=utf-8')
-        .send(Readable.from(jsonList(pages, ({ repositoryId }) => readable.has(repositoryId))))
+      const list = await gather(
+        jsonList(pages, ({ repositoryId }) => readable.has(repositoryId)),
+        SMALL_ANSWER,
+      )
+      return (
+        reply
+          .type('application/json; charset=utf-8')
+          // The type of an answer is that of its schema, which a list in pieces has as text.
+          .send((list.whole ? list.whole.toString() : Readable.from(list.pieces)) as Readable)
+      )
     },
   })
 
   app.post('/datasets', {
     schema: {
       operationId: 'createDataset',
-      summary: 'Create a dataset without rows',
+      summary: 'Create a dataset without rows, or one that is a saved query',
+      description:
+        'With `query`, the rows of the dataset are those of a query, each time they are read, and with the rights of ' +
+        'the account that saves it. It can be filtered, exported and joined like any other, but not written to.',
       tags,
-      body: {
-        type: 'object',
-        required: ['name', 'repositoryId'],
-        additionalProperties: false,
-        properties: {
-          name: NAME,
-          repositoryId: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1] },
-          description: DESCRIPTION,
-          columns: DECLARED_COLUMNS,
-        },
-      },
+      body: NEW_DATASET,
       response: {
-        201: json(DATASET, 'The new dataset.', {
-          example: EXAMPLES.dataset,
-          headers: { Location: LOCATION },
-        }),
-        ...errors(402, 403, 404, 409, 413, 415),
+        201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
+        ...errors(402, 403, 404, 409, 413, 415, 422),
       },
     },
-    handler: async ({ account, body }, reply) => {
-      const columns = declared(body.columns ?? [])
+    handler: async (request, reply) => {
+      const { account, body } = request
+      const { query: given, materialize, ...fields } = body
+      await access.require(body.repositoryId, account, 'Write')
+      const defined = await define(request, reply)
+      const columns = defined?.columns ?? body.columns ?? []
       const owner = await ownerOf(body.repositoryId, account)
-      const dataset = await engine.transaction(async (t) => {
+      let dataset = await idempotency.create(request, async (t) => {
         const accessNow = access.in(t)
         await accessNow.require(body.repositoryId, account, 'Write')
         await plans.allowDataset(owner, accessNow)
         await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
-        return engine.createDataset({ ...body, columns }, t)
+        return engine.createDataset(
+          { ...fields, columns, ...(defined && !materialize && { query: defined.saved }) },
+          t,
+        )
       })
+      if (defined && materialize) {
+        const address = { query: defined.saved }
+        const { id: datasetId } = dataset
+        await refresher.followNow({
+          ...{ datasetId, accountId: account.id, series: [], start: null, every: materialize, address },
+        })
+      }
+      if (defined) dataset = await (await engine.dataset(dataset.id)).record()
       return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
     },
   })
+
+  /** The query of a new dataset, checked. @throws ServerError `invalid_body`, EngineError as `defineQuery` does */
+  async function define(request: FastifyRequest<{ Body: NewDataset }>, reply: FastifyReply) {
+    const { account, body } = request
+    const { query, materialize, columns, key } = body
+    if (query === undefined) {
+      if (materialize === undefined) return undefined
+      throw new ServerError('invalid_body', 'materialize is for a dataset with a query.')
+    }
+    if (columns ?? key) throw new ServerError('invalid_body', 'The columns of a saved query are its own.')
+    const tables = () => sqlTablesOf(services, account)
+    const defined = await exports.prepare(request, reply, (signal) =>
+      engine.defineQuery(query as unknown as QueryDefinition, { by: String(account.id), tables, signal }),
+    )
+    if (materialize !== 'on-change' || !defined.volatile) return defined
+    throw new ServerError(
+      'invalid_body',
+      'The rows of this query change with time or chance: use materialize hour or day.',
+    )
+  }
 
   app.get('/datasets/:id', {
     schema: {
@@ -118,26 +169,106 @@ export function datasetRoutes(app: Routes, services: Services): void {
       summary: 'Change the name or the description of a dataset',
       description: 'Fields that you leave out do not change.',
       tags,
-      body: {
-        type: 'object',
-        minProperties: 1,
-        additionalProperties: false,
-        properties: { name: NAME, description: DESCRIPTION },
-      },
+      body: DATASET_CHANGES,
       response: {
         200: json(DATASET, 'The dataset, changed.', TAGGED),
         ...errors(403, 404, 409, 412, 413, 415),
       },
     },
+    handler: async (request, reply) => change(request, reply, request.body),
+  })
+
+  app.patch('/datasets/:id', {
+    schema: {
+      operationId: 'patchDataset',
+      summary: 'Change fields of a dataset, or move it to another repository',
+      description:
+        'A JSON merge patch: fields that you leave out do not change, and null removes a field. A dataset keeps its ' +
+        'id, rows and versions when it moves.',
+      tags,
+      consumes: [MERGE_PATCH, 'application/json'],
+      body: DATASET_PATCH,
+      response: {
+        200: json(DATASET, 'The dataset, changed.', TAGGED),
+        ...errors(402, 403, 404, 409, 412, 413, 415),
+      },
+    },
     handler: async (request, reply) => {
-      const changed = await engine.transaction(async (t) => {
-        const { record } = await datasetFor(request, services, 'Write', t)
-        requireMatch(request, tagOf(record))
-        return engine.updateDataset(record.id, request.body, t)
-      })
+      const { key, ...fields } = request.body
+      if (key === undefined) return change(request, reply, fields)
+      if (Object.keys(fields).length > 0) {
+        throw new ServerError(
+          'invalid_body',
+          'key is changed alone: send the other fields in another request.',
+        )
+      }
+      const { dataset } = await datasetFor(request, services, 'Write')
+      const accept = async (now: DatasetRecord) => requireMatch(request, tagOf(now))
+      const changed = await dataset.declareKey(key ?? [], { by: request.account.name, accept })
       return reply.header('etag', tagOf(changed)).send(changed)
     },
   })
+
+  app.post('/datasets/:id/copy', {
+    schema: {
+      operationId: 'copyDataset',
+      summary: 'Copy a dataset, or an earlier version of it',
+      description:
+        'Creates a dataset with the same rows, columns and key, in any repository that you may write in. No rows are ' +
+        'copied: both datasets share their files until one of them changes.',
+      tags,
+      body: COPY,
+      response: {
+        201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
+        ...errors(402, 403, 404, 409, 410, 413, 415, 422),
+      },
+    },
+    handler: async (request, reply) => {
+      const { account, body } = request
+      const { dataset, record } = await datasetFor(request, services, 'Read')
+      const { version = record.version, ...target } = body
+      using snapshot = await dataset.snapshot({ version })
+      const owner = await ownerOf(body.repositoryId, account)
+      const copy = await idempotency.create(request, async (t) => {
+        const accessNow = access.in(t)
+        await accessNow.require(body.repositoryId, account, 'Write')
+        await plans.allowDataset(owner, accessNow)
+        const note = `A copy of version ${version} of dataset ${record.id}.`
+        const fields = { ...target, description: record.description }
+        const created = await snapshot.copy(fields, { by: account.name, note }, t)
+        // Only now the bytes are counted among the owner's, those of shared files once.
+        await plans.allowContent(owner, accessNow, { columns: created.columns.length, bytes: 0 })
+        return created
+      })
+      return reply.code(201).header('location', `${app.prefix}/datasets/${copy.id}`).send(copy)
+    },
+  })
+
+  async function change(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { columns, ...fields }: Omit<DatasetPatch, 'key'>,
+  ) {
+    const { dataset, record } = await datasetFor(request, services, 'Write')
+    const declared = columns && withWords(record.columns, columns)
+    let changed = await engine.transaction(async (t) => {
+      const { record } = await datasetFor(request, services, 'Write', t)
+      requireMatch(request, tagOf(record))
+      const { repositoryId = record.repositoryId } = fields
+      const accessNow = access.in(t)
+      const { ownerId } = await accessNow.require(repositoryId, request.account, 'Write')
+      const isGiven = ownerId !== (await accessNow.of(record.repositoryId, request.account)).ownerId
+      const owner = await accounts.get(ownerId)
+      plans.allowKeep(owner, fields.keep ?? (isGiven ? record.keep : undefined) ?? {})
+      if (isGiven) await plans.allowDataset(owner, accessNow)
+      const changed = await engine.updateDataset(record.id, fields, t)
+      // Only now the bytes of all its versions are counted among the new owner's.
+      if (isGiven) await plans.allowContent(owner, accessNow, { columns: record.columns.length, bytes: 0 })
+      return changed
+    })
+    if (declared) changed = await dataset.declareColumns(declared, { by: request.account.name })
+    return reply.header('etag', tagOf(changed)).send(changed)
+  }
 
   app.delete('/datasets/:id', {
     schema: {
@@ -159,17 +290,21 @@ export function datasetRoutes(app: Routes, services: Services): void {
       operationId: 'listColumns',
       summary: 'List the columns of a dataset',
       tags,
+      querystring: parameters(parametersOf(VERSION)),
       response: {
         200: json(listOf(COLUMN), 'The columns, in order.', {
           example: EXAMPLES.dataset.columns,
           headers: { ETag: RECORD_TAG },
         }),
-        ...errors(403, 404),
+        ...errors(403, 404, 410),
       },
     },
     handler: async (request, reply) => {
-      const { record } = await datasetFor(request, services, 'Read')
-      return reply.header('etag', tagOf(record)).send(record.columns)
+      const { dataset, record } = await datasetFor(request, services, 'Read')
+      const asked = await askedVersion(dataset, request.query, reply, app.prefix)
+      if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
+      using snapshot = await dataset.snapshot({ version: asked.number })
+      return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
     },
   })
 
@@ -180,7 +315,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
       description:
         'While the dataset has no rows, any columns may be declared. Once it has rows, columns may be described, ' +
         'made nullable, reordered and widened to a type that loses nothing, and nullable columns may be added; ' +
-        'everything else is a conflict.',
+        'everything else is a conflict. The list may also be the field `columns` of an object.',
       tags,
       body: {
         if: { type: 'array' },
@@ -201,53 +336,35 @@ export function datasetRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const { dataset, record } = await datasetFor(request, services, 'Write')
       const { account, body } = request
-      const columns = declared('columns' in body ? body.columns : body)
+      const columns = 'columns' in body ? body.columns : body
       // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
       requireMatch(request, tagOf(record))
       const owner = await ownerOf(record.repositoryId, account)
-      // Rows may have to be rewritten, which must be aborted if the server is stopped and it takes too long.
-      const stopping = new AbortController()
-      lifecycle.track(stopping)
       const accept = async (now: DatasetRecord, t: Handle) => {
         requireMatch(request, tagOf(now))
         const content = { columns: columns.length, bytes: now.bytes }
         await plans.allowContent(owner, access.in(t), content, now.id)
       }
-      try {
-        const declared = await dataset.declareColumns(columns, { signal: stopping.signal, accept })
-        return reply.header('etag', tagOf(declared)).send(declared)
-      } catch (error) {
-        throw stopping.signal.reason ?? error
-      } finally {
-        lifecycle.done(stopping)
-      }
+      // Rows may have to be rewritten.
+      const declared = await lifecycle.during((signal) =>
+        dataset.declareColumns(columns, { signal, by: account.name, accept }),
+      )
+      return reply.header('etag', tagOf(declared)).send(declared)
     },
   })
-}
-
-/** Columns for the engine, which checks the names of types itself and refuses unknown ones. */
-function declared(
-  columns: readonly FromSchema<typeof DECLARED_COLUMNS>[number][],
-): readonly DeclaredColumn[] {
-  return columns as readonly DeclaredColumn[]
-}
-
-/** The entity tag of a dataset, which changes with its metadata, columns or rows. */
-function tagOf({ id, name, description, version, updatedAt }: DatasetRecord): string {
-  return recordTag(id, name, description, version, updatedAt)
 }
 
 /** A list as JSON, page by page. */
 async function* jsonList<Item>(
   pages: AsyncIterable<readonly Item[]>,
   isIn: (item: Item) => boolean,
-): AsyncGenerator<string> {
+): AsyncGenerator<Buffer> {
   let separator = '['
   for await (const page of pages) {
     const items = page.filter(isIn)
     if (items.length === 0) continue
-    yield separator + items.map((item) => JSON.stringify(item)).join(',')
+    yield Buffer.from(separator + items.map((item) => JSON.stringify(item)).join(','))
     separator = ','
   }
-  yield separator === '[' ? '[]' : ']'
+  yield Buffer.from(separator === '[' ? '[]' : ']')
 }

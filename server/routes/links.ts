@@ -1,53 +1,99 @@
+import { LINK_SECONDS } from '../accounts/links.ts'
 import { ServerError } from '../http/errors.ts'
-import { json, LOCATION } from '../openapi/describe.ts'
+import { empty, json, LOCATION } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
+import { LINK } from '../records/accounts.ts'
+import { EXAMPLES } from '../records/examples.ts'
+import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { EXAMPLES } from './examples.ts'
-import { LINK } from './records.ts'
+import { pathId } from './ids.ts'
 import type { Routes } from './routes.ts'
+
+const tags = ['Data']
+
+const YEAR_SECONDS = 366 * 86_400
 
 /** Matches the addresses for which links can be made: rows of a dataset or of a provider's series. */
 const EXPORT = /^\/(?:datasets\/\d+\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
 
-export function linkRoutes(app: Routes, services: Services): void {
+/** Segments that lead out of a path. A proxy may resolve them, also encoded, before it passes a link on. */
+const DOTS = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i
+
+export function linkRoutes(app: Routes, { links }: Services): void {
+  app.get('/links', {
+    schema: {
+      operationId: 'listLinks',
+      summary: 'List the links of your account that still work',
+      description: 'A key that is limited to repositories sees only those that it has made itself.',
+      tags,
+      response: { 200: json(listOf(LINK), 'The newest first.', { example: [EXAMPLES.link] }) },
+    },
+    handler: async ({ account, keyId }) => links.list(account.id, account.repositories && keyId),
+  })
+
   app.post('/links', {
     config: { reads: true },
     schema: {
       operationId: 'createLink',
-      summary: 'Create a link that downloads one export without a key, for five minutes',
+      summary: 'Create a link that downloads one export without a key',
       description:
         'Use it in browsers, which download a file by its address, or to give one export to somebody else. The link ' +
-        'can read what you can read, counts as your download, and stops working when the first key of your account ' +
-        'is replaced.',
-      tags: ['Data'],
-      body: {
-        type: 'object',
-        required: ['path'],
-        additionalProperties: false,
-        properties: {
-          path: {
-            type: 'string',
-            maxLength: 100_000,
-            description: 'Path and query string of `GET /datasets/{id}/data` or of a series.',
-            examples: ['/datasets/3/data?$format=xlsx'],
-          },
-        },
-      },
+        'can read what you can read, counts as your download, and stops working when its time is over, when it is ' +
+        'deleted, when you may no longer read it, and when the key that made it is replaced, deleted or expires.',
+      tags,
+      body: NEW_LINK,
       response: {
         201: json(LINK, 'The link.', { example: EXAMPLES.link, headers: { Location: LOCATION } }),
-        ...errors(413, 415),
+        ...errors(409, 413, 415),
       },
     },
-    handler: async ({ account, body }, reply) => {
-      if (!EXPORT.test(body.path) || /[^\x21-\x7e]/.test(body.path)) {
+    handler: async ({ account, keyId, body }, reply) => {
+      const dots = DOTS.test(body.path.split('?', 1)[0]!)
+      if (!EXPORT.test(body.path) || dots || /[^\x21-\x7e]/.test(body.path)) {
         throw new ServerError(
           'invalid_body',
           'path must be that of an export, percent-encoded, for example "/datasets/3/data?$format=csv" or ' +
             '"/providers/ecb/series/…".',
         )
       }
-      const link = await services.links.make(account, `${app.prefix}${body.path}`)
+      const link = await links.create(account.id, keyId, { ...body, path: `${app.prefix}${body.path}` })
       return reply.code(201).headers({ location: link.url, 'cache-control': 'no-store' }).send(link)
     },
   })
+
+  app.delete('/links/:id', {
+    schema: {
+      operationId: 'deleteLink',
+      summary: 'Delete a link, which stops working at once',
+      tags,
+      response: { 204: empty('The link no longer works.'), ...errors(404) },
+    },
+    handler: async (request, reply) => {
+      await links.delete(request.account.id, pathId(request, 'link'))
+      return reply.code(204).send()
+    },
+  })
 }
+
+const NEW_LINK = {
+  type: 'object',
+  required: ['path'],
+  additionalProperties: false,
+  properties: {
+    path: {
+      type: 'string',
+      maxLength: 100_000,
+      description: 'Path and query string of `GET /datasets/{id}/data` or of a series.',
+      examples: ['/datasets/3/data?$format=xlsx'],
+      documented: { pattern: EXPORT.source },
+    },
+    name: { type: 'string', maxLength: 200, description: 'What or whom the link is for.' },
+    expiresIn: {
+      type: 'integer',
+      minimum: 1,
+      maximum: YEAR_SECONDS,
+      default: LINK_SECONDS,
+      description: 'For how many seconds it works, at most a year.',
+    },
+  },
+} as const

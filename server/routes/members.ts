@@ -1,15 +1,52 @@
 import type { FastifyRequest } from 'fastify'
-import { checkAccountName } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
-import { empty, json, listOf } from '../openapi/describe.ts'
+import { empty, json } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
+import { EXAMPLES } from '../records/examples.ts'
+import { MEMBER, MEMBERSHIP } from '../records/repositories.ts'
+import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { EXAMPLES } from './examples.ts'
 import { pathId, pathParameter } from './ids.ts'
-import { MEMBER } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Members']
+
+const LIST_MEMBERS = {
+  operationId: 'listMembers',
+  summary: 'List the members of a repository',
+  tags,
+  response: {
+    200: json(listOf(MEMBER), 'The members; the owner is not among them.', {
+      example: [EXAMPLES.member],
+    }),
+    ...errors(403, 404),
+  },
+} as const
+
+const GET_MEMBER = {
+  operationId: 'getMember',
+  summary: 'Get what an account may do with a repository',
+  tags,
+  response: { 200: json(MEMBER, 'The member.', { example: EXAMPLES.member }), ...errors(403, 404) },
+} as const
+
+const SET_MEMBER = {
+  operationId: 'setMember',
+  summary: 'Make an account a member of a repository, or change its permission',
+  tags,
+  body: MEMBERSHIP,
+  response: {
+    200: json(MEMBER, 'The member.', { example: EXAMPLES.member }),
+    ...errors(403, 404, 413, 415),
+  },
+} as const
+
+const REMOVE_MEMBER = {
+  operationId: 'removeMember',
+  summary: 'Remove a member from a repository; members may leave by themselves',
+  tags,
+  response: { 204: empty('The account is no longer a member.'), ...errors(403, 404) },
+} as const
 
 /** The routes for members. Members can see each other; the owner can change them; a member may leave. */
 export function memberRoutes(app: Routes, services: Services): void {
@@ -29,27 +66,12 @@ export function memberRoutes(app: Routes, services: Services): void {
     new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(name)}.`)
 
   app.get('/repositories/:id/members', {
-    schema: {
-      operationId: 'listMembers',
-      summary: 'List the members of a repository',
-      tags,
-      response: {
-        200: json(listOf(MEMBER), 'The members; the owner is not among them.', {
-          example: [EXAMPLES.member],
-        }),
-        ...errors(403, 404),
-      },
-    },
+    schema: LIST_MEMBERS,
     handler: async (request) => (await membersFor(request)).members,
   })
 
   app.get('/repositories/:id/members/:account', {
-    schema: {
-      operationId: 'getMember',
-      summary: 'Get what an account may do with a repository',
-      tags,
-      response: { 200: json(MEMBER, 'The member.', { example: EXAMPLES.member }), ...errors(403, 404) },
-    },
+    schema: GET_MEMBER,
     handler: async (request) => {
       const { id, members, name } = await membersFor(request)
       const member = members.find((one) => one.account === name)
@@ -59,29 +81,11 @@ export function memberRoutes(app: Routes, services: Services): void {
   })
 
   app.put('/repositories/:id/members/:account', {
-    schema: {
-      operationId: 'setMember',
-      summary: 'Make an account a member of a repository, or change its permission',
-      description:
-        'A name that no account has yet is accepted too, so that nobody can find out which names exist: an account ' +
-        'created with that name becomes a member at once.',
-      tags,
-      body: {
-        type: 'object',
-        required: ['permission'],
-        additionalProperties: false,
-        properties: { permission: { type: 'string', enum: ['Read', 'Write'] } },
-      },
-      response: {
-        200: json(MEMBER, 'The member.', { example: EXAMPLES.member }),
-        ...errors(403, 404, 413, 415),
-      },
-    },
+    schema: SET_MEMBER,
     handler: async (request) => {
       const id = pathId(request, 'repository')
       const { owner } = await access.require(id, request.account, 'Own')
       const account = pathParameter(request, 'account')
-      checkAccountName(account)
       if (account === owner) {
         throw new ServerError('invalid_body', `${owner} owns repository ${id} and may do everything with it.`)
       }
@@ -92,12 +96,7 @@ export function memberRoutes(app: Routes, services: Services): void {
   })
 
   app.delete('/repositories/:id/members/:account', {
-    schema: {
-      operationId: 'removeMember',
-      summary: 'Remove a member from a repository; members may leave by themselves',
-      tags,
-      response: { 204: empty('The account is no longer a member.'), ...errors(403, 404) },
-    },
+    schema: REMOVE_MEMBER,
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')
       const name = pathParameter(request, 'account')

@@ -1,38 +1,34 @@
-import { randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, type ShownFile, type Snapshot } from '../../engine/index.ts'
-import { ServerError } from '../http/errors.ts'
+import { VERSION } from '../../engine/options.ts'
+import { matchesTag } from '../http/headers.ts'
+import { parametersOf } from '../http/option-parameters.ts'
 import { parameters } from '../http/query.ts'
-import { json, listOf } from '../openapi/describe.ts'
+import { json } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
+import { PARQUET_FILE } from '../records/datasets.ts'
+import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { matchesTag } from '../transfers/negotiate.ts'
-import { type ByteRange, contentRange, isSame, rangesIn } from '../transfers/ranges.ts'
+import type { ByteRange } from '../transfers/pieces/ranges.ts'
+import { sendPieces } from '../transfers/pieces/send-pieces.ts'
 import { Transfer } from '../transfers/transfer.ts'
 import { datasetFor } from './dataset-for.ts'
-import { pathParameter } from './ids.ts'
+import { pathParameter, pathVersion } from './ids.ts'
 import type { Routes } from './routes.ts'
+import { askedVersion } from './versions/past-version.ts'
 
 const tags = ['Data']
 const TYPE = 'application/vnd.apache.parquet'
 
-const FILE = {
-  type: 'object',
-  required: ['url', 'rows', 'bytes'],
-  additionalProperties: false,
-  properties: {
-    url: {
-      type: 'string',
-      description: 'Identifies the file. It stays the same for as long as the version is kept.',
-    },
-    rows: { type: 'integer' },
-    bytes: { type: 'integer' },
-  },
-} as const
+/** How long the address of a file works: long enough to read all that a program wants of it. */
+const FILE_SECONDS = 3_600
 
 const FILES_EXAMPLE = [
-  { url: 'http://127.0.0.1:8080/datasets/3/parquet/1/3.parquet', rows: 344, bytes: 9423 },
+  {
+    url: 'http://127.0.0.1:8080/datasets/3/parquet/1/3.parquet?ticket=1.0.1764086400.0.1yQ0x8mS',
+    rows: 344,
+    bytes: 9423,
+  },
 ]
 
 /**
@@ -48,27 +44,29 @@ export function parquetRoutes(app: Routes, services: Services): void {
       summary: 'List the Parquet files of a dataset',
       description:
         'Read one after another, the files hold the rows in order. Each can be read as a whole or by ranges. A ' +
-        'version is kept for ten minutes after the last request for it.',
+        'version is kept for ten minutes after the last request for it. The addresses work without a key for an hour.',
       tags,
-      querystring: parameters({
-        version: {
-          type: 'integer',
-          minimum: 0,
-          description: 'A version of the dataset; the current one by default.',
-        },
-      }),
+      querystring: parameters(parametersOf(VERSION)),
       response: {
-        200: json(listOf(FILE), 'The files.', { example: FILES_EXAMPLE }),
+        200: json(listOf(PARQUET_FILE), 'The files.', { example: FILES_EXAMPLE }),
         ...errors(403, 404, 410),
       },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const { dataset, record } = await datasetFor(request, services, 'Read')
-      const version = request.query.version ?? record.version
+      const asked = await askedVersion(dataset, request.query, reply, app.prefix)
+      const version = asked?.number ?? record.version
       const snapshot = await kept.get(dataset, version)
       const files = await snapshot.files()
-      const path = `${request.protocol}://${request.host}${app.prefix}/datasets/${dataset.id}/parquet/${version}`
-      return files.map(({ number, rows, bytes }) => ({ url: `${path}/${number}.parquet`, rows, bytes }))
+      const path = `${app.prefix}/datasets/${dataset.id}/parquet/${version}`
+      return Promise.all(
+        files.map(async ({ number, rows, bytes }) => {
+          const { account, keyId, publicUrl } = request
+          const file = `${path}/${number}.parquet`
+          const url = await services.links.address(account.id, keyId, file, FILE_SECONDS)
+          return { url: publicUrl + url, rows, bytes }
+        }),
+      )
     },
   })
 
@@ -97,7 +95,7 @@ export function parquetRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const { dataset } = await datasetFor(request, services, 'Read')
-      const version = versionIn(request)
+      const version = pathVersion(request)
       const number = fileIn(request)
       const snapshot = await kept.get(dataset, version, number)
       const file = await snapshot.file(number)
@@ -105,16 +103,6 @@ export function parquetRoutes(app: Routes, services: Services): void {
       return sendFile(services, request, reply, snapshot, file)
     },
   })
-}
-
-/** @throws EngineError `not_found` */
-function versionIn(request: FastifyRequest): number {
-  const text = pathParameter(request, 'version')
-  if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new EngineError(
-    'not_found',
-    `There is no version ${JSON.stringify(text)}; versions are whole numbers.`,
-  )
 }
 
 /** @throws EngineError `not_found` */
@@ -133,105 +121,24 @@ function noFile(request: FastifyRequest): EngineError {
 }
 
 async function sendFile(
-  { lifecycle, config, plans, usage }: Services,
+  services: Services,
   request: FastifyRequest,
   reply: FastifyReply,
   snapshot: Snapshot,
   file: ShownFile,
 ): Promise<FastifyReply> {
-  const { headers } = request
   const tag = `"${file.etag}"`
   reply.headers({ etag: tag, 'accept-ranges': 'bytes', 'cache-control': 'private, no-cache' })
-  if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
-  const asked = isSame(headers['if-range'] as string | undefined, tag)
-    ? rangesIn(headers.range, file.bytes)
-    : undefined
-  if (asked === 'none') {
-    throw new ServerError(
-      'range_not_satisfiable',
-      `The file has ${file.bytes} bytes; none of the ranges lies in it.`,
-      { headers: { 'content-range': `bytes */${file.bytes}` } },
-    )
-  }
-  const ranges = asked ?? [{ from: 0, to: file.bytes }]
-  const body =
-    asked === undefined ? whole(file) : asked.length === 1 ? single(file, asked[0]!) : several(file, asked)
-  reply.code(asked === undefined ? 200 : 206).headers(body.headers)
-  if (request.method === 'HEAD') return reply.send()
-
-  const rows = rowsOf(file, ranges)
-  const limit = plans.limits(request.account.plan).exportedRows
-  const reservation = await usage.reserve(request.account, limit, rows)
-  const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
+  if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  const transfer = new Transfer(request, reply, services)
   transfer.onClose(snapshot.hold())
-  const total = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
-  let sent = 0
-  transfer.onClose(() => reservation.settle(Math.min(Math.ceil((rows * sent) / total), rows)))
-  const { raw } = reply
-  transfer.watch(
-    () => raw.writableNeedDrain || (raw.writableEnded && raw.writableLength > 0),
-    () => raw.destroy(),
-  )
-  request.trace.rows = rows
-  const counted = async function* () {
-    for await (const bytes of body.bytes()) {
-      sent += bytes.byteLength
-      yield bytes
-    }
-  }
-  return reply.send(Readable.from(counted(), { objectMode: false }))
-}
-
-interface Body {
-  readonly headers: Readonly<Record<string, string | number>>
-  readonly bytes: () => AsyncGenerator<Uint8Array>
-}
-
-function whole(file: ShownFile): Body {
-  return {
-    headers: { 'content-type': TYPE, 'content-length': file.bytes },
-    bytes: () => file.read(0, file.bytes),
-  }
-}
-
-function single(file: ShownFile, range: ByteRange): Body {
-  return {
-    headers: {
-      'content-type': TYPE,
-      'content-length': range.to - range.from,
-      'content-range': contentRange(range, file.bytes),
-    },
-    bytes: () => file.read(range.from, range.to),
-  }
-}
-
-/** Several ranges in one body (RFC 9110, 14.6). */
-function several(file: ShownFile, ranges: readonly ByteRange[]): Body {
-  const boundary = randomBytes(18).toString('hex')
-  const heads = ranges.map((range) =>
-    Buffer.from(
-      `\r\n--${boundary}\r\nContent-Type: ${TYPE}\r\nContent-Range: ${contentRange(range, file.bytes)}\r\n\r\n`,
-    ),
-  )
-  const end = Buffer.from(`\r\n--${boundary}--\r\n`)
-  const length = ranges.reduce(
-    (sum, { from, to }, index) => sum + heads[index]!.length + to - from,
-    end.length,
-  )
-  return {
-    headers: { 'content-type': `multipart/byteranges; boundary=${boundary}`, 'content-length': length },
-    async *bytes() {
-      for (const [index, { from, to }] of ranges.entries()) {
-        yield heads[index]!
-        yield* file.read(from, to)
-      }
-      yield end
-    },
-  }
+  const { bytes, read } = file
+  const rowsOf = (ranges: readonly ByteRange[]) => rowsIn(file, ranges)
+  return sendPieces(services, transfer, { tag, type: TYPE, bytes, read, rowsOf })
 }
 
 /** The rows that ranges are counted as: from each row group, the same share of rows as is read of its bytes. */
-function rowsOf({ rowGroups }: ShownFile, ranges: readonly ByteRange[]): number {
+function rowsIn({ rowGroups }: ShownFile, ranges: readonly ByteRange[]): number {
   let rows = 0
   for (const group of rowGroups) {
     const read = ranges.reduce(

@@ -1,33 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Handle } from '../../engine/index.ts'
+import type { Repository as EngineRepository, Handle } from '../../engine/index.ts'
 import type { RepositoryAccess } from '../accounts/access.ts'
+import { MERGE_PATCH } from '../http/body.ts'
 import { recordTag, requireMatch } from '../http/preconditions.ts'
-import { empty, json, LOCATION, listOf, RECORD_TAG } from '../openapi/describe.ts'
+import { empty, json, made, RECORD_TAG } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
+import { EXAMPLES } from '../records/examples.ts'
+import type { Repository, RepositoryPatch } from '../records/index.ts'
+import { NEW_REPOSITORY, REPOSITORY, REPOSITORY_CHANGES, REPOSITORY_PATCH } from '../records/repositories.ts'
+import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { EXAMPLES } from './examples.ts'
 import { pathId } from './ids.ts'
-import { NAME_PATTERN, REPOSITORY, repositoryRecord } from './records.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Repositories']
 
 const TAGGED = { example: EXAMPLES.repository, headers: { ETag: RECORD_TAG } }
 
-const FIELDS = {
-  name: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 255,
-    examples: ['weather'],
-    documented: { pattern: NAME_PATTERN },
-  },
-  description: { type: 'string', maxLength: 10_000 },
-  private: { type: 'boolean', description: 'Whether only its owner and its members may read it.' },
-} as const
-
 export function repositoryRoutes(app: Routes, services: Services): void {
-  const { engine, access, accounts, plans } = services
+  const { access, accounts, engine, idempotency, plans } = services
   const record = async (id: number, seen: RepositoryAccess, t?: Handle) =>
     repositoryRecord(await engine.repository(id, t), seen)
 
@@ -55,18 +46,16 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       operationId: 'createRepository',
       summary: 'Create a repository, a new one with each call',
       tags,
-      body: { type: 'object', required: ['name'], additionalProperties: false, properties: FIELDS },
+      body: NEW_REPOSITORY,
       response: {
-        201: json(REPOSITORY, 'The new repository. You own it.', {
-          example: EXAMPLES.repository,
-          headers: { Location: LOCATION },
-        }),
-        ...errors(402, 413, 415),
+        201: made(REPOSITORY, 'The new repository. You own it.', EXAMPLES.repository),
+        ...errors(402, 413, 415, 422),
       },
     },
-    handler: async ({ account, body }, reply) => {
-      const { private: isPrivate = false, ...fields } = body
-      const { id } = await engine.transaction(async (t) => {
+    handler: async (request, reply) => {
+      const { account, body } = request
+      const { private: isPrivate = true, ...fields } = body
+      const { id } = await idempotency.create(request, async (t) => {
         const accessNow = access.in(t)
         if (isPrivate) await plans.allowPrivateRepository(account, accessNow)
         const repository = await engine.createRepository(fields, t)
@@ -103,27 +92,49 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       description:
         'Fields that you leave out do not change. Only the owner can make a repository private or public.',
       tags,
-      body: { type: 'object', minProperties: 1, additionalProperties: false, properties: FIELDS },
+      body: REPOSITORY_CHANGES,
       response: {
         200: json(REPOSITORY, 'The repository, changed.', TAGGED),
         ...errors(402, 403, 404, 412, 413, 415),
       },
     },
-    handler: async (request, reply) => {
-      const id = pathId(request, 'repository')
-      const { private: isPrivate, ...fields } = request.body
-      await engine.transaction(async (t) => {
-        await t.lock('repositories', id)
-        const seen = await access.in(t).require(id, request.account, 'Write')
-        requireMatch(request, recordTag(await record(id, seen, t)))
-        if (isPrivate !== undefined && isPrivate !== seen.private) {
-          await setPrivacy(request, id, isPrivate, t)
-        }
-        await engine.updateRepository(id, fields, t)
-      })
-      return tagged(reply, await record(id, await access.of(id, request.account)))
-    },
+    handler: async (request, reply) => change(request, reply, request.body),
   })
+
+  app.patch('/repositories/:id', {
+    schema: {
+      operationId: 'patchRepository',
+      summary: 'Change fields of a repository',
+      description:
+        'A JSON merge patch: fields that you leave out do not change, and null removes a field. Only the owner can ' +
+        'make a repository private or public.',
+      tags,
+      consumes: [MERGE_PATCH, 'application/json'],
+      body: REPOSITORY_PATCH,
+      response: {
+        200: json(REPOSITORY, 'The repository, changed.', TAGGED),
+        ...errors(402, 403, 404, 412, 413, 415),
+      },
+    },
+    handler: async (request, reply) => change(request, reply, request.body),
+  })
+
+  async function change(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { private: isPrivate, description, ...fields }: RepositoryPatch,
+  ) {
+    const id = pathId(request, 'repository')
+    await engine.transaction(async (t) => {
+      await t.lock('repositories', id)
+      const seen = await access.in(t).require(id, request.account, 'Write')
+      requireMatch(request, recordTag(await record(id, seen, t)))
+      if (isPrivate !== undefined && isPrivate !== seen.private) await setPrivacy(request, id, isPrivate, t)
+      const changes = { ...fields, ...(description !== undefined && { description: description ?? '' }) }
+      await engine.updateRepository(id, changes, t)
+    })
+    return tagged(reply, await record(id, await access.of(id, request.account)))
+  }
 
   app.delete('/repositories/:id', {
     schema: {
@@ -155,6 +166,22 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   }
 }
 
-function tagged(reply: FastifyReply, record: ReturnType<typeof repositoryRecord>): FastifyReply {
+/** A repository as one account sees it. */
+function repositoryRecord(repository: EngineRepository, access: RepositoryAccess): Repository {
+  const { id, name, description, createdAt, updatedAt } = repository
+  const permission = access.right === 'Read' ? 'Read' : 'Write'
+  return {
+    id,
+    name,
+    description,
+    private: access.private,
+    owner: access.owner,
+    permission,
+    createdAt,
+    updatedAt,
+  }
+}
+
+function tagged(reply: FastifyReply, record: Repository): FastifyReply {
   return reply.header('etag', recordTag(record)).send(record)
 }

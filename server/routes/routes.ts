@@ -1,22 +1,25 @@
-import type { JsonSchemaToTsProvider } from '@fastify/type-provider-json-schema-to-ts'
+import type { Readable } from 'node:stream'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyTypeProvider,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { FromSchema } from '../records/schema.ts'
 
-/** Defaults are only documentation and are not filled in, so a property with a default may still be missing. */
-type FromRouteSchema = JsonSchemaToTsProvider<{
-  ValidatorSchemaOptions: { keepDefaultedPropertiesOptional: true; parseIfThenElseKeywords: true }
-}>
+/** Bodies and query strings have the types of the route's schema, and so have its answers, which may be streamed. */
+interface RouteTypes extends FastifyTypeProvider {
+  readonly validator: FromSchema<this['schema']>
+  readonly serializer: FromSchema<this['schema']> | Readable
+}
 
-/** The type of an application to which routes are added. Body and query string have the types of the route's schema. */
+/** The type of an application to which routes are added. */
 export type Routes = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
   RawReplyDefaultExpression,
   FastifyBaseLogger,
-  FromRouteSchema
+  RouteTypes
 >

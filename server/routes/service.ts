@@ -1,11 +1,12 @@
 import { Opened } from '../../engine/util/opened.ts'
 import { ServerError } from '../http/errors.ts'
+import { matchesTag } from '../http/headers.ts'
 import { json } from '../openapi/describe.ts'
 import { errors } from '../openapi/error-responses.ts'
 import { loadReference } from '../openapi/reference.ts'
 import type { Services } from '../services.ts'
 import { stopping } from '../transfers/gate.ts'
-import { matchesTag, weightOf } from '../transfers/negotiate.ts'
+import { weightOf } from '../transfers/negotiate.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Service']
@@ -16,6 +17,44 @@ const STATE = {
   additionalProperties: false,
   properties: { status: { type: 'string', const: 'ok' } },
 }
+
+const GET_HEALTH = {
+  operationId: 'getHealth',
+  summary: 'Whether the process is running',
+  tags,
+  response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
+} as const
+
+const GET_READINESS = {
+  operationId: 'getReadiness',
+  summary: 'Whether the service is ready for requests',
+  tags,
+  response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
+} as const
+
+const GET_METRICS = {
+  operationId: 'getMetrics',
+  summary: 'Metrics in the format of Prometheus; for admins',
+  tags,
+  response: {
+    200: { description: 'The metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
+    ...errors(403),
+  },
+} as const
+
+const GET_OPEN_API = {
+  operationId: 'getOpenApi',
+  summary: 'This document',
+  tags,
+  response: { 200: json({ type: 'object' }, 'OpenAPI 3.1.') },
+} as const
+
+const GET_DOCS = {
+  operationId: 'getDocs',
+  summary: 'This document as a page, where requests can be tried out',
+  tags,
+  response: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
+} as const
 
 /** Health, metrics and documentation. */
 export function serviceRoutes(app: Routes, services: Services): void {
@@ -32,23 +71,13 @@ export function serviceRoutes(app: Routes, services: Services): void {
 
   app.get('/healthz', {
     config: { public: true, always: true },
-    schema: {
-      operationId: 'getHealth',
-      summary: 'Whether the process is running',
-      tags,
-      response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
-    },
+    schema: GET_HEALTH,
     handler: async () => ({ status: 'ok' }),
   })
 
   app.get('/readyz', {
     config: { public: true, always: true },
-    schema: {
-      operationId: 'getReadiness',
-      summary: 'Whether the service is ready for requests',
-      tags,
-      response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
-    },
+    schema: GET_READINESS,
     handler: async () => {
       if (lifecycle.leaving) throw stopping()
       await engine.ready()
@@ -58,15 +87,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
 
   app.get('/metrics', {
     config: { always: true },
-    schema: {
-      operationId: 'getMetrics',
-      summary: 'Metrics in the format of Prometheus; for admins',
-      tags,
-      response: {
-        200: { description: 'The metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
-        ...errors(403),
-      },
-    },
+    schema: GET_METRICS,
     handler: async (request, reply) => {
       if (!request.account.admin) throw new ServerError('forbidden', 'Metrics are for admins.')
       return reply.type(metrics.contentType).send(await metrics.text())
@@ -75,23 +96,13 @@ export function serviceRoutes(app: Routes, services: Services): void {
 
   app.get('/openapi.json', {
     config: { public: true },
-    schema: {
-      operationId: 'getOpenApi',
-      summary: 'This document',
-      tags,
-      response: { 200: json({ type: 'object' }, 'OpenAPI 3.1.') },
-    },
+    schema: GET_OPEN_API,
     handler: async () => app.openApiDocument(),
   })
 
   app.get('/docs', {
     config: { public: true },
-    schema: {
-      operationId: 'getDocs',
-      summary: 'This document as a page, where requests can be tried out',
-      tags,
-      response: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
-    },
+    schema: GET_DOCS,
     handler: async (_request, reply) => {
       const { html, policy } = (await reference.get()).page()
       return reply

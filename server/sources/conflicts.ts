@@ -1,10 +1,18 @@
 import { ServerError } from '../http/errors.ts'
+import type { Sources, StoredSource } from './sources.ts'
+
+/** Refuses rows of clients where a source would remove them. @throws ServerError `follows_series` */
+export async function notFollowing(sources: Sources, id: number): Promise<void> {
+  const source = await sources.get(id)
+  if (source) throw followsSeries(id, source)
+}
 
 /** The error for rows that a client sends to a dataset that follows series: the next refresh would remove them. */
-export function followsSeries(id: number): ServerError {
+function followsSeries(id: number, { address }: StoredSource): ServerError {
+  const followed = !address ? 'series of providers' : 'query' in address ? 'a saved query' : 'a file'
   return new ServerError(
     'follows_series',
-    `Dataset ${id} follows series of providers, and the next refresh would remove rows that you write into it. To ` +
+    `Dataset ${id} follows ${followed}, and the next refresh would remove rows that you write into it. To ` +
       `stop following, use DELETE /datasets/${id}/source.`,
   )
 }

@@ -3,10 +3,11 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { Caller, Connectors, Series } from '../../connectors/index.ts'
+import { atOnce } from '../../connectors/pipeline/at-once.ts'
 import type { Dataset, DeclaredColumn } from '../../engine/index.ts'
 import { errorAnswer, ServerError } from '../http/errors.ts'
 import { hasTimes, type SeriesRow, seriesColumns, seriesLine, seriesRows } from './rows.ts'
-import type { Followed, Source } from './sources.ts'
+import type { Followed, StoredSource } from './sources.ts'
 
 /** How many series are requested at once in one refresh. The provider's own limits apply as well. */
 const AT_ONCE = 4
@@ -38,25 +39,20 @@ export async function ask(
   wanted: readonly Followed[],
   start: string | null,
 ): Promise<ReadonlyMap<string, Answer>> {
-  const answers = new Map<string, Answer>()
-  const waiting = wanted[Symbol.iterator]()
-  const work = async () => {
-    for (const { id } of waiting) {
-      const slash = id.indexOf('/')
-      try {
-        const provider = id.slice(0, slash)
-        const caller = { ...(await callerOf(provider)), signal, onlyFresh: true }
-        const one = { provider, id: id.slice(slash + 1), caller }
-        const { series } = await connectors.many([one], start === null ? {} : { start })
-        answers.set(id, { series })
-      } catch (thrown) {
-        signal.throwIfAborted()
-        answers.set(id, failed(thrown))
-      }
+  const answers = await atOnce(AT_ONCE, wanted, async ({ id }): Promise<[string, Answer]> => {
+    const slash = id.indexOf('/')
+    try {
+      const provider = id.slice(0, slash)
+      const caller = { ...(await callerOf(provider)), signal, onlyFresh: true }
+      const one = { provider, id: id.slice(slash + 1), caller }
+      const { series } = await connectors.many([one], start === null ? {} : { start })
+      return [id, { series }]
+    } catch (thrown) {
+      signal.throwIfAborted()
+      return [id, failed(thrown)]
     }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  return answers
+  })
+  return new Map(answers)
 }
 
 function failed(thrown: unknown): Answer {
@@ -83,7 +79,7 @@ export interface NewRows {
  * present rows of that series are kept.
  */
 export async function newRows(
-  source: Source,
+  source: StoredSource,
   answers: ReadonlyMap<string, Answer>,
   dataset: Dataset,
 ): Promise<NewRows> {

@@ -1,19 +1,31 @@
-import { randomUUID } from 'node:crypto'
-import { type DeclaredColumn, type Engine, EngineError } from '../../engine/index.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type DeclaredColumn,
+  type Engine,
+  EngineError,
+  type SavedQuery,
+  type Upload,
+} from '../../engine/index.ts'
+import { fromHttp, REPLACING } from '../../engine/options.ts'
 import type { Access } from '../accounts/access.ts'
-import type { Accounts } from '../accounts/accounts.ts'
+import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
-import { type CallerParts, callerOf } from '../routes/providers/caller.ts'
+import { uploadOptions } from '../transfers/uploads/upload-options.ts'
+import { type CallerParts, callerOf } from './caller.ts'
 import { holdsOtherData } from './conflicts.ts'
+import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
 import { type Answer, ask, type NewRows, newRows } from './refresh.ts'
 import { holdsSeriesAlone, seriesColumns } from './rows.ts'
 import { nextRun, retryRun } from './schedule.ts'
-import type { Followed, Outcome, Source, Sources } from './sources.ts'
+import type { Followed, Outcome, Sources, StoredSource } from './sources.ts'
 
 /** How often a process looks for sources that are due. */
 const POLL_MS = 10_000
 /** How long a process may hold a source. A process that still works on it extends the time before it ends. */
 const TAKEN_MS = 120_000
+/** How long a request waits for the first refresh. */
+const PATIENCE_MS = 10_000
 /** How many refreshes run at once in this process. */
 const AT_ONCE = 2
 /** How many errors `lastError` names; the others are only counted. */
@@ -28,6 +40,9 @@ export interface RefresherParts extends CallerParts {
   /** Called with internal failures, which no answer to a client shows. */
   readonly warn: (message: string, cause: unknown) => void
 }
+
+/** Thrown if a file has the same bytes as before, so that it makes no version. */
+class Unchanged extends Error {}
 
 /** Thrown if a run finds that it no longer holds its source. Its rows are then not made visible. */
 class Superseded extends Error {}
@@ -74,12 +89,18 @@ export class Refresher {
     const dataset = await this.#parts.engine.dataset(wanted.datasetId)
     // Declares the columns at once, so that they are visible even if the first run brings no rows. If that fails, the
     // dataset must not follow anything.
-    if ((await dataset.record()).columns.length === 0) {
+    if (!wanted.address && (await dataset.record()).columns.length === 0) {
       await dataset.declareColumns(seriesColumns({ provider: false, times: false }))
     }
     const token = randomUUID()
     const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
     return { done: this.#run(source, token) }
+  }
+
+  /** The same, and waits for the first refresh, which goes on if it takes long. */
+  async followNow(wanted: Parameters<Sources['set']>[0]): Promise<void> {
+    const { done } = await this.follow(wanted)
+    await Promise.race([done, delay(PATIENCE_MS, undefined, { ref: false })])
   }
 
   /** Aborts the refreshes that run, so that another process can take their sources. */
@@ -94,7 +115,7 @@ export class Refresher {
     return { now, until: new Date(now.getTime() + TAKEN_MS) }
   }
 
-  #run(source: Source, token: string): Promise<void> {
+  #run(source: StoredSource, token: string): Promise<void> {
     const run = this.#runOne(source, token)
       .catch((cause) => this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed.`, cause))
       .finally(() => this.#running.delete(run))
@@ -102,7 +123,7 @@ export class Refresher {
     return run
   }
 
-  async #runOne(source: Source, token: string): Promise<void> {
+  async #runOne(source: StoredSource, token: string): Promise<void> {
     const { sources } = this.#parts
     const stop = new AbortController()
     const signal = AbortSignal.any([this.#ending.signal, stop.signal])
@@ -124,13 +145,21 @@ export class Refresher {
     }
   }
 
-  async #refresh(source: Source, token: string, signal: AbortSignal): Promise<Outcome> {
+  async #refresh(source: StoredSource, token: string, signal: AbortSignal): Promise<Outcome> {
     const now = this.#parts.now()
     const isWhole = source.scheduled <= now.toISOString()
     const scheduled = isWhole
       ? nextRun(new Date(source.since), source.every, now)
       : new Date(source.scheduled)
     try {
+      if (source.address) {
+        const { series, address: followed } = source
+        const address =
+          'query' in followed
+            ? await this.#readQuery(source, followed, token, signal)
+            : await this.#readFile(source, followed, token, signal)
+        return { ...outcome(now, scheduled, scheduled), series, address, lastError: null, failures: 0 }
+      }
       const answers = await this.#ask(source, isWhole, signal)
       const { engine } = this.#parts
       const rows = await newRows(source, answers, await engine.dataset(source.datasetId))
@@ -140,15 +169,23 @@ export class Refresher {
       const waits = [...answers.values()].filter(({ error }) => error?.passes)
       const wait = Math.max(0, ...waits.map(({ retryAfter = 0 }) => retryAfter))
       const due = waits.length > 0 ? retryRun(now, failures, wait, scheduled) : scheduled
-      return { ...outcome(now, due, scheduled), series: rows.followed, lastError: sentence(failed), failures }
+      return {
+        ...outcome(now, due, scheduled),
+        series: rows.followed,
+        address: null,
+        lastError: sentence(failed),
+        failures,
+      }
     } catch (error) {
       // The account lacks a permission, or the dataset can't hold the rows. Both may have changed by the next run.
-      if (!(error instanceof ServerError || error instanceof EngineError) || signal.aborted) throw error
-      const { series, failures } = source
+      const isExpected = [ServerError, EngineError, FetchFailure].some((kind) => error instanceof kind)
+      if (!isExpected || signal.aborted) throw error
+      const { series, address, failures } = source
       return {
         ...outcome(now, scheduled, scheduled),
         series,
-        lastError: error.message,
+        address,
+        lastError: (error as Error).message,
         failures: failures + 1,
       }
     }
@@ -158,14 +195,13 @@ export class Refresher {
    * Requests all series at a scheduled run, otherwise only those that failed before. Those come first, in case a limit
    * does not suffice for all.
    */
-  async #ask(source: Source, isWhole: boolean, signal: AbortSignal): Promise<ReadonlyMap<string, Answer>> {
-    const { accounts, access, connectors, engine } = this.#parts
-    const account = await accounts.get(source.accountId)
-    if (account.disabled) {
-      throw new ServerError('forbidden', `The account ${account.name}, which set the source, is disabled.`)
-    }
-    const dataset = await engine.dataset(source.datasetId)
-    await access.require((await dataset.record()).repositoryId, account, 'Write')
+  async #ask(
+    source: StoredSource,
+    isWhole: boolean,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Answer>> {
+    const { connectors } = this.#parts
+    const account = await this.#accountOf(source)
     const isMissing = ({ error }: Followed) => error !== undefined
     const wanted = source.series.filter((one) => isWhole || isMissing(one))
     const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
@@ -177,34 +213,116 @@ export class Refresher {
     return ask(asking, missingFirst, source.start)
   }
 
+  /** The account on whose behalf a source is read. @throws ServerError `forbidden` */
+  async #accountOf(source: StoredSource): Promise<Account> {
+    const { accounts, access, engine } = this.#parts
+    const account = await accounts.get(source.accountId)
+    if (account.disabled) {
+      throw new ServerError('forbidden', `The account ${account.name}, which set the source, is disabled.`)
+    }
+    const dataset = await engine.dataset(source.datasetId)
+    await access.require((await dataset.record()).repositoryId, account, 'Write')
+    return account
+  }
+
+  /** Writes the rows of a file, unless its bytes are those of the last time. Gives what is known of it now. */
+  async #readFile(
+    source: StoredSource,
+    address: FollowedAddress,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<FollowedAddress> {
+    const { config, engine } = this.#parts
+    const account = await this.#accountOf(source)
+    const file = await fetchAddress(address, config, signal)
+    if (!file) return address
+    const dataset = await engine.dataset(source.datasetId)
+    const hash = createHash('sha256')
+    async function* hashed(body: AsyncIterable<Uint8Array>) {
+      for await (const chunk of body) {
+        hash.update(chunk)
+        yield chunk
+      }
+    }
+    const { format, gzip, etag, lastModified, body } = file
+    const upload = {
+      ...uploadOptions(fromHttp(address.options, REPLACING)),
+      ...{ format, gzip, signal, by: account.name, isRefresh: true, body: hashed(body) },
+    }
+    try {
+      await dataset[address.mode]({
+        ...upload,
+        accept: await this.#accept(source, token, () => {
+          const digest = hash.copy().digest('hex')
+          if (digest === source.digest) throw new Unchanged()
+          return digest
+        }),
+      })
+    } catch (error) {
+      if (!(error instanceof Unchanged)) throw error
+    }
+    return { ...address, etag, lastModified }
+  }
+
+  /** Writes the rows of a query, unless its tables are as they were the last time. */
+  async #readQuery<Query extends { readonly query: SavedQuery }>(
+    source: StoredSource,
+    followed: Query,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<Query> {
+    const { engine } = this.#parts
+    const { name: by } = await this.#accountOf(source)
+    const dataset = await engine.dataset(source.datasetId)
+    using query = await engine.runQuery(followed.query, signal)
+    if (query.etag === source.digest) return followed
+    await using body = await query.bytes('parquet', { signal })
+    await dataset.replace({
+      ...{ format: 'parquet', replaceColumns: true, isRefresh: true, signal, by, body },
+      accept: await this.#accept(source, token, () => query.etag),
+    })
+    return followed
+  }
+
+  /** Lets the rows of a run become visible if the plan allows them and the run still holds the source. */
+  async #accept(source: StoredSource, token: string, digestNow: () => string): Promise<Upload['accept']> {
+    const { accounts, access, engine, plans, sources } = this.#parts
+    const dataset = await engine.dataset(source.datasetId)
+    const { id, repositoryId } = await dataset.record()
+    const seen = await access.of(repositoryId, await accounts.get(source.accountId))
+    const owner = await accounts.get(seen.ownerId)
+    return async (made, t) => {
+      const digest = digestNow()
+      await plans.allowContent(owner, access.in(t), made, id)
+      const version = (await dataset.record(t)).version + 1
+      if (!(await sources.noteVersion(t, id, { token, version, digest }))) throw new Superseded()
+    }
+  }
+
   /** Replaces the dataset's rows, unless they have not changed or all requests failed. */
   async #write(
-    source: Source,
+    source: StoredSource,
     token: string,
     { columns, lines, digest }: NewRows,
     answers: ReadonlyMap<string, Answer>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { accounts, access, engine, plans, sources } = this.#parts
+    const { accounts, engine } = this.#parts
     const dataset = await engine.dataset(source.datasetId)
     const record = await dataset.record()
     const hasNothingNew = [...answers.values()].every(({ error }) => error !== undefined)
     const isSame = digest === source.digest && record.version === source.lastVersion
     if (hasNothingNew || isSame) return
     if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
-    const seen = await access.of(record.repositoryId, await accounts.get(source.accountId))
-    const owner = await accounts.get(seen.ownerId)
     await dataset.replace({
       format: 'ndjson',
       columns,
       replaceColumns: shapeOf(record.columns) !== shapeOf(columns),
       body: bytesOf(lines),
       signal,
-      accept: async (made, t) => {
-        await plans.allowContent(owner, access.in(t), made, record.id)
-        const version = (await dataset.record(t)).version + 1
-        if (!(await sources.noteVersion(t, record.id, { token, version, digest }))) throw new Superseded()
-      },
+      isRefresh: true,
+      by: (await accounts.get(source.accountId)).name,
+      accept: await this.#accept(source, token, () => digest),
     })
   }
 }

@@ -1,8 +1,7 @@
-/** How often the series that a dataset follows are requested again. */
-export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
-export type Interval = (typeof INTERVALS)[number]
+import type { Source } from '../records/index.ts'
 
-const MILLISECONDS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const
+/** What changes is looked at as often as sources are. */
+const MILLISECONDS = { 'on-change': 10_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const
 /** The wait after a first failure that may pass; it doubles with each further failure in a row. */
 const FIRST_RETRY = 5 * 60_000
 
@@ -10,7 +9,7 @@ const FIRST_RETRY = 5 * 60_000
  * The first moment after `now` that is a whole number of intervals after `since`. Runs that were missed while no server
  * ran are not made up for. In a month without the day of `since`, the last day of the month is used.
  */
-export function nextRun(since: Date, every: Interval, now: Date): Date {
+export function nextRun(since: Date, every: Source['every'], now: Date): Date {
   if (every !== 'month') {
     const step = MILLISECONDS[every]
     const passed = Math.floor((now.getTime() - since.getTime()) / step)

@@ -1,5 +1,6 @@
-import type { Database, Handle, SqlValue } from '../../engine/index.ts'
-import type { Interval } from './schedule.ts'
+import type { Database, Handle, SavedQuery, SqlValue } from '../../engine/index.ts'
+import type { Source } from '../records/index.ts'
+import type { FollowedAddress } from './fetch-address.ts'
 
 /** An id that a dataset follows, as the user gave it; with wildcards it stands for several series. */
 export interface Followed {
@@ -12,13 +13,15 @@ export interface Followed {
 }
 
 /** What a dataset follows, how often, and the state of its refreshes. Times are ISO 8601, UTC. */
-export interface Source {
+export interface StoredSource {
   readonly datasetId: number
   /** The account that set the source; providers are asked on its behalf. */
   readonly accountId: number
+  /** None where a file or a query is followed. */
   readonly series: readonly Followed[]
+  readonly address: FollowedAddress | { readonly query: SavedQuery } | null
   readonly start: string | null
-  readonly every: Interval
+  readonly every: Source['every']
   /** The moment from which the schedule counts. */
   readonly since: string
   /** When the next run is due: at the scheduled time, or sooner if some series failed. */
@@ -36,13 +39,17 @@ export interface Source {
 }
 
 /** What a run writes back to its source. */
-export type Outcome = Pick<Source, 'series' | 'due' | 'scheduled' | 'lastRun' | 'lastError' | 'failures'>
+export type Outcome = Pick<
+  StoredSource,
+  'series' | 'address' | 'due' | 'scheduled' | 'lastRun' | 'lastError' | 'failures'
+>
 
-interface SourceRow extends Omit<Source, 'series'> {
+interface SourceRow extends Omit<StoredSource, 'series' | 'address'> {
   readonly series: string
+  readonly address: string | null
 }
 
-const COLUMNS = `dataset_id AS "datasetId", account_id AS "accountId", series, start_date AS "start", every, since, due,
+const COLUMNS = `dataset_id AS "datasetId", account_id AS "accountId", series, address, start_date AS "start", every, since, due,
   scheduled, last_run AS "lastRun", last_error AS "lastError", last_version AS "lastVersion", digest, failures`
 
 /** Sources are not recalled. */
@@ -59,18 +66,18 @@ export class Sources {
     this.#database = database
   }
 
-  get(datasetId: number): Promise<Source | undefined> {
+  get(datasetId: number): Promise<StoredSource | undefined> {
     return read(this.#database, datasetId)
   }
 
   /** Sets what a dataset follows, due now, and takes it in the same step. */
   async set(
-    wanted: Pick<Source, 'datasetId' | 'accountId' | 'start' | 'every'> & {
+    wanted: Pick<StoredSource, 'datasetId' | 'accountId' | 'address' | 'start' | 'every'> & {
       readonly series: readonly string[]
     },
     at: { readonly now: Date; readonly token: string; readonly until: Date },
-  ): Promise<Source> {
-    const { datasetId, accountId, start, every } = wanted
+  ): Promise<StoredSource> {
+    const { datasetId, accountId, address, start, every } = wanted
     const now = at.now.toISOString()
     return this.#database.transaction(async (t) => {
       // The source is taken before it is read. So a run that is just ending can't change it in between.
@@ -81,14 +88,16 @@ export class Sources {
       const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
       await t.run(
         `INSERT INTO dataset_sources
-         (dataset_id, account_id, series, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
+         (dataset_id, account_id, series, address, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
        ON CONFLICT (dataset_id) DO UPDATE SET account_id = excluded.account_id, series = excluded.series,
+         address = excluded.address, digest = NULL,
          start_date = excluded.start_date, every = excluded.every, since = excluded.since, due = excluded.due,
          scheduled = excluded.scheduled, failures = 0, taken_by = excluded.taken_by, taken_until = excluded.taken_until`,
         datasetId,
         accountId,
         JSON.stringify(series),
+        address && JSON.stringify(address),
         start,
         every,
         now,
@@ -111,7 +120,7 @@ export class Sources {
     readonly now: Date
     readonly token: string
     readonly until: Date
-  }): Promise<Source | undefined> {
+  }): Promise<StoredSource | undefined> {
     const now = at.now.toISOString()
     const sql = `UPDATE dataset_sources SET taken_by = ?, taken_until = ?
       WHERE taken_until <= ? AND due <= ? AND dataset_id = (
@@ -148,10 +157,11 @@ export class Sources {
   /** Records the outcome of a run and releases the source. */
   async settle(datasetId: number, token: string, outcome: Outcome): Promise<void> {
     await this.#note(
-      `UPDATE dataset_sources SET series = ?, due = ?, scheduled = ?, last_run = ?, last_error = ?, failures = ?,
+      `UPDATE dataset_sources SET series = ?, address = ?, due = ?, scheduled = ?, last_run = ?, last_error = ?, failures = ?,
          taken_by = NULL, taken_until = ''
        WHERE dataset_id = ? AND taken_by = ?`,
       JSON.stringify(outcome.series),
+      outcome.address && JSON.stringify(outcome.address),
       outcome.due,
       outcome.scheduled,
       outcome.lastRun,
@@ -176,11 +186,13 @@ export class Sources {
   }
 }
 
-async function read(handle: Handle, datasetId: number): Promise<Source | undefined> {
+async function read(handle: Handle, datasetId: number): Promise<StoredSource | undefined> {
   const sql = `SELECT ${COLUMNS} FROM dataset_sources WHERE dataset_id = ?`
   return sourceOf(await handle.get<SourceRow>(sql, datasetId))
 }
 
-function sourceOf(row: SourceRow | undefined): Source | undefined {
-  return row && { ...row, series: JSON.parse(row.series) as Followed[] }
+function sourceOf(row: SourceRow | undefined): StoredSource | undefined {
+  if (!row) return undefined
+  const { series, address } = row
+  return { ...row, series: JSON.parse(series), address: address === null ? null : JSON.parse(address) }
 }

@@ -1,22 +1,18 @@
 import { isDate } from '../../connectors/periods.ts'
+import { REPLACING } from '../../engine/options.ts'
+import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
-import type { Interval } from './schedule.ts'
-
-/** What a dataset is to follow, as a client asks for it. */
-export interface Wanted {
-  readonly series: readonly string[]
-  readonly start?: string | null
-  readonly every?: Interval
-}
+import type { NewSource } from '../records/index.ts'
+import { checkedAddress, FetchFailure, type FollowedAddress } from './fetch-address.ts'
 
 /**
  * Checks a request and fills in defaults; each id appears once, with its provider in lower case.
  * @throws ServerError `invalid_body`
  */
 export function checkedWanted(
-  { series, start = null, every = 'day' }: Wanted,
+  { series = [], start = null, every = 'day' }: NewSource,
   known: { readonly slugs: readonly string[]; readonly most: number },
-): Required<Wanted> & { readonly start: string | null } {
+): Required<Pick<NewSource, 'series' | 'start' | 'every'>> {
   if (start !== null && !isDate(start)) {
     throw invalid(`start must be a date like 2024-01-31; it is ${JSON.stringify(start.slice(0, 40))}.`)
   }
@@ -25,6 +21,32 @@ export function checkedWanted(
     throw invalid(`series has ${ids.length} ids; a dataset follows at most ${known.most}.`)
   }
   return { series: ids, start, every }
+}
+
+/**
+ * Checks the file that a request wants to follow; undefined if it wants series.
+ * @throws ServerError `invalid_body`
+ */
+export function checkedFile(
+  { url, mode = 'replace', options = {}, series, start }: NewSource,
+  hosts: Config['sources'],
+): FollowedAddress | undefined {
+  if (url === undefined) {
+    if (series === undefined || mode !== 'replace' || Object.keys(options).length > 0) {
+      throw invalid('A source has series, or a url with mode and options.')
+    }
+    return undefined
+  }
+  if (series !== undefined || start !== undefined) throw invalid('A source has series or a url, not both.')
+  const unknown = Object.keys(options).filter(
+    (name) => !Object.values(REPLACING).some(({ http }) => http === name),
+  )
+  if (unknown.length > 0) throw invalid(`options has ${unknown.join(', ')}, which is no option of an upload.`)
+  try {
+    return { url: checkedAddress(url, hosts).href, mode, options }
+  } catch (error) {
+    throw error instanceof FetchFailure ? invalid(error.message) : error
+  }
 }
 
 /** The providers of ids. */

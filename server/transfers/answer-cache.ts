@@ -14,12 +14,13 @@ export interface Answer {
 /** The most bytes of an answer that is kept. For larger ones, sending costs more than making them again. */
 export const SMALL_ANSWER = 256 * 1024
 
-/** Bytes of memory for an entry without its question and body. */
+/** Bytes of memory for an entry without its key and body. */
 const SMALLEST = 512
 
 /**
- * Keeps answers by version and question. A version never changes, so no answer is ever outdated. The least recently
- * used ones are removed when there is no room.
+ * Keeps answers by version and query. A version never changes, so no answer is ever outdated; for the same reason, only
+ * answers may be kept that are whole and have as many rows as were counted. The least recently used ones are removed
+ * when there is no room.
  */
 export class AnswerCache {
   readonly #kept: LRUCache<string, Answer> | undefined
@@ -29,13 +30,13 @@ export class AnswerCache {
     this.#kept = bytes < SMALLEST ? undefined : new LRUCache({ maxSize: bytes })
   }
 
-  get(question: string | undefined): Answer | undefined {
-    return question === undefined ? undefined : this.#kept?.get(question)
+  get(key: string | undefined): Answer | undefined {
+    return key === undefined ? undefined : this.#kept?.get(key)
   }
 
-  keep(question: string | undefined, answer: Answer): void {
-    if (question === undefined) return
-    this.#kept?.set(question, answer, { size: SMALLEST + 2 * question.length + answer.body.byteLength })
+  keep(key: string | undefined, answer: Answer): void {
+    if (key === undefined) return
+    this.#kept?.set(key, answer, { size: SMALLEST + 2 * key.length + answer.body.byteLength })
   }
 
   /** Bytes of all kept answers and their questions. */
@@ -45,12 +46,11 @@ export class AnswerCache {
 }
 
 /**
- * A name for a question to a version; undefined if it uses `now()`, so that its answer may change from moment to
- * moment.
+ * The key of an answer in the cache; undefined if the query uses `now()`, so that its answer changes with time.
  * @param identity dataset and version
  * @param options the options as the client gave them; their order does not matter
  */
-export function questionOf(identity: string, options: object): string | undefined {
+export function cacheKeyOf(identity: string, options: object): string | undefined {
   const asked = JSON.stringify(Object.entries(options).sort(([one], [other]) => (one < other ? -1 : 1)))
   // In JSON, tabs and line ends before the parenthesis are escapes.
   return /now(?:\s|\\[tnrf]|\\u000b)*\(/i.test(asked) ? undefined : `${identity} ${asked}`

@@ -5,6 +5,7 @@ import { SECURITY_HEADERS } from '../http/headers.ts'
 import type { Trace } from '../http/trace.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { attachment, type Coding, chooseCoding } from './negotiate.ts'
+import { isSame } from './pieces/ranges.ts'
 
 /** The description of a download. The query is disposed when the download is over. */
 export interface Download {
@@ -19,7 +20,7 @@ export interface Download {
   /** Whether rows must be counted even if it takes time. */
   readonly counted?: boolean
   /** Text that stands before and after the rows. */
-  readonly around?: Around
+  readonly envelope?: Envelope
   /** How OData's JSON is written; undefined for our own JSON. */
   readonly odata?: ODataJson
   /** Options for writing the format, if there are any. */
@@ -30,15 +31,15 @@ export interface Download {
   readonly variant?: string
   /** Whether the rows are a page, and a request for the next one will probably follow. */
   readonly paged?: boolean
-  /** The name of version and question, if the answer is always the same; see `questionOf`. */
-  readonly question?: string | undefined
+  /** The name under which the answer is kept, if the answer is always the same; see `cacheKeyOf`. */
+  readonly cacheKey?: string | undefined
 }
 
 /** The part of a download that is known before its query is made. */
 export type Announced = Omit<Download, 'query' | 'window'>
 
 /** Text that stands before and after the rows. */
-export interface Around {
+export interface Envelope {
   /** A function gets the number of rows that match, so they are counted first. */
   readonly before: string | ((matches: number) => string)
   /** A function gets the number of rows that were sent. */
@@ -70,31 +71,63 @@ function hashOf(text: string): string {
  * sent (RFC 9110, 15.4.5).
  */
 export function notModified(reply: FastifyReply): FastifyReply {
-  for (const name of Object.keys(SECURITY_HEADERS)) reply.removeHeader(name)
+  for (const name of [...Object.keys(SECURITY_HEADERS), 'link']) reply.removeHeader(name)
   return reply.code(304).send()
 }
 
-export function codingFor(request: FastifyRequest, format: Format): Coding | undefined {
-  return FORMAT_FACTS[format].compressible ? chooseCoding(request.headers['accept-encoding']) : undefined
+/** Whether the rows that match must be counted even if it takes time. */
+export function isCounted({ counted, window, envelope }: Download): boolean {
+  return (
+    counted || window.top !== undefined || window.last !== undefined || typeof envelope?.before === 'function'
+  )
+}
+
+/** How a body is compressed. Ranges are of the bytes before compression. */
+export function codingFor({ headers }: FastifyRequest, format: Format): Coding | undefined {
+  if (headers.range !== undefined) return undefined
+  return FORMAT_FACTS[format].compressible ? chooseCoding(headers['accept-encoding']) : undefined
+}
+
+/**
+ * Whether an answer is read in pieces: its client asks for a range, or by HEAD for the length that it needs to do so.
+ * @param isMade whether there is a file with these bytes
+ */
+export function isInPieces(
+  { method, headers }: FastifyRequest,
+  { format, contentType }: Announced,
+  { etag, coding, isMade }: { etag: string; coding: Coding | undefined; isMade: boolean },
+): boolean {
+  if (contentType !== undefined || coding !== undefined) return false
+  if (method === 'HEAD') return true
+  const { range, 'if-range': ifRange } = headers
+  if (method !== 'GET' || range === undefined || !/^bytes=\s*(?:\d+-|-\d)/.test(range)) return false
+  if (isMade) return true
+  if (FORMAT_FACTS[format].exact) return isSame(ifRange as string | undefined, etag)
+  // A new file would have other bytes than the one of which the client has pieces already.
+  return ifRange === undefined && /^bytes=\s*0?-/.test(range)
 }
 
 /** The name under which an answer is kept. */
-export function keptAs({ question, format, encoding }: Announced, coding: Coding | undefined) {
-  return question && `${question} ${format} ${coding ?? ''} ${encoding ? JSON.stringify(encoding) : ''}`
+export function keptAs({ cacheKey, format, encoding }: Announced, coding: Coding | undefined) {
+  return cacheKey && `${cacheKey} ${format} ${coding ?? ''} ${encoding ? JSON.stringify(encoding) : ''}`
 }
 
 /** The headers that differ for each answer: the name under which to save it, and how long it took. */
 export function headersOf({ trace }: { readonly trace: Trace }, { contentType, name, format }: Announced) {
   return {
-    ...(!contentType && { 'content-disposition': attachment(name, FORMAT_FACTS[format].extension) }),
+    ...(!contentType && {
+      'content-disposition': attachment(name, FORMAT_FACTS[format].extension),
+      'accept-ranges': 'bytes',
+    }),
     'server-timing': trace.serverTiming,
   }
 }
 
 /** The text around the rows, if it does not depend on a count that is still unknown. */
-export function knownAround({ query, around }: Download): EncodeOptions['around'] {
-  if (!around || query.plan.columns.length === 0) return undefined
-  const { before, after } = around
+export function knownEnvelope({ query, envelope }: Download): EncodeOptions['envelope'] {
+  // The process that writes the rows of a statement can't call functions of ours.
+  if (!envelope || query.plan.columns.length === 0 || query.plan.scan.kind === 'query') return undefined
+  const { before, after } = envelope
   const matches = query.knownRowCount
   if (typeof before === 'function' && matches === undefined) return undefined
   return {
@@ -106,10 +139,9 @@ export function knownAround({ query, around }: Download): EncodeOptions['around'
 /** The rows with the text before and after them. */
 export async function* between(
   rows: ByteStream,
-  around: Around | undefined,
+  { before, after }: Envelope,
   matches: number | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const { before = '', after = '' } = around ?? {}
   const start = typeof before === 'function' ? before(matches!) : before
   if (start !== '') yield Buffer.from(start)
   yield* rows

@@ -1,35 +1,45 @@
 import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ByteStream, Format, Query } from '../../engine/index.ts'
+import type { ByteStream, EncodeOptions, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
-import type { Reservation, Usage } from '../accounts/usage.ts'
+import type { Usage } from '../accounts/usage.ts'
+import { matchesTag } from '../http/headers.ts'
 import type { Outcome } from '../metrics/metrics.ts'
 import { type Answer, AnswerCache, SMALL_ANSWER } from './answer-cache.ts'
 import { bodyStream } from './compress.ts'
 import {
   type Announced,
-  type Around,
   between,
   codingFor,
   type Download,
+  type Envelope,
   entityTag,
   headersOf,
+  isCounted,
+  isInPieces,
   keptAs,
-  knownAround,
+  knownEnvelope,
   notModified,
   OF_ALL_ROWS,
 } from './download.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { Gate } from './gate.ts'
-import { type Coding, matchesTag } from './negotiate.ts'
-import { encoded, gather } from './small-body.ts'
+import { logInfinities } from './infinities.ts'
+import type { Coding } from './negotiate.ts'
+import { type ExportFile, ExportFiles, type Save } from './pieces/export-files.ts'
+import { sendPieces } from './pieces/send-pieces.ts'
+import { countsFirst, reserve, spend } from './quota.ts'
+import { gather } from './small-body.ts'
 import { Transfer } from './transfer.ts'
-import type { TransferParts } from './uploads.ts'
+import type { TransferParts } from './uploads/uploads.ts'
 
 /** The services that downloads use. */
 interface ExportParts extends TransferParts {
   readonly usage: Usage
   readonly plans: Plans
+  /** A folder for temporary files. */
+  readonly temporary: string
 }
 
 /** A stream of rows, and the text around them if the stream does not contain it. */
@@ -37,7 +47,18 @@ interface Opened {
   readonly stream: ByteStream
   /** How many rows match, if they were counted. */
   readonly matches: number | undefined
-  readonly around: Around | undefined
+  readonly envelope: Envelope | undefined
+}
+
+/** Rows on their way to a client. */
+interface Sending extends Opened {
+  readonly etag: string
+  /** The headers that describe the body. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly coding: Coding | undefined
+  readonly transfer: Transfer
+  /** Called when the first byte is there. */
+  readonly inTime: () => void
 }
 
 /**
@@ -47,6 +68,7 @@ interface Opened {
 export class Exports {
   readonly gate: Gate
   readonly answers: AnswerCache
+  readonly files: ExportFiles
   readonly #parts: ExportParts
   /** A part of each entity tag, because another release may write different bytes for the same rows. */
   readonly #release: string
@@ -56,6 +78,7 @@ export class Exports {
     this.#parts = parts
     this.#release = release
     this.answers = new AnswerCache(parts.config.limits.cachedAnswerBytes)
+    this.files = new ExportFiles(parts.temporary, parts.config.limits.exportFileBytes)
     this.gate = new Gate('downloads', {
       places: exports,
       placesPerAccount: exportsPerAccount,
@@ -79,13 +102,20 @@ export class Exports {
     }
     const { trace } = request
     trace.stage('kept')
-    if (request.method !== 'HEAD') {
-      if (download.meteredRows !== undefined) await this.#spend(request, answer.rows)
-      trace.rows = answer.rows
-      trace.bytes = answer.body.byteLength
-      this.#measureWhole(request, download.format)
+    if (request.headers.range !== undefined && request.method === 'GET') {
+      const read = async function* (from: number, to: number) {
+        yield answer.body.subarray(from, to)
+      }
+      const whole = { ...answer, bytes: answer.body.byteLength, read }
+      await this.#sendPieces(new Transfer(request, reply, this.#parts), download, answer.etag, whole)
+      return true
     }
-    this.#sendWhole(request, reply, download, answer)
+    if (request.method !== 'HEAD') {
+      if (download.meteredRows !== undefined) await spend(this.#parts, request, answer.rows)
+      this.#begins(request, download, answer)
+      this.#ends(request, download, 'whole')
+    }
+    sendWhole(request, reply, download, answer)
     return true
   }
 
@@ -97,61 +127,44 @@ export class Exports {
     const { query, format } = download
     const coding = codingFor(request, format)
     const etag = entityTag(download, coding, this.#release)
-    reply.headers({ ...OF_ALL_ROWS, etag })
-    if (matchesTag(request.headers['if-none-match'], etag)) {
+    reply.headers({ ...OF_ALL_ROWS, ...(!query.volatile && { etag }) })
+    if (!query.volatile && matchesTag(request.headers['if-none-match'], etag)) {
       query[Symbol.dispose]()
       return notModified(reply)
     }
-    const { lifecycle, config } = this.#parts
-    const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
-    transfer.onClose(() => query[Symbol.dispose]())
+    const transfer = new Transfer(request, reply, this.#parts)
+    let users = 1
+    const leave = () => {
+      users -= 1
+      if (users === 0) query[Symbol.dispose]()
+    }
+    transfer.onClose(leave)
     try {
-      const inTime = transfer.firstByteBy(config.timeouts.firstByte)
-      const opened = await this.#open(request, reply, download, transfer, coding)
+      const inTime = transfer.firstByteInTime()
+      if (!query.volatile && isInPieces(request, download, { etag, coding, isMade: this.files.has(etag) })) {
+        const make = (signal: AbortSignal, save: Save) => {
+          users += 1
+          return this.#make(request, download, signal, save).finally(leave)
+        }
+        const patience = this.#parts.config.timeouts.firstByte / 2
+        const file = await this.files.get(etag, make, patience, transfer.signal)
+        if (file) {
+          inTime()
+          transfer.onClose(() => file.release())
+          const tag = FORMAT_FACTS[format].exact ? etag : `"${file.id}"`
+          return await this.#sendPieces(transfer, download, tag, file)
+        }
+      }
+      const opened = await this.#open(transfer, download, coding)
       const headers = {
         'content-type': download.contentType ?? FORMAT_FACTS[format].contentType,
         ...(coding && { 'content-encoding': coding }),
       }
-      if (!opened) {
-        inTime()
-        return reply.headers({ ...headers, ...headersOf(request, download) }).send()
+      if (opened) {
+        return await this.#sendOpened(download, { ...opened, etag, headers, coding, transfer, inTime })
       }
-      const { stream, matches, around } = opened
-      const question = keptAs(download, coding)
-      const keep = async (whole: Buffer) => {
-        const answer = {
-          etag,
-          headers,
-          body: stream.coding ? whole : await encoded(whole, coding),
-          rows: stream.rows(),
-          matches,
-        }
-        this.answers.keep(question, answer)
-        return answer
-      }
-      const onWhole = (whole: Buffer) => {
-        keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
-      }
-      const pieces = between(stream, around, matches)
-      const gathered = await gather(pieces, SMALL_ANSWER, question === undefined ? undefined : onWhole)
       inTime()
-      const { trace } = request
-      if (gathered.whole) {
-        const answer = await keep(gathered.whole)
-        const { body } = answer
-        trace.rows = answer.rows
-        trace.bytes = body.byteLength
-        trace.firstByte = trace.elapsed
-        transfer.onClose(() => this.#measureWhole(request, format, reply))
-        // A smaller body fits into the buffers of any socket, so it needs no watching.
-        if (body.byteLength > 16 * 1024) this.#watch(reply, transfer)
-        return this.#sendWhole(request, reply, download, answer)
-      }
-      reply.headers({ ...headers, ...headersOf(request, download) })
-      if (stream.size !== undefined && !coding && !download.around)
-        reply.header('content-length', stream.size)
-      const body = bodyStream(gathered.pieces, stream.coding ? undefined : coding)
-      return reply.send(this.#watched(request, reply, { format, stream, transfer, body }))
+      return reply.headers({ ...headers, ...headersOf(request, download) }).send()
     } catch (error) {
       const reason = transfer.reason ?? error
       transfer.abort(reason as Error)
@@ -159,10 +172,57 @@ export class Exports {
     }
   }
 
+  /** Sends rows whose reading has begun: at once if they are few, and otherwise while they are read. */
+  async #sendOpened(download: Download, sending: Sending): Promise<FastifyReply> {
+    const { stream, matches, envelope, headers, coding, transfer } = sending
+    const { request, reply } = transfer
+    const keep = (whole: Buffer) => this.#keep(request, download, sending, whole)
+    const onWhole = (whole: Buffer) => {
+      keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
+    }
+    const pieces = envelope ? between(stream, envelope, matches) : stream
+    const gathered = await gather(pieces, SMALL_ANSWER, keptAs(download, coding) ? onWhole : undefined)
+    sending.inTime()
+    if (gathered.whole) {
+      const answer = await keep(gathered.whole)
+      this.#begins(request, download, answer)
+      transfer.onClose(() => this.#ends(request, download, reply.raw.writableFinished ? 'whole' : 'left'))
+      // A smaller body fits into the buffers of any socket, so it needs no watching.
+      if (answer.body.byteLength > 16 * 1024) transfer.watchSocket()
+      return sendWhole(request, reply, download, answer)
+    }
+    reply.headers({ ...headers, ...headersOf(request, download) })
+    if (stream.size !== undefined && !coding && !download.envelope)
+      reply.header('content-length', stream.size)
+    const body = bodyStream(gathered.pieces, stream.coding ? undefined : coding)
+    return reply.send(this.#watched(download, stream, transfer, body))
+  }
+
+  /** Makes an answer of a whole body, and keeps it if it has the rows that were counted. */
+  async #keep(
+    { log }: FastifyRequest,
+    download: Download,
+    { stream, matches, etag, headers, coding }: Sending,
+    whole: Buffer,
+  ): Promise<Answer> {
+    const { query } = download
+    const body = stream.coding || !coding ? whole : await buffer(bodyStream([whole], coding))
+    const answer = { etag, headers, body, rows: stream.rows(), matches }
+    const counted = matches ?? query.knownRowCount
+    if (counted === undefined || query.resultRows(counted) === answer.rows)
+      this.answers.keep(keptAs(download, coding), answer)
+    else log.error({ rows: answer.rows, counted }, 'an answer does not have the rows that were counted')
+    logInfinities(query, whole, stream.coding, log).catch((error) =>
+      log.warn({ err: error }, 'it could not be found out whether infinities were read'),
+    )
+    return answer
+  }
+
   /** Reads a few rows into memory, already formatted, with the limits and the counting of a download. */
   async read(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<Buffer> {
-    return this.#within(request, reply, download.query, async (transfer) => {
-      const opened = await this.#open(request, reply, download, transfer)
+    return this.#within(request, reply, async (transfer) => {
+      transfer.onClose(() => download.query[Symbol.dispose]())
+      const opened = await this.#open(transfer, download)
       const chunks: Uint8Array[] = []
       for await (const chunk of opened?.stream ?? []) chunks.push(Buffer.from(chunk))
       request.trace.rows = opened?.stream.rows() ?? 0
@@ -171,26 +231,43 @@ export class Exports {
   }
 
   /** Counts the rows that match, with the limits of a download. */
-  async count(request: FastifyRequest, reply: FastifyReply, query: Query): Promise<number> {
-    return this.#within(request, reply, query, async (transfer) => {
-      const { signal } = transfer
-      const place = await this.gate.enter(request.account.id, signal)
-      transfer.onClose(() => place[Symbol.dispose]())
-      return query.count({ signal })
-    })
+  count(request: FastifyRequest, reply: FastifyReply, query: Query): Promise<number> {
+    return this.run(request, reply, query, (signal) => query.count({ signal }))
   }
 
-  /** Does work that ends before the answer begins; the query is disposed when the answer is closed. */
-  async #within<T>(
+  /** Does something with a query that gives no rows, with the limits of a download. */
+  run<T>(
     request: FastifyRequest,
     reply: FastifyReply,
     query: Query,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return this.#within(request, reply, async (transfer) => {
+      transfer.onClose(() => query[Symbol.dispose]())
+      const { signal } = transfer
+      const place = await this.gate.enter(request.account.id, signal)
+      transfer.onClose(() => place[Symbol.dispose]())
+      return work(signal)
+    })
+  }
+
+  /** Prepares a query, which takes time for SQL, until the client leaves or the deadline passes. */
+  prepare<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    return this.#within(request, reply, ({ signal }) => work(signal))
+  }
+
+  /** Does work that ends before the answer begins. */
+  async #within<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
     work: (transfer: Transfer) => Promise<T>,
   ): Promise<T> {
-    const { lifecycle, config } = this.#parts
-    const transfer = new Transfer(request, reply, lifecycle, config.timeouts)
-    transfer.onClose(() => query[Symbol.dispose]())
-    const inTime = transfer.firstByteBy(config.timeouts.firstByte)
+    const transfer = new Transfer(request, reply, this.#parts)
+    const inTime = transfer.firstByteInTime()
     try {
       return await work(transfer)
     } catch (error) {
@@ -201,140 +278,124 @@ export class Exports {
   }
 
   /** Waits for a place, counts the rows if needed, and opens the stream of bytes; gives no stream for HEAD. */
-  async #open(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    download: Download,
-    transfer: Transfer,
-    coding?: Coding,
-  ): Promise<Opened | undefined> {
-    const { query, window, around } = download
-    const { signal } = transfer
+  async #open(transfer: Transfer, download: Download, coding?: Coding): Promise<Opened | undefined> {
+    const { query, envelope } = download
+    const { request, reply, signal } = transfer
     const place = await this.gate.enter(request.account.id, signal)
     transfer.onClose(() => place[Symbol.dispose]())
     request.trace.stage('queue')
-    const mustCount =
-      download.counted ||
-      window.top !== undefined ||
-      window.last !== undefined ||
-      typeof around?.before === 'function'
+    const mustCount = isCounted(download)
     if (request.method === 'HEAD') {
       const count = mustCount ? await query.count({ signal }) : query.knownRowCount
       if (count !== undefined) reply.header('row-count', count)
       return undefined
     }
-    const text = knownAround(download)
+    const text = knownEnvelope(download)
     const open = async () => {
-      const { format, name: sheetName, odata, encoding, paged } = download
-      // Text around the rows must be compressed together with them, so the engine can only compress if it writes both.
-      const inPieces = coding === 'gzip' && (!around || text) ? coding : undefined
-      const stream = await query.bytes(format, {
-        ...encoding,
-        signal,
-        sheetName,
-        odata,
-        ...(paged && { paged }),
-        around: text,
-        coding: inPieces,
-      })
-      // Disposed here because nobody reads it to its end if counting fails or the client has left meanwhile.
+      const stream = await this.#bytes(download, text, signal, coding)
+      // Disposed here because nobody reads it to its end if the client has left meanwhile.
       transfer.onClose(() => stream[Symbol.asyncDispose]())
       return stream
     }
     // The rows are counted and read at the same time, unless their number decides whether the plan allows them.
-    const early = (await this.#countsFirst(request, download)) ? undefined : open()
-    early?.catch(() => {})
-    const count = mustCount || !early ? await query.count({ signal }) : query.knownRowCount
+    const early = (await countsFirst(this.#parts, request, download)) ? undefined : await open()
+    const matches = mustCount ? await early?.matches : query.knownRowCount
+    const count = early ? matches : await query.count({ signal })
     if (count !== undefined) reply.header('row-count', count)
-    const reservation = await this.#reserve(request, download, count)
+    const reservation = await reserve(this.#parts, request, download, count)
     transfer.onClose(() => reservation?.settle(request.trace.rows ?? 0))
-    const stream = await (early ?? open())
+    const stream = early ?? (await open())
     request.trace.stage('rows')
-    return { stream, matches: count, around: text ? undefined : around }
+    return { stream, matches: count, envelope: text ? undefined : envelope }
   }
 
-  /** Sends a complete answer, with its length. */
-  #sendWhole(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    download: Announced,
-    { headers, body, matches }: Answer,
-  ): FastifyReply {
-    reply.headers({ ...headers, ...headersOf(request, download), 'content-length': body.byteLength })
-    if (matches !== undefined) reply.header('row-count', matches)
-    return reply.send(request.method === 'HEAD' ? undefined : body)
-  }
-
-  /** Adds a download in one piece to the metrics. If `reply` is given, checks if it was sent to its end. */
-  #measureWhole({ trace }: FastifyRequest, format: Format, reply?: FastifyReply): void {
-    const { metrics } = this.#parts
-    trace.firstByte ??= trace.elapsed
-    metrics.exportStarted(format, trace.firstByte / 1000)
-    metrics.exportEnded(format, {
-      outcome: !reply || reply.raw.writableFinished ? 'whole' : 'left',
-      rows: trace.rows ?? 0,
-      bytes: trace.bytes ?? 0,
-      seconds: trace.elapsed / 1000,
+  #bytes(
+    download: Download,
+    text: EncodeOptions['envelope'],
+    signal: AbortSignal,
+    coding?: Coding,
+  ): Promise<ByteStream> {
+    const { query, format, name: sheetName, odata, encoding, paged, envelope } = download
+    return query.bytes(format, {
+      ...encoding,
+      signal,
+      sheetName,
+      odata,
+      ...(paged && { paged }),
+      envelope: text,
+      // Text around the rows must be compressed together with them, so the engine can only compress if it writes both.
+      coding: coding === 'gzip' && (!envelope || text) ? coding : undefined,
+      counted: isCounted(download),
     })
   }
 
-  /**
-   * Whether the rows must be counted before the first of them is read. This is so if the plan limits rows and the
-   * largest possible number is unknown or more than what is left of the limit: the true number may still be within it.
-   */
-  async #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): Promise<boolean> {
-    if (meteredRows === undefined) return false
-    const limit = this.#parts.plans.limits(account.plan).exportedRows
-    if (limit === null) return false
-    if (query.knownRowCount === undefined) return true
-    return query.resultRows(query.knownRowCount) > (await this.#parts.usage.remaining(account.id, limit))
-  }
-
-  async #reserve(
+  /** Saves the bytes of a download to be read in pieces. */
+  async #make(
     { account }: FastifyRequest,
-    { query, meteredRows }: Download,
-    count: number | undefined,
-  ): Promise<Reservation | undefined> {
-    if (meteredRows === undefined) return undefined
-    const limit = this.#parts.plans.limits(account.plan).exportedRows
-    return this.#parts.usage.reserve(account, limit, query.resultRows(count ?? meteredRows))
+    download: Download,
+    signal: AbortSignal,
+    save: Save,
+  ): Promise<ExportFile | undefined> {
+    using _place = await this.gate.enter(account.id, signal)
+    const text = knownEnvelope(download)
+    await using stream = await this.#bytes(download, text, signal)
+    const matches = isCounted(download) ? await stream.matches : download.query.knownRowCount
+    const { envelope } = download
+    return await save({
+      stream,
+      matches,
+      bytes: envelope && !text ? between(stream, envelope, matches) : stream,
+    })
   }
 
-  async #spend({ account }: FastifyRequest, rows: number): Promise<void> {
-    const limit = this.#parts.plans.limits(account.plan).exportedRows
-    const reservation = await this.#parts.usage.reserve(account, limit, rows)
-    reservation.settle(rows)
+  /** Answers with pieces of bytes that are all there. */
+  #sendPieces(
+    transfer: Transfer,
+    download: Announced,
+    tag: string,
+    whole: Pick<ExportFile, 'bytes' | 'rows' | 'matches' | 'read'>,
+  ): Promise<FastifyReply> {
+    const { bytes, rows, matches } = whole
+    const { reply } = transfer
+    reply.headers(headersOf(transfer.request, download))
+    if (matches !== undefined) reply.header('row-count', matches)
+    return sendPieces(this.#parts, transfer, {
+      tag,
+      type: FORMAT_FACTS[download.format].contentType,
+      bytes,
+      read: (from, to) => whole.read(from, to),
+      rowsOf: (ranges) =>
+        download.meteredRows === undefined
+          ? undefined
+          : Math.ceil(ranges.reduce((sum, { from, to }) => sum + to - from, 0) * (rows / Math.max(bytes, 1))),
+    })
   }
 
-  /** Ends the connection when the client stops reading. */
-  #watch({ raw }: FastifyReply, transfer: Transfer): void {
-    transfer.watch(
-      () => raw.writableNeedDrain || (raw.writableEnded && raw.writableLength > 0),
-      () => raw.destroy(),
-    )
+  /** Notes the first byte of a download, and what is sent if that is known already. */
+  #begins({ trace }: FastifyRequest, { format }: Announced, whole?: Answer): void {
+    trace.firstByte = trace.elapsed
+    if (whole) Object.assign(trace, { rows: whole.rows, bytes: whole.body.byteLength })
+    this.#parts.metrics.exportStarted(format, trace.firstByte / 1000)
+  }
+
+  #ends({ trace }: FastifyRequest, { format }: Announced, outcome: Outcome): void {
+    const { rows = 0, bytes = 0, elapsed } = trace
+    this.#parts.metrics.exportEnded(format, { outcome, rows, bytes, seconds: elapsed / 1000 })
   }
 
   /** Gives the body for Fastify to send, and measures and watches it until its end. */
-  #watched(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    sending: { format: Format; stream: ByteStream; transfer: Transfer; body: Readable },
-  ): Readable {
-    const { format, stream, transfer, body } = sending
+  #watched(download: Announced, stream: ByteStream, transfer: Transfer, body: Readable): Readable {
+    const { request } = transfer
     const { trace } = request
-    const { metrics } = this.#parts
     let failed = false
-    const { raw } = reply
+    const { raw } = transfer.reply
     const sent: Uint8Array[] = []
     trace.bytes = 0
     body.on('data', (chunk: Uint8Array) => {
       // Nothing waits in the socket, so all chunks given to it have been sent and their memory can be used again.
       if (raw.writableLength === 0) for (const one of sent.splice(0)) stream.recycle(one)
       sent.push(chunk)
-      if (trace.firstByte === undefined) {
-        trace.firstByte = trace.elapsed
-        metrics.exportStarted(format, trace.firstByte / 1000)
-      }
+      if (trace.firstByte === undefined) this.#begins(request, download)
       trace.bytes! += chunk.byteLength
       trace.rows = stream.rows()
     })
@@ -345,23 +406,24 @@ export class Exports {
       // HTTP/1.0 has no chunks, so the end of the connection means the end of the body. Only a reset shows the failure.
       if (request.raw.httpVersion === '1.0') request.raw.socket.resetAndDestroy()
     })
-    this.#watch(reply, transfer)
+    transfer.watchSocket()
     transfer.onClose(() => {
       if (raw.writableFinished) for (const one of sent.splice(0)) stream.recycle(one)
-      const outcome: Outcome = raw.writableFinished
-        ? 'whole'
-        : failed
-          ? 'failed'
-          : transfer.stalled
-            ? 'stalled'
-            : 'left'
-      metrics.exportEnded(format, {
-        outcome,
-        rows: trace.rows ?? 0,
-        bytes: trace.bytes ?? 0,
-        seconds: trace.elapsed / 1000,
-      })
+      if (raw.writableFinished) this.#ends(request, download, 'whole')
+      else this.#ends(request, download, failed ? 'failed' : transfer.stalled ? 'stalled' : 'left')
     })
     return body
   }
+}
+
+/** Sends a complete answer, with its length. */
+function sendWhole(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  download: Announced,
+  { headers, body, matches }: Answer,
+): FastifyReply {
+  reply.headers({ ...headers, ...headersOf(request, download), 'content-length': body.byteLength })
+  if (matches !== undefined) reply.header('row-count', matches)
+  return reply.send(request.method === 'HEAD' ? undefined : body)
 }

@@ -53,7 +53,11 @@ export function mediaType(format: Format): string {
 }
 
 /** The values that `$format` allows. */
-export const FORMAT_NAMES: readonly string[] = [...FORMATS, ...FORMATS.map(mediaType)]
+export const FORMAT_NAMES: readonly string[] = [
+  ...FORMATS,
+  ...FORMATS.map(mediaType),
+  'application/json;IEEE754Compatible=true',
+]
 
 /**
  * The format for an answer: that of `$format`, else the one of our formats with the highest weight in the `Accept`
@@ -75,7 +79,13 @@ export function chooseFormat(name: string | undefined, accept: string | undefine
   return best !== undefined && weightOf(best) > 0 && weightOf(best) >= weightOf(usual) ? best : usual
 }
 
-function formatOf(name: string): Format {
+/** Whether JSON is wanted with integers and decimals as text (OData JSON Format 4.01, 3.2). */
+export function wantsIeee754(name: string | undefined, accept: string | undefined): boolean {
+  return /application\/json\s*(?:;[^,]*)?;\s*IEEE754Compatible\s*=\s*"?true\b/i.test(name ?? accept ?? '')
+}
+
+function formatOf(given: string): Format {
+  const name = given.replace(/^(application\/json)\s*;.*/i, '$1')
   const format = FORMATS.find((one) => one === name || mediaType(one) === name)
   if (format) return format
   throw new ServerError(

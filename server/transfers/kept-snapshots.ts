@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Dataset, Snapshot } from '../../engine/index.ts'
-import { ServerError } from '../http/errors.ts'
+import { type Dataset, EngineError, type Snapshot } from '../../engine/index.ts'
 
 /** How long a version is kept after its last use, and how many are kept at once. */
 const KEPT_MS = 10 * 60_000
@@ -28,7 +27,7 @@ export class KeptSnapshots {
   /**
    * Gives a version that somebody keeps or that is current, and keeps it for later requests. Don't dispose it.
    * @param file the number of a file that it should have: a merge gives the same version other files
-   * @throws ServerError `version_gone`
+   * @throws EngineError `version_gone`
    */
   async get(dataset: Dataset, version: number, file?: number): Promise<Snapshot> {
     const name = nameOf(dataset, version)
@@ -37,7 +36,7 @@ export class KeptSnapshots {
     const other = isOther && (await this.#keep(`${name}.${file}`, () => dataset.snapshotOf(version, file)))
     const kept = other || found
     if (kept) return kept
-    throw new ServerError(
+    throw new EngineError(
       'version_gone',
       `Version ${version} of dataset ${dataset.id} is no longer kept. Start again with the current one.`,
     )

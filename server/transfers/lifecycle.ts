@@ -48,6 +48,19 @@ export class Lifecycle {
     this.#transfers.delete(transfer)
   }
 
+  /** Gives work a signal that is aborted if it has not ended in time when the server is stopped. */
+  async during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController()
+    this.track(controller)
+    try {
+      return await work(controller.signal)
+    } catch (error) {
+      throw controller.signal.reason ?? error
+    } finally {
+      this.done(controller)
+    }
+  }
+
   /** Says that the server is not ready, and goes on for so many milliseconds. */
   async leave(milliseconds: number): Promise<void> {
     this.#leaving = true

@@ -34,14 +34,6 @@ export function weightsIn(header: string): ReadonlyMap<string, number> {
   return weights
 }
 
-/** Whether an `If-None-Match` header names an entity tag, compared weakly (RFC 9110, 13.1.2). */
-export function matchesTag(header: string | undefined, tag: string): boolean {
-  if (header === undefined) return false
-  if (header.trim() === '*') return true
-  const opaque = (text: string) => text.replace(/^W\//, '')
-  return [...header.matchAll(/(?:W\/)?"[^"]*"/g)].some(([given]) => opaque(given) === opaque(tag))
-}
-
 /** A `Content-Disposition` with a file name, in ASCII for old clients and in full (RFC 6266, RFC 8187). */
 export function attachment(name: string, extension: string): string {
   // Some clients take a slash for a folder; control characters and lone surrogates are not allowed in a header.

@@ -1,12 +1,3 @@
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import { BROTLI_QUALITY, GZIP_LEVEL, ZSTD_LEVEL } from './compress.ts'
-import type { Coding } from './negotiate.ts'
-
-const gzipped = promisify(gzip)
-const brotlied = promisify(brotliCompress)
-const zstded = promisify(zstdCompress)
-
 /** How long to wait for the end of a body. After that, large or slow answers are sent as they come. */
 const PATIENCE_MS = 20
 
@@ -43,60 +34,40 @@ export async function gather(
         bytes += piece.value.byteLength
       }
       if (piece && bytes <= most) continue
-      const left = rest(head, piece ? iterator.next() : next, iterator)
-      return { whole: undefined, pieces: onWhole && bytes <= most ? remembered(left, most, onWhole) : left }
+      const pending = piece ? iterator.next() : next
+      const pieces = rest(head, pending, iterator, most, bytes <= most ? onWhole : undefined)
+      return { whole: undefined, pieces }
     }
   } finally {
     clearTimeout(late)
   }
 }
 
+/**
+ * The pieces that were gathered and those that follow.
+ * @param onWhole called with a copy of all of them at their end, unless they are more than `most` bytes
+ */
 async function* rest(
   head: readonly Uint8Array[],
   pending: Promise<IteratorResult<Uint8Array>>,
   iterator: AsyncIterator<Uint8Array>,
+  most: number,
+  onWhole: ((body: Buffer) => void) | undefined,
 ): AsyncGenerator<Uint8Array> {
+  let copies: Buffer[] | undefined = onWhole && head.map((piece) => Buffer.from(piece))
+  let bytes = head.reduce((sum, piece) => sum + piece.byteLength, 0)
   try {
     yield* head
     for (let next = pending; ; next = iterator.next()) {
       const piece = await next
-      if (piece.done) return
+      if (piece.done) break
+      bytes += piece.value.byteLength
+      if (bytes > most) copies = undefined
+      copies?.push(Buffer.from(piece.value))
       yield piece.value
     }
+    if (copies) onWhole!(Buffer.concat(copies))
   } finally {
     await iterator.return?.()
-  }
-}
-
-/** Gives the same pieces, and copies them unless they become more than `most` bytes. */
-async function* remembered(
-  pieces: AsyncIterable<Uint8Array>,
-  most: number,
-  onWhole: (body: Buffer) => void,
-): AsyncGenerator<Uint8Array> {
-  let copies: Buffer[] | undefined = []
-  let bytes = 0
-  for await (const piece of pieces) {
-    bytes += piece.byteLength
-    if (bytes > most) copies = undefined
-    copies?.push(Buffer.from(piece))
-    yield piece
-  }
-  if (copies) onWhole(Buffer.concat(copies))
-}
-
-/** Compresses a complete body. */
-export async function encoded(body: Buffer, coding: Coding | undefined): Promise<Buffer> {
-  switch (coding) {
-    case undefined:
-      return body
-    case 'gzip':
-      return gzipped(body, { level: GZIP_LEVEL })
-    case 'br':
-      return brotlied(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } })
-    case 'zstd':
-      return zstded(body, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } })
-    default:
-      throw coding satisfies never
   }
 }

@@ -2,9 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
-export interface TransferTimes {
-  readonly stall: number
-  readonly transfer: number
+/** What transfers need of the server. Times are in milliseconds. */
+interface Surroundings {
+  readonly lifecycle: Lifecycle
+  readonly config: {
+    readonly timeouts: { readonly stall: number; readonly transfer: number; readonly firstByte: number }
+  }
 }
 
 type CleanUp = () => void | PromiseLike<void>
@@ -16,24 +19,23 @@ const STALL_STEPS = 4
  * server is stopped. Its clean-up runs once, when the answer is closed.
  */
 export class Transfer {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
   readonly #controller = new AbortController()
-  readonly #lifecycle: Lifecycle
-  readonly #request: FastifyRequest
-  readonly #reply: FastifyReply
-  readonly #times: TransferTimes
+  readonly #server: Surroundings
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #cleanUps: CleanUp[] = []
   #closed = false
   /** Whether the connection was cut because nothing moved. */
   stalled = false
 
-  constructor(request: FastifyRequest, reply: FastifyReply, lifecycle: Lifecycle, times: TransferTimes) {
-    this.#lifecycle = lifecycle
-    this.#request = request
-    this.#reply = reply
-    this.#times = times
-    lifecycle.track(this.#controller)
-    this.deadline(times.transfer, () => late('The transfer', times.transfer))
+  constructor(request: FastifyRequest, reply: FastifyReply, server: Surroundings) {
+    this.request = request
+    this.reply = reply
+    this.#server = server
+    server.lifecycle.track(this.#controller)
+    const longest = server.config.timeouts.transfer
+    this.deadline(longest, () => late('The transfer', longest))
     // The client may have left before this was made. Then the event `close` does not come again.
     if (reply.raw.closed) this.#close()
     else reply.raw.once('close', () => this.#close())
@@ -52,7 +54,7 @@ export class Transfer {
   abort(reason: Error): void {
     if (this.#controller.signal.aborted) return
     this.#controller.abort(reason)
-    if (this.#reply.raw.headersSent) this.#reply.raw.destroy()
+    if (this.reply.raw.headersSent) this.reply.raw.destroy()
   }
 
   /** Aborts with an error after some milliseconds, unless the returned function is called before. */
@@ -65,10 +67,11 @@ export class Transfer {
     }
   }
 
-  /** Answers 504 if the first byte is not there in time. Call the returned function when it is. */
-  firstByteBy(milliseconds: number): () => void {
-    return this.deadline(milliseconds, () =>
-      late('The first byte', milliseconds, ' Narrow the request with $top, $last, $filter or a date range.'),
+  /** Answers 504 if the first byte is not there in time after the request came. Call the returned function when it is. */
+  firstByteInTime(): () => void {
+    const { firstByte } = this.#server.config.timeouts
+    return this.deadline(Math.max(0, firstByte - this.request.trace.elapsed), () =>
+      late('The first byte', firstByte, ' Narrow the request with $top, $last, $filter or a date range.'),
     )
   }
 
@@ -79,8 +82,8 @@ export class Transfer {
    * two of them.
    */
   watch(clientOwes: () => boolean, onStall: () => void): void {
-    const { raw } = this.#reply
-    const step = this.#times.stall / STALL_STEPS
+    const { raw } = this.reply
+    const step = this.#server.config.timeouts.stall / STALL_STEPS
     let quiet = 0
     let last = Number.NEGATIVE_INFINITY
     const check = () => {
@@ -101,6 +104,15 @@ export class Transfer {
     raw.setTimeout(step, check)
   }
 
+  /** Ends the connection when the client stops reading. */
+  watchSocket(): void {
+    const { raw } = this.reply
+    this.watch(
+      () => raw.writableNeedDrain || (raw.writableEnded && raw.writableLength > 0),
+      () => raw.destroy(),
+    )
+  }
+
   /** Registers a clean-up that runs when the answer is closed, however it ended; at once if it already is. */
   onClose(cleanUp: CleanUp): void {
     if (this.#closed) this.#run(cleanUp)
@@ -110,10 +122,10 @@ export class Transfer {
   #close(): void {
     this.#closed = true
     for (const timer of this.#timers) clearTimeout(timer)
-    if (!this.#reply.raw.writableFinished) {
+    if (!this.reply.raw.writableFinished) {
       this.#controller.abort(new EngineError('cancelled', 'The client left.'))
     }
-    this.#lifecycle.done(this.#controller)
+    this.#server.lifecycle.done(this.#controller)
     for (const cleanUp of this.#cleanUps.splice(0)) this.#run(cleanUp)
   }
 
@@ -121,7 +133,7 @@ export class Transfer {
     try {
       await cleanUp()
     } catch (error) {
-      this.#request.log.error({ err: error }, 'clean-up after a transfer failed')
+      this.request.log.error({ err: error }, 'clean-up after a transfer failed')
     }
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { aggregateTable, Building, readPipeline } from '../../engine/filter/index.ts'
-import { Unsaid } from '../../engine/filter/sql/dialect.ts'
+import { NotTranslatable } from '../../engine/filter/sql/dialect.ts'
 import { trino } from '../../engine/filter/sql/trino.ts'
 
 const columns = [
@@ -20,7 +20,7 @@ function unsaid(options: Parameters<typeof readPipeline>[0]): string {
   try {
     stepsOf(options)
   } catch (error) {
-    if (error instanceof Unsaid) return error.what
+    if (error instanceof NotTranslatable) return error.what
     throw error
   }
   throw new Error('it was said')
@@ -62,7 +62,7 @@ test('so many words in so many columns that their SQL grows too long are left to
   )
   const options = { search: Array(100).fill('rain').join(' OR ') }
   expect(() => readPipeline(options, texts, new Building({ dialect: trino }))).toThrow(
-    new Unsaid('$search for so many words'),
+    new NotTranslatable('$search for so many words'),
   )
   expect(readPipeline(options, texts, new Building()).steps).toHaveLength(1)
 })

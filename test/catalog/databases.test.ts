@@ -148,7 +148,7 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       expect(new Set(current.parts.map((part) => part.id)).size).toBe(30)
       expect(await new Versions(database).reclaim()).toEqual([])
       expect(await database.all('SELECT id FROM versions')).toHaveLength(1)
-      const page = await new Datasets(database).page(0, 10, 0)
+      const page = await new Datasets(database).page(0, 10, { columnBytes: 0 })
       expect(page).toMatchObject([{ id, name: 'd', columnCount: 0, rowCount: 30 }])
     })
 
@@ -333,7 +333,7 @@ function commit(on: Database, datasetId: number, next: (parts: readonly Part[]) 
     const versions = new Versions(t)
     const current = await versions.current(datasetId)
     const parts = next(current.parts)
-    await versions.commit(datasetId, current, { columns: [], parts, number: current.number + 1 })
+    await versions.commit(datasetId, current, { columns: [], key: [], parts, number: current.number + 1 })
     return parts
   })
 }

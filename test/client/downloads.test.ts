@@ -131,3 +131,37 @@ test('lines are put together from any pieces, and long whole numbers keep their 
     ])
   }
 })
+
+test('decimals that a double does not hold come as text, all other numbers as numbers', async () => {
+  const numbers = [
+    '1234567890123456789012345678.0123456789',
+    '12345678901234567890.00',
+    '0.1000000000000000000',
+    '0.10000000000000001',
+    '-0.0000001234567890123456',
+    '-0.00000012345678901234567',
+    '1.7976931348623157e308',
+    '9007199254740991.5',
+    '4503599627370495.5',
+  ]
+  const bytes = new TextEncoder().encode(`{"a":[${numbers.join(',')}]}`)
+  expect(await collect(jsonLines(readable(bytes)))).toEqual([
+    {
+      a: [
+        '1234567890123456789012345678.0123456789',
+        '12345678901234567890.00',
+        0.1,
+        '0.10000000000000001',
+        -1.234567890123456e-7,
+        '-0.00000012345678901234567',
+        1.7976931348623157e308,
+        '9007199254740991.5',
+        4503599627370495.5,
+      ],
+    },
+  ])
+})
+
+async function* readable(bytes: Uint8Array) {
+  yield bytes
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { type Client, PATIENCE, run } from './client.ts'
 import { generatedClients } from './generated.ts'
+import { openapiGenerator } from './generator.ts'
 import { KINDS_COLUMNS, KINDS_CSV, KINDS_FILTERS, KINDS_FOUND } from './kinds.ts'
 
 /*
@@ -119,7 +120,12 @@ async function serve(): Promise<{ address: string; stop: () => Promise<void> }> 
     process.execPath,
     [main, 'serve', '--port', '0', '--no-samples', '--data', join(folder, 'data')],
     {
-      env: { ...process.env, PARQUETRY_ROOT_KEY: KEY, PARQUETRY_LOG_LEVEL: 'silent' },
+      env: {
+        ...process.env,
+        PARQUETRY_ROOT_KEY: KEY,
+        PARQUETRY_LOG_LEVEL: 'silent',
+        PARQUETRY_INDEX_PROVIDERS: 'false',
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   )
@@ -161,9 +167,9 @@ async function fill(address: string): Promise<void> {
 
 /** The line that names the error, or the last ones. */
 function reason(error: unknown): string {
-  const lines = String((error as { stderr?: string }).stderr || error)
-    .trim()
-    .split('\n')
+  const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string }
+  const said = [stderr, stdout].map((text) => stripVTControlCharacters(text).trim())
+  const lines = (said.find((text) => text !== '') ?? String(error)).split('\n')
   return lines.find((line) => /^\S*(Error|Exception)\b.*:/.test(line)) ?? lines.slice(-3).join(' ')
 }
 
@@ -175,6 +181,7 @@ try {
   for (const { name, install, read, finds } of [
     ...ODATA_CLIENTS,
     ...generatedClients(folder, address, KEY),
+    ...openapiGenerator(folder, address, KEY),
   ]) {
     if (only !== undefined && !name.includes(only)) continue
     try {

@@ -1,68 +1,48 @@
-import { type AddressInfo, createConnection, createServer, type Server, type Socket } from 'node:net'
+import { Line } from './line.ts'
 
-/** A line before a PostgreSQL server whose connections are cut when it is told to. */
-export class PostgresLine implements AsyncDisposable {
+/** A line before a PostgreSQL server, which knows what statements are sent. */
+export class PostgresLine extends Line {
   /**
    * Cuts a connection that has sent this text when it commits: before the server gets to know of it, or before the
    * client gets the answer.
    */
   cutCommit: { readonly of: string; readonly at: 'request' | 'answer' } | undefined
+  /** Once this text has been sent, nothing passes any more, not even the answer. */
+  silentAfter: string | undefined
   /** How many statements were sent to the server. */
   statements = 0
-  readonly #socket: string
-  readonly #server: Server
-  readonly #open = new Set<Socket>()
 
   /** @param url of a server that listens on a socket in a folder */
   static async before(url: string): Promise<PostgresLine> {
     const folder = new URL(url).searchParams.get('host')!
-    const line = new PostgresLine(`${folder}/.s.PGSQL.5432`)
-    await new Promise<void>((done) => line.#server.listen(0, '127.0.0.1', done))
+    const line = new PostgresLine({ path: `${folder}/.s.PGSQL.5432` })
+    await line.listen()
     return line
-  }
-
-  private constructor(socket: string) {
-    this.#socket = socket
-    this.#server = createServer((client) => this.#pass(client))
   }
 
   /** The address of a database over this line. */
   url(database: string): string {
-    const { port } = this.#server.address() as AddressInfo
-    return `postgres://postgres:a-secret-password@127.0.0.1:${port}${new URL(database).pathname}`
+    return `postgres://postgres:a-secret-password@127.0.0.1:${this.port}${new URL(database).pathname}`
   }
 
-  #pass(client: Socket): void {
-    const server = createConnection(this.#socket)
-    const cut = () => {
-      client.destroy()
-      server.destroy()
-      this.#open.delete(client)
-    }
-    this.#open.add(client)
-    for (const end of [client, server]) end.on('error', cut).on('close', cut)
+  /**
+   * On new connections each statement is sent with its text, so cut the old ones if a statement is to be found by it.
+   */
+  protected override watch() {
     let isMeant = false
     const count = statementCounter()
-    client.on('data', (data) => {
-      this.statements += count(data)
-      isMeant ||= this.cutCommit !== undefined && data.includes(this.cutCommit.of)
-      if (isMeant && this.cutCommit?.at === 'request' && data.includes('COMMIT')) cut()
-      else server.write(data)
-    })
-    server.on('data', (data) => {
-      if (isMeant && this.cutCommit?.at === 'answer' && data.includes('COMMIT\0')) cut()
-      else client.write(data)
-    })
-  }
-
-  /** Cuts all connections. On new ones each statement is sent with its text, so that it can be found. */
-  cut(): void {
-    for (const client of this.#open) client.destroy()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.cut()
-    await new Promise((done) => this.#server.close(done))
+    return {
+      sent: (data: Buffer) => {
+        this.statements += count(data)
+        isMeant ||= this.cutCommit !== undefined && data.includes(this.cutCommit.of)
+        if (this.silentAfter !== undefined && data.includes(this.silentAfter)) {
+          // By then it is on its way.
+          queueMicrotask(() => (this.silent = true))
+        }
+        return !(isMeant && this.cutCommit?.at === 'request' && data.includes('COMMIT'))
+      },
+      answered: (data: Buffer) => !(isMeant && this.cutCommit?.at === 'answer' && data.includes('COMMIT\0')),
+    }
   }
 }
 

@@ -44,10 +44,12 @@ interface StartOptions {
   readonly programs: string
   /** Kept when the server ends; one that goes with it where none is named. */
   readonly folder?: string
+  /** Whether it goes on when Ctrl+C is pressed, until it is disposed. */
+  readonly detached?: boolean
 }
 
 /** Starts a server, reached over a socket in its folder by whoever is on this machine. */
-export async function startPostgres({ programs, folder }: StartOptions): Promise<Postgres> {
+export async function startPostgres({ programs, folder, detached = false }: StartOptions): Promise<Postgres> {
   const sockets = mkdtempSync(join(tmpdir(), 'parquetry-postgres-'))
   const data = join(folder ?? sockets, 'data')
   for (const place of [sockets, folder ?? sockets]) {
@@ -66,7 +68,11 @@ export async function startPostgres({ programs, folder }: StartOptions): Promise
     for (let tries = 0; tries < 300; tries++) {
       // It ends at once while a process of one that was killed still holds the shared memory.
       if (!server || hasEnded(server)) {
-        server = spawn(...as(join(programs, 'postgres'), options), { stdio: 'ignore', cwd: sockets })
+        server = spawn(...as(join(programs, 'postgres'), options), {
+          stdio: 'ignore',
+          cwd: sockets,
+          detached,
+        })
       }
       if (await answers(url)) return
       await wait(100)
@@ -123,4 +129,13 @@ async function answers(url: string): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** Copies a database as operators do, with pg_dump, into a new one on the same server; gives its address. */
+export async function copyDatabase(from: string, name: string): Promise<string> {
+  const programs = postgresPrograms()!
+  const to = await makeDatabase(from, name)
+  const dump = execFileSync(join(programs, 'pg_dump'), ['--format=custom', from], { maxBuffer: 1e9 })
+  execFileSync(join(programs, 'pg_restore'), ['--no-owner', '--dbname', to], { input: dump })
+  return to
 }

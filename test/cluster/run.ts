@@ -26,12 +26,28 @@ const port = Number(values.port)
 
 if (values.trino && !run(process.execPath, resolve(import.meta.dirname, 'install.ts'), '--trino'))
   process.exit(1)
-const { TRINO_PROGRAM, TrinoServer } = await import('../trino/trino-server.ts')
+// It says what is missing, which nobody asked without --trino.
+const withTrino = values.trino ? await import('../trino/trino-server.ts') : undefined
 const programs = postgresPrograms()
-if (S3_SERVERS.length === 0 || !programs || (values.trino && !TRINO_PROGRAM)) process.exit(1)
+if (S3_SERVERS.length === 0 || !programs || (withTrino && !withTrino.TRINO_PROGRAM)) process.exit(1)
+if (isRunning(resolve(folder, 'postgres/data/postmaster.pid'))) {
+  console.error(`The cluster in ${folder} is already running. End it with Ctrl+C where it was started.`)
+  process.exit(1)
+}
 mkdirSync(folder, { recursive: true })
-await using store = await S3Server.start({ folder: resolve(folder, 'store') })
-await using postgres = await startPostgres({ programs, folder: resolve(folder, 'postgres') })
+// They end after the nodes, which may still write when Ctrl+C is pressed.
+await using store = await S3Server.start({ folder: resolve(folder, 'store'), detached: true })
+await using postgres = await startPostgres({ programs, folder: resolve(folder, 'postgres'), detached: true })
+
+/** @param file of PostgreSQL, its process in the first line */
+function isRunning(file: string): boolean {
+  try {
+    return process.kill(Number(readFileSync(file, 'utf8').split('\n', 1)[0]), 0)
+  } catch {
+    return false
+  }
+}
+
 /** What the nodes are told of Trino, and the key with which it reads their tables. */
 function aboutTrino(): { key: string; environment: Record<string, string> } {
   const file = resolve(folder, 'root-key')
@@ -67,7 +83,6 @@ const nodes = [0, 1].map((number) => {
     })
 })
 const running: ReturnType<(typeof nodes)[number]>[] = []
-// All hear Ctrl+C; the nodes end first, because they may still write.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     ending = true
@@ -84,9 +99,9 @@ for (const start of nodes) {
   ends.push(new Promise((done) => node.once('exit', (code) => done(code ?? 1))))
   await Promise.race([new Promise((done) => node.stdout.once('data', done)), ends.at(-1)])
 }
-if (trino && !ending) {
+if (trino && withTrino && !ending) {
   console.log('\nTrino starts …')
-  await using server = await TrinoServer.start({
+  await using server = await withTrino.TrinoServer.start({
     port: port + 2,
     catalog: `http://127.0.0.1:${port}/iceberg`,
     key: trino.key,

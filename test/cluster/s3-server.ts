@@ -52,6 +52,8 @@ interface StartOptions {
   readonly make?: (typeof S3_SERVERS)[number] | undefined
   /** Kept when the server ends; one that goes with it where none is named. */
   readonly folder?: string
+  /** Whether it goes on when Ctrl+C is pressed, until it is disposed. */
+  readonly detached?: boolean
 }
 
 /** A real S3 server with one bucket, on 127.0.0.1. Dispose it. */
@@ -61,19 +63,21 @@ export class S3Server implements AsyncDisposable {
   readonly #make: (typeof S3_SERVERS)[number]
   readonly folder: string
   readonly #isOwnFolder: boolean
+  readonly #detached: boolean
   #child: ChildProcess | undefined
 
-  static async start({ make = S3_SERVERS[0]!, folder }: StartOptions = {}): Promise<S3Server> {
+  static async start({ make = S3_SERVERS[0]!, folder, detached }: StartOptions = {}): Promise<S3Server> {
     // The SDK finds them as it does in production.
     process.env['AWS_ACCESS_KEY_ID'] = KEY.id
     process.env['AWS_SECRET_ACCESS_KEY'] = KEY.secret
-    const server = new S3Server(make, await freePort(), folder)
+    const server = new S3Server(make, await freePort(), folder, detached)
     await server.start()
     return server
   }
 
-  private constructor(make: (typeof S3_SERVERS)[number], port: number, folder?: string) {
+  private constructor(make: (typeof S3_SERVERS)[number], port: number, folder?: string, detached = false) {
     this.#make = make
+    this.#detached = detached
     this.port = port
     this.#isOwnFolder = folder === undefined
     this.folder = folder ?? mkdtempSync(join(tmpdir(), 'parquetry-s3-'))
@@ -101,7 +105,10 @@ export class S3Server implements AsyncDisposable {
 
   /** Resolves when it answers. It has what it had before. */
   async start(): Promise<void> {
-    const child = spawn(this.#make.path, this.#make.arguments(this.port, this.folder), { stdio: 'ignore' })
+    const child = spawn(this.#make.path, this.#make.arguments(this.port, this.folder), {
+      stdio: 'ignore',
+      detached: this.#detached,
+    })
     this.#child = child
     while (!(await answers(this.endpoint))) {
       if (child.exitCode !== null) throw new Error(`${this.#make.command} ended with ${child.exitCode}`)

@@ -9,7 +9,7 @@ import ExcelJS from 'exceljs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../server/client/index.ts'
 import { type Served, serveSamples } from '../client/served.ts'
-import { type Called, parquetry } from './parquetry.ts'
+import { type Called, parquetry, parquetryProcess } from './parquetry.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-commands-'))
 const file = (name: string) => join(folder, name)
@@ -58,6 +58,52 @@ describe.each(PLACES)('%s', (where, place) => {
     expect(await run('export', 'home/numbers')).toEqual({ code: 0, stdout: NUMBERS, stderr: '' })
   })
 
+  test('members are added, listed and removed', async () => {
+    const { home } = place()
+    expect((await run('account', 'create', 'colleague')).code).toBe(0)
+    expect((await run('member', 'add', home, 'colleague', '--write')).code).toBe(0)
+    expect((await run('member', 'list', home)).stdout).toBe('colleague\tWrite\n')
+    expect(await run('member', 'add', home, 'colleage')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'parquetry: There is no account "colleage". Did you mean colleague?\n',
+    })
+    expect((await run('member', 'remove', home, 'colleague')).code).toBe(0)
+  })
+
+  test('SQL joins tables by their names', async () => {
+    writeFileSync(
+      file('question.sql'),
+      'SELECT count(*) AS n FROM home.numbers AS a JOIN numbers AS b USING (n)',
+    )
+    const answer = { code: 0, stdout: '[{"n":3}]\n', stderr: '' }
+    expect(await run('sql', '-f', file('question.sql'), '--format', 'json')).toEqual(answer)
+    expect(await run('sql', 'SELECT 1 AS a; SELECT 2')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('more than one statement'),
+    })
+    expect((await run('sql')).code).toBe(2)
+  })
+
+  test('versions are listed, exported and restored', async () => {
+    const put = (text: string) =>
+      parquetry(
+        [...place().args, 'import', '-', '--format', 'csv', '--repository', 'home', '--dataset', 'past'],
+        text,
+      )
+    expect((await put('n\n1\n')).stderr).toBe('')
+    await put('n\n2\n')
+    const lines = (await run('versions', 'home/past')).stdout.split('\n')
+    expect(lines[0]).toMatch(/^2\t\S+\treplace\t\w*\t1 rows\t\+1 -1\t$/)
+    expect(await run('export', 'home/past', '--version', '1')).toMatchObject({ code: 0, stdout: 'n\n1\n' })
+    const restored = await run('restore', 'home/past', '1', '--note', 'undo')
+    expect(restored).toMatchObject({ code: 0, stderr: '' })
+    expect(restored.stdout).toContain('version 3 has the rows of version 1')
+    expect((await run('export', 'home/past')).stdout).toBe('n\n1\n')
+    expect((await run('versions', 'home/past')).stdout).toMatch(/^3\t.*\tundo\n/)
+    expect((await run('export', 'home/past', '--version', '9')).stderr).toContain('has no version 9')
+  })
+
   test('standard input, packed or not, appended', async () => {
     const packed = gzipSync('n,text\n4,d\n')
     const args = [
@@ -79,7 +125,12 @@ describe.each(PLACES)('%s', (where, place) => {
   test('a file of another dialect goes in as its options say', async () => {
     writeFileSync(file('office.csv'), Buffer.from('Tag;Menge\n31.12.2024;1,5\nM\xe4rz;-\n', 'latin1'))
     const args = ['import', file('office.csv'), '--repository', 'home', '--dataset', 'office']
-    const refused = await run(...args)
+    const found = await run(...args)
+    expect(found.stderr).toBe(
+      "read with --nulls - --delimiter ';' --decimal , --encoding windows-1252\n" +
+        'Tag is text because of "31.12.2024" in row 1; --dates D.M.YYYY may read it.\n',
+    )
+    const refused = await run(...args, '--dialect', 'standard')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('delimiter=;') })
     const manner = ['--delimiter', ';', '--decimal', ',', '--encoding', 'latin1', '--nulls', '-,NA']
     expect(await run(...args, ...manner)).toMatchObject({ code: 0, stderr: '' })
@@ -89,7 +140,8 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await run(...other, '--columns', 'replace')).code).toBe(0)
     expect(await run(...args, '--encoding', 'utf-7')).toMatchObject({
       code: 2,
-      stderr: 'parquetry: --encoding: "utf-7" is not one of utf-8, latin1, utf-16.\n',
+      stderr:
+        'parquetry: --encoding: "utf-7" is not one of utf-8, windows-1252, latin1, utf-16, shift_jis.\n',
     })
     expect((await run(...args, '--decimal', ';')).stderr).toBe(
       'parquetry: --decimal: ";" is not one of ".", ",".\n',
@@ -98,6 +150,13 @@ describe.each(PLACES)('%s', (where, place) => {
       'parquetry: --top: "1.5" is not a whole number.\n',
     )
     expect((await run(...args, '--append', '--columns', 'replace')).code).toBe(2)
+    writeFileSync(file('short.csv'), 'a,b\n1\n2,3\n4\n')
+    expect(
+      (await run('import', file('short.csv'), '--repository', 'home', '--dataset', 'short')).stderr,
+    ).toBe(
+      'parquetry: Row 1: it has 1 of the 2 fields of the header.\n' +
+        '  Row 3: it has 1 of the 2 fields of the header.\n',
+    )
     expect(await run(...args, '--sheet', 'a')).toMatchObject({
       code: 1,
       stderr: 'parquetry: sheet is for xlsx; the format is csv.\n',
@@ -210,10 +269,11 @@ test('a server and a data directory are not both used: an argument counts more t
     stderr: expect.stringContaining('give one'),
   })
   const variables = { PARQUETRY_SERVER: served.url, PARQUETRY_KEY: served.key }
-  expect((await parquetry(['repository', 'list'], '', [], variables)).stdout).toContain('home')
-  expect(
-    await parquetry(['--data', file('mistyped'), 'repository', 'list'], '', [], variables),
-  ).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no data in') })
+  expect((await parquetry(['repository', 'list'], '', variables)).stdout).toContain('home')
+  expect(await parquetry(['--data', file('mistyped'), 'repository', 'list'], '', variables)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is no data in'),
+  })
 })
 
 test('an import that fails says why, even if the dataset that it has made can not be removed', async () => {
@@ -221,7 +281,7 @@ test('an import that fails says why, even if the dataset that it has made can no
     'GET /repositories': [200, [{ id: 1, name: 'home' }]],
     'GET /datasets': [200, []],
     'POST /datasets': [201, { id: 7 }],
-    'PUT /datasets/7/data': [400, { error: 'Row 3 is wrong.', code: 'invalid_upload' }],
+    'PUT /datasets/7/data?dialect=auto': [400, { error: 'Row 3 is wrong.', code: 'invalid_upload' }],
     'DELETE /datasets/7': [500, { error: 'Something went wrong.', code: 'internal' }],
   }
   const asked: string[] = []
@@ -276,7 +336,7 @@ test('an older Node, Bun and Deno get one sentence', async () => {
   for (const [fake, sentence] of versions) {
     const code = `Object.defineProperty(process, 'versions', { value: ${JSON.stringify(fake)} })`
     const preload = `data:text/javascript,${encodeURIComponent(code)}`
-    expect(await parquetry(['--version'], undefined, ['--import', preload])).toEqual({
+    expect(await parquetryProcess(['--version'], ['--import', preload])).toEqual({
       code: 1,
       stdout: '',
       stderr: `parquetry: ${sentence}\n`,

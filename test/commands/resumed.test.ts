@@ -101,7 +101,7 @@ describe('an export over a connection that breaks', () => {
     const order = 'wind desc'
     cuts = [2000, 2500]
     const wanted = await direct.datasets.download(2, 'csv', { ...options, orderBy: order })
-    expect(await exported('csv', { ...options, orderby: order })).toBe(await wanted.text())
+    expect(await exported('csv', { ...options, orderBy: order })).toBe(await wanted.text())
     cuts = [2000]
     expect(await exported('csv', { last: 300 })).toBe(
       await (await direct.datasets.download(2, 'csv', { last: 300 })).text(),

@@ -185,7 +185,7 @@ describe('an answer', () => {
     await using at = await open(reply)
     const error = await failureOf(browse(at))
     expect(error).toMatchObject({ code: 'not_understood', status: 500 })
-    expect(error.message).toMatch(/^The answer of (Frankfurter|the provider) was not understood\.$/)
+    expect(error.message).toMatch(/^The response of (Frankfurter|the provider) could not be understood\.$/)
   })
 
   it.each([

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openConnectors } from '../../connectors/index.ts'
 import { buildApp } from '../../server/app.ts'
+import { EarlyLog } from '../../server/early-log.ts'
 import { openServices } from '../../server/services.ts'
-import { Told } from '../../server/told.ts'
 import { basic, type Platform, platform, ROOT_KEY } from '../server/platform.ts'
 import { FAULTS, type Fault } from './support/faults.ts'
 import { startUpstream } from './support/upstream.ts'
@@ -59,7 +59,7 @@ afterAll(() => at[Symbol.asyncDispose]())
 /** The service over providers that all answer the same; `lines` are those of its log. */
 async function service({ reply, slow }: Fault) {
   const upstream = await startUpstream({ '*': reply(KEY) })
-  const told = new Told()
+  const told = new EarlyLog()
   const lines: string[] = []
   const connectors = openConnectors({
     overrides: Object.fromEntries(

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { explained, Failure } from '../../connectors/failures.ts'
 import { ConnectorError, openConnectors } from '../../connectors/index.ts'
 import { addressOf, isBelow } from '../../connectors/pipeline/address.ts'
 import { CONNECTOR_STATUSES } from '../../server/http/statuses.ts'
@@ -147,7 +148,18 @@ describe('an address', () => {
   it('may end with a slash, and may be the base itself', () => {
     expect(addressOf(base, { path: ['a', ''] }).pathname).toBe('/api/v2/a/')
     expect(addressOf(base, { path: [], query: { a: 1 } }).href).toBe('https://provider.example/api/v2?a=1')
-    expect(() => addressOf(base, { path: ['', 'a'] })).toThrow('can not be part of an id')
+    expect(() => addressOf(base, { path: ['', 'a'] })).toThrow(
+      expect.objectContaining({ kind: 'unsafe', options: { what: '' } }),
+    )
+  })
+
+  it('that is refused is told with the part that is wrong', () => {
+    const provider = { slug: 'x', name: 'Xbank' }
+    const failure = new Failure('unsafe', { what: '..' })
+    expect(explained(failure, { provider, subject: 'a/../b' }, String)).toMatchObject({
+      code: 'invalid_series_id',
+      message: "Xbank: '..' can not be part of an id.",
+    })
   })
 
   it('repeats a parameter that has several values', () => {

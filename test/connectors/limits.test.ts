@@ -133,7 +133,9 @@ describe('limits of seconds', () => {
     })
     await at.connectors.series('bls', 'S0')
     const error = await failureOf(at.connectors.series('bls', 'S1'))
-    expect(error.message).toMatch(/^The limit of BLS, 1 requests a minute, is spent\. Try again in \d+ s\.$/)
+    expect(error.message).toMatch(
+      /^The limit of BLS, 1 requests a minute, has been reached\. Try again in \d+ s\.$/,
+    )
     expect(error).toMatchObject({ remedy: 'own-key' })
     expect(error.retryAfter).toBeLessThanOrEqual(63)
     expect(at.connectors.limit('bls')).toMatchObject({ requests: 1, perSeconds: 60, remaining: 0 })

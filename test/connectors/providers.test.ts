@@ -24,14 +24,14 @@ describe('the providers', () => {
 
   it('are found in any case of letters', async () => {
     expect(connectors.get('Norges-BANK').slug).toBe('norges-bank')
-    expect(() => connectors.get('nobody')).toThrow("There is no provider 'nobody'.")
+    expect(() => connectors.get('nobody')).toThrow("There is no provider 'nobody'; valid providers: fred, ")
     const missing = connectors.series('no\u0000body', 'x')
     expect(await failureOf(missing)).toMatchObject({ code: 'unknown_provider', status: 404 })
   })
 
   it('are all that options may name', () => {
     for (const options of [{ overrides: { nobody: {} } }, { cache: { freshSeconds: { nobody: 60 } } }]) {
-      expect(() => openConnectors(options)).toThrow("There is no provider 'nobody'; there are fred, ")
+      expect(() => openConnectors(options)).toThrow("There is no provider 'nobody'; valid providers: fred, ")
     }
   })
 
@@ -47,16 +47,16 @@ describe('the providers', () => {
   })
 
   it.each([
-    [{ overides: {} }, "Unknown option 'overides'; known are overrides, "],
-    [{ cache: { fresh: 5 } }, "Unknown option 'fresh'; known are maxBytes, "],
-    [{ overrides: { fred: { url: 'http://x' } } }, "Unknown option 'url' of fred; known are baseUrl, "],
+    [{ overides: {} }, "Unknown option 'overides'; valid options: overrides, "],
+    [{ cache: { fresh: 5 } }, "Unknown option 'fresh'; valid options: maxBytes, "],
+    [{ overrides: { fred: { url: 'http://x' } } }, "Unknown option 'url' of fred; valid options: baseUrl, "],
     [
       { overrides: { fred: { limits: { window: [] } } } },
-      "Unknown option 'window' of fred; known are windows, ",
+      "Unknown option 'window' of fred; valid options: windows, ",
     ],
-    [{ timeouts: { connect: 5 } }, "Unknown option 'connect'; known are connectMs, "],
-    [{ retry: { attempt: 5 } }, "Unknown option 'attempt'; known are attempts, "],
-    [{ breaker: { cooldown: 5 } }, "Unknown option 'cooldown'; known are failures, "],
+    [{ timeouts: { connect: 5 } }, "Unknown option 'connect'; valid options: connectMs, "],
+    [{ retry: { attempt: 5 } }, "Unknown option 'attempt'; valid options: attempts, "],
+    [{ breaker: { cooldown: 5 } }, "Unknown option 'cooldown'; valid options: failures, "],
     [
       { overrides: { fred: { baseUrl: 'x' } } },
       "The baseUrl of fred is 'x', which is no address of the form https",

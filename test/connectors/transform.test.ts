@@ -129,16 +129,52 @@ describe('another frequency, by hand', () => {
   it('of days to months leaves out holidays, and the months in which the series begins and ends', () => {
     const days = seriesOf('daily', [
       ['2023-01-20', 9],
+      ['2023-01-27', 9],
       ['2023-02-01', 1],
+      ['2023-02-08', 2],
       ['2023-02-14', null],
+      ['2023-02-15', 2],
+      ['2023-02-22', 3],
       ['2023-02-28', 4],
-      ['2023-03-10', 7],
+      ['2023-03-06', 7],
     ])
     expect(rows(days, { frequency: 'monthly' })).toEqual([
       ['2023-01-01', null],
-      ['2023-02-01', 2.5],
+      ['2023-02-01', 2.4],
       ['2023-03-01', null],
     ])
+  })
+
+  const from = (first: string, step: number, count: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const day = new Date(Date.parse(first) + index * step * 86_400_000)
+      return [day.toISOString().slice(0, 10), 10] as const
+    })
+  const without = (all: readonly (readonly [string, number])[], ...days: readonly string[]) =>
+    all.map(([day, value]) => [day, days.includes(day) ? null : value] as const)
+
+  it.each([
+    ['weekly', from('2023-01-06', 7, 13), 40],
+    ['weekly', without(from('2023-01-06', 7, 13), '2023-02-10'), null],
+    ['weekly', from('2023-01-06', 7, 13).filter(([day]) => day !== '2023-02-10'), null],
+    ['biweekly', from('2023-01-13', 14, 6), 20],
+    ['biweekly', without(from('2023-01-13', 14, 6), '2023-02-10'), null],
+    ['daily', from('2023-01-01', 1, 90), 280],
+    ['daily', without(from('2023-01-01', 1, 90), '2023-02-10'), null],
+  ] as const)('of %s values to months tells a hole in the middle of a month', (frequency, values, sum) => {
+    const query = { frequency: 'monthly', aggregate: 'sum' }
+    const { observations } = made(seriesOf(frequency, values), query)
+    const february = observations.find(({ date }) => date === '2023-02-01')
+    expect(february?.value).toBe(sum)
+    expect(february?.status).toBe(sum === null ? 'incomplete' : undefined)
+  })
+
+  it('of days by their last value needs only the end of the month', () => {
+    const values = from('2023-01-01', 1, 90).filter(([day]) => day < '2023-02-05' || day > '2023-02-20')
+    const query = { frequency: 'monthly', aggregate: 'end' }
+    expect(rows(seriesOf('daily', values), query).map(([, value]) => value)).toEqual([10, 10, 10])
+    const late = values.filter(([day]) => day < '2023-02-25' || day > '2023-03-10')
+    expect(rows(seriesOf('daily', late), query).map(([, value]) => value)).toEqual([10, null, 10])
   })
 
   it('comes before the transformation, and the range after both', () => {

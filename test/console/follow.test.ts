@@ -6,16 +6,20 @@ import { walk } from './support/steps.ts'
 describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
   const walked = walk(async ({ stage, visitor }) => {
     await stage.api('PUT', '/user-keys/fred', { key: 'a-key-for-fred-0' })
-    await stage.api('POST', '/repositories', { name: 'World' })
+    await stage.api('POST', '/repositories', { name: 'World', private: false })
     await stage.api('POST', '/datasets', { name: 'People', repositoryId: 1 })
     await signIn(visitor, `${stage.server.url}/console/#/datasets/1`, ROOT_KEY)
   })
   const box = () => walked.visitor.page.getByRole('region', { name: 'Series that are followed' })
+  const choose = async (item: string) => {
+    await walked.visitor.page.getByRole('button', { name: 'More' }).click()
+    await walked.visitor.page.getByRole('button', { name: item }).click()
+  }
   const dialog = () => walked.visitor.page.getByRole('dialog', { name: 'Follow series' })
   const source = async () => (await walked.stage.api('GET', '/datasets/1/source')).json()
 
   it('is made of an empty one, and shows its rows at once', async () => {
-    await box().getByRole('button', { name: 'Follow series of providers…' }).click()
+    await choose('Follow series of providers…')
     await dialog().getByLabel('Series').fill('fred/POPTHM')
     await dialog().getByLabel('How often').selectOption('every week')
     await dialog().getByLabel('First date').fill('2022-03-01')
@@ -41,7 +45,7 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
 
   it('says what is wrong with a series, and changes nothing', async () => {
     walked.visitor.expectRefusal(400, '/datasets/1/source')
-    await box().getByRole('button', { name: 'Change or refresh now' }).click()
+    await choose('Change or refresh now')
     expect(await dialog().getByLabel('Series').inputValue()).toBe('fred/POPTHM')
     expect(await dialog().getByLabel('First date').inputValue()).toBe('2022-03-01')
     await dialog().getByLabel('Series').fill('nobody/GDP')
@@ -55,7 +59,7 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
   it('tells the error of the last run', async () => {
     const { upstream } = walked.stage
     upstream.routes = { ...upstream.routes, '/series/observations': { status: 500, body: 'down' } }
-    await box().getByRole('button', { name: 'Change or refresh now' }).click()
+    await choose('Change or refresh now')
     await dialog().getByLabel('First date').fill('')
     await dialog().getByRole('button', { name: 'Follow' }).click()
     await box().getByRole('status').waitFor()
@@ -65,12 +69,12 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
 
   it('stops with its rows left, after it was asked', async () => {
     walked.visitor.expectRefusal(404, '/datasets/1/source')
-    await box().getByRole('button', { name: 'Stop following' }).click()
+    await choose('Stop following')
     const question = walked.visitor.page.getByRole('dialog', { name: 'Stop following?' })
     await question.getByText('The rows stay as they are').waitFor()
     await walked.expectClean()
     await question.getByRole('button', { name: 'Stop following' }).click()
-    await box().getByRole('button', { name: 'Follow series of providers…' }).waitFor()
+    await box().waitFor({ state: 'hidden' })
     await walked.visitor.page.getByRole('link', { name: 'Add rows' }).waitFor()
     expect((await walked.stage.api('GET', '/datasets/1/source')).status).toBe(404)
     expect(await (await walked.stage.api('GET', '/datasets/1')).json()).toMatchObject({ rowCount: 22 })

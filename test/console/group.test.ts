@@ -9,7 +9,8 @@ import {
   readGrouping,
   writeGrouping,
 } from '../../server/console/src/group/grouping.ts'
-import { drawResult, readResultChoice } from '../../server/console/src/plot/result-choice.ts'
+import { readResultChoice } from '../../server/console/src/plot/choice.ts'
+import { cellsOf, drawingOf } from '../../server/console/src/plot/draw.ts'
 import { signIn, visit, withoutBrowser } from './support/browser.ts'
 import { ROOT_KEY } from './support/stage.ts'
 import { walk } from './support/steps.ts'
@@ -84,7 +85,7 @@ describe('a grouping', () => {
 })
 
 describe('a plot of a result', () => {
-  it('draws bars for names, a line along time, and names bars by all keys where one repeats', () => {
+  it('draws bars for names, a line along time, and a series for each other key where one repeats', () => {
     const total = column('total', 'double')
     const kindOf = (columns: Column[], rows: string[][]) => readResultChoice({}, columns, rows)
     expect(kindOf([column('town', 'string'), total], [['a', '1']])).toMatchObject({ kind: 'bar' })
@@ -95,12 +96,12 @@ describe('a plot of a result', () => {
       ['a', '2024', '2'],
     ]
     const choice = readResultChoice({ y: 'total' }, columns, rows)!
-    expect(choice.x.map(({ name }) => name)).toEqual(['town', 'year'])
-    expect(drawResult(choice, columns, rows)).toMatchObject({
-      labels: ['a · 2023', 'a · 2024'],
-      points: [
-        { x: 0, y: 1 },
-        { x: 1, y: 2 },
+    expect([choice.x, ...choice.by].map(({ name }) => name)).toEqual(['town', 'year'])
+    expect(drawingOf(cellsOf(choice, columns, rows))).toMatchObject({
+      labels: ['a'],
+      series: [
+        { name: '2023', ys: [1] },
+        { name: '2024', ys: [2] },
       ],
     })
     expect(kindOf([column('town', 'string')], [['a']])).toBeUndefined()
@@ -119,7 +120,7 @@ const CSV = [
 
 describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
   const walked = walk(async ({ stage, visitor }) => {
-    await stage.api('POST', '/repositories', { name: 'Weather' })
+    await stage.api('POST', '/repositories', { name: 'Weather', private: false })
     await stage.api('POST', '/datasets', { name: 'rain', repositoryId: 1 })
     await stage.upload('/datasets/1/data', 'text/csv', CSV)
     await signIn(visitor, `${stage.server.url}/console/#/datasets/1`, ROOT_KEY)
@@ -130,7 +131,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
 
   it('writes the pipeline that it shows, and shows what comes out', async () => {
     const { page } = walked.visitor
-    await page.getByRole('button', { name: 'Group and sum' }).click()
+    await page.locator('.chip', { hasText: 'Group and sum' }).click()
     await page.getByRole('button', { name: 'Group by a column' }).click()
     await page.getByLabel('Column to group by').selectOption('town')
     await page.getByRole('button', { name: 'Calculate something' }).click()
@@ -198,7 +199,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     await walked.expectClean('group-bars')
     await page.getByLabel('Chart type').selectOption('line')
     await page.getByText('The numbers').click()
-    expect(await page.locator('.values-table tbody tr').count()).toBe(12)
+    expect(await page.locator('.numbers tbody tr').count()).toBe(12)
     await walked.expectClean('group-line')
   })
 
@@ -209,7 +210,7 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
       await page.getByRole('button', { name: 'Download' }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByText('12 rows, as grouped and summed').waitFor()
-      await dialog.getByRole('radio', { name: new RegExp(`^${format} `) }).check()
+      await dialog.getByRole('radio', { name: new RegExp(`^${format} [^,]`) }).check()
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         dialog.getByRole('button', { name: 'Download' }).click(),
@@ -233,15 +234,15 @@ describe.skipIf(withoutBrowser())('grouping and summing by clicks', () => {
     await page.getByRole('tab', { name: 'Plot' }).click()
     await page.getByText('All 12 rows of the result.').waitFor()
     await page.getByText('The numbers').click()
-    const shown = await page.locator('.values-table').textContent()
-    await page.getByRole('button', { name: 'Copy link' }).click()
+    const shown = await page.locator('.numbers').textContent()
+    await page.getByRole('button', { name: 'Copy the link' }).click()
     await page.getByText('The link to this view is copied.').waitFor()
     const key = await walked.stage.account('grace')
     await using grace = await visit(walked.stage.server.url)
     await signIn(grace, page.url(), key)
     await grace.page.getByText('All 12 rows of the result.').waitFor()
     await grace.page.getByText('The numbers').click()
-    expect(await grace.page.locator('.values-table').textContent()).toBe(shown)
+    expect(await grace.page.locator('.numbers').textContent()).toBe(shown)
     expect(await grace.page.getByLabel('Chart type').inputValue()).toBe('line')
     await grace.page.getByRole('tab', { name: 'Table' }).click()
     const heading = grace.page.getByRole('columnheader', { name: 'rain_average' })

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
-import { hasPlace, readChoice } from '../../server/console/src/plot/choice.ts'
-import { drawRows } from '../../server/console/src/plot/group.ts'
-import { statsOf, toLiteral, toNumber } from '../../server/console/src/profile/stats.ts'
-import { pointsOf } from '../../server/console/src/providers/points.ts'
+import { axisName, hasPlace, ROWS, readChoice, writeYs } from '../../server/console/src/plot/choice.ts'
+import { cellsOf, drawingOf, niceStep, textOfX } from '../../server/console/src/plot/draw.ts'
+import { drawSeries } from '../../server/console/src/providers/points.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
   name,
@@ -13,139 +12,104 @@ const column = (name: string, type: Column['type']): Column => ({
 })
 
 describe('a plot', () => {
+  const columns = [
+    column('n', 'integer'),
+    column('day', 'date'),
+    column('p', 'double'),
+    column('s', 'string'),
+  ]
+
   it('puts time along and the first number upwards when nothing is said', () => {
-    const choice = readChoice({}, [column('n', 'integer'), column('day', 'date'), column('p', 'double')])
-    expect(choice).toMatchObject({ x: 'day', y: 'n', kind: 'line', aggregate: 'mean' })
+    const choice = readChoice({}, columns)
+    expect(choice).toMatchObject({ x: { name: 'day' }, ys: [{ name: 'n' }], kind: 'line', aggregate: 'mean' })
   })
 
   it('takes what the address says and ignores what it can not take', () => {
-    const columns = [column('a', 'double'), column('b', 'double'), column('c', 'json')]
-    expect(readChoice({ x: 'c', y: 'b', kind: 'pie', size: '20000' }, columns)).toMatchObject({
-      x: 'a',
-      y: 'b',
+    const some = [column('a', 'double'), column('b', 'double'), column('c', 'json')]
+    expect(readChoice({ x: 'c', y: 'b', kind: 'pie', size: '20000' }, some)).toMatchObject({
+      x: { name: 'a' },
+      ys: [{ name: 'b' }],
       kind: 'points',
       size: 20_000,
     })
     expect(readChoice({}, [column('c', 'json')])).toBeUndefined()
+    expect(readChoice({ y: '[not json' }, columns)!.ys).toEqual([columns[0]])
+  })
+
+  it('draws several columns, or one by the values of another, but not both', () => {
+    const y = writeYs([columns[0]!, columns[2]!])
+    expect(readChoice({ y, by: 's' }, columns)).toMatchObject({ ys: [{ name: 'n' }, { name: 'p' }], by: [] })
+    expect(readChoice({ y: 'p', by: 's' }, columns)!.by).toEqual([columns[3]])
+  })
+
+  it('never draws each row along names, of which there are many', () => {
+    expect(readChoice({ x: 's', y: 'p', of: 'none' }, columns)!.aggregate).toBe('mean')
   })
 
   it('leaves out what has no place on an axis where the server groups, as elsewhere', () => {
-    const columns = [column('day', 'date'), column('Unit price', 'double')]
-    const choice = { x: 'day', y: 'Unit price' }
-    expect(hasPlace(choice, columns)).toBe('day ne null and "Unit price" gt -INF and "Unit price" lt INF')
+    const [day, price] = [column('day', 'date'), column('Unit price', 'double')]
+    expect(hasPlace([day, price])).toBe('day ne null and "Unit price" gt -INF and "Unit price" lt INF')
     const rows = [
       ['2024-01-01', 'NaN'],
       ['2024-01-02', '-INF'],
       ['2024-01-03', '3'],
     ]
-    expect(drawRows(rows, 'date', 'double', 'mean').points).toEqual([{ x: Date.UTC(2024, 0, 3), y: 3 }])
+    const cells = cellsOf({ x: day, ys: [price], by: [] }, [day, price], rows)
+    expect(cells.map(({ y }) => y)).toEqual([null, null, 3])
   })
 
-  it('draws the observations of a day by their time', () => {
+  it('draws the observations of a day by their time, with gaps where values are missing', () => {
     const at = (time: string, value: number | null) => ({
       date: '2024-01-05',
       period: `2024-01-05T${time}`,
       value,
     })
-    expect(pointsOf({ frequency: 'intraday', observations: [at('09:30', 1), at('09:35', null)] })).toEqual({
+    const observations = [at('09:30', 1), at('09:35', null)]
+    expect(drawSeries({ frequency: 'intraday', unit: 'EUR', observations })).toMatchObject({
       xType: 'timestamp',
-      points: [
-        { x: Date.UTC(2024, 0, 5, 9, 30), y: 1 },
-        { x: Date.UTC(2024, 0, 5, 9, 35), y: null },
-      ],
+      drawing: {
+        xs: [Date.UTC(2024, 0, 5, 9, 30), Date.UTC(2024, 0, 5, 9, 35)],
+        series: [{ name: 'EUR', ys: [1, null] }],
+      },
     })
     const month = { date: '2024-01-01', period: '2024-01', value: 2 }
-    expect(pointsOf({ frequency: 'monthly', observations: [month] })).toEqual({
+    expect(drawSeries({ frequency: 'monthly', unit: null, observations: [month] })).toMatchObject({
       xType: 'date',
-      points: [{ x: Date.UTC(2024, 0, 1), y: 2 }],
+      drawing: { xs: [Date.UTC(2024, 0, 1)], series: [{ name: 'value', ys: [2] }] },
     })
   })
 
-  it('draws every row along a number, sorted, without those that lack a value', () => {
+  it('draws every row along a number, sorted, in the series of its name', () => {
+    const [x, y, name] = [column('x', 'integer'), column('y', 'double'), column('name', 'string')]
     const rows = [
-      ['3', '1'],
-      [null, '9'],
-      ['1', '2'],
-      ['2', null],
+      ['3', '1', 'a'],
+      [null, '9', 'a'],
+      ['1', '2', 'b'],
+      ['1', '5', 'b'],
     ]
-    expect(drawRows(rows, 'integer', 'double', 'none').points).toEqual([
-      { x: 1, y: 2 },
-      { x: 3, y: 1 },
-    ])
-  })
-
-  it.each([
-    ['mean', 4],
-    ['median', 3],
-    ['sum', 12],
-    ['min', 1],
-    ['max', 8],
-  ] as const)('takes the %s of equal values', (aggregate, expected) => {
-    const rows = [
-      ['a', '1'],
-      ['a', '8'],
-      ['a', '3'],
-    ]
-    expect(drawRows(rows, 'string', 'double', aggregate)).toMatchObject({
-      labels: ['a'],
-      points: [{ x: 0, y: expected }],
-    })
-  })
-
-  it('brings many days together by month', () => {
-    const rows = Array.from({ length: 900 }, (_, day) => [
-      new Date(day * 86_400_000).toISOString().slice(0, 10),
-      '1',
-    ])
-    const drawing = drawRows(rows, 'date', 'integer', 'sum')
-    expect(drawing.grouping).toBe('by month')
-    expect(drawing.points.slice(0, 2)).toEqual([
-      { x: 0, y: 31 },
-      { x: Date.UTC(1970, 1, 1), y: 28 },
-    ])
-  })
-})
-
-describe('a profile', () => {
-  it('counts nulls and distinct values, and keeps extremes as they were written', () => {
-    const stats = statsOf(column('x', 'double'), ['10.50', null, '2', '10.50'])
-    expect(stats).toMatchObject({ rows: 4, nulls: 1, distinct: 2, min: '2', max: '10.50' })
-  })
-
-  it('gives each of few whole numbers a bar', () => {
-    const { shape } = statsOf(column('x', 'integer'), ['1', '3', '3'])
-    expect(shape).toEqual({
-      kind: 'bins',
-      bins: [
-        { from: 1, to: 2, count: 1 },
-        { from: 2, to: 3, count: 0 },
-        { from: 3, to: 4, count: 2 },
+    expect(drawingOf(cellsOf({ x, ys: [y], by: [name] }, [x, y, name], rows))).toMatchObject({
+      xs: [1, 1, 3],
+      series: [
+        { name: 'a', ys: [undefined, undefined, 1] },
+        { name: 'b', ys: [2, 5, undefined] },
       ],
     })
   })
 
-  it('names the usual texts and counts the others', () => {
-    const values = [...'aaabbcdefgh']
-    const { shape } = statsOf(column('x', 'string'), values)
-    expect(shape).toMatchObject({ kind: 'values', others: 2 })
+  it('shows the first labels and series, and counts those that it leaves out', () => {
+    const cells = Array.from({ length: 30 }, (_, at) => ({ x: `v${at}`, series: `s${at % 10}`, y: at }))
+    const { labels, series, omitted } = drawingOf(cells)
+    expect([labels!.length, series.length]).toEqual([24, 8])
+    expect(omitted).toEqual({ labels: 0, series: 2 })
   })
 
-  it('fills the gaps between stripes of a column that goes up with the rows', () => {
-    const stripes = [0, 1, 500, 501, 1000, 1001].map(String)
-    const even = statsOf(column('x', 'integer'), stripes, { stripe: 2, rows: 498 })
-    const bins = even.shape.kind === 'bins' ? even.shape.bins : []
-    expect(bins.reduce((sum, { count }) => sum + count, 0)).toBeCloseTo(6 + 2 * 498)
-    for (const { count } of bins) expect(count).toBeGreaterThan(20)
-    const mixed = statsOf(column('x', 'integer'), [...stripes].reverse(), { stripe: 2, rows: 498 })
-    expect(mixed.shape.kind === 'bins' && mixed.shape.bins[5]!.count).toBe(0)
+  it('makes bins of round widths, and says what is in one', () => {
+    expect([0.013, 1, 3.2, 70, 1200].map(niceStep)).toEqual([0.02, 1, 5, 100, 2000])
+    expect(textOfX('double', undefined, 50)(125)).toBe('100 to 150')
   })
 
-  it.each(['date', 'timestamp', 'timestamptz'])('writes a %s as it was read', (type) => {
-    const text = {
-      date: '2024-01-31',
-      timestamp: '2024-01-31T12:00:00',
-      timestamptz: '2024-01-31T12:00:00Z',
-    }[type]!
-    expect(toLiteral(toNumber(text, type), type)).toBe(text)
+  it('names axes with the unit where the column has one', () => {
+    expect(axisName({ ...column('price', 'double'), unit: 'EUR' })).toBe('price (EUR)')
+    expect(axisName(ROWS)).toBe('rows')
   })
 })

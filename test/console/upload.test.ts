@@ -9,7 +9,7 @@ const GERMAN = 'Stadt;Höhe;am\nKöln;1,5;2024-01-31\nHof;NA;\nJena;-2,25;2024-0
 
 describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', () => {
   const walked = walk(async ({ stage, visitor }) => {
-    await stage.api('POST', '/repositories', { name: 'Towns' })
+    await stage.api('POST', '/repositories', { name: 'Towns', private: false })
     await signIn(visitor, `${stage.server.url}/console/#/repositories/1/upload`, ROOT_KEY)
   })
   const choose = (name: string, buffer: Buffer) =>
@@ -22,7 +22,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByText('3 columns, 3 rows.').waitFor()
     expect(await page.getByLabel('Between fields').inputValue()).toBe(';')
     expect(await page.getByLabel('Decimal sign').inputValue()).toBe(',')
-    expect(await page.getByLabel('Characters').inputValue()).toBe('latin1')
+    expect(await page.getByLabel('Characters').inputValue()).toBe('windows-1252')
     expect(await page.getByLabel('Texts for missing values').inputValue()).toBe('NA')
     expect(await page.getByLabel('Type of Höhe').inputValue()).toBe('double')
     await walked.expectClean('upload-dialect')
@@ -42,7 +42,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByLabel('Between fields').selectOption('semicolon ;')
     await page.getByText('2 columns, 2 rows.').waitFor()
     await page.getByLabel('Between fields').selectOption('comma ,')
-    await page.getByText('Row 2 has 1 field, but there are 2 columns.').waitFor()
+    await page.getByText('Row 2: it has 1 of the 2 fields of the header.').waitFor()
     expect(await page.getByRole('button', { name: 'Add the rows' }).isDisabled()).toBe(true)
     await page.setViewportSize({ width: 360, height: 740 })
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(
@@ -75,7 +75,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     book.addWorksheet('Notes')
     book.addWorksheet('Prices 2024').addRows([['price'], [1.5]])
     await choose('books.xlsx', Buffer.from(await book.xlsx.writeBuffer()))
-    await page.getByText('The sheet “Notes” is empty').waitFor()
+    await page.getByText('The first sheet is empty').waitFor()
     await page.getByLabel('Sheet of the workbook').selectOption('Prices 2024')
     await page.getByLabel('Type of price').waitFor()
     await walked.expectClean('upload-sheet')

@@ -15,18 +15,19 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
     expect(policy).not.toContain('unsafe')
     await page.getByLabel('Your key').waitFor()
     const times: number[] = []
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 5; round += 1) {
       await page.reload()
       await page.getByLabel('Your key').waitFor()
       times.push(
         await page.evaluate(() => performance.getEntriesByName('parquetry:interactive')[0]!.startTime),
       )
     }
-    expect(times.sort((a, b) => a - b)[1]).toBeLessThan(1_000)
+    // A busy machine makes some of them slow, but never one fast.
+    expect(Math.min(...times)).toBeLessThan(1_000)
     await walked.expectClean()
   })
 
-  it('refuses a wrong key, takes the right one and keeps it in the tab alone', async () => {
+  it('refuses a wrong key, takes the right one and does not remember it unasked', async () => {
     const { page } = walked.visitor
     walked.visitor.expectRefusal(401, '/account')
     await page.getByLabel('Your key').fill('not-the-key')
@@ -136,17 +137,18 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
 
   it('builds the same filter by clicks', async () => {
     const { page } = walked.visitor
-    await page.getByRole('button', { name: 'Build a filter' }).click()
+    await page.locator('.chip', { hasText: 'Filter' }).click()
     expect(await page.getByLabel('Value').inputValue()).toBe('Bergen')
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Column', { exact: true }).last().selectOption('Rain (mm)')
     await page.getByLabel('Comparison').last().selectOption('ge')
     await page.getByLabel('Value').last().fill('5')
+    await page.getByLabel('Value').last().press('Tab')
     await walked.expectClean()
-    await page.locator('.builder').getByRole('button', { name: 'Apply' }).click()
     const filter = page.getByLabel('Filter', { exact: true })
     await expect.poll(() => filter.inputValue()).toBe(`station eq 'Bergen' and "Rain (mm)" ge 5`)
-    await page.getByRole('button', { name: 'Build a filter' }).click()
+    await page.locator('.chip', { hasText: '2 conditions' }).click()
+    await page.locator('.panel').waitFor({ state: 'hidden' })
   })
 
   it('sorts by a heading and moves by keys', async () => {
@@ -168,11 +170,12 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
 
   it('downloads what is seen, byte for byte, in every format', async () => {
     const { page } = walked.visitor
-    for (const format of ['CSV', 'Excel', 'Parquet', 'JSON', 'NDJSON', 'TSV', 'Arrow']) {
-      const ending = format === 'Excel' ? 'xlsx' : format.toLowerCase()
+    for (const format of ['CSV', 'CSV, European', 'Excel', 'Parquet', 'JSON', 'NDJSON', 'TSV', 'Arrow']) {
+      const european = format === 'CSV, European'
+      const ending = european ? 'csv' : format === 'Excel' ? 'xlsx' : format.toLowerCase()
       await page.getByRole('button', { name: 'Download' }).click()
       const dialog = page.getByRole('dialog')
-      await dialog.getByRole('radio', { name: new RegExp(`^${format} `) }).check()
+      await dialog.getByRole('radio', { name: new RegExp(`^${format} [^,]`) }).check()
       await walked.expectClean()
       const [download] = await Promise.all([
         page.waitForEvent('download'),
@@ -183,6 +186,7 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
         $filter: `station eq 'Bergen' and "Rain (mm)" ge 5`,
         $orderby: 'temperature desc',
         $format: ending,
+        ...(european && { $bom: 'true', $delimiter: ';', $decimal: ',' }),
       })
       const [{ id }] = (await (await walked.stage.api('GET', '/datasets')).json()) as [{ id: number }]
       const direct = await (await walked.stage.api('GET', `/datasets/${id}/data?${query}`)).arrayBuffer()
@@ -195,44 +199,87 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
   it('hides, finds and moves columns, and downloads those that are shown', async () => {
     const { page } = walked.visitor
     const headings = () => page.locator('.grid-head .grid-name').allTextContents()
-    await page.getByRole('button', { name: 'Choose columns' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Columns' })
+    await page.locator('.chip', { hasText: 'Columns' }).click()
+    const dialog = page.getByRole('complementary', { name: 'Columns: form' })
     await dialog.getByRole('checkbox', { name: 'sunny' }).uncheck()
     await dialog.getByRole('button', { name: 'Move temperature to the left' }).click()
     await dialog.getByLabel('Find a column').fill('mm')
     await dialog.getByText('4 of 5 shown, 1 found').waitFor()
     await walked.expectClean()
-    await dialog.getByRole('button', { name: 'Done' }).click()
-    await page.getByRole('button', { name: 'Choose columns (1 hidden)' }).waitFor()
+    await page.locator('.chip', { hasText: '1 hidden' }).waitFor()
     await expect.poll(headings, { timeout: 20_000 }).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
     const cells = await page.locator('.grid-row').first().getByRole('gridcell').allTextContents()
     expect(cells[1]).toBe('Bergen')
-    await page.getByRole('button', { name: 'Copy as' }).click()
-    const lines = page.locator('.snippet')
-    expect(await lines.textContent()).toContain('$select=day%2Cstation%2Ctemperature%2C%22Rain%20(mm)%22')
-    await page.keyboard.press('Escape')
     await page.reload()
     await expect.poll(headings, { timeout: 20_000 }).toEqual(['day', 'station', 'temperature', 'Rain (mm)'])
-    await page.getByRole('button', { name: 'Choose columns' }).click()
     await dialog.getByRole('button', { name: 'Show all' }).click()
-    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.getByRole('button', { name: 'Close the form' }).click()
     await expect
       .poll(headings, { timeout: 20_000 })
       .toEqual(['day', 'station', 'Rain (mm)', 'temperature', 'sunny'])
   })
 
-  it('writes the view as a request for curl, Python and R', async () => {
+  it('says how to read it in each program, with the address of the view filled in', async () => {
     const { page } = walked.visitor
-    await page.getByRole('button', { name: 'Copy as' }).click()
-    const lines = page.locator('.snippet')
-    expect(await lines.textContent()).toContain('curl --fail --user "$PARQUETRY_KEY:"')
-    await page.getByRole('tab', { name: 'Python' }).click()
-    expect(await lines.textContent()).toContain('pd.read_csv')
-    await page.getByRole('tab', { name: 'R', exact: true }).click()
-    expect(await lines.textContent()).toContain('Rain%20(mm)')
-    await walked.expectClean()
-    await page.keyboard.press('Escape')
+    await page.getByRole('tab', { name: 'Connect' }).click()
+    const text = (title: string) => page.getByRole('region', { name: `Text for ${title}` }).textContent()
+    await page.getByRole('heading', { name: 'curl' }).waitFor()
+    const filter = 'station%20eq%20%27Bergen%27%20and%20%22Rain%20(mm)%22%20ge%205'
+    expect(await text('curl')).toContain(filter)
+    expect(await text('curl')).toContain('curl --fail --user "$PARQUETRY_KEY:"')
+    expect(await text('Python, pandas')).toContain('pd.read_parquet')
+    expect(await page.locator('.snippet').count()).toBe(10)
+    await walked.expectClean('connect')
+    await page.getByRole('checkbox', { name: /that you see/ }).uncheck()
+    expect(await text('curl')).not.toContain('$filter')
+    await page.getByRole('tab', { name: 'Table' }).click()
+    await page.getByRole('gridcell').first().waitFor()
+  })
+
+  it('changes a cell by keys, which makes a version, and undoes that', async () => {
+    const { page } = walked.visitor
+    const [{ id }] = (await (await walked.stage.api('GET', '/datasets')).json()) as [{ id: number }]
+    const rows = async () => (await walked.stage.api('GET', `/datasets/${id}/data`)).text()
+    const before = await rows()
+    const changed = page.getByRole('gridcell', { name: '99.5', exact: true })
+    await page.locator('.grid-row').first().getByRole('gridcell').nth(3).click()
+    await page.getByRole('grid').press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Change temperature in row 1' })
+    await dialog.getByLabel('temperature', { exact: true }).fill('much')
+    walked.visitor.expectRefusal(400, '/data?')
+    await dialog.getByRole('button', { name: 'Change' }).click()
+    await dialog.getByRole('alert').getByText('much').waitFor()
+    await dialog.getByLabel('temperature', { exact: true }).fill('99.5')
+    await walked.expectClean('dialog-cell')
+    await dialog.getByRole('button', { name: 'Change' }).click()
+    await page.getByText('1 cell changed.').waitFor()
+    await changed.waitFor()
+    expect((await rows()).split('\n').filter((row) => !before.includes(row))).toHaveLength(1)
+    await walked.expectClean('toast-cell')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await changed.waitFor({ state: 'detached' })
+    expect(await rows()).toBe(before)
+  })
+
+  it('writes down what is known about a dataset and its columns', async () => {
+    const { page } = walked.visitor
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Name and description' }).click()
+    await page.getByLabel('Licence').fill('CC-BY-4.0')
+    await page.getByLabel('Keywords').fill('rain, Norway')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.getByRole('tab', { name: 'Columns' }).click()
+    await page.getByRole('button', { name: 'Describe Rain (mm)' }).click()
+    await page.getByLabel('Unit').fill('mm')
+    await walked.expectClean('dialog-column')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('double, mm').waitFor()
+    const [dataset] = (await (await walked.stage.api('GET', '/datasets')).json()) as [object]
+    expect(dataset).toMatchObject({ license: 'CC-BY-4.0', keywords: ['rain', 'Norway'] })
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+    await page.getByText('double', { exact: true }).first().waitFor()
+    await page.getByRole('tab', { name: 'Table' }).click()
   })
 
   it('profiles the columns', async () => {
@@ -241,8 +288,13 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
     await page.getByRole('tab', { name: 'Columns' }).click()
     const card = page.locator('.column-card', { has: page.getByRole('heading', { name: 'Rain (mm)' }) })
     await card.getByText('58').waitFor()
-    expect(await card.locator('dl').textContent()).toBe('nulls58distinct11min0max10')
-    await walked.expectClean()
+    expect(await card.locator('dl').textContent()).toMatch(
+      /^nulls58distinct11min0medianabout 5mean4.974max10$/,
+    )
+    await walked.expectClean('columns')
+    await page.getByRole('button', { name: '2024-01-01 to 2024-01-21: 20 rows, filter by this' }).click()
+    await page.getByTestId('row-count').getByText('20 of 400 rows').waitFor()
+    await page.getByRole('button', { name: 'Clear the filter' }).click()
   })
 
   it('plots, by an address that can be sent, and saves the picture', async () => {
@@ -273,7 +325,7 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
     await page.getByText('The numbers').click()
     const lines = rowsOf(STATIONS).filter((line) => line.includes('"Oslo"'))
     const sum = lines.reduce((total, line) => total + Number(line.split(',')[3]), 0)
-    const row = page.locator('.values-table tr', { hasText: 'Oslo' })
+    const row = page.locator('.numbers tr', { hasText: 'Oslo' })
     expect(await row.locator('td').last().textContent()).toBe(sum.toLocaleString('en'))
     await walked.expectClean()
   })

@@ -1,13 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
 import { expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { readConfig } from '../../server/config/read.ts'
 import { platform } from '../server/platform.ts'
 
-const text = readFileSync(new URL('../../server/deploy/kubernetes.yaml', import.meta.url), 'utf8')
-const documents = parseAllDocuments(text).map((document) => document.toJS())
+const folder = fileURLToPath(new URL('../../server/deploy/kubernetes/', import.meta.url))
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+const base = parse(read('kustomization.yaml'))
+const documents = [
+  ...base.resources,
+  ...parse(read('monitoring/kustomization.yaml')).resources.map((name: string) => `monitoring/${name}`),
+].flatMap((name: string) => parseAllDocuments(read(name)).map((document) => document.toJS()))
 const of = (kind: string) => documents.find((document) => document.kind === kind)
 const pod = of('Deployment').spec.template.spec
 const [container] = pod.containers
@@ -19,22 +26,15 @@ const links = pod.enableServiceLinks === false ? [] : [[`${name}_PORT`, 'tcp://1
 /** The environment that a node gets. */
 const environment = Object.fromEntries([
   ...links,
-  ...Object.entries<string>(of('Secret').stringData),
+  ...Object.entries(parseEnv(read('secret.env'))),
   ...container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
 ])
 
 it('gives the nodes settings that they take', () => {
-  const settings = JSON.parse(of('ConfigMap').data['config.json'])
-  const folder = mkdtempSync(join(tmpdir(), 'parquetry-kubernetes-'))
-  const file = join(folder, 'config.json')
-  try {
-    writeFileSync(file, of('ConfigMap').data['config.json'])
-    const config = readConfig({}, { ...environment, PARQUETRY_CONFIG: file })
-    expect(config).toMatchObject({ database: environment.PARQUETRY_DATABASE, store: 's3://parquetry/rows' })
-    expect(config.timeouts.leaving).toBe(settings.timeouts.leaving)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const settings = JSON.parse(read('config.json'))
+  const config = readConfig({}, { ...environment, PARQUETRY_CONFIG: join(folder, 'config.json') })
+  expect(config).toMatchObject({ database: environment.PARQUETRY_DATABASE, store: 's3://parquetry/rows' })
+  expect(config.timeouts.leaving).toBe(settings.timeouts.leaving)
   // Killed only after everything had its time.
   const { leaving, shutdown } = settings.timeouts
   expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(leaving + shutdown)
@@ -57,8 +57,35 @@ it('selects the pods that it makes', () => {
     expect(labels).toMatchObject(of(kind).spec.selector.matchLabels)
   }
   expect(labels).toMatchObject(of('Service').spec.selector)
+  expect(labels).toMatchObject(of('NetworkPolicy').spec.podSelector.matchLabels)
+  expect(of('Service').metadata.labels).toMatchObject(of('ServiceMonitor').spec.selector.matchLabels)
+  expect(of('HorizontalPodAutoscaler').spec.scaleTargetRef.name).toBe(of('Deployment').metadata.name)
   const volumes = pod.volumes.map(({ name }: { name: string }) => name)
   expect(container.volumeMounts.map(({ name }: { name: string }) => name).toSorted()).toEqual(
     volumes.toSorted(),
   )
+})
+
+it('can be reached by the names of ports and services', () => {
+  const [port] = of('Service').spec.ports
+  expect(port.targetPort).toBe(container.ports[0].name)
+  const [{ http }] = of('Ingress').spec.rules
+  expect(http.paths[0].backend.service).toEqual({
+    name: of('Service').metadata.name,
+    port: { name: port.name },
+  })
+  expect(of('ServiceMonitor').spec.endpoints[0].port).toBe(port.name)
+})
+
+it('is what kubectl makes of the base, with the secret and the settings', (context) => {
+  const { status, stdout, error } = spawnSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
+  if (error) return context.skip('no kubectl')
+  expect(status).toBe(0)
+  const made = parseAllDocuments(stdout).map((document) => document.toJS())
+  const pod = made.find(({ kind }) => kind === 'Deployment').spec.template.spec
+  const secret = made.find(({ kind }) => kind === 'Secret').metadata.name
+  expect(pod.containers[0].envFrom).toEqual([{ secretRef: { name: secret } }])
+  expect(pod.containers[0].image).toBe(`${base.images[0].newName}:${base.images[0].newTag}`)
+  const config = made.find(({ kind }) => kind === 'ConfigMap').metadata.name
+  expect(pod.volumes).toContainEqual({ name: 'config', configMap: { name: config } })
 })

@@ -13,8 +13,8 @@ const options = { tempDirectory: join(root, 'inside'), allowedDirectories: [join
 const read = `SELECT a FROM read_csv('${outside}')`
 const forbidden = /disabled by configuration|not allowed/
 
-test.for(['ffi', 'node'] as const)('by way of %s, nothing outside of the folders is read', async (source) => {
-  const executor = await openExecutor({ ...options, source })
+test('a query reads nothing outside of the folders', async () => {
+  const executor = await openExecutor(options)
   const columns = [{ name: 'a', type: 'integer' }] as const
   await expect(executor.rows({ sql: read, parameters: [], columns })).rejects.toThrow(forbidden)
   await executor.close()

@@ -1,34 +1,33 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { tableFromIPC } from 'apache-arrow'
+import { Table } from 'apache-arrow'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { type Executor, openExecutor } from '../../engine/export/index.ts'
+import { arrowSchema, recordBatch } from '../../engine/export/formats/record-batch.ts'
+import { shapeOf } from '../../engine/export/formats/text/cells.ts'
+import { openExecutor } from '../../engine/export/index.ts'
+import { rowValues } from '../../engine/export/row-values.ts'
 import { quoteLiteral, type Statement, sqlType } from '../../engine/types/index.ts'
+import { readByNodePackage } from './node-reader.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'parquetry-reader-'))
-const open = (source: 'ffi' | 'node', threads?: number) =>
-  openExecutor({ tempDirectory: join(root, source), allowedDirectories: [], source, threads })
-const native = await open('ffi')
-const node = await open('node')
+const native = await openExecutor({ tempDirectory: root, allowedDirectories: [] })
 afterAll(async () => {
-  await Promise.all([native.close(), node.close()])
+  await native.close()
   rmSync(root, { recursive: true })
 })
 
 /** The values of a result, as numbers and texts; read in one go, or while DuckDB produces them. */
-async function valuesOf(executor: Executor, statement: Statement, whole: boolean): Promise<unknown[][]> {
-  if (whole) return (await executor.rows(statement)).map((row) => [...row])
+async function valuesOf(statement: Statement, whole: boolean): Promise<unknown[][]> {
+  if (whole) return (await native.rows(statement)).map((row) => [...row])
   const all: unknown[][] = []
-  for await (const rows of executor.values(statement, { rowsHint: 1e6 }))
-    for (const row of rows) all.push([...row])
+  for await (const rows of native.values(statement)) for (const row of rows) all.push([...row])
   return all
 }
 
-/** A result as an Arrow stream, in which decimals have all of their 128 bits. */
-async function arrowOf(executor: Executor, statement: Statement): Promise<unknown[]> {
-  const table = tableFromIPC(await Array.fromAsync(await executor.bytes(statement, 'arrow', {})))
+/** The values of a table of Arrow, in which decimals have all of their 128 bits. */
+function valuesIn(table: Table): unknown[] {
   return table.schema.fields.map((_, column) => {
     const vector = table.getChildAt(column)!
     return Array.from({ length: table.numRows }, (_, row) => vector.get(row))
@@ -110,8 +109,12 @@ test('vectors of each type, with nulls, in any order, are read as the Node packa
           parameters: [],
           columns,
         }
-        expect(await valuesOf(native, statement, whole)).toEqual(await valuesOf(node, statement, whole))
-        expect(await arrowOf(native, statement)).toEqual(await arrowOf(node, statement))
+        const batch = await readByNodePackage(statement)
+        const shape = shapeOf(columns.map(({ type }) => type))
+        expect(await valuesOf(statement, whole)).toEqual([...rowValues(batch, shape)])
+        const schema = arrowSchema(columns)
+        const table = new Table(schema, await Array.fromAsync(native.batches(statement)))
+        expect(valuesIn(table)).toEqual(valuesIn(new Table(recordBatch(schema, columns, batch))))
       },
     ),
     { numRuns: 60 },
@@ -123,6 +126,6 @@ test('a null between texts is empty, whatever its cell holds', async () => {
   const sql = `SELECT unnest([${texts.join(', ')}]) AS s FROM range(1000)`
   const statement: Statement = { sql, parameters: [], columns: [{ name: 's', type: 'string' }] }
   const expected = ['short', null, 'long'.repeat(5), '', null, 'longer'.repeat(40)]
-  const found = await valuesOf(native, statement, true)
+  const found = await valuesOf(statement, true)
   expect(found).toEqual(Array.from({ length: 6_000 }, (_, row) => [expected[row % 6]]))
 })

@@ -7,7 +7,7 @@ import { newDataset, openWorkplace } from './workplace.ts'
 
 const MIB = 1 << 20
 const LINES_PER_MIB = MIB / 16
-/** More than has to be there before a scan begins. */
+/** So many that DuckDB begins to load before the scan has seen all of them. */
 const ENOUGH = 10
 
 /** So many MiB of csv, whose rows are all alike. */
@@ -33,13 +33,10 @@ async function leftovers(engine: Engine, directory: string): Promise<string[]> {
   )
 }
 
-test('csv is read while it still arrives', async () => {
+test('csv that arrives with a pause is read, and nothing is left behind', async () => {
   await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
-  const progress = Promise.withResolvers<unknown>()
-  const body = halves(() => progress.promise, '7,last\n')
-  const onProgress = ({ rows }: { rows?: number }) => rows && progress.resolve(rows)
-  const record = await dataset.replace({ body, format: 'csv', onProgress })
+  const record = await dataset.replace({ body: halves(async () => {}, '7,last\n'), format: 'csv' })
   expect(record.rowCount).toBe(ROWS + 1)
   expect(record.columns.map((column) => column.type)).toEqual(['integer', 'string'])
   expect(await leftovers(place.engine, place.directory)).toEqual([])
@@ -71,7 +68,7 @@ test('what the beginning does not show still decides the types', async () => {
   expect(record.columns.map((column) => column.type)).toEqual(['double', 'string'])
 })
 
-test('a fault behind what was read early is told with its row', async () => {
+test('a fault at the end of a large file is told with its row', async () => {
   await using place = await openWorkplace()
   const dataset = await newDataset(place.engine)
   const body = halves(async () => {}, 'too,many,fields\n')
@@ -114,7 +111,7 @@ test('uploads that are given up while they arrive leave nothing', async () => {
   expect(await leftovers(place.engine, place.directory)).toEqual([])
 })
 
-test('more at once than may be read early are read all the same', async () => {
+test('several large uploads at once are all read', async () => {
   await using place = await openWorkplace()
   const records = await Promise.all(
     Array.from({ length: 4 }, async () =>

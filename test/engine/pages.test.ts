@@ -1,6 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { Run } from '../../engine/export/runs.ts'
 import type { Dataset, Engine, Query, QueryOptions } from '../../engine/index.ts'
 import { IS_CLUSTER } from '../cluster/elsewhere.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from './workplace.ts'
@@ -79,29 +77,6 @@ test.each<[string, QueryOptions]>([
   expect(await statements(engine)).toBe(2)
   await page(24_000, 12_000)
   expect(await statements(engine)).toBe(1)
-})
-
-test('the next page is begun before it is asked for, and none behind it', async () => {
-  await using place = await openWorkplace()
-  const dataset = await tableOf(place.engine, ROWS)
-  using snapshot = await dataset.snapshot()
-  const pages = vi.spyOn(Run.prototype, 'page')
-  try {
-    const read = async (skip: number) => {
-      using query = snapshot.query({ filter: 'n ge 0', skip, top: 3_000 }, VIEW)
-      const rows: { n: number }[] = JSON.parse(await textOfPage(query))
-      return rows[0]!.n
-    }
-    expect(await read(0)).toBe(0)
-    // Time enough to produce all of a small page.
-    await setTimeout(100)
-    expect(pages).toHaveBeenCalledTimes(2)
-    expect(await read(3_000)).toBe(3_000)
-    await setTimeout(100)
-    expect(pages).toHaveBeenCalledTimes(3)
-  } finally {
-    pages.mockRestore()
-  }
 })
 
 test('now() is the moment at which the query was made', async () => {

@@ -21,14 +21,16 @@ test('options of an upload that are unknown, or for other formats, are refused',
     /^invalid_option: Unknown option "separator"; known are nulls, delimiter, /,
   )
   const wrong = (options: object) => refusal('csv', options as never)
-  expect(await wrong({ nulls: 'NA' })).toBe('invalid_option: nulls is a list of texts, not "NA".')
+  expect(await wrong({ nulls: 'NA' })).toBe('invalid_option: nulls must be a list of texts (got "NA").')
   expect(await wrong({ delimiter: '||' })).toMatch(
-    /^invalid_option: delimiter is one character, .*, not "\|\|"\.$/,
+    /^invalid_option: delimiter must be one character, .* \(got "\|\|"\)\.$/,
   )
   expect(await wrong({ encoding: 'cp437' })).toBe(
-    'invalid_option: encoding is "utf-8" or "latin1" or "utf-16", not "cp437".',
+    'invalid_option: encoding must be "utf-8" or "windows-1252" or "latin1" or "utf-16" or "shift_jis" (got "cp437").',
   )
-  expect(await wrong({ header: false })).toBe('invalid_option: header is "present" or "absent", not false.')
+  expect(await wrong({ header: false })).toBe(
+    'invalid_option: header must be "present" or "absent" (got false).',
+  )
   expect(await wrong([])).toBe('invalid_option: Options are an object, not [].')
   expect(await refusal('csv', { delimiter: undefined, nulls: ['NA'] } as never)).toBe('accepted')
 })
@@ -69,4 +71,17 @@ test('options of an export that are unknown are refused', async () => {
   await expect(query.bytes('csv', { dialect: { separator: ';' } } as never)).rejects.toMatchObject(
     refusal('Unknown option "separator"; known are bom, delimiter, '),
   )
+})
+
+test('a file that is not there, or is a folder, is an error of the caller', async () => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  const missing = { code: 'invalid_option', message: 'The file "no.csv" does not exist.' }
+  const upload = { format: 'csv', body: { file: 'no.csv' } } as const
+  await expect(dataset.replace(upload)).rejects.toMatchObject(missing)
+  await expect(dataset.append(upload)).rejects.toMatchObject(missing)
+  await expect(place.engine.preview(upload)).rejects.toMatchObject(missing)
+  await expect(dataset.append({ format: 'csv', body: { file: '.' } })).rejects.toMatchObject({
+    message: 'The file "." is a folder.',
+  })
 })

@@ -70,7 +70,7 @@ test('replaces at once end in one of them', async () => {
 })
 
 testOnDirectory('a reader finishes on the version that it began with', async () => {
-  await using place = await openWorkplace()
+  await using place = await openWorkplace({ keep: { versions: 1 } })
   const dataset = await newDataset(place.engine)
   await dataset.replace(csv(`n\n${'1\n'.repeat(50_000)}`))
   const query = await dataset.query()

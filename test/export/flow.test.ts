@@ -3,9 +3,8 @@ import { readdirSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
-import type { Executor } from '../../engine/export/index.ts'
 import { FORMATS, type Format } from '../../engine/types/index.ts'
-import { bytesOf, openTestExecutor, statement, textOf } from './support.ts'
+import { bytesOf, openTestExecutor, statement, type TestExecutor, textOf } from './support.ts'
 
 const MANY = statement(`SELECT i, 'row ' || i FROM range(2000000) t(i)`, { n: 'integer', text: 'string' })
 /** Works for minutes and finds nothing. */
@@ -26,31 +25,26 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe.each([
-  { source: 'ffi', steady: false },
-  { source: 'ffi', steady: true },
-  { source: 'node', steady: false },
-] as const)('over $source, steady: $steady', ({ source, steady }) => {
-  let executor: Executor & { readonly directory: string }
+describe.each([{ steady: false }, { steady: true }])('steady: $steady', ({ steady }) => {
+  let executor: TestExecutor
   beforeAll(async () => {
-    const made = await openTestExecutor({ source })
+    const made = await openTestExecutor()
+    const { bytes } = made
     // Steady queries are fetched by the workers in turns.
-    executor = {
-      ...made,
-      bytes: (query, format, options) => made.bytes(query, format, { steady, ...options }),
-    }
+    executor = Object.assign(made, {
+      bytes: ((query, format, options) => bytes(query, format, { steady, ...options })) as typeof bytes,
+    })
   })
   afterAll(() => executor.close())
 
   it('keeps the order of rows, however many threads encode', async () => {
-    const rows = source === 'ffi' ? 400_000 : 50_000
-    const text = await textOf(executor, { ...MANY, sql: `${MANY.sql} LIMIT ${rows}` }, 'csv')
-    const expected = ['n,text', ...Array.from({ length: rows }, (_, i) => `${i},row ${i}`), '']
+    const text = await textOf(executor, { ...MANY, sql: `${MANY.sql} LIMIT 400000` }, 'csv')
+    const expected = ['n,text', ...Array.from({ length: 400_000 }, (_, i) => `${i},row ${i}`), '']
     expect(text === expected.join('\n')).toBe(true)
   })
 
   it.each([
-    ['short rows', { ...MANY, sql: `${MANY.sql} LIMIT ${source === 'ffi' ? 400_000 : 50_000}` }],
+    ['short rows', { ...MANY, sql: `${MANY.sql} LIMIT 400000` }],
     ['long rows', statement(`SELECT repeat(md5(i::VARCHAR), 40) FROM range(20000) t(i)`, { text: 'string' })],
   ])('gives the same bytes where their memory is given back as soon as they are used: %s', async (_, query) => {
     const used = createHash('sha256')
@@ -160,7 +154,7 @@ describe.each([
     }
     await Promise.all(Array.from({ length: 7 }, (_, run) => breakOff(run)))
     const before = process.platform === 'linux' ? handles() : 0
-    for (let run = 0; run < (source === 'ffi' ? BROKEN_OFF : BROKEN_OFF / 3); run += 7) {
+    for (let run = 0; run < BROKEN_OFF; run += 7) {
       await Promise.all(Array.from({ length: 7 }, (_, n) => breakOff(run + n)))
     }
     expect(executor.stats()).toMatchObject(UNDER_WAY)
@@ -171,7 +165,7 @@ describe.each([
 
   it('ends what is just being started when it is closed', async () => {
     for (let round = 0; round < 6; round++) {
-      const made = await openTestExecutor({ source })
+      const made = await openTestExecutor()
       const starting = Array.from({ length: 4 }, () => rejection(made.bytes(MANY, 'csv', { steady })))
       for (let turn = 0; turn < round; turn++) await nextTurn()
       await made.close()
@@ -183,7 +177,7 @@ describe.each([
   })
 
   it('ends what is under way when it is closed', async () => {
-    const another = await openTestExecutor({ source })
+    const another = await openTestExecutor()
     const stream = await another.bytes(MANY, 'csv')
     const slow = rejection(another.rows(SLOW))
     await sleep(20)

@@ -2,21 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { normaliseColumn } from '../../engine/duckdb/normalise.ts'
+import type { StartOptions } from '../../engine/duckdb/runner.ts'
+import type { ByteStream } from '../../engine/export/byte-stream.ts'
 import type { EncodeOptions } from '../../engine/export/formats/encoder.ts'
-import {
-  type Executor,
-  type ExecutorOptions,
-  openExecutor,
-  type RunOptions,
-} from '../../engine/export/index.ts'
+import { type Executor, type ExecutorOptions, openExecutor } from '../../engine/export/index.ts'
 import { type ColumnType, type Format, quoteIdentifier, type Statement } from '../../engine/types/index.ts'
 
-export const SOURCES = ['ffi', 'node'] as const
+export interface TestExecutor extends Executor {
+  readonly directory: string
+  /** A stream of any format. */
+  bytes(statement: Statement, format: Format, options?: StartOptions & EncodeOptions): Promise<ByteStream>
+}
 
 /** An executor over a directory of its own, which goes with it. */
-export async function openTestExecutor(
-  options: Partial<ExecutorOptions> = {},
-): Promise<Executor & { readonly directory: string }> {
+export async function openTestExecutor(options: Partial<ExecutorOptions> = {}): Promise<TestExecutor> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-run-'))
   const executor = await openExecutor({
     threads: 2,
@@ -25,14 +24,16 @@ export async function openTestExecutor(
     allowedDirectories: [directory],
     ...options,
   })
-  return {
-    ...executor,
+  const close = executor.close.bind(executor)
+  return Object.assign(executor, {
     directory,
+    bytes: (query: Statement, format: Format, encoding?: StartOptions & EncodeOptions) =>
+      format === 'parquet' ? executor.parquet(query, encoding) : executor.stream(query, format, encoding),
     async close() {
-      await executor.close()
+      await close()
       rmSync(directory, { recursive: true, force: true })
     },
-  }
+  })
 }
 
 /** A statement of columns that are declared by hand: `{ n: 'integer' }`. */
@@ -70,16 +71,18 @@ export async function normalised(
 }
 
 export async function bytesOf(
-  executor: Executor,
+  executor: TestExecutor,
   query: Statement,
   format: Format,
-  options: RunOptions & EncodeOptions = {},
+  options: StartOptions & EncodeOptions = {},
 ): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of await executor.bytes(query, format, options)) pieces.push(piece)
-  return Buffer.concat(pieces)
+  return bytesIn(await executor.bytes(query, format, options))
 }
 
-export async function textOf(executor: Executor, query: Statement, format: Format): Promise<string> {
+export async function bytesIn(stream: ByteStream): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(stream))
+}
+
+export async function textOf(executor: TestExecutor, query: Statement, format: Format): Promise<string> {
   return (await bytesOf(executor, query, format)).toString()
 }

@@ -15,15 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 /* The names that rules are written with. Variants of a call (pwrite64, unlinkat) go by the plain name. */
-enum call { WRITE, PWRITE, FSYNC, FDATASYNC, RENAME, UNLINK, OPEN, FTRUNCATE, MMAP, CALLS };
+enum call { WRITE, PWRITE, FSYNC, FDATASYNC, RENAME, UNLINK, OPEN, FTRUNCATE, MMAP, READ, PREAD, MKDIR, CALLS };
 static const char *const NAMES[CALLS] = {
-  "write", "pwrite", "fsync", "fdatasync", "rename", "unlink", "open", "ftruncate", "mmap",
+  "write", "pwrite", "fsync", "fdatasync", "rename", "unlink", "open", "ftruncate", "mmap", "read", "pread", "mkdir",
 };
+/* In place of an error: the call does half of what it is asked for. */
+#define HALF -1
 
 struct rule {
   unsigned counted;  /* calls that bring the n-th nearer */
@@ -52,6 +55,7 @@ static int error_named(const char *name) {
   if (!strcmp(name, "EROFS")) return EROFS;
   if (!strcmp(name, "ENOMEM")) return ENOMEM;
   if (!strcmp(name, "EMFILE")) return EMFILE;
+  if (!strcmp(name, "HALF")) return HALF;
   return 0;
 }
 
@@ -73,7 +77,7 @@ static unsigned calls_named(char *text) {
   return set;
 }
 
-/* counted[,failing] nth error|KILL once|on pattern */
+/* counted[,failing] nth error|HALF|KILL once|on pattern */
 static void add_rule(char *text) {
   char calls[128], error[32], mode[8];
   if (rule_count == MOST_RULES) give_up("too many rules", text);
@@ -89,7 +93,14 @@ static void add_rule(char *text) {
   if (!rule->error) give_up("no such error", error);
   if (strcmp(mode, "once") && strcmp(mode, "on")) give_up("neither once nor on", mode);
   rule->onwards = !strcmp(mode, "on");
+  rule->seen = 0;
   rule_count++;
+}
+
+static void set_rules(char *text) {
+  char *rest = NULL;
+  rule_count = 0;
+  for (char *rule = strtok_r(text, ";", &rest); rule; rule = strtok_r(NULL, ";", &rest)) add_rule(rule);
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -97,9 +108,32 @@ __attribute__((constructor)) static void start(void) {
   log_file = getenv("FAULT_LOG");
   const char *text = getenv("FAULTS");
   if (!text) return;
-  char *copy = strdup(text), *rest = NULL;
-  for (char *rule = strtok_r(copy, ";", &rest); rule; rule = strtok_r(NULL, ";", &rest)) add_rule(rule);
+  char *copy = strdup(text);
+  set_rules(copy);
   free(copy);
+}
+
+/* Whether calls count now. A file that is not empty holds rules, which begin anew with each such file. */
+static int armed(void) {
+  static ino_t last;
+  static struct timespec since;
+  struct stat now;
+  if (!armed_by) return 1;
+  if (stat(armed_by, &now) != 0) return 0;
+  if (now.st_size == 0) return 1;
+  if (now.st_ino == last && !memcmp(&now.st_mtim, &since, sizeof since)) return 1;
+  char text[4096] = "";
+  int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+  ssize_t (*real_read)(int, void *, size_t) = dlsym(RTLD_NEXT, "read");
+  int fd = real_open(armed_by, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  ssize_t length = real_read(fd, text, sizeof text - 1);
+  close(fd);
+  if (length <= 0) return 0;
+  last = now.st_ino;
+  since = now.st_mtim;
+  set_rules(text);
+  return 1;
 }
 
 static void note(const char *name, const char *path, const char *outcome) {
@@ -116,11 +150,15 @@ static void note(const char *name, const char *path, const char *outcome) {
 
 /* The error that this call is to fail with; 0 to let it through. */
 static int fault(enum call call, const char *path) {
-  if (inside || (rule_count == 0 && !log_file)) return 0;
-  if (armed_by && access(armed_by, F_OK) != 0) return 0;
+  if (inside || (rule_count == 0 && !log_file && !armed_by)) return 0;
   inside = 1;
   int error = 0;
   pthread_mutex_lock(&lock);
+  if (!armed()) {
+    pthread_mutex_unlock(&lock);
+    inside = 0;
+    return 0;
+  }
   for (int index = 0; index < rule_count && !error; index++) {
     struct rule *rule = &rules[index];
     unsigned bit = 1u << call;
@@ -140,35 +178,47 @@ static int fault(enum call call, const char *path) {
 }
 
 static int fault_at(enum call call, int fd) {
-  if (inside || (rule_count == 0 && !log_file)) return 0;
+  if (inside || (rule_count == 0 && !log_file && !armed_by)) return 0;
+  int before = errno;
   char link[64], path[1024];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t length = readlink(link, path, sizeof path - 1);
-  if (length < 0) return 0;
-  path[length] = 0;
-  return fault(call, path);
+  int error = 0;
+  if (length >= 0) {
+    path[length] = 0;
+    error = fault(call, path);
+  }
+  errno = before;
+  return error;
 }
 
 #define REAL(type, name, ...) \
   static type (*real)(__VA_ARGS__); \
   if (!real) real = (type (*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 #define FAIL_IF(test) \
-  do { int failed = (test); if (failed) { errno = failed; return -1; } } while (0)
+  do { int failed = (test); if (failed > 0) { errno = failed; return -1; } } while (0)
+/* For calls that may do less than they are asked for. */
+#define FAIL_OR_HALVE(test, count) \
+  do { \
+    int failed = (test); \
+    if (failed > 0) { errno = failed; return -1; } \
+    if (failed == HALF && (count) > 1) count /= 2; \
+  } while (0)
 
 ssize_t write(int fd, const void *bytes, size_t count) {
   REAL(ssize_t, write, int, const void *, size_t);
-  FAIL_IF(fault_at(WRITE, fd));
+  FAIL_OR_HALVE(fault_at(WRITE, fd), count);
   return real(fd, bytes, count);
 }
 ssize_t writev(int fd, const struct iovec *pieces, int count) {
   REAL(ssize_t, writev, int, const struct iovec *, int);
-  FAIL_IF(fault_at(WRITE, fd));
+  FAIL_OR_HALVE(fault_at(WRITE, fd), count);
   return real(fd, pieces, count);
 }
 #define PWRITE_AS(name, offset_type) \
   ssize_t name(int fd, const void *bytes, size_t count, offset_type at) { \
     REAL(ssize_t, name, int, const void *, size_t, offset_type); \
-    FAIL_IF(fault_at(PWRITE, fd)); \
+    FAIL_OR_HALVE(fault_at(PWRITE, fd), count); \
     return real(fd, bytes, count, at); \
   }
 PWRITE_AS(pwrite, off_t)
@@ -176,11 +226,44 @@ PWRITE_AS(pwrite64, off64_t)
 #define PWRITEV_AS(name, offset_type) \
   ssize_t name(int fd, const struct iovec *pieces, int count, offset_type at) { \
     REAL(ssize_t, name, int, const struct iovec *, int, offset_type); \
-    FAIL_IF(fault_at(PWRITE, fd)); \
+    FAIL_OR_HALVE(fault_at(PWRITE, fd), count); \
     return real(fd, pieces, count, at); \
   }
 PWRITEV_AS(pwritev, off_t)
 PWRITEV_AS(pwritev64, off64_t)
+
+ssize_t read(int fd, void *bytes, size_t count) {
+  REAL(ssize_t, read, int, void *, size_t);
+  FAIL_OR_HALVE(fault_at(READ, fd), count);
+  return real(fd, bytes, count);
+}
+ssize_t readv(int fd, const struct iovec *pieces, int count) {
+  REAL(ssize_t, readv, int, const struct iovec *, int);
+  FAIL_OR_HALVE(fault_at(READ, fd), count);
+  return real(fd, pieces, count);
+}
+#define PREAD_AS(name, offset_type) \
+  ssize_t name(int fd, void *bytes, size_t count, offset_type at) { \
+    REAL(ssize_t, name, int, void *, size_t, offset_type); \
+    FAIL_OR_HALVE(fault_at(PREAD, fd), count); \
+    return real(fd, bytes, count, at); \
+  }
+PREAD_AS(pread, off_t)
+PREAD_AS(pread64, off64_t)
+#define PREADV_AS(name, offset_type) \
+  ssize_t name(int fd, const struct iovec *pieces, int count, offset_type at) { \
+    REAL(ssize_t, name, int, const struct iovec *, int, offset_type); \
+    FAIL_OR_HALVE(fault_at(PREAD, fd), count); \
+    return real(fd, pieces, count, at); \
+  }
+PREADV_AS(preadv, off_t)
+PREADV_AS(preadv64, off64_t)
+
+int mkdir(const char *path, mode_t mode) {
+  REAL(int, mkdir, const char *, mode_t);
+  FAIL_IF(fault(MKDIR, path));
+  return real(path, mode);
+}
 
 int fsync(int fd) {
   REAL(int, fsync, int);
@@ -250,7 +333,7 @@ FTRUNCATE_AS(ftruncate64, off64_t)
   void *name(void *at, size_t length, int access, int flags, int fd, offset_type offset) { \
     REAL(void *, name, void *, size_t, int, int, int, offset_type); \
     int failed = fd >= 0 && !(flags & MAP_ANONYMOUS) ? fault_at(MMAP, fd) : 0; \
-    if (failed) { errno = failed; return MAP_FAILED; } \
+    if (failed > 0) { errno = failed; return MAP_FAILED; } \
     return real(at, length, access, flags, fd, offset); \
   }
 MMAP_AS(mmap, off_t)

@@ -17,6 +17,11 @@ export type Step =
   | { readonly kind: 'rename'; readonly dataset: number; readonly name: string }
   | { readonly kind: 'widen'; readonly dataset: number }
   | { readonly kind: 'delete'; readonly dataset: number }
+  /** Removes the rows of an earlier step. */
+  | { readonly kind: 'remove'; readonly dataset: number; readonly of: number }
+  /** Writes rows with the keys of an earlier step, which take the place of its rows. */
+  | { readonly kind: 'upsert'; readonly dataset: number; readonly of: number; readonly rows: number }
+  | { readonly kind: 'copy'; readonly dataset: number; readonly from: number; readonly name: string }
   | { readonly kind: 'backup' }
   | { readonly kind: 'verify' }
   | { readonly kind: 'settle' }
@@ -42,6 +47,10 @@ export const STEPS: readonly Step[] = [
   { kind: 'rename', dataset: 1, name: 'renamed' },
   { kind: 'append', dataset: 4, rows: 20 },
   { kind: 'verify' },
+  { kind: 'upsert', dataset: 4, of: 20, rows: 20 },
+  { kind: 'copy', dataset: 5, from: 4, name: 'copied' },
+  { kind: 'remove', dataset: 4, of: 16 },
+  { kind: 'upsert', dataset: 5, of: 16, rows: 3_000 },
   { kind: 'replace', dataset: 1, rows: 40 },
   { kind: 'backup' },
 ]
@@ -51,10 +60,19 @@ export const FIRST_STEP = 10
 export function after(state: State, step: Step, number: number): State {
   if (!('dataset' in step) || step.kind === 'widen') return state
   if (step.kind === 'create') return { ...state, [step.dataset]: { name: step.name, blocks: [] } }
+  if (step.kind === 'copy') {
+    const from = state[step.from]
+    return from ? { ...state, [step.dataset]: { name: step.name, blocks: from.blocks } } : state
+  }
   const { [step.dataset]: dataset, ...others } = state
   // A dataset that could not be made takes no rows.
   if (!dataset || step.kind === 'delete') return others
   if (step.kind === 'rename') return { ...state, [step.dataset]: { ...dataset, name: step.name } }
+  if (step.kind === 'remove' || step.kind === 'upsert') {
+    const rest = dataset.blocks.filter((block) => block.step !== step.of)
+    const blocks = step.kind === 'upsert' ? [...rest, { step: step.of, rows: step.rows }] : rest
+    return { ...state, [step.dataset]: { ...dataset, blocks } }
+  }
   const written = { step: number, rows: step.rows }
   const blocks = step.kind === 'replace' ? [written] : [...dataset.blocks, written]
   return { ...state, [step.dataset]: { ...dataset, blocks } }

@@ -26,6 +26,8 @@ function rows(text: string) {
 }
 
 const engine = await openEngine({
+  // So that what is replaced is removed at once.
+  keep: { versions: 1 },
   directory: directory!,
   role: role as 'server' | 'guest',
   threads: 1,

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -14,6 +14,9 @@ export type Call =
   | 'open'
   | 'ftruncate'
   | 'mmap'
+  | 'read'
+  | 'pread'
+  | 'mkdir'
 
 /** One fault. See README.md beside this file. */
 export interface Rule {
@@ -22,7 +25,7 @@ export interface Rule {
   readonly andThen?: readonly Call[]
   /** Which call fails, from 1. */
   readonly nth: number
-  readonly error: 'EIO' | 'ENOSPC' | 'EDQUOT' | 'EACCES' | 'EROFS' | 'ENOMEM' | 'EMFILE' | 'KILL'
+  readonly error: 'EIO' | 'ENOSPC' | 'EDQUOT' | 'EACCES' | 'EROFS' | 'ENOMEM' | 'EMFILE' | 'HALF' | 'KILL'
   /** It alone, or every one from it on. */
   readonly mode: 'once' | 'on'
   /** Of the file's path, as the shell writes patterns. */
@@ -99,7 +102,7 @@ export class Shim implements Disposable {
       child.once('close', (...end) => resolve(end))
     })
     const lines = output.split('\n').filter((line) => line !== '')
-    const seen = existsSync(log) ? readFileSync(log, 'utf8') : ''
+    const seen = callsIn(log)
     rmSync(log, { force: true })
     rmSync(arm, { force: true })
     return {
@@ -107,11 +110,13 @@ export class Shim implements Disposable {
       code,
       signal,
       errors,
-      seen: seen
-        .split('\n')
-        .filter((line) => line !== '')
-        .map(seenOf),
+      seen,
     }
+  }
+
+  /** The environment of a program that fails by the rules in the file `arm`, as `armWith` writes them. */
+  environment(arm: string, log: string): Readonly<Record<string, string>> {
+    return { LD_PRELOAD: this.#library, FAULT_ARM: arm, FAULT_LOG: log }
   }
 
   [Symbol.dispose](): void {
@@ -126,6 +131,22 @@ export interface Ran {
   /** What it wrote to stderr. */
   readonly errors: string
   readonly seen: readonly Seen[]
+}
+
+/** Lets programs whose environment names the file begin to fail by these rules. Without the file they stop. */
+export function armWith(arm: string, rules: readonly Rule[]): void {
+  // A file that is written elsewhere and renamed is never seen half.
+  writeFileSync(`${arm}.new`, rules.map(ruleText).join(';'))
+  renameSync(`${arm}.new`, arm)
+}
+
+/** The calls in a log that the shim wrote. */
+export function callsIn(log: string): Seen[] {
+  if (!existsSync(log)) return []
+  return readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(seenOf)
 }
 
 function ruleText({ calls, andThen = [], nth, error, mode, path }: Rule): string {

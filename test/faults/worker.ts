@@ -49,6 +49,19 @@ if (await attempt({ phase: 'open' }, () => opened.then(() => undefined))) {
       case 'replace':
         await (await engine.dataset(step.dataset))[step.kind](upload(number, step.rows))
         return undefined
+      case 'remove':
+        return (await engine.dataset(step.dataset))
+          .deleteRows({ filter: `op eq ${step.of}` })
+          .then(() => undefined)
+      case 'upsert': {
+        const dataset = await engine.dataset(step.dataset)
+        return dataset.upsert({ ...upload(step.of, step.rows), on: ['op', 'n'] }).then(() => undefined)
+      }
+      case 'copy': {
+        using snapshot = await (await engine.dataset(step.from)).snapshot()
+        const fields = { repositoryId: 1, name: step.name }
+        return engine.transaction((t) => snapshot.copy(fields, {}, t)).then(() => undefined)
+      }
       case 'create':
         return engine.createDataset({ repositoryId: 1, name: step.name }).then(() => undefined)
       case 'rename':

@@ -34,7 +34,7 @@ for (const file of readdirSync(folder)) {
       rows,
       error,
     }) => {
-      const outcome = await table.rows(filter, { now: NOW }).catch(codeOf)
+      const outcome = await table.rows(filter, { now: () => NOW }).catch(codeOf)
       const all = GOODS_ROWS.map((_, index) => index)
       expect(outcome).toEqual(error ?? (rows === 'all' ? all : rows === 'none' ? [] : rows))
     })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Differ } from './support/differ.ts'
 
 /** How many filters; a longer run sets it, and another seed with it. */
-const COUNT = Number(process.env['PARQUETRY_TEST_FILTERS'] ?? 20_000)
+const COUNT = Number(process.env['PARQUETRY_TEST_FILTERS'] ?? 5_000)
 const SEED = Number(process.env['PARQUETRY_TEST_SEED'] ?? 20_241_101)
 const PER_TABLE = 2_500
 

@@ -47,7 +47,9 @@ function compileOrRefuse(text: string): Compiled | undefined {
     return compileFilter(text, table.columns)
   } catch (error) {
     const clear =
-      error instanceof EngineError && CODES.includes(error.code) && /^[A-Z].*[.?]$/s.test(error.message)
+      error instanceof EngineError &&
+      CODES.includes(error.code) &&
+      /^(?:@\w+: )?[A-Z].*[.?]$/s.test(error.message)
     if (clear) return undefined
     throw new Error(`${JSON.stringify(text)} raises ${error}`, { cause: error })
   }

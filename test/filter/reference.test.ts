@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import {
-  CASE,
-  CAST,
-  compileFilter,
-  functionTable,
-  operatorTable,
-  renderReference,
-} from '../../engine/filter/index.ts'
+import { CASE, CAST, compileFilter, functionTable, operatorTable } from '../../engine/filter/index.ts'
+import { renderReference } from '../docs/pages/filter.ts'
 import { column, Table } from './support/table.ts'
 
 test('the reference page is what the tables say', async () => {
-  await expect(renderReference()).toMatchFileSnapshot('../../engine/filter/REFERENCE.md')
+  await expect(renderReference()).toMatchFileSnapshot('../../docs/reference/filter.md')
 })
 
 /** Columns that the examples speak of. */
@@ -60,7 +54,7 @@ test('functions and operators are found in any case, and all are named in messag
 })
 
 test('every code fence of the conformance page that is said to be refused is', () => {
-  const page = readFileSync(new URL('../../engine/filter/CONFORMANCE.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/reference/conformance.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| `([^`]+)` \| (refused|taken) \|/gm)]
   expect(rows.length).toBeGreaterThan(10)
   const columns = [

@@ -59,7 +59,7 @@ async function damage(): Promise<void> {
 }
 
 async function run(path: string, filter: string): Promise<number[]> {
-  const { sql, parameters } = compileFilter(filter, columns, { now: new Date('2000-05-01T00:00:00Z') })
+  const { sql, parameters } = compileFilter(filter, columns, { now: () => new Date('2000-05-01T00:00:00Z') })
   const statement = await connection.prepare(`SELECT c0 FROM read_parquet('${path}') WHERE ${sql}`)
   parameters.forEach((text, index) => {
     statement.bindVarchar(index + 1, text)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
 import { compile, compileFilter } from '../../engine/filter/index.ts'
-import { Unsaid } from '../../engine/filter/sql/dialect.ts'
+import { NotTranslatable } from '../../engine/filter/sql/dialect.ts'
 import { positional, trino } from '../../engine/filter/sql/trino.ts'
 import { failureOf } from '../../engine/trino/failure.ts'
 import { dataset, type Platform } from '../server/platform.ts'
@@ -102,7 +102,7 @@ function caseOf(
       mayFail: failsEarly(model) || outcomes.some(({ failing }) => failing),
     }
   } catch (error) {
-    if (error instanceof Unsaid) return 'unsaid'
+    if (error instanceof NotTranslatable) return 'unsaid'
     if (error instanceof EngineError) return 'refused'
     throw error
   }

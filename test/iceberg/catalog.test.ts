@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Config } from '../../server/config/config.ts'
+import type { Config } from '../../server/config/schema.ts'
 import { loadTable } from '../../server/iceberg/catalog.ts'
 import { PlainNames } from '../../server/iceberg/names.ts'
 import { dataset, type Platform, platform } from '../server/platform.ts'
@@ -101,6 +101,7 @@ describe('tables', () => {
   })
 
   test('stay what they were for whoever began to read them', async () => {
+    await at.call(owner, 'PUT', `/datasets/${id}`, { json: { keep: { versions: 1, days: 0 } } })
     const before = await get(owner, `/namespaces/${open}/tables/${open}@1`)
     await at.call(owner, 'PUT', `/datasets/${id}/data`, {
       body: 'n,word\n1,new\n',

@@ -34,7 +34,9 @@ export class ClusterTables implements AsyncDisposable {
       const secret = { name: 'secret', private: true }
       const hidden = await json<{ id: number }>(node.ask('POST', '/repositories', secret))
       await json(node.ask('POST', '/datasets', { name: 'secret', repositoryId: hidden.id }))
-      const tables = await json<{ id: number }>(node.ask('POST', '/repositories', { name: 'tables' }))
+      const tables = await json<{ id: number }>(
+        node.ask('POST', '/repositories', { name: 'tables', private: false }),
+      )
       const table = async (name: string, ...parts: readonly (readonly string[])[]) => {
         const body = { name, repositoryId: tables.id, columns }
         const { id } = await json<{ id: number }>(node.ask('POST', '/datasets', body))

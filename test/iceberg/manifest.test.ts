@@ -10,7 +10,7 @@ let engine: Engine
 let dataset: Dataset
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'parquetry-iceberg-'))
-  engine = await openEngine({ directory, role: 'server', workers: 1, threads: 2 })
+  engine = await openEngine({ directory, role: 'server', workers: 1, threads: 2, keep: { versions: 1 } })
   const repository = await engine.createRepository({ name: 'tables' })
   const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'table' })
   dataset = await engine.dataset(id)
@@ -164,7 +164,7 @@ test('manifests are written once for a version, and anew where they are gone aft
   expect(written).toHaveLength(4)
   await engine.close()
   rmSync(join(directory, 'iceberg', written[0]!))
-  engine = await openEngine({ directory, role: 'server', workers: 1, threads: 2 })
+  engine = await openEngine({ directory, role: 'server', workers: 1, threads: 2, keep: { versions: 1 } })
   dataset = await engine.dataset(dataset.id)
   using snapshot = await dataset.snapshot()
   await snapshot.icebergTable('named')

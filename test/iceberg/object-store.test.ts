@@ -37,6 +37,7 @@ describe.runIf(S3_SERVERS.length > 0)('tables whose rows are in a store of objec
       store: { address: 's3://tests/rows', endpoint: server.endpoint, cacheBytes: 50_000_000 },
       threads: 2,
       workers: 1,
+      keep: { versions: 1 },
     })
   const read = async (url: string) => {
     const key = url.replace('s3://tests/rows/', '')

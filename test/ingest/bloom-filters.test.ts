@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Duck } from '../../engine/duckdb/duck.ts'
-import { writePart } from '../../engine/ingest/part.ts'
+import { writePart } from '../../engine/ingest/parts/part.ts'
 
 const ROWS = 40_960
 /** The size that row groups have where rows are as wide as this test says. */

@@ -135,7 +135,9 @@ describe('csv that is refused', () => {
       'The header "a;b" has no comma, but it has ";": fields of csv are separated by commas, unless delimiter=; says otherwise.',
     ],
   ])('%s', async (_, text, message) => {
-    expect(await bench.refusal('csv', text)).toBe(`400 invalid_upload: ${message}`)
+    expect(await bench.refusal('csv', text, { options: { dialect: 'standard' } })).toBe(
+      `400 invalid_upload: ${message}`,
+    )
   })
 
   test('binary that is no base64, and what would be', async () => {
@@ -152,12 +154,13 @@ describe('csv that is refused', () => {
       Buffer.from(',2\n'),
     ])
     expect(await bench.refusal('csv', text)).toBe(
-      '400 invalid_upload: Row 2, column "a": the text is not valid UTF-8. Say what it is, for example encoding=latin1, ' +
-        'or save the file as UTF-8.',
+      '400 invalid_upload: Row 2, column "a": the text is not valid UTF-8. It looks like windows-1252: add ' +
+        'encoding=windows-1252, or save the file as UTF-8.',
     )
     expect(await bench.refusal('csv', Buffer.from('a,b\n1,2\n', 'utf16le'))).toMatch(/^400 /)
     expect(await bench.refusal('csv', Buffer.from('\ufeffa,b\n1,2\n', 'utf16le'))).toBe(
-      '400 invalid_upload: The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8.',
+      '400 invalid_upload: The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8. dialect=auto would ' +
+        'read the file, with encoding=utf-16.',
     )
     expect(await bench.refusal('csv', gzipSync('a,b\n1,2\n'))).toMatch(
       /The file is compressed with gzip: unpack it/,

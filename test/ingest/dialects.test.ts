@@ -71,7 +71,7 @@ describe('csv of other programs', () => {
     ]) {
       expect(await bench.refusal('csv', text, { options, ...given })).toBe(
         '400 invalid_upload: Row 1, column "pieces": "1.234" has a point, but decimal=, says that numbers have a comma. ' +
-          'Numbers are written without a character between thousands.',
+          'If it is between thousands, add thousands=. as well.',
       )
     }
   })
@@ -127,7 +127,10 @@ describe('csv of other programs', () => {
     )
     expect(
       await bench.refusal('csv', Buffer.from('a\né\n', 'latin1'), { options: { encoding: 'utf-8' } }),
-    ).toBe('400 invalid_upload: The file is not UTF-8; say what it is with encoding.')
+    ).toBe(
+      '400 invalid_upload: The file is not UTF-8. It looks like windows-1252: add encoding=windows-1252, or save the file ' +
+        'as UTF-8.',
+    )
   })
 
   test('what our own csv refuses is refused in every dialect', async () => {
@@ -145,6 +148,63 @@ describe('csv of other programs', () => {
     expect(values).toEqual([['1', '2\r3']])
   })
 
+  test('an error says what dialect=auto would have read', async () => {
+    expect(await bench.refusal('csv', 'a;b\n1,5;2\n')).toContain(
+      'dialect=auto would read the file, with delimiter=%3B&decimal=%2C.',
+    )
+    const short = await bench.refusal('csv', 'a;b\n1,5;2\n3\n')
+    expect(short).not.toContain('dialect=auto')
+    expect(await bench.refusal('csv', 'a;b\n1;2\n', { options: { dialect: 'standard' } })).not.toContain(
+      'auto',
+    )
+    expect(await bench.refusal('csv', 'a, "b"\n1,2\n')).not.toContain('auto')
+  })
+
+  test('lines above the header are left out, whatever is in them', async () => {
+    const text = 'a "title"\n"half a quote\n\nn,s\n1,x\n'
+    expect((await bench.read('csv', text, { options: { skip: 3 } })).values).toEqual([['1', 'x']])
+    expect(await bench.refusal('csv', 'a\n', { options: { skip: 3 } })).toBe(
+      '400 invalid_upload: The file has fewer lines than the 3 of skip.',
+    )
+    const long = `${'x'.repeat(200_000)}\nn\n1\n`
+    expect((await bench.read('csv', long, { options: { skip: 1 } })).shape).toEqual(['n: integer'])
+  })
+
+  test('names that are missing or occur twice are numbered', async () => {
+    const options = { names: 'number' } as const
+    const { shape } = await bench.read('csv', 'a,,a,a_2,a,column_2\n1,2,3,4,5,6\n', { options })
+    expect(shape.map((one) => one.split(':')[0])).toEqual([
+      'a',
+      'column_2_2',
+      'a_3',
+      'a_2',
+      'a_4',
+      'column_2',
+    ])
+    const trailing = await bench.read('csv', 'a,b,,\n1,2,,\n3,4,,\n', { options })
+    expect(trailing.shape).toEqual(['a: integer', 'b: integer'])
+    const held = await bench.read('csv', 'a,b,\n1,2,\n3,4,5\n', { options })
+    expect(held.shape).toEqual(['a: integer', 'b: integer', 'column_3: integer'])
+    expect(await bench.refusal('csv', 'a,b\n1,2,3\n', { options })).toContain('more fields than the 2')
+    const r = await bench.read('csv', '"n"\n"1",5\n', { options: { names: 'index' } })
+    expect(r.shape).toEqual(['index: integer', 'n: integer'])
+    expect((await bench.read('csv', 'a,\n', { options })).shape).toEqual(['a: string'])
+  })
+
+  test('symbols around numbers, and texts for true and false', async () => {
+    const options = { symbols: ['$', 'EUR', '%'], booleans: ['yes', 'no'], thousands: ',' } as const
+    const text = 'p,q,r,b,s\n$5,12.5%,-$3,yes,yes\n"$1,234.50",3 %,EUR -4,no,maybe\n'
+    const { shape, values } = await bench.read('csv', text, { options })
+    expect(shape).toEqual(['p: double', 'q: double', 'r: integer', 'b: boolean', 's: string'])
+    expect(values).toEqual([
+      ['5.0', '12.5', '-3', 'true', 'yes'],
+      ['1234.5', '3.0', '-4', 'false', 'maybe'],
+    ])
+    expect(await bench.refusal('csv', 'a\nt\n', { options: { booleans: ['t'] } })).toContain('two texts')
+    const blanks = `a\n${' '.repeat(2_000_000)}x\n`
+    expect((await bench.read('csv', blanks, { options: { symbols: ['$'] } })).rows).toBe(1)
+  })
+
   test('records that are cut anywhere between two pieces of the file', async () => {
     const line = (n: number) => `${n};"a ""quoted"" text\nof ${'x'.repeat(n % 97)}"\r\n`
     const text = `n;s\r\n${Array.from({ length: 60_000 }, (_, n) => line(n)).join('')}`
@@ -157,8 +217,10 @@ describe('csv of other programs', () => {
 test('patterns of dates', () => {
   expect(dateReader('M/D/YYYY')('1/12/2020')).toBe('2020-01-12')
   expect(dateReader('M/D/YYYY')('1-12-2020')).toBeUndefined()
+  expect(dateReader('D MMM YY')('5 sept. 69')).toBe('2069-09-05')
+  expect(dateReader('D.M.YY')('5.1.70')).toBe('1970-01-05')
   expect(dateReader('YYYY.MM.DD')('2020.01.12 23:59:59.5')).toBe('2020-01-12T23:59:59.5')
-  for (const pattern of ['', 'YYYY', 'DD.DD.YYYY', 'YYYY-MM-DD(x+)+', 'YY-MM-DD']) {
+  for (const pattern of ['', 'YYYY', 'DD.DD.YYYY', 'D.M.YYYYY', 'D.MMMM.YY', 'YYYY-MM-DD(x+)+', 'Y-MM-DD']) {
     expect(() => dateReader(pattern)).toThrow(/dates must be a pattern/)
   }
 })

@@ -25,21 +25,7 @@ describe('gzip', () => {
     )
   })
 
-  test.each([
-    ['csv', 'The header is longer than 64 MiB.'],
-    ['tsv', 'The header is longer than 64 MiB.'],
-    ['json', 'Byte 0: expected {"rows": […]} or an array of rows, found "x".'],
-    ['ndjson', 'Row 1, byte 0: expected a row, which is an array or an object, found "x".'],
-  ] as const)('looks at the beginning of %s while the rest is unpacked', async (format, message) => {
-    const seen: number[] = []
-    // Members may follow each other: a gigabyte of them, which is a megabyte.
-    const bomb = Buffer.concat(Array(16).fill(gzipSync(Buffer.alloc(1 << 26, 'x'))))
-    const given = { gzip: true, onProgress: ({ bytes }: { bytes: number }) => seen.push(bytes) }
-    expect(await bench.refusal(format, bomb, given)).toBe(`400 invalid_upload: ${message}`)
-    expect(Math.max(0, ...seen)).toBeLessThan(bomb.length / 2)
-  })
-
-  test('finds what is wrong in the middle of a csv file that is still unpacked', async () => {
+  test('finds what is wrong in the middle of a packed csv file of gigabytes', async () => {
     const lines = Buffer.from(`a,b\n${'1,2\n'.repeat(24_000_000)}1\n`)
     const packed = Buffer.concat([
       gzipSync(lines),

@@ -30,7 +30,7 @@ test.each<UploadFormat>(['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'arrow', 'parqu
           ...columns,
           limits: { unpackedBytes: 50_000_000 },
         })
-        await bench.ingestor.verify(part)
+        await bench.ingestor.jobs.verify({ part })
         rmSync(part)
         seen.taken++
       } catch (error) {

@@ -14,7 +14,7 @@ describe('merge', () => {
     )
     const target = bench.path('.parquet')
     const columns = [column('a', 'integer'), column('b', 'string')]
-    const { rows, bytes, rawBytes } = await bench.ingestor.merge(parts, target, columns)
+    const { rows, bytes, rawBytes } = await bench.rewrite(parts, target, columns)
     expect(await bench.values(target)).toEqual([
       ['1', 'x'],
       ['2', null],
@@ -31,10 +31,10 @@ test('a table of more than a thousand columns of text is uploaded as Parquet, me
   await bench.query(`COPY (SELECT ${texts.join(', ')}) TO '${file}' (FORMAT parquet)`)
   const { part, columns, rawBytes } = await bench.ingest('parquet', file)
   expect(rawBytes).toBe(4 * count)
-  const merged = await bench.ingestor.merge([part, part], bench.path('.parquet'), columns)
+  const merged = await bench.rewrite([part, part], bench.path('.parquet'), columns)
   expect(merged).toMatchObject({ rows: 2, rawBytes: 8 * count })
   const more = [...columns, column('more', 'string')]
-  expect(await bench.ingestor.rewrite([part], bench.path('.parquet'), columns, more)).toMatchObject({
+  expect(await bench.rewrite([part], bench.path('.parquet'), columns, more)).toMatchObject({
     rows: 1,
   })
 })
@@ -62,7 +62,7 @@ describe('rewrite', () => {
       column('d', 'timestamp'),
       column('i', 'decimal(20,1)'),
     ]
-    const { rows, rawBytes } = await bench.ingestor.rewrite([await part()], target, from, to)
+    const { rows, rawBytes } = await bench.rewrite([await part()], target, from, to)
     expect(await bench.values(target)).toEqual([
       [null, '1', '2020-01-01T00:00:00Z', '2020-01-01 00:00:00', '7.0'],
       [null, 'NaN', null, null, null],
@@ -80,7 +80,7 @@ describe('rewrite', () => {
     const existing = [column('f', 'double')]
     const { part } = await bench.read('csv', `f\n${numbers.join('\n')}\n-0\n`, { existing })
     const target = bench.path('.parquet')
-    await bench.ingestor.rewrite([part], target, existing, [column('f', 'string')])
+    await bench.rewrite([part], target, existing, [column('f', 'string')])
     expect((await bench.values(target)).flat()).toEqual([...numbers.map(String), '-0'])
   })
 
@@ -88,7 +88,7 @@ describe('rewrite', () => {
     const existing = [column('d', 'decimal(3,3)'), column('e', 'decimal(38,38)')]
     const { part } = await bench.read('csv', 'd,e\n-0.5,0.1\n0,\n', { existing })
     const target = bench.path('.parquet')
-    await bench.ingestor.rewrite([part], target, existing, [column('d', 'string'), column('e', 'string')])
+    await bench.rewrite([part], target, existing, [column('d', 'string'), column('e', 'string')])
     expect(await bench.values(target)).toEqual([
       ['-0.500', `0.1${'0'.repeat(37)}`],
       ['0.000', null],
@@ -98,7 +98,7 @@ describe('rewrite', () => {
   test('refuses what would lose something, and leaves nothing behind', async () => {
     const target = bench.path('.parquet')
     const to = from.with(0, column('i', 'double'))
-    await expect(bench.ingestor.rewrite([await part()], target, from, to)).rejects.toThrow(
+    await expect(bench.rewrite([await part()], target, from, to)).rejects.toThrow(
       'Column "i" is integer; it can\'t become double without loss.',
     )
     expect(existsSync(target)).toBe(false)
@@ -111,9 +111,9 @@ describe('verify', () => {
       '\n',
     )
     const { part } = await bench.read('csv', `a,b\n${text}`)
-    expect(await bench.ingestor.verify(part)).toEqual({ rows: 20_000, columns: ['c0', 'c1'] })
+    expect(await bench.ingestor.jobs.verify({ part })).toEqual({ rows: 20_000, columns: ['c0', 'c1'] })
     const bytes = readFileSync(part)
     writeFileSync(part, bytes.fill(0xa5, 4, 40))
-    await expect(bench.ingestor.verify(part)).rejects.toThrow()
+    await expect(bench.ingestor.jobs.verify({ part })).rejects.toThrow()
   })
 })

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { Ingestor } from '../../engine/ingest/index.ts'
-import { Readers } from '../../engine/ingest/process/reader-processes.ts'
+import { ReaderPool } from '../../engine/ingest/process/reader-pool.ts'
 import { useBench } from './support/helper.ts'
 import { timeOutOfRange } from './support/hostile.ts'
 
@@ -48,12 +48,17 @@ describe('a reader that dies', () => {
     const file = bench.file(await timeOutOfRange(bench, statistics))
     const other = bench.file(csvOf(300_000))
     const target = bench.path('.parquet')
-    const meanwhile = own.ingestor.ingest({ format: 'csv', file: other, target, limits })
-    const hostile = own.ingestor.ingest({ format: 'parquet', file, target: bench.path('.parquet'), limits })
+    const meanwhile = own.ingestor.jobs.ingest({ format: 'csv', file: other, target, limits })
+    const hostile = own.ingestor.jobs.ingest({
+      format: 'parquet',
+      file,
+      target: bench.path('.parquet'),
+      limits,
+    })
     await expect(hostile).rejects.toMatchObject({ code: 'invalid_upload' })
     await expect(meanwhile).resolves.toMatchObject({ rows: 300_000 })
     const again = { format: 'csv' as const, file: bench.file('a\n1\n'), target: bench.path(), limits }
-    await expect(own.ingestor.ingest(again)).resolves.toMatchObject({ rows: 1 })
+    await expect(own.ingestor.jobs.ingest(again)).resolves.toMatchObject({ rows: 1 })
   })
 
   test.each(['SIGSEGV', 'SIGABRT', 'SIGBUS'] as const)('by %s is told of, and replaced', async (signal) => {
@@ -61,7 +66,7 @@ describe('a reader that dies', () => {
     const file = bench.file(csvOf(3_000_000))
     const target = bench.path('.parquet')
     const { pid } = own.ingestor.readers[0]!
-    const reading = own.ingestor.ingest({ format: 'csv', file, target, limits })
+    const reading = own.ingestor.jobs.ingest({ format: 'csv', file, target, limits })
     setTimeout(() => process.kill(pid!, signal), 100)
     await expect(reading).rejects.toMatchObject({
       code: 'invalid_upload',
@@ -70,7 +75,7 @@ describe('a reader that dies', () => {
     expect(existsSync(target)).toBe(false)
     expect(own.ends).toEqual([expect.stringContaining(`was reading the csv upload ${file} ended: ${signal}`)])
     expect(readdirSync(bench.temporary).filter((name) => name.startsWith('reader-')).length).toBeLessThan(4)
-    const part = await own.ingestor.ingest({ format: 'csv', file: bench.file('a\n1\n'), target, limits })
+    const part = await own.ingestor.jobs.ingest({ format: 'csv', file: bench.file('a\n1\n'), target, limits })
     expect(part.rows).toBe(1)
   })
 
@@ -78,7 +83,7 @@ describe('a reader that dies', () => {
     await using own = opened()
     const { pid } = own.ingestor.readers[0]!
     const file = bench.file(csvOf(3_000_000))
-    const reading = own.ingestor.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
+    const reading = own.ingestor.jobs.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
     setTimeout(() => process.kill(pid!, 'SIGKILL'), 100)
     await expect(reading).rejects.toMatchObject({ code: 'overloaded' })
     expect(own.ends).toEqual([expect.stringContaining('SIGKILL')])
@@ -88,7 +93,7 @@ describe('a reader that dies', () => {
     // Less than Node alone needs.
     await using own = opened({ memory: 30 * 2 ** 20 })
     const file = bench.file(csvOf(3_000_000))
-    const reading = own.ingestor.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
+    const reading = own.ingestor.jobs.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
     await expect(reading).rejects.toMatchObject({
       code: 'upload_too_large',
       message: 'The upload needs more memory than one upload may take.',
@@ -97,13 +102,22 @@ describe('a reader that dies', () => {
   })
 })
 
+test('a reader that has read a large upload reads the next one, too', async () => {
+  await using own = opened()
+  const { pid } = own.ingestor.readers[0]!
+  for (const rows of [3_000_000, 1]) {
+    const upload = { format: 'csv' as const, file: bench.file(csvOf(rows)), target: bench.path('.parquet') }
+    await expect(own.ingestor.jobs.ingest({ ...upload, limits })).resolves.toMatchObject({ rows })
+    expect(own.ingestor.readers.map((reader) => reader.pid)).toEqual([pid])
+  }
+})
+
 test('the CPU time that an upload may take is no limit for later jobs of its reader', async () => {
-  const readers = new Readers({ tempDirectory: bench.temporary, folders: [bench.folder] })
+  const pool = new ReaderPool({ tempDirectory: bench.temporary, folders: [bench.folder] })
   try {
     const read = (file: string) => {
-      const lent = readers.lend([file])
-      const input = { format: 'csv' as const, file, target: bench.path('.parquet'), limits }
-      const job = { ...input, tempDirectory: lent.process.directory }
+      const lent = pool.lend([file])
+      const job = { format: 'csv' as const, file, target: bench.path('.parquet'), limits }
       return { lent, run: () => lent.process.run('ingest', job, {}) }
     }
     const small = read(bench.file('a\n1\n'))
@@ -116,20 +130,8 @@ test('the CPU time that an upload may take is no limit for later jobs of its rea
     expect(large.lent.process.pid).toBe(pid)
     await expect(large.run()).resolves.toMatchObject({ rows: 3_000_000 })
   } finally {
-    await readers.close()
+    await pool.close()
   }
-})
-
-test('scans of arriving uploads go on after some that found no place for their files', async () => {
-  const tempDirectory = bench.path()
-  const ingestor = new Ingestor({ tempDirectory, folders: [bench.folder] })
-  const scan = () => ingestor.scanEarly({ format: 'csv', file: bench.file(csvOf(10)) }, {})
-  writeFileSync(tempDirectory, 'no folder')
-  for (let attempt = 0; attempt < 3; attempt++) await expect(scan()).rejects.toThrow()
-  rmSync(tempDirectory)
-  using scanning = await scan()
-  expect(scanning).toBeDefined()
-  await ingestor.close()
 })
 
 describe.runIf(process.platform === 'linux')('a reader', () => {
@@ -138,7 +140,7 @@ describe.runIf(process.platform === 'linux')('a reader', () => {
     try {
       await using own = opened()
       const file = bench.file('a\n1\n')
-      await own.ingestor.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
+      await own.ingestor.jobs.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
       const { pid } = own.ingestor.readers[0]!
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).toContain('PATH=')
       expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('strangers')
@@ -178,10 +180,10 @@ async function parent(file?: string, stays = true) {
     import { Ingestor } from ${JSON.stringify(ENGINE)}
     const ingestor = new Ingestor({ tempDirectory: ${JSON.stringify(bench.folder)} })
     const limits = { unpackedBytes: 1e9 }
-    await ingestor.ingest({ format: 'csv', file: ${first}, target: ${JSON.stringify(bench.path('.pq'))}, limits })
+    await ingestor.jobs.ingest({ format: 'csv', file: ${first}, target: ${JSON.stringify(bench.path('.pq'))}, limits })
     console.log(ingestor.readers[0].pid)
     ${stays ? 'setInterval(() => {}, 1000)' : ''}
-    ${file ? `ingestor.ingest({ format: 'csv', file: ${JSON.stringify(file)}, target: ${JSON.stringify(bench.path('.pq'))}, limits })` : ''}`
+    ${file ? `ingestor.jobs.ingest({ format: 'csv', file: ${JSON.stringify(file)}, target: ${JSON.stringify(bench.path('.pq'))}, limits })` : ''}`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

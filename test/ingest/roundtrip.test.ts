@@ -1,7 +1,10 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Dataset, type DeclaredColumn, FORMATS, type Format } from '../../engine/index.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from '../engine/workplace.ts'
+
+const place = await openWorkplace()
+afterAll(() => place[Symbol.asyncDispose]())
 
 const COLUMNS: readonly DeclaredColumn[] = [
   { name: 'ok', type: 'boolean' },
@@ -84,7 +87,6 @@ async function exported(
 
 /** Ours in every format that rows leave in, and the whole of it again. */
 test.each(FORMATS)('what is exported as %s goes in again as it was', async (format) => {
-  await using place = await openWorkplace()
   const { engine, directory } = place
   const dataset = await newDataset(engine, COLUMNS)
   await dataset.append({ body: bytesOf(ROWS), format: 'json' })
@@ -97,7 +99,6 @@ test.each(FORMATS)('what is exported as %s goes in again as it was', async (form
 test.each(
   FORMATS.filter((format) => format !== 'tsv'),
 )('what is exported as %s gets its types again where they are inferred', async (format) => {
-  await using place = await openWorkplace()
   const { engine, directory } = place
   const inferable = COLUMNS.filter(({ name }) => !['d', 'u', 'bin', 'j', 'i', 'x'].includes(name))
   const dataset = await newDataset(engine, inferable)
@@ -113,7 +114,6 @@ test.each(
 })
 
 test.each(FORMATS)('a byte order mark at the beginning of the first name stays in %s', async (format) => {
-  await using place = await openWorkplace()
   const { engine, directory } = place
   const dataset = await newDataset(engine, [{ name: '\ufeffn', type: 'integer' }])
   await dataset.append({ body: bytesOf('{"\ufeffn":1}'), format: 'ndjson' })
@@ -123,7 +123,6 @@ test.each(FORMATS)('a byte order mark at the beginning of the first name stays i
 })
 
 test.each(FORMATS)('byte order marks and line ends in texts stay as they are in %s', async (format) => {
-  await using place = await openWorkplace()
   const { engine, directory } = place
   const dataset = await newDataset(engine)
   const copy = await newDataset(engine)

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { partStatistics } from '../../engine/ingest/statistics.ts'
 import type { ColumnType } from '../../engine/types/index.ts'
 import { column, useBench } from './support/helper.ts'
 
@@ -9,9 +8,8 @@ const bench = useBench()
 async function statisticsOf(type: ColumnType, values: readonly string[]) {
   const columns = [column('a', type)]
   const text = `a\n${values.map((value) => `${value || ''}\n`).join('')}`
-  const { part } = await bench.read('csv', text, { existing: columns })
-  const [found] = await partStatistics(part, columns)
-  return found
+  const { statistics } = await bench.read('csv', text, { existing: columns })
+  return statistics[0]
 }
 
 const LONG = 'ü'.repeat(40)

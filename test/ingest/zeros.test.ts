@@ -35,13 +35,13 @@ test('each zero keeps its sign where parts are merged, rewritten and cut', async
     await bench.read('csv', 'x,name\n0.0,a\n1.5,b\n', { existing: COLUMNS }),
   ]
   const merged = bench.path('.parquet')
-  await bench.ingestor.merge([other, part], merged, COLUMNS)
+  await bench.rewrite([other, part], merged, COLUMNS)
   const rows = [['0.0', 'a'], ['1.5', 'b'], ...ROWS]
   expect(await bench.values(merged)).toEqual(rows)
 
   const rewritten = bench.path('.parquet')
   const wider = [...COLUMNS, column('more', 'integer')]
-  await bench.ingestor.rewrite([merged], rewritten, COLUMNS, wider)
+  await bench.rewrite([merged], rewritten, COLUMNS, wider)
   expect(await bench.values(rewritten)).toEqual(rows.map((row) => [...row, null]))
 
   const [first, second] = [bench.path('.parquet'), bench.path('.parquet')]
@@ -49,7 +49,7 @@ test('each zero keeps its sign where parts are merged, rewritten and cut', async
     { from: 0, to: 500, target: first },
     { from: 500, to: rows.length, target: second },
   ]
-  await bench.ingestor.cut(merged, cuts, COLUMNS, 20_000)
+  await bench.ingestor.jobs.cut({ part: merged, cuts, columns: COLUMNS, rawBytes: 20_000 })
   expect([...(await bench.values(first)), ...(await bench.values(second))]).toEqual(rows)
 })
 

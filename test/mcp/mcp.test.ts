@@ -67,7 +67,7 @@ describe.each([
   const idOf = async (text: string): Promise<number> => {
     const { datasets } = await ask(agent, 'find_datasets', { text })
     expect(datasets).toHaveLength(1)
-    return datasets[0].id
+    return datasets[0].dataset
   }
 
   test('which tools are there? Only ones that read', async () => {
@@ -76,6 +76,7 @@ describe.each([
       'find_datasets',
       'describe_dataset',
       'query_dataset',
+      'run_sql',
       'export_link',
       'list_providers',
       'find_series',
@@ -83,6 +84,11 @@ describe.each([
     ])
     for (const { annotations } of tools) expect(annotations).toMatchObject({ readOnlyHint: true })
     expect(agent.getInstructions()).toContain('find_datasets')
+  })
+
+  test('how many penguins of each species are there, in SQL?', async () => {
+    const sql = 'SELECT Species, count(*) AS n FROM penguins GROUP BY Species ORDER BY n DESC'
+    expect(await ask(agent, 'run_sql', { sql, top: 1 })).toEqual({ rows: [{ Species: 'Adelie', n: 152 }] })
   })
 
   test('which islands do the penguins live on, and how heavy is the heaviest?', async () => {
@@ -172,7 +178,7 @@ describe.each([
       'top must be at most 500; it is 5000.',
     )
     expect((await ask(agent, 'query_dataset', { dataset, where: 'x' })).error).toMatch(
-      /^The call of query_dataset has an unknown field "where"; known are dataset, filter, /,
+      /^The call of query_dataset has an unknown field "where"; valid fields: dataset, filter, /,
     )
     expect((await ask(agent, 'describe_dataset', { id: dataset })).error).toMatch(/^dataset is missing\. /)
     expect((await ask(agent, 'describe_dataset', { dataset: 999 })).error).toContain(
@@ -180,6 +186,32 @@ describe.each([
     )
     expect((await ask(agent, 'delete_dataset', { dataset })).error).toContain('There is no tool')
   })
+})
+
+test('lowest and highest values are those of all rows, in the order of the type, and exact', async () => {
+  const { id: repositoryId } = await api.repositories.create({ name: 'bounds' })
+  const { id: dataset } = await api.datasets.create({ name: 'bounds', repositoryId })
+  const type = 'decimal(38,10)'
+  const columns = [
+    { name: 'x', type: 'double' },
+    { name: 'd "e"', type },
+    { name: 'no', type: 'json' },
+  ]
+  const exact = '1234567890123456789012345678.0123456789'
+  const rows = Array.from({ length: 2_000 }, (_, n) => [n + 7, String(n), null])
+  rows[0] = ['INF', exact, null]
+  rows[1_999] = [0.5, '-2', null]
+  await api.datasets.replace(dataset, { columns, rows } as never)
+  const agent = await overHttp()
+  const described = await ask(agent, 'describe_dataset', { dataset })
+  const [x, d, no] = described.columns
+  expect(x).toMatchObject({ min: 0.5, max: 'INF' })
+  expect(d).toMatchObject({ min: '-2.0000000000', max: exact })
+  expect(no).toMatchObject({ nulls: 2_000 })
+  expect(no).not.toHaveProperty('min')
+  const { rows: found } = await ask(agent, 'query_dataset', { dataset, top: 1 })
+  expect(found).toEqual([{ x: 'INF', 'd "e"': exact, no: null }])
+  await agent.close()
 })
 
 test('an agent sees what its key may see, and nothing without one', async () => {
@@ -205,4 +237,7 @@ test('/llms.txt needs no key and names what exists', async () => {
   for (const [, path] of text.matchAll(/^- (?:GET|POST) (\/[\w/{}]+)/gm)) {
     expect(Object.keys(paths)).toContain(path!.replace(/^\/datasets\/\{id\}\/data.*/, '/datasets/{id}/data'))
   }
+  const agent = await overHttp()
+  for (const { name } of (await agent.listTools()).tools) expect(text).toContain(` ${name}`)
+  await agent.close()
 })

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Config } from '../../server/config/config.ts'
 import { readConfig } from '../../server/config/read.ts'
+import type { Config } from '../../server/config/schema.ts'
 import { type Server, serve } from '../../server/serve.ts'
 import { type Postgres, postgresPrograms, startPostgres } from '../cluster/postgres.ts'
 import { S3_SERVERS, S3Server } from '../cluster/s3-server.ts'
@@ -30,6 +30,7 @@ export interface NodeOptions {
   /** Settings as the configuration file has them. */
   readonly config?: object
   readonly limits?: Partial<Config['limits']>
+  readonly takeOver?: boolean
 }
 
 /** PostgreSQL, an S3 server, and any number of nodes in this process. */
@@ -58,7 +59,7 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  async node(name: string, { database, config = {}, limits }: NodeOptions = {}): Promise<Node> {
+  async node(name: string, { database, config = {}, limits, takeOver }: NodeOptions = {}): Promise<Node> {
     const log: Record<string, unknown>[] = []
     const settings = readConfig({ data: join(this.folder, name), port: '0' }, this.environment(database))
     const server = await serve(
@@ -70,6 +71,7 @@ export class Cluster implements AsyncDisposable {
         limits: { ...settings.limits, ...limits },
       },
       { write: (line) => log.push(JSON.parse(line)) },
+      { takeOver },
     )
     const node: Node = {
       server,
@@ -96,7 +98,9 @@ export class Cluster implements AsyncDisposable {
 
   /** A repository and a dataset with rows in it; gives the dataset's id. */
   async dataset(node: Node, name: string, csv: string, key = ROOT): Promise<number> {
-    const { id: repositoryId } = await json<{ id: number }>(node.ask('POST', '/repositories', { name }, key))
+    const { id: repositoryId } = await json<{ id: number }>(
+      node.ask('POST', '/repositories', { name, private: false }, key),
+    )
     const { id } = await json<{ id: number }>(node.ask('POST', '/datasets', { name, repositoryId }, key))
     await json(node.ask('PUT', `/datasets/${id}/data`, csv, key))
     return id

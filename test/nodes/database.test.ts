@@ -24,7 +24,7 @@ describe.runIf(HAS_CLUSTER)('a node on PostgreSQL', () => {
 
   /** The files in which the S3 server keeps parts. */
   const stored = () =>
-    readdirSync(cluster.store.folder, { recursive: true })
+    readdirSync(join(cluster.store.folder, 'data'), { recursive: true })
       .map(String)
       .filter((name) => name.endsWith('.parquet'))
 

@@ -32,7 +32,7 @@ describe.runIf(HAS_CLUSTER)('one dataset under writers and readers of two nodes'
     async () => {
       const [node] = nodes
       const { id: repositoryId } = await json<{ id: number }>(
-        node.ask('POST', '/repositories', { name: 'r' }),
+        node.ask('POST', '/repositories', { name: 'r', private: false }),
       )
       const columns = ['op', 'n'].map((name) => ({ name, type: 'integer' }))
       const { id } = await json<{ id: number }>(

@@ -25,6 +25,7 @@ describe.runIf(HAS_CLUSTER)('nodes of a cluster', () => {
         role: 'server',
         threads: 1,
         workers: 1,
+        keep: { versions: 1 },
         database,
         store: {
           address: cluster.store.address(name),

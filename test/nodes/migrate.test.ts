@@ -6,7 +6,12 @@ import { serve } from '../../server/serve.ts'
 import { runCommand } from '../server/process.ts'
 import { Cluster, HAS_CLUSTER, json, type Node, ROOT } from './cluster.ts'
 
-const SILENT = { logLevel: 'silent' as const, engine: { threads: 1, workers: 1 } }
+const SILENT = {
+  logLevel: 'silent' as const,
+  engine: { threads: 1, workers: 1 },
+  // A busy machine would shed what the test asks.
+  shedding: { eventLoopDelay: 0, memoryBytes: 0 },
+}
 
 describe.runIf(HAS_CLUSTER)('parquetry migrate', () => {
   let cluster: Cluster
@@ -49,7 +54,9 @@ describe.runIf(HAS_CLUSTER)('parquetry migrate', () => {
     }
   }
 
-  it('brings a data directory into a cluster and back, whole, and goes on where it was ended', async () => {
+  it('brings a data directory into a cluster and back, whole, and goes on where it was ended', {
+    timeout: 240_000,
+  }, async () => {
     const first = await embedded(directory)
     const { id: repositoryId } = await json<{ id: number }>(
       first.ask('POST', '/repositories', { name: 'tables', private: true }),
@@ -80,10 +87,20 @@ describe.runIf(HAS_CLUSTER)('parquetry migrate', () => {
     renameSync(join(directory, 'catalog.sqlite.moved'), join(directory, 'catalog.sqlite'))
     expect(await forth()).toMatchObject({ code: 0, err: '' })
     expect(existsSync(join(directory, 'catalog.sqlite'))).toBe(false)
+    const { host, pathname, password } = new URL(database!)
+    for (const again of [await forth(), await runCommand(['--data', directory, 'serve', '--port', '0'])]) {
+      expect(again.code).not.toBe(0)
+      expect(again.err).toContain(
+        `was moved to postgres://${host}${pathname} and ${store}. Set PARQUETRY_DATABASE`,
+      )
+      if (password) expect(again.err).not.toContain(password)
+    }
 
     const node = await cluster.node('after')
     expect(await seen(node)).toEqual(before)
-    const row = await node.server.engine.database.get<{ value: string }>('SELECT value FROM secrets')
+    const row = await node.server.engine.database.get<{ value: string }>(
+      "SELECT value FROM secrets WHERE name = 'server'",
+    )
     expect(row?.value).toBe(secret)
     // Ids go on behind those that were ever given.
     const { id } = await json<{ id: number }>(node.ask('POST', '/datasets', { name: 'four', repositoryId }))
@@ -107,7 +124,9 @@ describe.runIf(HAS_CLUSTER)('parquetry migrate', () => {
   it('refuses a database that holds a catalog already, and a half address', async () => {
     const other = join(cluster.folder, 'other')
     const there = await embedded(other)
-    const { id: repositoryId } = await json<{ id: number }>(there.ask('POST', '/repositories', { name: 'r' }))
+    const { id: repositoryId } = await json<{ id: number }>(
+      there.ask('POST', '/repositories', { name: 'r', private: false }),
+    )
     const { id } = await json<{ id: number }>(there.ask('POST', '/datasets', { name: 'd', repositoryId }))
     await json(there.ask('PUT', `/datasets/${id}/data`, 'n\n1\n'))
     await there.close()

@@ -39,6 +39,8 @@ describe.runIf(HAS_CLUSTER)('a version that a client has begun to read on one no
 
   async function firstPage(name: string, node: Node): Promise<{ id: number; page: Page }> {
     const id = await cluster.dataset(a, name, csv(1, 2, 3, 4, 5))
+    // Only what is read of past versions stays.
+    await a.server.engine.updateDataset(id, { keep: { versions: 1, days: 0 } })
     const { repositoryId } = await json<{ repositoryId: number }>(a.ask('GET', `/datasets/${id}`))
     const path = `/repositories/${repositoryId}/odata/${name}?$filter=n gt 0&$top=5&$orderby=n desc`
     const page = await json<Page>(get(node, encodeURI(path)))

@@ -35,6 +35,8 @@ export async function remains(cluster: Cluster): Promise<string[]> {
     role: 'server',
     threads: 1,
     workers: 1,
+    // Past versions are kept on purpose.
+    keep: { versions: 1 },
     database: postgres.url,
     store: { address: store.address('rows'), endpoint: store.endpoint, cacheBytes: 100_000_000 },
   })

@@ -58,7 +58,9 @@ describe.runIf(HAS_CLUSTER)('nodes behind a proxy that asks whether they are rea
   it(
     `are restarted in turn ${ROUNDS} times without a failed request`,
     async () => {
-      const { id: repositoryId } = JSON.parse(await request('POST', '/repositories', { name: 'r' }))
+      const { id: repositoryId } = JSON.parse(
+        await request('POST', '/repositories', { name: 'r', private: false }),
+      )
       const small = await table('small', repositoryId, 'n\n0\n')
       const rows = Array.from({ length: ROWS }, (_, n) => `${n},row ${n}\n`).join('')
       const large = await table('large', repositoryId, `n,text\n${rows}`)

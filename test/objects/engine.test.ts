@@ -47,7 +47,14 @@ describe.runIf(S3_SERVERS.length > 0)('an engine whose rows are in a store of ob
     cacheBytes: 50_000_000,
   })
   const open = (name: string, more: Partial<EngineOptions> = {}) =>
-    openEngine({ directory: join(folder, name), store: storeOf(name), role: 'server', threads: 2, ...more })
+    openEngine({
+      directory: join(folder, name),
+      store: storeOf(name),
+      role: 'server',
+      threads: 2,
+      keep: { versions: 1 },
+      ...more,
+    })
 
   async function made(engine: Engine, name = 'table'): Promise<Dataset> {
     const repository = await engine.createRepository({ name })

@@ -22,7 +22,14 @@ it.runIf(S3_SERVERS.length > 0)(
     const server = await S3Server.start()
     const line = await FaultyLine.before(server.port)
     const store = { address: 's3://tests/kills', endpoint: line.endpoint, cacheBytes: 1_000_000 }
-    const open = () => openEngine({ directory: join(folder, 'data'), role: 'server', threads: 2, store })
+    const open = () =>
+      openEngine({
+        directory: join(folder, 'data'),
+        role: 'server',
+        threads: 2,
+        keep: { versions: 1 },
+        store,
+      })
     try {
       const engine = await open()
       const repository = await engine.createRepository({ name: 'r' })

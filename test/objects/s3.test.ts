@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parseS3Address } from '../../engine/store/objects/address.ts'
 import { MissingObject } from '../../engine/store/objects/object-store.ts'
 import { S3Store } from '../../engine/store/objects/s3.ts'
@@ -90,6 +90,17 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
       expect(await store.put(`once/${size}`, { file: fileOf(second) }, { onlyNew: true })).toBe('there')
       expect(Buffer.compare(first, await store.get(`once/${size}`, 0, size))).toBe(0)
     }
+  })
+
+  it.runIf(make.conditional)('replaces the version that was read, and no other', async () => {
+    await store.put('replaced', { data: Buffer.from('first') })
+    const first = await store.read('replaced')
+    expect(Buffer.from(first!.data).toString()).toBe('first')
+    const put = (text: string) => store.put('replaced', { data: Buffer.from(text) }, { replaces: first!.tag })
+    expect(await put('second')).toBe('stored')
+    expect(await put('third')).toBe('there')
+    expect(Buffer.from((await store.read('replaced'))!.data).toString()).toBe('second')
+    expect(await store.read('nothing')).toBeUndefined()
   })
 
   it('stores the same without conditions in a store that knows none', async () => {
@@ -200,6 +211,40 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
       return { silence: true }
     }
     await expect(store.get('short', 0, 1, leaving.signal)).rejects.toThrow('left')
+  })
+
+  it('gives up an object at once for who leaves, and leaves nothing of it', async () => {
+    const leaving = new AbortController()
+    const file = fileOf(randomBytes(40 * MIB))
+    line.fault = (asked) => {
+      if (/partNumber=/.test(asked.url!)) leaving.abort(new Error('left'))
+      return undefined
+    }
+    await expect(store.put('left', { file }, { signal: leaving.signal })).rejects.toThrow('left')
+    await vi.waitFor(
+      () => expect(line.asked.filter((asked) => asked.startsWith('DELETE'))).toHaveLength(1),
+      10_000,
+    )
+    expect(await store.head('left')).toBeUndefined()
+    await expect(store.put('left', { file }, { signal: leaving.signal })).rejects.toThrow('left')
+  })
+
+  it('says that its credentials are wrong', async () => {
+    const right = process.env['AWS_SECRET_ACCESS_KEY']
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'wrong'
+    const wrong = new S3Store(
+      parseS3Address('s3://tests/some/where', { endpoint: server.endpoint }),
+      DEADLINES,
+    )
+    try {
+      await expect(wrong.read('catalog')).rejects.toThrow(
+        /rejects this server's credentials \((SignatureDoesNotMatch|AccessDenied)\)/,
+      )
+      expect(wrong.requests).toMatchObject({ requests: 1, failedRequests: 1 })
+    } finally {
+      wrong.close()
+      process.env['AWS_SECRET_ACCESS_KEY'] = right
+    }
   })
 
   it('says that a bucket which is not there can not be used', async () => {

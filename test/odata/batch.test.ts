@@ -146,3 +146,67 @@ describe('a batch', () => {
     expect(response.json().error.message).toContain(message)
   })
 })
+
+describe('a batch in multipart format', () => {
+  const part = (request: string, id?: string) =>
+    [
+      '--b_1',
+      'Content-Type: application/http',
+      'Content-Transfer-Encoding: binary',
+      ...(id === undefined ? [] : [`Content-ID: ${id}`]),
+      '',
+      request,
+      '',
+    ].join('\r\n')
+  const send = (parts: readonly string[], headers: Record<string, string> = {}, type = 'boundary=b_1') =>
+    at.call(key, 'POST', `${root}/$batch`, {
+      headers: { 'content-type': `multipart/mixed; ${type}`, ...headers },
+      body: `${parts.join('')}--b_1--\r\n`,
+    })
+  const statuses = (body: string) =>
+    [...body.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status))
+
+  test('answers reads in their order, with the ids that they had', async () => {
+    const response = await send([
+      part(
+        'GET my_table?$select=Row&$top=1 HTTP/1.1\r\nAccept: application/json;odata.metadata=none\r\n',
+        '1',
+      ),
+      part(`GET ${root}/my_table/$count HTTP/1.1\r\nHost: localhost\r\n`),
+      part('GET http://elsewhere.example' + `${root}/my_table(2)/Row_1 HTTP/1.1\r\n`),
+    ])
+    expect(response.statusCode).toBe(200)
+    const boundary = /^multipart\/mixed; boundary=(\S+)$/.exec(String(response.headers['content-type']))![1]!
+    expect(response.body.trimEnd().endsWith(`--${boundary}--`)).toBe(true)
+    const parts = response.body.split(`--${boundary}`).slice(1, -1)
+    expect(parts).toHaveLength(3)
+    expect(statuses(response.body)).toEqual([200, 200, 200])
+    expect(parts[0]).toContain('Content-ID: 1\r\n')
+    const bodies = parts.map((text) => text.trimEnd().split('\r\n\r\n')[2]!)
+    expect(JSON.parse(bodies[0]!)).toEqual({ value: [{ Row: 1 }] })
+    expect(bodies[1]).toBe('3')
+    expect(JSON.parse(bodies[2]!).value).toBe('b')
+  })
+
+  test('refuses a change set, and ends there unless the client prefers to go on', async () => {
+    const change = [
+      '--b_1\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n',
+      '--c\r\nContent-Type: application/http\r\nContent-ID: 1\r\n\r\n',
+      'DELETE my_table(1) HTTP/1.1\r\n\r\n\r\n--c--\r\n',
+    ].join('')
+    const count = part('GET my_table/$count HTTP/1.1\r\n')
+    expect(statuses((await send([count, change, count])).body)).toEqual([200, 405])
+    const goesOn = await send([change, count], { prefer: 'odata.continue-on-error' })
+    expect(statuses(goesOn.body)).toEqual([405, 200])
+  })
+
+  test('that is malformed is refused', async () => {
+    expect((await send([], {}, 'boundary=other')).json().error.message).toContain(
+      'does not end with its boundary',
+    )
+    expect((await send([part('my_table')])).json().error.message).toContain('must begin with a request line')
+    expect((await send([part('GET a HTTP/1.1')], {}, 'charset=utf-8')).statusCode).toBe(415)
+    const many = Array.from({ length: 101 }, () => part('GET my_table HTTP/1.1'))
+    expect((await send(many)).json().error.message).toContain('at most 100')
+  })
+})

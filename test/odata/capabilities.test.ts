@@ -47,7 +47,9 @@ let claims: Record<string, unknown>
 beforeAll(async () => {
   at = await platform()
   key = await at.account('ada')
-  const { id: repositoryId } = (await at.call(key, 'POST', '/repositories', { json: { name: 'r' } })).json()
+  const { id: repositoryId } = (
+    await at.call(key, 'POST', '/repositories', { json: { name: 'r', private: false } })
+  ).json()
   const made = await at.call(key, 'POST', '/datasets', { json: { repositoryId, name: 'types', columns } })
   const { id } = made.json()
   const row = Object.values(VALUES).map(([csv]) => csv)

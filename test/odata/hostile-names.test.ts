@@ -44,7 +44,9 @@ const query = (options: Record<string, string>) =>
 
 beforeAll(async () => {
   at = await platform()
-  const repository = await at.call(at.root, 'POST', '/repositories', { json: { name: 'hostile' } })
+  const repository = await at.call(at.root, 'POST', '/repositories', {
+    json: { name: 'hostile', private: false },
+  })
   base = `/repositories/${repository.json().id}/odata/`
   for (const [index, name] of DATASETS.entries()) {
     const columns = COLUMNS[index]!.map((column) => ({

@@ -40,7 +40,7 @@ test('who takes no JSON is told so', () => {
     expect(() => jsonFor(undefined, accept)).toThrow('answered as application/json only')
   }
   expect(() => jsonFor('atom', undefined)).toThrow('$format is "atom"')
-  expect(() => jsonFor('application/json;odata.metadata=most', undefined)).toThrow('known are none')
+  expect(() => jsonFor('application/json;odata.metadata=most', undefined)).toThrow('it must be none')
 })
 
 test('metadata is XML unless JSON alone is asked for', () => {

@@ -56,7 +56,7 @@ describe('rows', () => {
     ])
     expect(await value('/my_table?$orderby=Row desc&$top=1&$skip=1&$select=Row')).toEqual([{ Row: 2 }])
     expect(await value('/my_table?$filter=Row ge 2&$select=Row')).toEqual([{ Row: 2 }, { Row: 3 }])
-    const counted = (await get('/my_table?$count=true&$top=1&$filter=day ne null')).json()
+    const counted = (await get('/my_table?$count=TRUE&$top=1&$filter=day ne null')).json()
     expect(counted['@odata.count']).toBe(2)
     expect(counted.value).toHaveLength(1)
     const context = (await get('/my_table?$select=day')).json()['@odata.context']
@@ -160,6 +160,27 @@ describe('calculated properties and groups', () => {
     expect(none.json()).toEqual({ value: [{ n: 3 }] })
   })
 
+  test('are in one row, too', async () => {
+    const entity = (await get('/my_table(2)?$compute=Row mul @n as x&$select=Row,x&@n=5')).json()
+    expect(entity).toMatchObject({ Row: 2, x: 10 })
+    expect((await get('/my_table(3)?$compute=Row mul 2 as x')).json()).toMatchObject({
+      Body_Mass__g_: 3,
+      x: 6,
+    })
+  })
+
+  test.each([
+    'groupby((day),aggregate(Body_Mass__g_ with sum as Body_Mass__g_))',
+    'aggregate($count as Row)',
+    'groupby((Row_1))/compute(1 as day)',
+    'concat(aggregate($count as day),aggregate($count as day))',
+  ])('have no name of a property: %s', async (apply) => {
+    const response = await get(`/my_table?$apply=${apply}`)
+    expect(response.statusCode).toBe(400)
+    expect(response.json().error).toMatchObject({ code: 'badRequest', target: '$apply' })
+    expect(response.json().error.message).toContain('is the name of a property.')
+  })
+
   test('are counted by what they calculate, without a window', async () => {
     const counted = await get('/my_table/$count?$compute=Row mul 2 as x&$filter=x gt 2&$top=1&$orderby=x')
     expect([counted.statusCode, counted.body]).toEqual([200, '2'])
@@ -203,6 +224,15 @@ describe('pages', () => {
     })
   })
 
+  test('keep the size that was preferred for the first one', async () => {
+    const first = await get('/my_table?$select=Row', { prefer: 'maxpagesize=1' })
+    const second = await at.call(key, 'GET', path(first.json()['@odata.nextLink']))
+    expect(second.json().value).toEqual([{ Row: 2 }])
+    const third = await at.call(key, 'GET', path(second.json()['@odata.nextLink']))
+    expect(third.json().value).toEqual([{ Row: 3 }])
+    expect(third.json()['@odata.nextLink']).toBeUndefined()
+  })
+
   test('end where $top ends, and leave the key of the address out of links', async () => {
     const url = encoded(`${root}/my_table?$top=3&$skip=0&$select=Row&apikey=${key}`)
     const first = await at.app.inject({ url, headers: { prefer: 'maxpagesize=2' } })
@@ -215,6 +245,47 @@ describe('pages', () => {
     const full = await at.call(key, 'GET', `${root}/my_table?$top=2`, { headers: page })
     expect(full.json().value).toHaveLength(2)
     expect(full.json()['@odata.nextLink']).toBeUndefined()
+  })
+
+  test('end with a delta link for who prefers to track changes, which gives the rows that were appended', async () => {
+    const made = await dataset(at, key, { name: 'followed', csv: 'n\n1\n2\n3\n' })
+    const base = `/repositories/${made.repository}/odata/followed`
+    const write = (method: 'PUT' | 'POST', body: string) =>
+      at.call(key, method, `/datasets/${made.id}/data`, { body, headers: { 'content-type': 'text/csv' } })
+    const follow = async (link: string) => (await at.call(key, 'GET', path(link))).json()
+    const headers = { prefer: 'odata.track-changes,odata.maxpagesize=2' }
+    const first = await at.call(key, 'GET', `${base}?$filter=n gt 2 or n eq 0`.replaceAll(' ', '%20'), {
+      headers,
+    })
+    expect(first.headers['preference-applied']).toBe('odata.maxpagesize=2, odata.track-changes')
+    expect(first.json()).not.toHaveProperty('@odata.nextLink')
+    const link: string = first.json()['@odata.deltaLink']
+    expect(await follow(link)).toMatchObject({ value: [], '@odata.deltaLink': link })
+    await write('POST', 'n\n4\n1\n5\n')
+    const all = await at.call(key, 'GET', base, { headers })
+    const last = await follow((await follow(all.json()['@odata.nextLink']))['@odata.nextLink'])
+    expect(last['@odata.deltaLink']).toBe(`http://localhost:80${base}?$deltatoken=2`)
+    await write('POST', 'n\n6\n')
+    const added = await follow(link)
+    expect(added).toEqual({
+      '@odata.context': `http://localhost:80/repositories/${made.repository}/odata/$metadata#followed/$delta`,
+      value: [
+        { Row: 4, n: 4 },
+        { Row: 6, n: 5 },
+        { Row: 7, n: 6 },
+      ],
+      '@odata.deltaLink': link.replace('token=1', 'token=3'),
+    })
+    expect((await follow(`${base}?$deltatoken=x`)).error.message).toContain('use @odata.deltaLink unchanged')
+    expect((await follow(`${base}?$deltatoken=1&$top=1`)).error.message).toContain('does not go with')
+    await write('PUT', 'n\n9\n')
+    expect((await follow(added['@odata.deltaLink'])).error).toEqual({
+      code: 'gone',
+      message: 'Since version 3 rows were not only appended. Read the entity set again, without $deltatoken.',
+      target: '$deltatoken',
+    })
+    const part = await at.call(key, 'GET', `${base}?$top=1`, { headers: { prefer: 'track-changes' } })
+    expect(part.json()).not.toHaveProperty('@odata.deltaLink')
   })
 
   test('belong to one version while others write; a version that is gone is 410', async () => {

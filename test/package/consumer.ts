@@ -96,7 +96,7 @@ export class Consumer {
 
 /** The jobs of the guide, by name, as they stand there. */
 export function guideJobs(): Record<string, string> {
-  const guide = readFileSync(join(root, 'engine/guide/README.md'), 'utf8')
+  const guide = readFileSync(join(root, 'docs/library.md'), 'utf8')
   const jobs = guide.matchAll(/<!-- job: (\w+) -->\n```js\n([\s\S]*?)```/g)
   return Object.fromEntries([...jobs].map(([, name, code]) => [name!, code!]))
 }

@@ -33,5 +33,5 @@ test('the reference in the guide is what the comments of the source say', async 
     if (types === undefined || path === './engine') return []
     return [{ name: `parquetry${path.slice(1)}`, file: join(built, types.replace('./dist/', '')) }]
   })
-  await expect(referencePage(entries)).toMatchFileSnapshot(join(root, 'engine/guide/reference.md'))
+  await expect(referencePage(entries)).toMatchFileSnapshot(join(root, 'docs/reference/library.md'))
 })

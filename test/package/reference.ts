@@ -1,5 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
+import {
+  CHANGE,
+  DIALECT,
+  describe,
+  type Option,
+  type OptionTable,
+  QUERY,
+  READING,
+  REPLACING,
+  VERSION,
+  WRITING,
+} from '../../engine/options.ts'
 
 /** Something that a module exports, as its declaration file has it. */
 interface Declaration {
@@ -37,7 +50,7 @@ const HEADER = `# Reference
 
 <!-- Written from the comments of the source. After a change: npx vitest run --config test/vitest.config.ts test/package/reference -u -->
 
-What each entry point exports. The [guide](README.md) explains how to use it.`
+What each entry point exports. The [guide](../library.md) explains how to use it.`
 
 function section({ name, doc, code }: Declaration): string {
   return [`### ${name}`, prose(doc), '```ts', code, '```']
@@ -105,8 +118,7 @@ function declarations(text: string): Declaration[] {
       name: name!,
       kind: kind as Declaration['kind'],
       doc: comment.replace(/^\s*\* ?/gm, '').trim(),
-      code: text
-        .slice(start, found.index + found[0].length)
+      code: withOptions(text.slice(start, found.index + found[0].length))
         .replace(/^export (declare )?/, '')
         .replace(/^ +#private;\n/m, '')
         // What is made by a function of ours.
@@ -114,4 +126,29 @@ function declarations(text: string): Declaration[] {
         .replace(/^( +)/gm, (spaces) => spaces.slice(spaces.length / 2)),
     }
   })
+}
+
+/** A type that is made from a table of options, with its rows written out. */
+function withOptions(code: string): string {
+  return code.replace(/ extends OptionsOf<typeof (\w+)> \{\s*\}$/, (_, name: string) => {
+    const table: OptionTable = TABLES[name as keyof typeof TABLES]
+    const rows = Object.entries(table).map(([option, row]) => {
+      const type = row.values?.map((one) => `'${one}'`).join(' | ') ?? VALUES[row.kind]
+      return `    /** ${describe(option, table, (name) => name)} */\n    readonly ${option}?: ${type};\n`
+    })
+    return ` {\n${rows.join('')}}`
+  })
+}
+
+const TABLES = { QUERY, VERSION, CHANGE, DIALECT, WRITING, READING, REPLACING, SERIES_OPTIONS }
+
+const VALUES: Readonly<Record<Option['kind'], string>> = {
+  text: 'string',
+  count: 'number',
+  flag: 'boolean',
+  character: 'string',
+  texts: 'readonly string[]',
+  columns: 'string | readonly string[]',
+  order: 'string | readonly OrderKey[]',
+  aliases: 'Readonly<Record<string, string>>',
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportCopied } from '../../engine/export/copied.ts'
+import type { ExecutorParts } from '../../engine/export/executor-parts.ts'
 import { openExecutor } from '../../engine/export/index.ts'
-import type { Surroundings } from '../../engine/export/pages.ts'
 import type { JoinedColumn } from '../../engine/parquet/joined.ts'
 import { bytesOf, newDataset, openWorkplace } from '../engine/workplace.ts'
 
@@ -49,21 +49,21 @@ async function copied(
   files: readonly string[],
   columns: readonly JoinedColumn[],
 ): Promise<string | undefined> {
-  const around = { running: new Set() } as unknown as Surroundings
+  const parts = { running: new Set(), directory: folder } as unknown as ExecutorParts
   const slices = files.map((file) => ({ file, first: 0 }))
   const statement = () => {
     throw new Error('nothing is written anew')
   }
-  const stream = await exportCopied(around, { slices, columns, statement }, folder, {})
+  const stream = await exportCopied(parts, { slices, columns, statement }, {})
   if (!stream) return undefined
-  const parts: Buffer[] = []
+  const pieces: Buffer[] = []
   for await (const bytes of stream) {
-    parts.push(Buffer.from(bytes))
+    pieces.push(Buffer.from(bytes))
     stream.recycle(bytes)
   }
-  expect(around.running.size).toBe(0)
+  expect(parts.running.size).toBe(0)
   const file = join(folder, `joined-${++made}.parquet`)
-  writeFileSync(file, Buffer.concat(parts))
+  writeFileSync(file, Buffer.concat(pieces))
   return file
 }
 

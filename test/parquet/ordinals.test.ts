@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openEngine } from '../../engine/index.ts'
-import { appendOrdinals, ORDINAL_FIELD_ID } from '../../engine/parquet/ordinals.ts'
+import { addOrdinals, ORDINAL_FIELD_ID } from '../../engine/parquet/ordinals.ts'
+import { ParquetFile } from '../../engine/parquet/parquet-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-ordinals-'))
 let instance: DuckDBInstance
@@ -33,12 +34,18 @@ async function write(name: string, rows: number): Promise<string> {
   return file
 }
 
+async function number(path: string): Promise<number> {
+  await using file = await ParquetFile.open(path)
+  addOrdinals(file)
+  return await file.save()
+}
+
 describe('ordinals', () => {
   // Around the ends of blocks of deltas (2,049 values), and of row groups.
   test.each([0, 1, 2, 2047, 2048, 2049, 2050, 10_000])('number %i rows', async (rows) => {
     const file = await write(`rows-${rows}`, rows)
     const before = statSync(file).size
-    const size = await appendOrdinals(file)
+    const size = await number(file)
     expect(statSync(file).size).toBe(size)
     // Some tens of bytes for each row group, and the column in the footer.
     expect(size - before).toBeLessThan(200 + 110 * Math.ceil(rows / 2048))
@@ -49,7 +56,7 @@ describe('ordinals', () => {
 
   test('have bounds for each row group, and a field id that no column has', async () => {
     const file = await write('bounds', 5_000)
-    await appendOrdinals(file)
+    await number(file)
     expect(
       await ask(
         `SELECT stats_min_value, stats_max_value, stats_null_count, num_values FROM parquet_metadata('${file}')
@@ -69,7 +76,7 @@ describe('ordinals', () => {
 
   test('may be missing in some of the files that are read together', async () => {
     const [without, numbered] = [await write('without', 10), await write('numbered', 10)]
-    await appendOrdinals(numbered)
+    await number(numbered)
     for (const files of [`'${without}', '${numbered}'`, `'${numbered}', '${without}'`]) {
       expect(await ask(`SELECT count(c0), max(c1) FROM read_parquet([${files}])`)).toEqual([['20', 'text 9']])
     }

@@ -29,6 +29,7 @@ function row(part: number, n: number): Record<string, unknown> {
     j: `{"n":${at}}`,
     nothing: part === 2 ? n : null,
     sometimes: n % 3 === 0 ? null : at,
+    missing: part === 2 && n > 5 ? `202${n % 10}-03-01` : null,
   }
 }
 
@@ -46,6 +47,7 @@ const COLUMNS = [
   { name: 'j', type: 'json' },
   { name: 'nothing', type: 'integer' },
   { name: 'sometimes', type: 'integer' },
+  { name: 'missing', type: 'date' },
 ] as const
 
 beforeAll(async () => {
@@ -122,6 +124,9 @@ describe('parts that can hold no row of the answer are not read', () => {
     ['nothing ne null', 1],
     ['nothing eq null', 5],
     ['nothing gt 3', 1],
+    ['year(missing) eq null', 6],
+    ['null eq date(missing)', 6],
+    ['year(missing) eq 2024', 1],
     ['not (i lt 50)', 6],
     ['i add 1 eq 5', 6],
     ['i eq sometimes', 6],

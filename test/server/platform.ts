@@ -7,10 +7,10 @@ import { type Engine, migrate, openEngine } from '../../engine/index.ts'
 import { providerLimits } from '../../server/accounts/provider-limits.ts'
 import { SERVER_STEPS } from '../../server/accounts/schema.ts'
 import { buildApp } from '../../server/app.ts'
-import type { Config } from '../../server/config/config.ts'
 import { readConfig } from '../../server/config/read.ts'
+import type { Config } from '../../server/config/schema.ts'
 import { distributed } from '../../server/config/trino.ts'
-import { addGauges } from '../../server/metrics/gauges.ts'
+import { addGauges } from '../../server/gauges.ts'
 import { openServices, type Services } from '../../server/services.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 import { forced } from '../trino/forced.ts'
@@ -51,7 +51,7 @@ export interface Platform extends AsyncDisposable {
 export const ROOT_KEY = 'the-root-key-of-the-tests'
 
 export async function platform(
-  options: { config?: Overrides; routes?: Routes; now?: () => Date; console?: string } = {},
+  options: { config?: Overrides; routes?: Routes; now?: () => Date; console?: string; guide?: string } = {},
 ): Promise<Platform> {
   const directory = await mkdtemp(join(tmpdir(), 'parquetry-server-'))
   const trino = options.config?.trinoUrl === undefined ? await forced() : undefined
@@ -72,7 +72,8 @@ export async function platform(
   )
   const config = {
     secret: 'a secret of the tests',
-    ...(options.config?.trinoUrl !== undefined && { trinoUrl: options.config.trinoUrl }),
+    // Settings without a default are not among the merged ones.
+    ...options.config,
     ...merged,
     ...(trino && { trinoUrl: trino.trinoUrl, trino: { minBytes: 0, maxRows: 100_000 } }),
     ...(trino && { iceberg: { localFiles: true } }),
@@ -109,6 +110,7 @@ export async function platform(
     version: '1.2.3',
     ...(options.now && { now: options.now }),
     ...(options.console !== undefined && { console: options.console }),
+    ...(options.guide !== undefined && { guide: options.guide }),
   })
   addGauges(services)
   await services.accounts.create({ name: 'root', plan: 'unlimited', admin: true, key: ROOT_KEY })

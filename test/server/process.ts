@@ -33,7 +33,7 @@ export async function serveProcess(options: ServeOptions): Promise<Served> {
   const url = await new Promise<string>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`The server ended before it told its address: ${texts.err}`)))
     child.stdout.on('data', () => {
-      const address = /serves on (http:\S+)/.exec(texts.out)?.[1]
+      const address = /is running at (http:\S+)/.exec(texts.out)?.[1]
       if (address !== undefined) resolve(address)
     })
   })

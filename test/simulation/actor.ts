@@ -4,7 +4,7 @@
  * processes share.
  */
 import { writeFileSync, writeSync } from 'node:fs'
-import { EngineError, openEngine } from '../../engine/index.ts'
+import { EngineError, openEngine, type Query } from '../../engine/index.ts'
 import { csv } from '../faults/operations.ts'
 import type { Told } from './history.ts'
 import type { Actor, Work } from './script.ts'
@@ -88,17 +88,11 @@ async function make(
       using query = await (await engine.dataset(work.dataset)).query()
       tell({ id, taken: now() })
       await wait?.()
-      const blocks: [number, number][] = []
-      for await (const row of query.rows()) {
-        const [op, n] = [Number(row['op']), Number(row['n'])]
-        let last = blocks.at(-1)
-        if (last?.[0] !== op) blocks.push((last = [op, 0]))
-        if (n !== last[1])
-          throw new Error(`wrong rows: row ${n} of op ${op} lies where row ${last[1]} belongs`)
-        last[1] += 1
-      }
-      return { found: blocks }
+      return { found: await blocksOf(query) }
     }
+    case 'past':
+      await lookBack(work)
+      return {}
     case 'verify':
       await engine.verify()
       return {}
@@ -107,6 +101,53 @@ async function make(
       return {}
     default:
       return work satisfies never
+  }
+}
+
+/** The blocks of rows that a query gives: which op wrote them, and how many they are. @throws Error wrong rows */
+async function blocksOf(query: Query): Promise<[number, number][]> {
+  const blocks: [number, number][] = []
+  for await (const row of query.rows()) {
+    const [op, n] = [Number(row['op']), Number(row['n'])]
+    let last = blocks.at(-1)
+    if (last?.[0] !== op) blocks.push((last = [op, 0]))
+    if (n !== last[1]) throw new Error(`wrong rows: row ${n} of op ${op} lies where row ${last[1]} belongs`)
+    last[1] += 1
+  }
+  return blocks
+}
+
+/**
+ * A version has as many rows as it says and always the same ones, and the rows that versions have changed lead from one
+ * to the other.
+ */
+async function lookBack({ dataset: id, pick, span }: Extract<Work, { kind: 'past' }>): Promise<void> {
+  const dataset = await engine.dataset(id)
+  const versions = await dataset.versions()
+  const from = Math.min(pick + span, versions.length - 1)
+  const [old, later] = [versions[from]!, versions[Math.max(0, from - span)]!]
+  const read = async ({ number }: { readonly number: number }) => {
+    using query = await dataset.query({ version: number })
+    return await blocksOf(query)
+  }
+  try {
+    const [before, after, again] = [await read(old), await read(later), await read(old)]
+    const rows = new Map<number, number>()
+    const add = (op: number, count: number) => rows.set(op, (rows.get(op) ?? 0) + count)
+    for (const [op, count] of before) add(op, count)
+    using changes = await dataset.changes({ since: old.number, until: later.number })
+    using query = changes.query()
+    for await (const row of query.rows()) add(Number(row['op']), row['_change'] === 'insert' ? 1 : -1)
+    for (const [op, count] of after) add(op, -count)
+    const count = before.reduce((sum, [, each]) => sum + each, 0)
+    const story = JSON.stringify({ old: old.number, later: later.number, before, again, after })
+    if (JSON.stringify(again) !== JSON.stringify(before))
+      throw new Error(`wrong rows: another time, ${story}`)
+    if (count !== old.rowCount) throw new Error(`wrong rows: ${old.rowCount} are told, ${story}`)
+    if ([...rows.values()].some(Boolean)) throw new Error(`wrong rows: changes do not lead there, ${story}`)
+  } catch (error) {
+    // Clocks jump by more than versions are kept.
+    if (codeOf(error) !== 'version_gone') throw error
   }
 }
 

@@ -31,6 +31,8 @@ export type Work =
   | { readonly kind: 'replace'; readonly dataset: number; readonly op: number; readonly rows: number }
   /** A slow reader takes its version at once and its rows when all others of the round have ended. */
   | { readonly kind: 'read'; readonly dataset: number; readonly slow: boolean }
+  /** Reads a past version twice, and what versions up to another one have changed. */
+  | { readonly kind: 'past'; readonly dataset: number; readonly pick: number; readonly span: number }
   | { readonly kind: 'verify' }
   | { readonly kind: 'settle' }
 
@@ -46,7 +48,8 @@ export function scriptOf(seed: number): Script {
     const chance = random.below(100)
     if (chance < 45) return { kind: 'append', dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
     if (chance < 60) return { kind: 'replace', dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
-    if (chance < 93) return { kind: 'read', dataset, slow: random.below(2) === 0 }
+    if (chance < 85) return { kind: 'read', dataset, slow: random.below(2) === 0 }
+    if (chance < 93) return { kind: 'past', dataset, pick: random.below(10), span: random.below(4) }
     return { kind: chance < 96 ? 'verify' : 'settle' }
   }
   const fault = (): Fault => ({

@@ -77,6 +77,11 @@ describe('a dataset of the data directory', () => {
     })
   })
 
+  it('ends with 1 if the first fetch fails, and prints why', async () => {
+    const set = await printed('source', 'set', 'home/none', 'fred/NOSUCH')
+    expect(set).toMatchObject({ code: 1, out: expect.stringMatching(/^last error\t.*NOSUCH/m) })
+  })
+
   it.each([
     [['source', 'set', 'home/gdp', 'GDP'], 1, /must be a provider and a series/],
     [['source', 'set', 'home/gdp', 'fred/A', '--every', 'minute'], 2, /not one of hour, day, week, month/],
@@ -114,7 +119,7 @@ describe('parquetry providers index', () => {
   it('knows which providers there are', async () => {
     expect(await printed('providers', 'index', 'nobody')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/There is no provider "nobody"; there are .*fred/),
+      err: expect.stringMatching(/There is no provider "nobody"; valid providers: .*fred/),
     })
   })
 })

@@ -194,7 +194,9 @@ describe('refused', () => {
 
   it('a paid provider on a plan without them', async () => {
     const eve = await at.at.account(`eve-${id}`, 'free')
-    const repository = await at.at.call(eve, 'POST', '/repositories', { json: { name: 'hers' } })
+    const repository = await at.at.call(eve, 'POST', '/repositories', {
+      json: { name: 'hers', private: false },
+    })
     const made = await at.at.call(eve, 'POST', '/datasets', {
       json: { name: 'x', repositoryId: repository.json().id },
     })

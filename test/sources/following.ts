@@ -60,7 +60,7 @@ export async function following(limits: object = LIMITS): Promise<Following> {
   })
   const ada = await at.account('ada')
   const { id: repositoryId } = (
-    await at.call(ada, 'POST', '/repositories', { json: { name: 'followed' } })
+    await at.call(ada, 'POST', '/repositories', { json: { name: 'followed', private: false } })
   ).json()
   let made = 0
   let seen = 0

@@ -23,7 +23,7 @@ beforeAll(async () => {
     },
     config: { providers: { alphavantage: { key: 'k', limits: { windows: [], withKey: [] } } } },
   })
-  const repository = await at.call(at.root, 'POST', '/repositories', { json: { name: 'r' } })
+  const repository = await at.call(at.root, 'POST', '/repositories', { json: { name: 'r', private: false } })
   const repositoryId = repository.json().id
   const made = await at.call(at.root, 'POST', '/datasets', { json: { name: 'd', repositoryId } })
   id = made.json().id

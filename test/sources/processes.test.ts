@@ -106,6 +106,7 @@ describe('two processes on one data directory', () => {
           datasetId: id,
           accountId: (await at.at.services.accounts.byName('ada')).id,
           series: [`fred/${name}`],
+          address: null,
           start: null,
           every: 'day',
         },
@@ -115,7 +116,7 @@ describe('two processes on one data directory', () => {
     const run = () => Promise.all([at.at.services.refresher.runDue(), other.refresher.runDue()])
     await run()
     expect(at.at.upstream.requests.length).toBeLessThanOrEqual(8)
-    const rows = async () => (await at.at.engine.datasets()).filter(({ rowCount }) => rowCount > 0).length
+    const rows = async () => (await at.at.engine.datasets()).filter(({ rowCount }) => rowCount! > 0).length
     expect(await rows()).toBeGreaterThan(1)
     expect(await rows()).toBeLessThan(6)
     const waiting = (await Promise.all(ids.map((id) => at.source(id)))).filter(

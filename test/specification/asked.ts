@@ -32,6 +32,8 @@ export const FREE = {
   datasets: null,
   columns: null,
   storedBytes: null,
+  keptVersions: null,
+  keptDays: null,
 }
 export const UNLIMITED = { ...FREE, privateRepositories: null, paidProviders: true, exportedRows: null }
 
@@ -75,7 +77,7 @@ export function service(config: Overrides = {}): Asked {
   }
   asked.get = (path, key = asked.ada) => asked.ask(key, 'GET', path)
   asked.repository = async (fields = {}, key = asked.ada) =>
-    (await asked.ask(key, 'POST', '/repositories', { name: 'tables', ...fields })).json.id
+    (await asked.ask(key, 'POST', '/repositories', { name: 'tables', private: false, ...fields })).json.id
   asked.table = async (csv = 'n,word\n1,a\n2,b\n3,a\n', fields = {}) => {
     const repositoryId = await asked.repository(fields)
     const { id } = (await asked.ask(asked.ada, 'POST', '/datasets', { name: 'table', repositoryId })).json

@@ -5,7 +5,7 @@ const at = service()
 
 describe('POST', () => {
   it('gives the repository and the dataset that it made, a new one on each call', async () => {
-    const made = await at.ask(at.ada, 'POST', '/repositories', { name: 'made' })
+    const made = await at.ask(at.ada, 'POST', '/repositories', { name: 'made', private: false })
     expect(made.status).toBe(201)
     expect((await at.get(`/repositories/${made.json.id}`)).json).toEqual(made.json)
     const dataset = await at.ask(at.ada, 'POST', '/datasets', { name: 'd', repositoryId: made.json.id })

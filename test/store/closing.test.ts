@@ -148,7 +148,7 @@ describe('closing', () => {
     ['server', 'gives up a merge that is under way', 8],
     ['guest', 'waits for the merge that its write brought about', 1],
   ] as const)('a %s %s', async ([role, , left]) => {
-    const engine = await open({ role })
+    const engine = await open({ role, keep: { versions: 1 } })
     const rows = await dataset(engine)
     const parts = () => readdirSync(join(directory, 'parts')).length
     for (let n = 0; n < 8; n++) await rows.append(upload(CSV))

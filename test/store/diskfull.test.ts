@@ -98,7 +98,13 @@ function descending(most: number, step: number): number[] {
 describe.runIf(disk)('with a full disk', () => {
   beforeAll(async () => {
     mkdirSync(data)
-    engine = await openEngine({ directory: data, role: 'server', threads: 2, workers: 1 })
+    engine = await openEngine({
+      directory: data,
+      role: 'server',
+      threads: 2,
+      workers: 1,
+      keep: { versions: 1 },
+    })
     const repository = await engine.createRepository({ name: 'r' })
     id = (await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id
     await (await engine.dataset(id)).replace(upload())
@@ -223,12 +229,24 @@ describe.runIf(disk)('with a full disk', () => {
     await engine.close()
     leave(0)
     const outcome = await attempt(async () => {
-      await using again = await openEngine({ directory: data, role: 'server', threads: 2, workers: 1 })
+      await using again = await openEngine({
+        directory: data,
+        role: 'server',
+        threads: 2,
+        workers: 1,
+        keep: { versions: 1 },
+      })
       expect((await (await again.dataset(id)).record()).rowCount).toBe(before)
     })
     expect(['done', 'storage_full']).toContain(outcome)
     clear()
-    engine = await openEngine({ directory: data, role: 'server', threads: 2, workers: 1 })
+    engine = await openEngine({
+      directory: data,
+      role: 'server',
+      threads: 2,
+      workers: 1,
+      keep: { versions: 1 },
+    })
     expect(await readRows()).toBe(before)
   })
 

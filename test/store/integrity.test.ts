@@ -22,7 +22,7 @@ import {
   type Query,
   restoreBackup,
 } from '../../engine/index.ts'
-import { Ingestor } from '../../engine/ingest/index.ts'
+import { ReaderProcess } from '../../engine/ingest/process/reader-process.ts'
 
 let folder: string
 let directory: string
@@ -302,7 +302,7 @@ test('a part that can not be opened for once is not taken for damaged', async ()
   renameSync(file, `${file}.away`)
   // A link to itself: opening it is ELOOP, as it may be EMFILE or EIO for a moment.
   symlinkSync(file, file)
-  await expect(countOf(engine)).rejects.toMatchObject({ code: 'storage_damaged' })
+  await expect(countOf(engine)).rejects.toMatchObject({ code: 'storage_failed' })
   expect((await engine.verify()).problems).toMatchObject([{ problem: "its file can't be read (ELOOP)" }])
   rmSync(file)
   renameSync(`${file}.away`, file)
@@ -330,6 +330,6 @@ test.each([
   'storage_unavailable',
 ] as const)('verify blames no part for %s', async (code) => {
   await using engine = await open()
-  using _ = vi.spyOn(Ingestor.prototype, 'verify').mockRejectedValue(new EngineError(code, 'For now.'))
+  using _ = vi.spyOn(ReaderProcess.prototype, 'run').mockRejectedValue(new EngineError(code, 'For now.'))
   await expect(engine.verify()).rejects.toMatchObject({ code })
 })

@@ -42,10 +42,11 @@ test('the places that know most column types are these', () => {
   ])
 })
 
-/** A format is one encoder and a line in the list; `server/transfers/formats.ts` says what it is called in HTTP. */
+/** A format is one encoder and a line in the list; `server/transfers/uploads/form.ts.ts` says what it is called in HTTP. */
 test('the places that know most formats are these', () => {
   expect(knowing(FORMATS)).toEqual([
     'engine/export/formats/index.ts', // the list
+    'engine/options.ts', // which options are for which formats
     'engine/types/formats.ts', // the names
   ])
 })

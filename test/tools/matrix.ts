@@ -39,7 +39,7 @@ export class Matrix {
   }
 
   async prepare(): Promise<void> {
-    const { id: repositoryId } = await this.#json('POST', '/repositories', { name: 'matrix' })
+    const { id: repositoryId } = await this.#json('POST', '/repositories', { name: 'matrix', private: false })
     const make = async (name: string, columns: readonly unknown[]): Promise<number> =>
       (await this.#json('POST', '/datasets', { name, repositoryId, columns })).id as number
     for (const tried of TRIED) {

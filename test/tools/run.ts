@@ -13,7 +13,7 @@ import { TOOLS } from './tools.ts'
  * told, because a program may change without us.
  */
 
-const PAGE = join(import.meta.dirname, '../../engine/guide/tools.md')
+const PAGE = join(import.meta.dirname, '../../docs/reference/other-programs.md')
 const SAID = {
   same: 'as the guide says',
   different: 'DIFFERS from the guide:',

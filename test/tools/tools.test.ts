@@ -10,7 +10,7 @@ import { reasonFor } from './reasons.ts'
 import { TOOLS } from './tools.ts'
 import { TRIED } from './values.ts'
 
-const page = readFileSync(new URL('../../engine/guide/tools.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/reference/other-programs.md', import.meta.url), 'utf8')
 const sections = sectionsIn(page)
 
 describe('the page of the guide about other programs', () => {

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { zstdCompressSync } from 'node:zlib'
 
 /** A page of an answer, without its address of the next page, or something else to do with the request. */
 export type Page = object | ((response: ServerResponse) => unknown)
@@ -13,16 +12,11 @@ export type Script = (sql: string) => readonly Page[]
 export class FakeTrino implements AsyncDisposable {
   /** The statements that were asked, with their headers. */
   readonly asked: { sql: string; headers: IncomingMessage['headers'] }[] = []
-  /** Paths of cancelled queries, and of acknowledged segments. */
+  /** Paths of cancelled queries. */
   readonly cancelled: string[] = []
-  readonly acknowledged: string[] = []
-  /** Requests for segments that were under way at once, at most. */
-  atOnce = 0
   script: Script = () => []
   readonly #server: Server
   readonly #queries: (readonly Page[])[] = []
-  readonly #segments = new Map<string, Buffer>()
-  #fetching = 0
 
   static async start(): Promise<FakeTrino> {
     const fake = new FakeTrino()
@@ -45,25 +39,6 @@ export class FakeTrino implements AsyncDisposable {
     return `${this.origin.replace('//', '//us%40er:pass%20word@')}/lake`
   }
 
-  /** A spooled segment with these rows. */
-  spooled(rows: readonly unknown[], rowOffset: number, packed = true) {
-    const json = Buffer.from(JSON.stringify(rows))
-    const path = `/segment/${this.#segments.size}`
-    this.#segments.set(path, packed ? zstdCompressSync(json) : json)
-    return {
-      type: 'spooled',
-      uri: `${this.origin}${path}`,
-      ackUri: `${this.origin}/ack${path}`,
-      headers: { 'x-of-the-segment': ['a', 'b'] },
-      metadata: {
-        rowOffset,
-        rowsCount: rows.length,
-        segmentSize: 1,
-        ...(packed && { uncompressedSize: json.length }),
-      },
-    }
-  }
-
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = '', headers } = request
     if (method === 'POST' && url === '/v1/statement') {
@@ -79,22 +54,7 @@ export class FakeTrino implements AsyncDisposable {
       response.writeHead(204).end()
       return
     }
-    if (url.startsWith('/ack/')) {
-      this.acknowledged.push(url.slice('/ack'.length))
-      response.end()
-      return
-    }
-    const segment = this.#segments.get(url)
-    if (!segment || headers['x-of-the-segment'] !== 'a, b') {
-      response.writeHead(404).end()
-      return
-    }
-    this.#fetching++
-    this.atOnce = Math.max(this.atOnce, this.#fetching)
-    setTimeout(() => {
-      this.#fetching--
-      response.end(segment)
-    }, 50)
+    response.writeHead(404).end()
   }
 
   #page(query: number, number: number, response: ServerResponse): void {

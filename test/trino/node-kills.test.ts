@@ -127,7 +127,7 @@ async function table(url: string): Promise<number> {
     if (!answer.ok) throw new Error(await answer.text())
     return (await answer.json()) as { id: number }
   }
-  const repository = await call('POST', '/repositories', { name: 'tables' })
+  const repository = await call('POST', '/repositories', { name: 'tables', private: false })
   const columns = [
     { name: 'n', type: 'integer' },
     { name: 'word', type: 'string' },

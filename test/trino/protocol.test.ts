@@ -51,8 +51,8 @@ describe('an answer', () => {
     expect(answer.body).toBe('n,word\n7,x\n8,\n')
     const { sql, headers } = fake.asked.find((one) => !one.sql.includes('count('))!
     expect(sql).toBe(
-      `EXECUTE IMMEDIATE 'SELECT CAST(c0 AS VARCHAR), c1 FROM (SELECT * FROM (SELECT c1, c0, f + r AS o FROM ` +
-        `r1.d${id}_1) WHERE c1 IS DISTINCT FROM ?) ORDER BY o ASC NULLS FIRST LIMIT 35' USING 'it''s'`,
+      `EXECUTE IMMEDIATE 'SELECT CAST(c0 AS VARCHAR), c1 FROM (SELECT * FROM (SELECT c0, c1, f + r AS o FROM ` +
+        `r1.d${id}_1) WHERE coalesce(c1 IS DISTINCT FROM ?, TRUE)) ORDER BY o ASC NULLS FIRST LIMIT 35' USING 'it''s'`,
     )
     expect(headers).toMatchObject({
       authorization: basic('us@er', 'pass word'),
@@ -60,39 +60,8 @@ describe('an answer', () => {
       'x-trino-catalog': 'lake',
       'x-trino-time-zone': 'UTC',
       'x-trino-client-capabilities': 'PARAMETRIC_DATETIME',
-      'x-trino-query-data-encoding': 'json+zstd, json',
     })
     expect(await trino()).toMatchObject({ answered: 1, repeated: 0, failed: 0, running: 0 })
-  })
-
-  test('comes in segments, which are fetched side by side, put in order and acknowledged', async () => {
-    await start()
-    const inline = Buffer.from(JSON.stringify([['1', 'first']])).toString('base64')
-    says(
-      {
-        data: {
-          encoding: 'json+zstd',
-          segments: [
-            fake.spooled([['4', 'd']], 3, false),
-            fake.spooled(
-              [
-                ['2', 'b'],
-                ['3', null],
-              ],
-              1,
-            ),
-            { type: 'inline', data: inline, metadata: { rowOffset: 0, rowsCount: 1 } },
-          ],
-        },
-      },
-      { data: { encoding: 'json+zstd', segments: [fake.spooled([['5', 'e']], 4)] } },
-    )
-    const answer = await ask('$format=csv&$top=9&$orderby=n')
-    expect(answer.body).toBe('n,word\n1,first\n2,b\n3,\n4,d\n5,e\n')
-    expect(fake.atOnce).toBeGreaterThan(1)
-    await vi.waitFor(() =>
-      expect(fake.acknowledged.toSorted()).toEqual(['/segment/0', '/segment/1', '/segment/2']),
-    )
   })
 
   test('is waited for while Trino is busy', async () => {
@@ -118,6 +87,7 @@ describe('a failure is not seen, since DuckDB answers the question', () => {
     ['an error between the rows', [row, error('REMOTE_HOST_GONE', 'INTERNAL_ERROR')]],
     ['a value', [error('DIVISION_BY_ZERO', 'USER_ERROR')]],
     ['a cut connection', [row, cut]],
+    ['an end without an answer', [{ stats: {} }]],
     ['a status', [row, (response) => response.writeHead(500).end('broken')]],
     ['a status that stays busy', [(response) => response.writeHead(503).end('busy')]],
     ['no JSON', [(response) => response.end('<html>')]],
@@ -125,29 +95,7 @@ describe('a failure is not seen, since DuckDB answers the question', () => {
     ['other types', [{ data: [[1, 'x']] }]],
     ['no number', [{ data: [['1.5', 'x']] }]],
     ['too many rows', [{ data: Array.from({ length: 20 }, (_, n) => [String(n), 'x']) }]],
-    ['an unknown encoding', [{ data: { encoding: 'json+lz4', segments: [] } }]],
-    [
-      'a segment that is gone',
-      [
-        {
-          data: {
-            encoding: 'json',
-            segments: [{ type: 'spooled', uri: 'http://127.0.0.1:1/x', ackUri: 'http://127.0.0.1:1/x' }],
-          },
-        },
-      ],
-    ],
-    [
-      'a segment that is too short',
-      [
-        {
-          data: {
-            encoding: 'json',
-            segments: [{ type: 'inline', data: 'W10=', metadata: { rowOffset: 0, rowsCount: 2 } }],
-          },
-        },
-      ],
-    ],
+    ['an encoding of rows that was not asked for', [{ data: { encoding: 'json', segments: [] } }]],
   ])('%s', async (_, pages) => {
     await start({ trino: { maxRows: 10 } })
     says(...pages)
@@ -165,6 +113,48 @@ describe('a failure is not seen, since DuckDB answers the question', () => {
     expect([rows.statusCode, rows.body]).toEqual([200, FROM_DUCKDB])
     expect([count.body, count.headers['row-count']]).toEqual(['n,word\n9,w9\n', '2'])
     fake = await FakeTrino.start()
+  })
+})
+
+describe('a Trino that hangs costs three seconds, and after three failures a minute without it', () => {
+  const queued = { stats: { state: 'QUEUED' } }
+  const slowly = async (response: { end(text: string): void }) => {
+    await wait(1_000)
+    response.end(JSON.stringify({ ...queued, nextUri: `${fake.origin}/query/0/1` }))
+  }
+  test.each<[string, readonly Page[]]>([
+    ['it does not answer', [() => {}]],
+    ['the query stays queued', [queued, slowly]],
+  ])('%s', async (_, pages) => {
+    await start()
+    says(...pages)
+    const began = performance.now()
+    const answer = await ask(TOP)
+    expect([answer.statusCode, answer.body]).toEqual([200, FROM_DUCKDB])
+    expect(performance.now() - began).toBeLessThan(7_000)
+  })
+
+  test('a pause begins with the third failure, whatever was asked, and ends with an answer', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    try {
+      await start()
+      says({ stats: {} })
+      for (let asked = 1; asked <= 5; asked++) {
+        expect((await ask(`${TOP}&$filter=n lt ${100 + asked}`)).body).toBe(FROM_DUCKDB)
+      }
+      const rows = () => fake.asked.filter(({ sql }) => !sql.includes('count(')).length
+      expect(rows()).toBe(3)
+      vi.advanceTimersByTime(61_000)
+      expect((await ask(`${TOP}&$filter=n lt 106`)).body).toBe(FROM_DUCKDB)
+      expect(rows()).toBe(4)
+      expect((await ask(`${TOP}&$filter=n lt 107`)).body).toBe(FROM_DUCKDB)
+      expect(rows()).toBe(4)
+      vi.advanceTimersByTime(61_000)
+      says({ data: [['1', 'x']] })
+      expect((await ask(`${TOP}&$filter=n lt 108`)).body).toBe('n,word\n1,x\n')
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
 
@@ -221,19 +211,13 @@ describe('the query is ended in Trino', () => {
   })
 })
 
-test('an answer that is too large for memory is given up, however it comes', async () => {
+test('an answer that is too large for memory is given up', async () => {
   await start()
   const client = new TrinoClient(fake.url, 1_000)
   const text = 'x'.repeat(600)
   const options = { types: ['string'], maxRows: 10 } as const
-  const segments = [fake.spooled([[text]], 0), fake.spooled([[text]], 1)]
-  for (const pages of [
-    [{ data: [[text]] }, { data: [[text]] }],
-    [{ data: { encoding: 'json+zstd', segments } }],
-  ]) {
-    says(...pages, {})
-    await expect(client.answer('SELECT 1', options)).rejects.toThrow()
-  }
+  says({ data: [[text]] }, { data: [[text]] }, {})
+  await expect(client.answer('SELECT 1', options)).rejects.toThrow()
   says({ data: [[text]] })
   expect(await client.answer('SELECT 1', options)).toHaveLength(1)
   await client.close()

@@ -93,11 +93,6 @@ export class TrinoServer implements AsyncDisposable {
       'memory.heap-headroom-per-node': `${Math.round(memory / 5)}MB`,
       'plugin.dir': join(home, 'plugin'),
       ...(options.threads !== undefined && { 'task.max-worker-threads': options.threads }),
-      ...(store && {
-        'protocol.spooling.enabled': true,
-        'protocol.spooling.shared-secret-key': Buffer.alloc(32, 'parquetry').toString('base64'),
-        'protocol.spooling.retrieval-mode': 'STORAGE',
-      }),
     })
     const s3 = store && {
       's3.endpoint': store.endpoint,
@@ -105,14 +100,6 @@ export class TrinoServer implements AsyncDisposable {
       's3.path-style-access': true,
       's3.aws-access-key': process.env['AWS_ACCESS_KEY_ID']!,
       's3.aws-secret-key': process.env['AWS_SECRET_ACCESS_KEY']!,
-    }
-    if (store) {
-      write('spooling-manager.properties', {
-        'spooling-manager.name': 'filesystem',
-        'fs.s3.enabled': true,
-        'fs.location': `s3://${store.bucket}/answers/`,
-        ...s3,
-      })
     }
     write('catalog/parquetry.properties', {
       'connector.name': 'iceberg',

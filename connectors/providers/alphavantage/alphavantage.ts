@@ -1,21 +1,14 @@
 import type { Connector, ConnectorContext, SeriesInfo, SeriesRange, UpstreamAnswer } from '../../connector.ts'
-import {
-  ConnectorError,
-  invalidSeriesId,
-  keyRejected,
-  limitReached,
-  pathNotFound,
-  seriesNotFound,
-} from '../../errors.ts'
-import { observed } from '../../observations.ts'
+import { category, listed, providerInfo, rate } from '../../describe.ts'
+import { ConnectorError } from '../../errors.ts'
+import { absent, Failure, malformed } from '../../failures.ts'
 import { slice } from '../../paging.ts'
 import { addDays, frequencyName, isoDate } from '../../periods.ts'
-import { type JsonRecord, record, records, text } from '../../read.ts'
-import { openBody, refusedStatus } from '../../statuses.ts'
+import { type JsonRecord, openBody, record, records, refusedStatus, text } from '../../read.ts'
 import { type Points, pointsOf } from './answers.ts'
 import { type Call, functionNamed, groups, readId } from './functions.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'alphavantage',
   name: 'Alpha Vantage',
   description:
@@ -24,13 +17,9 @@ const info = {
   tier: 'shared-key',
   baseUrl: 'https://www.alphavantage.co/query',
   key: 'required',
-  limits: {
-    windows: [
-      { requests: 1, perSeconds: 1 },
-      { requests: 25, perSeconds: 86_400 },
-    ],
-  },
-} as const
+  keyPage: 'https://www.alphavantage.co/support/#api-key',
+  limits: { windows: [rate(1, 1), rate(25, 86_400)] },
+})
 
 const DAY_SECONDS = 86_400
 
@@ -53,22 +42,19 @@ export const alphavantage: Connector = {
       const search =
         'Series of the stocks whose symbol or name matches what follows in the path, as symbols/boeing'
       return [
-        ...groups.map(({ path, name }) => ({ path, name, description: '', series: false })),
-        { path: 'symbols', name: 'Search for symbols', description: search, series: false },
+        ...groups.map(({ path, name }) => category(path, name, '', false)),
+        category('symbols', 'Search for symbols', search, false),
       ]
     }
     const [group, name] = path.split('/')
     if (group === 'symbols') return []
     const found = groups.find((each) => each.path === group)
-    if (found === undefined || (name !== undefined && !Object.hasOwn(found.functions, name)))
-      throw pathNotFound(info, path)
+    if (found === undefined || (name !== undefined && !Object.hasOwn(found.functions, name))) throw absent()
     if (name !== undefined) return []
-    return Object.entries(found.functions).map(([id, { title, parameters }]) => ({
-      path: `${group}/${id}`,
-      name: title,
-      description: `Series ids are ${[id, ...parameters.map((each) => `{${each}}`)].join('/')}`,
-      series: true,
-    }))
+    return Object.entries(found.functions).map(([id, { title, parameters }]) => {
+      const shape = [id, ...parameters.map((each) => `{${each}}`)].join('/')
+      return category(`${group}/${id}`, title, `Series ids are ${shape}`)
+    })
   },
 
   async list(path, page, context) {
@@ -78,17 +64,14 @@ export const alphavantage: Connector = {
     const found = groups.find((each) => each.path === group)
     if (path === '' || (found !== undefined && name === undefined)) return { total: 0, series: [] }
     const { title, examples, frequency } = (name === undefined ? undefined : found?.functions[name]) ?? {}
-    if (title === undefined || examples === undefined) throw pathNotFound(info, path)
+    if (title === undefined || examples === undefined) throw absent()
     const series = examples.map((example) => {
       const words = example.split('/')
-      return {
+      return listed({
         series_id: [name, ...(example === '' ? [] : words)].join('/'),
         name: example === '' ? title : `${title}, ${words.join(' ')}`,
         frequency: frequency ?? words.map(frequencyName).find((each) => each !== null) ?? null,
-        unit: null,
-        start: null,
-        end: null,
-      }
+      })
     })
     return slice(series, page)
   },
@@ -99,14 +82,11 @@ export const alphavantage: Connector = {
 
   async series(id, range, context) {
     const call = readId(id)
-    if (call === undefined)
-      throw functionNamed(id) === undefined
-        ? seriesNotFound(info, id)
-        : invalidSeriesId(info, id, shapeOf(id))
+    if (call === undefined) throw functionNamed(id) === undefined ? absent() : malformed(shapeOf(id))
     const query = { function: call.name, ...call.parameters, ...sizeOf(call, range), apikey: context.key }
-    const body = bodyOf(await context.send({ path: [], query }), () => seriesNotFound(info, id))
-    const points: Points | undefined = pointsOf(body, call.field)
-    if (points === undefined) throw seriesNotFound(info, id)
+    const body = bodyOf(await context.send({ path: [], query }))
+    const points: Points | undefined = pointsOf(body, call.name, call.field)
+    if (points === undefined) throw absent()
     const declared =
       call.definition.frequency ??
       frequencyName(points.interval) ??
@@ -117,7 +97,6 @@ export const alphavantage: Connector = {
       ...(points.field === null ? [] : [points.field]),
     ]
     return {
-      series_id: id,
       name: points.name ?? words.join(', '),
       frequency: declared,
       unit:
@@ -127,7 +106,7 @@ export const alphavantage: Connector = {
         call.parameters['market'] ??
         null,
       lastUpdated: points.lastUpdated?.replace(' ', 'T') ?? null,
-      observations: observed(points.rows, declared),
+      rows: points.rows,
     }
   },
 }
@@ -148,31 +127,25 @@ function sizeOf({ definition }: Call, { start }: SeriesRange): { outputsize?: st
 
 async function search(keywords: string, { send, key }: ConnectorContext): Promise<readonly SeriesInfo[]> {
   const answer = await send({ path: [], query: { function: 'SYMBOL_SEARCH', keywords, apikey: key } })
-  const body = bodyOf(answer, () => pathNotFound(info, `symbols/${keywords}`))
+  const body = bodyOf(answer, `symbols/${keywords}`)
   return records(body['bestMatches']).flatMap((match) => {
     const fields = Object.fromEntries(
       Object.entries(match).map(([name, value]) => [name.replace(/^\d+\.\s*/, ''), value]),
     )
     const symbol = text(fields['symbol'])
     if (symbol === null) return []
-    return [
-      {
-        series_id: `TIME_SERIES_DAILY/${symbol}`,
-        name: text(fields['name']) ?? symbol,
-        frequency: 'daily',
-        unit: text(fields['currency']),
-        start: null,
-        end: null,
-      },
-    ]
+    const series_id = `TIME_SERIES_DAILY/${symbol}`
+    const name = text(fields['name']) ?? symbol
+    return [listed({ series_id, name, frequency: 'daily', unit: text(fields['currency']) })]
   })
 }
 
 /** The body of a success. Failures have status 200, too, and a sentence in one of three fields. */
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = record(openBody(answer, info, notFound))
+function bodyOf(answer: UpstreamAnswer, subject?: string): JsonRecord {
+  const body = record(openBody(answer))
   const error = text(body['Error Message'])
-  if (error !== null) throw /api ?key/i.test(error) ? keyRejected(info) : notFound()
+  if (error !== null)
+    throw /api ?key/i.test(error) ? new Failure('bad-key') : new Failure('no-results', { subject })
   const notice = text(body['Information']) ?? text(body['Note'])
   const hasData = Object.values(body).some((value) => typeof value === 'object' && value !== null)
   if (notice !== null && !hasData) throw noticed(notice)
@@ -182,13 +155,13 @@ function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
 
 function noticed(notice: string): Error {
   // This notice is tested first, because it also mentions the daily limit and advertises premium plans.
-  if (/per second|spreading out/i.test(notice)) return limitReached(info, 2)
+  if (/per second|spreading out/i.test(notice)) return new Failure('limited', { seconds: 2 })
   if (/premium (endpoint|feature|api function)/i.test(notice)) {
     const sentence = 'The key does not include this function or range at Alpha Vantage.'
-    return new ConnectorError('key_rejected', sentence, { provider: info.slug })
+    return new ConnectorError('key_rejected', sentence)
   }
-  if (/demo/i.test(notice) && /api key/i.test(notice)) return keyRejected(info)
-  if (/per minute/i.test(notice) && !/per day/i.test(notice)) return limitReached(info, 60)
+  if (/demo/i.test(notice) && /api key/i.test(notice)) return new Failure('bad-key')
+  if (/per minute/i.test(notice) && !/per day/i.test(notice)) return new Failure('limited')
   // The provider doesn't say when its day ends, so the next attempt is made after an hour.
-  return limitReached(info, DAY_SECONDS / 24)
+  return new Failure('limited', { seconds: DAY_SECONDS / 24 })
 }

@@ -1,4 +1,4 @@
-import type { Row } from '../../observations.ts'
+import type { Row } from '../../connector.ts'
 import { parsePeriod } from '../../periods.ts'
 import { isRecord, type JsonRecord, number, record, records, text } from '../../read.ts'
 
@@ -13,19 +13,20 @@ export interface Points {
   readonly rows: readonly Row[]
 }
 
-/** The usual fields; the first that an answer has is taken. */
+/** The usual fields; the first that an answer has is taken, else the one with the function's own name. */
 const PREFERRED = ['adjusted close', 'close', 'price', 'exchange rate']
 
 /**
  * Finds the data of an answer by their shape, not by the name of their field: `data` with date and value, an object by
  * times, or a single quote with its own time. undefined if there are none.
  */
-export function pointsOf(body: JsonRecord, field: string | undefined): Points | undefined {
+export function pointsOf(body: JsonRecord, function_: string, field: string | undefined): Points | undefined {
   if (Array.isArray(body['data'])) return economic(body, records(body['data']))
   const sections = Object.entries(body).filter(([name, value]) => isRecord(value) && !/^meta/i.test(name))
   const meta = plainNames(record(Object.entries(body).find(([name]) => /^meta/i.test(name))?.[1]))
   for (const [, section] of sections) {
-    const found = byTime(record(section), meta, field) ?? quote(plainNames(record(section)), field)
+    const choose = (values: JsonRecord) => fieldOf(values, function_, field)
+    const found = byTime(record(section), meta, choose) ?? quote(plainNames(record(section)), choose)
     if (found !== undefined) return found
   }
   return undefined
@@ -42,13 +43,15 @@ function economic(body: JsonRecord, rows: readonly JsonRecord[]): Points {
   }
 }
 
-function byTime(section: JsonRecord, meta: JsonRecord, wanted: string | undefined): Points | undefined {
+type Choose = (values: JsonRecord) => string | undefined
+
+function byTime(section: JsonRecord, meta: JsonRecord, choose: Choose): Points | undefined {
   const times = Object.entries(section).filter(
     ([time, values]) => isRecord(values) && parsePeriod(time) !== undefined,
   )
   const first = times[0]
   if (first === undefined) return undefined
-  const field = fieldOf(plainNames(record(first[1])), wanted)
+  const field = choose(plainNames(record(first[1])))
   if (field === undefined) return undefined
   return {
     name: null,
@@ -60,9 +63,9 @@ function byTime(section: JsonRecord, meta: JsonRecord, wanted: string | undefine
   }
 }
 
-function quote(values: JsonRecord, wanted: string | undefined): Points | undefined {
+function quote(values: JsonRecord, choose: Choose): Points | undefined {
   const time = text(values['latest trading day'] ?? values['last refreshed'])
-  const field = fieldOf(values, wanted)
+  const field = choose(values)
   if (time === null || field === undefined) return undefined
   const value = text(values[field])
   const isPercent = value?.endsWith('%') ?? false
@@ -76,10 +79,11 @@ function quote(values: JsonRecord, wanted: string | undefined): Points | undefin
   }
 }
 
-function fieldOf(values: JsonRecord, wanted: string | undefined): string | undefined {
+function fieldOf(values: JsonRecord, function_: string, wanted: string | undefined): string | undefined {
   const names = Object.keys(values)
   if (wanted !== undefined) return names.find((name) => name === wanted.toLowerCase())
-  return PREFERRED.find((name) => names.includes(name)) ?? names.find((name) => number(values[name]) !== null)
+  const usual = [...PREFERRED, function_.toLowerCase()].find((name) => names.includes(name))
+  return usual ?? names.find((name) => number(values[name]) !== null)
 }
 
 /**
@@ -87,9 +91,10 @@ function fieldOf(values: JsonRecord, wanted: string | undefined): string | undef
  * first, which is in the currency that was asked for.
  */
 function plainNames(values: JsonRecord): JsonRecord {
-  const named = Object.entries(values).map(([name, value]) => {
-    const plain = name.replace(/^\d+[a-z]?[.:]\s*/, '').replace(/\s*\([A-Z]{3,}\)$/, '')
-    return [plain.toLowerCase(), value] as const
-  })
-  return Object.fromEntries(named.reverse())
+  const plain: Record<string, JsonRecord[string]> = {}
+  for (const [name, value] of Object.entries(values)) {
+    const short = name.replace(/^\d+[a-z]?[.:]\s*/, '').replace(/\s*\([A-Z]{3,}\)$/, '')
+    plain[short.toLowerCase()] ??= value
+  }
+  return plain
 }

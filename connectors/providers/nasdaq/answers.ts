@@ -1,9 +1,10 @@
 import type { UpstreamAnswer } from '../../connector.ts'
-import { ConnectorError, keyRejected, limitReached, providerDown } from '../../errors.ts'
-import { type JsonRecord, notUnderstood, record, text } from '../../read.ts'
-import { openBody, refusedStatus } from '../../statuses.ts'
+import { providerInfo, rate } from '../../describe.ts'
+import { ConnectorError } from '../../errors.ts'
+import { absent, Failure, notUnderstood } from '../../failures.ts'
+import { type JsonRecord, openBody, record, refusedStatus, text } from '../../read.ts'
 
-export const info = {
+export const info = providerInfo({
   slug: 'nasdaq',
   name: 'Nasdaq Data Link',
   description: 'Tables and time series of Nasdaq Data Link, formerly Quandl.',
@@ -11,39 +12,35 @@ export const info = {
   tier: 'paid',
   baseUrl: 'https://data.nasdaq.com/api/v3',
   key: 'required',
+  keyPage: 'https://data.nasdaq.com/sign-up',
   limits: {
-    windows: [
-      { requests: 300, perSeconds: 10 },
-      { requests: 2000, perSeconds: 600 },
-      { requests: 50_000, perSeconds: 86_400 },
-    ],
+    windows: [rate(300, 10), rate(2000, 600), rate(50_000, 86_400)],
     concurrency: 1,
   },
-} as const
+})
 
 /**
  * The body of a success. A failure is `{quandl_error: {code: 'QELx04', message}}`; the third letter of the code is its
  * kind.
  */
-export function bodyOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const body = record(openBody(answer, info, notFound))
+export function bodyOf(answer: UpstreamAnswer): JsonRecord {
+  const body = record(openBody(answer))
   const error = body['quandl_error']
   const kind = /^QE([A-Z])/.exec(text(record(error)['code']) ?? '')?.[1]
   if (error === undefined && answer.status < 400) return body
   switch (kind) {
     case 'A':
-      throw keyRejected(info)
+      throw new Failure('bad-key')
     case 'C':
-      throw notFound()
+      throw absent()
     case 'L':
-      throw limitReached(info, 60)
+      throw new Failure('limited')
     case 'P':
       throw new ConnectorError('key_rejected', 'The key does not give access to this at Nasdaq Data Link.', {
-        provider: info.slug,
         remedy: 'own-key',
       })
     case 'X':
-      throw providerDown(info)
+      throw new Failure('failing')
     default:
       throw answer.status >= 400 ? refusedStatus(answer, info) : notUnderstood('an unknown kind of error')
   }

@@ -1,19 +1,9 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo } from '../../connector.ts'
-import { invalidSeriesId, pathNotFound, seriesNotFound } from '../../errors.ts'
-import { observed } from '../../observations.ts'
+import type { Connector, ConnectorContext, Page, SeriesInfo } from '../../connector.ts'
+import { categories, category } from '../../describe.ts'
+import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { fromPages } from '../../paging.ts'
 import { frequencyName } from '../../periods.ts'
-import {
-  isRecord,
-  type Json,
-  type JsonRecord,
-  list,
-  notUnderstood,
-  number,
-  record,
-  required,
-  text,
-} from '../../read.ts'
+import { isRecord, type Json, type JsonRecord, list, number, record, required, text } from '../../read.ts'
 import { bodyOf, info } from './answers.ts'
 import { listTable, TABLES, tableAt, tableSeries } from './tables.ts'
 
@@ -44,12 +34,12 @@ export const nasdaq: Connector = {
   async browse(path, context) {
     if (path === '') {
       return [
-        { path: 'tables', name: 'Tables', description: 'Tables of many series each', series: false },
-        ...Object.entries(DATABASES).map(([code, name]) => asCategory(code, name)),
+        category('tables', 'Tables', 'Tables of many series each', false),
+        ...categories(DATABASES, true),
       ]
     }
     if (path === 'tables') {
-      return Object.entries(TABLES).map(([code, { name }]) => asCategory(`tables/${code}`, name))
+      return Object.entries(TABLES).map(([code, { name }]) => category(`tables/${code}`, name))
     }
     if (tableAt(path) === undefined) await database(path, context)
     return []
@@ -59,52 +49,25 @@ export const nasdaq: Connector = {
     if (path === '' || path === 'tables') return { total: 0, series: [] }
     const at = tableAt(path)
     if (at !== undefined) {
-      if (at.table === undefined) throw pathNotFound(info, path)
-      return listTable(at.code, at.table, page, context, () => pathNotFound(info, path))
+      if (at.table === undefined) throw absent()
+      return listTable(at.code, at.table, page, context)
     }
-    const code = codeOf(path)
-    const fetch = async (number_: number, size: number) => {
-      const query = {
-        database_code: code,
-        page: number_,
-        per_page: size,
-        sort_by: 'id',
-        api_key: context.key,
-      }
-      const body = bodyOf(await context.send({ path: ['datasets.json'], query }), () =>
-        pathNotFound(info, path),
-      )
-      const total = number(record(body['meta'])['total_count'])
-      return { total, series: required(body, 'datasets').map(asSeries) }
-    }
-    return fromPages(page, fetch, PAGE)
+    return datasets({ database_code: codeOf(path), sort_by: 'id' }, page, context)
   },
 
   async search(question, page, context) {
-    const fetch = async (number_: number, size: number) => {
-      const query = { query: question, page: number_, per_page: size, api_key: context.key }
-      const answer = await context.send({ path: ['datasets.json'], query })
-      const body = bodyOf(answer, () => notUnderstood('the search is missing'))
-      const total = number(record(body['meta'])['total_count'])
-      return { total, series: required(body, 'datasets').map(asSeries) }
-    }
-    return { ...(await fromPages(page, fetch, PAGE)), categories: [] }
+    return { ...(await datasets({ query: question }, page, context)), categories: [] }
   },
 
   async series(id, range, context) {
-    if (id.startsWith('tables/')) return tableSeries(id, range, context, () => seriesNotFound(info, id))
+    if (id.startsWith('tables/')) return tableSeries(id, range, context)
     const [, db, code, column] = /^(\w+)\/([^/]+)(?:\/(.+))?$/.exec(id) ?? []
     if (db === undefined || code === undefined) {
-      throw invalidSeriesId(
-        info,
-        id,
-        'database and dataset, and a column where there are several, as FSE/BMW_X/Close',
-      )
+      throw malformed('database and dataset, and a column where there are several, as FSE/BMW_X/Close')
     }
-    const notFound = () => seriesNotFound(info, id)
     const query = { start_date: range.start, end_date: range.end, api_key: context.key }
     const answer = await context.send({ path: ['datasets', db, `${code}.json`], query })
-    const body = bodyOf(answer, notFound)
+    const body = bodyOf(answer)
     const dataset = record(body['dataset'] ?? body['dataset_data'])
     if (!('data' in dataset)) throw notUnderstood('the dataset has no data')
     const { frequency, name } = asSeries(dataset)
@@ -114,45 +77,48 @@ export const nasdaq: Connector = {
       columns.findIndex((each) => /^(date|period|month|quarter|year|day)$/i.test(each)),
     )
     const values = valueColumn(columns, dates, column)
-    if (values === undefined) throw notFound()
+    if (values === undefined) throw absent()
     const title = columns[values] ?? ''
     return {
-      series_id: id,
       name: title === '' || /^value$/i.test(title) ? name : `${name}, ${title}`,
       frequency,
-      unit: text(dataset['unit']),
+      unit: unitOf(dataset),
       lastUpdated: text(dataset['refreshed_at']),
+      notes: text(dataset['description']),
       // The provider dates a period by its last day.
-      observations: observed(
-        list(dataset['data']).map((row) => ({
-          time: cell(row, dates, columns),
-          value: cell(row, values, columns),
-        })),
-        frequency,
-      ),
+      rows: list(dataset['data']).map((row) => ({
+        time: cell(row, dates, columns),
+        value: cell(row, values, columns),
+      })),
     }
   },
 
   async checkKey(context) {
     const query = { code: 'MKPRU', 'qopts.per_page': 1, api_key: context.key }
     const answer = await context.send({ path: ['datatables', 'QDL', 'BCHAIN.json'], query })
-    bodyOf(answer, () => notUnderstood('the table for the check is missing'))
+    bodyOf(answer)
   },
+}
+
+function datasets(query: Readonly<Record<string, string>>, page: Page, { send, key }: ConnectorContext) {
+  const fetch = async (number_: number, size: number) => {
+    const paged = { ...query, page: number_, per_page: size, api_key: key }
+    const body = bodyOf(await send({ path: ['datasets.json'], query: paged }))
+    const total = number(record(body['meta'])['total_count'])
+    return { total, series: required(body, 'datasets').map(asSeries) }
+  }
+  return fromPages(page, fetch, PAGE)
 }
 
 async function database(path: string, { key, cached }: ConnectorContext): Promise<JsonRecord> {
   const headers = { accept: 'application/json' }
   const request = { path: ['databases', codeOf(path)], query: { api_key: key }, headers }
-  return cached(request, (answer) => bodyOf(answer, () => pathNotFound(info, path)))
+  return cached(request, bodyOf)
 }
 
 function codeOf(path: string): string {
-  if (!/^\w+$/.test(path)) throw pathNotFound(info, path)
+  if (!/^\w+$/.test(path)) throw absent()
   return path.toUpperCase()
-}
-
-function asCategory(code: string, name: string): Category {
-  return { path: code, name, description: '', series: true }
 }
 
 function asSeries(dataset: JsonRecord): SeriesInfo {
@@ -161,10 +127,16 @@ function asSeries(dataset: JsonRecord): SeriesInfo {
     series_id: id,
     name: text(dataset['name']) ?? id,
     frequency: frequencyName(text(dataset['frequency'])),
-    unit: text(dataset['unit']),
+    unit: unitOf(dataset),
     start: text(dataset['oldest_available_date']),
     end: text(dataset['newest_available_date']),
   }
+}
+
+/** The field is nearly always missing, but many descriptions have `Units: Billions of Dollars`. */
+function unitOf(dataset: JsonRecord): string | null {
+  const described = /\bunits?:\s*([^.;<>\n]+)/i.exec(text(dataset['description']) ?? '')?.[1]
+  return text(dataset['unit']) ?? described?.trim() ?? null
 }
 
 function valueColumn(

@@ -1,10 +1,9 @@
-import type { ConnectorContext, SeriesData, SeriesInfo, SeriesRange } from '../../connector.ts'
-import { invalidSeriesId } from '../../errors.ts'
-import { observed } from '../../observations.ts'
-import type { Page } from '../../paging.ts'
+import type { ConnectorContext, Page, SeriesData, SeriesInfo, SeriesRange } from '../../connector.ts'
+import { listed } from '../../describe.ts'
+import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { inferFrequency } from '../../periods.ts'
-import { type Json, type JsonRecord, list, notUnderstood, record, records, text } from '../../read.ts'
-import { bodyOf, info } from './answers.ts'
+import { type Json, type JsonRecord, list, record, records, text } from '../../read.ts'
+import { bodyOf } from './answers.ts'
 
 /** A table of the Tables API. The API has no list of its tables. */
 interface Table {
@@ -67,13 +66,12 @@ export async function listTable(
   { by, value }: Table,
   { limit, offset }: Page,
   context: ConnectorContext,
-  notFound: () => Error,
 ): Promise<{ total: null; series: readonly SeriesInfo[] }> {
   const { columns, rows } =
     by.length === 0
       ? { columns: [], rows: [[]] }
       : await context.cached(requestOf(code, { 'qopts.columns': by.join(',') }, context), (answer) =>
-          read(bodyOf(answer, notFound)),
+          read(bodyOf(answer)),
         )
   const ids = new Set(
     rows.map((row) => {
@@ -81,19 +79,17 @@ export async function listTable(
       return `tables/${code}/${value}${conditions.join('')}`
     }),
   )
-  const series = [...ids].sort().map((id) => ({
-    series_id: id,
-    name:
-      id
-        .split('/')
-        .slice(4)
-        .map((part) => part.replace(/^\w+=/, ''))
-        .join(', ') || code,
-    frequency: null,
-    unit: null,
-    start: null,
-    end: null,
-  }))
+  const series = [...ids].sort().map((id) =>
+    listed({
+      series_id: id,
+      name:
+        id
+          .split('/')
+          .slice(4)
+          .map((part) => part.replace(/^\w+=/, ''))
+          .join(', ') || code,
+    }),
+  )
   return { total: null, series: series.slice(offset, offset + limit) }
 }
 
@@ -101,10 +97,9 @@ export async function tableSeries(
   id: string,
   range: SeriesRange,
   context: ConnectorContext,
-  notFound: () => Error,
 ): Promise<SeriesData> {
   const match = /^tables\/(\w+\/\w+)\/(\w+)((?:\/\w+=[^/]*)*)$/.exec(id)
-  if (match === null) throw invalidSeriesId(info, id, SHAPE)
+  if (match === null) throw malformed(SHAPE)
   const [, code = '', column = '', text_ = ''] = match
   const filters = Object.fromEntries(
     text_
@@ -116,9 +111,9 @@ export async function tableSeries(
   const dates = new Set<string | null>()
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query = { ...filters, 'qopts.cursor_id': cursor }
-    const found = read(bodyOf(await context.send(requestOf(code.toUpperCase(), query, context)), notFound))
+    const found = read(bodyOf(await context.send(requestOf(code.toUpperCase(), query, context))))
     const date = found.columns.find((each) => DATE.test(each))
-    if (date === undefined || !found.columns.includes(column)) throw notFound()
+    if (date === undefined || !found.columns.includes(column)) throw absent()
     all.push(
       ...found.rows.map((row) => ({
         time: cell(row, date, found.columns),
@@ -128,25 +123,20 @@ export async function tableSeries(
     for (const row of found.rows) {
       const day = text(cell(row, date, found.columns))
       // The other pages are of no use then, and a table may have thousands.
-      if (day !== null && dates.has(day)) throw severalRows(id)
+      if (day !== null && dates.has(day))
+        throw malformed('followed by as many /column=value as tell one row a day')
       dates.add(day)
     }
     cursor = found.rows.length === 0 ? null : found.next
   }
-  if (all.length === 0 && range.start === undefined && range.end === undefined) throw notFound()
+  if (all.length === 0 && range.start === undefined && range.end === undefined) throw absent()
   const frequency = inferFrequency([...dates].filter((day) => day !== null).sort())
   return {
     series_id: id,
     name: [TABLES[code.toUpperCase()]?.name ?? code, ...Object.values(filters), column].join(', '),
     frequency,
-    unit: null,
-    lastUpdated: null,
-    observations: observed(all, frequency),
+    rows: all,
   }
-}
-
-function severalRows(id: string): Error {
-  return invalidSeriesId(info, id, 'followed by as many /column=value as tell one row a day')
 }
 
 function requestOf(

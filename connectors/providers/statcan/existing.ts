@@ -37,7 +37,7 @@ export async function existingPlaces(
 function tooFar(): ConnectorError {
   const sentence =
     'The series of this table at Statistics Canada can only be listed from the first one on, page by page.'
-  return new ConnectorError('invalid_option', sentence, { provider: 'statcan' })
+  return new ConnectorError('invalid_option', sentence)
 }
 
 /** A `1` for each position with a series, a `0` for each without; undefined if the service doesn't say. */

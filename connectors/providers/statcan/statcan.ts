@@ -5,7 +5,8 @@ import type {
   UpstreamAnswer,
   UpstreamRequest,
 } from '../../connector.ts'
-import { invalidSeriesId, pathNotFound, providerDown, seriesNotFound } from '../../errors.ts'
+import { category, providerInfo, rate } from '../../describe.ts'
+import { absent, Failure, malformed, notUnderstood } from '../../failures.ts'
 import { observed } from '../../observations.ts'
 import { addDays, isoDate } from '../../periods.ts'
 import {
@@ -14,28 +15,26 @@ import {
   type Json,
   type JsonRecord,
   list,
-  notUnderstood,
   number,
+  openBody,
   optional,
   records,
+  refusedStatus,
   required,
   text,
   timesTenTo,
 } from '../../read.ts'
-import { openBody, refusedStatus } from '../../statuses.ts'
 import { type Cube, coordinateOf, dimensionsAt, readCube, seriesAt, titleAt } from './cube.ts'
 import { existingPlaces } from './existing.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'statcan',
   name: 'Statistics Canada',
   description: 'The tables of Statistics Canada.',
   homepage: 'https://www.statcan.gc.ca/en/developers/wds',
-  tier: 'free',
   baseUrl: 'https://www150.statcan.gc.ca/t1/wds/rest',
-  key: 'none',
-  limits: { windows: [{ requests: 25, perSeconds: 1 }] },
-} as const
+  limits: { windows: [rate(25, 1)] },
+})
 
 /** Number of periods requested without a range. If a series has that many, the rest is requested by dates. */
 const LATEST = 6000
@@ -114,12 +113,9 @@ export const statcan: Connector = {
       return cubes
         .filter((cube) => subjectsOf(cube).includes(subject))
         .map((cube) => asCategory(subject, cube))
-    return [...new Set(cubes.flatMap(subjectsOf))].sort().map((code) => ({
-      path: code,
-      name: SUBJECTS[code] ?? `Subject ${code}`,
-      description: '',
-      series: false,
-    }))
+    return [...new Set(cubes.flatMap(subjectsOf))]
+      .sort()
+      .map((code) => category(code, SUBJECTS[code] ?? `Subject ${code}`, '', false))
   },
 
   async catalogue(context) {
@@ -130,7 +126,7 @@ export const statcan: Connector = {
   async list(path, page, context) {
     const [, product] = splitPath(path)
     if (product === undefined) return { total: 0, series: [] }
-    const cube = await cubeOf(product, context, () => pathNotFound(info, path))
+    const cube = await cubeOf(product, context)
     const frequency = FREQUENCIES[cube.frequencyCode] ?? null
     const places = await existingPlaces(cube, page, context)
     const codes = await codeSets(context)
@@ -139,12 +135,11 @@ export const statcan: Connector = {
   },
 
   async series(id, range, context) {
-    const notFound = () => seriesNotFound(info, id)
-    const object = await dataOf(id, range, context, notFound)
+    const object = await dataOf(id, range, context)
     const points = required(object, 'vectorDataPoint')
     const frequency = FREQUENCIES[text(points.at(-1)?.['frequencyCode']) ?? ''] ?? null
     const product = text(object['productId'])
-    const cube = product === null ? undefined : await optional(cubeOf(product, context, notFound))
+    const cube = product === null ? undefined : await optional(cubeOf(product, context))
     const coordinate = text(object['coordinate']) ?? ''
     const name = firstText(object, 'SeriesTitleEn', 'seriesTitleEn')
     const dimensions = cube === undefined ? [] : dimensionsAt(cube, coordinate)
@@ -155,7 +150,6 @@ export const statcan: Connector = {
       number(point['scalarFactorCode'] ?? object['scalarFactorCode']) ?? 0
     const power = powerOf(points.at(-1))
     return {
-      series_id: id,
       name: name ?? (cube === undefined ? id : titleAt(cube, coordinate)),
       frequency: frequency ?? FREQUENCIES[cube?.frequencyCode ?? ''] ?? null,
       unit: [unitName(codes, unitCode), SCALES[power]].filter((part) => part != null).join(', ') || null,
@@ -182,14 +176,16 @@ export const statcan: Connector = {
 }
 
 function cubesOf({ cached }: ConnectorContext): Promise<readonly JsonRecord[]> {
-  const missing = () => notUnderstood('the list of tables is missing')
-  return cached({ path: ['getAllCubesListLite'] }, (answer) => records(bodyOf(answer, missing)))
+  return cached({ path: ['getAllCubesListLite'] }, (answer) => {
+    if (answer.status === 404) throw notUnderstood('the list of tables is missing')
+    return records(bodyOf(answer))
+  })
 }
 
 function splitPath(path: string): [subject?: string, product?: string] {
   if (path === '') return []
   const match = /^(\d{2})(?:\/(\d+))?$/.exec(path)
-  if (match === null) throw pathNotFound(info, path)
+  if (match === null) throw absent()
   return match[2] === undefined ? [match[1]!] : [match[1]!, match[2]]
 }
 
@@ -197,16 +193,15 @@ async function dataOf(
   id: string,
   range: { readonly start?: string; readonly end?: string },
   { send }: ConnectorContext,
-  notFound: () => Error,
 ): Promise<JsonRecord> {
   const [, vector, product, coordinate] = /^(?:v?(\d+)|(\d+)\/(\d+(?:\.\d+){0,9}))$/i.exec(id) ?? []
-  const ask = async (request: UpstreamRequest) => objectOf(await send(request), notFound)
+  const ask = async (request: UpstreamRequest) => objectOf(await send(request))
   if (product !== undefined && coordinate !== undefined) {
     const item = { productId: Number(product), coordinate: coordinateOf(coordinate), latestN: LATEST }
     return ask({ method: 'POST', path: ['getDataFromCubePidCoordAndLatestNPeriods'], json: [item] })
   }
   if (vector === undefined)
-    throw invalidSeriesId(info, id, 'a vector, as v41690973, or a table and a coordinate, as 18100004/2.2')
+    throw malformed('a vector, as v41690973, or a table and a coordinate, as 18100004/2.2')
   const byDates = () => {
     const query = {
       vectorIds: `"${vector}"`,
@@ -221,19 +216,18 @@ async function dataOf(
   return list(latest['vectorDataPoint']).length < LATEST ? latest : byDates()
 }
 
-function cubeOf(product: string, { cached }: ConnectorContext, notFound: () => Error): Promise<Cube> {
+function cubeOf(product: string, { cached }: ConnectorContext): Promise<Cube> {
   const request = {
     method: 'POST',
     path: ['getCubeMetadata'],
     json: [{ productId: Number(product) }],
   } as const
-  return cached(request, (answer) => readCube(objectOf(answer, notFound)))
+  return cached(request, (answer) => readCube(objectOf(answer)))
 }
 
 /** The provider's lists of codes; `{}` if they can't be had, since a series is useful without them. */
 async function codeSets({ cached }: ConnectorContext): Promise<JsonRecord> {
-  const notFound = () => notUnderstood('no code sets')
-  return (await optional(cached({ path: ['getCodeSets'] }, (answer) => objectOf(answer, notFound)))) ?? {}
+  return (await optional(cached({ path: ['getCodeSets'] }, (answer) => objectOf(answer)))) ?? {}
 }
 
 function unitName(codes: JsonRecord, code: string | null): string | null {
@@ -259,20 +253,20 @@ function statusOf(codes: JsonRecord, point: JsonRecord): string | undefined {
   return words.length === 0 ? undefined : words.join(', ')
 }
 
-function bodyOf(answer: UpstreamAnswer, notFound: () => Error) {
+function bodyOf(answer: UpstreamAnswer) {
   // Tables are locked while they are being released, in the morning.
-  if (answer.status === 409) throw providerDown(info)
-  if (answer.status === 406) throw notFound()
-  const body = openBody(answer, info, notFound)
+  if (answer.status === 409) throw new Failure('failing')
+  if (answer.status === 406) throw absent()
+  const body = openBody(answer)
   if (answer.status >= 400) throw refusedStatus(answer, info)
   return body
 }
 
 /** The first `object` of `[{status, object}]`. If the item failed, `object` is a sentence. */
-function objectOf(answer: UpstreamAnswer, notFound: () => Error): JsonRecord {
-  const [item] = records(bodyOf(answer, notFound))
-  if (item === undefined) throw notFound()
-  if (!isRecord(item['object'])) throw notFound()
+function objectOf(answer: UpstreamAnswer): JsonRecord {
+  const [item] = records(bodyOf(answer))
+  if (item === undefined) throw absent()
+  if (!isRecord(item['object'])) throw absent()
   return item['object']
 }
 

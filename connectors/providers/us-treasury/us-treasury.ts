@@ -1,22 +1,27 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../../connector.ts'
-import { invalidSeriesId, pathNotFound, seriesNotFound } from '../../errors.ts'
-import { observed } from '../../observations.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../../connector.ts'
+import { category, listed, providerInfo } from '../../describe.ts'
+import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { slice } from '../../paging.ts'
-import { inferFrequency } from '../../periods.ts'
-import { type JsonRecord, notUnderstood, number, record, records, text } from '../../read.ts'
-import { openBody, refusedStatus } from '../../statuses.ts'
+import { inferFrequency, periodOfDate } from '../../periods.ts'
+import {
+  type Json,
+  type JsonRecord,
+  number,
+  openBody,
+  record,
+  records,
+  refusedStatus,
+  text,
+} from '../../read.ts'
 import { type Table, tables } from './tables.ts'
 
-const info = {
+const info = providerInfo({
   slug: 'us-treasury',
   name: 'U.S. Treasury',
   description: 'Debt, cash balance, interest and exchange rates of the United States, by its Fiscal Service.',
   homepage: 'https://fiscaldata.treasury.gov',
-  tier: 'free',
   baseUrl: 'https://api.fiscaldata.treasury.gov/services/api/fiscal_service',
-  key: 'none',
-  limits: { windows: [] },
-} as const
+})
 
 /** The largest page; the service refuses more with a 400. */
 const PAGE = 10_000
@@ -41,16 +46,11 @@ export const usTreasury: Connector = {
       tableAt(path)
       return []
     }
-    return tables.map(({ path, name, description }) => ({ path, name, description, series: true }))
+    return tables.map(asCategory)
   },
 
   async catalogue() {
-    const categories = tables.map(({ path, name, description }) => ({
-      path,
-      name,
-      description,
-      series: true,
-    }))
+    const categories = tables.map(asCategory)
     const series = tables
       .filter(({ by }) => by.length === 0)
       .flatMap((table) =>
@@ -60,7 +60,6 @@ export const usTreasury: Connector = {
   },
 
   async list(path, page, context) {
-    if (path === '') return { total: 0, series: [] }
     const table = tableAt(path)
     const groups = table.by.length === 0 ? [{}] : await groupsOf(table, context)
     return slice(
@@ -73,7 +72,6 @@ export const usTreasury: Connector = {
 
   async series(id, range, context) {
     const { path, field: asked, group, table } = parseId(id)
-    const notFound = () => seriesNotFound(info, id)
     const filter = [
       ...(range.start === undefined ? [] : [`record_date:gte:${range.start}`]),
       ...(range.end === undefined ? [] : [`record_date:lte:${lastRecord(range.end, table)}`]),
@@ -87,30 +85,49 @@ export const usTreasury: Connector = {
     const columns = ['record_date', asked, moved, ...Object.keys(group)].filter((each) => each !== undefined)
     const fields = asked === undefined ? undefined : columns.join(',')
     const query = { fields, filter: filter === '' ? undefined : filter, sort: 'record_date' }
-    const { rows, meta } = await allPages(path, query, context, notFound)
+    const { rows, meta } = await allPages(path, query, context)
     const hasRange = range.start !== undefined || range.end !== undefined
-    if (rows.length === 0 && !hasRange) throw notFound()
+    if (rows.length === 0 && !hasRange) throw absent()
     const field = asked ?? valueField(rows[0] ?? {}, meta)
-    if (field === undefined || (rows.length > 0 && !rows.some((row) => field in row))) throw notFound()
+    if (field === undefined || (rows.length > 0 && !rows.some((row) => field in row))) throw absent()
     const matching = rows.filter((row) =>
       Object.entries(group).every(([column, value]) => text(row[column]) === value),
     )
     const dates = matching.flatMap((row) => text(row['record_date']) ?? [])
     const frequency = table?.frequency ?? inferFrequency(dates.sort())
-    if (table === undefined && isAmbiguous(matching, field)) throw invalidSeriesId(info, id, SEVERAL)
+    if (table === undefined && isAmbiguous(matching, field)) throw malformed(SEVERAL)
     const label = table?.fields[field] ?? text(record(meta['labels'])[field]) ?? field
     return {
-      series_id: id,
       name: titleOf(table?.name, label, group),
       frequency,
       unit: unitOf(path, field, label, text(record(meta['dataTypes'])[field])),
-      lastUpdated: null,
-      observations: observed(
-        matching.map((row) => ({ time: row['record_date'], value: amountIn(row, field, moved) })),
-        frequency,
+      rows: lastOfEach(
+        matching.map((row) => ({ time: text(row['record_date']), value: amountIn(row, field, moved) })),
+        table?.frequency,
       ),
     }
   },
+}
+
+interface Dated {
+  readonly time: string | null
+  readonly value: Json | undefined
+  readonly status?: string
+}
+
+/**
+ * Of several rows in one period the last, whose status tells the others: a rate of exchange may be amended before its
+ * quarter ends.
+ */
+function lastOfEach(rows: readonly Dated[], frequency: string | undefined): readonly Dated[] {
+  if (frequency === undefined || frequency === 'daily') return rows
+  const sorted = rows.toSorted((a, b) => Date.parse(a.time ?? '') - Date.parse(b.time ?? ''))
+  const periods = Map.groupBy(sorted, ({ time }) => time && periodOfDate(time, frequency).date)
+  return [...periods.values()].map((all): Dated => {
+    const [last, ...earlier] = all.toReversed() as [Dated, ...Dated[]]
+    const others = earlier.map(({ time, value }) => `${text(value)} on ${time}`)
+    return others.length === 0 ? last : { ...last, status: `amended, before: ${others.join(', ')}` }
+  })
 }
 
 /** Whether rows of one date have different values, so that they belong to several series. */
@@ -144,7 +161,7 @@ type Group = Readonly<Record<string, string>>
 
 function tableAt(path: string): Table {
   const table = tables.find((each) => each.path === path)
-  if (table === undefined) throw pathNotFound(info, path)
+  if (table === undefined) throw absent()
   return table
 }
 
@@ -152,7 +169,7 @@ function tableAt(path: string): Table {
 async function groupsOf(table: Table, context: ConnectorContext): Promise<readonly Group[]> {
   const query = { fields: table.by.join(','), sort: '-record_date', 'page[number]': 1, 'page[size]': LATEST }
   return context.cached({ path: table.path.split('/'), query }, (answer) => {
-    const { rows } = read(answer, () => pathNotFound(info, table.path))
+    const { rows } = read(answer)
     const groups = rows.map(
       (row): Group => Object.fromEntries(table.by.map((column) => [column, text(row[column]) ?? ''])),
     )
@@ -175,8 +192,7 @@ function parseId(id: string): {
   // The paths of most tables have four parts, so a fifth is a field.
   const depth = table?.path.split('/').length ?? Math.min(4, steps.length)
   const field = steps[depth]
-  if (!/^v\d+(\/[a-z0-9_]+){2,5}$/.test(address) || steps.length > depth + 1)
-    throw invalidSeriesId(info, id, shape)
+  if (!/^v\d+(\/[a-z0-9_]+){2,5}$/.test(address) || steps.length > depth + 1) throw malformed(shape)
   const group = Object.fromEntries(
     conditions.map((condition) => {
       const [column = ''] = condition.split('=', 1)
@@ -184,8 +200,7 @@ function parseId(id: string): {
     }),
   )
   const missing = table?.by.filter((column) => !(column in group)) ?? []
-  if (missing.length > 0)
-    throw invalidSeriesId(info, id, `followed by ${missing.map((each) => `/${each}=…`).join('')}`)
+  if (missing.length > 0) throw malformed(`followed by ${missing.map((each) => `/${each}=…`).join('')}`)
   return {
     path: steps.slice(0, depth).join('/'),
     field: field ?? Object.keys(table?.fields ?? {})[0],
@@ -198,12 +213,11 @@ async function allPages(
   path: string,
   query: Readonly<Record<string, string | undefined>>,
   { send }: ConnectorContext,
-  notFound: () => Error,
 ): Promise<{ rows: readonly JsonRecord[]; meta: JsonRecord }> {
   const all: JsonRecord[] = []
   for (let page = 1; ; page++) {
     const paged = { ...query, 'page[number]': page, 'page[size]': PAGE }
-    const { rows, meta } = read(await send({ path: path.split('/'), query: paged }), notFound)
+    const { rows, meta } = read(await send({ path: path.split('/'), query: paged }))
     all.push(...rows)
     const total = number(meta['total-count']) ?? 0
     if (rows.length === 0 || page * PAGE >= total) return { rows: all, meta }
@@ -214,12 +228,9 @@ async function allPages(
  * `{data, meta}`, or just `[]` if there is no data. An unknown path is answered with 404 in HTML, an unknown field with
  * 400.
  */
-function read(
-  answer: UpstreamAnswer,
-  notFound: () => Error,
-): { rows: readonly JsonRecord[]; meta: JsonRecord } {
-  if (answer.status === 400) throw notFound()
-  const body = openBody(answer, info, notFound)
+function read(answer: UpstreamAnswer): { rows: readonly JsonRecord[]; meta: JsonRecord } {
+  if (answer.status === 400) throw absent()
+  const body = openBody(answer)
   if (answer.status >= 400) throw refusedStatus(answer, info)
   const { data, meta } = Array.isArray(body) ? { data: body, meta: null } : record(body)
   if (data === undefined) throw notUnderstood('data is missing')
@@ -234,16 +245,18 @@ function valueField(row: JsonRecord, meta: JsonRecord): string | undefined {
   return names.find(isValue) ?? names.find((name) => /_(amt|rate|bal|qty)$/.test(name))
 }
 
+function asCategory({ path, name, description }: Table): Category {
+  return category(path, name, description)
+}
+
 function asSeries(table: Table, field: string, label: string, group: Group): SeriesInfo {
   const conditions = Object.entries(group).map(([column, value]) => `/${column}=${value}`)
-  return {
+  return listed({
     series_id: `${table.path}/${field}${conditions.join('')}`,
     name: titleOf(table.name, label, group),
     frequency: table.frequency,
     unit: unitOf(table.path, field, label, undefined),
-    start: null,
-    end: null,
-  }
+  })
 }
 
 function titleOf(table: string | undefined, label: string, group: Group): string {

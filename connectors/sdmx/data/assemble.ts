@@ -1,3 +1,4 @@
+import { Failure } from '../../failures.ts'
 import { chooseDimensions, matches } from '../keys.ts'
 import type { DataMessage, DataSeries, Expected, RawObservation } from './message.ts'
 
@@ -54,19 +55,24 @@ export function assemble(
     if (block.observations.length === 0) add(common, new Map())
     for (const { components, value } of block.observations) {
       const key = ids.map((id, i) => common[i] || lookUp(components, id))
-      const period = components.get(TIME) ?? block.components.get(TIME) ?? ''
+      const period = components.get(TIME) ?? block.components.get(TIME)
+      if (period === undefined) throw new Failure('no-time', { what: 'An observation has no time.' })
       const status = statuses.map((id) => components.get(id)).find(Boolean)
       const multiplier = MULTIPLIERS.map((id) => components.get(id)).find((one) => one !== undefined)
-      add(key, components)?.push({ period, value, multiplier, status, withdrawn: block.withdrawn ?? false })
+      const revised = components.get('OBS_REV') === '1'
+      const withdrawn = block.withdrawn ?? false
+      add(key, components)?.push({ period, value, multiplier, status, revised, withdrawn })
     }
   }
-  return { name, dimensions: ids, certain, guessed, series: builder.all(), labels }
+  return { name, dimensions: ids, certain, guessed, series: builder.all(), other: builder.other, labels }
 }
 
 /** Collects observations by series, leaving out series that were not asked for. */
 export class SeriesBuilder {
   readonly #expected: Expected
   readonly #series = new Map<string, DataSeries & { readonly observations: RawObservation[] }>()
+  /** The key of a series that was left out. */
+  other: string | undefined
 
   constructor(expected: Expected) {
     this.#expected = expected
@@ -80,7 +86,10 @@ export class SeriesBuilder {
     const name = key.join('.')
     const known = this.#series.get(name)
     if (known) return known.observations
-    if (this.#expected.pattern && !matches(key, this.#expected.pattern)) return undefined
+    if (this.#expected.pattern && !matches(key, this.#expected.pattern)) {
+      this.other ??= name
+      return undefined
+    }
     const made = { key, attributes: attributes(), observations: [] }
     this.#series.set(name, made)
     return made.observations

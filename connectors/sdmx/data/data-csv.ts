@@ -1,4 +1,4 @@
-import { notUnderstood } from '../failures.ts'
+import { Failure, notUnderstood } from '../../failures.ts'
 import { type Candidate, chooseDimensions } from '../keys.ts'
 import { type CsvTable, parseCsv } from '../text/csv.ts'
 import { MULTIPLIERS, SeriesBuilder, STATUSES } from './assemble.ts'
@@ -28,17 +28,75 @@ interface Column {
  * Bank's semicolons, Eurostat's `LAST UPDATE`. Columns are found by name, in any order.
  */
 export function readDataCsv(text: string, expected: Expected): DataMessage {
-  const table = parseCsv(text)
+  const parsed = parseCsv(text)
+  const table = { ...parsed, rows: withoutDeleted(parsed) }
+  const { columns, components, time, value, dimensions, multiplier, status, ...found } = layoutOf(
+    table,
+    expected,
+  )
+  const { ids, certain, guessed } = found
+  const attributes = columns.filter((one) => one !== time && one !== value)
+  const builder = new SeriesBuilder(expected)
+  // In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands.
+  const number = (text: string) =>
+    table.delimiter === ';' && /^[+-]?[\d.]*,\d+$/.test(text)
+      ? text.replaceAll('.', '').replace(',', '.')
+      : text
+  // In SDMX-CSV 2.0 a row without an observation contains attributes: of the series, or, if it leaves dimensions empty,
+  // of all series with its other codes.
+  const isShared = (row: readonly string[]) =>
+    certain && dimensions.some((one) => one && codeOf(row, one) === '')
+  const { shared, alone, valued, empty } = grouped(table.rows, (row) => {
+    if (codeOf(row, time) === '') return isShared(row) ? 'shared' : 'alone'
+    return codeOf(row, value) === '' ? 'empty' : 'valued'
+  })
+  const sharedCell = (column: Column, key: readonly string[]) => {
+    const holds = (row: readonly string[]) =>
+      dimensions.every((one, i) => ['', key[i]].includes(codeOf(row, one)))
+    return shared.find((row) => holds(row) && codeOf(row, column) !== '')?.[column.index] ?? ''
+  }
+  // A series has the attributes of its first row, and rows without a value may leave them empty.
+  for (const row of [...alone, ...valued, ...empty]) {
+    const key = dimensions.map((column) => codeOf(row, column))
+    const period = codeOf(row, time)
+    const observations = builder.series(
+      key,
+      () =>
+        new Map(
+          attributes.map((one) => [attributeId(one), codeOf(row, one) || codeIn(sharedCell(one, key), one)]),
+        ),
+    )
+    if (period === '') continue
+    observations?.push({
+      period,
+      value: number(codeOf(row, value)),
+      // An empty cell means the multiplier of the series.
+      multiplier: codeOf(row, multiplier) || undefined,
+      status: status && codeOf(row, status),
+    })
+  }
+  return {
+    name: flowName(columns, table),
+    dimensions: ids,
+    certain,
+    guessed,
+    series: builder.all(),
+    other: builder.other,
+    labels: labelsOf(components, table),
+  }
+}
+
+/** The columns of a table by what they contain; the dimensions are in the order of the key. */
+function layoutOf(table: CsvTable, expected: Expected) {
   const columns = columnsOf(table)
   const time = columns.find(({ id }) => TIME_COLUMN.test(id))
   const value = VALUE_COLUMNS.map((name) => columns.find(({ id }) => name.test(id))).find(Boolean)
+  if (!time && value) throw new Failure('no-time', { what: 'The rows have no time.' })
   // A list of series keys has neither column, but says to which dataflow it belongs.
   if ((!time || !value) && !columns.some(({ id }) => FRAME.test(id))) {
     throw notUnderstood('CSV without the columns TIME_PERIOD and OBS_VALUE')
   }
   const components = columns.filter((one) => one !== time && one !== value && !FRAME.test(one.id))
-  const cell = (row: readonly string[], column: Column | undefined) =>
-    column ? codeIn(row[column.index]!, column) : ''
   const keyed = dimensionsByKeyColumn(table, columns, components)
   const leading = time && value ? components.filter(({ index }) => index < time.index) : components
   const choose = (among: readonly Column[]) =>
@@ -53,57 +111,20 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   const others = certain ? [] : separating(table, named, leading, time, value)
   const dimensions = [...named, ...others]
   const ids = [...chosen, ...others.map(({ id }) => id)]
-  const attributes = columns.filter((one) => one !== time && one !== value)
   const multiplier = components.find(({ id }) => MULTIPLIERS.some((one) => one === id))
   const free = components.filter((one) => !dimensions.includes(one))
   const status = STATUSES.map((name) => free.find(({ id }) => id.toUpperCase() === name)).find(Boolean)
-  const builder = new SeriesBuilder(expected)
-  // In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands.
-  const number = (text: string) =>
-    table.delimiter === ';' && /^[+-]?[\d.]*,\d+$/.test(text)
-      ? text.replaceAll('.', '').replace(',', '.')
-      : text
-  // In SDMX-CSV 2.0 a row without an observation contains attributes: of the series, or, if it leaves dimensions empty,
-  // of all series with its other codes.
-  const isShared = (row: readonly string[]) =>
-    certain && dimensions.some((one) => one && cell(row, one) === '')
-  const { shared, alone, valued, empty } = grouped(table.rows, (row) => {
-    if (cell(row, time) === '') return isShared(row) ? 'shared' : 'alone'
-    return cell(row, value) === '' ? 'empty' : 'valued'
-  })
-  const sharedCell = (column: Column, key: readonly string[]) => {
-    const holds = (row: readonly string[]) =>
-      dimensions.every((one, i) => ['', key[i]].includes(cell(row, one)))
-    return shared.find((row) => holds(row) && cell(row, column) !== '')?.[column.index] ?? ''
-  }
-  // A series has the attributes of its first row, and rows without a value may leave them empty.
-  for (const row of [...alone, ...valued, ...empty]) {
-    const key = dimensions.map((column) => cell(row, column))
-    const period = cell(row, time)
-    const observations = builder.series(
-      key,
-      () =>
-        new Map(
-          attributes.map((one) => [attributeId(one), cell(row, one) || codeIn(sharedCell(one, key), one)]),
-        ),
-    )
-    if (period === '') continue
-    observations?.push({
-      period,
-      value: number(cell(row, value)),
-      // An empty cell means the multiplier of the series.
-      multiplier: cell(row, multiplier) || undefined,
-      status: status && cell(row, status),
-    })
-  }
-  return {
-    name: flowName(columns, table),
-    dimensions: ids,
-    certain,
-    guessed,
-    series: builder.all(),
-    labels: labelsOf(components, table),
-  }
+  return { columns, components, time, value, dimensions, ids, certain, guessed, multiplier, status }
+}
+
+function codeOf(row: readonly string[], column: Column | undefined): string {
+  return column ? codeIn(row[column.index]!, column) : ''
+}
+
+/** In SDMX-CSV 2.0 a row with the action `D` tells of an observation that was deleted. */
+function withoutDeleted({ columns, rows }: CsvTable): CsvTable['rows'] {
+  const action = columns.findIndex((name) => name.toUpperCase() === 'ACTION')
+  return action === -1 ? rows : rows.filter((row) => row[action] !== 'D')
 }
 
 /** Rows by their content: observations with and without a value, and attributes of one series or of several. */

@@ -1,4 +1,4 @@
-import { notUnderstood } from '../failures.ts'
+import { notUnderstood } from '../../failures.ts'
 import { refuseJsonFailure } from '../refusals.ts'
 import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from '../text/json.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'

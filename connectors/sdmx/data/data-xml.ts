@@ -1,4 +1,5 @@
-import { notUnderstood, refuseCode } from '../failures.ts'
+import { notUnderstood } from '../../failures.ts'
+import { refuseCode } from '../refusals.ts'
 import { attribute, attributes, child, children, parseXml, textOf, type XmlElement } from '../text/xml.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'

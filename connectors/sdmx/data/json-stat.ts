@@ -1,4 +1,4 @@
-import { notUnderstood } from '../failures.ts'
+import { notUnderstood } from '../../failures.ts'
 import { type Json, type JsonRecord, listOf, record, textOf } from '../text/json.ts'
 import { assemble, type Block, type BlockObservation, TIME } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'

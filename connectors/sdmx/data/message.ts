@@ -8,6 +8,8 @@ export interface RawObservation {
   readonly multiplier: string | undefined
   /** `OBS_STATUS`, or Eurostat's flags, which take its place. */
   readonly status?: string | undefined
+  /** `OBS_REV`, with which INSEE marks a revised value. */
+  readonly revised?: boolean
   /** Whether the provider took the observation back, in an answer with the history of its data. */
   readonly withdrawn?: boolean
 }
@@ -36,6 +38,8 @@ export interface DataMessage {
   /** See `Dimensions.guessed`. */
   readonly guessed: boolean
   readonly series: readonly DataSeries[]
+  /** The key of a series in the answer that was not asked for; undefined if there is none. */
+  readonly other?: string | undefined
   readonly labels: Labels
 }
 

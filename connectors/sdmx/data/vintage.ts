@@ -1,4 +1,4 @@
-import { SdmxFailure } from '../failures.ts'
+import { Failure } from '../../failures.ts'
 import type { DataMessage, DataSeries, RawObservation } from './message.ts'
 
 /** A data set of an answer with the history of its data. */
@@ -26,7 +26,7 @@ export function disseminatedBy<DataSet>(
     const since = withdrawn ? validTo : validFrom
     return since === undefined || since.slice(0, day.length) > day ? [] : [{ dataSet, withdrawn, since }]
   })
-  if (known.length === 0) throw new SdmxFailure('no-history', 'No data set was valid on that day.')
+  if (known.length === 0) throw new Failure('no-history', { what: 'No data set was valid on that day.' })
   return known.sort((a, b) => Date.parse(b.since) - Date.parse(a.since))
 }
 

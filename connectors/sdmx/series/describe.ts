@@ -1,4 +1,3 @@
-import { frequencyName } from '../../periods.ts'
 import { type Json, number } from '../../read.ts'
 import { MULTIPLIERS } from '../data/assemble.ts'
 import type { DataSeries, Labels } from '../data/message.ts'
@@ -9,9 +8,19 @@ import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
 export type Names = (component: string, code: string) => string | undefined
 
 /** Attributes that contain the title of a series, best first. */
-const TITLES = ['TITLE', 'TITLE_EN', 'BBK_TITLE_ENG', 'TITLE_TS', 'SERIES_NAME', 'TITLE_COMPL', 'EXT_TITLE']
+const TITLES = [
+  'TITLE',
+  'TITLE_EN',
+  'BBK_TITLE_ENG',
+  'BBK_TITLE',
+  'TITLE_TS',
+  'SERIES_NAME',
+  'TITLE_COMPL',
+  'EXT_TITLE',
+]
 const UNITS = ['UNIT_MEASURE', 'UNIT', 'UNIT_MEAS', 'UNIT_ENG', 'BBK_UNIT_ENG', 'BBK_UNIT', 'EXT_UNIT']
-const FREQUENCIES = ['FREQ', 'FREQUENCY', 'BBK_STD_FREQ', 'TIME_FORMAT']
+/** Components that contain the frequency, best first. */
+export const FREQUENCIES = ['FREQ', 'FREQUENCY', 'BBK_STD_FREQ', 'TIME_FORMAT']
 
 const POWERS: Readonly<Record<string, string>> = {
   1: 'tens',
@@ -59,15 +68,6 @@ export function nameOf(
   return parts.length > 0 ? `${flow}: ${parts.join(', ')}` : flow
 }
 
-export function frequencyOf(series: DataSeries, names: Names): string | null {
-  for (const id of FREQUENCIES) {
-    const found = firstComponent(series, [id])
-    const name = found && (frequencyName(found.value) ?? frequencyName(names(found.id, found.value)))
-    if (name) return name
-  }
-  return null
-}
-
 /** The code of a series' unit, if no name for it is known yet. */
 export function unitCodeOf(
   series: DataSeries,
@@ -85,6 +85,8 @@ export function unitOf(
   provider: SdmxProvider,
   wanted: Multiplier,
 ): string | null {
+  const special = provider.unit?.((id) => firstComponent(series, [id])?.value ?? '')
+  if (special !== undefined) return special
   const unit = firstComponent(series, provider.units ?? UNITS)
   const { multiplier, power = '0' } = scaleOf(series, wanted)
   const isNamed = multiplier === 'named' && Number(power) !== 0

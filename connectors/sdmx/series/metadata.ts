@@ -11,6 +11,8 @@ const ADJUSTMENTS = [
   'S_ADJ',
   'SEASONAL_ADJ',
   'SEAS_ADJ',
+  // At INSEE.
+  'CORRECTION',
   // At the Australian Bureau of Statistics.
   'TSEST',
 ]

@@ -1,13 +1,14 @@
 import type { SeriesData, SeriesRange, UpstreamRequest } from '../../connector.ts'
-import { ConnectorError, invalidSeriesId, quoted } from '../../errors.ts'
+import { ConnectorError, quoted } from '../../errors.ts'
+import { absent, Failure, malformed } from '../../failures.ts'
 import { parsePeriod } from '../../periods.ts'
+import { optional } from '../../read.ts'
 import { readData } from '../data/data.ts'
 import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
-import { SdmxFailure } from '../failures.ts'
 import { flowText, parseSeriesId, type SeriesId } from '../flow-reference.ts'
 import { isExact, isOpen } from '../keys.ts'
 import type { PeriodRange, Session } from '../provider.ts'
-import { optional, wide } from '../session.ts'
+import { isOfMessage, wide } from '../session.ts'
 import {
   componentName,
   type FlowStructure,
@@ -16,18 +17,10 @@ import {
   flowStructure,
   qualified,
 } from '../structures/flow-structure.ts'
-import {
-  frequencyOf,
-  hasTitle,
-  type Names,
-  nameOf,
-  namesFrom,
-  scaleOf,
-  unitCodeOf,
-  unitOf,
-} from './describe.ts'
+import { hasTitle, type Names, nameOf, namesFrom, scaleOf, unitCodeOf, unitOf } from './describe.ts'
+import { frequencyOf, namedFrequency } from './frequency.ts'
 import { dimensionsOf, lastUpdatedOf, metadataOf } from './metadata.ts'
-import { frequencyIn, observationsOf } from './observations.ts'
+import { observationsOf } from './observations.ts'
 import { periodRange } from './range.ts'
 
 /** How many series the error message for an ambiguous id lists. */
@@ -37,7 +30,7 @@ const EXAMPLES = 3
 export async function fetchSeries(session: Session, id: string, range: SeriesRange): Promise<SeriesData> {
   const found = await fetchMatching(session, id, range)
   const [series, ...others] = found.message.series
-  if (!series) throw new SdmxFailure('no-results', 'The answer has no series.')
+  if (!series) throw nothingFound(found.message)
   if (others.length > 0) throw await ambiguous(session, found)
   return { ...(await described(session, found, range))(series), series_id: id }
 }
@@ -49,11 +42,15 @@ export async function fetchMany(
   range: SeriesRange,
 ): Promise<readonly SeriesData[]> {
   const found = await fetchMatching(session, id, range)
-  if (found.message.series.length === 0) throw new SdmxFailure('no-results', 'The answer has no series.')
+  if (found.message.series.length === 0) throw nothingFound(found.message)
   const describe = await described(session, found, range)
   return found.message.series
     .map((one) => ({ ...describe(one), series_id: idOf(session, found.wanted, one) }))
     .sort((a, b) => (a.series_id < b.series_id ? -1 : Number(a.series_id > b.series_id)))
+}
+
+function nothingFound({ other }: DataMessage): Failure {
+  return absent(other && `The answer has the series ${other} instead of the one asked for.`)
 }
 
 interface Found {
@@ -70,8 +67,8 @@ async function fetchMatching(session: Session, id: string, range: SeriesRange): 
   const { provider } = session
   // In a query string `+` means a blank, and no code contains a blank.
   const parsed = parseSeriesId(id.trim().replace(/(?<=[^ ]) (?=[^ ])/g, '+'))
-  if (!parsed) throw invalidSeriesId(provider.info, id, '{dataflow}/{key}, as the lists of series give it')
-  if (isOpen(parsed.key)) throw invalidSeriesId(provider.info, id, 'a key that names some of its codes')
+  if (!parsed) throw malformed('{dataflow}/{key}, as the lists of series give it')
+  if (isOpen(parsed.key)) throw malformed('a key that names some of its codes')
   const wanted = { ...parsed, flow: await qualified(session, parsed.flow) }
   const query = openQuery(session, wanted, range.asOf)
   if (range.asOf !== undefined && provider.requests.history) {
@@ -89,7 +86,11 @@ async function fetchMatching(session: Session, id: string, range: SeriesRange): 
     const isInRange = keys.series.some((one) => hasObservationIn(one, range))
     message = isInRange
       ? await ask({ start: undefined, end: undefined })
-      : { ...keys, series: keys.series.map((one) => ({ ...one, observations: [] })) }
+      : {
+          ...keys,
+          other: keys.other ?? message.other,
+          series: keys.series.map((one) => ({ ...one, observations: [] })),
+        }
   }
   return { wanted, message, query }
 }
@@ -104,7 +105,7 @@ async function described(
   session: Session,
   { wanted, message, query }: Found,
   range: SeriesRange,
-): Promise<(series: DataSeries) => Omit<SeriesData, 'series_id'>> {
+): Promise<(series: DataSeries) => SeriesData> {
   const { provider } = session
   const isTitled = message.series.every(hasTitle)
   const isNamed = message.labels.size > 0 || isTitled
@@ -116,20 +117,29 @@ async function described(
   const flow = known ?? (isTitled ? '' : await flowName(session, wanted.flow))
   const multiplier = provider.multiplier?.(wanted.flow) ?? 'named'
   return (series) => {
-    const frequency = frequencyIn(series.observations, frequencyOf(series, names))
+    const slug = provider.info.slug
+    const { name: frequency, doubt } = frequencyOf(series.observations, namedFrequency(series, names, slug))
+    const metadata = metadataOf(series, names)
+    const periods = doubt === undefined ? frequency : null
     return {
       name: nameOf(series, message.dimensions, flow, names),
       frequency,
       unit: unitOf(series, names, provider, multiplier),
       lastUpdated: lastUpdatedOf(series),
-      ...metadataOf(series, names),
+      ...metadata,
+      ...(doubt === undefined ? {} : { frequencyDoubt: doubt, notes: withSentence(metadata.notes, doubt) }),
       dimensions: dimensionsOf(series, message.dimensions, structure, names),
-      observations: observationsOf(series.observations, range, frequency, {
+      observations: observationsOf(series.observations, range, periods, {
         ...scaleOf(series, multiplier),
         names,
+        provider: slug,
       }),
     }
   }
+}
+
+function withSentence(notes: string | null | undefined, sentence: string): string {
+  return notes ? `${notes} ${sentence}` : sentence
 }
 
 /** Adds the names of unit codes whose codelist did not come with the structure. */
@@ -181,11 +191,9 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
       try {
         return await ask(request)
       } catch (error) {
-        if (!(error instanceof SdmxFailure)) throw error
+        if (!(error instanceof Failure)) throw error
         if (error.kind === 'no-results') return NOTHING
-        if (error.kind === 'refused') {
-          throw invalidSeriesId(session.provider.info, text, shapeOfKey(await structure()))
-        }
+        if (error.kind === 'refused') throw malformed(shapeOfKey(await structure()))
         throw error
       }
     },
@@ -204,9 +212,9 @@ async function needed(
   try {
     return await structure
   } catch (cause) {
-    if (!(cause instanceof SdmxFailure)) throw cause
+    if (!isOfMessage(cause)) throw cause
     const sentence = `${info.name} does not say at the moment what the parts of ${quoted(id)} are. Name one series with all its codes, or try again later.`
-    throw new ConnectorError('provider_down', sentence, { provider: info.slug, cause })
+    throw new ConnectorError('provider_down', sentence, { cause })
   }
 }
 
@@ -240,5 +248,5 @@ async function ambiguous(session: Session, { wanted, message, query }: Found): P
   const sentence =
     `${quoted(wanted.text)} matches ${series.length} series of ${info.name}, which differ in ${open.join(', ')}: ` +
     `${examples.join(', ')}${more}. Name one of them.`
-  return new ConnectorError('invalid_series_id', sentence, { provider: info.slug })
+  return new ConnectorError('invalid_series_id', sentence)
 }

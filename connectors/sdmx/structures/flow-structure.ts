@@ -1,7 +1,8 @@
-import { SdmxFailure } from '../failures.ts'
+import { Failure } from '../../failures.ts'
+import { optional } from '../../read.ts'
 import { type FlowReference, isFlow } from '../flow-reference.ts'
 import type { Session } from '../provider.ts'
-import { attempt, optional } from '../session.ts'
+import { attempt } from '../session.ts'
 import type { Component, Dataflow, Item, Structures } from './model.ts'
 import { type Reference, resolve } from './references.ts'
 
@@ -24,13 +25,13 @@ export async function flowStructure(session: Session, reference: FlowReference):
   const found = whole && withDataStructure(whole, findFlow(whole, reference))
   if (found) return found
   const flow = findFlow(await session.structures(requests.dataflows()), reference)
-  if (!flow) throw new SdmxFailure('no-results', `There is no dataflow ${reference.id}.`)
+  if (!flow) throw new Failure('no-results', { what: `There is no dataflow ${reference.id}.` })
   if (!flow.structure)
-    throw new SdmxFailure('no-results', `The dataflow ${reference.id} names no data structure.`)
+    throw new Failure('no-results', { what: `The dataflow ${reference.id} names no data structure.` })
   const structures = await session.structures(requests.dataStructure(flow.structure))
   const complete = withDataStructure(structures, flow)
   if (!complete)
-    throw new SdmxFailure('unreadable', `The data structure of ${reference.id} is not in the answer.`)
+    throw new Failure('unreadable', { what: `The data structure of ${reference.id} is not in the answer.` })
   return complete
 }
 
@@ -43,7 +44,7 @@ export async function qualified(session: Session, reference: FlowReference): Pro
   if (agency !== undefined) return { ...reference, agency }
   const flow = findFlow(await session.structures(requests.dataflows()), reference)
   if (!flow)
-    throw new SdmxFailure('no-results', `No agency, or more than one, has a dataflow ${reference.id}.`)
+    throw new Failure('no-results', { what: `No agency, or more than one, has a dataflow ${reference.id}.` })
   return { ...reference, agency: flow.agency }
 }
 

@@ -1,4 +1,4 @@
-import { notUnderstood } from '../failures.ts'
+import { notUnderstood } from '../../failures.ts'
 
 /** A table of text: every row has as many cells as there are columns. */
 export interface CsvTable {

@@ -1,5 +1,5 @@
+import { notUnderstood } from '../../failures.ts'
 import { type Json, type JsonRecord, record, text } from '../../read.ts'
-import { notUnderstood } from '../failures.ts'
 
 export type { Json, JsonRecord }
 export { record }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { X2jOptions, XMLParser, XMLValidator } from 'fast-xml-parser'
-import { notUnderstood } from '../failures.ts'
+import { notUnderstood } from '../../failures.ts'
 
 /**
  * An element as the parser gives it: children under their local name (one, or a list where there are several),

@@ -1,8 +1,10 @@
 import type { SeriesInfo, SeriesPage } from '../../connector.ts'
+import { Failure } from '../../failures.ts'
 import { parsePeriod } from '../../periods.ts'
 import type { DataSeries } from '../data/message.ts'
 import type { Session } from '../provider.ts'
-import { frequencyOf, nameOf, namesFrom, unitOf } from '../series/describe.ts'
+import { nameOf, namesFrom, unitOf } from '../series/describe.ts'
+import { frequencyOf, namedFrequency } from '../series/frequency.ts'
 import { attempt } from '../session.ts'
 import { flowName, flowStructure, qualified } from '../structures/flow-structure.ts'
 import { parsePath } from './flow-path.ts'
@@ -23,13 +25,18 @@ export async function list(
   const flow = await qualified(session, flowPath.flow)
   const structure = await attempt(flowStructure(session, flow))
   const message = await keysOf(session, flow, structure, flowPath.codes)
+  if (structure === undefined && !message.certain && message.series.length > 0) {
+    throw new Failure('unavailable', {
+      what: 'The structure that says which columns are dimensions is missing.',
+    })
+  }
   const names = namesFrom(message.labels, structure)
   const heading = structure?.flow.name ?? message.name ?? (await flowName(session, flow))
   const { provider } = session
   const info = (one: DataSeries): SeriesInfo => ({
     series_id: `${flowPath.text}/${one.key.join('.')}`,
     name: nameOf(one, message.dimensions, heading, names),
-    frequency: frequencyOf(one, names),
+    frequency: frequencyOf(one.observations, namedFrequency(one, names, provider.info.slug)).name,
     unit: unitOf(one, names, provider, provider.multiplier?.(flow) ?? 'named'),
     ...extentOf(one),
   })

@@ -1,7 +1,7 @@
 import type { UpstreamAnswer } from '../../connector.ts'
+import { Failure } from '../../failures.ts'
 import { readData } from '../data/data.ts'
 import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
-import { SdmxFailure } from '../failures.ts'
 import type { FlowReference } from '../flow-reference.ts'
 import type { KeyPattern } from '../keys.ts'
 import type { Session } from '../provider.ts'
@@ -17,7 +17,7 @@ export async function keysOf(
 ): Promise<DataMessage> {
   const dimensions = structure?.dimensions.map(({ id }) => id)
   if (dimensions && codes.length > dimensions.length)
-    throw new SdmxFailure('no-results', 'The key has fewer parts.')
+    throw new Failure('no-results', { what: 'The key has fewer parts.' })
   const pattern: KeyPattern | undefined = dimensions?.map((_, i) => (codes[i] ? [codes[i]] : []))
   try {
     const request = session.provider.requests.keys(flow, pattern ?? [[]])
@@ -29,7 +29,7 @@ export async function keysOf(
     const isBelow = ({ key }: DataSeries) => codes.every((code, i) => code === '' || key[i] === code)
     return { ...message, series: message.series.filter(isBelow) }
   } catch (error) {
-    const isEmpty = structure && error instanceof SdmxFailure && error.kind === 'no-results'
+    const isEmpty = structure && error instanceof Failure && error.kind === 'no-results'
     if (!isEmpty) throw error
     await refuseUnknownCode(session, structure, codes)
     return NOTHING
@@ -45,6 +45,6 @@ export async function refuseUnknownCode(
   for (const [i, code] of codes.entries()) {
     const known = code === '' ? undefined : await fetchCodes(session, dimensions[i]!, structures)
     if (known && !known.some(({ id }) => id === code))
-      throw new SdmxFailure('no-results', 'There is no such code.')
+      throw new Failure('no-results', { what: 'There is no such code.' })
   }
 }

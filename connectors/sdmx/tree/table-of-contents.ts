@@ -1,5 +1,5 @@
 import type { Category, UpstreamAnswer, UpstreamRequest } from '../../connector.ts'
-import { notUnderstood } from '../failures.ts'
+import { notUnderstood } from '../../failures.ts'
 import type { Branch } from '../provider.ts'
 import { refuseFailure } from '../refusals.ts'
 import { attempt } from '../session.ts'

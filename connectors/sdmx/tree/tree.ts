@@ -1,8 +1,9 @@
 import type { Category } from '../../connector.ts'
-import { SdmxFailure } from '../failures.ts'
+import { Failure } from '../../failures.ts'
+import { optional } from '../../read.ts'
 import type { FlowReference } from '../flow-reference.ts'
 import type { Session } from '../provider.ts'
-import { attempt, optional } from '../session.ts'
+import { attempt } from '../session.ts'
 import {
   componentName,
   type FlowStructure,
@@ -24,7 +25,7 @@ export async function browse(session: Session, path: string): Promise<readonly C
   const flowPath = parsePath(path)
   if (!flowPath) {
     const found = await session.provider.root(path, session)
-    if (!found) throw new SdmxFailure('no-results', 'There is no such category.')
+    if (!found) throw new Failure('no-results', { what: 'There is no such category.' })
     return found
   }
   const { codes, text } = flowPath
@@ -48,7 +49,7 @@ async function codesBelow(
   codes: readonly string[],
 ): Promise<readonly Item[]> {
   const { dimensions, structures } = structure
-  if (codes.length > dimensions.length) throw new SdmxFailure('no-results', 'The key has fewer parts.')
+  if (codes.length > dimensions.length) throw new Failure('no-results', { what: 'The key has fewer parts.' })
   await refuseUnknownCode(session, structure, codes)
   const dimension = dimensions[codes.length]
   if (!dimension || codes.length === dimensions.length - 1) return []
@@ -64,7 +65,7 @@ async function codesInKeys(
   codes: readonly string[],
 ): Promise<readonly Item[]> {
   const { dimensions, series, labels } = await keysOf(session, flow, undefined, codes)
-  if (series.length === 0) throw new SdmxFailure('no-results', 'No series has these codes.')
+  if (series.length === 0) throw new Failure('no-results', { what: 'No series has these codes.' })
   const dimension = dimensions[codes.length] ?? ''
   if (codes.length >= dimensions.length - 1) return []
   const found = new Set(series.map(({ key }) => key[codes.length] ?? ''))

@@ -6,8 +6,8 @@ const CHANNEL = 'parquetry_changed'
 const LONGEST = 7_000
 /** How long to wait before connecting again after the connection was lost. */
 const PAUSE_MS = 500
-/** After this time without an answer, the connection is taken for lost. */
-const PATIENCE_MS = 5_000
+/** After this time without an answer, the connection is taken for lost. What is recalled is then read. */
+const PATIENCE_MS = 2_000
 
 /**
  * Listens on a connection of its own for notifications that some process has changed the database. Notifications that

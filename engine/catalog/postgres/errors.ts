@@ -44,10 +44,11 @@ export function postgresError(error: unknown): unknown {
     })
   }
   switch ((error as { code?: string }).code) {
-    // deadlock_detected, serialization_failure, lock_not_available.
+    // deadlock_detected, serialization_failure, lock_not_available, query_canceled because of a time limit.
     case '40P01':
     case '40001':
     case '55P03':
+    case '57014':
       return new EngineError('locked', 'The database is busy. Try again.', { cause: error })
     case '53100':
       return new EngineError('storage_full', 'The disk of the database is full. Nothing was changed.', {

@@ -1,4 +1,6 @@
 import type { Database, Handle } from '../database.ts'
+import { isKept } from '../history.ts'
+import type { Keep } from '../records.ts'
 import { type RemovedPart, removeVersions } from '../versions.ts'
 
 /** A node that has not been heard of for this time is dead. It knows that itself, and begins no new reading. */
@@ -25,8 +27,10 @@ interface NodeJob {
 export class NodeTables {
   readonly #database: Database
   readonly #now: string
+  readonly #keep: Keep
 
-  constructor(database: Database) {
+  constructor(database: Database, keep: Keep) {
+    this.#keep = keep
     this.#database = database
     this.#now = database.dialect.now
   }
@@ -72,6 +76,17 @@ export class NodeTables {
     }, UNRECALLED)
   }
 
+  /** How many nodes live, and how many jobs have been due for longer than it takes a node to look for them. */
+  async count(): Promise<{ readonly nodes: number; readonly overdueJobs: number }> {
+    const found = await this.#database.get<{ nodes: number; overdueJobs: number }>(
+      `SELECT (SELECT count(*) FROM nodes WHERE seen >= ${this.#now} - ?) AS nodes,
+         (SELECT count(*) FROM jobs WHERE due < ${this.#now} - ?) AS "overdueJobs"`,
+      DEAD_MS,
+      DEAD_MS,
+    )
+    return found!
+  }
+
   /** The names of the nodes that run. */
   async names(): Promise<string[]> {
     const rows = await this.#database.all<{ name: string }>('SELECT name FROM nodes ORDER BY name')
@@ -93,15 +108,16 @@ export class NodeTables {
     await this.#database.transient((t) => t.run(sql, datasetId, number))
   }
 
-  /** Removes versions that have not been shown for a while and that no node reads; gives parts up that are in none. */
+  /** Removes versions that are neither shown nor kept and that no node reads; gives parts up that are in none. */
   reclaim(): Promise<void> {
     return this.#database.transaction(async (t) => {
       await t.run(
-        `UPDATE versions SET retired_at = ${this.#now} WHERE retired_at IS NULL AND NOT ${IS_SHOWN}`,
+        `UPDATE versions SET retired_at = ${this.#now} WHERE retired_at IS NULL AND NOT ${IS_SHOWN}
+         AND NOT ${isKept(this.#keep)}`,
       )
       await removeVersions(
         t,
-        `retired_at < ${this.#now} - ? AND NOT ${IS_SHOWN}
+        `retired_at < ${this.#now} - ? AND NOT ${IS_SHOWN} AND NOT ${isKept(this.#keep)}
          AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.version_id = versions.id)`,
         GRACE_MS,
       )

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Pool, PoolClient } from 'pg'
-import { Alone } from '../alone.ts'
+import { Semaphore } from '../../util/semaphore.ts'
 import type {
   Database,
   Handle,
@@ -11,23 +11,45 @@ import type {
 } from '../database.ts'
 import { POSTGRES } from '../database-dialect.ts'
 import { Recalled } from '../recalled.ts'
+import { Transaction, TransactionScope } from '../transaction.ts'
 import { Changes } from './changes.ts'
 import { isUnreachable, postgresError, unknownOutcome, unopened } from './errors.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 import { query } from './statements.ts'
 
-/** The most connections at once. A caller waits when all of them are in use. */
-const MOST_CONNECTIONS = 10
-/** How long a caller waits for a connection before it gets the error that the database does not answer. */
+/**
+ * The most connections at once, for single reads and for transactions. Reads never wait for a lock, so they have
+ * connections of their own: however many transactions wait, keys are checked and rows are found.
+ */
+const READ_CONNECTIONS = 4
+const TRANSACTION_CONNECTIONS = 6
+/** The most transactions at once of work that no caller waits for. The other connections are left to requests. */
+const UNATTENDED = 2
+/**
+ * How long a request waits for a connection, a statement, a lock or its turn before it gets the error that the database
+ * does not answer or is busy.
+ */
 const PATIENCE_MS = 5_000
+/** How much later than the server the client gives up a statement in a transaction, so that the server says why. */
+const GRACE_MS = 1_000
+/** How long work that no caller waits for waits for a lock. It is done again later. */
+const UNATTENDED_LOCK_MS = 1_000
 /** After this time a recalled value is read anew, in case the notification of its change was lost. */
 const OLDEST_MS = 30_000
-/** After this time without an answer, a statement's connection is taken for lost. */
+/** The longest statement of work that no request waits for, as a migration or a sweep. */
 const LONGEST_STATEMENT_MS = 60_000
 /**
  * After this time the server ends a transaction that sends nothing, as that of a machine that was cut off. Until then
  * it holds its locks.
  */
-const LONGEST_SILENCE_MS = 30_000
+const LONGEST_SILENCE_MS = 5_000
+
+/** For whom statements are run. */
+interface Caller {
+  /** Whether somebody waits for the result, as for a request. */
+  readonly isAttended: boolean
+  hasChanged: boolean
+}
 
 /**
  * The metadata database in PostgreSQL. Statements run in READ COMMITTED: code that decides by what it reads must lock
@@ -43,18 +65,23 @@ export class PostgresDatabase implements Database {
   readonly isShared = true
   /** Each transaction knows by itself whether its outcome is known. */
   readonly inDoubt = false
-  readonly #pool: Pool
+  readonly #reads: Pool
+  readonly #transactions: Pool
+  readonly #unattended = new Semaphore(UNATTENDED)
+  readonly #mutex = new KeyedMutex()
   readonly #changes: Changes
-  readonly #alone = new Alone()
+  readonly #scope = new TransactionScope()
   readonly #recalled = new Recalled(OLDEST_MS)
-  /** What the work that `answering` runs has done. */
-  readonly #callers = new AsyncLocalStorage<{ hasChanged: boolean }>()
+  readonly #callers = new AsyncLocalStorage<Caller>()
 
-  private constructor(pool: Pool, url: string) {
-    this.#pool = pool
-    // The pool removes a connection that breaks, and the statement that was using it fails by itself.
-    pool.on('error', () => {})
-    pool.on('connect', (client) => client.on('error', () => {}))
+  private constructor(connect: (most: number) => Pool, url: string) {
+    this.#reads = connect(READ_CONNECTIONS)
+    this.#transactions = connect(TRANSACTION_CONNECTIONS)
+    for (const pool of [this.#reads, this.#transactions]) {
+      // The pool removes a connection that breaks, and the statement that was using it fails by itself.
+      pool.on('error', () => {})
+      pool.on('connect', (client) => client.on('error', () => {}))
+    }
     this.#changes = new Changes(url, (changes) => this.#recalled.forget(changes))
   }
 
@@ -64,16 +91,17 @@ export class PostgresDatabase implements Database {
    */
   static async open(url: string): Promise<PostgresDatabase> {
     const { default: pg } = await import('pg')
-    const pool = new pg.Pool({
-      connectionString: url,
-      max: MOST_CONNECTIONS,
-      connectionTimeoutMillis: PATIENCE_MS,
-      query_timeout: LONGEST_STATEMENT_MS,
-      idle_in_transaction_session_timeout: LONGEST_SILENCE_MS,
-      keepAlive: true,
-      types: { getTypeParser: (oid: number) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid)) },
-    })
-    const database = new PostgresDatabase(pool, url)
+    const connect = (max: number) =>
+      new pg.Pool({
+        connectionString: url,
+        max,
+        connectionTimeoutMillis: PATIENCE_MS,
+        query_timeout: LONGEST_STATEMENT_MS,
+        idle_in_transaction_session_timeout: LONGEST_SILENCE_MS,
+        keepAlive: true,
+        types: { getTypeParser: (oid: number) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid)) },
+      })
+    const database = new PostgresDatabase(connect, url)
     try {
       await database.get('SELECT 1 AS one')
       await database.#changes.start()
@@ -84,13 +112,18 @@ export class PostgresDatabase implements Database {
     }
   }
 
+  get waiting(): number {
+    return this.#reads.waitingCount + this.#transactions.waitingCount
+  }
+
   async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
     return (await this.all<Row>(sql, ...parameters))[0]
   }
 
   async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
     try {
-      return (await query<Row>(this.#pool, sql, parameters)).rows
+      const patience = this.#isAttended ? PATIENCE_MS : undefined
+      return (await query<Row>(this.#reads, sql, parameters, patience)).rows
     } catch (error) {
       throw this.#errorOf(error)
     }
@@ -125,8 +158,9 @@ export class PostgresDatabase implements Database {
     return this.lock()
   }
 
-  transaction<T>(work: (t: Handle) => Promise<T>, { changes }: TransactionOptions = {}): Promise<T> {
-    const done = this.#transaction(work, ['BEGIN'], (client) => Changes.tell(client, changes))
+  transaction<T>(work: (t: Handle) => Promise<T>, { changes, turn }: TransactionOptions = {}): Promise<T> {
+    const run = () => this.#transaction(work, '', (client) => Changes.tell(client, changes))
+    const done = turn === undefined ? run() : this.#mutex.run(turn, PATIENCE_MS, run)
     const caller = this.#callers.getStore()
     return done
       .then((result) => {
@@ -138,11 +172,24 @@ export class PostgresDatabase implements Database {
 
   /** Tells nobody, and so forgets nothing: what is recalled must not depend on it. */
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.#transaction(work, ['BEGIN', 'SET LOCAL synchronous_commit = off'])
+    return this.#transaction(work, 'SET LOCAL synchronous_commit = off;')
   }
 
   answering<T>(work: () => T): T {
-    return this.#callers.run({ hasChanged: false }, work)
+    return this.#callers.run({ isAttended: true, hasChanged: false }, work)
+  }
+
+  unattended<T>(work: () => T): T {
+    return this.#callers.run({ isAttended: false, hasChanged: false }, work)
+  }
+
+  /** The system identifier of the server, which initdb has drawn, and the number of the database there. */
+  async identity(): Promise<string> {
+    const row = await this.get<{ identity: string }>(
+      `SELECT system_identifier || '/' || oid AS identity FROM pg_control_system(), pg_database
+       WHERE datname = current_database()`,
+    )
+    return row!.identity
   }
 
   async hasTable(name: string): Promise<boolean> {
@@ -161,7 +208,12 @@ export class PostgresDatabase implements Database {
 
   async close(): Promise<void> {
     await this.#changes.end()
-    await this.#pool.end()
+    await Promise.all([this.#reads.end(), this.#transactions.end()])
+  }
+
+  /** Undefined where that is not known, as at the start and in commands. */
+  get #isAttended(): boolean | undefined {
+    return this.#callers.getStore()?.isAttended
   }
 
   #errorOf(error: unknown): unknown {
@@ -171,21 +223,23 @@ export class PostgresDatabase implements Database {
 
   async #transaction<T>(
     work: (t: Handle) => Promise<T>,
-    before: readonly string[],
+    settings: string,
     after: (client: PoolClient) => Promise<void> = async () => {},
   ): Promise<T> {
-    this.#alone.require()
+    this.#scope.requireOutside()
+    const isAttended = this.#isAttended
+    using _ = isAttended === false ? await this.#unattended.enter() : undefined
     let client: PoolClient
     try {
-      client = await this.#pool.connect()
+      client = await this.#transactions.connect()
     } catch (error) {
       throw this.#errorOf(error)
     }
-    const t = new PostgresTransaction(client)
+    const t = new PostgresTransaction(client, isAttended ? PATIENCE_MS + GRACE_MS : undefined)
     let isLost = false
     try {
-      for (const sql of before) await client.query(sql)
-      const result = await this.#alone.run(() => work(t))
+      await t.exec(`BEGIN; ${settings} ${limitsOf(isAttended)}`)
+      const result = await this.#scope.run(() => work(t))
       t.end()
       await after(client)
       await commit(client)
@@ -198,6 +252,18 @@ export class PostgresDatabase implements Database {
       t.end()
       client.release(isLost)
     }
+  }
+}
+
+/** How long the statements of a transaction may take, and how long they may wait. */
+function limitsOf(isAttended: boolean | undefined): string {
+  switch (isAttended) {
+    case true:
+      return `SET LOCAL statement_timeout = ${PATIENCE_MS}`
+    case false:
+      return `SET LOCAL lock_timeout = ${UNATTENDED_LOCK_MS}`
+    case undefined:
+      return ''
   }
 }
 
@@ -222,72 +288,41 @@ async function commit(client: PoolClient): Promise<void> {
   if (command !== 'COMMIT') throw new Error('a transaction went on after one of its statements had failed')
 }
 
-/** The handle that the work of a transaction gets. */
-class PostgresTransaction implements Handle {
+class PostgresTransaction extends Transaction<PoolClient> {
   readonly dialect = POSTGRES
-  readonly inTransaction = true
-  readonly #client: PoolClient
-  #ended = false
+  readonly #patience: number | undefined
 
-  constructor(client: PoolClient) {
-    this.#client = client
-  }
-
-  end(): void {
-    this.#ended = true
-  }
-
-  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
-    return (await query<Row>(this.#open(), sql, parameters)).rows[0]
+  constructor(client: PoolClient, patience: number | undefined) {
+    super(client)
+    this.#patience = patience
   }
 
   async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
-    return (await query<Row>(this.#open(), sql, parameters)).rows
+    return (await this.#query<Row>(sql, parameters)).rows
   }
 
   async run(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    return (await query(this.#open(), sql, parameters)).count
+    return (await this.#query(sql, parameters)).count
   }
 
   async insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    const { rows } = await query<{ id: number }>(this.#open(), `${sql} RETURNING id`, parameters)
+    const { rows } = await this.#query<{ id: number }>(`${sql} RETURNING id`, parameters)
     return rows[0]!.id
   }
 
   async exec(sql: string): Promise<void> {
-    await this.#open().query(sql)
+    await this.connection.query(sql)
   }
 
   async lock(table: LockedTable, id: number): Promise<void> {
-    await query(this.#open(), `SELECT 1 FROM ${table} WHERE id = ? FOR UPDATE`, [id])
+    await this.#query(`SELECT 1 FROM ${table} WHERE id = ? FOR UPDATE`, [id])
   }
 
   async lockName(name: string): Promise<void> {
-    await query(this.#open(), 'SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [name])
+    await this.#query('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [name])
   }
 
-  async recall<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
-    return read()
-  }
-
-  async transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    await this.exec('SAVEPOINT nested')
-    try {
-      const result = await work(this)
-      await this.exec('RELEASE SAVEPOINT nested')
-      return result
-    } catch (error) {
-      await this.exec('ROLLBACK TO SAVEPOINT nested; RELEASE SAVEPOINT nested')
-      throw error
-    }
-  }
-
-  transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.transaction(work)
-  }
-
-  #open(): PoolClient {
-    if (this.#ended) throw new Error('a transaction is used after its end')
-    return this.#client
+  #query<Row>(sql: string, parameters: readonly SqlValue[]) {
+    return query<Row>(this.connection, sql, parameters, this.#patience)
   }
 }

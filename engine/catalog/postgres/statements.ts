@@ -21,12 +21,18 @@ function prepare(sql: string): Prepared {
   return known
 }
 
-/** @throws PostgreSQL's own errors */
+/**
+ * @param patience after how many milliseconds without an answer the connection is taken for lost; by default as it was
+ * opened with
+ * @throws PostgreSQL's own errors
+ */
 export async function query<Row>(
   on: Pick<ClientBase, 'query'>,
   sql: string,
   values: readonly SqlValue[],
+  patience?: number,
 ): Promise<{ readonly rows: Row[]; readonly count: number }> {
-  const { rows, rowCount } = await on.query({ ...prepare(sql), values: [...values] })
+  const statement = { ...prepare(sql), values: [...values], ...(patience && { query_timeout: patience }) }
+  const { rows, rowCount } = await on.query(statement)
   return { rows: rows as Row[], count: rowCount ?? 0 }
 }

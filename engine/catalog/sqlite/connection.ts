@@ -63,6 +63,12 @@ export function guard<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
+    if (!isDisorder(error)) throw knownError(error)
+  }
+  // SQLite takes some pages that it could not read for malformed ones. Those that are malformed stay so.
+  try {
+    return work()
+  } catch (error) {
     throw knownError(error)
   }
 }

@@ -1,10 +1,10 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { Semaphore } from '../../util/semaphore.ts'
-import { Alone } from '../alone.ts'
 import type { Database, Handle, SqlValue } from '../database.ts'
 import { SQLITE } from '../database-dialect.ts'
 import { isSurelyUndone } from '../failures.ts'
 import { Recalled } from '../recalled.ts'
+import { Transaction, TransactionScope } from '../transaction.ts'
 import { guard, knownError, SqliteConnection } from './connection.ts'
 import { Doubt } from './doubt.ts'
 
@@ -24,10 +24,11 @@ export class SqliteDatabase implements Database {
   readonly dialect = SQLITE
   readonly inTransaction = false
   readonly isShared = false
+  readonly waiting = 0
   readonly #writer: SqliteConnection
   #reader: SqliteConnection | undefined
   readonly #turns: WriteTurns
-  readonly #alone = new Alone()
+  readonly #scope = new TransactionScope()
   readonly #doubt: Doubt
   readonly #recalled = new Recalled()
   #dataVersion: unknown
@@ -121,6 +122,12 @@ export class SqliteDatabase implements Database {
     return work()
   }
 
+  unattended<T>(work: () => T): T {
+    return work()
+  }
+
+  async identity(): Promise<undefined> {}
+
   async hasTable(name: string): Promise<boolean> {
     return this.#readable().get('SELECT 1 FROM sqlite_schema WHERE name = ?', [name]) !== undefined
   }
@@ -159,7 +166,7 @@ export class SqliteDatabase implements Database {
   }
 
   async #inTurn<T>(work: () => T | Promise<T>): Promise<T> {
-    this.#alone.require()
+    this.#scope.requireOutside()
     using _ = await this.#turns.enter()
     return await work()
   }
@@ -170,7 +177,7 @@ export class SqliteDatabase implements Database {
     this.#isOpen = true
     const t = new SqliteTransaction(this.#writer)
     try {
-      const result = await this.#alone.run(() => work(t))
+      const result = await this.#scope.run(() => work(t))
       t.end()
       this.#write(() => this.#writer.exec('COMMIT'))
       return result
@@ -229,69 +236,32 @@ function turnsOf(file: string): WriteTurns {
   return turns
 }
 
-/** The handle that the work of a transaction gets. Nothing else uses its connection until the transaction ends. */
-class SqliteTransaction implements Handle {
+class SqliteTransaction extends Transaction<SqliteConnection> {
   readonly dialect = SQLITE
-  readonly inTransaction = true
-  readonly #connection: SqliteConnection
-  #ended = false
 
-  constructor(connection: SqliteConnection) {
-    this.#connection = connection
-  }
-
-  end(): void {
-    this.#ended = true
-  }
-
-  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
-    return this.#open().get<Row>(sql, parameters)
+  protected override get isOpen(): boolean {
+    return this.connection.isTransaction
   }
 
   async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
-    return this.#open().all<Row>(sql, parameters)
+    return this.connection.all<Row>(sql, parameters)
   }
 
   async run(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    return guard(() => this.#open().run(sql, parameters)).changes
+    return guard(() => this.connection.run(sql, parameters)).changes
   }
 
   async insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    return guard(() => this.#open().run(sql, parameters)).id
+    return guard(() => this.connection.run(sql, parameters)).id
   }
 
   async exec(sql: string): Promise<void> {
-    guard(() => this.#open().exec(sql))
+    guard(() => this.connection.exec(sql))
   }
 
   async lock(): Promise<void> {}
 
   async lockName(): Promise<void> {}
-
-  async recall<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
-    return read()
-  }
-
-  async transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    await this.exec('SAVEPOINT nested')
-    try {
-      const result = await work(this)
-      await this.exec('RELEASE nested')
-      return result
-    } catch (error) {
-      if (this.#connection.isTransaction) await this.exec('ROLLBACK TO nested; RELEASE nested')
-      throw error
-    }
-  }
-
-  transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.transaction(work)
-  }
-
-  #open(): SqliteConnection {
-    if (this.#ended) throw new Error('a transaction is used after its end')
-    return this.#connection
-  }
 }
 
 /** Makes an empty file that no other user can read, unless it exists. SQLite gives its log the mode of the database. */

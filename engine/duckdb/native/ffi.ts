@@ -1,60 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-
-/**
- * DuckDB's C API, as far as results need it. The only file that knows koffi, and the one to change with DuckDB's API.
- *
- * Handles are addresses as BigInts: they may be passed between threads of this process, and nothing checks them.
- * Whatever a function opens must be closed by its counterpart, once.
- */
-export interface DuckDb {
-  /** Opens an in-memory database. */
-  open(config: Readonly<Record<string, string>>): bigint
-  close(database: bigint): void
-  connect(database: bigint): bigint
-  /** Off the main thread, because it waits until the connection has finished what it is doing. */
-  disconnect(connection: bigint): Promise<void>
-  /** Makes the connection's running query fail. Harmless when none runs, without effect on one that starts later. */
-  interrupt(connection: bigint): void
-  /** Off the main thread; for statements that return nothing of interest. */
-  run(connection: bigint, sql: string): Promise<void>
-  /** Off the main thread. The caller must destroy the statement, unless this rejects. */
-  prepare(connection: bigint, sql: string): Promise<bigint>
-  bind(statement: bigint, parameters: readonly string[]): void
-  /** Off the main thread, for the same reason as `disconnect`. */
-  destroyStatement(statement: bigint): Promise<void>
-  /** Off the main thread; resolves when the first rows are there or the query has failed. */
-  execute(statement: bigint): Promise<Result>
-  /** Like `execute`, but resolves when all rows are in memory, so that no later call takes long. */
-  executeWhole(statement: bigint): Promise<Result>
-  /** Off the main thread. The next chunk, which the caller must destroy; undefined after the last. */
-  fetch(result: Result): Promise<bigint | undefined>
-  /**
-   * Like `fetch`, but blocks the calling thread. Any thread may call it, one at a time. `inner` belongs to a result
-   * that must not be destroyed meanwhile.
-   */
-  fetchHere(inner: bigint): bigint | undefined
-  /** `duckdb_type` numbers of the result's columns. */
-  columnTypes(result: Result): number[]
-  /** Off the main thread, for the same reason as `disconnect`. */
-  destroyResult(result: Result): Promise<void>
-  /** Ends all three on this thread. This takes microseconds if the result was read to its end. */
-  endHere(result: Result | undefined, statement: bigint | undefined, connection: bigint): void
-  chunkRows(chunk: bigint): number
-  destroyChunk(chunk: bigint): void
-  /** Leaves a chunk its first `rows` rows, and gives a new chunk with the others, which the caller must destroy. */
-  cut(chunk: bigint, rows: number): bigint
-  /** The vector of a column. Like its memory, it belongs to the chunk. */
-  vector(chunk: bigint, column: number): Address
-  /** Where a vector's values are, in the form that `duckdb_vector_get_data` describes. */
-  vectorData(vector: Address): Address
-  /** Where a vector's bits are, one for each row, least significant first, set where there is a value; 0 if all are. */
-  validity(vector: Address): Address
-  /** Copies `bytes` bytes from an address into memory that JavaScript owns. */
-  copy(target: NodeJS.ArrayBufferView, from: Address, bytes: number): void
-  /** Lets another thread run that waits for this core; without effect if none does. */
-  yieldCore(): void
-}
+import type { LibraryHandle } from 'koffi'
+import { EngineError } from '../../errors.ts'
 
 /** A `duckdb_result`, and its value for those calls that take it by value. */
 export interface Result {
@@ -78,10 +25,20 @@ export function words(count: number): BigUint64Array {
 
 let loaded: DuckDb | undefined
 
-/** Loads the library once per thread; throws if koffi or the library can't be loaded. */
+/** Loads the library once per thread. @throws EngineError `internal` if koffi or the library can't be loaded */
 export function loadDuckDb(): DuckDb {
-  loaded ??= load()
-  return loaded
+  try {
+    loaded ??= new DuckDb()
+    return loaded
+  } catch (cause) {
+    const [reason] = String((cause as Error).message).split('\n')
+    throw new EngineError(
+      'internal',
+      `DuckDB can't be loaded on this machine (${process.platform}-${process.arch}): ${reason}. Install the packages ` +
+        "again here, with koffi's install script allowed.",
+      { cause },
+    )
+  }
 }
 
 function libraryPath(): string {
@@ -96,223 +53,315 @@ function libraryPath(): string {
 /** Koffi runs C code on stacks of its own. Its default for asynchronous calls, 128 KiB, is little for a planner. */
 const STACK_BYTES = 8 << 20
 
-function load(): DuckDb {
-  // Not imported at the top, because the caller may want to be told when native code begins (see `NativeSection`).
-  const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi')
-  const config = koffi.config()
-  if (config.async_stack_size !== STACK_BYTES) {
-    koffi.config({
-      sync_stack_size: STACK_BYTES,
-      async_stack_size: STACK_BYTES,
-      resident_async_pools: 32,
-      max_async_calls: 1024,
-    })
-  }
-  // Its functions are looked up when they are first called; all at once take half of the time of loading.
-  const library = koffi.load(libraryPath(), { lazy: true })
-  const standard = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : libraryPath())
-  const result = koffi.struct({
-    a: 'uint64',
-    b: 'uint64',
-    c: 'uint64',
-    d: 'uint64',
-    e: 'uint64',
-    inner: 'uint64',
-  })
-  const handle = 'uint64'
-  const out = 'void *'
-  const define = (name: string, returns: string, ...takes: (string | typeof result)[]) =>
-    library.func(`duckdb_${name}`, returns, takes)
+const HANDLE = 'uint64'
+const OUT = 'void *'
+const RESULT = 'a duckdb_result'
 
-  const open = define('open_ext', 'int', 'str', out, handle, out)
-  const close = define('close', 'void', out)
-  const createConfig = define('create_config', 'int', out)
-  const setConfig = define('set_config', 'int', handle, 'str', 'str')
-  const destroyConfig = define('destroy_config', 'void', out)
-  const free = define('free', 'void', handle)
-  const connect = define('connect', 'int', handle, out)
-  const disconnect = define('disconnect', 'void', out)
-  const interrupt = define('interrupt', 'void', handle)
-  const query = define('query', 'int', handle, 'str', out)
-  const prepare = define('prepare', 'int', handle, 'str', out)
-  const prepareError = define('prepare_error', 'str', handle)
-  const bindVarchar = define('bind_varchar_length', 'int', handle, 'uint64', out, 'uint64')
-  const destroyPrepare = define('destroy_prepare', 'void', out)
-  const execute = define('execute_prepared_streaming', 'int', handle, out)
-  const executeWhole = define('execute_prepared', 'int', handle, out)
-  const resultError = define('result_error', 'str', out)
-  const fetchChunk = define('fetch_chunk', handle, result)
-  const columnCount = define('column_count', 'uint64', out)
-  const columnType = define('column_type', 'int', out, 'uint64')
-  const destroyResult = define('destroy_result', 'void', out)
-  const chunkSize = define('data_chunk_get_size', 'uint64', handle)
-  const destroyChunk = define('destroy_data_chunk', 'void', out)
-  const createChunk = define('create_data_chunk', handle, out, 'uint64')
-  const setChunkSize = define('data_chunk_set_size', 'void', handle, 'uint64')
-  const chunkColumns = define('data_chunk_get_column_count', 'uint64', handle)
-  const chunkVector = define('data_chunk_get_vector', handle, handle, 'uint64')
-  const vectorType = define('vector_get_column_type', handle, handle)
-  const vectorData = define('vector_get_data', handle, handle)
-  const vectorValidity = define('vector_get_validity', handle, handle)
-  const destroyType = define('destroy_logical_type', 'void', out)
-  const createSelection = define('create_selection_vector', handle, 'uint64')
-  const selectionData = define('selection_vector_get_data_ptr', handle, handle)
-  const destroySelection = define('destroy_selection_vector', 'void', handle)
-  const copySelected = define('vector_copy_sel', 'void', handle, handle, handle, 'uint64', 'uint64', 'uint64')
-  const memcpy = standard.func('memcpy', 'void *', [out, handle, 'size_t'])
-  const memcpyTo = standard.func('memcpy', 'void *', [handle, out, 'size_t'])
-  const yieldCore = process.platform === 'win32' ? () => {} : standard.func('sched_yield', 'int', [])
+/** The functions of DuckDB's C API, without `duckdb_`: what each returns, and what it takes. */
+const FUNCTIONS = {
+  open_ext: ['int', 'str', OUT, HANDLE, OUT],
+  close: ['void', OUT],
+  create_config: ['int', OUT],
+  set_config: ['int', HANDLE, 'str', 'str'],
+  destroy_config: ['void', OUT],
+  free: ['void', HANDLE],
+  connect: ['int', HANDLE, OUT],
+  disconnect: ['void', OUT],
+  interrupt: ['void', HANDLE],
+  query: ['int', HANDLE, 'str', OUT],
+  prepare: ['int', HANDLE, 'str', OUT],
+  prepare_error: ['str', HANDLE],
+  bind_varchar_length: ['int', HANDLE, 'uint64', OUT, 'uint64'],
+  destroy_prepare: ['void', OUT],
+  execute_prepared_streaming: ['int', HANDLE, OUT],
+  execute_prepared: ['int', HANDLE, OUT],
+  result_error: ['str', OUT],
+  fetch_chunk: [HANDLE, RESULT],
+  column_count: ['uint64', OUT],
+  column_type: ['int', OUT, 'uint64'],
+  destroy_result: ['void', OUT],
+  data_chunk_get_size: ['uint64', HANDLE],
+  destroy_data_chunk: ['void', OUT],
+  create_data_chunk: [HANDLE, OUT, 'uint64'],
+  data_chunk_set_size: ['void', HANDLE, 'uint64'],
+  data_chunk_get_column_count: ['uint64', HANDLE],
+  data_chunk_get_vector: [HANDLE, HANDLE, 'uint64'],
+  vector_get_column_type: [HANDLE, HANDLE],
+  vector_get_data: [HANDLE, HANDLE],
+  vector_get_validity: [HANDLE, HANDLE],
+  destroy_logical_type: ['void', OUT],
+  create_selection_vector: [HANDLE, 'uint64'],
+  selection_vector_get_data_ptr: [HANDLE, HANDLE],
+  destroy_selection_vector: ['void', HANDLE],
+  vector_copy_sel: ['void', HANDLE, HANDLE, HANDLE, 'uint64', 'uint64', 'uint64'],
+} as const satisfies Record<string, readonly string[]>
 
-  /** A place for a handle: destructors take the handle's address and set it to zero. */
-  const holding = (address: bigint): BigUint64Array => {
-    const holder = words(1)
-    holder[0] = address
-    return holder
-  }
-  // Using `kept` in the callback keeps it from being garbage-collected while the other thread writes to its memory.
-  const off = <T>(
-    call: { async: (...args: unknown[]) => void },
-    args: unknown[],
-    kept: BigUint64Array,
-  ): Promise<T> =>
-    new Promise((resolve, reject) => {
-      call.async(...args, (error: unknown, value: T) => {
-        if (error || kept.length === 0) reject(error)
-        else resolve(value)
+type KoffiFunction = ReturnType<LibraryHandle['func']>
+type Functions = Readonly<Record<keyof typeof FUNCTIONS, KoffiFunction>>
+
+/**
+ * DuckDB's C API, as far as results need it. The only file that knows koffi, and the one to change with DuckDB's API.
+ *
+ * Handles are addresses as BigInts: they may be passed between threads of this process, and nothing checks them.
+ * Whatever a function opens must be closed by its counterpart, once. What is asynchronous runs off the main thread.
+ */
+export class DuckDb {
+  readonly #c: Functions
+  readonly #koffi: typeof import('koffi')
+  readonly #memcpy: KoffiFunction
+  readonly #memcpyTo: KoffiFunction
+  readonly #yield: () => unknown
+
+  /** Use `loadDuckDb`. */
+  constructor() {
+    // Not imported at the top, because the caller may want to be told when native code begins (see `NativeSection`).
+    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi')
+    if (koffi.config().async_stack_size !== STACK_BYTES) {
+      koffi.config({
+        sync_stack_size: STACK_BYTES,
+        async_stack_size: STACK_BYTES,
+        resident_async_pools: 32,
+        max_async_calls: 1024,
       })
+    }
+    // Its functions are looked up when they are first called; all at once take half of the time of loading.
+    const library = koffi.load(libraryPath(), { lazy: true })
+    const standard = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : libraryPath())
+    const fields = Object.fromEntries([...'abcde', 'inner'].map((name) => [name, 'uint64']))
+    const result = koffi.struct(fields)
+    const defined = Object.entries(FUNCTIONS).map(([name, [returns, ...takes]]) => {
+      const types = takes.map((type) => (type === RESULT ? result : type))
+      return [name, library.func(`duckdb_${name}`, returns, types)]
     })
-  const failed = (message: string | null, what: string): never => {
-    throw new DuckDbError(message ?? `${what} failed without a message`)
+    this.#c = Object.fromEntries(defined) as Functions
+    this.#koffi = koffi
+    this.#memcpy = standard.func('memcpy', OUT, [OUT, HANDLE, 'size_t'])
+    this.#memcpyTo = standard.func('memcpy', OUT, [HANDLE, OUT, 'size_t'])
+    this.#yield = process.platform === 'win32' ? () => {} : standard.func('sched_yield', 'int', [])
   }
 
-  const resultOf = (inner: bigint): object => ({ a: 0, b: 0, c: 0, d: 0, e: 0, inner })
-  /** Called when there was no chunk, which means the end of the result or an error. */
-  const ended = (memory: BigUint64Array): undefined => {
-    const message = resultError(memory)
-    return message ? failed(message, 'duckdb_fetch_chunk') : undefined
+  /** Opens an in-memory database. */
+  open(config: Readonly<Record<string, string>>): bigint {
+    const c = this.#c
+    const [options, database, message] = [words(1), words(1), words(1)]
+    if (c.create_config(options) !== 0) failed(null, 'duckdb_create_config')
+    try {
+      for (const [name, value] of Object.entries(config)) {
+        if (c.set_config(options[0], name, value) !== 0)
+          failed(`'${value}' is not a value of ${name}`, 'duckdb_set_config')
+      }
+      if (c.open_ext(':memory:', database, options[0], message) !== 0) {
+        const text = message[0] ? this.#koffi.decode.string(message[0]) : null
+        if (message[0]) c.free(message[0])
+        failed(text, 'duckdb_open_ext')
+      }
+    } finally {
+      c.destroy_config(options)
+    }
+    return database[0]!
   }
 
-  const executed = async (call: Parameters<typeof off>[0], statement: bigint): Promise<Result> => {
+  close(database: bigint): void {
+    this.#c.close(holding(database))
+  }
+
+  connect(database: bigint): bigint {
+    const connection = words(1)
+    if (this.#c.connect(database, connection) !== 0) failed(null, 'duckdb_connect')
+    return connection[0]!
+  }
+
+  /** Waits until the connection has finished what it is doing. */
+  disconnect(connection: bigint): Promise<void> {
+    const holder = holding(connection)
+    return off(this.#c.disconnect, [holder], holder)
+  }
+
+  /** Makes the connection's running query fail. Harmless when none runs, without effect on one that starts later. */
+  interrupt(connection: bigint): void {
+    this.#c.interrupt(connection)
+  }
+
+  /** For statements that return nothing of interest. */
+  async run(connection: bigint, sql: string): Promise<void> {
+    const memory = words(6)
+    const state = await off<number>(this.#c.query, [connection, sql, memory], memory)
+    const message = state === 0 ? undefined : (this.#c.result_error(memory) ?? '')
+    this.#c.destroy_result(memory)
+    if (message !== undefined) failed(message, sql)
+  }
+
+  /** The caller must destroy the statement, unless this rejects. */
+  async prepare(connection: bigint, sql: string): Promise<bigint> {
+    const statement = words(1)
+    const state = await off<number>(this.#c.prepare, [connection, sql, statement], statement)
+    if (state === 0) return statement[0]!
+    const message = statement[0] ? this.#c.prepare_error(statement[0]) : null
+    this.#c.destroy_prepare(statement)
+    return failed(message, 'duckdb_prepare')
+  }
+
+  bind(statement: bigint, parameters: readonly string[]): void {
+    for (const [index, text] of parameters.entries()) {
+      const bytes = Buffer.from(text)
+      if (this.#c.bind_varchar_length(statement, index + 1, bytes, bytes.length) !== 0) {
+        failed(this.#c.prepare_error(statement), `duckdb_bind_varchar of parameter ${index + 1}`)
+      }
+    }
+  }
+
+  /** Waits as `disconnect` does. */
+  destroyStatement(statement: bigint): Promise<void> {
+    const holder = holding(statement)
+    return off(this.#c.destroy_prepare, [holder], holder)
+  }
+
+  /** Resolves when the first rows are there or the query has failed. */
+  execute(statement: bigint): Promise<Result> {
+    return this.#executed(this.#c.execute_prepared_streaming, statement)
+  }
+
+  /** Like `execute`, but resolves when all rows are in memory, so that no later call takes long. */
+  executeWhole(statement: bigint): Promise<Result> {
+    return this.#executed(this.#c.execute_prepared, statement)
+  }
+
+  async #executed(call: KoffiFunction, statement: bigint): Promise<Result> {
     const memory = words(6)
     const state = await off<number>(call, [statement, memory], memory)
     if (state !== 0) {
-      const message = resultError(memory)
-      destroyResult(memory)
+      const message = this.#c.result_error(memory)
+      this.#c.destroy_result(memory)
       failed(message, 'duckdb_execute_prepared')
     }
     const inner = memory[5]!
     return { memory, value: resultOf(inner), inner }
   }
 
-  return {
-    open(config) {
-      const options = words(1)
-      const database = words(1)
-      const message = words(1)
-      if (createConfig(options) !== 0) failed(null, 'duckdb_create_config')
-      try {
-        for (const [name, value] of Object.entries(config)) {
-          if (setConfig(options[0], name, value) !== 0)
-            failed(`'${value}' is not a value of ${name}`, 'duckdb_set_config')
-        }
-        if (open(':memory:', database, options[0], message) !== 0) {
-          const text = message[0] ? koffi.decode.string(message[0]) : null
-          if (message[0]) free(message[0])
-          failed(text, 'duckdb_open_ext')
-        }
-      } finally {
-        destroyConfig(options)
-      }
-      return database[0]!
-    },
-    close: (database) => close(holding(database)),
-    connect(database) {
-      const connection = words(1)
-      if (connect(database, connection) !== 0) failed(null, 'duckdb_connect')
-      return connection[0]!
-    },
-    async disconnect(connection) {
-      const holder = holding(connection)
-      await off(disconnect, [holder], holder)
-    },
-    interrupt: (connection) => interrupt(connection),
-    async run(connection, sql) {
-      const memory = words(6)
-      const state = await off<number>(query, [connection, sql, memory], memory)
-      const message = state === 0 ? undefined : (resultError(memory) ?? '')
-      destroyResult(memory)
-      if (message !== undefined) failed(message, sql)
-    },
-    async prepare(connection, sql) {
-      const statement = words(1)
-      const state = await off<number>(prepare, [connection, sql, statement], statement)
-      if (state === 0) return statement[0]!
-      const message = statement[0] ? prepareError(statement[0]) : null
-      destroyPrepare(statement)
-      return failed(message, 'duckdb_prepare')
-    },
-    bind(statement, parameters) {
-      for (const [index, text] of parameters.entries()) {
-        const bytes = Buffer.from(text)
-        if (bindVarchar(statement, index + 1, bytes, bytes.length) !== 0) {
-          failed(prepareError(statement), `duckdb_bind_varchar of parameter ${index + 1}`)
-        }
-      }
-    },
-    async destroyStatement(statement) {
-      const holder = holding(statement)
-      await off(destroyPrepare, [holder], holder)
-    },
-    execute: (statement) => executed(execute, statement),
-    executeWhole: (statement) => executed(executeWhole, statement),
-    async fetch({ memory, value }) {
-      const chunk = await off<number | bigint>(fetchChunk, [value], memory)
-      return chunk ? BigInt(chunk) : ended(memory)
-    },
-    fetchHere(inner) {
-      const chunk: number | bigint = fetchChunk(resultOf(inner))
-      if (chunk) return BigInt(chunk)
-      const memory = words(6)
-      memory[5] = inner
-      return ended(memory)
-    },
-    columnTypes({ memory }) {
-      return Array.from({ length: Number(columnCount(memory)) }, (_, column) => columnType(memory, column))
-    },
-    async destroyResult({ memory }) {
-      await off(destroyResult, [memory], memory)
-    },
-    endHere(result, statement, connection) {
-      if (result) destroyResult(result.memory)
-      if (statement !== undefined) destroyPrepare(holding(statement))
-      disconnect(holding(connection))
-    },
-    chunkRows: (chunk) => Number(chunkSize(chunk)),
-    destroyChunk: (chunk) => destroyChunk(holding(chunk)),
-    cut(chunk, rows) {
-      const all = Number(chunkSize(chunk))
-      const columns = Number(chunkColumns(chunk))
-      const vectorsOf = (of: bigint) =>
-        Array.from({ length: columns }, (_, column) => BigInt(chunkVector(of, column)))
-      const vectors = vectorsOf(chunk)
-      const types = words(columns)
-      for (const [column, vector] of vectors.entries()) types[column] = BigInt(vectorType(vector))
-      const rest = BigInt(createChunk(types, columns))
-      for (let column = 0; column < columns; column++) destroyType(types.subarray(column, column + 1))
-      const selection = BigInt(createSelection(all - rows))
-      const numbers = Uint32Array.from({ length: all - rows }, (_, row) => rows + row)
-      memcpyTo(selectionData(selection), numbers, numbers.byteLength)
-      for (const [column, vector] of vectorsOf(rest).entries())
-        copySelected(vectors[column], vector, selection, all - rows, 0, 0)
-      destroySelection(selection)
-      setChunkSize(rest, all - rows)
-      setChunkSize(chunk, rows)
-      return rest
-    },
-    vector: (chunk, column) => chunkVector(chunk, column),
-    vectorData: (vector) => vectorData(vector),
-    validity: (vector) => vectorValidity(vector),
-    copy: (target, from, bytes) => memcpy(target, from, bytes),
-    yieldCore: () => void yieldCore(),
+  /** The next chunk, which the caller must destroy; undefined after the last. */
+  async fetch({ memory, value }: Result): Promise<bigint | undefined> {
+    const chunk = await off<number | bigint>(this.#c.fetch_chunk, [value], memory)
+    return chunk ? BigInt(chunk) : this.#ended(memory)
   }
+
+  /**
+   * Like `fetch`, but blocks the calling thread. Any thread may call it, one at a time. `inner` belongs to a result
+   * that must not be destroyed meanwhile.
+   */
+  fetchHere(inner: bigint): bigint | undefined {
+    const chunk: number | bigint = this.#c.fetch_chunk(resultOf(inner))
+    if (chunk) return BigInt(chunk)
+    const memory = words(6)
+    memory[5] = inner
+    return this.#ended(memory)
+  }
+
+  /** Called when there was no chunk, which means the end of the result or an error. */
+  #ended(memory: BigUint64Array): undefined {
+    const message = this.#c.result_error(memory)
+    if (message) failed(message, 'duckdb_fetch_chunk')
+  }
+
+  /** `duckdb_type` numbers of the result's columns. */
+  columnTypes({ memory }: Result): number[] {
+    const length = Number(this.#c.column_count(memory))
+    return Array.from({ length }, (_, column) => this.#c.column_type(memory, column))
+  }
+
+  /** Waits as `disconnect` does. */
+  destroyResult({ memory }: Result): Promise<void> {
+    return off(this.#c.destroy_result, [memory], memory)
+  }
+
+  /** Ends all three on this thread. This takes microseconds if the result was read to its end. */
+  endHere(result: Result | undefined, statement: bigint | undefined, connection: bigint): void {
+    if (result) this.#c.destroy_result(result.memory)
+    if (statement !== undefined) this.#c.destroy_prepare(holding(statement))
+    this.#c.disconnect(holding(connection))
+  }
+
+  chunkRows(chunk: bigint): number {
+    return Number(this.#c.data_chunk_get_size(chunk))
+  }
+
+  destroyChunk(chunk: bigint): void {
+    this.#c.destroy_data_chunk(holding(chunk))
+  }
+
+  /** Leaves a chunk its first `rows` rows, and gives a new chunk with the others, which the caller must destroy. */
+  cut(chunk: bigint, rows: number): bigint {
+    const c = this.#c
+    const others = this.chunkRows(chunk) - rows
+    const columns = Number(c.data_chunk_get_column_count(chunk))
+    const vectorsOf = (of: bigint) =>
+      Array.from({ length: columns }, (_, column) => BigInt(c.data_chunk_get_vector(of, column)))
+    const vectors = vectorsOf(chunk)
+    const types = words(columns)
+    for (const [column, vector] of vectors.entries()) types[column] = BigInt(c.vector_get_column_type(vector))
+    const rest = BigInt(c.create_data_chunk(types, columns))
+    for (let column = 0; column < columns; column++)
+      c.destroy_logical_type(types.subarray(column, column + 1))
+    const selection = BigInt(c.create_selection_vector(others))
+    const numbers = Uint32Array.from({ length: others }, (_, row) => rows + row)
+    this.#memcpyTo(c.selection_vector_get_data_ptr(selection), numbers, numbers.byteLength)
+    for (const [column, vector] of vectorsOf(rest).entries())
+      c.vector_copy_sel(vectors[column], vector, selection, others, 0, 0)
+    c.destroy_selection_vector(selection)
+    c.data_chunk_set_size(rest, others)
+    c.data_chunk_set_size(chunk, rows)
+    return rest
+  }
+
+  /** The vector of a column. Like its memory, it belongs to the chunk. */
+  vector(chunk: bigint, column: number): Address {
+    return this.#c.data_chunk_get_vector(chunk, column)
+  }
+
+  /** Where a vector's values are, in the form that `duckdb_vector_get_data` describes. */
+  vectorData(vector: Address): Address {
+    return this.#c.vector_get_data(vector)
+  }
+
+  /** Where a vector's bits are, one for each row, least significant first, set where there is a value; 0 if all are. */
+  validity(vector: Address): Address {
+    return this.#c.vector_get_validity(vector)
+  }
+
+  /** Copies `bytes` bytes from an address into memory that JavaScript owns. */
+  copy(target: NodeJS.ArrayBufferView, from: Address, bytes: number): void {
+    this.#memcpy(target, from, bytes)
+  }
+
+  /** Lets another thread run that waits for this core; without effect if none does. */
+  yieldCore(): void {
+    this.#yield()
+  }
+}
+
+/** A place for a handle: destructors take the handle's address and set it to zero. */
+function holding(address: bigint): BigUint64Array {
+  const holder = words(1)
+  holder[0] = address
+  return holder
+}
+
+/**
+ * Calls a function off the main thread. Using `kept` in the callback keeps it from being garbage-collected while the
+ * other thread writes to its memory.
+ */
+function off<T>(call: KoffiFunction, args: unknown[], kept: BigUint64Array): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call.async(...args, (error: unknown, value: T) => {
+      if (error || kept.length === 0) reject(error)
+      else resolve(value)
+    })
+  })
+}
+
+function failed(message: string | null, what: string): never {
+  throw new DuckDbError(message ?? `${what} failed without a message`)
+}
+
+function resultOf(inner: bigint): object {
+  return { a: 0, b: 0, c: 0, d: 0, e: 0, inner }
 }

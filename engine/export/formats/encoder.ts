@@ -1,35 +1,36 @@
 import type { Batch } from '../../duckdb/batch.ts'
+import { type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
 import type { Column } from '../../types/index.ts'
 import type { Output } from './output.ts'
 import type { Dialect } from './text-dialect.ts'
 
 export type EncodedColumn = Pick<Column, 'name' | 'type'>
 
-export interface EncodeOptions {
+export interface EncodeOptions extends OptionsOf<typeof OTHER_FORMATS> {
   /** Name of the first sheet (xlsx). */
   readonly sheetName?: string
   /** Compresses the output, in the threads that encode; only for formats that have no compression of their own. */
   readonly coding?: 'gzip'
   /** Writes JSON in the form that OData prescribes (json). */
   readonly odata?: ODataJson
+  /** Integers and decimals in quotes (json), for clients that read numbers as doubles. */
+  readonly ieee754?: boolean
   /** Columns before all others that contain the number of the row (json). */
   readonly numbers?: RowNumbers
   /** Writes the fields differently from RFC 4180 (csv, tsv). */
   readonly dialect?: Dialect
   /** Text before and after the rows, which is compressed together with them; not in formats with pieces of their own. */
-  readonly around?: Around
-  /** Cuts texts that are too long for a cell and marks their end; without this they are refused (xlsx). */
-  readonly overlong?: 'cut'
+  readonly envelope?: Envelope
 }
 
 /** Picks these options from an object that may have others, too. */
 export function encodeOptions(options: EncodeOptions): EncodeOptions {
-  const { sheetName, coding, odata, numbers, dialect, around, overlong } = options
-  return { sheetName, coding, odata, numbers, dialect, around, overlong }
+  const { sheetName, coding, odata, ieee754, numbers, dialect, envelope } = options
+  return { sheetName, coding, odata, ieee754, numbers, dialect, envelope, ...pick(options, OTHER_FORMATS) }
 }
 
 /** Text before and after the rows. */
-export interface Around {
+export interface Envelope {
   readonly before: string
   /** @param rows number of rows in the whole result */
   after(rows: number): string

@@ -1,5 +1,5 @@
 import type { Format } from '../../types/index.ts'
-import type { Around, EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
+import type { EncodedColumn, EncodeOptions, Encoder, Envelope } from './encoder.ts'
 import { gzipped } from './gzip.ts'
 
 type MakeEncoder = (columns: readonly EncodedColumn[], options: EncodeOptions) => Encoder
@@ -40,12 +40,12 @@ export async function openEncoder(
     loaded.set(format, make)
   }
   const made = make(columns, options)
-  const encoder = options.around && !made.packing ? within(made, options.around) : made
+  const encoder = options.envelope && !made.packing ? within(made, options.envelope) : made
   return options.coding === 'gzip' && !encoder.packing ? gzipped(encoder) : encoder
 }
 
 /** An encoder that also writes the text before and after the rows. */
-function within(encoder: Encoder, { before, after }: Around): Encoder {
+function within(encoder: Encoder, { before, after }: Envelope): Encoder {
   return {
     begin(out) {
       out.append(Buffer.from(before))

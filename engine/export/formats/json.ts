@@ -24,19 +24,28 @@ const BACKSLASH = 0x5c
  * An array of objects, one on each line. Numbers are exact: integers and decimals with all their digits, doubles in
  * their shortest form; `NaN`, `INF` and `-INF` are strings. Values of json columns are embedded.
  */
-export const json = (columns: readonly EncodedColumn[], { odata, numbers }: EncodeOptions): Encoder => ({
+export const json = (
+  columns: readonly EncodedColumn[],
+  { odata, numbers, decimals, ieee754 }: EncodeOptions,
+): Encoder => ({
   begin: (out) => out.append(Buffer.from('[')),
   batch: whenUsed(() => {
-    const writeBatch = arrayWriter(columns, odata, numbers?.names ?? [])
+    const quote = ieee754 ? EXACT : decimals === 'text' ? [KIND.decimal] : []
+    const writeBatch = arrayWriter(columns, odata, numbers?.names ?? [], quote)
     return (batch, first, out) => writeBatch(batch, first, out, numbers?.first)
   }),
   end: (_rows, out) => out.append(Buffer.from(']\n')),
 })
 
+/** Kinds of numbers with more digits than a double may keep. */
+const EXACT = [KIND.integer, KIND.decimal]
+
 /** One object on each line, written as in json, without the array around them. */
-export const ndjson = (columns: readonly EncodedColumn[]): Encoder => ({
+export const ndjson = (columns: readonly EncodedColumn[], { decimals }: EncodeOptions): Encoder => ({
   begin() {},
-  batch: whenUsed(() => batchWriter(columns, undefined, [], '', write('}\n'))),
+  batch: whenUsed(() =>
+    batchWriter(columns, { quote: decimals === 'text' ? [KIND.decimal] : [] }, [], '', write('}\n')),
+  ),
   end() {},
 })
 
@@ -50,14 +59,15 @@ function arrayWriter(
   columns: readonly EncodedColumn[],
   odata: ODataJson | undefined,
   numberNames: readonly string[],
+  quote: readonly number[],
 ): BatchWriter {
   const maps = [odata?.before, odata?.within].map((map) => map && [...map])
-  const key = JSON.stringify([columns, odata, maps, numberNames])
+  const key = JSON.stringify([columns, odata, maps, numberNames, quote])
   let writer = arrayWriters.get(key)
   if (!writer) {
     const shown = odata ? columns.map(odataColumn) : columns
     const separator = `if (first + row > 0) { ${write(',\n')} }`
-    writer = batchWriter(shown, odata, numberNames, separator, write('}'))
+    writer = batchWriter(shown, { odata, quote }, numberNames, separator, write('}'))
     arrayWriters.set(key, writer)
   }
   return writer
@@ -65,7 +75,7 @@ function arrayWriter(
 
 function batchWriter(
   columns: readonly EncodedColumn[],
-  odata: ODataJson | undefined,
+  { odata, quote }: { readonly odata?: ODataJson | undefined; readonly quote: readonly number[] },
   names: readonly string[],
   before: string,
   after: string,
@@ -81,7 +91,7 @@ function batchWriter(
   const numberCode = names.map((name, index) => {
     const code =
       'at = upper > 0 ? fourDigits(view, unsigned(view, at, upper), lower) : unsigned(view, at, lower)'
-    return `${write(numberKeys[index]!)} ${odata ? odataInteger(code, odata, odata.within?.get(name)) : code};`
+    return `${write(numberKeys[index]!)} ${odata ? odataInteger(code, odata, odata.within?.get(name)) : quote.includes(KIND.integer) ? quoted(code) : code};`
   })
   const within = columns.map(({ name }) => odata?.within?.get(name))
   const writeRows = compileRows({
@@ -92,7 +102,11 @@ function batchWriter(
     before: `${before} ${numberCode.join(' ')} ${numbers ? 'if (++lower === 10_000) { lower = 0; upper++ }' : ''}`,
     cells: columns.map((_, column) => ({
       before: write(keys[column]!),
-      value: odata ? odataCode(shape, column, odata, within[column]) : cellCode(shape, column),
+      value: odata
+        ? odataCode(shape, column, odata, within[column])
+        : quote.includes(shape.kinds[column]!)
+          ? quoted(cellCode(shape, column))
+          : cellCode(shape, column),
       missing: write('null'),
     })),
     after,

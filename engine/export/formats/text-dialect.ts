@@ -1,22 +1,10 @@
-import { EngineError } from '../../errors.ts'
+import { invalidOption } from '../../errors.ts'
+import { DIALECT, type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
 import type { Format } from '../../types/index.ts'
+import { checkOptions } from '../../util/known-options.ts'
 
 /** How csv and tsv are written for programs that need them to differ from RFC 4180. */
-export interface Dialect {
-  /** Whether the file begins with a byte order mark, by which Excel recognises UTF-8. */
-  readonly bom?: boolean | undefined
-  /** The sign between the fields of csv; a comma by default. */
-  readonly delimiter?: string | undefined
-  /** The decimal separator of doubles and decimals; a point by default. */
-  readonly decimal?: '.' | ',' | undefined
-  /** The text for null, written without quotes; values with the same text are quoted. Empty by default. */
-  readonly null?: string | undefined
-  /** `escape` puts an apostrophe before texts that spreadsheets would take for formulas; see `isFormula`. */
-  readonly formulas?: 'escape' | undefined
-}
-
-/** Signs that never occur in a number, date, time, uuid or base64, so that such values never need quotes. */
-const DELIMITER = /^[\t !#$%&'()*,;<>?@[\\\]^_`{|}~]$/
+export interface Dialect extends OptionsOf<typeof DIALECT> {}
 
 /** The beginning of texts that Excel, LibreOffice and Google Sheets take for formulas, in half and full width. */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/
@@ -26,46 +14,25 @@ const FORMULA = /^[=+\-@\t\r＝＋－＠]/
  */
 export function checkEncoding(
   format: Format,
-  { dialect = {}, overlong }: { readonly dialect?: Dialect; readonly overlong?: string },
+  { dialect = {}, ...others }: OptionsOf<typeof OTHER_FORMATS> & { readonly dialect?: Dialect },
 ): void {
-  const given = Object.entries(dialect).filter(([, value]) => value !== undefined)
-  if (given.length > 0 && format !== 'csv' && format !== 'tsv') {
-    throw invalid(`$${given[0]![0]} is for csv and tsv; the format is ${format}.`)
-  }
-  if (overlong !== undefined && format !== 'xlsx') {
-    throw invalid(`$overlong is for xlsx; the format is ${format}, which holds texts of any length.`)
-  }
-  if (overlong !== undefined && overlong !== 'cut') throw invalid("$overlong takes 'cut' alone.")
-  checkDialect(format, dialect)
-}
-
-function checkDialect(format: Format, { delimiter, decimal, null: missing, formulas }: Dialect): void {
-  if (delimiter !== undefined && !DELIMITER.test(delimiter)) {
-    throw invalid(
-      `$delimiter is one sign that no number, date or uuid has, as , ; | or a tab; it is ${JSON.stringify(delimiter)}.`,
-    )
-  }
-  if (format === 'tsv' && delimiter !== undefined && delimiter !== '\t') {
-    throw invalid('tsv has tabs between its fields; ask for csv to have another $delimiter.')
-  }
-  if (decimal !== undefined && decimal !== '.' && decimal !== ',') {
-    throw invalid(`$decimal is a point or a comma; it is ${JSON.stringify(decimal)}.`)
-  }
+  checkOptions(dialect, DIALECT, format)
+  checkOptions(pick(others, OTHER_FORMATS), OTHER_FORMATS, format)
+  const { delimiter, decimal, null: missing, formulas } = dialect
   const between = separatorOf(format, delimiter)
   if (decimal === ',' && between === ',') {
-    throw invalid(
+    throw invalidOption(
       "$decimal=, needs another sign between the fields: add $delimiter=; (percent-encoded: '%3B').",
     )
   }
-  if (formulas !== undefined && formulas !== 'escape') throw invalid("$formulas takes 'escape' alone.")
   if (missing === undefined) return
   if (/["\r\n]/.test(missing) || missing.includes(between) || missing.length > MOST_NULL) {
-    throw invalid(
+    throw invalidOption(
       `$null has at most ${MOST_NULL} characters, no quotes, no line end and not what stands between the fields; it is ${JSON.stringify(missing)}.`,
     )
   }
   if (formulas === 'escape' && FORMULA.test(missing)) {
-    throw invalid(
+    throw invalidOption(
       `$null=${missing} is what $formulas=escape keeps out: it begins as a formula does. Take a text that begins with another sign.`,
     )
   }
@@ -93,7 +60,3 @@ export function beginsFormula(bytes: Uint8Array, start: number, end: number): bo
 const FORMULA_BYTES = Uint8Array.from({ length: 128 }, (_, byte) =>
   isFormula(String.fromCharCode(byte)) ? 1 : 0,
 )
-
-function invalid(message: string): EngineError {
-  return new EngineError('invalid_option', message)
-}

@@ -1,4 +1,5 @@
 import { decimal, isNumeric, TYPE, type ValueType } from '../check/value-types.ts'
+import { duckdb } from '../sql/duckdb.ts'
 import { atom, call, caseWhen, cast, comparison, infix, LEVEL, raise, type Sql } from '../sql/fragments.ts'
 
 /** A method that turns the values of a group into one value: `price with sum as total`. */
@@ -44,6 +45,17 @@ function spread(name: string, x: Sql): Sql {
   const finite = `${name}(${double.text}) FILTER (WHERE isfinite(${double.text}))`
   return { ...atom(`CASE WHEN ${some} THEN CAST('NaN' AS DOUBLE) ELSE ${finite} END`), fallible: true }
 }
+
+/**
+ * The smallest or largest value. NaN orders with nothing, but DuckDB takes it for the largest value. Of -0 and 0, which
+ * are equal, it gives the one that it meets first; the sum is always 0.
+ */
+function extreme(name: string, x: Sql, type: ValueType): Sql {
+  if (type.kind !== 'double') return call(name, x)
+  return positiveZero(call(name, call('nullif', x, duckdb.nan)))
+}
+
+const positiveZero = (x: Sql): Sql => infix(x, '+', atom('0e0'), LEVEL.additive)
 
 function distinct(x: Sql): Sql {
   return { ...atom(`count(DISTINCT ${x.text})`), fallible: x.fallible }
@@ -101,20 +113,20 @@ export const aggregateTable: readonly AggregateRow[] = [
     name: 'min',
     takes: 'ordered values',
     gives: ofOrdered,
-    duckdb: (x) => call('min', x),
+    duckdb: (x, type) => extreme('min', x, type),
     trino: exactly((x) => call('min', x)),
     standard: true,
-    about: 'The smallest value. NaN is larger than every number.',
+    about: 'The smallest value, without null and NaN.',
     example: 'aggregate(Price with min as Cheapest)',
   },
   {
     name: 'max',
     takes: 'ordered values',
     gives: ofOrdered,
-    duckdb: (x) => call('max', x),
+    duckdb: (x, type) => extreme('max', x, type),
     trino: exactly((x) => call('max', x)),
     standard: true,
-    about: 'The largest value. NaN is larger than every number.',
+    about: 'The largest value, without null and NaN.',
     example: 'aggregate(Day with max as Latest)',
   },
   {
@@ -131,7 +143,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     name: 'median',
     takes: 'numbers',
     gives: ofNumbers(TYPE.double),
-    duckdb: (x) => call('quantile_cont', asDouble(x), atom('0.5')),
+    duckdb: (x) => positiveZero(call('quantile_cont', asDouble(x), atom('0.5'))),
     standard: false,
     about: 'The value in the middle, or the mean of the two values in the middle, as a double.',
     example: 'aggregate(Price with median as Middle)',
@@ -193,7 +205,7 @@ export function percentile(percent: number): AggregateRow {
     name: `p${percent}`,
     takes: 'numbers',
     gives: ofNumbers(TYPE.double),
-    duckdb: (x) => call('quantile_cont', asDouble(x), atom(String(percent / 100))),
+    duckdb: (x) => positiveZero(call('quantile_cont', asDouble(x), atom(String(percent / 100)))),
     standard: false,
     about: `The value below which ${percent} percent of the values lie; between two values it is interpolated.`,
     example: `aggregate(Price with p${percent} as Limit)`,

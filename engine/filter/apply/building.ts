@@ -1,15 +1,15 @@
 import type { ColumnType } from '../../types/index.ts'
 import { check, checkExpression } from '../check/check.ts'
 import type { Expression } from '../check/expression.ts'
+import { always, readsOf } from '../check/scope.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
 import { mistyped, tooComplex } from '../errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits } from '../limits.ts'
 import { compile } from '../sql/compile.ts'
-import type { Dialect } from '../sql/dialect.ts'
+import type { SqlDialect } from '../sql/dialect.ts'
 import { duckdb } from '../sql/duckdb.ts'
 import { Aliases } from '../syntax/aliases.ts'
-import { parseExpression } from '../syntax/parse.ts'
-import type { Token } from '../syntax/tokens.ts'
+import type { Syntax } from '../syntax/tree.ts'
 import type { StepColumn } from './steps.ts'
 
 /** An expression over a relation, with its type, as SQL. */
@@ -26,22 +26,28 @@ export interface Value {
 export class Building {
   /** Bound as VARCHAR, from 1 on. */
   readonly parameters: string[] = []
+  /** The positions of the stored columns that are named in SQL. */
+  readonly reads = new Set<number>()
   readonly limits: FilterLimits
-  readonly now: Date
+  /** What now() returns. */
+  readonly now: () => Date
   readonly aliases: Aliases
   /** The database that will run the SQL. */
-  readonly dialect: Dialect
+  readonly dialect: SqlDialect
   #names = 0
+  /** The expressions so far, and the characters of their SQL. */
+  #expressions = 0
+  #written = 0
 
   constructor(
     options: {
-      readonly now?: Date
+      readonly now?: () => Date
       readonly aliases?: Aliases
       readonly limits?: FilterLimits
-      readonly dialect?: Dialect | undefined
+      readonly dialect?: SqlDialect | undefined
     } = {},
   ) {
-    this.now = options.now ?? new Date()
+    this.now = options.now ?? always(new Date())
     this.aliases = options.aliases ?? new Aliases()
     this.limits = options.limits ?? DEFAULT_LIMITS
     this.dialect = options.dialect ?? duckdb
@@ -56,44 +62,69 @@ export class Building {
   /** SQL of a new parameter. */
   parameter(text: string): string {
     this.parameters.push(text)
-    return `$${this.parameters.length}`
+    return this.dialect.parameter(this.parameters.length, text).text
+  }
+
+  /** Notes that SQL names columns outside of expressions. */
+  noteColumns(columns: readonly StepColumn[]): void {
+    this.#noteReads(readsOf(columns))
+  }
+
+  #noteReads(positions: readonly number[]): void {
+    for (const position of positions) this.reads.add(position)
   }
 
   /** SQL of a condition over the columns. @throws EngineError the same errors as `compileFilter` */
-  condition(at: Place, tokens: readonly Token[], columns: readonly StepColumn[]): string {
-    const syntax = parseExpression(at.text, tokens, this)
-    const { tree } = check(syntax, columns, { ...at, now: this.now })
-    return this.#compiled(tree, at)
+  condition(source: Source, syntax: Syntax, columns: readonly StepColumn[]): string {
+    const { tree, reads } = check(syntax, columns, { ...source, now: this.now })
+    this.#noteReads(reads)
+    return this.#compiled(tree, source)
   }
 
   /** SQL of a value over the columns. @throws EngineError the same errors as `compileFilter` */
-  value(at: Place, tokens: readonly Token[], columns: readonly StepColumn[]): Value {
-    const syntax = parseExpression(at.text, tokens, this)
-    const tree = checkExpression(syntax, columns, { ...at, now: this.now })
-    return { sql: this.#compiled(tree, at, 'value'), type: tree.type, at: syntax.at }
+  value(source: Source, syntax: Syntax, columns: readonly StepColumn[]): Value {
+    const { tree, reads } = checkExpression(syntax, columns, { ...source, now: this.now })
+    this.#noteReads(reads)
+    return { sql: this.#compiled(tree, source, 'value'), type: tree.type, at: syntax.at }
   }
 
-  #compiled(tree: Expression, { option }: Place, place: 'filter' | 'value' = 'filter'): string {
+  /** @throws EngineError `filter_too_complex` where the SQL of the query has more characters than the limit */
+  requireShort(length: number): void {
+    if (length > this.limits.sql) {
+      throw tooComplex(
+        `The query grows to ${length} characters of SQL; the limit is ${this.limits.sql}. Write fewer or shorter expressions.`,
+      )
+    }
+  }
+
+  #compiled(tree: Expression, { option }: Source, nulls: 'filter' | 'value' = 'filter'): string {
     const { sql, parameters } = compile(tree, {
       firstParameter: this.parameters.length + 1,
       limits: this.limits,
       dialect: this.dialect,
       subject: `$${option.toLowerCase()}`,
-      place,
+      nulls,
     })
     this.parameters.push(...parameters)
-    if (this.parameters.length > MOST_PARAMETERS) throw tooComplex('The query holds too many values.')
+    if (this.parameters.length > MOST_PARAMETERS) {
+      throw tooComplex(`The query holds more than ${MOST_PARAMETERS} values.`)
+    }
+    this.#expressions += 1
+    if (this.#expressions > this.limits.expressions) {
+      throw tooComplex(`The query has more than ${this.limits.expressions} expressions.`)
+    }
+    this.#written += sql.length
+    this.requireShort(this.#written)
     return sql
   }
 }
 
 const MOST_PARAMETERS = 60_000
 
-/** The place of an expression: the whole text of the option, and the option's name. */
-export interface Place {
+/** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
+export interface Source {
   readonly text: string
-  /** The word with which messages about columns begin: `Apply contains …`. */
-  readonly option: string
+  readonly option: 'Apply' | 'Compute' | 'Orderby'
 }
 
 /** Casts a value to a type that a column can have. @throws EngineError `filter_type_error` for durations */

@@ -1,12 +1,13 @@
 import { EngineError } from '../../errors.ts'
-import { invalid } from '../errors.ts'
-import { tokenize } from '../syntax/tokens.ts'
-import type { Building, Place } from './building.ts'
-import { readComputed, readOrder } from './computed.ts'
-import { PipelineReader } from './pipeline.ts'
+import { parseRule } from '../syntax/parse.ts'
+import type { NameItem } from '../syntax/tree.ts'
+import type { Building, Source } from './building.ts'
+import { computedColumns, sortKeys } from './computed.ts'
+import { requireNames } from './names.ts'
+import { Pipeline } from './pipeline.ts'
 import { searchCondition } from './search.ts'
-import type { Relation, SortKey, StepColumn } from './steps.ts'
-import { Cursor } from './token-cursor.ts'
+import { checkSize } from './size.ts'
+import type { AddedColumn, Relation, SortKey, StepColumn } from './steps.ts'
 
 export { aggregateTable } from './aggregates.ts'
 export { Building } from './building.ts'
@@ -14,7 +15,7 @@ export { sortKey } from './computed.ts'
 export type { Relation, SortKey, Step, StepColumn } from './steps.ts'
 
 /** The texts of the options that `readPipeline` reads. */
-export interface Pipeline {
+export interface PipelineOptions {
   readonly apply?: string | undefined
   readonly compute?: string | undefined
   readonly search?: string | undefined
@@ -25,34 +26,46 @@ export interface Pipeline {
  * @throws EngineError `invalid_option` with the position, `invalid_columns`, `filter_type_error`, `filter_too_complex`
  */
 export function readPipeline(
-  { apply, compute, search }: Pipeline,
+  { apply, compute, search }: PipelineOptions,
   columns: readonly StepColumn[],
   building: Building,
 ): Relation {
   let relation: Relation = { steps: [], columns }
-  if (apply !== undefined) {
-    relation = inOption('$apply', () => {
-      const { cursor, place } = begin(apply, 'Apply', building)
-      return new PipelineReader(cursor, place, building).read(columns)
-    })
-  }
+  if (apply !== undefined) relation = inOption('$apply', () => readApply(apply, columns, building))
   if (compute !== undefined) {
-    const added = inOption('$compute', () => {
-      const { cursor, place } = begin(compute, 'Compute', building)
-      const found = readComputed(cursor, place, relation.columns, building)
-      if (cursor.token) throw cursor.unexpected("',' or the end")
-      return found
-    })
+    const added = inOption('$compute', () => readCompute(compute, relation.columns, building))
     relation = {
       steps: [...relation.steps, { kind: 'compute', added }],
       columns: [...relation.columns, ...added],
     }
   }
   if (search !== undefined) {
-    const condition = inOption('$search', () => searchCondition(search, relation.columns, building))
+    const condition = inOption('$search', () =>
+      searchCondition(parseRule('search', search, building), relation.columns, building),
+    )
     relation = { ...relation, steps: [...relation.steps, { kind: 'filter', condition }] }
   }
   return relation
+}
+
+function readApply(text: string, columns: readonly StepColumn[], building: Building): Relation {
+  const source: Source = { text, option: 'Apply' }
+  const sequence = parseRule('apply', text, building)
+  requireNames(sequence, source, columns)
+  const relation = new Pipeline(source, building).read(sequence, columns)
+  checkSize(relation.steps, building.limits)
+  return relation
+}
+
+function readCompute(
+  text: string,
+  columns: readonly StepColumn[],
+  building: Building,
+): readonly AddedColumn[] {
+  const source: Source = { text, option: 'Compute' }
+  const computed = parseRule('compute', text, building)
+  requireNames([{ kind: 'compute', computed, at: 0 }], source, columns)
+  return computedColumns(computed, source, columns, building)
 }
 
 /** Reads `$orderby` with expressions over columns. @throws EngineError the same as `readPipeline` */
@@ -62,27 +75,16 @@ export function readOrderBy(
   building: Building,
 ): readonly SortKey[] {
   return inOption('$orderby', () => {
-    const { cursor, place } = begin(text, 'Orderby', building)
-    const keys = readOrder(cursor, place, columns, building)
-    if (cursor.token) throw cursor.unexpected("',' or the end")
-    return keys
+    const source: Source = { text, option: 'Orderby' }
+    const items = parseRule('orderby', text, building)
+    requireNames([{ kind: 'orderby', items, at: 0 }], source, columns)
+    return sortKeys(items, source, columns, building)
   })
 }
 
-/** What each option holds, for the error if it is empty. */
-const EXAMPLES = {
-  Apply: 'a transformation, as in groupby((City))',
-  Compute: 'an expression and its name, as in Price mul 2 as double',
-  Orderby: 'a column or an expression, as in Price desc',
-}
-
-function begin(
-  text: string,
-  option: keyof typeof EXAMPLES,
-  { limits }: Building,
-): { cursor: Cursor; place: Place } {
-  if (text.trim() === '') throw invalid(0, `the text is empty. Write ${EXAMPLES[option]}.`)
-  return { cursor: new Cursor(text, tokenize(text, limits)), place: { text, option } }
+/** Reads a list of plain names, as that of `$select`. @throws EngineError `invalid_option` */
+export function readNames(option: string, text: string): readonly NameItem[] {
+  return inOption(option, () => parseRule('names', text, {}))
 }
 
 /** Adds the name of the option to errors, and replaces "the filter" in their messages by "the expression". */
@@ -95,13 +97,7 @@ function inOption<T>(option: string, read: () => T): T {
     }
     if (!(error instanceof EngineError) || error.code === 'invalid_columns') throw error
     const code = error.code === 'invalid_filter' ? 'invalid_option' : error.code
-    throw new EngineError(
-      code,
-      `${option}: ${error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')}`,
-      {
-        cause: error,
-        details: error.details,
-      },
-    )
+    const message = error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')
+    throw new EngineError(code, `${option}: ${message}`, { cause: error, details: error.details })
   }
 }

@@ -1,18 +1,15 @@
-import { nearest } from '../../util/nearest.ts'
+import { columnsOf } from '../check/column-names.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
-import { Unsaid } from '../sql/dialect.ts'
-import { literalText } from '../sql/narrow.ts'
-import { type LiteralValue, literalType } from '../syntax/literals.ts'
-import { parseExpression } from '../syntax/parse.ts'
-import { Comma, LParen, RParen, Slash, type Token } from '../syntax/tokens.ts'
-import type { Building, Place } from './building.ts'
-import { readComputed, readOrder, sortable, sortKey } from './computed.ts'
+import { NotTranslatable } from '../sql/dialect.ts'
+import type { LiteralValue } from '../syntax/literals.ts'
+import type { Keep, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
+import { asColumn, type Building, type Source } from './building.ts'
+import { computedColumns, sortable, sortKey, sortKeys } from './computed.ts'
 import { concatenated } from './concat.ts'
-import { type Keys, readAggregates, readKeys } from './grouping.ts'
+import { aggregatedColumns, groupingsOf, type Keys } from './grouping.ts'
 import { searchCondition } from './search.ts'
-import type { AddedColumn, KeepUntil, Relation, Step, StepColumn, Transformed } from './steps.ts'
-import { type Cursor, quoted } from './token-cursor.ts'
+import type { AddedColumn, Relation, Step, StepColumn, Transformed } from './steps.ts'
 
 /** The surroundings of the steps within `groupby(…, here)`, which are done in each group separately. */
 interface Within {
@@ -21,211 +18,221 @@ interface Within {
   readonly mayBeEmpty: boolean
 }
 
-/** Reads the text between the parentheses of a transformation. */
-type Reader = (columns: readonly StepColumn[], within: Within) => Transformed
-
 const TOP_LEVEL: Within = { partition: [], mayBeEmpty: false }
 
 /**
- * Reads `$apply` (OData Data Aggregation 4.0, section 3). Each transformation works on the columns that come out of the
- * transformation before it.
+ * Makes steps of `$apply` (OData Data Aggregation 4.0, section 3). Each transformation works on the columns that come
+ * out of the transformation before it. All names in it are known to exist.
  */
-export class PipelineReader {
-  readonly #cursor: Cursor
-  readonly #place: Place
+export class Pipeline {
+  readonly #source: Source
   readonly #building: Building
 
-  constructor(cursor: Cursor, place: Place, building: Building) {
-    this.#cursor = cursor
-    this.#place = place
+  constructor(source: Source, building: Building) {
+    this.#source = source
     this.#building = building
   }
 
-  /** Reads the whole text. @throws EngineError where the text is not valid */
-  read(columns: readonly StepColumn[]): Relation {
-    const relation = this.#sequence({ steps: [], columns }, TOP_LEVEL)
-    if (this.#cursor.token) throw this.#cursor.unexpected("'/' and a transformation, or the end,")
-    return relation
+  /** @throws EngineError where a transformation does not fit its columns */
+  read(sequence: Sequence, columns: readonly StepColumn[]): Relation {
+    return this.#sequence(sequence, columns, TOP_LEVEL)
   }
 
-  /** Reads a sequence of transformations, such as `filter(…)/groupby(…)`. */
-  #sequence(start: Relation, within: Within): Transformed {
-    let relation = start
+  #sequence(sequence: Sequence, start: readonly StepColumn[], within: Within): Transformed {
+    let relation: Relation = { steps: [], columns: start }
     let { mayBeEmpty } = within
-    do {
+    for (const transformation of sequence) {
       // The columns to group by are still there, but a step may have given them other names in SQL.
       const partition = within.partition.map(
         (key) => relation.columns.find(({ name }) => name === key.name) ?? key,
       )
-      const { steps, columns, mayEmpty } = this.#transformation(relation.columns, { partition, mayBeEmpty })
+      const { steps, columns, mayEmpty } = this.#transformed(transformation, relation.columns, {
+        partition,
+        mayBeEmpty,
+      })
       relation = { steps: [...relation.steps, ...steps], columns }
       mayBeEmpty = mayEmpty ?? mayBeEmpty
-    } while (this.#cursor.takes(Slash))
+    }
     return { ...relation, mayEmpty: mayBeEmpty }
   }
 
-  #transformation(columns: readonly StepColumn[], within: Within): Transformed {
-    const { token } = this.#cursor
-    const { name, at } = this.#cursor.name('a transformation, as filter(…) or groupby(…),')
-    const word = name.toLowerCase()
-    if (word === 'identity') return { steps: [], columns }
-    const readers = this.#readers
-    const read = Object.hasOwn(readers, word) ? readers[word] : undefined
-    if (!read) throw unknownTransformation(token!, at)
-    this.#cursor.expect(LParen, `'(' behind ${word}`)
-    const transformed = read(columns, within)
-    this.#cursor.expect(RParen, "')'")
-    return transformed
-  }
-
-  readonly #readers: Readonly<Record<string, Reader>> = {
-    filter: (columns) => {
-      const condition = this.#building.condition(this.#place, this.#cursor.item('a condition'), columns)
-      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
-    },
-    search: (columns) => {
-      const condition = searchCondition(this.#textInParentheses(), columns, this.#building)
-      return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
-    },
-    compute: (columns) => {
-      const added = readComputed(this.#cursor, this.#place, columns, this.#building)
-      return { steps: [{ kind: 'compute', added }], columns: [...columns, ...added] }
-    },
-    orderby: (columns) => {
-      const by = readOrder(this.#cursor, this.#place, columns, this.#building)
-      return { steps: [{ kind: 'order', by }], columns }
-    },
-    top: (columns, { partition, mayBeEmpty }) => {
-      const top = this.#count()
-      const step: Step = { kind: 'window', skip: 0, top, partition: partition.map(({ sql }) => sql) }
-      return { steps: [step], columns, mayEmpty: mayBeEmpty || top === 0 }
-    },
-    skip: (columns, { partition, mayBeEmpty }) => {
-      const skip = this.#count()
-      const step: Step = {
-        kind: 'window',
-        skip,
-        top: undefined,
-        partition: partition.map(({ sql }) => sql),
+  #transformed(transformation: Transformation, columns: readonly StepColumn[], within: Within): Transformed {
+    const [source, building] = [this.#source, this.#building]
+    switch (transformation.kind) {
+      case 'identity':
+        return { steps: [], columns }
+      case 'filter': {
+        const condition = building.condition(source, transformation.condition, columns)
+        return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
       }
-      return { steps: [step], columns, mayEmpty: mayBeEmpty || skip > 0 }
-    },
-    topcount: this.#keeping('top', 'count'),
-    bottomcount: this.#keeping('bottom', 'count'),
-    topsum: this.#keeping('top', 'sum'),
-    bottomsum: this.#keeping('bottom', 'sum'),
-    toppercent: this.#keeping('top', 'percent'),
-    bottompercent: this.#keeping('bottom', 'percent'),
-    aggregate: (columns, { partition, mayBeEmpty }) => {
-      if (mayBeEmpty && partition.length > 0) throw emptied(this.#cursor.at)
-      const added = readAggregates(this.#cursor, this.#place, columns, partition, this.#building)
-      return group(partition, added)
-    },
-    groupby: (columns, within) => this.#groupBy(columns, within),
-    concat: (columns, within) => {
-      const branches: Transformed[] = []
-      do branches.push(this.#sequence({ steps: [], columns }, within))
-      while (this.#cursor.takes(Comma))
-      if (branches.length < 2) throw this.#cursor.unexpected("',' and a second sequence of transformations")
-      const mayEmpty = branches.every((branch) => branch.mayEmpty)
-      return { ...concatenated(branches, this.#cursor.at, this.#building), mayEmpty }
-    },
+      case 'search': {
+        const condition = searchCondition(transformation.search, columns, building)
+        return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
+      }
+      case 'compute': {
+        const added = computedColumns(transformation.computed, source, columns, building)
+        return { steps: [{ kind: 'compute', added }], columns: [...columns, ...added] }
+      }
+      case 'orderby': {
+        const by = sortKeys(transformation.items, source, columns, building)
+        return { steps: [{ kind: 'order', by }], columns }
+      }
+      case 'top':
+      case 'skip':
+        return windowed(transformation.kind, countOf(transformation.count), columns, within)
+      case 'keep':
+        return this.#kept(transformation, columns, within)
+      case 'aggregate': {
+        const { partition, mayBeEmpty } = within
+        if (mayBeEmpty && partition.length > 0) throw emptied(transformation.at)
+        const { aggregated } = transformation
+        return group(partition, aggregatedColumns(aggregated, source, columns, partition, building))
+      }
+      case 'groupby':
+        return this.#grouped(transformation, columns, within)
+      case 'concat': {
+        const branches = this.#branches(transformation.branches, columns, within)
+        const mayEmpty = branches.every((branch) => branch.mayEmpty)
+        return { ...concatenated(branches, transformation.at, building), mayEmpty }
+      }
+      default:
+        return transformation satisfies never
+    }
   }
 
-  #groupBy(columns: readonly StepColumn[], within: Within): Transformed {
-    const { groupings, all } = readKeys(this.#cursor, columns)
-    const hasSequence = this.#cursor.takes(Comma)
-    const start = this.#cursor.position
-    const branches = groupings.map((keys) => {
-      this.#cursor.reset(start)
-      return this.#grouped(keys, columns, within, hasSequence)
+  /** The branches of concat(). Those that say the same are one, so that its rows are read once. */
+  #branches(
+    branches: readonly Sequence[],
+    columns: readonly StepColumn[],
+    within: Within,
+  ): readonly Transformed[] {
+    const known = new Map<string, Transformed>()
+    return branches.map((branch) => {
+      const key = withoutPositions(branch)
+      const transformed = known.get(key) ?? this.#sequence(branch, columns, within)
+      known.set(key, transformed)
+      return transformed
     })
+  }
+
+  #grouped(
+    { elements, sequence, at }: Extract<Transformation, { kind: 'groupby' }>,
+    columns: readonly StepColumn[],
+    within: Within,
+  ): Transformed {
+    const groupings = groupingsOf(elements, columns)
+    const branches = groupings.map((keys) => this.#groupedBy(keys, sequence, columns, within))
     // A group that had no rows before contains no inner groups, so it stays empty.
     const mayEmpty = within.mayBeEmpty || branches.some((branch) => branch.mayEmpty)
     if (branches.length === 1) return { ...branches[0]!, mayEmpty }
-    return { ...concatenated(branches, this.#cursor.at, this.#building, all), mayEmpty }
+    return { ...concatenated(branches, at, this.#building), mayEmpty }
   }
 
-  #grouped(keys: Keys, columns: readonly StepColumn[], within: Within, hasSequence: boolean): Transformed {
+  #groupedBy(
+    keys: Keys,
+    sequence: Sequence | undefined,
+    columns: readonly StepColumn[],
+    within: Within,
+  ): Transformed {
     // The two zeros are one group, and which of them is shown could differ.
     if (this.#building.dialect.name !== 'duckdb' && keys.some(({ type }) => type === 'double')) {
-      throw new Unsaid('groups of double')
+      throw new NotTranslatable('groups of double')
     }
+    this.#building.noteColumns(keys)
     const partition = [...within.partition, ...keys.filter((key) => !within.partition.includes(key))]
-    if (!hasSequence) return group(partition, [])
-    return this.#sequence({ steps: [], columns }, { partition, mayBeEmpty: false })
+    return sequence
+      ? this.#sequence(sequence, columns, { partition, mayBeEmpty: false })
+      : group(partition, [])
   }
 
-  #keeping(end: 'top' | 'bottom', until: KeepUntil): Reader {
-    return (columns, { partition, mayBeEmpty }) => {
-      const amount = this.#amount(until)
-      this.#cursor.expect(Comma, "',' and what is compared")
-      const value = this.#building.value(this.#place, this.#cursor.item('an expression'), columns)
-      if (until !== 'count' && !isNumeric(value.type)) {
-        throw mistyped(value.at, `${end}${until}() adds numbers, but this is ${typeName(value.type)}.`)
-      }
-      const sql = sortable(value, columns, this.#building)
-      const step: Step = {
-        kind: 'keep',
-        by: sortKey(sql, value.type, end === 'top', this.#building),
-        until,
-        ...amount,
-        partition: partition.map(({ sql }) => sql),
-      }
-      return { steps: [step], columns, mayEmpty: mayBeEmpty || until !== 'count' }
+  #kept(keep: Keep, columns: readonly StepColumn[], { partition, mayBeEmpty }: Within): Transformed {
+    const { end, until } = keep
+    const amount = this.#amount(keep)
+    const value = this.#building.value(this.#source, keep.value, columns)
+    if (until !== 'count' && !isNumeric(value.type)) {
+      throw mistyped(value.at, `${end}${until}() adds numbers, but this is ${typeName(value.type)}.`)
     }
+    const sql = sortable(value, columns, this.#building)
+    const step: Step = {
+      kind: 'keep',
+      by: sortKey(sql, value.type, end === 'top', this.#building),
+      until,
+      amount,
+      partition: partition.map(({ sql }) => sql),
+    }
+    const isSure = until === 'count' && numberOf(keep.amount) !== undefined
+    return { steps: [step], columns, mayEmpty: mayBeEmpty || !isSure }
   }
 
-  /** Reads the first argument: a number of rows, a percentage or a sum. */
-  #amount(until: KeepUntil): { readonly amount: string; readonly negative: boolean } {
-    const value = this.#number()
-    const negative = value.digits < 0n
-    const { at } = value
-    if (until === 'count') {
-      if (!value.whole || value.digits <= 0n)
-        throw invalid(at, 'the number of rows must be a whole number above 0.')
-      if (value.digits > MOST_ROWS) throw tooMany(at)
+  /** The first argument, a number of rows, a percentage or a sum: an expression without columns. */
+  #amount({ until, amount }: Keep): string {
+    const number = numberOf(amount)
+    if (number) checkAmount(until, number, amount.at)
+    else if (columnsOf(amount).size > 0) {
+      throw invalid(amount.at, 'this number is one for all rows, so it can use no columns.')
     }
-    if (
-      until === 'percent' &&
-      (value.digits <= 0n || value.digits > 100n * 10n ** BigInt(Math.max(value.scale, 0)))
-    ) {
-      throw invalid(at, 'the percentage must be a number above 0 and up to 100.')
+    const value = this.#building.value(this.#source, amount, [])
+    if (until === 'count' ? value.type.kind !== 'integer' : !isNumeric(value.type)) {
+      throw invalid(amount.at, `${until === 'count' ? 'a whole number' : 'a number'} is expected here.`)
     }
-    const type = literalType(value)
-    const parameter = this.#building.parameter(literalText(value, type))
-    return { amount: `CAST(${parameter} AS ${this.#building.dialect.type(type)})`, negative }
+    return asColumn(value, this.#building).value
   }
+}
 
-  /** Reads a whole number of rows. */
-  #count(): number {
-    const { whole, digits, at } = this.#number()
-    if (!whole || digits < 0n)
-      throw invalid(at, 'the number of rows must be a whole number that is not negative.')
+const POSITIONS: ReadonlySet<string> = new Set(['at', 'end', 'operatorAt'])
+
+function withoutPositions(sequence: Sequence): string {
+  return JSON.stringify(sequence, (key, value: unknown) => {
+    if (POSITIONS.has(key) && typeof value === 'number') return undefined
+    return typeof value === 'bigint' ? `${value}n` : value
+  })
+}
+
+function windowed(
+  kind: 'top' | 'skip',
+  count: number,
+  columns: readonly StepColumn[],
+  { partition, mayBeEmpty }: Within,
+): Transformed {
+  const step: Step = {
+    kind: 'window',
+    skip: kind === 'skip' ? count : 0,
+    top: kind === 'top' ? count : undefined,
+    partition: partition.map(({ sql }) => sql),
+  }
+  return { steps: [step], columns, mayEmpty: mayBeEmpty || (kind === 'top' ? count === 0 : count > 0) }
+}
+
+type NumberLiteral = Extract<LiteralValue, { kind: 'number' }>
+
+function numberOf(syntax: Syntax): NumberLiteral | undefined {
+  return syntax.kind === 'literal' && syntax.value.kind === 'number' ? syntax.value : undefined
+}
+
+/** A whole number of rows. */
+function countOf(syntax: Syntax): number {
+  const number = numberOf(syntax)
+  if (!number) throw invalid(syntax.at, 'a number is expected here.')
+  if (!number.whole || number.digits < 0n) {
+    throw invalid(syntax.at, 'the number of rows must be a whole number that is not negative.')
+  }
+  if (number.digits > MOST_ROWS) throw tooMany(syntax.at)
+  return Number(number.digits)
+}
+
+function checkAmount(until: Keep['until'], { whole, digits, scale }: NumberLiteral, at: number): void {
+  if (until === 'count') {
+    if (!whole || digits <= 0n) throw invalid(at, 'the number of rows must be a whole number above 0.')
     if (digits > MOST_ROWS) throw tooMany(at)
-    return Number(digits)
   }
-
-  #number(): Extract<LiteralValue, { kind: 'number' }> & { readonly at: number } {
-    const { at } = this.#cursor
-    const node = parseExpression(this.#place.text, this.#cursor.item('a number'), this.#building)
-    if (node.kind !== 'literal' || node.value.kind !== 'number')
-      throw invalid(at, 'a number is expected here.')
-    return { ...node.value, at }
-  }
-
-  /** The text up to the closing parenthesis, exactly as it was written. */
-  #textInParentheses(): string {
-    const { at } = this.#cursor
-    this.#cursor.item('words to search for')
-    while (this.#cursor.takes(Comma)) this.#cursor.item('words to search for')
-    return this.#place.text.slice(at, this.#cursor.at)
+  if (until === 'percent' && (digits <= 0n || digits > 100n * 10n ** BigInt(Math.max(scale, 0)))) {
+    throw invalid(at, 'the percentage must be a number above 0 and up to 100.')
   }
 }
 
 function group(keys: readonly StepColumn[], added: readonly AddedColumn[]): Transformed {
   return {
-    steps: [{ kind: 'group', keys: keys.map(({ sql }) => sql), added }],
+    steps: [{ kind: 'group', keys, added }],
     columns: [...keys, ...added],
     mayEmpty: false,
   }
@@ -247,43 +254,4 @@ const MOST_ROWS = BigInt(Number.MAX_SAFE_INTEGER)
 
 function tooMany(at: number): Error {
   return invalid(at, `the number of rows must be at most ${MOST_ROWS}.`)
-}
-
-const NOT_ON_A_TABLE: ReadonlySet<string> = new Set([
-  'join',
-  'outerjoin',
-  'nest',
-  'addnested',
-  'expand',
-  'ancestors',
-  'descendants',
-  'traverse',
-])
-
-const NAMES = [
-  ...[
-    'identity',
-    'filter',
-    'search',
-    'compute',
-    'orderby',
-    'top',
-    'skip',
-    'topcount',
-    'bottomcount',
-    'topsum',
-  ],
-  ...['bottomsum', 'toppercent', 'bottompercent', 'aggregate', 'groupby', 'concat'],
-]
-
-function unknownTransformation(token: Token, at: number): Error {
-  const word = token.image.toLowerCase()
-  if (NOT_ON_A_TABLE.has(word)) {
-    return invalid(at, `${word}() is not supported here: a dataset is one flat table.`)
-  }
-  const meant = nearest(word, NAMES)
-  return invalid(
-    at,
-    `${quoted(token)} is not a transformation.${meant ? ` Did you mean ${meant}?` : ` There are ${NAMES.join(', ')}.`}`,
-  )
 }

@@ -5,6 +5,8 @@ export interface StepColumn {
   readonly name: string
   readonly type: ColumnType
   readonly sql: string
+  /** The position of the stored column that it is; undefined where its values are calculated. */
+  readonly stored?: number | undefined
 }
 
 /** A column that a step adds, and the SQL of its value. */
@@ -23,9 +25,10 @@ export type Step =
   /** Adds columns. */
   | { readonly kind: 'compute'; readonly added: readonly AddedColumn[] }
   /**
-   * One row for each combination of the keys, in the order of first appearance. Without keys, always exactly one row.
+   * One row for each combination of the keys, in the order of first appearance. Without keys, always exactly one row. The
+   * key of -0 and 0, which are equal, is 0.
    */
-  | { readonly kind: 'group'; readonly keys: readonly string[]; readonly added: readonly AddedColumn[] }
+  | { readonly kind: 'group'; readonly keys: readonly StepColumn[]; readonly added: readonly AddedColumn[] }
   /** Sorts the rows. Rows with equal keys stay in their order. */
   | { readonly kind: 'order'; readonly by: readonly SortKey[] }
   /** Drops the first `skip` rows and keeps the next `top` rows, or all of them if `top` is undefined. */
@@ -42,8 +45,6 @@ export type Step =
       readonly until: KeepUntil
       /** SQL of a number. */
       readonly amount: string
-      /** Whether the amount is negative. If so, the sum reaches the amount from above. */
-      readonly negative: boolean
       readonly partition: readonly string[]
     }
   /** The rows of each branch, one branch after the other. */

@@ -9,16 +9,24 @@ import { comparison, isComparison, membership } from './check-comparison.ts'
 import { beside, convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
 import { columnsOf } from './column-names.ts'
 import type { Expression } from './expression.ts'
-import type { FilterColumn, Scope } from './scope.ts'
+import { always, type FilterColumn, readsOf, type Scope } from './scope.ts'
 import { unknownColumns } from './unknown-columns.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
 export interface CheckOptions {
   /** The whole text, for messages. */
   readonly text: string
-  readonly now?: Date
+  /** What now() returns; the time of the check if not given. */
+  readonly now?: (() => Date) | undefined
   /** The word with which messages about columns begin; `Filter` if not given. */
   readonly option?: string
+}
+
+/** An expression that fits. */
+interface Checked {
+  readonly tree: Expression
+  /** The positions of the stored columns that it reads. */
+  readonly reads: readonly number[]
 }
 
 /**
@@ -29,8 +37,8 @@ export function check(
   tree: Syntax,
   columns: readonly FilterColumn[],
   options: CheckOptions,
-): { tree: Expression; columns: readonly string[] } {
-  const { scope, names } = scopeOf(tree, columns, options)
+): Checked & { readonly columns: readonly string[] } {
+  const { scope, names, reads } = scopeOf(tree, columns, options)
   const checked = beside(checkNode(tree, scope), TYPE.boolean)
   if (checked.type.kind !== 'boolean' && !isNull(checked)) {
     throw mistyped(
@@ -39,7 +47,7 @@ export function check(
         'in x eq 5.',
     )
   }
-  return { tree: checked, columns: names }
+  return { tree: checked, columns: names, reads }
 }
 
 /**
@@ -49,16 +57,16 @@ export function checkExpression(
   tree: Syntax,
   columns: readonly FilterColumn[],
   options: CheckOptions,
-): Expression {
-  const { scope } = scopeOf(tree, columns, options)
-  return beside(checkNode(tree, scope), TYPE.string)
+): Checked {
+  const { scope, reads } = scopeOf(tree, columns, options)
+  return { tree: beside(checkNode(tree, scope), TYPE.string), reads }
 }
 
 function scopeOf(
   tree: Syntax,
   columns: readonly FilterColumn[],
-  { text, now = new Date(), option }: CheckOptions,
-): { scope: Scope; names: readonly string[] } {
+  { text, now = always(new Date()), option }: CheckOptions,
+): { scope: Scope; names: readonly string[]; reads: readonly number[] } {
   const names = columnsOf(tree)
   const known = new Map<string, FilterColumn>()
   for (const column of columns) {
@@ -67,7 +75,7 @@ function scopeOf(
   }
   const unknown = new Map([...names].filter(([name]) => !known.has(name)))
   if (unknown.size > 0) throw unknownColumns(unknown, text, columns, option)
-  return { scope: { text, now, columns: known }, names: [...names.keys()] }
+  return { scope: { text, now, columns: known }, names: [...names.keys()], reads: readsOf(known.values()) }
 }
 
 function checkNode(node: Syntax, scope: Scope): Expression {
@@ -75,9 +83,9 @@ function checkNode(node: Syntax, scope: Scope): Expression {
     case 'literal':
       return { kind: 'literal', value: node.value, type: literalType(node.value), at: node.at }
     case 'column': {
-      const { name, type, sql } = scope.columns.get(node.name)!
+      const { name, type, sql, stored } = scope.columns.get(node.name)!
       if (node.path) return path(node, node.path, { name, type, sql })
-      return { kind: 'column', name, sql, type: valueType(type), at: node.at }
+      return { kind: 'column', name, sql, stored, type: valueType(type), at: node.at }
     }
     case 'type':
       throw invalid(node.at, `'${node.name}' is a type, which can stand only in cast().`)

@@ -10,7 +10,12 @@ import type { ValueType } from './value-types.ts'
  */
 export type Expression =
   | (Typed & { readonly kind: 'literal'; readonly value: LiteralValue })
-  | (Typed & { readonly kind: 'column'; readonly name: string; readonly sql: string })
+  | (Typed & {
+      readonly kind: 'column'
+      readonly name: string
+      readonly sql: string
+      readonly stored?: number | undefined
+    })
   /** A value in the JSON of a column. */
   | (Typed & { readonly kind: 'path'; readonly sql: string; readonly pointer: string })
   | (Typed & {

@@ -19,7 +19,7 @@ export function unknownColumns(
   const hint =
     first(unknown, ([name, at]) => hintFor(name, at, text) ?? madeBeside(name, at, text)) ??
     first(unknown, ([name]) => meantColumn(name, columns)) ??
-    first(unknown, ([name, at]) => textHint(name, at, text))
+    (option === 'Filter' ? first(unknown, ([name, at]) => textHint(name, at, text)) : undefined)
   return new EngineError(
     'invalid_columns',
     `${option} contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,

@@ -2,9 +2,8 @@ import { literalOf } from '../check/checked.ts'
 import type { Expression } from '../check/expression.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import type { ComparisonOperator } from '../syntax/tree.ts'
-import { columnEquals } from './column-equals.ts'
 import { asRange } from './compile-range.ts'
-import type { Dialect } from './dialect.ts'
+import { equalsLiteral } from './equals-literal.ts'
 import {
   all,
   any,
@@ -15,44 +14,52 @@ import {
   FALSE,
   not,
   orFalse,
+  orTrue,
   postfix,
   type Sql,
   TRUE,
 } from './fragments.ts'
 import { narrow } from './narrow.ts'
-import type { Place, SqlWriter } from './sql-writer.ts'
+import type { NullHandling, SqlWriter } from './sql-writer.ts'
 
 type Comparison = Extract<Expression, { kind: 'comparison' }>
 type Order = 'gt' | 'ge' | 'lt' | 'le'
 
 const SIGNS = { gt: '>', ge: '>=', lt: '<', le: '<=' } as const
-const SAME = 'IS NOT DISTINCT FROM'
-const OTHER = 'IS DISTINCT FROM'
+
+/**
+ * DuckDB 1.5 takes `x IS DISTINCT FROM 5 OR x = 6` for a condition that no null meets, and skips row groups in which x
+ * is null throughout. It also turns `NOT (x IS NOT DISTINCT FROM 5)` into such a comparison, and brings together those
+ * in `p AND … OR p AND …`. coalesce() changes no value here, but DuckDB doesn't look into it for what to skip.
+ */
+function different(left: Sql, right: Sql): Sql {
+  return orTrue(comparison(left, 'IS DISTINCT FROM', right))
+}
+
+function same(left: Sql, right: Sql): Sql {
+  return orFalse(comparison(left, 'IS NOT DISTINCT FROM', right))
+}
 
 /** Comparisons as sections 5.1.1.1.1 to 5.1.1.1.6 define them, although DuckDB treats null and NaN in another way. */
-export function comparisonSql(compiler: SqlWriter, node: Comparison, place: Place): Sql {
+export function comparisonSql(compiler: SqlWriter, node: Comparison, nulls: NullHandling): Sql {
   const value = literalOf(node.right)
-  if (value) return withLiteral(compiler, node, value, place)
+  if (value) return withLiteral(compiler, node, value, nulls)
   const left = compiler.sql(node.left, 'value')
   const right = compiler.sql(node.right, 'value')
   const kinds = [node.left.type.kind, node.right.type.kind]
   if (kinds[0] === 'integer' && kinds[1] === 'double')
-    return mixed(compiler, node.operator, left, right, place)
+    return mixed(compiler, node.operator, left, right, nulls)
   if (kinds[0] === 'double' && kinds[1] === 'integer')
-    return mixed(compiler, FLIPPED[node.operator], right, left, place)
+    return mixed(compiler, FLIPPED[node.operator], right, left, nulls)
   const doubles = kinds[0] === 'double'
   const { nan } = compiler.dialect
   switch (node.operator) {
     case 'eq':
-      return doubles
-        ? all([comparison(left, SAME, right), comparison(simpler(left, right), OTHER, nan)])
-        : comparison(left, SAME, right)
+      return doubles ? all([same(left, right), different(simpler(left, right), nan)]) : same(left, right)
     case 'ne':
-      return doubles
-        ? any([comparison(left, OTHER, right), comparison(simpler(left, right), SAME, nan)])
-        : comparison(left, OTHER, right)
+      return doubles ? any([different(left, right), same(simpler(left, right), nan)]) : different(left, right)
     default:
-      return ordered(compiler, node.operator, left, right, doubles ? greaterSide(node) : undefined, place)
+      return ordered(compiler, node.operator, left, right, doubles ? greaterSide(node) : undefined, nulls)
   }
 }
 
@@ -70,42 +77,32 @@ function greaterSide(node: Comparison): Expression {
 }
 
 function ordered(
-  compiler: SqlWriter,
+  { dialect }: SqlWriter,
   operator: Order,
   left: Sql,
   right: Sql,
   guarded: Expression | undefined,
-  place: Place,
-): Sql {
-  const sql = withoutNaN(compiler.dialect, operator, left, right, guarded)
-  return place === 'filter' ? sql : orFalse(sql)
-}
-
-function withoutNaN(
-  dialect: Dialect,
-  operator: Order,
-  left: Sql,
-  right: Sql,
-  guarded: Expression | undefined,
+  nulls: NullHandling,
 ): Sql {
   const sign = SIGNS[operator]
-  if (!guarded) return comparison(left, sign, right)
   const onLeft = operator === 'gt' || operator === 'ge'
-  const greater = onLeft ? left : right
-  // The column is compared without a function around it, because only then can DuckDB skip row groups.
-  if (guarded.kind === 'column') {
-    return all([comparison(left, sign, right), not(dialect.isNaN(greater))])
+  let sql = comparison(left, sign, right)
+  // Both are comparisons of the column itself, because only by such can DuckDB skip row groups.
+  if (guarded?.kind === 'column') {
+    sql = all([sql, comparison(onLeft ? left : right, '<=', dialect.infinity)])
+  } else if (guarded) {
+    const known = (side: Sql) => call('nullif', side, dialect.nan)
+    sql = onLeft ? comparison(known(left), sign, right) : comparison(left, sign, known(right))
   }
-  const known = call('nullif', greater, dialect.nan)
-  return onLeft ? comparison(known, sign, right) : comparison(left, sign, known)
+  return nulls === 'filter' ? sql : orFalse(sql)
 }
 
-function withLiteral(compiler: SqlWriter, node: Comparison, value: LiteralValue, place: Place): Sql {
+function withLiteral(compiler: SqlWriter, node: Comparison, value: LiteralValue, nulls: NullHandling): Sql {
   const { operator, left: operand } = node
   if (value.kind === 'null') return withNull(compiler, operator, operand)
-  const range = place === 'filter' ? asRange(node) : undefined
-  if (range) return all(range.map((bound) => comparisonSql(compiler, bound, place)))
-  if (place === 'filter' && operator === 'eq' && value.kind === 'boolean' && value.value) {
+  const range = nulls === 'filter' ? asRange(node) : undefined
+  if (range) return all(range.map((bound) => comparisonSql(compiler, bound, nulls)))
+  if (nulls === 'filter' && operator === 'eq' && value.kind === 'boolean' && value.value) {
     return compiler.sql(operand, 'filter')
   }
   const narrowed = narrow(operator === 'ne' ? 'eq' : operator, value, operand.type)
@@ -114,27 +111,13 @@ function withLiteral(compiler: SqlWriter, node: Comparison, value: LiteralValue,
   if (narrowed.kind === 'every') return postfix(left, 'IS NOT NULL')
   const right =
     value.kind === 'boolean' ? (value.value ? TRUE : FALSE) : compiler.typed(narrowed.text, operand.type)
-  if (operator === 'ne') return comparison(left, OTHER, right)
-  switch (narrowed.operator) {
-    case 'eq':
-      if (place !== 'filter') return comparison(left, SAME, right)
-      return operand.kind === 'column' ? columnEquals(left, right, narrowed) : comparison(left, '=', right)
-    case 'gt':
-    case 'ge':
-      return ordered(
-        compiler,
-        narrowed.operator,
-        left,
-        right,
-        operand.type.kind === 'double' ? operand : undefined,
-        place,
-      )
-    case 'lt':
-    case 'le':
-      return ordered(compiler, narrowed.operator, left, right, undefined, place)
-    default:
-      return narrowed.operator satisfies never
+  if (operator === 'ne') return different(left, right)
+  if (narrowed.operator === 'eq') {
+    return nulls === 'filter' ? equalsLiteral(operand, left, right, narrowed) : same(left, right)
   }
+  const isAbove = narrowed.operator === 'gt' || narrowed.operator === 'ge'
+  const guarded = isAbove && operand.type.kind === 'double' ? operand : undefined
+  return ordered(compiler, narrowed.operator, left, right, guarded, nulls)
 }
 
 function withNull(compiler: SqlWriter, operator: ComparisonOperator, operand: Expression): Sql {
@@ -155,7 +138,7 @@ function mixed(
   operator: ComparisonOperator,
   integer: Sql,
   double: Sql,
-  place: Place,
+  nulls: NullHandling,
 ): Sql {
   const rounded = cast(integer, 'DOUBLE')
   const known = call('nullif', double, compiler.dialect.nan)
@@ -167,7 +150,7 @@ function mixed(
     )
   if (operator !== 'eq' && operator !== 'ne') {
     const sql = by(SIGNS[operator])
-    return place === 'filter' ? sql : orFalse(sql)
+    return nulls === 'filter' ? sql : orFalse(sql)
   }
   const same = call('coalesce', by('='), all([postfix(integer, 'IS NULL'), postfix(double, 'IS NULL')]))
   return operator === 'eq' ? same : not(same)

@@ -1,9 +1,9 @@
 import type { Expression } from '../check/expression.ts'
 import type { ValueType } from '../check/value-types.ts'
-import { columnEquals } from './column-equals.ts'
+import { equalsLiteral } from './equals-literal.ts'
 import { all, any, atom, caseWhen, comparison, FALSE, orFalse, postfix, type Sql } from './fragments.ts'
 import { byKey, type Keyed, narrow } from './narrow.ts'
-import type { Place, SqlWriter } from './sql-writer.ts'
+import type { NullHandling, SqlWriter } from './sql-writer.ts'
 
 /**
  * The longest `IN` list that DuckDB compares value by value. It turns a longer list into a join, and a join gives the
@@ -17,7 +17,11 @@ const SHORTEST_LEAF = 16
 const MOST_LEAVES = 300
 
 /** Section 5.1.1.1.11: whether a value equals one of a list. A null in the list equals a null value. */
-export function memberSql(compiler: SqlWriter, node: Extract<Expression, { kind: 'in' }>, place: Place): Sql {
+export function memberSql(
+  compiler: SqlWriter,
+  node: Extract<Expression, { kind: 'in' }>,
+  nulls: NullHandling,
+): Sql {
   const { operand, items } = node
   const { type } = operand
   const values = new Map<string, Keyed>()
@@ -30,30 +34,24 @@ export function memberSql(compiler: SqlWriter, node: Extract<Expression, { kind:
   const x = compiler.sql(operand, 'value')
   const isNull = postfix(x, 'IS NULL')
   if (values.size === 0) return isNull
-  const member = memberOf(
-    compiler,
-    x,
-    [...values.values()],
-    type,
-    operand.kind === 'column' && place === 'filter',
-  )
+  const member = memberOf(compiler, operand, x, [...values.values()], nulls)
   if (orNull) return any([isNull, member])
-  return place === 'filter' ? member : orFalse(member)
+  return nulls === 'filter' ? member : orFalse(member)
 }
 
 function memberOf(
   compiler: SqlWriter,
+  operand: Expression,
   x: Sql,
   values: readonly Keyed[],
-  type: ValueType,
-  skipping: boolean,
+  nulls: NullHandling,
 ): Sql {
+  const { type } = operand
+  const skipping = operand.kind === 'column' && nulls === 'filter'
   if (values.length <= LONGEST_IN || (values.length <= LONGEST_CHAIN && skipping)) {
     const items = values.map(({ text }) => compiler.typed(text, type))
-    const equal = (item: Sql, index: number) =>
-      skipping ? columnEquals(x, item, values[index]!) : comparison(x, '=', item)
     return items.length === 1 || items.length > LONGEST_IN
-      ? any(items.map(equal))
+      ? any(items.map((item, index) => equalsLiteral(operand, x, item, values[index]!)))
       : comparison(x, 'IN', atom(`(${items.map((item) => item.text).join(', ')})`))
   }
   const sorted = values.toSorted(byKey).map(({ text }) => text)

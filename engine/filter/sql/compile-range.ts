@@ -16,6 +16,7 @@ type Operator = Exclude<ComparisonOperator, 'ne'>
 export function asRange(node: Comparison): readonly Comparison[] | undefined {
   const { left, right, operator } = node
   if (left.kind !== 'call' || right.kind !== 'literal' || operator === 'ne') return undefined
+  if (right.value.kind === 'null') return undefined
   const [column] = left.args
   const starts = STARTS[left.name]
   if (!starts || column?.kind !== 'column') return undefined

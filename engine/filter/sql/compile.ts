@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, type FilterLimits } from '../limits.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import { comparisonSql } from './compile-comparison.ts'
 import { memberSql } from './compile-list.ts'
-import { type Dialect, Unsaid } from './dialect.ts'
+import { NotTranslatable, type SqlDialect } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import {
   all,
@@ -24,31 +24,31 @@ import {
 } from './fragments.ts'
 import { literalText } from './narrow.ts'
 import { THE_FILTER } from './runtime-errors.ts'
-import type { Place, SqlWriter } from './sql-writer.ts'
+import type { NullHandling, SqlWriter } from './sql-writer.ts'
 
 export interface CompileOptions {
   /** The number of the first parameter, for SQL that has others before it. */
   readonly firstParameter?: number
   readonly limits?: FilterLimits
   /** The database that will run the SQL; DuckDB if not given. */
-  readonly dialect?: Dialect | undefined
+  readonly dialect?: SqlDialect | undefined
   /** What fails if a row fails, as the beginning of a sentence; `The filter` if not given. */
   readonly subject?: string | undefined
   /** Where the SQL will stand: as an operand of AND, or as a value of its own. */
-  readonly place?: Place
+  readonly nulls?: NullHandling
 }
 
 /**
  * Turns a checked tree into SQL that may stand as an operand of AND. All parameters are bound as VARCHAR.
  * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit
- * @throws Unsaid where a dialect other than DuckDB's can't express the tree
+ * @throws NotTranslatable where a dialect other than DuckDB's can't express the tree
  */
 export function compile(
   tree: Expression,
   options: CompileOptions = {},
 ): { sql: string; parameters: readonly string[] } {
   const compiler = new Compiler(options)
-  const sql = compiler.sql(tree, options.place ?? 'filter')
+  const sql = compiler.sql(tree, options.nulls ?? 'filter')
   return {
     sql: sql.level > LEVEL.or ? sql.text : `(${sql.text})`,
     parameters: compiler.parameters,
@@ -57,7 +57,7 @@ export function compile(
 
 class Compiler implements SqlWriter {
   readonly parameters: string[] = []
-  readonly dialect: Dialect
+  readonly dialect: SqlDialect
   readonly #first: number
   readonly #limits: FilterLimits
   readonly #subject: string
@@ -76,7 +76,7 @@ class Compiler implements SqlWriter {
 
   parameter(text: string): Sql {
     this.parameters.push(text)
-    return this.dialect.parameter(this.#first + this.parameters.length - 1)
+    return this.dialect.parameter(this.#first + this.parameters.length - 1, text)
   }
 
   /** A parameter for a literal whose text already has the form of its type. */
@@ -85,8 +85,8 @@ class Compiler implements SqlWriter {
     return type.kind === 'string' ? parameter : cast(parameter, this.dialect.type(type))
   }
 
-  sql(node: Expression, place: Place): Sql {
-    const sql = this.#sql(node, place)
+  sql(node: Expression, nulls: NullHandling): Sql {
+    const sql = this.#sql(node, nulls)
     if (sql.text.length > this.#limits.sql) {
       throw tooComplex(
         'The filter grows too long as SQL. Nest fewer divisions, conditions and comparisons of doubles.',
@@ -95,7 +95,7 @@ class Compiler implements SqlWriter {
     return sql
   }
 
-  #sql(node: Expression, place: Place): Sql {
+  #sql(node: Expression, nulls: NullHandling): Sql {
     switch (node.kind) {
       case 'literal':
         return this.#literal(node.value, node.type)
@@ -108,15 +108,15 @@ class Compiler implements SqlWriter {
       case 'convert':
         return this.dialect.converted(this.sql(node.operand, 'value'), node.operand.type, node.type)
       case 'logical':
-        return this.#logical(node, place)
+        return this.#logical(node, nulls)
       case 'not':
         return not(this.sql(node.operand, 'value'))
       case 'comparison':
-        return comparisonSql(this, node, place)
+        return comparisonSql(this, node, nulls)
       case 'in':
-        return memberSql(this, node, place)
+        return memberSql(this, node, nulls)
       case 'call':
-        return this.#call(node, place)
+        return this.#call(node, nulls)
       case 'case':
         return caseWhen(
           node.branches.map(({ when, result }) => [this.sql(when, 'filter'), this.sql(result, 'value')]),
@@ -136,43 +136,44 @@ class Compiler implements SqlWriter {
    * DuckDB evaluates conditions in an order that it chooses, so `x ne 0 and 10 div x gt 1` could divide by zero. So the
    * operands that can fail go into a CASE, which evaluates them only where the other operands leave the result open.
    */
-  #logical(node: Extract<Expression, { kind: 'logical' }>, place: Place): Sql {
+  #logical(node: Extract<Expression, { kind: 'logical' }>, nulls: NullHandling): Sql {
     const join = node.operator === 'and' ? all : any
     const operands = gathered(node.operands, node.operator)
-    if (place === 'filter' && node.operator === 'or' && operands.length > LONGEST_OR) {
+    if (nulls === 'filter' && node.operator === 'or' && operands.length > LONGEST_OR) {
       return orFalse(this.#logical({ ...node, operands }, 'value'))
     }
-    const parts = operands.map((operand) => this.sql(operand, place))
+    const parts = operands.map((operand) => this.sql(operand, nulls))
     const risky = parts.filter((part) => part.fallible)
     const safe = parts.filter((part) => !part.fallible)
     if (risky.length === 0 || safe.length === 0) return join(parts)
     const guard = join(safe)
     const rest = join(risky)
     if (node.operator === 'or') {
-      return caseWhen([[guard, TRUE]], place === 'filter' ? rest : any([guard, rest]))
+      return caseWhen([[guard, TRUE]], nulls === 'filter' ? rest : any([guard, rest]))
     }
-    if (place === 'filter') return all([guard, caseWhen([[guard, rest]], FALSE)])
+    if (nulls === 'filter') return all([guard, caseWhen([[guard, rest]], FALSE)])
     return caseWhen([[not(guard), FALSE]], all([guard, rest]))
   }
 
   #cast({ operand, target }: Extract<Expression, { kind: 'cast' }>): Sql {
     const rendering = target[this.dialect.name][operand.type.kind]
-    if (!rendering) throw new Unsaid(`cast to ${target.name} of ${typeName(operand.type)}`)
+    if (!rendering) throw new NotTranslatable(`cast to ${target.name} of ${typeName(operand.type)}`)
     return rendering(this.sql(operand, 'value'), operand.type)
   }
 
-  #call(node: Extract<Expression, { kind: 'call' }>, place: Place): Sql {
-    if (place === 'filter' && node.name === 'startswith') {
+  #call(node: Extract<Expression, { kind: 'call' }>, nulls: NullHandling): Sql {
+    if (nulls === 'filter' && node.name === 'startswith') {
       const range = this.#prefixRange(node.args)
       if (range) return range
     }
     const rendering = node.overload[this.dialect.name]
     if (!rendering) {
-      throw new Unsaid(`${node.name} of ${node.args.map(({ type }) => typeName(type)).join(', ')}`)
+      throw new NotTranslatable(`${node.name} of ${node.args.map(({ type }) => typeName(type)).join(', ')}`)
     }
     return rendering(
       node.args.map((arg) => this.sql(arg, 'value')),
       {
+        dialect: this.dialect.name,
         subject: this.#subject,
         position: node.at + 1,
         types: node.args.map((arg) => arg.type),

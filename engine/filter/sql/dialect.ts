@@ -5,16 +5,17 @@ import type { DialectName, Sql } from './fragments.ts'
  * The differences between databases, except those of operators and functions. The tables of operators and functions
  * have a property for each database; where a row lacks the property of a database, that database can't run it.
  */
-export interface Dialect {
+export interface SqlDialect {
   /** The name of this database's property in the tables of operators and functions. */
   readonly name: DialectName
   /** Not a number, as a double. */
   readonly nan: Sql
+  readonly infinity: Sql
   /** A type of whole numbers wider than 64 bits. */
   readonly wide: string
-  /** SQL of the parameter with this number, counted from 1. */
-  parameter(number: number): Sql
-  /** The text of a literal in the form that a cast to its type reads. @throws Unsaid */
+  /** SQL of the parameter with this number, counted from 1, and this value. */
+  parameter(number: number, value: string): Sql
+  /** The text of a literal in the form that a cast to its type reads. @throws NotTranslatable */
   literal(text: string, type: ValueType): string
   /** The name of the type that holds values of a type. */
   type(type: ValueType): string
@@ -22,7 +23,6 @@ export interface Dialect {
   converted(part: Sql, from: ValueType, to: ValueType): Sql
   /** The text of the value that a pointer (RFC 6901) leads to in JSON; null where there is no value. */
   jsonText(json: Sql, pointer: Sql): Sql
-  isNaN(x: Sql): Sql
   /** A text in small letters without accents. */
   plain(text: string): string
   contains(text: string, part: string): string
@@ -31,13 +31,13 @@ export interface Dialect {
 }
 
 /** Thrown where a dialect has no SQL with the same meaning, so that the query must run in another database. */
-export class Unsaid extends Error {
-  override readonly name = 'Unsaid'
-  /** What can't be expressed, worded to follow "it can't say": `divby of integer, integer`. */
+export class NotTranslatable extends Error {
+  override readonly name = 'NotTranslatable'
+  /** What can't be translated: `divby of integer, integer`. */
   readonly what: string
 
   constructor(what: string) {
-    super(`the dialect can't say ${what}`)
+    super(`the dialect has nothing with the meaning of ${what}`)
     this.what = what
   }
 }

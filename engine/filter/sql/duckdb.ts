@@ -1,5 +1,6 @@
+import { quoteLiteral } from '../../types/index.ts'
 import type { ValueType } from '../check/value-types.ts'
-import type { Dialect } from './dialect.ts'
+import type { SqlDialect } from './dialect.ts'
 import {
   atom,
   call,
@@ -13,45 +14,43 @@ import {
   tryCast,
 } from './fragments.ts'
 
+/** The names of types in SQL. */
+export type TypeNames = Readonly<Record<Exclude<ValueType['kind'], 'decimal'>, string>>
+
+export const DUCK_TYPES: TypeNames = {
+  null: 'BOOLEAN',
+  boolean: 'BOOLEAN',
+  integer: 'BIGINT',
+  duration: 'BIGINT',
+  double: 'DOUBLE',
+  string: 'VARCHAR',
+  json: 'VARCHAR',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  timestamptz: 'TIMESTAMPTZ',
+  uuid: 'UUID',
+  binary: 'BLOB',
+}
+
+export function typeIn(names: TypeNames, type: ValueType): string {
+  return type.kind === 'decimal' ? `DECIMAL(${type.precision},${type.scale})` : names[type.kind]
+}
+
 export function duckType(type: ValueType): string {
-  switch (type.kind) {
-    case 'null':
-    case 'boolean':
-      return 'BOOLEAN'
-    case 'integer':
-    case 'duration':
-      return 'BIGINT'
-    case 'decimal':
-      return `DECIMAL(${type.precision},${type.scale})`
-    case 'double':
-      return 'DOUBLE'
-    case 'string':
-    case 'json':
-      return 'VARCHAR'
-    case 'date':
-      return 'DATE'
-    case 'time':
-      return 'TIME'
-    case 'timestamp':
-      return 'TIMESTAMP'
-    case 'timestamptz':
-      return 'TIMESTAMPTZ'
-    case 'uuid':
-      return 'UUID'
-    case 'binary':
-      return 'BLOB'
-    default:
-      return type satisfies never
-  }
+  return typeIn(DUCK_TYPES, type)
 }
 
 /** A value in another type, without loss where the type can hold it. */
 export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
-  if (from.kind === 'json') return ofJson(part, to)
-  // DuckDB divides the digits by a power of ten, which is exact only for up to 15 digits and a scale of 22. Beyond
-  // these the value goes by way of text, which DuckDB reads exactly.
+  return from.kind === 'json' ? ofJson(part, to) : convertedScalar(part, from, to, DUCK_TYPES)
+}
+
+export function convertedScalar(part: Sql, from: ValueType, to: ValueType, names: TypeNames): Sql {
+  // DuckDB and Trino divide the digits by a power of ten, which is exact only for up to 15 digits and a scale of 22.
+  // Beyond these the value goes by way of text, which both read exactly.
   const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
-  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, duckType(to))
+  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, typeIn(names, to))
   // Dates reach more years than timestamps, so the cast can overflow.
   return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
 }
@@ -66,20 +65,26 @@ function ofJson(text: Sql, to: ValueType): Sql {
   ])
 }
 
-export const duckdb: Dialect = {
+export const duckdb: SqlDialect = {
   name: 'duckdb',
   nan: atom("CAST('NaN' AS DOUBLE)"),
+  infinity: atom("CAST('Infinity' AS DOUBLE)"),
   wide: 'HUGEINT',
   parameter: (number) => atom(`$${number}`),
   type: duckType,
   literal: (text) => text,
   converted,
   jsonText: (json, pointer) => call('json_extract_string', json, pointer),
-  isNaN: (x) => call('isnan', x),
   plain: (text) => `strip_accents(lower(${text}))`,
   contains: (text, part) => `contains(${text}, ${part})`,
   isAmong: (x, joined, separator, type) => {
     const split = call('string_split', joined, separator)
     return call('list_contains', type.kind === 'string' ? split : cast(split, `${duckType(type)}[]`), x)
   },
+}
+
+/** SQL that holds the values themselves, for a statement that is kept as a text. */
+export const duckdbWithValues: SqlDialect = {
+  ...duckdb,
+  parameter: (_, value) => atom(quoteLiteral(value)),
 }

@@ -135,6 +135,11 @@ export function orFalse(part: Sql): Sql {
   return call('coalesce', part, FALSE)
 }
 
+/** A condition that gives true or false only: null becomes true. */
+export function orTrue(part: Sql): Sql {
+  return call('coalesce', part, TRUE)
+}
+
 /** For each database, the function that raises an error. */
 const RAISES = { duckdb: 'error', trino: 'fail' } as const satisfies Record<DialectName, string>
 

@@ -18,7 +18,7 @@ import type { ComparisonOperator } from '../syntax/tree.ts'
  * column instead would be inexact (a BIGINT as DOUBLE) and would keep DuckDB from skipping row groups.
  */
 export type Narrowed =
-  | (Keyed & { readonly kind: 'compare'; readonly operator: Exclude<ComparisonOperator, 'ne'> })
+  | (Keyed & { readonly kind: 'compare'; readonly operator: Operator })
   /** The comparison is false for every value of the type, and for null. */
   | { readonly kind: 'none' }
   /** The comparison is true for every value of the type, but not for null. */
@@ -30,6 +30,9 @@ export interface Keyed {
   readonly key: bigint | number | string
 }
 
+/** null compares in ways of its own. */
+export type NonNull = Exclude<LiteralValue, { kind: 'null' }>
+
 const NONE: Narrowed = { kind: 'none' }
 const EVERY: Narrowed = { kind: 'every' }
 
@@ -37,11 +40,7 @@ const EVERY: Narrowed = { kind: 'every' }
  * Puts the literal of a comparison into the type of the other operand. For an integer x, `x gt 2.5` becomes `x > 2`,
  * and `x eq 2.5` is never true. `ne` is not taken, because callers negate `eq`.
  */
-export function narrow(
-  operator: Exclude<ComparisonOperator, 'ne'>,
-  value: LiteralValue,
-  type: ValueType,
-): Narrowed {
+export function narrow(operator: Operator, value: NonNull, type: ValueType): Narrowed {
   if (value.kind === 'special') return beyondNumbers(operator, value.value, type)
   if (type.kind === 'double') return beside(operator, value)
   const units = unitsOf(value, type)
@@ -51,40 +50,29 @@ export function narrow(
   }
   const { floor, exact } = units
   const [first, last] = rangeOf(type)
-  if (floor > last) return operator === 'lt' || operator === 'le' ? EVERY : NONE
-  if (floor < first) return operator === 'gt' || operator === 'ge' ? EVERY : NONE
+  if (floor > last) return isBelow(operator) ? EVERY : NONE
+  if (floor < first) return isAbove(operator) ? EVERY : NONE
   const held = { kind: 'compare', text: unitText(floor, type), key: floor } as const
   if (exact) return { ...held, operator }
-  switch (operator) {
-    case 'eq':
-      return NONE
-    case 'gt':
-    case 'ge':
-      return { ...held, operator: 'gt' }
-    case 'lt':
-    case 'le':
-      return { ...held, operator: 'le' }
-    default:
-      return operator satisfies never
-  }
+  return operator === 'eq' ? NONE : { ...held, operator: isAbove(operator) ? 'gt' : 'le' }
 }
 
-function beyondNumbers(
-  operator: Exclude<ComparisonOperator, 'ne'>,
-  value: 'NaN' | 'INF' | '-INF',
-  type: ValueType,
-): Narrowed {
+type Operator = Exclude<ComparisonOperator, 'ne'>
+
+const isAbove = (operator: Operator) => operator === 'gt' || operator === 'ge'
+const isBelow = (operator: Operator) => operator === 'lt' || operator === 'le'
+
+function beyondNumbers(operator: Operator, value: 'NaN' | 'INF' | '-INF', type: ValueType): Narrowed {
   if (value === 'NaN') return NONE
   if (type.kind === 'double') return double(operator, SPECIAL[value])
-  const below = operator === 'lt' || operator === 'le'
-  return operator !== 'eq' && below === (value === 'INF') ? EVERY : NONE
+  return (value === 'INF' ? isBelow : isAbove)(operator) ? EVERY : NONE
 }
 
 /**
  * Compares a double with a literal. A literal with a point or an exponent becomes the nearest double. A whole number is
  * compared exactly, as an integer column would be: 9007199254740993 equals no double.
  */
-function beside(operator: Exclude<ComparisonOperator, 'ne'>, value: LiteralValue): Narrowed {
+function beside(operator: Operator, value: NonNull): Narrowed {
   if (value.kind !== 'number') return NONE
   const near = nearestDouble(value)
   if (!value.whole) return double(operator, near)
@@ -92,12 +80,11 @@ function beside(operator: Exclude<ComparisonOperator, 'ne'>, value: LiteralValue
   const held = BigInt(nearest)
   if (held === value.digits) return double(operator, nearest)
   if (operator === 'eq') return NONE
-  const upward = operator === 'gt' || operator === 'ge'
-  if (held < value.digits) return double(upward ? 'gt' : 'le', nearest)
-  return double(upward ? 'ge' : 'lt', nearest)
+  if (held < value.digits) return double(isAbove(operator) ? 'gt' : 'le', nearest)
+  return double(isAbove(operator) ? 'ge' : 'lt', nearest)
 }
 
-function double(operator: Exclude<ComparisonOperator, 'ne'>, value: number): Narrowed {
+function double(operator: Operator, value: number): Narrowed {
   return { kind: 'compare', operator, text: doubleText(value), key: value }
 }
 
@@ -112,34 +99,16 @@ function doubleText(value: number): string {
 const SPECIAL = { NaN: Number.NaN, INF: Number.POSITIVE_INFINITY, '-INF': Number.NEGATIVE_INFINITY } as const
 
 /** A literal as text that DuckDB casts to a type. Digits that the type can't hold are cut off. */
-export function literalText(value: LiteralValue, type: ValueType): string {
-  switch (value.kind) {
-    case 'special':
-      return doubleText(SPECIAL[value.value])
-    case 'string':
-    case 'uuid':
-      return value.value
-    case 'number':
-      if (type.kind === 'double') return doubleText(nearestDouble(value))
-      break
-    case 'boolean':
-      return String(value.value)
-    case 'null':
-    case 'binary':
-      return ''
-    case 'date':
-    case 'time':
-    case 'moment':
-    case 'duration':
-      break
-    default:
-      value satisfies never
-  }
-  return unitText(unitsOf(value, type)!.floor, type)
+export function literalText(value: NonNull, type: ValueType): string {
+  if (value.kind === 'special') return doubleText(SPECIAL[value.value])
+  if (value.kind === 'number' && type.kind === 'double') return doubleText(nearestDouble(value))
+  const units = unitsOf(value, type)
+  if (units) return unitText(units.floor, type)
+  return 'value' in value ? String(value.value) : ''
 }
 
 /** The value in the smallest steps of a type, rounded down; undefined for types without steps. */
-function unitsOf(value: LiteralValue, type: ValueType): { floor: bigint; exact: boolean } | undefined {
+function unitsOf(value: NonNull, type: ValueType): { floor: bigint; exact: boolean } | undefined {
   switch (value.kind) {
     case 'number': {
       const places = (type.kind === 'decimal' ? type.scale : 0) - value.scale
@@ -156,15 +125,8 @@ function unitsOf(value: LiteralValue, type: ValueType): { floor: bigint; exact: 
     }
     case 'duration':
       return { floor: value.micros, exact: true }
-    case 'null':
-    case 'boolean':
-    case 'special':
-    case 'string':
-    case 'uuid':
-    case 'binary':
-      return undefined
     default:
-      return value satisfies never
+      return undefined
   }
 }
 
@@ -211,41 +173,29 @@ function decimalText(units: bigint, scale: number): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-/** Compares two literal numbers exactly, without rounding either. */
-export function compareNumbers(operator: ComparisonOperator, a: LiteralValue, b: LiteralValue): boolean {
-  const order = orderOf(a, b)
-  switch (operator) {
-    case 'eq':
-      return order === 0
-    case 'ne':
-      return order !== 0
-    case 'gt':
-      return order !== undefined && order > 0
-    case 'ge':
-      return order !== undefined && order >= 0
-    case 'lt':
-      return order !== undefined && order < 0
-    case 'le':
-      return order !== undefined && order <= 0
-    default:
-      return operator satisfies never
-  }
+const HOLDS: Readonly<Record<ComparisonOperator, (order: number) => boolean>> = {
+  eq: (order) => order === 0,
+  ne: (order) => order !== 0,
+  gt: (order) => order > 0,
+  ge: (order) => order >= 0,
+  lt: (order) => order < 0,
+  le: (order) => order <= 0,
 }
 
-/** Negative, zero or positive; undefined where one of the two is NaN. */
-function orderOf(a: LiteralValue, b: LiteralValue): number | undefined {
-  const x = infinity(a)
-  const y = infinity(b)
-  if (x === undefined || y === undefined) return undefined
-  if (a.kind !== 'number' || b.kind !== 'number') return x - y
+/** Compares two literal numbers exactly, without rounding either. NaN only differs. */
+export function compareNumbers(operator: ComparisonOperator, a: LiteralValue, b: LiteralValue): boolean {
+  return HOLDS[operator](orderOf(a, b))
+}
+
+/** Negative, zero or positive; NaN where one of the two is NaN. */
+function orderOf(a: LiteralValue, b: LiteralValue): number {
+  if (a.kind !== 'number' || b.kind !== 'number') {
+    const [x, y] = [a, b].map((value) => (value.kind === 'special' ? SPECIAL[value.value] : 0))
+    return x === y ? 0 : x! - y!
+  }
   const scale = Math.max(a.scale, b.scale)
   const difference = a.digits * 10n ** BigInt(scale - a.scale) - b.digits * 10n ** BigInt(scale - b.scale)
   return difference < 0n ? -1 : difference > 0n ? 1 : 0
-}
-
-function infinity(value: LiteralValue): number | undefined {
-  if (value.kind !== 'special') return 0
-  return value.value === 'NaN' ? undefined : value.value === 'INF' ? 1 : -1
 }
 
 /** Sorts the values of a list as DuckDB orders them: numbers by size, texts by their code points. */

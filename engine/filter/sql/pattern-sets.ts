@@ -19,33 +19,20 @@ const SPACES: readonly (readonly [number, number])[] = [
   [0xfeff, 0xfeff],
 ]
 
+const DIGITS = [[0x30, 0x39]] as const
+const WORD = [...DIGITS, [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]] as const
+
 export const CLASS_BODIES = {
-  d: '0-9',
-  D: ranges(complement([[0x30, 0x39]])),
+  d: ranges(DIGITS),
+  D: ranges(complement(DIGITS)),
   w: '0-9A-Z_a-z',
-  W: ranges(
-    complement([
-      [0x30, 0x39],
-      [0x41, 0x5a],
-      [0x5f, 0x5f],
-      [0x61, 0x7a],
-    ]),
-  ),
+  W: ranges(complement(WORD)),
   s: ranges(SPACES),
   S: ranges(complement(SPACES)),
 } as const
 
 /** Where case is ignored, the long s and the Kelvin sign are word characters too, because they fold to s and k. */
-export const NOT_WORD_IGNORING_CASE = ranges(
-  complement([
-    [0x30, 0x39],
-    [0x41, 0x5a],
-    [0x5f, 0x5f],
-    [0x61, 0x7a],
-    [0x17f, 0x17f],
-    [0x212a, 0x212a],
-  ]),
-)
+export const NOT_WORD_IGNORING_CASE = ranges(complement([...WORD, [0x17f, 0x17f], [0x212a, 0x212a]]))
 
 /** The general categories that RE2 knows, by their short names. */
 export const CATEGORY = /^(?:C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import type { AST, RegExpParser, RegExpSyntaxError } from '@eslint-community/regexpp'
+import { type AST, RegExpParser, type RegExpSyntaxError } from '@eslint-community/regexpp'
 import {
   ANYTHING,
   CATEGORY,
@@ -45,16 +44,7 @@ const LARGEST = 100_000
 const DEEPEST = 100
 const LONGEST = 20_000
 
-let parser: RegExpParser | undefined
-
-/** The parser of patterns. It is loaded when the first pattern comes, because few filters have one. */
-function regexpp(): RegExpParser {
-  const load = createRequire(import.meta.url)
-  parser ??= new (
-    load('@eslint-community/regexpp') as typeof import('@eslint-community/regexpp')
-  ).RegExpParser({ ecmaVersion: 2025 })
-  return parser
-}
+const parser = new RegExpParser({ ecmaVersion: 2025 })
 
 function parsed(pattern: string): AST.Pattern {
   try {
@@ -71,7 +61,7 @@ function parsed(pattern: string): AST.Pattern {
 }
 
 function parseStrictly(pattern: string): AST.Pattern {
-  return regexpp().parsePattern(pattern, 0, undefined, { unicode: true })
+  return parser.parsePattern(pattern, 0, undefined, { unicode: true })
 }
 
 /**

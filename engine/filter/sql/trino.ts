@@ -1,100 +1,61 @@
 import { typeName, type ValueType } from '../check/value-types.ts'
-import type { Dialect } from './dialect.ts'
-import { Unsaid } from './dialect.ts'
-import { atom, call, cast, fallible, type Sql } from './fragments.ts'
+import type { SqlDialect } from './dialect.ts'
+import { NotTranslatable } from './dialect.ts'
+import { convertedScalar, DUCK_TYPES, type TypeNames, typeIn } from './duckdb.ts'
+import { atom, call, cast, type Sql } from './fragments.ts'
+
+const TRINO_TYPES: TypeNames = {
+  ...DUCK_TYPES,
+  // Without (6), Trino's types of times and timestamps hold milliseconds only.
+  time: 'TIME(6)',
+  timestamp: 'TIMESTAMP(6)',
+  timestamptz: 'TIMESTAMP(6) WITH TIME ZONE',
+  binary: 'VARBINARY',
+}
 
 function trinoType(type: ValueType): string {
-  switch (type.kind) {
-    case 'null':
-    case 'boolean':
-      return 'BOOLEAN'
-    case 'integer':
-    case 'duration':
-      return 'BIGINT'
-    case 'decimal':
-      return `DECIMAL(${type.precision},${type.scale})`
-    case 'double':
-      return 'DOUBLE'
-    case 'string':
-    case 'json':
-      return 'VARCHAR'
-    case 'date':
-      return 'DATE'
-    // Without (6), Trino's types of times and timestamps hold milliseconds only.
-    case 'time':
-      return 'TIME(6)'
-    case 'timestamp':
-      return 'TIMESTAMP(6)'
-    case 'timestamptz':
-      return 'TIMESTAMP(6) WITH TIME ZONE'
-    case 'uuid':
-      return 'UUID'
-    case 'binary':
-      return 'VARBINARY'
-    default:
-      return type satisfies never
-  }
+  return typeIn(TRINO_TYPES, type)
 }
 
 function converted(part: Sql, from: ValueType, to: ValueType): Sql {
-  if (from.kind === 'json') throw new Unsaid(`${typeName(to)} in JSON`)
-  // Like DuckDB, Trino divides the digits by a power of ten, which is exact only for up to 15 digits and a scale of 22.
-  const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
-  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, trinoType(to))
-  return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
+  if (from.kind === 'json') throw new NotTranslatable(`${typeName(to)} in JSON`)
+  return convertedScalar(part, from, to, TRINO_TYPES)
 }
 
 /**
  * Characters whose case or accents Trino and DuckDB take in different ways, because each knows another version of
  * Unicode. The last range, of old scripts, contains many others.
  */
-const DISPUTED = [
-  ...[
-    '0',
-    '7FD',
-    '898-89F',
-    '8CA-8FF',
-    '9FE',
-    'AFA-AFF',
-    'B55',
-    'C00',
-    'C04',
-    'C3C',
-    'C81',
-    'CF3',
-    'D00-D01',
-  ],
-  ...['D3B-D3C', 'D81', 'EBA', 'ECE', '1715', '17B4-17B5', '180F', '1885-1886', '19B0-19C0', '19C8-19C9'],
-  ...['1AB0-1ACE', '1BAB-1BAD', '1C89', '1CF2', '1CF4', '1CF7-1CF9', '1DE7-1DFB', 'A674-A67B', 'A69E-A69F'],
-  ...['A7CB-A7CC', 'A7DA', 'A7DC', 'A82C', 'A8C5', 'A8FF', 'A9E5', 'AA7C-AA7D', 'AAEB-AAEF', 'AAF5-AAF6'],
-  ...['FE27-FE2F', '10000-1EFFF'],
-]
-const DISPUTED_SQL = `'[${DISPUTED.map((range) => range.replaceAll(/\w+/g, '\\x{$&}')).join('')}]'`
+const DISPUTED =
+  '0 7FD 898-89F 8CA-8FF 9FE AFA-AFF B55 C00 C04 C3C C81 CF3 D00-D01 D3B-D3C D81 EBA ECE 1715 17B4-17B5 180F ' +
+  '1885-1886 19B0-19C0 19C8-19C9 1AB0-1ACE 1BAB-1BAD 1C89 1CF2 1CF4 1CF7-1CF9 1DE7-1DFB A674-A67B A69E-A69F ' +
+  'A7CB-A7CC A7DA A7DC A82C A8C5 A8FF A9E5 AA7C-AA7D AAEB-AAEF AAF5-AAF6 FE27-FE2F 10000-1EFFF'
+const DISPUTED_SQL = `'[${DISPUTED.replaceAll(/\w+/g, '\\x{$&}').replaceAll(' ', '')}]'`
 
 /** Years that Trino's casts can't read: they take four digits only. */
 const FAR_YEAR = /^\d{5,}-|\(BC\)/
 
 /**
  * SQL of Trino (476). It expects the session's time zone to be UTC, and the setting `regex-library=RE2J`. Whatever
- * Trino can't express with the same meaning as DuckDB throws `Unsaid`: functions and operators whose rows have no
+ * Trino can't express with the same meaning as DuckDB throws `NotTranslatable`: functions and operators whose rows have no
  * property `trino`, values in JSON, and moments before year 1 or after 9999.
  */
-export const trino: Dialect = {
+export const trino: SqlDialect = {
   name: 'trino',
   nan: atom("CAST('NaN' AS DOUBLE)"),
+  infinity: atom("CAST('Infinity' AS DOUBLE)"),
   wide: 'DECIMAL(38,0)',
   parameter: (number) => atom(`$${number}`),
   type: trinoType,
   literal(text, type) {
     const moment = type.kind === 'date' || type.kind === 'timestamp' || type.kind === 'timestamptz'
-    if (moment && FAR_YEAR.test(text)) throw new Unsaid('a year before 1 or after 9999')
+    if (moment && FAR_YEAR.test(text)) throw new NotTranslatable('a year before 1 or after 9999')
     return text
   },
   converted,
   jsonText() {
-    throw new Unsaid('a value in JSON')
+    throw new NotTranslatable('a value in JSON')
   },
-  isNaN: (x) => call('is_nan', x),
   // A disputed character makes Trino fail, so that DuckDB runs the query instead.
   plain(text) {
     const bare = `normalize(regexp_replace(normalize(lower(${text}), NFD), '\\p{M}'), NFC)`

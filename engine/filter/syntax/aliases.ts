@@ -1,4 +1,4 @@
-import { EngineError } from '../../errors.ts'
+import { invalidOption } from '../../errors.ts'
 
 /** Parameter aliases of a query, `@p=5`, and which of them were used (OData 4.01 part 2, 5.3). */
 export class Aliases {
@@ -9,10 +9,7 @@ export class Aliases {
   constructor(values: Readonly<Record<string, string>> = {}) {
     for (const name of Object.keys(values)) {
       if (!/^@[A-Za-z_]\w*$/.test(name)) {
-        throw new EngineError(
-          'invalid_option',
-          `${name} is not the name of an alias; one is written like @p.`,
-        )
+        throw invalidOption(`${name} is not the name of an alias; one is written like @p.`)
       }
     }
     this.#values = new Map(Object.entries(values))
@@ -32,7 +29,7 @@ export class Aliases {
   requireAllUsed(): void {
     const unused = [...this.#values.keys()].filter((name) => !this.#used.has(name))
     if (unused.length > 0) {
-      throw new EngineError('invalid_option', `The query does not use ${unused.join(', ')}.`)
+      throw invalidOption(`The query does not use ${unused.join(', ')}.`)
     }
   }
 }

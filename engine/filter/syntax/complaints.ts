@@ -9,40 +9,66 @@ import {
   Foreign,
   In,
   Infix,
+  isA,
   LParen,
   Minus,
   QuotedName,
   RParen,
+  SearchOpen,
   Slash,
   type Token,
   Word,
 } from './tokens.ts'
 
-/** The error for a text that is no filter. It says where, what was found and expected, and what was probably meant. */
-export function complain(text: string, tokens: readonly Token[], error: IRecognitionException): Error {
+/** Where a text stops following the grammar. */
+export interface Fault {
+  readonly text: string
+  readonly tokens: readonly Token[]
+  /** The token that no rule takes; undefined at the end of the text. */
+  readonly found: Token | undefined
+  /** Its index; -1 at the end. */
+  readonly index: number
+  readonly before: Token | undefined
+  readonly at: number
+  /** The innermost rule. */
+  readonly rule: string
+  /** The name of the token that must stand here, if there is only one. */
+  readonly expected: string | undefined
+  /** Whether the text is complete, and more follows. */
+  readonly leftOver: boolean
+}
+
+export function faultOf(text: string, tokens: readonly Token[], error: IRecognitionException): Fault {
   const index = tokens.indexOf(error.token)
   const found = index < 0 ? undefined : tokens[index]
   const before = index < 0 ? tokens.at(-1) : tokens[index - 1]
   const at = found?.startOffset ?? (before ? before.startOffset + before.image.length : text.length)
-  const open = openParenthesis(tokens, found)
-  const callee = open?.callee?.image.toLowerCase() ?? ''
-  if (open?.callee && Object.hasOwn(NOT_HERE, callee)) return unknownFunction(open.callee)
+  return {
+    ...{ text, tokens, found, index, before, at },
+    rule: error.context.ruleStack.at(-1)!,
+    expected: error.name === 'MismatchedTokenException' ? error.message : undefined,
+    leftOver: error.name === 'NotAllInputParsedException',
+  }
+}
+
+/** The error for a text that is no expression. It says where, what was found and expected, and what was probably meant. */
+export function complain(fault: Fault): Error {
+  const { text, tokens, found, index, before, at, rule } = fault
+  if (/^\s*select\s/i.test(text) && index > 0) {
+    return invalid(0, "'SELECT' begins a statement of SQL; a filter is only its condition, as in Price gt 5.")
+  }
+  const { callee } = openParenthesis(tokens, found) ?? {}
+  if (callee && Object.hasOwn(NOT_HERE, callee.image.toLowerCase())) return unknownFunction(callee)
   if (found && isA(found, Foreign)) return foreign(found)
   if (found?.tokenType === LParen && tokens[index - 2]?.tokenType === Slash) return lambda(before!, at)
   if (found?.tokenType === Slash) return slash(found, before)
+  if (found?.tokenType === SearchOpen) {
+    return invalid(at, "search(…) can stand only in $apply. Write contains(x, 'a'), or use $search.")
+  }
   const time = found?.tokenType === Colon ? timeBefore(text, before) : undefined
   if (time) return time
-  const rule = error.context.ruleStack.at(-1)
-  if (rule === 'list' || rule === 'items' || rule === 'item' || before?.tokenType === In)
-    return inList(at, found, before)
-  return error.name === 'NoViableAltException'
-    ? noOperand(at, found, before)
-    : noOperator(
-        at,
-        found,
-        { before, after: found && tokens[index + 1], name: blankName(text, tokens, index) },
-        open,
-      )
+  if (rule === 'list' || rule === 'items' || before?.tokenType === In) return inList(at, found, before)
+  return fault.expected === undefined && !fault.leftOver ? noOperand(at, found, before) : noOperator(fault)
 }
 
 function lambda({ image }: IToken, at: number): Error {
@@ -58,12 +84,8 @@ function slash({ startOffset: at }: IToken, before: Token | undefined): Error {
   )
 }
 
-function isA(token: Token | undefined, type: typeof Infix): boolean {
-  return token !== undefined && (token.tokenType === type || !!token.tokenType.CATEGORIES?.includes(type))
-}
-
 /** A token in quotes, for a message. A token that has quotes already gets no others. */
-function quote({ image }: IToken): string {
+export function quote({ image }: IToken): string {
   return /^['"]/.test(image) ? excerpt(image) : `'${excerpt(image)}'`
 }
 
@@ -74,28 +96,19 @@ function noOperand(at: number, found: Token | undefined, before: Token | undefin
   return invalid(at, `${what}${where}, where a column, a literal, a function or '(' is expected.`)
 }
 
-interface Neighbours {
-  readonly before: Token | undefined
-  readonly after: Token | undefined
-  /** The name with blanks that they are probably parts of. */
-  readonly name: string | undefined
-}
-
-/** The error where a value is complete, so that an operator, a parenthesis or the end is expected. */
-function noOperator(at: number, found: Token | undefined, around: Neighbours, open: Open | undefined): Error {
+/**
+ * The error where a value is complete, so that an operator is expected, or what comes next.
+ * @param next what that is; a parenthesis or the end if not given
+ */
+export function noOperator(fault: Fault, next?: string): Error {
+  const { found, tokens, at } = fault
+  const open = openParenthesis(tokens, found)
   if (!found) return invalid(at, `the filter ends, but the '(' at position ${open!.at + 1} is not closed.`)
   switch (found.tokenType) {
     case RParen:
       return invalid(at, "found ')' without a '(' before it.")
     case Comma:
-      return invalid(
-        at,
-        `found ',' outside of a function and of a list. ${
-          isNumber(around.before) && isNumber(around.after)
-            ? 'A number has no commas; its decimal sign is a point.'
-            : "A list can stand only after 'in'."
-        }`,
-      )
+      return outsideOfList(fault)
     case Colon:
       return invalid(at, "found ':', which can stand only in case().")
   }
@@ -103,19 +116,28 @@ function noOperator(at: number, found: Token | undefined, around: Neighbours, op
   if (Object.hasOwn(OTHER_LANGUAGES, word)) {
     return invalid(at, `'${found.image}' is not an operator here${OTHER_LANGUAGES[word]}`)
   }
-  const next = open ? "')'" : 'the end'
-  const hint = operatorHint(found, around)
+  const end = (next ?? (open ? "')'" : 'the end')).replace(/,$/, '')
+  const hint = operatorHint(found, fault)
   return invalid(
     at,
-    `found ${quote(found)}, where an operator like eq or and, or ${next}, is expected.${hint}`,
+    `found ${quote(found)}, where an operator like eq or and, or ${end}, is expected.${hint}`,
   )
+}
+
+function outsideOfList({ tokens, index, before, at }: Fault): Error {
+  const hint =
+    isNumber(before) && isNumber(tokens[index + 1])
+      ? 'A number has no commas; its decimal sign is a point.'
+      : "A list can stand only after 'in'."
+  return invalid(at, `found ',' outside of a function and of a list. ${hint}`)
 }
 
 function isNumber(token: Token | undefined): boolean {
   return token?.tokenType.name === 'number'
 }
 
-function operatorHint(found: Token, { before, name: blank }: Neighbours): string {
+function operatorHint(found: Token, fault: Fault): string {
+  const { before } = fault
   if (found.tokenType.name === 'time' && before?.tokenType.name === 'moment') {
     return " If this is an offset, its '+' was lost: in a URL it is written %2B."
   }
@@ -132,14 +154,15 @@ function operatorHint(found: Token, { before, name: blank }: Neighbours): string
   if (!isA(found, Word)) return ''
   const name = isA(before, Word) || before?.tokenType === QuotedName ? before!.image : undefined
   const row = functionRow(found.image)
-  if (name && row) return ` ${row.name} is a function: write ${row.name}(${excerpt(name)}, …).`
+  const blank = blankName(fault)
+  const quotes = blank ? ` A name that holds a blank stands in double quotes: "${excerpt(blank)}".` : ''
+  if (name && row) return ` ${row.name} is a function: write ${row.name}(${excerpt(name)}, …).${quotes}`
   const meant = nearest(found.image, [...INFIX_NAMES, 'in'])
-  if (meant) return ` Did you mean ${meant}?`
-  return blank ? ` A name that holds a blank stands in double quotes: "${excerpt(blank)}".` : ''
+  return meant ? ` Did you mean ${meant}?` : quotes
 }
 
 /** The text from the token before to the next operator, if all of it may be a name: `Body Mass (g)`. */
-function blankName(text: string, tokens: readonly Token[], index: number): string | undefined {
+function blankName({ text, tokens, index }: Fault): string | undefined {
   const end = tokens.findIndex((token, at) => at > index && (isA(token, Infix) || token.tokenType === In))
   const parts = index > 0 && end > 0 ? tokens.slice(index - 1, end) : []
   if (!isA(parts[0], Word) || !isA(parts[1], Word)) return undefined
@@ -200,7 +223,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
 }
 
 /** The errors for tokens that no rule of the grammar takes. */
-function foreign(token: Token): Error {
+export function foreign(token: Token): Error {
   const { image, startOffset: at, tokenType } = token
   switch (tokenType.name) {
     case 'malformed':
@@ -222,6 +245,8 @@ function foreign(token: Token): Error {
         at,
         `'${excerpt(image)}' is not supported here: annotations and $it, $root, $this mean nothing on a table.`,
       )
+    case 'count':
+      return invalid(at, `'${image}' can stand only in aggregate(), as in aggregate($count as Number).`)
     case 'bracket':
       return invalid(
         at,

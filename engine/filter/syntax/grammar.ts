@@ -1,195 +1,300 @@
-import type { CstNode, CstParser, IRecognitionException } from 'chevrotain'
-import { chevrotain } from './chevrotain.ts'
+import { ExpressionRules } from './expression-rules.ts'
 import {
-  Alias,
-  Colon,
+  Aggregate,
+  As,
+  Asc,
   Comma,
-  In,
-  Infix,
-  LBracket,
-  Literal,
+  Compute,
+  Concat,
+  Count,
+  Desc,
+  Direction,
+  Filter,
+  GroupBy,
+  Identity,
+  KeepKeyword,
   LParen,
-  Minus,
-  Not,
-  QuotedName,
-  RBracket,
+  Name as NameToken,
+  OrderBy,
+  Rollup,
   RParen,
+  SearchAnd,
+  SearchLParen,
+  SearchNot,
+  SearchOpen,
+  SearchOr,
+  SearchRParen,
+  SearchWord,
   Slash,
-  type Token,
-  TypeName,
-  VOCABULARY,
-  Word,
+  WindowKeyword,
+  With,
 } from './tokens.ts'
+import type {
+  Aggregated,
+  Computed,
+  GroupingElement,
+  Name,
+  NameItem,
+  OrderItem,
+  Search,
+  Sequence,
+  Syntax,
+  Transformation,
+} from './tree.ts'
 
-type FilterParser = CstParser & Readonly<Record<'expression' | 'list', () => CstNode>>
-
-/**
- * The grammar of section 5.1.1, as a flat sequence of operands and the operators between them. Like the standard's ABNF
- * it has no precedence; `parse.ts` builds the tree with the precedence in the table of operators. Because the sequence
- * is flat, a chain of any length takes no stack; only parentheses and calls do.
- * @param skipValidations whether chevrotain skips checks of the grammar itself, which only tests need
- */
-export function defineGrammar(skipValidations = true): FilterParser {
-  class FilterGrammar extends chevrotain().CstParser {
-    constructor() {
-      super(VOCABULARY, { maxLookahead: 2, nodeLocationTracking: 'none', skipValidations })
-      this.performSelfAnalysis()
-    }
-
-    /** `a eq 1 and b gt 2` */
-    readonly expression = this.RULE('expression', () => {
-      this.SUBRULE(this.operand)
-      this.MANY(() => {
-        this.CONSUME(Infix)
-        this.SUBRULE2(this.operand)
-      })
-    })
-
-    /** `not -x in (1, 2)`: prefixes are outermost, because `in` binds more tightly. */
-    readonly operand = this.RULE('operand', () => {
-      this.MANY({
-        GATE: () => this.LA(1).tokenType === Minus || this.#isNegation(),
-        DEF: () => this.OR1([{ ALT: () => this.CONSUME(Minus) }, { ALT: () => this.CONSUME(Not) }]),
-      })
-      this.OR2([
-        { GATE: () => this.#isCall(), ALT: () => this.SUBRULE(this.call) },
-        { ALT: () => this.SUBRULE(this.name) },
-        { ALT: () => this.CONSUME(Literal) },
-        { ALT: () => this.CONSUME(Alias) },
-        { ALT: () => this.CONSUME(TypeName) },
-        {
-          ALT: () => {
-            this.CONSUME(LParen)
-            this.SUBRULE(this.expression)
-            this.CONSUME(RParen)
-          },
-        },
-      ])
-      this.MANY2(() => {
-        this.CONSUME(In)
-        this.SUBRULE(this.list)
-      })
-    })
-
-    /** `Name`, `"Unit price"`, and into JSON: `Doc/items/0/"unit price"` */
-    readonly name = this.RULE('name', () => {
-      this.OR([{ ALT: () => this.CONSUME(Word) }, { ALT: () => this.CONSUME(QuotedName) }])
-      this.MANY(() => {
-        this.CONSUME(Slash)
-        this.SUBRULE(this.segment)
-      })
-    })
-
-    readonly segment = this.RULE('segment', () => {
-      this.OR([
-        { ALT: () => this.CONSUME(Word) },
-        { ALT: () => this.CONSUME(QuotedName) },
-        { ALT: () => this.CONSUME(Literal) },
-      ])
-    })
-
-    /** `substring(Name, 1)`, `case(a: 1, b: 2)` */
-    readonly call = this.RULE('call', () => {
-      this.CONSUME(Word)
-      this.CONSUME(LParen)
-      this.OPTION(() => {
-        this.SUBRULE(this.argument)
-        this.MANY(() => {
-          this.CONSUME(Comma)
-          this.SUBRULE2(this.argument)
-        })
-      })
-      this.CONSUME(RParen)
-    })
-
-    readonly argument = this.RULE('argument', () => {
-      this.SUBRULE(this.expression)
-      this.OPTION(() => {
-        this.CONSUME(Colon)
-        this.SUBRULE2(this.expression)
-      })
-    })
-
-    /** The list after `in`. Its items may be names, so that a later check can refuse them with a helpful message. */
-    readonly list = this.RULE('list', () => {
-      this.OR([
-        {
-          ALT: () => {
-            this.CONSUME(LParen)
-            this.OPTION(() => this.SUBRULE(this.items))
-            this.CONSUME(RParen)
-          },
-        },
-        {
-          ALT: () => {
-            this.CONSUME(LBracket)
-            this.OPTION2(() => this.SUBRULE2(this.items))
-            this.CONSUME(RBracket)
-          },
-        },
-        { ALT: () => this.CONSUME(Alias) },
-      ])
-    })
-
-    readonly items = this.RULE('items', () => {
-      this.SUBRULE(this.item)
-      this.MANY(() => {
-        this.CONSUME(Comma)
-        this.SUBRULE2(this.item)
-      })
-    })
-
-    readonly item = this.RULE('item', () => {
-      this.OR([
-        { ALT: () => this.CONSUME(Literal) },
-        { ALT: () => this.CONSUME(Alias) },
-        { ALT: () => this.CONSUME(Word) },
-        { ALT: () => this.CONSUME(QuotedName) },
-      ])
-    })
-
-    /** A name before a parenthesis is the name of a function, except `not`, which is the operator. */
-    #isCall(): boolean {
-      return this.LA(2).tokenType === LParen && this.LA(1).tokenType !== Not
-    }
-
-    /**
-     * Whether `not` is the operator here, rather than a column of that name. It is a column where an operator that has
-     * a right operand follows it.
-     */
-    #isNegation(): boolean {
-      if (this.LA(1).tokenType !== Not) return false
-      const next = this.LA(2)
-      const isOperator = next.tokenType === In || next.tokenType.CATEGORIES?.includes(Infix)
-      if (!isOperator)
-        return OPERAND_STARTS.has(next.tokenType) || !!next.tokenType.CATEGORIES?.includes(Literal)
-      const after = this.LA(3).tokenType
-      return !(
-        after === LParen ||
-        after === Minus ||
-        after === QuotedName ||
-        after.CATEGORIES?.includes(Literal) ||
-        after === Word
-      )
-    }
+/** The grammar of all options of a query that are texts. */
+export class Grammar extends ExpressionRules {
+  /** @param skipValidations whether chevrotain skips checks of the grammar itself, which only tests need */
+  constructor(skipValidations = true) {
+    super(skipValidations)
+    this.performSelfAnalysis()
   }
-  return new FilterGrammar()
+
+  /** `Price mul 2 as Twice, …` */
+  readonly compute = this.RULE('compute', (): readonly Computed[] =>
+    this.separated(() => this.SUBRULE(this.computed)),
+  )
+
+  readonly computed = this.RULE(
+    'computed',
+    (): Computed => ({ expression: this.SUBRULE(this.expression), name: this.#asName() }),
+  )
+
+  #asName(): Name {
+    this.CONSUME(As)
+    return this.#name()
+  }
+
+  #name(): Name {
+    return this.build.name(this.CONSUME(NameToken))
+  }
+
+  /** `Price desc, tolower(Name)` */
+  readonly orderby = this.RULE('orderby', (): readonly OrderItem[] =>
+    this.separated(() => this.SUBRULE(this.orderItem)),
+  )
+
+  readonly orderItem = this.RULE('orderItem', (): OrderItem => {
+    const expression = this.SUBRULE(this.expression)
+    const direction = this.OPTION(() =>
+      this.OR([{ ALT: () => this.CONSUME(Asc) }, { ALT: () => this.CONSUME(Desc) }]),
+    )
+    return { expression, descending: direction?.tokenType === Desc }
+  })
+
+  /** Plain names, which need no quotes: `Unit price desc, "a,b"` */
+  readonly names = this.RULE('names', (): readonly NameItem[] =>
+    this.separated(() => {
+      const name = this.CONSUME(NameToken)
+      const direction = this.OPTION(() => this.CONSUME(Direction))
+      return this.build.nameItem(name, direction)
+    }),
+  )
+
+  /** `coffee OR "green tea" NOT sugar` (section 5.1.7) */
+  readonly search = this.RULE('search', (): Search => {
+    const operands = [this.SUBRULE(this.searchAll)]
+    this.MANY({
+      GATE: () => this.#isSearchOperator(),
+      DEF: () => {
+        this.CONSUME(SearchOr)
+        operands.push(this.SUBRULE2(this.searchAll))
+      },
+    })
+    return joined('or', operands)
+  })
+
+  /** `AND` between words may be left out. */
+  readonly searchAll = this.RULE('searchAll', (): Search => {
+    const operands = [this.SUBRULE(this.searchOperand)]
+    this.MANY({
+      GATE: () => this.LA(1).tokenType !== SearchOr || !this.#isSearchOperator(),
+      DEF: () => {
+        this.OPTION({ GATE: () => this.#isSearchOperator(), DEF: () => this.CONSUME(SearchAnd) })
+        operands.push(this.SUBRULE2(this.searchOperand))
+      },
+    })
+    return joined('and', operands)
+  })
+
+  readonly searchOperand = this.RULE(
+    'searchOperand',
+    (): Search =>
+      this.OR([
+        {
+          GATE: () => this.#isSearchOperator(),
+          ALT: (): Search => {
+            this.CONSUME(SearchNot)
+            return { kind: 'not', operand: this.SUBRULE(this.searchOperand) }
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(SearchLParen)
+            const inner = this.SUBRULE(this.search)
+            this.CONSUME(SearchRParen)
+            return inner
+          },
+        },
+        { ALT: () => this.build.searchWord(this.CONSUME(SearchWord)) },
+      ]),
+  )
+
+  /** Whether AND, OR or NOT is an operator here rather than a word: something to search for follows it. */
+  #isSearchOperator(): boolean {
+    const { tokenType } = this.LA(2)
+    return (
+      tokenType === SearchLParen || !!tokenType.CATEGORIES?.includes(SearchWord) || tokenType === SearchWord
+    )
+  }
+
+  /** `filter(Price gt 5)/groupby((City),aggregate(Price with sum as Total))` (Data Aggregation 4.0, section 3) */
+  readonly apply = this.RULE('apply', (): Sequence => {
+    const steps: Transformation[] = []
+    this.AT_LEAST_ONE_SEP({ SEP: Slash, DEF: () => steps.push(this.SUBRULE(this.transformation)) })
+    return steps
+  })
+
+  readonly transformation = this.RULE(
+    'transformation',
+    (): Transformation =>
+      this.OR([
+        { ALT: (): Transformation => ({ kind: 'identity', at: this.CONSUME(Identity).startOffset }) },
+        { ALT: () => this.SUBRULE(this.searchTrafo) },
+        { ALT: () => this.SUBRULE(this.filterTrafo) },
+        { ALT: () => this.SUBRULE(this.computeTrafo) },
+        { ALT: () => this.SUBRULE(this.orderbyTrafo) },
+        { ALT: () => this.SUBRULE(this.windowTrafo) },
+        { ALT: () => this.SUBRULE(this.keepTrafo) },
+        { ALT: () => this.SUBRULE(this.aggregateTrafo) },
+        { ALT: () => this.SUBRULE(this.groupbyTrafo) },
+        { ALT: () => this.SUBRULE(this.concatTrafo) },
+      ]),
+  )
+
+  readonly searchTrafo = this.RULE('searchTrafo', (): Transformation => {
+    const { startOffset: at } = this.CONSUME(SearchOpen)
+    const search = this.SUBRULE(this.search)
+    this.CONSUME(SearchRParen)
+    return { kind: 'search', search, at }
+  })
+
+  readonly filterTrafo = this.RULE('filterTrafo', (): Transformation => {
+    const { startOffset: at } = this.CONSUME(Filter)
+    const condition = this.#parenthesised(() => this.SUBRULE(this.expression))
+    return { kind: 'filter', condition, at }
+  })
+
+  readonly computeTrafo = this.RULE('computeTrafo', (): Transformation => {
+    const { startOffset: at } = this.CONSUME(Compute)
+    const computed = this.#parenthesised(() => this.SUBRULE(this.compute))
+    return { kind: 'compute', computed, at }
+  })
+
+  readonly orderbyTrafo = this.RULE('orderbyTrafo', (): Transformation => {
+    const { startOffset: at } = this.CONSUME(OrderBy)
+    const items = this.#parenthesised(() => this.SUBRULE(this.orderby))
+    return { kind: 'orderby', items, at }
+  })
+
+  readonly windowTrafo = this.RULE('windowTrafo', (): Transformation => {
+    const name = this.CONSUME(WindowKeyword)
+    return this.build.window(
+      name,
+      this.#parenthesised(() => this.SUBRULE(this.expression)),
+    )
+  })
+
+  readonly keepTrafo = this.RULE('keepTrafo', (): Transformation => {
+    const name = this.CONSUME(KeepKeyword)
+    const [amount, value] = this.#parenthesised(() => this.#amountAndValue())
+    return this.build.keep(name, amount, value)
+  })
+
+  #amountAndValue(): readonly [Syntax, Syntax] {
+    const amount = this.SUBRULE(this.expression)
+    this.CONSUME(Comma)
+    return [amount, this.SUBRULE2(this.expression)]
+  }
+
+  readonly aggregateTrafo = this.RULE('aggregateTrafo', (): Transformation => {
+    const { startOffset: at } = this.CONSUME(Aggregate)
+    const aggregated = this.#parenthesised(() => this.separated(() => this.SUBRULE(this.aggregated)))
+    return { kind: 'aggregate', aggregated, at }
+  })
+
+  /** `Price with sum as Total`, `$count as Number` */
+  readonly aggregated = this.RULE('aggregated', (): Aggregated => {
+    const what = this.OR([
+      {
+        ALT: (): Aggregated['what'] => {
+          this.CONSUME(Count)
+          return '$count'
+        },
+      },
+      {
+        ALT: () => {
+          const expression = this.SUBRULE(this.expression)
+          this.CONSUME(With)
+          return { expression, method: this.build.name(this.CONSUME2(NameToken)) }
+        },
+      },
+    ])
+    return { what, name: this.#asName() }
+  })
+
+  readonly groupbyTrafo = this.RULE('groupbyTrafo', (): Transformation => {
+    const { startOffset: at } = this.CONSUME(GroupBy)
+    this.CONSUME(LParen)
+    const elements = this.SUBRULE(this.groupbyList)
+    const sequence = this.OPTION(() => {
+      this.CONSUME(Comma)
+      return this.SUBRULE(this.apply)
+    })
+    this.CONSUME(RParen)
+    return { kind: 'groupby', elements, sequence, at }
+  })
+
+  /** `(a,rollup(b,c))` */
+  readonly groupbyList = this.RULE('groupbyList', (): readonly GroupingElement[] =>
+    this.#parenthesised(() => this.separated(() => this.SUBRULE(this.groupbyElement))),
+  )
+
+  readonly groupbyElement = this.RULE(
+    'groupbyElement',
+    (): GroupingElement =>
+      this.OR([
+        {
+          ALT: () => {
+            const { startOffset: at } = this.CONSUME(Rollup)
+            const names = this.#parenthesised(() => this.separated(() => this.#name()))
+            return { names, rollup: true, at }
+          },
+        },
+        { ALT: () => this.build.groupingColumn(this.CONSUME2(NameToken)) },
+      ]),
+  )
+
+  readonly concatTrafo = this.RULE('concatTrafo', (): Transformation => {
+    const { startOffset: at } = this.CONSUME(Concat)
+    this.CONSUME(LParen)
+    const branches = [this.SUBRULE(this.apply)]
+    this.AT_LEAST_ONE(() => {
+      this.CONSUME(Comma)
+      branches.push(this.SUBRULE2(this.apply))
+    })
+    this.CONSUME(RParen)
+    return { kind: 'concat', branches, at }
+  })
+
+  #parenthesised<T>(inner: () => T): T {
+    this.CONSUME(LParen)
+    const value = inner()
+    this.CONSUME(RParen)
+    return value
+  }
 }
 
-const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName, Alias])
-
-let grammar: FilterParser | undefined
-
-/** Chevrotain's tree of a filter, and the first error if the tokens don't form a filter. */
-export function parseTokens(
-  tokens: readonly Token[],
-  rule: 'expression' | 'list' = 'expression',
-): {
-  tree: CstNode
-  error: IRecognitionException | undefined
-} {
-  grammar ??= defineGrammar()
-  grammar.input = tokens as Token[]
-  const tree = grammar[rule]()
-  return { tree, error: grammar.errors[0] }
+function joined(kind: 'and' | 'or', operands: readonly Search[]): Search {
+  return operands.length === 1 ? operands[0]! : { kind, operands }
 }

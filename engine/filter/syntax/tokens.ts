@@ -1,8 +1,7 @@
-import type { IToken, ITokenConfig, Lexer, TokenType } from 'chevrotain'
+import { createToken, type IToken, Lexer, type TokenType } from 'chevrotain'
 import { excerpt, invalid, tooComplex } from '../errors.ts'
 import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from '../limits.ts'
 import { INFIX_NAMES } from '../tables/operators.ts'
-import { chevrotain } from './chevrotain.ts'
 
 /**
  * The tokens of a filter. Whether a word is a column, a function or an operator depends on where it stands, so every
@@ -11,25 +10,12 @@ import { chevrotain } from './chevrotain.ts'
 
 const WORD = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*/uy
 
-/**
- * Does the same as chevrotain's createToken(), for which chevrotain would have to be loaded. The lexer numbers the
- * types when it is made.
- */
-function createToken(config: Omit<ITokenConfig, 'categories'> & { categories?: TokenType[] }): TokenType {
-  const { name, pattern, categories, longer_alt, line_breaks, push_mode, pop_mode } = config
-  return {
-    name,
-    ...(pattern !== undefined && { PATTERN: pattern }),
-    ...(categories && { CATEGORIES: categories }),
-    ...(longer_alt && { LONGER_ALT: longer_alt }),
-    ...(line_breaks !== undefined && { LINE_BREAKS: line_breaks }),
-    ...(push_mode !== undefined && { PUSH_MODE: push_mode }),
-    ...(pop_mode !== undefined && { POP_MODE: pop_mode }),
-  }
-}
+/** What names a column: a Word, or any text in double quotes. */
+export const Name = createToken({ name: 'Name' })
 
 export const Word = createToken({
   name: 'Word',
+  categories: [Name],
   pattern: (text: string, offset: number) => {
     WORD.lastIndex = offset
     return WORD.exec(text) as [string] | null
@@ -45,6 +31,53 @@ export const Infix = createToken({ name: 'Infix' })
 const infixTokens = INFIX_NAMES.toSorted((a, b) => b.length - a.length).map((name) =>
   createToken({ name, pattern: new RegExp(name, 'i'), longer_alt: Word, categories: [Infix, Word] }),
 )
+/** A word with a meaning in $apply, and in other places a name like any other. */
+export const Keyword = createToken({ name: 'Keyword' })
+
+function keyword(word: string, ...categories: TokenType[]): TokenType {
+  return createToken({
+    name: word.toUpperCase(),
+    pattern: new RegExp(word, 'i'),
+    longer_alt: Word,
+    categories: [...categories, Word],
+  })
+}
+
+/** top and skip */
+export const WindowKeyword = createToken({ name: 'window' })
+/** topcount and its like */
+export const KeepKeyword = createToken({ name: 'keep' })
+export const Identity = keyword('identity', Keyword)
+export const Filter = keyword('filter', Keyword)
+export const Compute = keyword('compute', Keyword)
+export const OrderBy = keyword('orderby', Keyword)
+export const Aggregate = keyword('aggregate', Keyword)
+export const GroupBy = keyword('groupby', Keyword)
+export const Concat = keyword('concat', Keyword)
+export const Rollup = keyword('rollup', Keyword)
+const windows = ['top', 'skip'].map((name) => keyword(name, WindowKeyword, Keyword))
+const keeps = ['count', 'sum', 'percent'].flatMap((until) =>
+  ['top', 'bottom'].map((end) => keyword(`${end}${until}`, KeepKeyword, Keyword)),
+)
+/** These follow an expression. */
+export const As = keyword('as')
+export const With = keyword('with')
+export const Asc = keyword('asc')
+export const Desc = keyword('desc')
+/** The longest come first, because `topcount` begins with `top`. */
+const keywords = [
+  ...[Identity, Filter, Compute, OrderBy, Aggregate, GroupBy, Concat, Rollup, ...keeps],
+  ...[...windows, With, Desc, Asc, As],
+]
+
+/** `search(` in $apply, after which the text is one to search for. */
+export const SearchOpen = createToken({
+  name: 'SearchOpen',
+  pattern: /search\s*\(/i,
+  line_breaks: true,
+  push_mode: 'search',
+})
+
 export const In = createToken({ name: 'in', pattern: /in/i, longer_alt: Word, categories: [Word] })
 export const Not = createToken({ name: 'not', pattern: /not/i, longer_alt: Word, categories: [Word] })
 
@@ -83,6 +116,7 @@ export const TypeName = createToken({ name: 'TypeName', pattern: /Edm\.\w+(?![.\
 export const QuotedName = createToken({
   name: 'QuotedName',
   pattern: /"[^"]*(?:""[^"]*)*"/,
+  categories: [Name],
   line_breaks: true,
 })
 
@@ -99,11 +133,15 @@ function foreign(name: string, pattern: RegExp): TokenType {
   return createToken({ name, pattern, categories: [Foreign], line_breaks: false })
 }
 
+/** `$count`, which stands in aggregate() only. */
+export const Count = foreign('count', /\$count(?![.\w])/i)
+
 /** The standard allows blanks and tabs only, but people also write line breaks and paste non-breaking spaces. */
-const Blank = createToken({ name: 'Blank', pattern: /\s+/, line_breaks: true })
+const Blank = createToken({ name: 'Blank', pattern: /\s+/, line_breaks: true, group: Lexer.SKIPPED })
 
 const TOKENS: TokenType[] = [
   Blank,
+  SearchOpen,
   createToken({ name: 'string', pattern: /'[^']*(?:''[^']*)*'/, categories: [Literal], line_breaks: true }),
   createToken({
     name: 'prefixed',
@@ -124,6 +162,7 @@ const TOKENS: TokenType[] = [
   foreign('qualified', /[A-Za-z_]\w*(?:\.\w+)+/),
   foreign('quotes', /[\u2018-\u201f\u00b4]/),
   Alias,
+  Count,
   foreign('alias', /[@$][\w.]*/),
   Slash,
   LBracket,
@@ -133,6 +172,7 @@ const TOKENS: TokenType[] = [
   wordLiteral('boolean', /true|false/i),
   wordLiteral('NaN', /NaN/),
   wordLiteral('INF', /INF/),
+  ...keywords,
   ...infixTokens,
   In,
   Not,
@@ -154,24 +194,82 @@ const JsonText = createToken({
 
 const LIST_TOKENS = [RBracket, ...TOKENS.map((token) => (token === QuotedName ? JsonText : token))]
 
+/** A word or a phrase to search for; between others, the words AND, OR and NOT are operators. */
+export const SearchWord = createToken({ name: 'SearchWord', pattern: /[^\s()"]+/, line_breaks: false })
+function searchOperator(word: string): TokenType {
+  return createToken({
+    name: `Search ${word}`,
+    pattern: new RegExp(`${word}(?![^\\s()"])`),
+    categories: [SearchWord],
+    line_breaks: false,
+  })
+}
+export const SearchAnd = searchOperator('AND')
+export const SearchOr = searchOperator('OR')
+export const SearchNot = searchOperator('NOT')
+export const SearchLParen = createToken({ name: 'SearchLParen', pattern: '(', push_mode: 'search' })
+export const SearchRParen = createToken({ name: 'SearchRParen', pattern: ')', pop_mode: true })
+
+const SEARCH_TOKENS = [
+  Blank,
+  createToken({
+    name: 'phrase',
+    pattern: /"(?:[^"\\]|\\[\s\S])*"/,
+    categories: [SearchWord],
+    line_breaks: true,
+  }),
+  createToken({
+    name: 'quoted',
+    pattern: /'[^']*(?:''[^']*)*'(?![^\s()])/,
+    categories: [SearchWord],
+    line_breaks: true,
+  }),
+  foreign('openPhrase', /"/),
+  SearchAnd,
+  SearchOr,
+  SearchNot,
+  SearchWord,
+  SearchLParen,
+  SearchRParen,
+]
+
+/** A name without quotes in a list of names: all up to the next comma, or up to a direction before it. */
+const BareName = createToken({
+  name: 'BareName',
+  // The lookahead matches one blank only. With `\s+`, a long row of blanks would be tried from each of its positions,
+  // which takes time that grows with the square of its length.
+  pattern: /[^\s",](?:(?!\s(?:asc|desc)(?!\s*[^\s,]))[^,])*/i,
+  categories: [Name],
+  line_breaks: true,
+})
+export const Direction = createToken({
+  name: 'Direction',
+  pattern: /(?:asc|desc)(?!\s*[^\s,])/i,
+  categories: [BareName, Name],
+  line_breaks: false,
+})
+
+const NAME_TOKENS = [Blank, Comma, QuotedName, foreign('openName', /"/), Direction, BareName]
+
+const MODES = { expression: TOKENS, list: LIST_TOKENS, search: SEARCH_TOKENS, names: NAME_TOKENS }
+/** What a text consists of; the lexer begins in this mode. */
+export type Mode = 'expression' | 'search' | 'names'
+
 /** All types of tokens, for the grammar. */
-export const VOCABULARY: TokenType[] = [...TOKENS, RBracket, JsonText, Literal, Infix, Foreign]
+export const VOCABULARY: TokenType[] = [
+  ...new Set([...Object.values(MODES).flat(), Literal, Infix, Name, Foreign]),
+  ...[Keyword, WindowKeyword, KeepKeyword],
+]
 
 let made: Lexer | undefined
 
 /** @param skipValidations whether chevrotain skips checks of the patterns themselves, which only tests need */
 export function defineLexer(skipValidations = true): Lexer {
-  const { Lexer } = chevrotain()
-  Blank.GROUP = Lexer.SKIPPED
-  // The lexer chooses patterns by the first character. Beyond 255 it puts 255 characters into one class, so one
-  // character in every 128 is enough to name all classes.
-  Word.START_CHARS_HINT = [
-    ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz',
-    ...Array.from({ length: 128 }, (_, index) => index + 0x80),
-    ...Array.from({ length: 511 }, (_, index) => (index + 2) * 0x80 - 1),
-  ]
+  Word.START_CHARS_HINT = startingWith(/[A-Za-z_]/)
+  SearchWord.START_CHARS_HINT = startingWith(/[^\s()"]/)
+  BareName.START_CHARS_HINT = startingWith(/[^\s",]/)
   return new Lexer(
-    { modes: { filter: TOKENS, list: LIST_TOKENS }, defaultMode: 'filter' },
+    { modes: MODES, defaultMode: 'expression' },
     {
       positionTracking: 'onlyOffset',
       recoveryEnabled: false,
@@ -181,19 +279,39 @@ export function defineLexer(skipValidations = true): Lexer {
   )
 }
 
+/**
+ * The characters that a pattern may begin with, by which the lexer chooses patterns: those of ASCII that are given, and
+ * all others. Beyond 255 the lexer puts 255 characters into one class, so one character in every 128 names all classes.
+ */
+function startingWith(ascii: RegExp): string[] {
+  const characters = Array.from({ length: 0x80 }, (_, code) => String.fromCharCode(code))
+  const others = Array.from({ length: 128 }, (_, index) => String.fromCharCode(index + 0x80))
+  const classes = Array.from({ length: 511 }, (_, index) => String.fromCharCode((index + 2) * 0x80 - 1))
+  return [...characters.filter((character) => ascii.test(character)), ...others, ...classes]
+}
+
 export type Token = IToken
+
+/** Whether a token is of a type, or of a category. */
+export function isA(token: Token | undefined, type: TokenType): boolean {
+  return token !== undefined && (token.tokenType === type || !!token.tokenType.CATEGORIES?.includes(type))
+}
 
 /**
  * Splits a text into tokens, and enforces the limits of length, number of tokens and nesting.
  * @throws EngineError `invalid_filter`, `filter_too_complex`
  */
-export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): readonly Token[] {
+export function tokenize(
+  text: string,
+  limits: FilterLimits = DEFAULT_LIMITS,
+  mode: Mode = 'expression',
+): readonly Token[] {
   if (text.length > limits.length) {
     throw tooComplex(`The filter has ${text.length} characters; the limit is ${limits.length}.`)
   }
   checkCharacters(text)
   made ??= defineLexer()
-  const { tokens, errors } = made.tokenize(text)
+  const { tokens, errors } = made.tokenize(text, mode)
   const error = errors[0]
   if (error) throw unreadable(text, error.offset)
   if (tokens.length > limits.tokens) {
@@ -204,7 +322,6 @@ export function tokenize(text: string, limits: FilterLimits = DEFAULT_LIMITS): r
 }
 
 function checkCharacters(text: string): void {
-  if (text.trim() === '') throw invalid(0, 'the filter is empty. Write a condition, as in Price gt 5.')
   if (!text.isWellFormed()) {
     throw invalid(/\p{Surrogate}/u.exec(text)!.index, 'half of a surrogate pair, which is no character.')
   }
@@ -212,20 +329,25 @@ function checkCharacters(text: string): void {
   if (nul >= 0) throw invalid(nul, 'the character U+0000, which no filter may hold.')
 }
 
+const OPENING = new Set([LParen, SearchOpen, SearchLParen])
+const CLOSING = new Set([RParen, SearchRParen])
+const PREFIXES = new Set([Minus, Not, SearchNot])
+
 /** Checks the nesting before parsing, because the parser recurses once for each level. */
 function checkNesting(tokens: readonly Token[], limits: FilterLimits): void {
   let depth = 0
   let prefixes = 0
   for (const token of tokens) {
-    if (token.tokenType === LParen) depth++
-    else if (token.tokenType === RParen) depth--
-    prefixes = token.tokenType === Minus || token.tokenType === Not ? prefixes + 1 : 0
+    if (OPENING.has(token.tokenType)) depth++
+    else if (CLOSING.has(token.tokenType)) depth--
+    prefixes = PREFIXES.has(token.tokenType) ? prefixes + 1 : 0
     if (depth + prefixes > limits.nesting) throw tooDeep(limits)
   }
 }
 
 function unreadable(text: string, at: number): Error {
   const character = String.fromCodePoint(text.codePointAt(at)!)
+  if (character === ')') return invalid(at, "found ')' without a '(' before it.")
   if (character === "'") return invalid(at, "this text has no closing '. A ' inside a text is written twice.")
   if (character === '"')
     return invalid(at, 'this quoted name has no closing ". A " inside a name is written twice.')

@@ -41,3 +41,87 @@ export type UnaryOperator = 'not' | '-'
 export type LogicalOperator = 'and' | 'or'
 export type ComparisonOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'divby' | 'mod'
+
+/** The list after `in`, and the offset of its end. */
+export interface List {
+  readonly items: readonly Syntax[]
+  readonly end: number
+}
+
+/** An argument of a function; in case() there are two expressions, with a colon between them. */
+export type Argument = readonly [Syntax, Syntax?]
+
+/** A name that a text gives, without its quotes, and its position. */
+export interface Name {
+  readonly name: string
+  readonly at: number
+}
+
+/** `Price mul 2 as Twice` */
+export interface Computed {
+  readonly expression: Syntax
+  readonly name: Name
+}
+
+/** `Price desc` */
+export interface OrderItem {
+  readonly expression: Syntax
+  readonly descending: boolean
+}
+
+/** `"Unit price" desc`, in a list of plain names. */
+export interface NameItem {
+  readonly name: string
+  readonly quoted: boolean
+  /** `asc` or `desc` as it is written. */
+  readonly direction: string | undefined
+}
+
+/** `Price with sum as Total`, or `$count as Number`. */
+export interface Aggregated {
+  readonly what: { readonly expression: Syntax; readonly method: Name } | '$count'
+  readonly name: Name
+}
+
+/** What to search for. */
+export type Search =
+  | { readonly kind: 'word'; readonly text: string }
+  | { readonly kind: 'not'; readonly operand: Search }
+  | { readonly kind: 'and' | 'or'; readonly operands: readonly Search[] }
+
+/** A column to group by, or several in `rollup(…)`. */
+export interface GroupingElement {
+  readonly names: readonly Name[]
+  readonly rollup: boolean
+  readonly at: number
+}
+
+/** A transformation of $apply, and the position of its name. */
+export type Transformation = { readonly at: number } & (
+  | { readonly kind: 'identity' }
+  | { readonly kind: 'filter'; readonly condition: Syntax }
+  | { readonly kind: 'search'; readonly search: Search }
+  | { readonly kind: 'compute'; readonly computed: readonly Computed[] }
+  | { readonly kind: 'orderby'; readonly items: readonly OrderItem[] }
+  | { readonly kind: 'top' | 'skip'; readonly count: Syntax }
+  | Keep
+  | { readonly kind: 'aggregate'; readonly aggregated: readonly Aggregated[] }
+  | {
+      readonly kind: 'groupby'
+      readonly elements: readonly GroupingElement[]
+      readonly sequence: Sequence | undefined
+    }
+  | { readonly kind: 'concat'; readonly branches: readonly Sequence[] }
+)
+
+/** `topcount(5,Price)` and its like: the rows with the largest or smallest values. */
+export interface Keep {
+  readonly kind: 'keep'
+  readonly end: 'top' | 'bottom'
+  readonly until: 'count' | 'sum' | 'percent'
+  readonly amount: Syntax
+  readonly value: Syntax
+}
+
+/** `filter(…)/groupby(…)` */
+export type Sequence = readonly Transformation[]

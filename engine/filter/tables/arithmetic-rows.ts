@@ -15,7 +15,6 @@ import {
   caseWhen,
   cast,
   comparison,
-  type DialectName,
   fallible,
   infix,
   LEVEL,
@@ -24,7 +23,7 @@ import {
   raise,
   type Sql,
 } from '../sql/fragments.ts'
-import type { CallSite, Overload, Rendering } from './overloads.ts'
+import { forKinds, type Overload, of, type Rendering } from './overloads.ts'
 
 /**
  * Arithmetic of sections 5.1.1.2.1 to 5.1.1.2.6. Each list holds the exact pairs of types; the checker promotes numbers
@@ -40,23 +39,23 @@ const remainder = (a: Sql, b: Sql): Sql => infix(a, '%', b, LEVEL.multiplicative
 
 type Operation = (a: Sql, b: Sql) => Sql
 
+const plain =
+  (operation: Operation): Rendering =>
+  ([a, b]) =>
+    operation(a!, b!)
+
 /** For integers and decimals, which can overflow. Doubles become INF instead. */
 const overflowing =
   (operation: Operation): Rendering =>
   ([a, b]) =>
     fallible(operation(a!, b!))
 
-const plain =
-  (operation: Operation): Rendering =>
-  ([a, b]) =>
-    operation(a!, b!)
-
 /**
  * Adds a test for a divisor of zero, which raises our error. Without it, DuckDB would give null, where the standard
  * lets the request fail, and Trino would fail with its own message.
  */
 const guarded =
-  (operation: Operation, dialect: DialectName = 'duckdb'): Rendering =>
+  (operation: Operation): Rendering =>
   ([a, b], site) => {
     if (site.values[1]) return operation(a!, b!)
     const zero = `${site.subject} divides by zero: the right operand of the operator at position ${site.position} is 0 in a row.`
@@ -64,7 +63,7 @@ const guarded =
     const nulls = site.nullWith[0]?.map(atom) ?? [a!]
     const known = nulls.map((part) => postfix(part, 'IS NOT NULL'))
     return caseWhen(
-      [[all([comparison(b!, '=', atom('0')), ...known]), raise(zero, dialect)]],
+      [[all([comparison(b!, '=', atom('0')), ...known]), raise(zero, site.dialect)]],
       operation(a!, b!),
     )
   }
@@ -72,28 +71,22 @@ const guarded =
 const DAY_MICROS = atom('86400000000')
 const micros = (duration: Sql): Sql => call('to_microseconds', duration)
 const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
-/** The same SQL in every dialect. */
-const everywhere = (rendering: Rendering) => ({ duckdb: rendering, trino: rendering }) as const
-
 const asInteger = (x: Sql): Sql => fallible(cast(call('round', x), 'BIGINT'))
 
-/** Shifts a date from its midnight, and drops the time of day of the result (XML Schema 2, E.3.3). */
-const shiftDate =
-  (operation: Operation): Rendering =>
-  ([date, duration]) =>
-    fallible(cast(operation(date!, micros(duration!)), 'DATE'))
-
-const shiftMoment =
-  (operation: Operation): Rendering =>
-  ([moment, duration]) =>
-    fallible(operation(moment!, micros(duration!)))
-
+/** Sums and differences of a time and a duration. */
 function shifts(operation: Operation): Overload[] {
+  const shifted = (moment: Sql, duration: Sql) => operation(moment, micros(duration))
   return [
-    { takes: ['date', 'duration'], gives: TYPE.date, duckdb: shiftDate(operation) },
-    { takes: ['timestamp', 'duration'], gives: TYPE.timestamp, duckdb: shiftMoment(operation) },
-    { takes: ['timestamptz', 'duration'], gives: TYPE.timestamptz, duckdb: shiftMoment(operation) },
-    { takes: ['duration', 'duration'], gives: TYPE.duration, ...everywhere(overflowing(operation)) },
+    // A date is shifted from its midnight, and the time of day of the result is dropped (XML Schema 2, E.3.3).
+    of(
+      ['date', 'duration'],
+      TYPE.date,
+      overflowing((...pair) => cast(shifted(...pair), 'DATE')),
+      null,
+    ),
+    of(['timestamp', 'duration'], TYPE.timestamp, overflowing(shifted), null),
+    of(['timestamptz', 'duration'], TYPE.timestamptz, overflowing(shifted), null),
+    of(['duration', 'duration'], TYPE.duration, overflowing(operation)),
   ]
 }
 
@@ -110,78 +103,65 @@ export function productType(left: ValueType, right: ValueType): ValueType {
   return decimal(Math.min(MOST_DIGITS, a.precision + b.precision), scale, a.floating && b.floating)
 }
 
-export const ADD: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, ...everywhere(overflowing(plus)) },
-  { takes: ['decimal', 'decimal'], gives: sumType, ...everywhere(overflowing(plus)) },
-  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(plus)) },
-  ...shifts(plus),
-]
+/** The overloads for two numbers. */
+function ofNumbers(operation: Operation, decimals: Overload['gives']): Overload[] {
+  return [
+    of(['integer', 'integer'], TYPE.integer, overflowing(operation)),
+    of(['decimal', 'decimal'], decimals, overflowing(operation)),
+    of(['double', 'double'], TYPE.double, plain(operation)),
+  ]
+}
+
+export const ADD: readonly Overload[] = [...ofNumbers(plus, sumType), ...shifts(plus)]
+
+const apart = overflowing((a, b) => minus(call('epoch_us', a), call('epoch_us', b)))
 
 export const SUB: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, ...everywhere(overflowing(minus)) },
-  { takes: ['decimal', 'decimal'], gives: sumType, ...everywhere(overflowing(minus)) },
-  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(minus)) },
+  ...ofNumbers(minus, sumType),
   ...shifts(minus),
-  {
-    takes: ['date', 'date'],
-    gives: TYPE.duration,
-    duckdb: ([a, b]) => fallible(times(minus(a!, b!), DAY_MICROS)),
-    trino: ([a, b]) => fallible(times(call('date_diff', atom("'day'"), b!, a!), DAY_MICROS)),
-  },
-  { takes: ['timestamp', 'timestamp'], gives: TYPE.duration, duckdb: momentsApart },
-  { takes: ['timestamptz', 'timestamptz'], gives: TYPE.duration, duckdb: momentsApart },
+  of(
+    ['date', 'date'],
+    TYPE.duration,
+    overflowing((a, b) => times(minus(a, b), DAY_MICROS)),
+    overflowing((a, b) => times(call('date_diff', atom("'day'"), b, a), DAY_MICROS)),
+  ),
+  of(['timestamp', 'timestamp'], TYPE.duration, apart, null),
+  of(['timestamptz', 'timestamptz'], TYPE.duration, apart, null),
 ]
-
-function momentsApart([a, b]: readonly Sql[]): Sql {
-  return fallible(minus(call('epoch_us', a!), call('epoch_us', b!)))
-}
 
 export const MUL: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.integer, ...everywhere(overflowing(times)) },
-  {
-    takes: ['decimal', 'decimal'],
-    gives: ([left, right]) => productType(left!, right!),
-    ...everywhere(overflowing(times)),
-  },
-  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(times)) },
-  { takes: ['duration', 'integer'], gives: TYPE.duration, ...everywhere(overflowing(times)) },
-  { takes: ['integer', 'duration'], gives: TYPE.duration, ...everywhere(overflowing(times)) },
-  {
-    takes: ['duration', 'double'],
-    gives: TYPE.duration,
-    ...everywhere(([a, b]) => asInteger(times(asDouble(a!), b!))),
-  },
-  {
-    takes: ['double', 'duration'],
-    gives: TYPE.duration,
-    ...everywhere(([a, b]) => asInteger(times(a!, asDouble(b!)))),
-  },
+  ...ofNumbers(times, ([left, right]) => productType(left!, right!)),
+  of(['duration', 'integer'], TYPE.duration, overflowing(times)),
+  of(['integer', 'duration'], TYPE.duration, overflowing(times)),
+  of(['duration', 'double'], TYPE.duration, ([a, b]) => asInteger(times(asDouble(a!), b!))),
+  of(['double', 'duration'], TYPE.duration, ([a, b]) => asInteger(times(a!, asDouble(b!)))),
 ]
 
+const zeroFails = (overload: Overload, when: Overload['zeroFails'] = true): Overload => {
+  return { ...overload, zeroFails: when }
+}
+
+const mayFail =
+  (rendering: Rendering): Rendering =>
+  (args, site) =>
+    fallible(rendering(args, site))
+
+const asDoubles = (duration: Sql, by: Sql): Sql => asInteger(over(asDouble(duration), by))
+
+// In Trino the quotient of two integers is an integer.
 const divideDuration: readonly Overload[] = [
-  {
-    takes: ['duration', 'integer'],
-    gives: TYPE.duration,
-    duckdb: durationOver(wholeOver, 'duckdb'),
-    trino: durationOver(over, 'trino'),
-    zeroFails: true,
-  },
-  {
-    takes: ['duration', 'double'],
-    gives: TYPE.duration,
-    duckdb: durationOver(asDoubles, 'duckdb'),
-    trino: durationOver(asDoubles, 'trino'),
-    zeroFails: true,
-  },
-]
+  of(['duration', 'integer'], TYPE.duration, mayFail(guarded(wholeOver)), mayFail(guarded(over))),
+  of(['duration', 'double'], TYPE.duration, mayFail(guarded(asDoubles))),
+].map((overload) => zeroFails(overload))
 
-function asDoubles(duration: Sql, by: Sql): Sql {
-  return asInteger(over(asDouble(duration), by))
-}
-
-function durationOver(operation: Operation, dialect: DialectName): Rendering {
-  return (args, site) => fallible(guarded(operation, dialect)(args, site))
-}
+/** Division of the smallest integer by -1 overflows, and DuckDB reports an overflow for the remainder too. */
+const integerOver =
+  (operation: Operation): Rendering =>
+  (args, site) => {
+    const by = site.values[1]
+    const sql = guarded(operation)(args, site)
+    return by?.kind === 'number' && by.digits !== -1n ? sql : fallible(sql)
+  }
 
 /**
  * The quotient of two decimals has a floating scale: fifteen digits, which a double carries without loss. Rounding to
@@ -193,81 +173,45 @@ const decimalQuotient: Rendering = ([a, b], { types }) => {
   return asDouble(call('printf', atom("'%.15g'"), quotient))
 }
 
-export const DIV: readonly Overload[] = [
-  {
-    takes: ['integer', 'integer'],
-    gives: TYPE.integer,
-    duckdb: integerOver(wholeOver, 'duckdb'),
-    // In Trino the quotient of two integers is an integer.
-    trino: integerOver(over, 'trino'),
-    zeroFails: true,
-  },
-  {
-    takes: ['decimal', 'decimal'],
-    gives: TYPE.double,
-    duckdb: (args, site) =>
-      fixedScale(site.types)
-        ? guarded((...pair) => decimalQuotient(pair, site))(args, site)
-        : decimalQuotient(args, site),
-    zeroFails: fixedScale,
-  },
-  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(over)) },
-  ...divideDuration,
-]
-
 /** Whether the dividend has a fixed scale. If so, division by zero fails; a dividend of floating scale gives INF. */
 function fixedScale([dividend]: readonly ValueType[]): boolean {
   return !(dividend!.kind === 'decimal' && dividend!.floating)
 }
 
-/** Division of the smallest integer by -1 overflows, and DuckDB reports an overflow for the remainder too. */
-function integerOver(operation: Operation, dialect: DialectName): Rendering {
-  return (args, site) => {
-    const by = literalDigits(site, 1)
-    const sql = guarded(operation, dialect)(args, site)
-    return by !== undefined && by !== -1n ? sql : fallible(sql)
-  }
-}
+const fixedQuotient: Rendering = (args, site) =>
+  fixedScale(site.types)
+    ? guarded((...pair) => decimalQuotient(pair, site))(args, site)
+    : decimalQuotient(args, site)
 
-function literalDigits(site: CallSite, index: number): bigint | undefined {
-  const value = site.values[index]
-  return value?.kind === 'number' ? value.digits : undefined
-}
+const ofDoubles = of(['double', 'double'], TYPE.double, plain(over))
+
+export const DIV: readonly Overload[] = [
+  zeroFails(of(['integer', 'integer'], TYPE.integer, integerOver(wholeOver), integerOver(over))),
+  zeroFails(of(['decimal', 'decimal'], TYPE.double, fixedQuotient, null), fixedScale),
+  ofDoubles,
+  ...divideDuration,
+]
 
 export const DIVBY: readonly Overload[] = [
-  { takes: ['integer', 'integer'], gives: TYPE.double, duckdb: decimalQuotient },
-  { takes: ['decimal', 'decimal'], gives: TYPE.double, duckdb: decimalQuotient },
-  { takes: ['double', 'double'], gives: TYPE.double, ...everywhere(plain(over)) },
+  of(['integer', 'integer'], TYPE.double, decimalQuotient, null),
+  of(['decimal', 'decimal'], TYPE.double, decimalQuotient, null),
+  ofDoubles,
   ...divideDuration,
 ]
 
 export const MOD: readonly Overload[] = [
-  {
-    takes: ['integer', 'integer'],
-    gives: TYPE.integer,
-    duckdb: integerOver(remainder, 'duckdb'),
-    trino: integerOver(remainder, 'trino'),
-    zeroFails: true,
-  },
-  {
-    takes: ['decimal', 'decimal'],
-    gives: ([left, right]) => promote(left!, right!),
-    duckdb: guarded(remainder),
-    trino: guarded(remainder, 'trino'),
-    zeroFails: true,
-  },
-  {
-    takes: ['double', 'double'],
-    gives: TYPE.double,
-    duckdb: guarded(remainder),
-    trino: guarded(remainder, 'trino'),
-    zeroFails: true,
-  },
-]
+  of(['integer', 'integer'], TYPE.integer, integerOver(remainder)),
+  of(['decimal', 'decimal'], ([left, right]) => promote(left!, right!), guarded(remainder)),
+  of(['double', 'double'], TYPE.double, guarded(remainder)),
+].map((overload) => zeroFails(overload))
 
 export const NEGATE: readonly Overload[] = [
-  { takes: ['integer'], gives: TYPE.integer, ...everywhere(([x]) => fallible(negative(x!))) },
-  { takes: ['decimal'], gives: ([type]) => type!, ...everywhere(([x]) => negative(x!)) },
-  { takes: ['double'], gives: TYPE.double, ...everywhere(([x]) => negative(x!)) },
-  { takes: ['duration'], gives: TYPE.duration, ...everywhere(([x]) => fallible(negative(x!))) },
+  ...forKinds(['integer'], TYPE.integer, (x) => fallible(negative(x))),
+  of(
+    ['decimal'],
+    ([type]) => type!,
+    ([x]) => negative(x!),
+  ),
+  ...forKinds(['double'], TYPE.double, negative),
+  ...forKinds(['duration'], TYPE.duration, (x) => fallible(negative(x))),
 ]

@@ -1,5 +1,3 @@
-import type { ValueKind, ValueType } from '../check/value-types.ts'
-import type { Sql } from '../sql/fragments.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import type { MomentPartName } from '../syntax/moment-parts.ts'
 import type { Overload } from './overloads.ts'
@@ -10,7 +8,7 @@ export interface FunctionRow {
   readonly args: readonly string[]
   readonly overloads: readonly Overload[]
   /** For a function without arguments: its value, which is the same for the whole query. */
-  readonly constant?: (now: Date) => LiteralValue
+  readonly constant?: (now: () => Date) => LiteralValue
   /** The part of a moment that it gives. For a literal, the checker computes it. */
   readonly ofMoment?: MomentPart
   readonly about: string
@@ -24,32 +22,4 @@ export interface MomentPart {
    * must refuse such literals for year, month, day, hour and time (section 5.1.1.8), but not for the other functions.
    */
   readonly anyOffset: boolean
-}
-
-type SqlOf = (...args: readonly (Sql | undefined)[]) => Sql
-
-/** @param trino SQL for Trino where it differs from DuckDB's; null where Trino can't have the same meaning */
-export function of(
-  takes: readonly ValueKind[],
-  gives: ValueType,
-  sql: SqlOf,
-  trino: SqlOf | null = sql,
-): Overload {
-  return { takes, gives, duckdb: (args) => sql(...args), ...(trino && { trino: (args) => trino(...args) }) }
-}
-
-export function forKinds(
-  kinds: readonly ValueKind[],
-  gives: ValueType,
-  sql: (x: Sql) => Sql,
-  trino: (x: Sql) => Sql = sql,
-): Overload[] {
-  return kinds.map((kind) =>
-    of(
-      [kind],
-      gives,
-      (x) => sql(x!),
-      (x) => trino(x!),
-    ),
-  )
 }

@@ -1,8 +1,8 @@
-import { decimal, TYPE } from '../check/value-types.ts'
+import { decimal, TYPE, type ValueType } from '../check/value-types.ts'
 import { atom, call, caseWhen, comparison, type Sql } from '../sql/fragments.ts'
-import { type FunctionRow, of } from './function-rows.ts'
+import type { FunctionRow } from './function-rows.ts'
 import { momentFunctions } from './moment-functions.ts'
-import type { Overload } from './overloads.ts'
+import { forKinds, of } from './overloads.ts'
 import { textFunctions } from './text-functions.ts'
 
 /** Every function. Adding one is adding a row to one of the lists. */
@@ -50,20 +50,12 @@ function rounding(
   example: string,
   { duck = name, trinoDouble = (x) => call(duck, x) }: { duck?: string; trinoDouble?: (x: Sql) => Sql } = {},
 ): FunctionRow {
-  const overloads: Overload[] = [
-    of(['integer'], TYPE.integer, (x) => x!),
-    {
-      takes: ['decimal'],
-      gives: ([type]) => (type?.kind === 'decimal' ? decimal(type.precision, 0, type.floating) : TYPE.double),
-      duckdb: ([x]) => call(duck, x!),
-      trino: ([x]) => call(duck, x!),
-    },
-    of(
-      ['double'],
-      TYPE.double,
-      (x) => call(duck, x!),
-      (x) => trinoDouble(x!),
-    ),
+  const whole = ([type]: readonly ValueType[]) =>
+    type?.kind === 'decimal' ? decimal(type.precision, 0, type.floating) : TYPE.double
+  const overloads = [
+    of(['integer'], TYPE.integer, ([x]) => x!),
+    of(['decimal'], whole, ([x]) => call(duck, x!)),
+    ...forKinds(['double'], TYPE.double, (x) => call(duck, x), trinoDouble),
   ]
   return { name, args: ['number'], overloads, about, example }
 }

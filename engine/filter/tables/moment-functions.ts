@@ -1,7 +1,8 @@
 import { decimal, TYPE } from '../check/value-types.ts'
 import { atom, call, caseWhen, cast, infix, LEVEL, postfix, type Sql } from '../sql/fragments.ts'
 import { FIRST_MOMENT, LAST_MOMENT, PICOS_PER_MICRO } from '../syntax/literals.ts'
-import { type FunctionRow, forKinds, of } from './function-rows.ts'
+import type { FunctionRow } from './function-rows.ts'
+import { forKinds, of } from './overloads.ts'
 
 /** Functions of dates, times of day, moments and durations. */
 export const momentFunctions: readonly FunctionRow[] = [
@@ -15,9 +16,8 @@ export const momentFunctions: readonly FunctionRow[] = [
     name: 'fractionalseconds',
     args: ['time'],
     overloads: [
-      ...forKinds(['timestamp'], decimal(7, 6), fraction, lastSixDigits),
+      ...forKinds(['timestamp', 'time'], decimal(7, 6), fraction, lastSixDigits),
       ...forKinds(['timestamptz'], decimal(7, 6), fraction, (x) => lastSixDigits(cast(x, 'TIMESTAMP(6)'))),
-      ...forKinds(['time'], decimal(7, 6), fraction, lastSixDigits),
     ],
     about: 'The fraction of the second, from 0 to below 1.',
     example: 'fractionalseconds(Seen) lt 0.1',
@@ -35,8 +35,8 @@ export const momentFunctions: readonly FunctionRow[] = [
     args: ['moment'],
     overloads: [
       // Not in Trino, which is a second off before 1970.
-      of(['timestamp'], TYPE.time, (x) => cast(x!, 'TIME'), null),
-      of(['timestamptz'], TYPE.time, (x) => cast(cast(x!, 'TIMESTAMP'), 'TIME'), null),
+      of(['timestamp'], TYPE.time, ([x]) => cast(x!, 'TIME'), null),
+      of(['timestamptz'], TYPE.time, ([x]) => cast(cast(x!, 'TIMESTAMP'), 'TIME'), null),
     ],
     ofMoment: { name: 'time', anyOffset: false },
     about: 'The time of day of a moment, in UTC.',
@@ -56,11 +56,9 @@ export const momentFunctions: readonly FunctionRow[] = [
   {
     name: 'totalseconds',
     args: ['duration'],
-    overloads: [
-      of(['duration'], decimal(25, 6), (x) =>
-        infix(cast(x!, 'DECIMAL(19,0)'), '*', cast(atom('0.000001'), 'DECIMAL(6,6)'), LEVEL.multiplicative),
-      ),
-    ],
+    overloads: forKinds(['duration'], decimal(25, 6), (x) =>
+      infix(cast(x, 'DECIMAL(19,0)'), '*', cast(atom('0.000001'), 'DECIMAL(6,6)'), LEVEL.multiplicative),
+    ),
     about: 'The length of a duration in seconds, with the fraction.',
     example: 'totalseconds(Ended sub Started) gt 90.5',
   },
@@ -68,7 +66,7 @@ export const momentFunctions: readonly FunctionRow[] = [
     name: 'now',
     args: [],
     overloads: [],
-    constant: (now) => ({ kind: 'moment', picos: BigInt(now.getTime()) * 1_000_000_000n, offset: 0 }),
+    constant: (now) => ({ kind: 'moment', picos: BigInt(now().getTime()) * 1_000_000_000n, offset: 0 }),
     about: 'The moment at which the query was made; the same for all rows.',
     example: "Seen gt now() sub duration'PT1H'",
   },
@@ -99,11 +97,11 @@ function datePart(name: 'year' | 'month' | 'day', about: string, example: string
     ...forKinds(['date', 'timestamp'], TYPE.integer, part, trinoPart),
     // The cast is needed because DuckDB gives positive years before year 1 for a TIMESTAMPTZ. For a TIMESTAMP it counts
     // years as ISO 8601 does.
-    of(
+    ...forKinds(
       ['timestamptz'],
       TYPE.integer,
-      (x) => part(cast(x!, 'TIMESTAMP')),
-      (x) => trinoPart(cast(x!, 'TIMESTAMP(6)')),
+      (x) => part(cast(x, 'TIMESTAMP')),
+      (x) => trinoPart(cast(x, 'TIMESTAMP(6)')),
     ),
   ]
   return { name, args: ['moment'], overloads, ofMoment: { name, anyOffset: false }, about, example }

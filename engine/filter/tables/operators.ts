@@ -29,19 +29,11 @@ export interface OperatorRow {
 
 const TWO_ALIKE = 'two values of one type, two numbers, or two of date, timestamp and timestamptz'
 
-function comparisonRow(
-  name: ComparisonOperator,
-  group: 'equality' | 'relational',
-  sql: string,
-  about: string,
-  example: string,
-): OperatorRow & { name: ComparisonOperator } {
-  return { name, group, takes: TWO_ALIKE, gives: 'boolean', sql, about, example }
-}
+type Group = OperatorRow['group']
 
-function arithmeticRow(
+function arithmetic(
   name: ArithmeticOperator,
-  group: 'additive' | 'multiplicative',
+  group: Group,
   overloads: readonly Overload[],
   about: string,
   example: string,
@@ -49,21 +41,58 @@ function arithmeticRow(
   return { name, group, overloads, about, example }
 }
 
+function other(
+  name: string,
+  group: Group,
+  takes: string,
+  sql: string,
+  about: string,
+  example: string,
+): OperatorRow {
+  return { name, group, takes, gives: 'boolean', sql, about, example }
+}
+
+const NOT_NULL = 'False if either side is null or NaN.'
+const COMPARISONS: readonly (readonly [
+  ComparisonOperator,
+  Group,
+  sql: string,
+  about: string,
+  example: string,
+])[] = [
+  ['gt', 'relational', 'x > y', `Greater than. ${NOT_NULL}`, 'Price gt 9.99'],
+  ['ge', 'relational', 'x >= y', `Greater than or equal to. ${NOT_NULL}`, 'Day ge 2024-01-01'],
+  ['lt', 'relational', 'x < y', `Less than. ${NOT_NULL}`, 'Opens lt 08:30'],
+  ['le', 'relational', 'x <= y', `Less than or equal to. ${NOT_NULL}`, "Name le 'M'"],
+  [
+    'eq',
+    'equality',
+    'x IS NOT DISTINCT FROM y',
+    'Equal. Null equals null and nothing else; NaN equals nothing.',
+    "Name eq 'Milk'",
+  ],
+  [
+    'ne',
+    'equality',
+    'x IS DISTINCT FROM y',
+    'Not equal. Always the opposite of eq, so null ne 5 is true.',
+    'Discount ne null',
+  ],
+]
+
 /**
  * Every operator, the tightest first. The parser takes the precedence from this table, the checker takes the types, the
  * compiler takes the SQL of arithmetic, and the reference page shows all of it.
  */
 export const operatorTable: readonly OperatorRow[] = [
-  {
-    name: 'in',
-    group: 'primary',
-    takes: 'a value, and literals of its type in parentheses',
-    gives: 'boolean',
-    sql: 'x IN (…)',
-    about:
-      'Whether the value equals one in the list. A null in the list equals a null value; no value is in an empty list.',
-    example: "Country in ('AT', 'CH', null)",
-  },
+  other(
+    'in',
+    'primary',
+    'a value, and literals of its type in parentheses',
+    'x IN (…)',
+    'Whether the value equals one in the list. A null in the list equals a null value; no value is in an empty list.',
+    "Country in ('AT', 'CH', null)",
+  ),
   {
     name: '-',
     group: 'unary',
@@ -71,117 +100,73 @@ export const operatorTable: readonly OperatorRow[] = [
     about: 'The number or duration with the opposite sign.',
     example: '-Balance gt 100',
   },
-  {
-    name: 'not',
-    group: 'unary',
-    takes: 'boolean',
-    gives: 'boolean',
-    sql: 'NOT x',
-    about: 'True if the operand is false, null if it is null. It binds tightly, so write not (a eq b).',
-    example: "not contains(Name, 'test')",
-  },
-  arithmeticRow(
+  other(
+    'not',
+    'unary',
+    'boolean',
+    'NOT x',
+    'True if the operand is false, null if it is null. It binds tightly, so write not (a eq b).',
+    "not contains(Name, 'test')",
+  ),
+  arithmetic(
     'mul',
     'multiplicative',
     MUL,
     'The product. Integers and decimals stay exact.',
     'Price mul 1.2 gt 100',
   ),
-  arithmeticRow(
+  arithmetic(
     'div',
     'multiplicative',
     DIV,
     'The quotient; for two integers its whole part. Division by zero fails, except that a double, or a literal with a point, gives INF or NaN.',
     'Minutes div 60 eq 2',
   ),
-  arithmeticRow(
+  arithmetic(
     'divby',
     'multiplicative',
     DIVBY,
     'The quotient with its fraction, also for integers. Division by zero gives INF, -INF or NaN, but fails for a duration.',
     'Rating divby 2 eq 2.5',
   ),
-  arithmeticRow(
+  arithmetic(
     'mod',
     'multiplicative',
     MOD,
     'The remainder, with the sign of the left operand. Division by zero fails.',
     'Id mod 10 eq 0',
   ),
-  arithmeticRow(
+  arithmetic(
     'add',
     'additive',
     ADD,
     'The sum; or a date or moment, later by a duration.',
     "Ordered add duration'P7D' lt now()",
   ),
-  arithmeticRow(
+  arithmetic(
     'sub',
     'additive',
     SUB,
     'The difference; or a date or moment, earlier by a duration; or the duration between two of them.',
     "Shipped sub Ordered gt duration'P3D'",
   ),
-  comparisonRow(
-    'gt',
-    'relational',
-    'x > y',
-    'Greater than. False if either side is null or NaN.',
-    'Price gt 9.99',
+  ...COMPARISONS.map(([name, group, ...row]) => other(name, group, TWO_ALIKE, ...row)),
+  other(
+    'and',
+    'and',
+    'booleans',
+    'x AND y',
+    'True if both operands are true; false if one is false; otherwise null.',
+    'Price gt 5 and Stock gt 0',
   ),
-  comparisonRow(
-    'ge',
-    'relational',
-    'x >= y',
-    'Greater than or equal to. False if either side is null or NaN.',
-    'Day ge 2024-01-01',
+  other(
+    'or',
+    'or',
+    'booleans',
+    'x OR y',
+    'True if at least one operand is true; false if both are false; otherwise null.',
+    "City eq 'Wien' or City eq 'Graz'",
   ),
-  comparisonRow(
-    'lt',
-    'relational',
-    'x < y',
-    'Less than. False if either side is null or NaN.',
-    'Opens lt 08:30',
-  ),
-  comparisonRow(
-    'le',
-    'relational',
-    'x <= y',
-    'Less than or equal to. False if either side is null or NaN.',
-    "Name le 'M'",
-  ),
-  comparisonRow(
-    'eq',
-    'equality',
-    'x IS NOT DISTINCT FROM y',
-    'Equal. Null equals null and nothing else; NaN equals nothing.',
-    "Name eq 'Milk'",
-  ),
-  comparisonRow(
-    'ne',
-    'equality',
-    'x IS DISTINCT FROM y',
-    'Not equal. Always the opposite of eq, so null ne 5 is true.',
-    'Discount ne null',
-  ),
-  {
-    name: 'and',
-    group: 'and',
-    takes: 'booleans',
-    gives: 'boolean',
-    sql: 'x AND y',
-    about: 'True if both operands are true; false if one is false; otherwise null.',
-    example: 'Price gt 5 and Stock gt 0',
-  },
-  {
-    name: 'or',
-    group: 'or',
-    takes: 'booleans',
-    gives: 'boolean',
-    sql: 'x OR y',
-    about: 'True if at least one operand is true; false if both are false; otherwise null.',
-    example: "City eq 'Wien' or City eq 'Graz'",
-  },
 ]
 
 const byName = new Map(operatorTable.map((row) => [row.name, row]))

@@ -1,5 +1,5 @@
 import type { ValueKind, ValueType } from '../check/value-types.ts'
-import type { Sql } from '../sql/fragments.ts'
+import type { DialectName, Sql } from '../sql/fragments.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 
 /** One way to call an operator or a function: what it takes, what it gives, and its SQL. */
@@ -19,6 +19,33 @@ export interface Overload {
   readonly prepare?: <Given extends Argument>(args: readonly Given[]) => readonly Given[]
 }
 
+/** @param trino SQL in Trino where it differs from DuckDB's; null where Trino can't have the same meaning */
+export function of(
+  takes: readonly ValueKind[],
+  gives: Overload['gives'],
+  duckdb: Rendering,
+  trino: Rendering | null = duckdb,
+): Overload {
+  return { takes, gives, duckdb, ...(trino && { trino }) }
+}
+
+/** An overload for each of several types of the only argument. */
+export function forKinds(
+  kinds: readonly ValueKind[],
+  gives: ValueType,
+  sql: (x: Sql) => Sql,
+  trino: (x: Sql) => Sql = sql,
+): Overload[] {
+  return kinds.map((kind) =>
+    of(
+      [kind],
+      gives,
+      ([x]) => sql(x!),
+      ([x]) => trino(x!),
+    ),
+  )
+}
+
 export type Rendering = (args: readonly Sql[], site: CallSite) => Sql
 
 /** The part of an argument that `prepare` needs. */
@@ -30,6 +57,7 @@ export interface Argument {
 
 /** What the SQL of an overload may depend on, besides the SQL of its arguments. */
 export interface CallSite {
+  readonly dialect: DialectName
   /** With what messages of run-time errors begin: `The filter`, or the name of another option. */
   readonly subject: string
   /** Counted from 1, for messages of run-time errors. */

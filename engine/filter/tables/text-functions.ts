@@ -6,8 +6,8 @@ import {
   atom,
   call,
   caseWhen,
+  cast,
   comparison,
-  type DialectName,
   infix,
   LEVEL,
   negative,
@@ -16,15 +16,17 @@ import {
   type Sql,
 } from '../sql/fragments.ts'
 import { type PatternFlags, translatePattern } from '../sql/pattern.ts'
-import { type FunctionRow, forKinds, of } from './function-rows.ts'
-import type { Argument, CallSite, Overload } from './overloads.ts'
+import type { FunctionRow } from './function-rows.ts'
+import { type Argument, type CallSite, forKinds, of } from './overloads.ts'
+
+const TEXTS: readonly ValueKind[] = ['string', 'string']
 
 /** Functions of texts, and of what they hold. */
 export const textFunctions: readonly FunctionRow[] = [
   {
     name: 'concat',
     args: ['first', 'second'],
-    overloads: [of(['string', 'string'], TYPE.string, (a, b) => infix(a!, '||', b!, LEVEL.concat))],
+    overloads: [of(TEXTS, TYPE.string, ([a, b]) => infix(a!, '||', b!, LEVEL.concat))],
     about: 'The second text appended to the first.',
     example: "concat(concat(City, ', '), Country) eq 'Berlin, Germany'",
   },
@@ -33,10 +35,10 @@ export const textFunctions: readonly FunctionRow[] = [
     args: ['text', 'part'],
     overloads: [
       of(
-        ['string', 'string'],
+        TEXTS,
         TYPE.boolean,
-        (text, part) => call('contains', text!, part!),
-        (text, part) => comparison(call('strpos', text!, part!), '>', atom('0')),
+        ([text, part]) => call('contains', typed(text!), typed(part!)),
+        ([text, part]) => comparison(call('strpos', text!, part!), '>', atom('0')),
       ),
     ],
     about: 'Whether the text contains the part. No character is a wildcard.',
@@ -47,10 +49,10 @@ export const textFunctions: readonly FunctionRow[] = [
     args: ['text', 'part'],
     overloads: [
       of(
-        ['string', 'string'],
+        TEXTS,
         TYPE.boolean,
-        (text, part) => call('ends_with', text!, part!),
-        (text, part) => comparison(call('substr', text!, negative(call('length', part!))), '=', part!),
+        ([text, part]) => call('ends_with', text!, part!),
+        ([text, part]) => comparison(call('substr', text!, negative(call('length', part!))), '=', part!),
       ),
     ],
     about: 'Whether the text ends with the part.',
@@ -59,7 +61,7 @@ export const textFunctions: readonly FunctionRow[] = [
   {
     name: 'startswith',
     args: ['text', 'part'],
-    overloads: [of(['string', 'string'], TYPE.boolean, (text, part) => call('starts_with', text!, part!))],
+    overloads: [of(TEXTS, TYPE.boolean, (texts) => call('starts_with', ...texts))],
     about: 'Whether the text begins with the part.',
     example: "startswith(Code, 'A-')",
   },
@@ -67,9 +69,7 @@ export const textFunctions: readonly FunctionRow[] = [
     name: 'indexof',
     args: ['text', 'part'],
     overloads: [
-      of(['string', 'string'], TYPE.integer, (text, part) =>
-        infix(call('strpos', text!, part!), '-', atom('1'), LEVEL.additive),
-      ),
+      of(TEXTS, TYPE.integer, (texts) => infix(call('strpos', ...texts), '-', atom('1'), LEVEL.additive)),
     ],
     about:
       'The position of the first occurrence of the part in the text, in characters from 0; -1 if there is none.',
@@ -78,14 +78,17 @@ export const textFunctions: readonly FunctionRow[] = [
   {
     name: 'length',
     args: ['text'],
-    overloads: [of(['string'], TYPE.integer, (text) => call('length', text!))],
+    overloads: forKinds(['string'], TYPE.integer, (text) => call('length', text)),
     about: 'The number of characters (Unicode code points) of the text.',
     example: 'length(Code) eq 8',
   },
   {
     name: 'substring',
     args: ['text', 'start', 'length'],
-    overloads: [substringOf('string', 'integer'), substringOf('string', 'integer', 'integer')],
+    overloads: [['integer'], ['integer', 'integer']].map((numbers) => ({
+      ...of(['string', ...(numbers as ValueKind[])], TYPE.string, substring),
+      prepare: clip,
+    })),
     about:
       'The part of the text from a position, counted from 0, to the end, or of at most the given length. A negative start or length fails.',
     example: "substring(Code, 2, 3) eq 'ABC'",
@@ -108,12 +111,12 @@ export const textFunctions: readonly FunctionRow[] = [
     name: 'trim',
     args: ['text'],
     overloads: [
-      {
-        takes: ['string'],
-        gives: TYPE.string,
-        duckdb: ([text], site) => call('trim', text!, site.parameter(WHITE_SPACE)),
-        trino: ([text], site) => trimmed(text!, site.parameter(WHITE_SPACE)),
-      },
+      of(
+        ['string'],
+        TYPE.string,
+        ([text], site) => call('trim', text!, site.parameter(WHITE_SPACE)),
+        ([text], site) => trimmed(text!, site.parameter(WHITE_SPACE)),
+      ),
     ],
     about:
       'The text without white space at both ends, which is every character that Unicode calls White_Space.',
@@ -122,22 +125,20 @@ export const textFunctions: readonly FunctionRow[] = [
   {
     name: 'matchesPattern',
     args: ['text', 'pattern', 'flags'],
-    overloads: [matchesOf('string', 'string'), matchesOf('string', 'string', 'string')],
+    overloads: [TEXTS, [...TEXTS, 'string' as const]].map((takes) => ({
+      ...of(
+        takes,
+        TYPE.boolean,
+        ([text, pattern]) => call('regexp_matches', text!, pattern!),
+        ([text, pattern]) => call('regexp_like', text!, pattern!),
+      ),
+      prepare: translate,
+    })),
     about:
       "Whether an ECMAScript regular expression, which must be a literal, matches somewhere in the text. Flags: 'i' ignores case, 's' lets a dot match line ends. Lookaround and backreferences are not supported.",
     example: "matchesPattern(Name, '^a.*e$', 'i')",
   },
 ]
-
-function matchesOf(...takes: readonly ValueKind[]): Overload {
-  return {
-    takes,
-    gives: TYPE.boolean,
-    duckdb: ([text, pattern]) => call('regexp_matches', text!, pattern!),
-    trino: ([text, pattern]) => call('regexp_like', text!, pattern!),
-    prepare: translate,
-  }
-}
 
 /** Letters whose other case was added in Unicode 16. Java, and so Trino, knows it, but DuckDB doesn't. */
 const NEW_LETTERS = {
@@ -173,17 +174,7 @@ const WHITE_SPACE =
 const FURTHEST = 4_294_967_294n
 const FURTHEST_SQL = atom(String(FURTHEST))
 
-function substringOf(...takes: readonly ValueKind[]): Overload {
-  return {
-    takes,
-    gives: TYPE.string,
-    duckdb: (args, site) => substring(args, site, 'duckdb'),
-    trino: (args, site) => substring(args, site, 'trino'),
-    prepare: clip,
-  }
-}
-
-function substring([text, ...numbers]: readonly Sql[], site: CallSite, dialect: DialectName): Sql {
+function substring([text, ...numbers]: readonly Sql[], site: CallSite): Sql {
   const refused: [Sql, Sql][] = []
   const [start, length] = numbers.map((number, index) => {
     if (site.values[index + 1]) return number
@@ -191,7 +182,7 @@ function substring([text, ...numbers]: readonly Sql[], site: CallSite, dialect: 
     // The result is null if any argument is null, so a null beside a negative number must not raise the error.
     const others = [text!, ...numbers].filter((other, at) => other !== number && !site.values[at])
     const known = others.map((other) => postfix(other, 'IS NOT NULL'))
-    refused.push([all([comparison(number, '<', atom('0')), ...known]), raise(sentence, dialect)])
+    refused.push([all([comparison(number, '<', atom('0')), ...known]), raise(sentence, site.dialect)])
     // least() can't be used, because it ignores nulls.
     return caseWhen([[comparison(number, '>', FURTHEST_SQL), FURTHEST_SQL]], number)
   })
@@ -239,4 +230,12 @@ function patternFlags(flags: Argument | undefined): PatternFlags {
     )
   }
   return { ignoreCase: text.includes('i'), dotAll: text.includes('s') }
+}
+
+/**
+ * DuckDB makes a constant null of a joined text that is known to be null, and does not know then which `contains` is
+ * meant, since there are others for lists.
+ */
+function typed(text: Sql): Sql {
+  return text.level === LEVEL.concat ? cast(text, 'VARCHAR') : text
 }

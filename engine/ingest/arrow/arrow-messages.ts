@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { readExactly } from '../../parquet/file-footer.ts'
 import { malformed } from '../text/value-errors.ts'
 import { type MessageHead, verifyFooter, verifyMessage } from './verify-message.ts'
 
@@ -16,15 +17,16 @@ const TAIL = 4 + MAGIC.length
  * @throws RangeError if a message is cut off or contradicts itself
  */
 export async function verifyFile(handle: FileHandle): Promise<readonly string[] | undefined> {
-  const { size } = await handle.stat()
-  if (size < 8 + TAIL || !MAGIC.equals(await readExactly(handle, 0, MAGIC.length))) return undefined
-  const tail = await readExactly(handle, size - TAIL, TAIL)
+  const file = await Ahead.of(handle)
+  const { size } = file
+  if (size < 8 + TAIL || !MAGIC.equals(await file.read(0, MAGIC.length))) return undefined
+  const tail = await file.read(size - TAIL, TAIL)
   if (!MAGIC.equals(tail.subarray(4))) return undefined
   const length = tail.readUInt32LE()
   if (length > LONGEST_METADATA) throw new RangeError('The footer of the file is too long.')
-  const footer = await readExactly(handle, size - TAIL - length, length)
+  const footer = await file.read(size - TAIL - length, length)
   const { messages, names } = verifyFooter(footer)
-  for (const at of messages) await readHead(handle, at)
+  for (const at of messages) await readHead(file, at)
   return names
 }
 
@@ -41,12 +43,13 @@ export async function* arrowMessages(
   onSchema: (names: readonly string[]) => void,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const { size } = await handle.stat()
-  const isFile = size >= 8 && MAGIC.equals(await readExactly(handle, 0, MAGIC.length))
+  const file = await Ahead.of(handle)
+  const { size } = file
+  const isFile = size >= 8 && MAGIC.equals(await file.read(0, MAGIC.length))
   let at = isFile ? 8 : 0
   let begun = false
   while (at < size) {
-    const message = await readHead(handle, at)
+    const message = await readHead(file, at)
     if (!message) return
     if (!begun && !message.names) {
       throw malformed('The Arrow file has no schema at its beginning and no footer at its end.')
@@ -56,7 +59,7 @@ export async function* arrowMessages(
     yield message.head
     const body = at + message.head.length
     for (let done = 0; done < message.bodyLength; done += CHUNK) {
-      yield await readExactly(handle, body + done, Math.min(CHUNK, message.bodyLength - done))
+      yield await file.read(body + done, Math.min(CHUNK, message.bodyLength - done))
     }
     at = body + message.bodyLength
     onBytes(at)
@@ -65,31 +68,43 @@ export async function* arrowMessages(
 }
 
 /** Reads and checks the metadata of a message; undefined for the marker of the stream's end. */
-async function readHead(
-  handle: FileHandle,
-  at: number,
-): Promise<({ head: Buffer } & MessageHead) | undefined> {
-  const first = (await readExactly(handle, at, 4)).readUInt32LE()
+async function readHead(file: Ahead, at: number): Promise<({ head: Buffer } & MessageHead) | undefined> {
+  const first = (await file.read(at, 4)).readUInt32LE()
   // Streams written before Arrow 0.15 have no continuation mark.
   const prefix = first === CONTINUATION ? 8 : 4
-  const length = prefix === 8 ? (await readExactly(handle, at + 4, 4)).readUInt32LE() : first
+  const length = prefix === 8 ? (await file.read(at + 4, 4)).readUInt32LE() : first
   if (length === 0) return undefined
   if (length > LONGEST_METADATA) throw new RangeError('The metadata of a message are too long.')
-  const head = await readExactly(handle, at, prefix + length)
+  const head = await file.read(at, prefix + length)
   const message = verifyMessage(head.subarray(prefix))
-  if (at + head.length + message.bodyLength > (await handle.stat()).size)
-    throw new RangeError('A message is cut off.')
+  if (at + head.length + message.bodyLength > file.size) throw new RangeError('A message is cut off.')
   return { head, ...message }
 }
 
-async function readExactly(handle: FileHandle, at: number, length: number): Promise<Buffer> {
-  // A damaged length may be huge. Without this check, that much memory would be allocated for bytes that don't exist.
-  if (at < 0 || at + length > (await handle.stat()).size) throw new RangeError('A message is cut off.')
-  const bytes = Buffer.allocUnsafeSlow(length)
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await handle.read(bytes, done, length - done, at + done)
-    if (bytesRead === 0) throw new RangeError('A message is cut off.')
-    done += bytesRead
+/** A file that is read from its beginning on: many short messages are read at once. */
+class Ahead {
+  readonly size: number
+  readonly #handle: FileHandle
+  #window: Buffer = Buffer.alloc(0)
+  #start = 0
+
+  private constructor(handle: FileHandle, size: number) {
+    this.#handle = handle
+    this.size = size
   }
-  return bytes
+
+  static async of(handle: FileHandle): Promise<Ahead> {
+    return new Ahead(handle, (await handle.stat()).size)
+  }
+
+  /** These bytes, which stay as they are. @throws RangeError if the file ends before them */
+  async read(at: number, length: number): Promise<Buffer> {
+    // A damaged length may be huge. Without this check, that much memory would be allocated for bytes that don't exist.
+    if (at < 0 || at + length > this.size) throw new RangeError('A message is cut off.')
+    if (at < this.#start || at + length > this.#start + this.#window.length) {
+      this.#window = await readExactly(this.#handle, at, Math.min(Math.max(length, CHUNK), this.size - at))
+      this.#start = at
+    }
+    return this.#window.subarray(at - this.#start, at - this.#start + length)
+  }
 }

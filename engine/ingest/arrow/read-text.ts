@@ -6,12 +6,13 @@ import {
   type Decimal,
   type Field,
   LargeBinary,
-  type Timestamp,
   TimeUnit,
   Vector,
 } from 'apache-arrow'
+import type { EngineError } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
-import { malformed } from '../text/value-errors.ts'
+import { dayWithTime, malformed, notUtf8, tooFine } from '../text/value-errors.ts'
+import { clockText, DAY_MICROS, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
 import { utf8Text } from './utf8.ts'
 
 /** Reads one value of a column's data as text; null where it is missing. */
@@ -55,12 +56,9 @@ function bytesOf(type: DataType): DataType {
 
 function decoded(bytes: Uint8Array): string {
   const text = utf8Text(bytes)
-  if (text === undefined) throw new NotText()
+  if (text === undefined) throw new BadArrowValue(notUtf8)
   return text
 }
-
-/** Thrown for a text that is not UTF-8. The caller turns it into an error with the row and column. */
-export class NotText extends Error {}
 
 function isBinary(type: DataType): boolean {
   return (
@@ -98,14 +96,14 @@ const EXTENSIONS: Readonly<Record<string, { type: ColumnType; storage: (type: Da
   'arrow.json': { type: 'json', storage: isText },
 }
 
-/** Thrown for a value that its column's type can't hold. The caller turns it into an error with the row and column. */
-export class NoSuchValue extends Error {
-  /** The value; undefined if it is a time that is finer than a microsecond. */
-  readonly text: string | undefined
+/** Thrown for a value that can't be read. The caller, who knows the row and the column, makes the error of it. */
+export class BadArrowValue extends Error {
+  /** Makes the error; undefined if the value is out of its type's range. */
+  readonly why: ((row: number, column: string) => EngineError) | undefined
 
-  constructor(text: string | undefined) {
-    super(text)
-    this.text = text
+  constructor(why?: (row: number, column: string) => EngineError) {
+    super()
+    this.why = why
   }
 }
 
@@ -154,7 +152,8 @@ function valueReader(data: Data, options: ReadingOptions): ReadText {
     return (index) => doubleText(vector.get(index) as number)
   }
   if (DataType.isDecimal(type))
-    return (index) => decimalText(values as Uint32Array, index * (type.bitWidth / 32), type)
+    return (index) =>
+      decimalText(unitsOf(values as Uint32Array, index * (type.bitWidth / 32), type), Math.max(type.scale, 0))
   if (DataType.isBool(type)) {
     return (index) =>
       (values[(data.offset + index) >> 3]! >> ((data.offset + index) & 7)) & 1 ? 'true' : 'false'
@@ -171,29 +170,23 @@ function valueReader(data: Data, options: ReadingOptions): ReadText {
   if (DataType.isDate(type)) {
     const days = (index: number) =>
       type.unit === 0 ? Number(values[index]) : wholeDays(Number(values[index]))
-    return (index) => dayText(days(index))
+    return (index) => dayText(ofOurYears(days(index)))
   }
-  if (DataType.isTime(type)) return (index) => clockText(micros(values[index], type.unit, options))
-  if (DataType.isTimestamp(type)) return timestampReader(type, values, options)
+  if (DataType.isTime(type)) return (index) => clockText(ofDay(micros(values[index], type.unit, options)))
+  if (DataType.isTimestamp(type)) {
+    const zoned = Boolean(type.timezone)
+    return (index) => {
+      const all = micros(values[index], type.unit, options)
+      ofOurYears(Number(floorDivide(all, DAY)))
+      return timestampText(all, zoned)
+    }
+  }
   if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit, options))
   if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, options)
   throw malformed(`The Arrow type ${String(type)} is not supported.`)
 }
 
-function timestampReader(
-  type: Timestamp,
-  values: ArrayLike<bigint | number>,
-  options: ReadingOptions,
-): ReadText {
-  const end = type.timezone ? 'Z' : ''
-  return (index) => {
-    const all = micros(values[index], type.unit, options)
-    const days = floorDivide(all, DAY)
-    return `${dayText(Number(days))}T${clockText(all - days * DAY)}${end}`
-  }
-}
-
-const DAY = 86_400_000_000n
+const DAY = BigInt(DAY_MICROS)
 
 function floorDivide(value: bigint, by: bigint): bigint {
   return value / by - (value < 0n && value % by !== 0n ? 1n : 0n)
@@ -209,35 +202,28 @@ function micros(value: bigint | number | undefined, unit: TimeUnit, { truncate }
     case TimeUnit.MICROSECOND:
       return count
     default:
-      if (!truncate && count % 1000n !== 0n) throw new NoSuchValue(undefined)
+      if (!truncate && count % 1000n !== 0n) throw new BadArrowValue(tooFine)
       return floorDivide(count, 1000n)
   }
 }
 
 /** Dates in milliseconds are midnights (Arrow 1.5, Schema.fbs, Date). Some programs store moments in them. */
 function wholeDays(millis: number): number {
-  if (millis % 86_400_000 !== 0) throw new DayWithTime()
+  if (millis % 86_400_000 !== 0) throw new BadArrowValue(dayWithTime)
   return millis / 86_400_000
 }
 
-/** Thrown for a date that has a time of day. The caller turns it into an error with the row and column. */
-export class DayWithTime extends Error {}
+/** From 0001-01-01 to 9999-12-31, in days since 1970. */
+const [FIRST_DAY, LAST_DAY] = [-719_162, 2_932_896]
 
-function dayText(days: number): string {
-  const date = new Date(days * 86_400_000)
-  const year = date.getUTCFullYear()
-  if (!(year >= 1 && year <= 9999)) throw new NoSuchValue(`day ${days} of 1970`)
-  return date.toISOString().slice(0, 10)
+function ofOurYears(days: number): number {
+  if (days >= FIRST_DAY && days <= LAST_DAY) return days
+  throw new BadArrowValue()
 }
 
-function clockText(all: bigint): string {
-  if (all < 0n || all >= DAY) throw new NoSuchValue(`${all} microseconds`)
-  const seconds = Number(all / 1_000_000n)
-  const fraction = Number(all % 1_000_000n)
-  const two = (value: number) => String(value).padStart(2, '0')
-  const whole = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
-  // Without zeros at the end, as exports write times: this text stays where the column is text or json.
-  return fraction === 0 ? whole : `${whole}.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`
+function ofDay(micros: bigint): number {
+  if (micros >= 0n && micros < DAY) return Number(micros)
+  throw new BadArrowValue()
 }
 
 /** A duration as ISO 8601, in the same way as DuckDB's intervals are written. */
@@ -247,26 +233,14 @@ function secondsText(all: bigint): string {
   return `PT${all < 0n ? '-' : ''}${digits.slice(0, -6)}${fraction && `.${fraction}`}S`
 }
 
-function doubleText(value: number): string {
-  if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : String(value)
-  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
-}
-
-/** The text of a decimal, which Arrow stores as little-endian two's complement in 32-bit words. */
-function decimalText(words: Uint32Array, from: number, type: Decimal): string {
+/** The value of a decimal without its point, which Arrow stores as little-endian two's complement in 32-bit words. */
+function unitsOf(words: Uint32Array, from: number, { bitWidth, precision, scale }: Decimal): bigint {
   let value = 0n
-  for (let word = type.bitWidth / 32 - 1; word >= 0; word--)
-    value = (value << 32n) | BigInt(words[from + word]!)
-  value = BigInt.asIntN(type.bitWidth, value)
-  const sign = value < 0n ? '-' : ''
-  const plain = String(value < 0n ? -value : value)
-  if (plain.length > type.precision && plain !== '0')
-    throw new NoSuchValue(`${sign}${plain} of scale ${type.scale}`)
-  const digits = plain.padStart(type.scale + 1, '0')
-  if (type.scale < 0) return sign + digits + '0'.repeat(-type.scale)
-  return type.scale === 0
-    ? sign + digits
-    : `${sign}${digits.slice(0, -type.scale)}.${digits.slice(-type.scale)}`
+  for (let word = bitWidth / 32 - 1; word >= 0; word--) value = (value << 32n) | BigInt(words[from + word]!)
+  value = BigInt.asIntN(bitWidth, value)
+  const largest = 10n ** BigInt(precision)
+  if (value >= largest || value <= -largest) throw new BadArrowValue()
+  return scale < 0 ? value * 10n ** BigInt(-scale) : value
 }
 
 /** A reader of nested values as JSON, in which numbers keep all their digits. */

@@ -88,12 +88,36 @@ function verifySchema(reader: FlatReader, schema: number): string[] {
 /** The slots of Arrow's integer type. Its integers have up to 64 bits, but some programs write wider ones. */
 const INT = { id: 2, bitWidth: 0 } as const
 
-function verifyField(reader: FlatReader, field: number, names: string[], depth: number): void {
+/** Types that the library does not read (the union Type of Schema.fbs), and the unit of an interval that it does not. */
+const UNREAD: Readonly<Record<number, string>> = { 22: 'RunEndEncoded', 25: 'ListView', 26: 'LargeListView' }
+const INTERVAL = { id: 11, unit: 0, monthDayNano: 2 } as const
+
+/** @param within the column, if the field is part of one */
+function verifyField(
+  reader: FlatReader,
+  field: number,
+  names: string[],
+  depth: number,
+  within?: string,
+): void {
   need(depth < DEEPEST)
-  const column = reader.text(reader.vector(field, FIELD.name, 1))
-  names.push(column)
+  const name = reader.text(reader.vector(field, FIELD.name, 1))
+  const column = within ?? name
+  names.push(name)
   const type = reader.table(field, FIELD.type)
-  if (type !== undefined && reader.byte(field, FIELD.typeId) === INT.id) {
+  const typeId = reader.byte(field, FIELD.typeId)
+  const isLongInterval =
+    typeId === INTERVAL.id && type !== undefined && reader.byte(type, INTERVAL.unit) === INTERVAL.monthDayNano
+  const unread = isLongInterval ? 'Interval<MONTH_DAY_NANO>' : UNREAD[typeId]
+  if (unread !== undefined) {
+    throw malformed(
+      `Column ${JSON.stringify(column)} has the Arrow type ${unread}, which is not supported.`,
+      {
+        column,
+      },
+    )
+  }
+  if (type !== undefined && typeId === INT.id) {
     const bits = reader.int32(type, INT.bitWidth)
     if (bits > 64) {
       throw malformed(
@@ -105,7 +129,8 @@ function verifyField(reader: FlatReader, field: number, names: string[], depth: 
   }
   reader.table(field, FIELD.dictionary)
   verifyPairs(reader, field, FIELD.metadata)
-  for (const child of reader.tables(field, FIELD.children)) verifyField(reader, child, names, depth + 1)
+  for (const child of reader.tables(field, FIELD.children))
+    verifyField(reader, child, names, depth + 1, column)
 }
 
 function verifyPairs(reader: FlatReader, table: number, slot: number): void {

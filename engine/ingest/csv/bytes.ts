@@ -6,22 +6,17 @@ export const CR = 0x0d
 
 /** Longer records are refused, because DuckDB holds several whole records in memory at a time. */
 export const LONGEST_RECORD = 64 * 1024 * 1024
+/** What is wrong with such a row. */
+export const TOO_LONG = ` is longer than ${LONGEST_RECORD >> 20} MiB.`
 
 /** Stands in a transition table where a byte ends or interrupts the text. No state has this number. */
 export const STOP = 0xffff
 
-/**
- * The classifier as a table with a row of 256 entries for each state, so that a byte costs one look-up.
- * @param stops the bytes whose entries are `STOP`
- */
+/** The classifier's table, with `STOP` in the entries of some bytes. */
 export function transitions(stops: readonly number[]): Uint16Array {
-  const { next, classOf, kind, stride } = classifier()
-  const table = new Uint16Array(kind.length * 256)
-  for (let state = 0; state < kind.length; state++) {
-    for (let byte = 0; byte < 256; byte++) {
-      table[state * 256 + byte] = (next[state * stride + classOf[byte]!]! / stride) * 256
-    }
-    for (const byte of stops) table[state * 256 + byte] = STOP
+  const table = classifier().next.slice()
+  for (let state = 0; state < table.length; state += 256) {
+    for (const byte of stops) table[state + byte] = STOP
   }
   return table
 }

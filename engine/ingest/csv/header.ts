@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { readStart } from '../file.ts'
-import { LATE_QUOTE, malformed, OTHER_ENCODING } from '../text/value-errors.ts'
-import { CR, LF, LONGEST_RECORD, QUOTE } from './bytes.ts'
+import { otherEncoding } from '../text/encoding.ts'
+import { LONE_RETURN, malformed } from '../text/value-errors.ts'
+import { LONGEST_RECORD } from './bytes.ts'
+import { readRecord } from './translate.ts'
 
 export interface CsvHeader {
   readonly names: readonly string[]
@@ -19,7 +21,7 @@ export interface CsvHeader {
  * Reads the names of a csv file's columns.
  * @throws EngineError `invalid_upload`: no header, not RFC 4180, not UTF-8
  */
-export async function readHeader(file: string, delimiter: number): Promise<CsvHeader> {
+export async function readHeader(file: string, delimiter: string): Promise<CsvHeader> {
   for (let length = 64 * 1024; ; length = Math.min(8 * length, LONGEST_RECORD + 1)) {
     const bytes = await readStart(file, length)
     const header = parseHeader(bytes, delimiter, bytes.length < length)
@@ -29,63 +31,32 @@ export async function readHeader(file: string, delimiter: number): Promise<CsvHe
 }
 
 /** Reads the header; undefined if it goes on behind `bytes`. `whole` says that the file ends with `bytes`. */
-function parseHeader(bytes: Buffer, delimiter: number, whole: boolean): CsvHeader | undefined {
-  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeader | undefined {
+  // Bytes as characters: what separates fields is the same in UTF-8, and positions are those in the file.
+  const text = bytes.toString('latin1')
+  if (/^(?:\xff\xfe|\xfe\xff)/.test(text)) {
     throw malformed('The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8.')
   }
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+  if (text.startsWith('\x1f\x8b')) {
     throw malformed(
       'The file is compressed with gzip: unpack it, or declare it (over HTTP with Content-Encoding: gzip).',
     )
   }
-  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  let at = marked ? 3 : 0
-  if (whole && at === bytes.length) {
+  const start = text.startsWith('\xef\xbb\xbf') ? 3 : 0
+  if (whole && start === bytes.length) {
     throw malformed('The file is empty: its first line must be a header with the column names.')
   }
-  const quotedFirst = bytes[at] === QUOTE
-  const names: string[] = []
-  for (;;) {
-    const from = at
-    let name: Buffer
-    let quoted = false
-    if (bytes[at] === QUOTE) {
-      quoted = true
-      at++
-      for (;;) {
-        at = bytes.indexOf(QUOTE, at)
-        if (at < 0 || (at + 1 >= bytes.length && !whole)) {
-          if (whole) throw malformed(`Header, column ${names.length + 1}: a quoted field is not closed.`)
-          return undefined
-        }
-        if (bytes[at + 1] !== QUOTE) break
-        at += 2
-      }
-      name = bytes.subarray(from + 1, at++)
-    } else {
-      while (at < bytes.length && bytes[at] !== delimiter && bytes[at] !== LF && bytes[at] !== CR) at++
-      name = bytes.subarray(from, at)
-    }
-    if (at >= bytes.length - 1 && !whole) return undefined
-    if (!isUtf8(name))
-      throw malformed(`Header, column ${names.length + 1}: the name is not valid UTF-8. ${OTHER_ENCODING}`)
-    const text = name.toString()
-    if (!quoted && /^[ \t]+"/.test(text))
-      throw malformed(`Header, column ${names.length + 1}: ${LATE_QUOTE}.`)
-    names.push(quoted ? text.replaceAll('""', '"') : text)
-    if (bytes[at] === delimiter) {
-      at++
-      continue
-    }
-    const awkward = marked && quotedFirst
-    if (at >= bytes.length) return { names, end: at, newline: 'none', awkward }
-    if (bytes[at] === LF) return { names, end: at + 1, newline: 'lf', awkward }
-    if (bytes[at] === CR && bytes[at + 1] === LF) {
-      const misleading = names.some((one) => /[\r\n]/.test(one))
-      return { names, end: at + 2, newline: 'crlf', awkward: awkward || misleading }
-    }
-    const what =
-      bytes[at] === CR ? 'a carriage return that no line feed follows' : 'text behind a closing quote'
-    throw malformed(`Header, column ${names.length}: there is ${what}.`)
-  }
+  const wrong = (what: string, field: number) => malformed(`Header, column ${field}: ${what}.`)
+  const record = readRecord(text, start, delimiter, whole, wrong)
+  if (!record) return undefined
+  const names = record.fields.map((field, index) => {
+    const name = Buffer.from(field.text, 'latin1')
+    if (isUtf8(name)) return name.toString()
+    throw malformed(`Header, column ${index + 1}: the name is not valid UTF-8. ${otherEncoding(bytes)}`)
+  })
+  const end = Math.min(record.end, bytes.length)
+  const newline = text[end - 1] !== '\n' ? 'none' : text[end - 2] === '\r' ? 'crlf' : 'lf'
+  if (newline === 'none' && text.endsWith('\r')) throw wrong(LONE_RETURN, names.length)
+  const misleading = newline === 'crlf' && names.some((name) => /[\r\n]/.test(name))
+  return { names, end, newline, awkward: misleading || (start > 0 && text[start] === '"') }
 }

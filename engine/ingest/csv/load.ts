@@ -2,16 +2,15 @@ import { rm } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
 import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../../types/index.ts'
-import { type WrittenPart, writePart } from '../part.ts'
+import { type WrittenPart, writePart } from '../parts/part.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import { settledColumns, type Target } from '../targets.ts'
-import { inferType, KIND, ZONED } from '../text/text-kinds.ts'
+import { inferType, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import type { CsvFindings } from './scan.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
-  /** Read one behind the other. */
-  readonly files: readonly string[]
+  readonly file: string
   readonly delimiter: string
   /** What ends its records. In quotes there may be others. */
   readonly newline: 'lf' | 'crlf'
@@ -26,63 +25,37 @@ export async function loadCsv(
   duck: Duck,
   source: CsvSource,
   targets: readonly Target[],
-  request: Pick<ReadRequest, 'target' | 'signal'>,
+  { target, signal }: Pick<ReadRequest, 'target' | 'signal'>,
 ): Promise<IngestResult> {
-  const plan = planLoad(source, targets)
+  const columns = settledColumns(targets, typesOf(targets, source.kinds))
+  const rawBytes = rawBytesOf(source, targets, columns)
   const write = async (parallel: boolean) => {
-    const part = await runLoad(duck, plan, parallel, request)
-    const result = settleLoad(plan, part)
-    if (result) return result
-    await rm(request.target, { force: true })
+    const select = selectCsv(source, targets, columns, parallel)
+    const part = await writePart(duck, select, target, { rows: source.rows, rawBytes, columns }, { signal })
+    if (isComplete(part, source, targets)) return part
+    await rm(target, { force: true })
     throw new EngineError(
       'internal',
       `DuckDB read ${part.rows} rows of csv where there are ${source.rows}, or other nulls.`,
     )
   }
-  return write(!source.quotedNewlines).catch((error: unknown) => {
+  const part = await write(!source.quotedNewlines).catch((error: unknown) => {
     const machine = error instanceof EngineError && error.code !== 'internal'
     // Several threads of DuckDB guess where records begin, and give up if quotes mislead them. A single thread does not
     // have to guess.
     if (machine || source.quotedNewlines || !source.quotes) throw error
     return write(false)
   })
+  const reasons = targets.map(({ source: field }) => source.reasons[field ?? -1])
+  return { ...part, columns, rawBytes, reasons }
 }
 
-/** How DuckDB is to load a csv file: the file, and the columns that it becomes. */
-export interface LoadPlan {
-  readonly source: CsvSource
-  readonly targets: readonly Target[]
-  readonly columns: readonly Column[]
-  readonly rawBytes: number
-}
-
-export function planLoad(source: CsvSource, targets: readonly Target[]): LoadPlan {
-  const columns = settledColumns(targets, typesOf(targets, source.kinds))
-  return { source, targets, columns, rawBytes: rawBytesOf(source, targets, columns) }
-}
-
-export function runLoad(
-  duck: Duck,
-  plan: LoadPlan,
-  parallel: boolean,
-  { target, signal }: Pick<ReadRequest, 'target' | 'signal'>,
-): Promise<WrittenPart> {
-  const { source, rawBytes, columns } = plan
-  const planned = { rows: source.rows, rawBytes, columns }
-  return writePart(duck, selectCsv(plan, parallel), target, planned, { signal })
-}
-
-/** The result; undefined if DuckDB did not find as many rows and nulls as the check of the file. */
-export function settleLoad(
-  { source, targets, columns, rawBytes }: LoadPlan,
-  part: WrittenPart,
-): IngestResult | undefined {
-  // DuckDB's reader does not accept all texts that we do, and turns some of the others into nulls.
+/** Whether DuckDB found as many rows and nulls as the check of the file: it turns some texts into nulls. */
+function isComplete(part: WrittenPart, source: CsvSource, targets: readonly Target[]): boolean {
   const agree = targets.every(({ source: field }, index) => {
     return part.nulls[index] === (field === undefined ? source.rows : source.nulls[field])
   })
-  if (part.rows !== source.rows || !(agree || source.rows === 0)) return undefined
-  return { columns, rows: part.rows, bytes: part.bytes, rawBytes }
+  return part.rows === source.rows && (agree || source.rows === 0)
 }
 
 function typesOf(targets: readonly Target[], kinds: readonly number[]): ColumnType[] {
@@ -100,7 +73,12 @@ function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: read
 const USUAL_LINE = 2 * 1024 * 1024
 const USUAL_BUFFER = 4 * USUAL_LINE
 
-export function selectCsv({ source, targets, columns }: LoadPlan, parallel: boolean): string {
+function selectCsv(
+  source: CsvSource,
+  targets: readonly Target[],
+  columns: readonly Column[],
+  parallel: boolean,
+): string {
   const readAs = Array.from({ length: source.fields }, () => 'VARCHAR')
   const selected = targets.map((target, index) => {
     const { type } = columns[index]!
@@ -127,7 +105,7 @@ export function selectCsv({ source, targets, columns }: LoadPlan, parallel: bool
     `parallel = ${parallel}`,
     `columns = {${fields.join(', ')}}`,
   ]
-  return `SELECT ${selected.join(', ')} FROM read_csv([${source.files.map(quoteLiteral).join(', ')}], ${options.join(', ')})`
+  return `SELECT ${selected.join(', ')} FROM read_csv(${quoteLiteral(source.file)}, ${options.join(', ')})`
 }
 
 /**
@@ -140,9 +118,9 @@ function conversion(type: ColumnType, kinds: number, field: string): { read: str
   const zoned = (kinds & ZONED) !== 0 && (type === 'timestamp' || type === 'timestamptz')
   if (zoned) {
     const seconds = `regexp_replace(${field}, '^(.{16})(Z|[-+].*)$', '\\1:00\\2')`
-    const whole = kinds & KIND.timestamptzMinutes ? `CAST(${seconds} AS TIMESTAMPTZ)` : field
+    const whole = kinds & TEXT_KIND.timestamptzMinutes ? `CAST(${seconds} AS TIMESTAMPTZ)` : field
     return {
-      read: kinds & KIND.timestamptzMinutes ? 'VARCHAR' : 'TIMESTAMPTZ',
+      read: kinds & TEXT_KIND.timestamptzMinutes ? 'VARCHAR' : 'TIMESTAMPTZ',
       sql: type === 'timestamp' ? `CAST(${whole} AS TIMESTAMP)` : whole,
     }
   }

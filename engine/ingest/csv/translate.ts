@@ -1,10 +1,12 @@
 import type { EngineError } from '../../errors.ts'
 import { FileSink, feedFile } from '../file.ts'
+import type { Hooks } from '../hooks.ts'
 import type { UploadOptions } from '../request.ts'
-import { LATE_QUOTE, LONE_RETURN, malformed } from '../text/value-errors.ts'
-import type { Hooks } from '../threads/hooks.ts'
-import { LONGEST_RECORD } from './bytes.ts'
-import { type Dialect, dialectOf, type Field, textField } from './translate-value.ts'
+import { namesOfColumns } from '../text/column-names.ts'
+import { isBigEndian, otherEncoding } from '../text/encoding.ts'
+import { badRow, LATE_QUOTE, LONE_RETURN, malformed } from '../text/value-errors.ts'
+import { LONGEST_RECORD, TOO_LONG } from './bytes.ts'
+import { type Field, type FieldReader, fieldReader, textField } from './translate-value.ts'
 
 export interface TranslateCsv {
   readonly file: string
@@ -16,6 +18,8 @@ export interface TranslateCsv {
   readonly texts?: readonly number[]
   /** Names of columns of numbers. Their values are never days, though with `dates=YYYYMMDD` they may look like some. */
   readonly numbers?: readonly string[]
+  /** Columns at the end without a name are numbered like others, because there are values in them. */
+  readonly trailing?: boolean
   /** Where the csv is to be written. */
   readonly target: string
 }
@@ -30,7 +34,7 @@ export interface TranslatedColumn {
 }
 
 /** Whether csv with these options differs from what we read (UTF-8, commas, a header, ISO dates): it is rewritten. */
-export function isForeign(options: UploadOptions = {}): boolean {
+export function isForeign({ dialect: _, ...options }: UploadOptions = {}): boolean {
   return Object.values(options).some((value) => value !== undefined)
 }
 
@@ -48,7 +52,7 @@ export async function translateCsv(
   try {
     await feedFile(
       task.file,
-      { from: 0 },
+      0,
       async (buffer, end, final) => {
         decoder ??= decoderOf(task.options, buffer)
         await sink.write(Buffer.from(records.push(decoded(decoder, buffer.subarray(0, end), final), final)))
@@ -63,16 +67,19 @@ export async function translateCsv(
   }
 }
 
-function decoderOf({ encoding = 'utf-8' }: UploadOptions, start: Buffer): TextDecoder {
-  const bigEndian = encoding === 'utf-16' && start[0] === 0xfe && start[1] === 0xff
-  return new TextDecoder(bigEndian ? 'utf-16be' : encoding, { fatal: encoding !== 'latin1' })
+export function decoderOf(
+  { encoding = 'utf-8' }: UploadOptions,
+  start: Buffer,
+  { fatal = encoding !== 'latin1' && encoding !== 'windows-1252' } = {},
+): TextDecoder {
+  return new TextDecoder(encoding === 'utf-16' && isBigEndian(start) ? 'utf-16be' : encoding, { fatal })
 }
 
 function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): string {
   try {
     return decoder.decode(bytes, { stream: !final })
   } catch {
-    throw malformed(`The file is not ${decoder.encoding.toUpperCase()}; say what it is with encoding.`)
+    throw malformed(`The file is not ${decoder.encoding.toUpperCase()}. ${otherEncoding(Buffer.from(bytes))}`)
   }
 }
 
@@ -82,26 +89,32 @@ class Records {
   readonly #delimiter: string
   readonly #options: UploadOptions
   readonly #columns: readonly string[] | undefined
-  readonly #dialect: Dialect
+  readonly #reader: FieldReader
   readonly #texts: ReadonlySet<number>
   readonly #numbers: ReadonlySet<string>
   readonly #translated = new Set<number>()
   readonly #pointed = new Map<number, { row: number; text: string }>()
-  #names: readonly string[] = []
+  readonly #trailing: boolean
+  /** The lines above the header that are still to be left out. */
+  #skip: number
+  /** The names as the file has them. */
+  #heading: readonly string[] | undefined
+  #names: readonly string[] | undefined
   #rest = ''
-  #begun = false
 
-  constructor({ delimiter, options, columns, texts, numbers }: TranslateCsv) {
+  constructor({ delimiter, options, columns, texts, numbers, trailing = false }: TranslateCsv) {
+    this.#trailing = trailing
+    this.#skip = options.skip ?? 0
     this.#texts = new Set(texts)
     this.#numbers = new Set(numbers)
     this.#columns = columns
     this.#delimiter = options.delimiter ?? delimiter
     this.#options = options
-    this.#dialect = dialectOf(options)
+    this.#reader = fieldReader(options)
   }
 
   get translated(): TranslatedColumn[] {
-    return this.#names.flatMap((name, index) => {
+    return (this.#names ?? []).flatMap((name, index) => {
       const [rewritten, pointed] = [this.#translated.has(index), this.#pointed.get(index)]
       return rewritten || pointed ? [{ name, index, rewritten, pointed }] : []
     })
@@ -111,33 +124,47 @@ class Records {
     const all = this.#rest + text
     let out = ''
     let at = 0
-    while (at < all.length) {
-      const record = this.#record(all, at, final)
+    for (; this.#skip > 0; this.#skip--) {
+      const end = all.indexOf('\n', at)
+      if (end < 0 && !final) break
+      if (end < 0) throw malformed(`The file has fewer lines than the ${this.#options.skip} of skip.`)
+      at = end + 1
+    }
+    while (at < all.length && this.#skip === 0) {
+      const record = readRecord(all, at, this.#delimiter, final, (what) => this.#malformed(what))
       if (!record) break
       at = record.end
       out += this.#line(record.fields)
     }
     this.#rest = all.slice(at)
+    if (final && this.#heading && !this.#names) out += this.#header(this.#heading.length)
     if (this.#rest.length > LONGEST_RECORD) {
-      throw malformed(`Row ${this.rows + 1} is longer than ${LONGEST_RECORD >> 20} MiB.`)
+      throw badRow(this.rows + 1, TOO_LONG)
     }
     return out
   }
 
-  #line(fields: readonly Field[]): string {
-    if (this.#begun || this.#options.header === 'absent') {
-      const first = this.#begun ? '' : this.#header(this.#namesFor(fields.length))
-      this.#begun = true
-      if (fields.length === 1 && this.#names.length > 1) return `${first}${this.#loneField(fields[0]!)}\n`
-      this.rows++
-      return `${first}${fields.map((field, index) => this.#field(field, index)).join(',')}\n`
+  #line(given: readonly Field[]): string {
+    if (!this.#heading && this.#options.header !== 'absent') {
+      this.#heading = given.map(({ text }) => text)
+      return ''
     }
-    this.#begun = true
-    return this.#header(
-      fields.map(({ text }, at) =>
-        at === 0 && text === '' && this.#options.names === 'index' ? 'index' : text,
-      ),
-    )
+    const isBlank = given.length === 1 && given[0]!.text === '' && !given[0]!.quoted
+    if (isBlank && !this.#names && (this.#heading?.length ?? 0) > 1) return ''
+    const first = this.#names ? '' : this.#header(given.length)
+    const names = this.#names!
+    if (given.length === 1 && names.length > 1) return `${first}${this.#loneField(given[0]!)}\n`
+    this.rows++
+    const fields = this.#options.names === 'number' ? this.#withoutTrailing(given, names.length) : given
+    return `${first}${fields.map((field, index) => this.#field(field, index, names)).join(',')}\n`
+  }
+
+  /** The fields that have names. @throws EngineError with `trailing` if one of the others has a value */
+  #withoutTrailing(fields: readonly Field[], width: number): readonly Field[] {
+    const others = fields.slice(width)
+    if (others.every(({ text }) => text === '')) return fields.slice(0, width)
+    if (fields.length > (this.#heading?.length ?? 0)) return fields
+    throw badRow(this.rows, ' has a value in a column without a name.', { trailing: true })
   }
 
   /** A line with one field where there are more columns: a blank line is no row, any other is one that is too short. */
@@ -148,11 +175,11 @@ class Records {
     return textField({ ...field, quoted: true })
   }
 
-  #field(field: Field, index: number): string {
-    if (this.#dialect.isMissing(field)) return ''
-    const value = this.#texts.has(index) ? undefined : this.#valueOf(field.text, this.#names[index] ?? '')
+  #field(field: Field, index: number, names: readonly string[]): string {
+    if (this.#reader.isMissing(field)) return ''
+    const value = this.#texts.has(index) ? undefined : this.#valueOf(field.text, names[index] ?? '')
     if (value === undefined) {
-      if (!this.#pointed.has(index) && this.#dialect.isPointed(field.text)) {
+      if (!this.#pointed.has(index) && this.#reader.isPointed(field.text)) {
         this.#pointed.set(index, { row: this.rows, text: field.text })
       }
       return textField(field)
@@ -162,7 +189,14 @@ class Records {
   }
 
   #valueOf(text: string, name: string): string | undefined {
-    return this.#dialect.number(text) ?? (this.#numbers.has(name) ? undefined : this.#dialect.moment(text))
+    const { number, boolean, moment } = this.#reader
+    return number(text) ?? (this.#numbers.has(name) ? undefined : (boolean(text) ?? moment(text)))
+  }
+
+  /** Settles the names by the header and the number of fields of the first row. */
+  #header(count: number): string {
+    this.#names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
+    return `${this.#names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')}\n`
   }
 
   #namesFor(count: number): readonly string[] {
@@ -170,48 +204,56 @@ class Records {
     return Array.from({ length: count }, (_, index) => `column${index + 1}`)
   }
 
-  #header(names: readonly string[]): string {
-    this.#names = names
-    return `${names.map((name) => `"${name.replaceAll('"', '""')}"`).join(',')}\n`
-  }
-
-  /** Reads the record that begins at `from`; undefined if it may go on behind the text. */
-  #record(text: string, from: number, final: boolean): { fields: Field[]; end: number } | undefined {
-    const fields: Field[] = []
-    for (let at = from; ; at++) {
-      const quoted = text[at] === '"'
-      let end = quoted ? closingQuote(text, at + 1) : at
-      if (end < 0) {
-        if (final) throw this.#malformed('a quoted field is not closed')
-        return undefined
-      }
-      const closing = end
-      const value = quoted ? text.slice(at + 1, end++).replaceAll('""', '"') : undefined
-      while (end < text.length && text[end] !== this.#delimiter && text[end] !== '\n') end++
-      // The next piece of text may begin with the rest of a line end, or with the second of two quotes.
-      if (end >= text.length && !final) return undefined
-      const ends = text[end] !== this.#delimiter
-      const to = ends && text[end - 1] === '\r' && end - 1 >= at ? end - 1 : end
-      const plain = text.slice(at, to)
-      if (value !== undefined && to !== closing + 1) {
-        throw this.#malformed('there is text behind the closing quote of a field')
-      }
-      if (!quoted) this.#refuse(plain)
-      fields.push({ text: value ?? plain, quoted })
-      at = end
-      if (ends) return { fields, end: end + 1 }
-    }
-  }
-
-  /** Refuses what our own csv refuses, so that no file is read in two ways. */
-  #refuse(plain: string): void {
-    if (plain.includes('\r')) throw this.#malformed(LONE_RETURN)
-    if (/^[ \t]+"/.test(plain)) throw this.#malformed(LATE_QUOTE)
+  #namesIn(heading: readonly string[], count: number): readonly string[] {
+    const { names } = this.#options
+    // R's write.table leaves out the name of the first column.
+    const whole = names === 'index' && count === heading.length + 1 ? ['', ...heading] : heading
+    const width = names === 'number' && !this.#trailing ? whole.findLastIndex((name) => name !== '') + 1 : 0
+    return namesOfColumns(width > 0 ? whole.slice(0, width) : whole, this.#options)
   }
 
   #malformed(what: string): EngineError {
-    if (!this.#begun && this.#options.header !== 'absent') return malformed(`Header: ${what}.`)
-    return malformed(`Row ${this.rows + 1}: ${what}.`, { row: this.rows + 1 })
+    if (!this.#heading && this.#options.header !== 'absent') return malformed(`Header: ${what}.`)
+    return badRow(this.rows + 1, `: ${what}.`)
+  }
+}
+
+/**
+ * Reads the record that begins at `from`; undefined if it may go on behind the text. Refuses what our own csv refuses,
+ * so that no file is read in two ways.
+ * @param malformed makes the error for what is wrong with a field, which is counted from 1
+ */
+export function readRecord(
+  text: string,
+  from: number,
+  delimiter: string,
+  final: boolean,
+  malformed: (what: string, field: number) => Error,
+): { fields: Field[]; end: number } | undefined {
+  const fields: Field[] = []
+  for (let at = from; ; at++) {
+    const quoted = text[at] === '"'
+    let end = quoted ? closingQuote(text, at + 1) : at
+    if (end < 0) {
+      if (final) throw malformed('a quoted field is not closed', fields.length + 1)
+      return undefined
+    }
+    const closing = end
+    const value = quoted ? text.slice(at + 1, end++).replaceAll('""', '"') : undefined
+    while (end < text.length && text[end] !== delimiter && text[end] !== '\n') end++
+    // The next piece of text may begin with the rest of a line end, or with the second of two quotes.
+    if (end >= text.length && !final) return undefined
+    const ends = text[end] !== delimiter
+    const to = ends && text[end - 1] === '\r' && end - 1 >= at ? end - 1 : end
+    const plain = text.slice(at, to)
+    if (value !== undefined && to !== closing + 1) {
+      throw malformed('there is text behind the closing quote of a field', fields.length + 1)
+    }
+    if (value === undefined && plain.includes('\r')) throw malformed(LONE_RETURN, fields.length + 1)
+    if (value === undefined && /^[ \t]+"/.test(plain)) throw malformed(LATE_QUOTE, fields.length + 1)
+    fields.push({ text: value ?? plain, quoted })
+    at = end
+    if (ends) return { fields, end: end + 1 }
   }
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { LONGEST_RECORD, wholeCharacters } from '../csv/bytes.ts'
-import { malformed } from '../text/value-errors.ts'
+import { LONGEST_RECORD, TOO_LONG, wholeCharacters } from '../csv/bytes.ts'
+import { badRow, malformed } from '../text/value-errors.ts'
 import { INCOMPLETE, JsonReader, TOKEN } from './json-reader.ts'
 import type { JsonRows } from './rows.ts'
 
@@ -9,15 +9,13 @@ const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] 
 ]
 
 /** What the reader expects next in the document. */
-type Place = 'start' | 'first key' | 'key' | 'first row' | 'row' | 'line' | 'end'
+type Expected = 'start' | 'first key' | 'key' | 'first row' | 'row' | 'line' | 'end'
 
 export interface JsonDocumentOptions {
   /** `json`: `{"columns", "rows"}` or an array of rows. `ndjson`: rows without anything around or between them. */
   readonly form: 'json' | 'ndjson'
   /** Makes the reader of rows. It is called before the first row, with the columns declared by then, if any. */
   readonly rows: (columns: unknown) => JsonRows
-  /** Where in its file the text begins; 0 by default. */
-  readonly from?: number | undefined
 }
 
 /**
@@ -26,8 +24,8 @@ export interface JsonDocumentOptions {
 export class JsonDocument {
   readonly #options: JsonDocumentOptions
   readonly #reader = new JsonReader()
-  #place: Place
-  #offset: number
+  #expected: Expected
+  #offset = 0
   /** Whether the document is an object, so that more keys may follow its rows. */
   #wrapped = false
   rows: JsonRows | undefined
@@ -35,8 +33,7 @@ export class JsonDocument {
 
   constructor(options: JsonDocumentOptions) {
     this.#options = options
-    this.#offset = options.from ?? 0
-    this.#place = options.form === 'ndjson' ? 'line' : 'start'
+    this.#expected = options.form === 'ndjson' ? 'line' : 'start'
   }
 
   /** Implements `Feed`. @throws EngineError `invalid_upload` */
@@ -46,10 +43,8 @@ export class JsonDocument {
     reader.begin(buffer, end, final, this.#offset)
     if (this.#offset === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) reader.at = 3
     let done = reader.at
-    this.rows?.begin()
     try {
       for (;;) {
-        if (valid) this.#skim(buffer, end)
         done = reader.at
         if (!this.#step(buffer)) break
         if (!valid && !isUtf8(buffer.subarray(done, reader.at))) throw this.#notUtf8()
@@ -62,24 +57,17 @@ export class JsonDocument {
       }
       if (end - done > LONGEST_RECORD) {
         const row = (this.rows?.rows ?? 0) + 1
-        throw malformed(`Row ${row} is longer than ${LONGEST_RECORD >> 20} MiB.`, { row })
+        throw badRow(row, TOO_LONG)
       }
     }
     this.#offset += done
     return done
   }
 
-  /** Reads rows in the fast way, as long as they are simple ones. */
-  #skim(buffer: Buffer, end: number): void {
-    const commas = this.#place === 'row'
-    if (!commas && this.#place !== 'line') return
-    if (this.rows) this.#reader.at = this.rows.skim(buffer, this.#reader.at, end, commas)
-  }
-
   /** Reads the next key, row or end of a list; false at the end of the file. */
   #step(buffer: Buffer): boolean {
     const reader = this.#reader
-    switch (this.#place) {
+    switch (this.#expected) {
       case 'start': {
         const byte = reader.peek()
         if (byte === OPEN_ARRAY) {
@@ -89,7 +77,7 @@ export class JsonDocument {
         }
         reader.expect(OPEN_OBJECT, '{"rows": […]} or an array of rows')
         this.#wrapped = true
-        this.#place = 'first key'
+        this.#expected = 'first key'
         return true
       }
       case 'first key':
@@ -99,7 +87,7 @@ export class JsonDocument {
       case 'first row':
         if (reader.peek() !== CLOSE_ARRAY) this.rows!.read(reader, buffer)
         else return this.#endRows()
-        this.#place = 'row'
+        this.#expected = 'row'
         return true
       case 'row': {
         const byte = reader.peek()
@@ -123,7 +111,7 @@ export class JsonDocument {
         if (reader.peek() === -1) return false
         throw reader.unexpected('the end of the file')
       default:
-        return this.#place satisfies never
+        return this.#expected satisfies never
     }
   }
 
@@ -133,10 +121,10 @@ export class JsonDocument {
     if (byte === CLOSE_OBJECT) {
       if (!this.rows) throw malformed('The upload has no "rows".')
       reader.at++
-      this.#place = 'end'
+      this.#expected = 'end'
       return
     }
-    if (this.#place === 'key') reader.expect(COMMA, '"," or "}"')
+    if (this.#expected === 'key') reader.expect(COMMA, '"," or "}"')
     if (reader.peek() !== QUOTE) throw reader.unexpected('a key in quotes')
     reader.string()
     const key = reader.text()
@@ -154,7 +142,7 @@ export class JsonDocument {
         throw malformed('"columns" has to be a list of columns.')
       }
       this.columns = JSON.parse(buffer.toString('utf8', reader.from, reader.to))
-      this.#place = 'key'
+      this.#expected = 'key'
     } else {
       throw malformed(`Unknown key ${JSON.stringify(key)}; known are "columns" and "rows".`)
     }
@@ -162,17 +150,18 @@ export class JsonDocument {
 
   #startRows(): void {
     this.rows = this.#options.rows(this.columns)
-    this.#place = 'first row'
+    this.#expected = 'first row'
   }
 
   #endRows(): true {
     this.#reader.at++
-    this.#place = this.#wrapped ? 'key' : 'end'
+    this.#expected = this.#wrapped ? 'key' : 'end'
     return true
   }
 
   #notUtf8(): Error {
     const row = this.rows?.rows
-    return malformed(`${row ? `Row ${row}` : 'The upload'} is not valid UTF-8.`, row ? { row } : undefined)
+    const what = ' is not valid UTF-8.'
+    return row ? badRow(row, what) : malformed(`The upload${what}`)
   }
 }

@@ -1,6 +1,7 @@
+import { STOP, transitions } from '../csv/bytes.ts'
 import { hasHalfCharacter } from '../text/accepted.ts'
-import { CHECK, checkedKind, classifier, KIND, RANGED, SAFE_LENGTH } from '../text/text-kinds.ts'
-import { malformed } from '../text/value-errors.ts'
+import { CHECK, checkedKind, classifier, RANGED, SAFE_LENGTH, TEXT_KIND } from '../text/text-kinds.ts'
+import { badRow, malformed } from '../text/value-errors.ts'
 
 /** The forms of JSON values. */
 export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString: 4, nested: 5 } as const
@@ -9,7 +10,8 @@ export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString:
 export const INCOMPLETE = Symbol('incomplete')
 
 const DEEPEST = 500
-const SPECIAL = 32
+const BYTES = [...Array(0x100).keys()]
+const IN_NUMBERS = Buffer.from('0123456789+-.eE')
 const [SPACE, TAB, LF, CR] = [0x20, 0x09, 0x0a, 0x0d]
 const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
@@ -33,18 +35,10 @@ export class JsonReader {
   #offset = 0
   /** The number of the row under way, for error messages; 0 outside of rows. */
   row = 0
-  readonly #inString: Uint8Array
-  readonly #inNumber: Uint8Array
-
-  constructor() {
-    const { classOf } = classifier()
-    this.#inString = Uint8Array.from(classOf, (symbol, byte) =>
-      byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? SPECIAL : symbol,
-    )
-    this.#inNumber = Uint8Array.from(classOf, (symbol, byte) =>
-      (byte >= ZERO && byte <= NINE) || '+-.eE'.includes(String.fromCharCode(byte)) ? symbol : SPECIAL,
-    )
-  }
+  readonly #inString = transitions(
+    BYTES.filter((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH),
+  )
+  readonly #inNumber = transitions(BYTES.filter((byte) => !IN_NUMBERS.includes(byte)))
 
   /** Begins to read `buffer[0..end)`; `buffer[end]` is overwritten. */
   begin(buffer: Buffer, end: number, final: boolean, offset: number): void {
@@ -80,25 +74,25 @@ export class JsonReader {
     if (byte === QUOTE) this.string()
     else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) this.#number()
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#nested()
-    else if (byte === 0x6e) this.#word('null', TOKEN.null, KIND.null)
-    else if (byte === 0x74) this.#word('true', TOKEN.boolean, KIND.boolean)
-    else if (byte === 0x66) this.#word('false', TOKEN.boolean, KIND.boolean)
+    else if (byte === 0x6e) this.#word('null', TOKEN.null, TEXT_KIND.null)
+    else if (byte === 0x74) this.#word('true', TOKEN.boolean, TEXT_KIND.boolean)
+    else if (byte === 0x66) this.#word('false', TOKEN.boolean, TEXT_KIND.boolean)
     else throw this.unexpected('a value')
   }
 
   /** Reads a string; `at` has to be the position of its first quote. */
   string(): void {
     const buffer = this.#buffer
-    const { next, start, kind } = classifier()
+    const { start, kind } = classifier()
     const inString = this.#inString
     let at = this.at + 1
     let state = start
-    let symbol = 0
+    let next = 0
     this.from = at
     this.token = TOKEN.string
     for (;;) {
-      while ((symbol = inString[buffer[at]!]!) < SPECIAL) {
-        state = next[state + symbol]!
+      while ((next = inString[state + buffer[at]!]!) !== STOP) {
+        state = next
         at++
       }
       if (buffer[at] === QUOTE) break
@@ -114,7 +108,7 @@ export class JsonReader {
     }
     this.to = at
     this.at = at + 1
-    this.kind = this.#checked(kind[state >> 5]!)
+    this.kind = this.#checked(kind[state >> 8]!)
   }
 
   /** The text of the string read last. */
@@ -134,24 +128,29 @@ export class JsonReader {
 
   #number(): void {
     const buffer = this.#buffer
-    const { next, start, kind } = classifier()
+    const { start, kind } = classifier()
     const inNumber = this.#inNumber
     const from = this.at
     let at = from
     let state = start
-    let symbol = 0
-    while ((symbol = inNumber[buffer[at]!]!) < SPECIAL) {
-      state = next[state + symbol]!
+    let next = 0
+    while ((next = inNumber[state + buffer[at]!]!) !== STOP) {
+      state = next
       at++
     }
     if (at >= this.#end && !this.#final) throw INCOMPLETE
     this.from = from
     this.to = at
     this.token = TOKEN.number
-    const found = kind[state >> 5]!
+    const found = kind[state >> 8]!
     const first = buffer[from] === MINUS ? buffer[from + 1]! : buffer[from]!
-    const loose = found & (KIND.looseInteger | KIND.looseNumber | KIND.text)
-    if (loose || first < ZERO || first > NINE || (found & (KIND.whole | KIND.exponent) && this.#bareDot())) {
+    const loose = found & (TEXT_KIND.looseInteger | TEXT_KIND.looseNumber | TEXT_KIND.text)
+    if (
+      loose ||
+      first < ZERO ||
+      first > NINE ||
+      (found & (TEXT_KIND.whole | TEXT_KIND.exponent) && this.#bareDot())
+    ) {
       throw this.#error(
         `${JSON.stringify(buffer.toString('utf8', from, Math.min(at, from + 40)))} is not a number`,
       )
@@ -205,7 +204,7 @@ export class JsonReader {
     this.from = from
     this.to = this.at
     this.token = TOKEN.nested
-    this.kind = KIND.text
+    this.kind = TEXT_KIND.text
     decodeNested(buffer.toString('utf8', from, this.at), (why) => {
       this.at = from
       return this.#error(`a nested value is not JSON: ${why}`)
@@ -218,11 +217,10 @@ export class JsonReader {
 
   #error(what: string): Error {
     const position = this.#offset + this.at
-    const row = this.row > 0 ? { row: this.row } : {}
-    return malformed(`${this.row > 0 ? `Row ${this.row}, byte` : 'Byte'} ${position}: ${what}.`, {
-      ...row,
-      position,
-    })
+    const where = `${position}: ${what}.`
+    return this.row > 0
+      ? badRow(this.row, `, byte ${where}`, { position })
+      : malformed(`Byte ${where}`, { position })
   }
 }
 

@@ -1,22 +1,52 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
+import type { ColumnType } from '../../types/index.ts'
 import { acceptsValue } from '../text/accepted.ts'
-import { Blanks, type CountedCells } from '../text/blanks.ts'
+import { Blanks } from '../text/blanks.ts'
 import { acceptance, CellWriter } from '../text/cell-writer.ts'
-import { badValue, malformed, missingValue } from '../text/value-errors.ts'
-import type { JsonField, JsonLayout } from './fields.ts'
+import { Faults } from '../text/findings.ts'
+import { badRow, badValue, missingValue } from '../text/value-errors.ts'
 import { type JsonReader, TOKEN } from './json-reader.ts'
-import { JsonSkim } from './skim.ts'
 
 const ABSENT = -1
 const [COMMA, COLON, CLOSE_ARRAY, CLOSE_OBJECT, OPEN_ARRAY, OPEN_OBJECT, QUOTE] = [
   0x2c, 0x3a, 0x5d, 0x7d, 0x5b, 0x7b, 0x22,
 ]
 
+/** A column of a JSON upload: what is known about it before a pass over the upload, and what the pass learns. */
+interface JsonField {
+  readonly name: string
+  /** Undefined where the type is to be inferred. */
+  readonly type: ColumnType | undefined
+  readonly nullable: boolean
+  readonly description: string
+  /** Whether some value is an array or an object; all values are kept as JSON then. */
+  nested: boolean
+  /** The kinds of the values that are numbers or booleans. */
+  scalars: number
+  /** The kinds of the values that are strings. */
+  texts: number
+  /** How many values are not null. */
+  values: number
+  width: number
+}
+
+/** Which columns the values of rows belong to. */
+export interface JsonLayout {
+  /** The columns so far, in order. If `open`, unknown keys of objects are added to them. */
+  readonly fields: readonly Pick<JsonField, 'name' | 'type' | 'nullable' | 'description' | 'nested'>[]
+  readonly open: boolean
+  /** The fields that the values of an array row belong to, in order; undefined where this is not known. */
+  readonly positions: readonly number[] | undefined
+  /** Whether the columns are the dataset's or the upload's own. The error for an unknown key depends on this. */
+  readonly owner: 'dataset' | 'upload'
+}
+
 /** Reads rows, which are arrays or objects, and writes each as a csv record with a field for each column. */
 export class JsonRows {
   readonly out = new CellWriter()
   readonly fields: JsonField[] = []
+  rows = 0
   /**
    * Set when a column turned up after rows without it were written, or turned out to be nested after strings were
    * written as text. The csv can't be used then, and the pass is repeated with the columns that this one has learned.
@@ -36,32 +66,14 @@ export class JsonRows {
   /** The fields that are not nullable. */
   readonly #required: number[] = []
   readonly #blanks = new Blanks()
-  readonly #skim: JsonSkim
+  /** Values that don't fit into their columns. */
+  readonly faults = new Faults()
   readonly #from: number[] = []
   readonly #to: number[] = []
 
   constructor(layout: JsonLayout) {
     this.layout = layout
-    this.#skim = new JsonSkim(this.fields, layout, this.out, this.#blanks)
     for (const field of layout.fields) this.#addField(field)
-  }
-
-  get rows(): number {
-    return this.#skim.rows
-  }
-
-  get cells(): CountedCells {
-    return this.#blanks.counts
-  }
-
-  /** To be called before each buffer. */
-  begin(): void {
-    this.#skim.begin()
-  }
-
-  /** Reads rows as long as they are simple ones; see `JsonSkim.read`. */
-  skim(buffer: Buffer, at: number, end: number, commas: boolean): number {
-    return this.#skim.read(buffer, at, end, commas)
   }
 
   /** Reads one row. If this throws `INCOMPLETE`, nothing has changed, except that columns may have been added. */
@@ -73,10 +85,11 @@ export class JsonRows {
     if (byte === OPEN_OBJECT) this.#object(reader, buffer)
     else if (byte === OPEN_ARRAY) this.#array(reader)
     else throw reader.unexpected('a row, which is an array or an object')
-    this.#skim.rows++
+    this.rows++
     for (const field of this.#required) {
       const token = this.#tokens[field]
-      if (token === ABSENT || token === TOKEN.null) throw missingValue(this.rows, this.fields[field]!.name)
+      if (token === ABSENT || token === TOKEN.null)
+        this.faults.add(missingValue(this.rows, this.fields[field]!.name))
     }
     this.#write(reader, buffer)
     reader.row = 0
@@ -111,12 +124,7 @@ export class JsonRows {
       let field = expected
       if (!this.#isKey(reader, buffer, expected)) field = this.#lookUp(reader.text())
       if (this.#tokens[field] !== ABSENT) {
-        throw malformed(
-          `Row ${reader.row}: the key ${JSON.stringify(this.fields[field]!.name)} stands twice.`,
-          {
-            row: reader.row,
-          },
-        )
+        throw badRow(reader.row, `: the key ${JSON.stringify(this.fields[field]!.name)} stands twice.`)
       }
       expected = field + 1
       reader.expect(COLON, '":" behind a key')
@@ -153,9 +161,7 @@ export class JsonRows {
       }
     }
     if (count !== positions.length) {
-      throw malformed(`Row ${reader.row} has ${count} values for ${positions.length} columns.`, {
-        row: reader.row,
-      })
+      throw badRow(reader.row, ` has ${count} values for ${positions.length} columns.`)
     }
   }
 
@@ -190,18 +196,10 @@ export class JsonRows {
           { details: { row, column: name, wanted: null } },
         )
       }
-      throw malformed(`Row ${row} has a key ${quoted} that is not among the declared columns.`, {
-        row,
-        column: name,
-      })
+      throw badRow(row, ` has a key ${quoted} that is not among the declared columns.`, { column: name })
     }
     if (this.fields.length >= MOST_COLUMNS) {
-      throw malformed(
-        `Row ${row} has a key ${quoted}, which would be column ${MOST_COLUMNS + 1}: too many.`,
-        {
-          row,
-        },
-      )
+      throw badRow(row, ` has a key ${quoted}, which would be column ${MOST_COLUMNS + 1}: too many.`)
     }
     if (this.rows > 0) this.stale = true
     this.#addField({ name, type: undefined, nullable: true, description: '', nested: false })
@@ -214,7 +212,6 @@ export class JsonRows {
     this.#tokens.push(ABSENT)
     if (!field.nullable) this.#required.push(this.fields.length)
     this.fields.push({ ...field, scalars: 0, texts: 0, values: 0, width: 0 })
-    this.#skim.renew()
   }
 
   /** Checks a value of the row and writes it. */
@@ -230,7 +227,6 @@ export class JsonRows {
     if (isText) field.texts |= kind
     else if (token === TOKEN.nested) {
       if (!field.nested && field.texts !== 0) this.stale = true
-      if (!field.nested) this.#skim.renew()
       field.nested = true
     } else field.scalars |= kind
     field.values++
@@ -253,13 +249,8 @@ export class JsonRows {
       if (accepted === 'yes') return
       if (accepted === 'look' && acceptsValue(type, buffer.toString('utf8', from, to))) return
     }
-    throw badValue(
-      this.rows,
-      field.name,
-      buffer.toString('utf8', from, Math.min(to, from + 400)),
-      type,
-      isText,
-    )
+    const text = buffer.toString('utf8', from, Math.min(to, from + 400))
+    this.faults.add(badValue(this.rows, field.name, text, type, isText))
   }
 
   #textOf(reader: JsonReader, from: number, to: number): string {

@@ -1,13 +1,15 @@
-import { open, rm } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { NOT_MICROSECONDS } from '../../duckdb/normalise.ts'
 import { EngineError } from '../../errors.ts'
 import { readFooter } from '../../parquet/file-footer.ts'
-import { rowGroupSizes } from '../../parquet/footer.ts'
+import { FIELD, numberOf, rowGroupSizes } from '../../parquet/footer.ts'
+import { readListHead } from '../../parquet/thrift.ts'
+import { MOST_COLUMNS } from '../../types/columns.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
-import { writePart } from '../part.ts'
-import { measure, readParts, widened } from '../parts.ts'
+import { writePart } from '../parts/part.ts'
+import { measure, readParts, widened } from '../parts/parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import {
   isTextual,
@@ -27,6 +29,7 @@ import {
 } from '../text/value-errors.ts'
 import { badValueFound } from './bad-values.ts'
 import { inRange } from './in-range.ts'
+import { comparePages } from './page-checksums.ts'
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
 
 /** Reads a Parquet file with DuckDB. Types that we don't have become the nearest of ours that loses nothing. */
@@ -38,16 +41,18 @@ export async function ingestParquet(
   try {
     return await ingest(duck, known, request)
   } catch (error) {
-    await rm(request.target, { force: true })
     throw parquetError(await badValueFound(duck, error as Error, request), request)
   }
 }
 
 async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   const { file, target, limits } = request
+  await refuseManyColumns(file)
   const size = await unpackedSize(duck, request)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const given = await parquetColumns(duck, request)
+  await refuseManyValues(file, size.rows * given.length)
+  await comparePages(file, request.signal)
   const names = given.map(({ name }) => name)
   const types = wantedTypes(known, given)
   const targets = layColumns(names, known, types)
@@ -70,13 +75,53 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   ).catch(async (error: unknown) => {
     throw await badValueOf(duck, error, targets, given, request)
   })
-  const { rows, bytes, nulls } = part
-  await refuseNulls(duck, columns, nulls, request)
+  await refuseNulls(duck, columns, part.nulls, request)
   const { rawBytes } = await measure(duck, readParts([target]), columns, request)
   // The footer counts a text once that many rows have.
   if (rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
-  request.onProgress?.({ bytes: size.bytes, rows })
-  return { columns, rows, bytes, rawBytes }
+  request.onProgress?.({ bytes: size.bytes, rows: part.rows })
+  return { ...part, columns, rawBytes }
+}
+
+/** Fields of nested columns count as well, as many as this for each column that a dataset may have. */
+const FIELDS_A_COLUMN = 5
+
+/** The columns are counted before anything reads all of the footer: DuckDB takes 20 KB for each. */
+async function refuseManyColumns(path: string): Promise<void> {
+  await using handle = await open(path)
+  let schema: ReturnType<typeof readListHead>
+  try {
+    schema = readListHead((await readFooter(handle)).footer, FIELD.file.schema)
+  } catch (error) {
+    // DuckDB says what is wrong with a file that is no Parquet.
+    if (error instanceof RangeError) return
+    throw error
+  }
+  const columns = schema.first.has(FIELD.element.children)
+    ? numberOf(schema.first, FIELD.element.children)
+    : 0
+  if (columns > MOST_COLUMNS) {
+    throw malformed(`The Parquet file has ${columns} columns; a dataset has at most ${MOST_COLUMNS}.`)
+  }
+  if (schema.length > FIELDS_A_COLUMN * MOST_COLUMNS) {
+    throw malformed(
+      `The schema of the Parquet file has ${schema.length} fields; the limit is ${FIELDS_A_COLUMN * MOST_COLUMNS}.`,
+    )
+  }
+}
+
+/** A run of equal values takes a few bytes, however long it is, so a small file could say that it has any number. */
+const VALUES = 20_000_000
+const VALUES_A_BYTE = 2_000
+
+async function refuseManyValues(path: string, values: number): Promise<void> {
+  const { size } = await stat(path)
+  const most = VALUES + VALUES_A_BYTE * size
+  if (values <= most) return
+  throw new EngineError(
+    'upload_too_large',
+    `The Parquet file holds ${values} values in ${size} bytes; a file of this size may hold ${most}.`,
+  )
 }
 
 /** The error that our SQL raises for a bad value begins with this; the number of the value's target follows. */

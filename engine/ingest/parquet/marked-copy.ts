@@ -1,9 +1,9 @@
 import { constants } from 'node:fs'
-import { copyFile, open } from 'node:fs/promises'
-import { fileEnd, readFooter } from '../../parquet/file-footer.ts'
-import { FIELD, listOf, set, structOf } from '../../parquet/footer.ts'
-import { readStruct, type Struct, TYPE, type Value, writeStruct } from '../../parquet/thrift.ts'
-import { storageError } from '../../util/storage-errors.ts'
+import { copyFile } from 'node:fs/promises'
+import { storageError } from '../../machine-errors.ts'
+import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.ts'
+import { ParquetFile } from '../../parquet/parquet-file.ts'
+import { type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
 import { TemporaryFile } from '../../util/temporary.ts'
 import type { ReadRequest } from '../request.ts'
 
@@ -39,28 +39,23 @@ const LOGICAL_TIMESTAMP = 8
 const NANOSECONDS = 3
 const INTERVAL_BYTES = 12
 
-async function markElements(file: string, marks: ReadonlyMap<number, Mark>): Promise<void> {
-  await using handle = await open(file, 'r+')
-  const { footer, start } = await readFooter(handle)
-  const meta = readStruct(footer)
+async function markElements(path: string, marks: ReadonlyMap<number, Mark>): Promise<void> {
+  await using file = await ParquetFile.open(path)
   const leaves: number[] = []
-  for (const [position, element] of (listOf(meta, FIELD.file.schema).values as Struct[]).entries()) {
+  for (const [position, element] of elementsOf(file.footer).entries()) {
     if (element.has(FIELD.element.type)) leaves.push(position)
     const mark = marks.get(position)
     if (mark) markElement(element, mark)
   }
-  for (const group of listOf(meta, FIELD.file.rowGroups).values as Struct[]) {
-    for (const [index, chunk] of (listOf(group, FIELD.group.columns).values as Struct[]).entries()) {
+  for (const group of groupsOf(file.footer)) {
+    for (const [index, meta] of metasOf(group).entries()) {
       const mark = marks.get(leaves[index]!)
       if (!mark) continue
-      const chunkMeta = structOf(chunk, FIELD.chunk.metadata)
-      chunkMeta.delete(FIELD.meta.statistics)
-      if (mark === 'interval') set(chunkMeta, FIELD.meta.type, TYPE.i32, FIXED_LENGTH)
+      meta.delete(FIELD.meta.statistics)
+      if (mark === 'interval') set(meta, FIELD.meta.type, TYPE.i32, FIXED_LENGTH)
     }
   }
-  const end = fileEnd(writeStruct(meta))
-  await handle.write(end, 0, end.length, start)
-  await handle.truncate(start + end.length)
+  await file.save()
 }
 
 function markElement(element: Struct, mark: Mark): void {

@@ -18,8 +18,8 @@ export interface End {
   readonly why: Why | undefined
   /** Whether it had begun to take jobs. */
   readonly ready: boolean
-  /** What it was reading, in words for the log. */
-  readonly reading: readonly string[]
+  /** What it was reading, in words for the log; undefined if it had no job. */
+  readonly reading: string | undefined
   /** The last part of what it printed. */
   readonly stderr: string
   /** The usage that it reported last. */
@@ -27,9 +27,9 @@ export interface End {
 }
 
 /** Matches what V8, C++ and the system print when memory can't be allocated. */
-const OUT_OF_MEMORY = /out of memory|bad_alloc|allocation failed|cannot allocate memory/i
+export const OUT_OF_MEMORY = /out of memory|bad_alloc|allocation failed|cannot allocate memory/i
 
-/** The error with which the jobs of a reader fail when its process ends. */
+/** The error with which the job of a reader of uploads fails when its process ends. */
 export function readerEnded(end: End): EngineError {
   const cause = new Error(endMessage(end))
   if (end.why === 'memory' || OUT_OF_MEMORY.test(end.stderr)) {
@@ -66,6 +66,5 @@ export function endMessage({ code, signal, error, why, reading, stderr, usage }:
   const how = error?.message ?? signal ?? `exit code ${code}`
   const limit = why ? ` (limit: ${why})` : ''
   const used = `${Math.round(usage.memory / 2 ** 20)} MiB, ${usage.cpu.toFixed(1)} s of CPU`
-  const what = reading.join(' and ') || 'nothing'
-  return `A process that was reading ${what} ended: ${how}${limit}, ${used}.${stderr && `\n${stderr}`}`
+  return `A process that was reading ${reading ?? 'nothing'} ended: ${how}${limit}, ${used}.${stderr && `\n${stderr}`}`
 }

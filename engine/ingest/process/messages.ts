@@ -1,22 +1,20 @@
-import type { JobId, Jobs } from './jobs.ts'
-import type { PlainError } from './plain-error.ts'
+import type { PlainError } from '../../util/plain-error.ts'
 
-/** A message from the server's process to a reader. */
+/** A message from the server's process to a child that does jobs. */
 export type ToReader =
-  | { readonly kind: 'run'; readonly job: JobId; readonly name: keyof Jobs; readonly input: unknown }
-  | { readonly kind: 'abort'; readonly job: JobId }
-  /** The first `bytes` of the file that a job reads have arrived; `WHOLE` stands for all of them. */
-  | { readonly kind: 'arrived'; readonly job: JobId; readonly bytes: number }
+  | { readonly kind: 'start'; readonly id: number; readonly name: string; readonly input: unknown }
+  | { readonly kind: 'abort'; readonly id: number }
 
-/** A message from a reader to the server's process. */
+/** A message from a child to the server's process. The first one says that it is ready for jobs. */
 export type FromReader =
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'progress'; readonly job: JobId; readonly done: { bytes: number; rows?: number } }
-  | { readonly kind: 'done'; readonly job: JobId; readonly result: unknown; readonly usage: Usage }
-  | { readonly kind: 'failed'; readonly job: JobId; readonly error: PlainError; readonly usage: Usage }
   | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'progress'; readonly id: number; readonly done: { bytes: number; rows?: number } }
+  | { readonly kind: 'settled'; readonly id: number; readonly outcome: Outcome; readonly usage: Usage }
 
-/** The memory and CPU time that a reader uses. */
+/** How a job ended. */
+export type Outcome = { readonly result: unknown } | { readonly error: PlainError }
+
+/** The memory and CPU time that a child uses. */
 export interface Usage {
   /** The bytes of resident memory at present. */
   readonly memory: number

@@ -1,10 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { cancelled } from '../../duckdb/errors.ts'
+import type { EngineError } from '../../errors.ts'
+import { revivedError } from '../../util/plain-error.ts'
+import type { Hooks } from '../hooks.ts'
 import { type End, readerEnded, type Why } from './ends.ts'
-import type { Input, JobHooks, JobId, JobName, Result } from './jobs.ts'
 import type { FromReader, ToReader, Usage } from './messages.ts'
-import { revivedError } from './plain-error.ts'
 import { type ReaderOptions, startReader } from './start.ts'
 
 /** How long a reader may take to give up an aborted job before its process is killed. */
@@ -16,21 +18,26 @@ const STDERR_BYTES = 4_096
 
 interface Job {
   readonly reading: string
+  readonly onProgress: Hooks['onProgress']
   readonly settle: (outcome: { result: unknown } | { error: unknown }) => void
 }
 
+export interface ProcessOptions extends ReaderOptions {
+  /** The error with which its jobs fail when the process ends. */
+  readonly failure?: ((end: End) => EngineError) | undefined
+}
+
 /**
- * A child process that reads uploads, so that damaged files can crash native code only there. If the process dies, its
- * jobs fail with an error that says so, and nothing else is affected.
+ * A child process that reads uploads or runs users' SQL, so that either can crash native code only there. If the process
+ * dies, its jobs fail with an error that says so, and nothing else is affected.
  */
 export class ReaderProcess {
-  readonly #options: ReaderOptions
+  readonly #options: ProcessOptions
   readonly #child: ChildProcess
-  readonly #jobs = new Map<JobId, Job>()
-  /** The callbacks for the progress of jobs. */
-  readonly #listeners = new Map<JobId, NonNullable<JobHooks['onProgress']>>()
-  readonly #ended = Promise.withResolvers<End>()
+  /** The jobs that it does. */
+  readonly #jobs = new Map<number, Job>()
   #lastJob = 0
+  readonly #ended = Promise.withResolvers<End>()
   #ready = false
   #why: Why | undefined
   #usage: Usage = { memory: 0, cpu: 0 }
@@ -41,21 +48,26 @@ export class ReaderProcess {
   #mostCpu = Number.POSITIVE_INFINITY
   alive = true
 
-  constructor(options: ReaderOptions) {
+  constructor(options: ProcessOptions) {
     this.#options = options
-    const child = startReader(options)
+    const { failure: _, ...start } = options
+    const child = startReader(start)
     this.#child = child
-    child.on('message', (message: FromReader) => {
-      this.#silent = 0
-      this.#hear(message)
-    })
+    child.on('message', (message: FromReader) => this.#hear(message))
     // If the process could not be started, there is an `error` event in place of an `exit`.
     child.on('error', (error) => this.#end({ code: null, signal: null, error }))
     child.on('close', (code, signal) => this.#end({ code, signal }))
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES)
     })
-    this.#hold(false)
+    // The process has closed only when nobody reads from it any more.
+    child.on('exit', () => this.bytes?.destroy())
+    this.#hold()
+  }
+
+  /** What it writes besides its messages; undefined if its program doesn't. */
+  get bytes(): Readable | undefined {
+    return (this.#child.stdio[4] ?? undefined) as Readable | undefined
   }
 
   /** The process's own folder, which is removed when the process ends. */
@@ -87,49 +99,37 @@ export class ReaderProcess {
     this.#mostCpu = this.#usage.cpu + seconds
   }
 
-  /** Runs a job. @throws EngineError as the job does; as `readerEnded` says if the process ends; `cancelled` */
-  run<Name extends JobName>(name: Name, input: Input<Name>, hooks: JobHooks): Promise<Result<Name>> {
-    return this.start(name, input, hooks).result
-  }
-
-  start<Name extends JobName>(
-    name: Name,
-    input: Input<Name>,
-    hooks: JobHooks,
-  ): { job: JobId; result: Promise<Result<Name>> } {
-    const job = ++this.#lastJob
-    const { signal } = hooks
-    const result = new Promise<Result<Name>>((resolve, reject) => {
+  /**
+   * Runs a job.
+   * @param reading what it reads, in words for the log
+   * @throws EngineError as the job does; as `failure` says if the process ends; `cancelled`
+   */
+  run(name: string, input: unknown, { signal, onProgress }: Hooks, reading = name): Promise<unknown> {
+    return new Promise((resolve, reject) => {
       let grace: NodeJS.Timeout | undefined
+      const id = ++this.#lastJob
       const abort = () => {
-        this.tell({ kind: 'abort', job })
+        this.#tell({ kind: 'abort', id })
         grace = setTimeout(() => this.kill(), GRACE_MS)
       }
-      this.#jobs.set(job, {
-        reading: readingOf(input),
-        settle: (outcome) => {
-          clearTimeout(grace)
-          signal?.removeEventListener('abort', abort)
-          this.#jobs.delete(job)
-          // The result of `scanEarly` only says that the scan has begun. Its progress is reported until it is aborted.
-          if (name !== 'scanEarly' || 'error' in outcome) this.#listeners.delete(job)
-          if (this.#jobs.size === 0) this.#hold(false)
-          if ('result' in outcome) resolve(outcome.result as Result<Name>)
-          else reject(signal?.aborted ? cancelled(signal) : outcome.error)
-        },
-      })
-      if (hooks.onProgress) this.#listeners.set(job, hooks.onProgress)
-      if (this.#jobs.size === 1) this.#hold(true)
-      this.tell({ kind: 'run', job, name, input })
+      const settle: Job['settle'] = (outcome) => {
+        clearTimeout(grace)
+        signal?.removeEventListener('abort', abort)
+        this.#jobs.delete(id)
+        this.#hold()
+        if ('result' in outcome) resolve(outcome.result)
+        else reject(signal?.aborted ? cancelled(signal) : outcome.error)
+      }
+      this.#jobs.set(id, { reading, onProgress, settle })
+      this.#hold()
+      this.#tell({ kind: 'start', id, name, input })
       signal?.addEventListener('abort', abort)
       if (signal?.aborted) abort()
     })
-    return { job, result }
   }
 
-  tell(message: ToReader): void {
-    if (message.kind === 'abort') this.#listeners.delete(message.job)
-    // Nothing has to be sent to a reader that has ended, and failures need no handling: `#end` settles its jobs.
+  #tell(message: ToReader): void {
+    // Nothing has to be sent to a reader that has ended, and failures need no handling: `#end` settles its job.
     if (this.#child.connected) this.#child.send(message, () => {})
   }
 
@@ -141,34 +141,26 @@ export class ReaderProcess {
     this.#child.kill('SIGKILL')
   }
 
-  #hear(message: FromReader): undefined {
-    switch (message.kind) {
-      case 'ready':
-        this.#ready = true
-        return undefined
-      case 'progress':
-        this.#listeners.get(message.job)?.(message.done)
-        return undefined
-      case 'done':
-        this.#usage = message.usage
-        this.#jobs.get(message.job)?.settle({ result: message.result })
-        return undefined
-      case 'failed':
-        this.#usage = message.usage
-        this.#jobs.get(message.job)?.settle({ error: revivedError(message.error) })
-        return undefined
-      case 'usage':
-        this.#usage = message.usage
-        if (message.usage.memory > this.#options.memory) this.kill('memory')
-        else if (message.usage.cpu > this.#mostCpu) this.kill('cpu')
-        return undefined
-      default:
-        return message satisfies never
+  #hear(message: FromReader): void {
+    this.#ready = true
+    this.#silent = 0
+    if (message.kind === 'progress') {
+      this.#jobs.get(message.id)?.onProgress?.(message.done)
+      return
     }
+    this.#usage = message.usage
+    if (message.kind === 'settled') {
+      const { outcome } = message
+      this.#jobs
+        .get(message.id)
+        ?.settle('error' in outcome ? { error: revivedError(outcome.error) } : outcome)
+    } else if (message.usage.memory > this.#options.memory) this.kill('memory')
+    else if (message.usage.cpu > this.#mostCpu) this.kill('cpu')
   }
 
-  /** Sets whether the child process keeps our own from ending, and is watched for silence. */
-  #hold(held: boolean): void {
+  /** While it has jobs, the child process keeps our own from ending, and is watched for silence. */
+  #hold(): void {
+    const held = this.#jobs.size > 0
     clearInterval(this.#ticks)
     this.#silent = 0
     if (held) {
@@ -183,20 +175,21 @@ export class ReaderProcess {
     const change = open ? 'ref' : 'unref'
     this.#child[change]()
     this.#child.channel?.[change]()
-    // `stderr` is a pipe and has these methods, though it is declared as a general stream.
-    ;(this.#child.stderr as unknown as { ref(): void; unref(): void })[change]()
+    // Pipes have these methods, though they are declared as general streams.
+    for (const pipe of [this.#child.stderr, this.bytes]) {
+      ;(pipe as unknown as { ref(): void; unref(): void } | undefined)?.[change]()
+    }
   }
 
   #end(how: Pick<End, 'code' | 'signal' | 'error'>): void {
     if (!this.alive) return
     this.alive = false
     clearInterval(this.#ticks)
-    const reading = [...new Set([...this.#jobs.values()].map((job) => job.reading))]
     const end: End = {
       ...how,
       why: this.#why,
       ready: this.#ready,
-      reading,
+      reading: [...this.#jobs.values()].at(-1)?.reading,
       stderr: this.#stderr,
       usage: this.#usage,
     }
@@ -204,12 +197,8 @@ export class ReaderProcess {
     // Jobs fail only after the files that the reader was writing have been removed.
     gone.then(() => {
       this.#ended.resolve(end)
-      for (const { settle } of [...this.#jobs.values()]) settle({ error: readerEnded(end) })
+      const error = (this.#options.failure ?? readerEnded)(end)
+      for (const job of [...this.#jobs.values()]) job.settle({ error })
     })
   }
-}
-
-function readingOf(input: Input<JobName>): string {
-  if ('file' in input) return `the ${input.format} upload ${input.file}`
-  return 'part' in input ? `the part ${input.part}` : `the parts ${input.parts.join(', ')}`
 }

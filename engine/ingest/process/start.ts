@@ -2,19 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Is sent in place of a number of bytes to say that all bytes of a file have arrived. */
-export const WHOLE = -1
-
 /** The options with which a reader is started. */
 export interface ReaderOptions {
   /** The number of threads of its DuckDB. */
   readonly threads?: number
   /** The most bytes of resident memory that it may use; it is killed if it uses more. */
   readonly memory: number
+  /** How parts are encoded. */
+  readonly encoding: 'plain' | 'compact'
   /** Its own folder, which exists while the reader works. */
   readonly directory: string
   /** Its DuckDB may open files only below these folders and below its own. */
   readonly folders: readonly string[]
+  /** The program that it runs, without its extension; by default the one that reads uploads. */
+  readonly program?: URL | undefined
 }
 
 const OPTIONS = 'PARQUETRY_READER'
@@ -35,13 +36,15 @@ const SECRET = /SECRET|KEY|TOKEN|PASSWORD|CREDENTIAL|DATABASE|^AWS_/i
 const MOST_DATA = (memory: number): number => 2 * memory + 2 ** 31
 
 /** Starts a reader's process: without secrets, and on Linux without core dumps and with a limit on its memory. */
-export function startReader(options: ReaderOptions): ChildProcess {
-  const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url))
+export function startReader({ program, ...options }: ReaderOptions): ChildProcess {
+  const base = program ?? new URL('./main', import.meta.url)
+  const main = fileURLToPath(base) + extname(import.meta.url)
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRET.test(name)))
   const [command, ...args] = limited([process.execPath, main], MOST_DATA(options.memory))
   return spawn(command!, args, {
     env: { ...env, [OPTIONS]: JSON.stringify(options) },
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // The last pipe is for results that are bytes.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(program ? (['pipe'] as const) : [])],
     // This form keeps undefined, NaN and bytes, which JSON would lose.
     serialization: 'advanced',
     windowsHide: true,

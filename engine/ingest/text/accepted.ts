@@ -1,5 +1,5 @@
 import { type ColumnType, decimalParts, type TypeName, typeName } from '../../types/index.ts'
-import { ALL_KINDS, fitsInt64, KIND, NUMBERS, ZONED } from './text-kinds.ts'
+import { ALL_KINDS, fitsInt64, NUMBERS, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** The texts that a declared type accepts, which are more than those it is inferred from. */
 interface Accepted {
@@ -12,25 +12,33 @@ interface Accepted {
 }
 
 const NO_MORE = { possible: 0, exact: () => false }
-const ANY_TEXT = ALL_KINDS & ~KIND.null
+const ANY_TEXT = ALL_KINDS & ~TEXT_KIND.null
 
 const ACCEPTED = {
-  boolean: { certain: KIND.boolean, possible: KIND.integer, exact: (text) => text === '0' || text === '1' },
+  boolean: {
+    certain: TEXT_KIND.boolean,
+    possible: TEXT_KIND.integer,
+    exact: (text) => text === '0' || text === '1',
+  },
   integer: {
-    certain: KIND.integer,
-    possible: KIND.looseInteger | KIND.whole,
+    certain: TEXT_KIND.integer,
+    possible: TEXT_KIND.looseInteger | TEXT_KIND.whole,
     exact: (text) => fitsInt64(text.replace(/\..*$/s, '')),
   },
-  double: { certain: NUMBERS | KIND.special, ...NO_MORE },
+  double: { certain: NUMBERS | TEXT_KIND.special, ...NO_MORE },
   decimal: { certain: 0, possible: NUMBERS, exact: fitsDecimal },
   string: { certain: ANY_TEXT, ...NO_MORE },
-  date: { certain: KIND.date, ...NO_MORE },
-  time: { certain: KIND.time, ...NO_MORE },
+  date: { certain: TEXT_KIND.date, ...NO_MORE },
+  time: { certain: TEXT_KIND.time, ...NO_MORE },
   // A timestamp has no zone, so an offset can't be kept. UTC is what filters take a timestamp for.
-  timestamp: { certain: KIND.date | KIND.timestamp, possible: ZONED, exact: (text) => UTC.test(text) },
-  timestamptz: { certain: KIND.date | KIND.timestamp | ZONED, ...NO_MORE },
+  timestamp: {
+    certain: TEXT_KIND.date | TEXT_KIND.timestamp,
+    possible: ZONED,
+    exact: (text) => UTC.test(text),
+  },
+  timestamptz: { certain: TEXT_KIND.date | TEXT_KIND.timestamp | ZONED, ...NO_MORE },
   uuid: { certain: 0, possible: ANY_TEXT, exact: (text) => UUID.test(text) },
-  binary: { certain: KIND.empty, possible: ANY_TEXT, exact: (text) => BASE64.test(text) },
+  binary: { certain: TEXT_KIND.empty, possible: ANY_TEXT, exact: (text) => BASE64.test(text) },
   json: { certain: 0, possible: ANY_TEXT, exact: isJson },
 } as const satisfies Record<TypeName, Accepted>
 

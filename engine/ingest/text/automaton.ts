@@ -1,110 +1,35 @@
+import { type AST, RegExpParser } from '@eslint-community/regexpp'
+
 /**
  * A set of patterns compiled into one deterministic automaton over bytes, so that a cell of a text upload is classified
  * by one table look-up per byte. The first pattern in the list that matches gives the label.
  *
- * Patterns may have literals, `[…]` with ranges, `\d`, `\.`, groups, `|`, `?`, `*`, `+`, `{n}` and `{m,n}`.
+ * Patterns are regular expressions over ASCII: characters, classes, groups, alternatives and repetitions.
  */
 export interface Automaton {
-  /** The class of each byte value. Bytes that no pattern tells apart share one; class 0 is for bytes in no pattern. */
-  readonly classOf: Uint8Array
-  /** `next[state + class]` is the next state; states are multiples of `stride`. No pattern can match from state 0. */
+  /** `next[state + byte]` is the next state; states are multiples of 256. No pattern can match from state 0. */
   readonly next: Uint16Array
   readonly start: number
-  /** `label[state / stride]`: the index of the pattern that matches if the text ends here, or -1. */
+  /** `label[state / 256]`: the index of the pattern that matches if the text ends here, or -1. */
   readonly label: Int8Array
-  readonly stride: number
 }
-
-type Node =
-  | { readonly kind: 'set'; readonly bytes: ReadonlySet<number> }
-  | { readonly kind: 'sequence'; readonly parts: readonly Node[] }
-  | { readonly kind: 'choice'; readonly parts: readonly Node[] }
-  | { readonly kind: 'repeat'; readonly part: Node; readonly least: number; readonly most: number }
 
 /** Tables with 256 entries for each state then have no entry that needs more than 16 bits. */
 const MOST_STATES = 256
 
 /**
  * Compiles `patterns`.
- * @throws RangeError if they distinguish more than 31 classes of bytes, or need more than 256 states
+ * @throws RangeError if they need more than 256 states
  */
 export function compile(patterns: readonly string[]): Automaton {
   const nfa = new Nfa()
   const start = nfa.state()
   const labelOf = new Map<number, number>()
   patterns.forEach((pattern, index) => {
-    const end = nfa.add(new PatternReader(pattern).read(), start)
-    labelOf.set(end, index)
+    const { alternatives } = new RegExpParser().parsePattern(pattern)
+    labelOf.set(nfa.choice(alternatives, start), index)
   })
   return determine(nfa, start, labelOf)
-}
-
-class PatternReader {
-  readonly #text: string
-  #at = 0
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  read(): Node {
-    const parts = [this.#sequence()]
-    while (this.#take('|')) parts.push(this.#sequence())
-    return parts.length === 1 ? parts[0]! : { kind: 'choice', parts }
-  }
-
-  #sequence(): Node {
-    const parts: Node[] = []
-    while (this.#at < this.#text.length && this.#text[this.#at] !== '|' && this.#text[this.#at] !== ')') {
-      parts.push(this.#repeated(this.#atom()))
-    }
-    return { kind: 'sequence', parts }
-  }
-
-  #repeated(part: Node): Node {
-    if (this.#take('?')) return { kind: 'repeat', part, least: 0, most: 1 }
-    if (this.#take('*')) return { kind: 'repeat', part, least: 0, most: Number.POSITIVE_INFINITY }
-    if (this.#take('+')) return { kind: 'repeat', part, least: 1, most: Number.POSITIVE_INFINITY }
-    const braces = /^\{(\d+)(?:,(\d+))?\}/.exec(this.#text.slice(this.#at))
-    if (!braces) return part
-    this.#at += braces[0].length
-    return { kind: 'repeat', part, least: Number(braces[1]), most: Number(braces[2] ?? braces[1]) }
-  }
-
-  #atom(): Node {
-    if (this.#take('(')) {
-      const inner = this.read()
-      this.#at++
-      return inner
-    }
-    const bytes = new Set<number>()
-    if (this.#take('[')) {
-      while (!this.#take(']')) {
-        const from = this.#byte()
-        const ranges = this.#text[this.#at] === '-' && this.#text[this.#at + 1] !== ']'
-        if (ranges) this.#at++
-        const to = ranges ? this.#byte() : from
-        for (let byte = from; byte <= to; byte++) bytes.add(byte)
-      }
-    } else if (this.#text.startsWith('\\d', this.#at)) {
-      this.#at += 2
-      for (let byte = 0x30; byte <= 0x39; byte++) bytes.add(byte)
-    } else {
-      bytes.add(this.#byte())
-    }
-    return { kind: 'set', bytes }
-  }
-
-  #byte(): number {
-    if (this.#text[this.#at] === '\\') this.#at++
-    return this.#text.charCodeAt(this.#at++)
-  }
-
-  #take(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false
-    this.#at++
-    return true
-  }
 }
 
 /** An automaton by Thompson's construction: its edges take a byte (`edges`) or none (`free`). */
@@ -118,40 +43,43 @@ class Nfa {
     return this.free.length - 1
   }
 
-  /** Adds `node` behind `from` and returns the state reached once it has matched. */
-  add(node: Node, from: number): number {
-    const entry = this.state()
-    this.free[from]!.push(entry)
-    switch (node.kind) {
-      case 'set': {
-        const end = this.state()
-        this.edges[entry]!.push({ bytes: node.bytes, to: end })
-        return end
-      }
-      case 'sequence':
-        return node.parts.reduce((state, part) => this.add(part, state), entry)
-      case 'choice': {
-        const end = this.state()
-        for (const part of node.parts) this.free[this.add(part, entry)]!.push(end)
-        return end
-      }
-      case 'repeat': {
-        const end = this.state()
-        let state = entry
-        for (let count = 0; count < node.least; count++) state = this.add(node.part, state)
+  /** Adds alternatives behind `from`, and returns the state reached once one of them has matched. */
+  choice(alternatives: readonly AST.Alternative[], from: number): number {
+    const end = this.state()
+    for (const { elements } of alternatives) {
+      const last = elements.reduce((state, element) => this.#add(element, state), this.#behind(from))
+      this.free[last]!.push(end)
+    }
+    return end
+  }
+
+  #behind(from: number): number {
+    const state = this.state()
+    this.free[from]!.push(state)
+    return state
+  }
+
+  #add(element: AST.Element, from: number): number {
+    if (element.type === 'CapturingGroup') return this.choice(element.alternatives, from)
+    if (element.type === 'Quantifier') return this.#repeated(element, this.#behind(from))
+    const to = this.state()
+    this.edges[this.#behind(from)]!.push({ bytes: bytesOf(element), to })
+    return to
+  }
+
+  #repeated({ element, min, max }: AST.Quantifier, from: number): number {
+    const end = this.state()
+    let state = from
+    for (let count = 0; count < min; count++) state = this.#add(element, state)
+    this.free[state]!.push(end)
+    if (max === Number.POSITIVE_INFINITY) this.free[this.#add(element, state)]!.push(state)
+    else {
+      for (let count = min; count < max; count++) {
+        state = this.#add(element, state)
         this.free[state]!.push(end)
-        if (node.most === Number.POSITIVE_INFINITY) {
-          const loop = this.add(node.part, state)
-          this.free[loop]!.push(state)
-        } else {
-          for (let count = node.least; count < node.most; count++) {
-            state = this.add(node.part, state)
-            this.free[state]!.push(end)
-          }
-        }
-        return end
       }
     }
+    return end
   }
 
   /** All states that can be reached from `states` by free edges alone, sorted. */
@@ -160,6 +88,17 @@ class Nfa {
     for (const state of seen) for (const to of this.free[state]!) seen.add(to)
     return [...seen].sort((a, b) => a - b)
   }
+}
+
+const ASCII = Array.from({ length: 0x80 }, (_, byte) => byte)
+const sets = new Map<string, ReadonlySet<number>>()
+
+/** The bytes that a character or a class of characters stands for; the same set each time. */
+function bytesOf({ raw }: AST.Element): ReadonlySet<number> {
+  const pattern = new RegExp(`^${raw}$`)
+  const bytes = sets.get(raw) ?? new Set(ASCII.filter((byte) => pattern.test(String.fromCharCode(byte))))
+  sets.set(raw, bytes)
+  return bytes
 }
 
 /** Puts bytes that are in the same sets of the automaton's edges into one class; bytes in none of them are class 0. */
@@ -183,8 +122,6 @@ function byteClasses(nfa: Nfa): { classOf: Uint8Array; members: readonly number[
  */
 function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>): Automaton {
   const { classOf, members } = byteClasses(nfa)
-  const stride = 32
-  if (members.length > stride) throw new RangeError(`${members.length} byte classes do not fit in ${stride}.`)
   const sets: number[][] = [[]]
   const indexOf = new Map<string, number>([['', 0]])
   const enter = (set: number[]): number => {
@@ -216,15 +153,13 @@ function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>
   if (representatives.length > MOST_STATES) {
     throw new RangeError(`${representatives.length} states are more than ${MOST_STATES}.`)
   }
-  const next = new Uint16Array(representatives.length * stride)
+  const next = new Uint16Array(representatives.length * 256)
   representatives.forEach((state, group) => {
-    next.set(
-      rows[state]!.map((to) => groupOf[to]! * stride),
-      group * stride,
-    )
+    const row = rows[state]!.map((to) => groupOf[to]! * 256)
+    for (let byte = 0; byte < 256; byte++) next[group * 256 + byte] = row[classOf[byte]!]!
   })
   const label = Int8Array.from(representatives, (state) => labels[state]!)
-  return { classOf, next, start: groupOf[first]! * stride, label, stride }
+  return { next, start: groupOf[first]! * 256, label }
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { ColumnType } from '../../types/index.ts'
+import type { CsvSource } from '../csv/load.ts'
 import { acceptedKinds } from './accepted.ts'
-import { inferType, KIND, ZONED } from './text-kinds.ts'
+import { inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
-export const UNIT_SEPARATOR = 0x1f
+const UNIT_SEPARATOR = 0x1f
 const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
 /** The first byte of a byte order mark in UTF-8. */
 const BOM = 0xef
@@ -79,6 +80,24 @@ export class CellWriter {
     return taken
   }
 
+  /** What was written to a file, as csv that DuckDB reads. */
+  csv(file: string, found: Pick<CsvSource, 'rows' | 'kinds' | 'nulls' | 'widths' | 'reasons'>): CsvSource {
+    const { longest, quotes, quotedNewlines } = this
+    const delimiter = String.fromCharCode(UNIT_SEPARATOR)
+    const fields = found.kinds.length
+    return {
+      ...found,
+      file,
+      delimiter,
+      newline: 'lf',
+      header: false,
+      fields,
+      longest,
+      quotes,
+      quotedNewlines,
+    }
+  }
+
   /** Makes room for this many bytes behind `length`, and returns the buffer, which may be a new one. */
   reserve(bytes: number): Buffer {
     if (this.length + bytes <= this.buffer.length) return this.buffer
@@ -89,7 +108,7 @@ export class CellWriter {
   }
 }
 
-const TEXT_DATES = KIND.date | KIND.timestamp | ZONED | KIND.time
+const TEXT_DATES = TEXT_KIND.date | TEXT_KIND.timestamp | ZONED | TEXT_KIND.time
 
 /**
  * The type of a column of a format that tells text from numbers. Text never becomes a number, with one exception: the
@@ -103,7 +122,7 @@ export function inferTyped(scalars: number, texts: number, nested: boolean): Col
   // JSON writes all dates as text, and workbooks those that Excel's calendar does not have.
   if (((scalars | texts) & ~TEXT_DATES) === 0) return inferType(scalars | texts)
   if (scalars === 0) return 'string'
-  const special = (texts & ~KIND.special) === 0 && inferType(scalars | KIND.special) === 'double'
+  const special = (texts & ~TEXT_KIND.special) === 0 && inferType(scalars | TEXT_KIND.special) === 'double'
   return special ? 'double' : 'string'
 }
 

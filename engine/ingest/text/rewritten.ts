@@ -1,28 +1,27 @@
-import { TemporaryFiles } from '../../util/temporary.ts'
+import type { Duck } from '../../duckdb/duck.ts'
+import { TemporaryFile } from '../../util/temporary.ts'
 import { loadCsv } from '../csv/load.ts'
-import { rewriteJson } from '../json/pieces.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import type { Tools } from '../tools.ts'
+import type { Rewritten } from './typed-rows.ts'
 
 /**
  * Reads JSON, ndjson, Arrow and xlsx. It rewrites them as csv, which keeps every digit and takes hardly any memory, and
  * then has DuckDB read that. The rewriting also settles the columns and their types.
  */
-export async function ingestRewritten({ duck, workers }: Tools, request: ReadRequest): Promise<IngestResult> {
-  const { options, file, existing, declared, signal, onProgress, tempDirectory, limits } = request
-  await using csv = new TemporaryFiles(tempDirectory)
-  const task = { file, existing, declared, options, unpackedBytes: limits.unpackedBytes }
-  const hooks = { signal, onProgress }
-  const rewrite = () => {
-    switch (request.format) {
-      case 'xlsx':
-        return workers.run({ kind: 'xlsx-to-csv', ...task, target: csv.next() }, hooks)
-      case 'arrow':
-        return workers.run({ kind: 'arrow-to-csv', ...task, target: csv.next() }, hooks)
-      default:
-        return rewriteJson(workers, request, () => csv.next())
-    }
+export async function ingestRewritten(duck: Duck, request: ReadRequest): Promise<IngestResult> {
+  await using csv = new TemporaryFile(request.tempDirectory)
+  const { targets, source, sheets } = await rewrite(request, csv.path)
+  return { ...(await loadCsv(duck, source, targets, request)), sheets }
+}
+
+/** The code of a format is loaded when it is first needed: ndjson does not need the Arrow library. */
+async function rewrite(request: ReadRequest, target: string): Promise<Rewritten> {
+  switch (request.format) {
+    case 'xlsx':
+      return (await import('../xlsx/to-csv.ts')).xlsxToCsv(request, target)
+    case 'arrow':
+      return (await import('../arrow/to-csv.ts')).arrowToCsv(request, target)
+    default:
+      return (await import('../json/to-csv.ts')).jsonToCsv(request, target)
   }
-  const { targets, source } = await rewrite()
-  return await loadCsv(duck, source, targets, request)
 }

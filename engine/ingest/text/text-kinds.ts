@@ -5,7 +5,7 @@ import { type Automaton, compile } from './automaton.ts'
  * The kinds of values that can be told by their text. The type of a column is inferred from the kinds of all of its
  * values, so the whole upload counts, not just a sample. A kind is one bit, a set of kinds is a mask.
  */
-export const KIND = {
+export const TEXT_KIND = {
   /** A missing value: in csv an empty field without quotes. */
   null: 1 << 0,
   /** The empty string. */
@@ -37,19 +37,27 @@ export const KIND = {
 
 /** The types that can be inferred, narrowest first, each with the kinds of values that it holds. */
 const INFERENCE: readonly (readonly [ColumnType, number])[] = [
-  ['boolean', KIND.boolean],
-  ['integer', KIND.integer],
-  ['decimal(38,0)', KIND.integer | KIND.bigInteger],
-  ['double', KIND.integer | KIND.bigInteger | KIND.whole | KIND.fraction | KIND.exponent | KIND.special],
-  ['date', KIND.date],
-  ['timestamp', KIND.date | KIND.timestamp],
-  ['timestamptz', KIND.timestamptz | KIND.timestamptzMinutes],
-  ['time', KIND.time],
+  ['boolean', TEXT_KIND.boolean],
+  ['integer', TEXT_KIND.integer],
+  ['decimal(38,0)', TEXT_KIND.integer | TEXT_KIND.bigInteger],
+  [
+    'double',
+    TEXT_KIND.integer |
+      TEXT_KIND.bigInteger |
+      TEXT_KIND.whole |
+      TEXT_KIND.fraction |
+      TEXT_KIND.exponent |
+      TEXT_KIND.special,
+  ],
+  ['date', TEXT_KIND.date],
+  ['timestamp', TEXT_KIND.date | TEXT_KIND.timestamp],
+  ['timestamptz', TEXT_KIND.timestamptz | TEXT_KIND.timestamptzMinutes],
+  ['time', TEXT_KIND.time],
 ]
 
 /** The narrowest type that holds values of all the kinds in `mask` without losing anything that matters in analysis. */
 export function inferType(mask: number): ColumnType {
-  const values = mask & ~KIND.null
+  const values = mask & ~TEXT_KIND.null
   if (values === 0) return 'string'
   return INFERENCE.find(([, kinds]) => (values & ~kinds) === 0)?.[0] ?? 'string'
 }
@@ -57,9 +65,10 @@ export function inferType(mask: number): ColumnType {
 /** The mask of all kinds, without the mark `CHECK` that `Classifier` adds to some. */
 export const ALL_KINDS = (1 << 20) - 1
 /** Timestamps with an offset. */
-export const ZONED = KIND.timestamptz | KIND.timestamptzMinutes
-const PLAIN_NUMBERS = KIND.integer | KIND.bigInteger | KIND.looseInteger | KIND.whole | KIND.fraction
-export const NUMBERS = PLAIN_NUMBERS | KIND.exponent | KIND.looseNumber
+export const ZONED = TEXT_KIND.timestamptz | TEXT_KIND.timestamptzMinutes
+const PLAIN_NUMBERS =
+  TEXT_KIND.integer | TEXT_KIND.bigInteger | TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.fraction
+export const NUMBERS = PLAIN_NUMBERS | TEXT_KIND.exponent | TEXT_KIND.looseNumber
 
 const YEAR = '(000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})'
 const MONTH_DAY =
@@ -80,25 +89,25 @@ const LEAP_DAY = `${YEAR}-02-29`
  * checked by `checkedKind`. Dates have to be complete and in ISO 8601, since the month of `01/02/2020` is ambiguous.
  */
 const PATTERNS: readonly { readonly pattern: string; readonly kind: number; readonly check?: true }[] = [
-  { pattern: '-?(0|[1-9]\\d*)', kind: KIND.integer },
-  { pattern: '[-+]?\\d+', kind: KIND.looseInteger },
-  { pattern: '-?(0|[1-9]\\d*)\\.0*', kind: KIND.whole },
-  { pattern: '-?(0|[1-9]\\d*)?\\.\\d+', kind: KIND.fraction },
-  { pattern: '-?((0|[1-9]\\d*)(\\.\\d*)?|\\.\\d+)[eE][-+]?\\d+', kind: KIND.exponent, check: true },
-  { pattern: '[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?', kind: KIND.looseNumber, check: true },
-  { pattern: '[nN][aA][nN]|-?[iI][nN][fF]([iI][nN][iI][tT][yY])?', kind: KIND.special },
-  { pattern: '[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]', kind: KIND.boolean },
-  { pattern: DATE, kind: KIND.date },
-  { pattern: LEAP_DAY, kind: KIND.date, check: true },
-  { pattern: `${DATE}[T ]${CLOCK}`, kind: KIND.timestamp },
-  { pattern: `${EDGE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz, check: true },
-  { pattern: `${EDGE}[T ]${MINUTES}${ZONE}`, kind: KIND.timestamptzMinutes, check: true },
-  { pattern: `${LEAP_DAY}[T ]${CLOCK}`, kind: KIND.timestamp, check: true },
-  { pattern: `${DATE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz },
-  { pattern: `${LEAP_DAY}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: KIND.timestamptz, check: true },
-  { pattern: `${DATE}[T ]${MINUTES}${ZONE}`, kind: KIND.timestamptzMinutes },
-  { pattern: `${LEAP_DAY}[T ]${MINUTES}${ZONE}`, kind: KIND.timestamptzMinutes, check: true },
-  { pattern: CLOCK, kind: KIND.time },
+  { pattern: '-?(0|[1-9]\\d*)', kind: TEXT_KIND.integer },
+  { pattern: '[-+]?\\d+', kind: TEXT_KIND.looseInteger },
+  { pattern: '-?(0|[1-9]\\d*)\\.0*', kind: TEXT_KIND.whole },
+  { pattern: '-?(0|[1-9]\\d*)?\\.\\d+', kind: TEXT_KIND.fraction },
+  { pattern: '-?((0|[1-9]\\d*)(\\.\\d*)?|\\.\\d+)[eE][-+]?\\d+', kind: TEXT_KIND.exponent, check: true },
+  { pattern: '[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?', kind: TEXT_KIND.looseNumber, check: true },
+  { pattern: '[nN][aA][nN]|-?[iI][nN][fF]([iI][nN][iI][tT][yY])?', kind: TEXT_KIND.special },
+  { pattern: '[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]', kind: TEXT_KIND.boolean },
+  { pattern: DATE, kind: TEXT_KIND.date },
+  { pattern: LEAP_DAY, kind: TEXT_KIND.date, check: true },
+  { pattern: `${DATE}[T ]${CLOCK}`, kind: TEXT_KIND.timestamp },
+  { pattern: `${EDGE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: TEXT_KIND.timestamptz, check: true },
+  { pattern: `${EDGE}[T ]${MINUTES}${ZONE}`, kind: TEXT_KIND.timestamptzMinutes, check: true },
+  { pattern: `${LEAP_DAY}[T ]${CLOCK}`, kind: TEXT_KIND.timestamp, check: true },
+  { pattern: `${DATE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: TEXT_KIND.timestamptz },
+  { pattern: `${LEAP_DAY}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: TEXT_KIND.timestamptz, check: true },
+  { pattern: `${DATE}[T ]${MINUTES}${ZONE}`, kind: TEXT_KIND.timestamptzMinutes },
+  { pattern: `${LEAP_DAY}[T ]${MINUTES}${ZONE}`, kind: TEXT_KIND.timestamptzMinutes, check: true },
+  { pattern: CLOCK, kind: TEXT_KIND.time },
 ]
 
 /** Marks a kind that `checkedKind` must confirm. */
@@ -106,10 +115,10 @@ export const CHECK = 1 << 30
 /** Numbers of up to this many characters are in range, whatever digits they have. */
 export const SAFE_LENGTH = 18
 /** The kinds of numbers that may be out of range in texts longer than `SAFE_LENGTH`. */
-export const RANGED = KIND.integer | KIND.looseInteger | KIND.whole | KIND.fraction
+export const RANGED = TEXT_KIND.integer | TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.fraction
 
 export interface Classifier extends Automaton {
-  /** `kind[state >> 5]`: the kind of a text that ends in this state, with `CHECK` where `checkedKind` must look. */
+  /** `kind[state >> 8]`: the kind of a text that ends in this state, with `CHECK` where `checkedKind` must look. */
   readonly kind: Int32Array
 }
 
@@ -121,24 +130,24 @@ export function classifier(): Classifier {
   const automaton = compile(PATTERNS.map(({ pattern }) => pattern))
   const kind = Int32Array.from(automaton.label, (label) => {
     const found = PATTERNS[label]
-    return found ? found.kind | (found.check ? CHECK : 0) : KIND.text
+    return found ? found.kind | (found.check ? CHECK : 0) : TEXT_KIND.text
   })
   // No edge leads back to the start state, so only the empty text ends in it.
-  kind[automaton.start / automaton.stride] = KIND.empty
+  kind[automaton.start >> 8] = TEXT_KIND.empty
   made = { ...automaton, kind }
   return made
 }
 
 /** The kind of a whole text. */
 export function kindOf(text: string): number {
-  const { classOf, next, start, kind } = classifier()
+  const { next, start, kind } = classifier()
   let state = start
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    state = code > 0x7f ? 0 : next[state + classOf[code]!]!
-    if (state === 0) return KIND.text
+    state = code > 0x7f ? 0 : next[state + code]!
+    if (state === 0) return TEXT_KIND.text
   }
-  const found = kind[state >> 5]!
+  const found = kind[state >> 8]!
   const doubtful = found & CHECK || (text.length > SAFE_LENGTH && found & RANGED)
   return doubtful ? checkedKind(found, text) : found
 }
@@ -150,23 +159,23 @@ const LONGEST_NUMBER = 300
 export function checkedKind(found: number, text: string): number {
   const kind = found & ~CHECK
   switch (kind) {
-    case KIND.integer: {
+    case TEXT_KIND.integer: {
       const digits = text.length - (text.startsWith('-') ? 1 : 0)
-      if (digits <= SAFE_LENGTH) return KIND.integer
-      if (digits > 38) return KIND.text
-      return digits === 19 && fitsInt64(text) ? KIND.integer : KIND.bigInteger
+      if (digits <= SAFE_LENGTH) return TEXT_KIND.integer
+      if (digits > 38) return TEXT_KIND.text
+      return digits === 19 && fitsInt64(text) ? TEXT_KIND.integer : TEXT_KIND.bigInteger
     }
-    case KIND.looseInteger:
-    case KIND.whole:
-    case KIND.fraction:
-      return text.length > LONGEST_NUMBER ? KIND.text : kind
-    case KIND.exponent:
-    case KIND.looseNumber:
-      return text.length <= LONGEST_NUMBER && Number.isFinite(Number(text)) ? kind : KIND.text
+    case TEXT_KIND.looseInteger:
+    case TEXT_KIND.whole:
+    case TEXT_KIND.fraction:
+      return text.length > LONGEST_NUMBER ? TEXT_KIND.text : kind
+    case TEXT_KIND.exponent:
+    case TEXT_KIND.looseNumber:
+      return text.length <= LONGEST_NUMBER && Number.isFinite(Number(text)) ? kind : TEXT_KIND.text
     default: {
       const year = Number(text.slice(0, 4))
-      if (year === 1 || year === 9999) return isWithinCalendar(text) ? kind : KIND.text
-      return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? kind : KIND.text
+      if (year === 1 || year === 9999) return isWithinCalendar(text) ? kind : TEXT_KIND.text
+      return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? kind : TEXT_KIND.text
     }
   }
 }

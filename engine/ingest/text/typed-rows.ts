@@ -2,14 +2,17 @@ import type { Column } from '../../types/index.ts'
 import type { CsvSource } from '../csv/load.ts'
 import { settledColumns, type Target } from '../targets.ts'
 import { acceptsValue } from './accepted.ts'
-import { acceptance, CellWriter, inferTyped, UNIT_SEPARATOR } from './cell-writer.ts'
-import { KIND } from './text-kinds.ts'
+import { acceptance, CellWriter, inferTyped } from './cell-writer.ts'
+import { Faults, type TextReason, textReason } from './findings.ts'
+import { TEXT_KIND } from './text-kinds.ts'
 import { badValue, missingValue } from './value-errors.ts'
 
 /** An upload rewritten as csv that DuckDB reads, and the columns of the part that it becomes. */
 export interface Rewritten {
   readonly targets: readonly Target[]
   readonly source: CsvSource
+  /** The names of a workbook's sheets. */
+  readonly sheets?: readonly string[]
 }
 
 /**
@@ -26,6 +29,8 @@ export class TypedRows {
   readonly #texts: number[]
   readonly #nulls: number[]
   readonly #widths: number[]
+  readonly #reasons: (TextReason | undefined)[]
+  readonly #faults = new Faults()
   #field = 0
 
   constructor(targets: readonly Target[]) {
@@ -36,6 +41,7 @@ export class TypedRows {
     this.#texts = [...zeros]
     this.#nulls = [...zeros]
     this.#widths = [...zeros]
+    this.#reasons = zeros.map(() => undefined)
   }
 
   get width(): number {
@@ -44,7 +50,8 @@ export class TypedRows {
 
   null(): void {
     const field = this.#begin()
-    if (!this.#fields[field]!.nullable) throw missingValue(this.rows + 1, this.#fields[field]!.name)
+    const { name, nullable } = this.#fields[field]!
+    if (!nullable) this.#faults.add(missingValue(this.rows + 1, name))
     this.#nulls[field]!++
   }
 
@@ -54,18 +61,27 @@ export class TypedRows {
     const { name, type } = this.#fields[field]!
     if (type !== undefined) {
       // Many programs write a day as a timestamp at midnight.
-      if (type === 'date' && kind & KIND.timestamp && text.endsWith('T00:00:00')) {
+      if (type === 'date' && kind & TEXT_KIND.timestamp && text.endsWith('T00:00:00')) {
         text = text.slice(0, 10)
-        kind = KIND.date
+        kind = TEXT_KIND.date
       }
       const accepted = acceptance(type, kind, isText)
       if (accepted === 'no' || (accepted === 'look' && !acceptsValue(type, text))) {
-        throw badValue(this.rows + 1, name, text, type, isText)
+        this.#faults.add(badValue(this.rows + 1, name, text, type, isText))
       }
     }
-    if (isText) this.#texts[field]! |= kind
-    else this.#scalars[field]! |= kind
+    const kinds = isText ? this.#texts : this.#scalars
+    if (type === undefined && kind & ~kinds[field]!) this.#note(field, kind, isText, text)
+    kinds[field]! |= kind
     this.#widths[field]! += this.out.appendText(text)
+  }
+
+  /** Notes the value by which a column becomes text. */
+  #note(field: number, kind: number, isText: boolean, text: string): void {
+    const scalars = this.#scalars[field]! | (isText ? 0 : kind)
+    const texts = this.#texts[field]! | (isText ? kind : 0)
+    if (inferTyped(scalars, texts, false) === 'string')
+      this.#reasons[field] ??= textReason(this.rows + 1, text)
   }
 
   /** Writes a value that is known to be of its column's type, without a check. */
@@ -82,29 +98,30 @@ export class TypedRows {
     this.#field = 0
   }
 
-  /** The columns and the csv's description, once all rows have been written to `file`. */
+  /**
+   * The columns and the csv's description, once all rows have been written to `file`.
+   * @throws EngineError `invalid_upload` that lists the values that don't fit into their columns
+   */
   result(file: string): Rewritten {
+    this.#faults.check()
     const types = this.#targets.map(({ type, source }) => {
       return type ?? inferTyped(this.#scalars[source!]!, this.#texts[source!]!, false)
     })
     const columns: readonly Column[] = settledColumns(this.#targets, types)
-    const { longest, quotes, quotedNewlines } = this.out
+    const typeOf = new Map(this.#targets.map(({ source }, index) => [source, types[index]]))
+    // A text such as NaN makes a column text only until numbers follow.
+    const reasons = this.#reasons.map((reason, field) =>
+      typeOf.get(this.#fields[field]!.source) === 'string' ? reason : undefined,
+    )
     return {
       targets: columns.map((column, index) => ({ ...column, source: this.#targets[index]!.source })),
-      source: {
-        files: [file],
-        delimiter: String.fromCharCode(UNIT_SEPARATOR),
-        newline: 'lf',
-        header: false,
-        fields: this.#fields.length,
+      source: this.out.csv(file, {
         rows: this.rows,
         kinds: this.#scalars.map((scalars, field) => scalars | this.#texts[field]!),
         nulls: this.#nulls,
         widths: this.#widths,
-        longest,
-        quotes,
-        quotedNewlines,
-      },
+        reasons,
+      }),
     }
   }
 

@@ -2,6 +2,8 @@ import { EngineError } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
 import { kindOf, ZONED } from './text-kinds.ts'
 
+type Details = Readonly<Record<string, unknown>>
+
 const SHOWN = 60
 
 /** Quotes a value for an error message: escaped, and shortened to fit in a line. */
@@ -10,9 +12,24 @@ export function quoteValue(text: string): string {
   return text.length > SHOWN ? `${quoted}…` : quoted
 }
 
-const ARTICLE: Readonly<Record<string, string>> = { integer: 'an' }
+/** The error for a defect in the form of an upload. */
+export function malformed(message: string, details?: Details): EngineError {
+  return new EngineError('invalid_upload', message, { details })
+}
 
-/** The error for a value that its column's type does not accept. `row` counts data rows from 1. */
+/** The error for a defect of a row. Rows count from 1, without the header. */
+export function badRow(row: number, what: string, details: Details = {}): EngineError {
+  return malformed(`Row ${row}${what}`, { row, ...details })
+}
+
+/** The error for a defect of a value. */
+export function badCell(row: number, column: string, what: string, details: Details = {}): EngineError {
+  return badRow(row, `, column ${JSON.stringify(column)}: ${what}`, { column, ...details })
+}
+
+const ofType = (type: ColumnType) => `is not ${type === 'integer' ? 'an' : 'a'} ${type}`
+
+/** The error for a value that its column's type does not accept. */
 export function badValue(
   row: number,
   column: string,
@@ -20,8 +37,8 @@ export function badValue(
   type: ColumnType,
   isText = true,
 ): EngineError {
-  const message = `Row ${row}, column ${JSON.stringify(column)}: ${quoteValue(text)} is not ${ARTICLE[type] ?? 'a'} ${type}.${hint(text, type, isText)}`
-  return new EngineError('invalid_upload', message, { details: { row, column, type } })
+  const what = `${quoteValue(text)} ${ofType(type)}.${hint(text, type, isText)}`
+  return badCell(row, column, what, { type, value: text.slice(0, SHOWN) })
 }
 
 /** What would be right, where the value alone does not show it. */
@@ -37,40 +54,7 @@ function hint(text: string, type: ColumnType, isText: boolean): string {
 
 /** The error for a value out of its type's range, where the value itself can't be shown or would not help. */
 export function outOfRange(row: number, column: string, type: ColumnType): EngineError {
-  const message = `Row ${row}, column ${JSON.stringify(column)}: the value is not ${ARTICLE[type] ?? 'a'} ${type}${RANGE[type] ?? ''}.`
-  return new EngineError('invalid_upload', message, { details: { row, column, type } })
-}
-
-export const FINEST = 'Columns hold microseconds: send those, or ask for nanoseconds=truncate.'
-
-/** What to do about bytes that are not UTF-8. */
-export const OTHER_ENCODING = 'Say what it is, for example encoding=latin1, or save the file as UTF-8.'
-
-export const LATE_QUOTE = 'there is a blank before an opening quote; the quote has to come first in its field'
-export const LONE_RETURN =
-  'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted'
-
-export function tooFine(row: number, column: string): EngineError {
-  const message = `Row ${row}, column ${JSON.stringify(column)}: the time is finer than a microsecond. ${FINEST}`
-  return new EngineError('invalid_upload', message, { details: { row, column } })
-}
-
-export function dayWithTime(row: number, column: string): EngineError {
-  const message = `Row ${row}, column ${JSON.stringify(column)}: the date has a time of day. Send it as a timestamp, or at midnight.`
-  return new EngineError('invalid_upload', message, { details: { row, column } })
-}
-
-export function notUtf8(row: number, column: string): EngineError {
-  const message = `Row ${row}, column ${JSON.stringify(column)}: the text is not valid UTF-8.`
-  return new EngineError('invalid_upload', message, { details: { row, column } })
-}
-
-/** The error for a nested value that contains one out of its type's range. */
-export function outOfRangeInside(row: number, column: string): EngineError {
-  const message =
-    `Row ${row}, column ${JSON.stringify(column)}: a value within it is out of range. Dates are of the years 1 to 9999, ` +
-    'times from 00:00:00 to 23:59:59.999999, and decimals have no more digits than their type.'
-  return new EngineError('invalid_upload', message, { details: { row, column } })
+  return badCell(row, column, `the value ${ofType(type)}${RANGE[type] ?? ''}.`, { type })
 }
 
 const YEARS = ' of the years 1 to 9999'
@@ -81,12 +65,23 @@ const RANGE: Readonly<Record<string, string>> = {
   time: ' from 00:00:00 to 23:59:59.999999',
 }
 
-export function missingValue(row: number, column: string): EngineError {
-  const message = `Row ${row}, column ${JSON.stringify(column)}: a value is missing, but the column is not nullable.`
-  return new EngineError('invalid_upload', message, { details: { row, column } })
-}
+export const FINEST = 'Columns hold microseconds: send those, or ask for nanoseconds=truncate.'
 
-/** The error for any other defect in the form of an upload. */
-export function malformed(message: string, details?: Readonly<Record<string, unknown>>): EngineError {
-  return new EngineError('invalid_upload', message, { details })
+export const LATE_QUOTE = 'there is a blank before an opening quote; the quote has to come first in its field'
+export const LONE_RETURN =
+  'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted'
+
+/** Errors for values, by what is wrong with them. */
+export const tooFine = cellError(`the time is finer than a microsecond. ${FINEST}`)
+export const dayWithTime = cellError('the date has a time of day. Send it as a timestamp, or at midnight.')
+export const notUtf8 = cellError('the text is not valid UTF-8.')
+export const missingValue = cellError('a value is missing, but the column is not nullable.')
+/** For a nested value that contains one out of its type's range. */
+export const outOfRangeInside = cellError(
+  'a value within it is out of range. Dates are of the years 1 to 9999, times from 00:00:00 to 23:59:59.999999, and ' +
+    'decimals have no more digits than their type.',
+)
+
+function cellError(what: string): (row: number, column: string) => EngineError {
+  return (row, column) => badCell(row, column, what)
 }

@@ -1,4 +1,5 @@
-import { KIND } from '../text/text-kinds.ts'
+import { TEXT_KIND } from '../text/text-kinds.ts'
+import { clockText, DAY_MICROS, dayText } from '../text/value-text.ts'
 import type { NumberStyle } from './book.ts'
 
 /** A cell's text and kind, as they would be in the other text formats. */
@@ -7,7 +8,6 @@ export interface CellText {
   readonly kind: number
 }
 
-const DAY_MICROS = 86_400_000_000
 /** Days from 1899-12-30 to 1970-01-01. Excel counts from the former, except before its 29 February 1900. */
 const EPOCH_1900 = 25_569
 const EPOCH_1904 = 24_107
@@ -26,7 +26,7 @@ export function serialMoment(digits: string, style: NumberStyle, date1904: boole
   const rounded = microsOfDay(serial, digits)
   const day = Math.floor(serial) + (rounded === DAY_MICROS ? 1 : 0)
   const micros = rounded % DAY_MICROS
-  if (serial < 1 && style === 'time') return { text: clock(micros), kind: KIND.time }
+  if (serial < 1 && style === 'time') return { text: clockText(micros), kind: TEXT_KIND.time }
   if (date1904) return moment(day - EPOCH_1904, micros, style)
   if (day < 1 || day === LEAP_DAY_1900) return undefined
   return moment(day - EPOCH_1900 + (day < LEAP_DAY_1900 ? 1 : 0), micros, style)
@@ -34,22 +34,10 @@ export function serialMoment(digits: string, style: NumberStyle, date1904: boole
 
 function moment(day: number, micros: number, style: NumberStyle): CellText {
   const date = dayText(day)
-  if (style === 'date' && micros === 0) return { text: date, kind: KIND.date }
+  if (style === 'date' && micros === 0) return { text: date, kind: TEXT_KIND.date }
   return style === 'zoned'
-    ? { text: `${date}T${clock(micros)}Z`, kind: KIND.timestamptz }
-    : { text: `${date}T${clock(micros)}`, kind: KIND.timestamp }
-}
-
-let lastDay = Number.NaN
-let lastText = ''
-
-/** The text of a day. It is kept for the next call, since neighbouring cells often have the same day. */
-function dayText(day: number): string {
-  if (day !== lastDay) {
-    lastText = new Date(day * 86_400_000).toISOString().slice(0, 10)
-    lastDay = day
-  }
-  return lastText
+    ? { text: `${date}T${clockText(micros)}Z`, kind: TEXT_KIND.timestamptz }
+    : { text: `${date}T${clockText(micros)}`, kind: TEXT_KIND.timestamp }
 }
 
 /**
@@ -70,12 +58,4 @@ function microsOfDay(serial: number, digits: string): number {
   const sixteen = half(decimals + 16 - length) + told
   const written = length > 16 ? 0 : length === 16 ? sixteen : Math.max(sixteen, Math.min(5, half(decimals)))
   return Math.abs(exact - millis) <= Math.max(written, told) ? millis : micros
-}
-
-function clock(micros: number): string {
-  const seconds = Math.floor(micros / 1_000_000)
-  const fraction = micros - seconds * 1_000_000
-  const two = (value: number) => String(value).padStart(2, '0')
-  const whole = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
-  return fraction === 0 ? whole : `${whole}.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`
 }

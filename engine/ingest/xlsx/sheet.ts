@@ -1,4 +1,4 @@
-import { KIND, kindOf } from '../text/text-kinds.ts'
+import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { malformed } from '../text/value-errors.ts'
 import { TextRuns, type Workbook } from './book.ts'
 import { serialMoment } from './moments.ts'
@@ -11,6 +11,8 @@ export interface SheetCell {
   readonly text: string
   readonly kind: number
   readonly isText: boolean
+  /** The number is a whole one that a program may have rounded to a double before it wrote it. */
+  readonly rounded?: boolean
 }
 
 const MOST_ROWS = 1_048_576
@@ -21,6 +23,8 @@ const NOT_AVAILABLE = '#N/A'
 const BOOLEAN = /^(1|0|true|false)$/i
 const TRUE = /^(1|true)$/i
 const LONG_INTEGER = /^-?[1-9]\d{15,37}$/
+/** The digits that every double keeps; Excel writes no more of what people type. */
+const KEPT_DIGITS = 15
 
 /** Reads the cells of a sheet (ISO 29500-1, 18.3.1) and passes on the rows that have values, numbered from 1. */
 export class SheetParser implements XmlHandler {
@@ -34,6 +38,8 @@ export class SheetParser implements XmlHandler {
   #value: string | undefined
   #inValue = false
   #hasFormula = false
+  /** Whether a whole number was found that no double is, so that the program writes these with all digits. */
+  exactIntegers = false
   readonly #inline = new TextRuns()
 
   constructor(workbook: Workbook, onRow: (row: number, cells: readonly SheetCell[]) => void) {
@@ -84,7 +90,8 @@ export class SheetParser implements XmlHandler {
 
   #beginRow(reference: string | undefined): void {
     const row = reference === undefined ? this.#row + 1 : Number(reference)
-    if (!Number.isInteger(row) || row <= this.#row || row > MOST_ROWS) {
+    if (row > MOST_ROWS) throw malformed(`The sheet has more than ${MOST_ROWS} rows.`)
+    if (!Number.isInteger(row) || row <= this.#row) {
       throw malformed(`The sheet has a row ${String(reference)} behind row ${this.#row}.`)
     }
     this.#row = row
@@ -129,7 +136,7 @@ export class SheetParser implements XmlHandler {
       case 'b':
         if (value === undefined || value === '') return undefined
         if (!BOOLEAN.test(value)) throw this.#bad(`${JSON.stringify(value.slice(0, 40))} is not a boolean`)
-        return { column, text: TRUE.test(value) ? 'true' : 'false', kind: KIND.boolean, isText: false }
+        return { column, text: TRUE.test(value) ? 'true' : 'false', kind: TEXT_KIND.boolean, isText: false }
       case 'e':
         if (value === NOT_AVAILABLE || value === undefined) return undefined
         throw this.#bad(`the formula ended in ${value}`)
@@ -157,7 +164,11 @@ export class SheetParser implements XmlHandler {
     const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(0) : String(value)
     // Other programs write whole numbers with all digits, of which a double has only 15 to 17.
     const exact = LONG_INTEGER.test(digits) ? digits : text
-    return { column, text: exact, kind: kindOf(exact), isText: false }
+    const long =
+      !Number.isSafeInteger(value) && Number.isInteger(value) && significant(digits).length > KEPT_DIGITS
+    const rounded = long && mayBeRounded(digits, value)
+    if (long && !rounded) this.exactIntegers = true
+    return { column, text: exact, kind: kindOf(exact), isText: false, ...(rounded && { rounded }) }
   }
 
   #text(column: number, text: string): SheetCell {
@@ -171,6 +182,19 @@ export class SheetParser implements XmlHandler {
       sheetColumn: this.#column + 1,
     })
   }
+}
+
+/** The digits of a number from the first to the last that is not 0. */
+function significant(number: string): string {
+  return number.replace(/[eE].*|\D/g, '').replace(/^0+|0+$/g, '')
+}
+
+/** Whether programs that hold numbers as doubles write these digits: 16 or 17 of them, or all of the double. */
+function mayBeRounded(digits: string, value: number): boolean {
+  const written = significant(digits)
+  return [value.toPrecision(16), value.toPrecision(17), String(BigInt(value))].some(
+    (text) => significant(text) === written,
+  )
 }
 
 /** The column of a cell reference: 27 for `AB12`; -1 if it has no letters. */

@@ -2,26 +2,32 @@ import type { Parts } from '../../catalog/parts.ts'
 import type { Part } from '../../catalog/records.ts'
 import { EngineError } from '../../errors.ts'
 import type { Events } from '../../events.ts'
+import { machineError } from '../../machine-errors.ts'
 import type { Background } from '../../util/background.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import { Shared } from '../../util/shared.ts'
 import { storeUnavailable } from '../objects/object-store.ts'
 import { DamagedPart, type PartBytes, type PartStore, type RangedParts } from '../objects/part-store.ts'
 import type { FileHashes } from './file-hashes.ts'
-import { glance, type Problem } from './glance.ts'
 import type { HashOptions } from './hash.ts'
+import { type Problem, quickCheck } from './quick-check.ts'
 import { saysHttp, unreadable } from './unreadable.ts'
 
 const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
 const AT_ONCE = 2
 
-export interface IntegrityPlace {
+export interface IntegrityContext {
   readonly parts: Parts
   readonly events: Events
   readonly background: Background
   readonly files: PartStore
   readonly hashes: FileHashes
+}
+
+/** The files of parts that are pinned, in the order of the parts. */
+interface PinnedFiles extends Disposable {
+  readonly files: readonly string[]
 }
 
 /**
@@ -43,7 +49,7 @@ export class Integrity {
   readonly #seen = new Set<number>()
   #damaged: ReadonlyMap<number, string> = new Map()
 
-  constructor({ parts, events, background, files, hashes }: IntegrityPlace) {
+  constructor({ parts, events, background, files, hashes }: IntegrityContext) {
     this.#parts = parts
     this.#background = background
     this.#events = events
@@ -69,7 +75,7 @@ export class Integrity {
     if (this.#files.cache || this.#seen.has(part.id)) return file
     let problem: Problem
     try {
-      problem = glance(file, part.bytes)
+      problem = quickCheck(file, part.bytes)
     } catch (cause) {
       throw unreadableNow(part.id, cause)
     }
@@ -84,33 +90,25 @@ export class Integrity {
    */
   pin(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable> | undefined {
     return this.#files.pin(parts, signal)?.catch((error: unknown) => {
-      const part = error instanceof DamagedPart && parts.find(({ id }) => id === error.part)
-      throw part ? this.#found(part, error.problem) : error
+      throw this.#knownDamage(error, parts)
     })
+  }
+
+  /** Turns the error that one of these parts is damaged into the one for readers; gives others unchanged. */
+  #knownDamage(error: unknown, parts: readonly Part[]): unknown {
+    const part = error instanceof DamagedPart && parts.find(({ id }) => id === error.part)
+    return part ? this.#found(part, error.problem) : error
   }
 
   /**
    * Begins to read those of the parts by ranges that can be, block by block compared with their sums; undefined if there
-   * are none. The failure of the result is an EngineError.
+   * are none.
    * @throws as `pin` does
    */
   async readByRanges(parts: readonly Part[], signal?: AbortSignal): Promise<RangedParts | undefined> {
     for (const part of parts) this.file(part)
     const sumsOf = ({ id }: PartBytes) => this.#parts.blockSums(id)
-    const reading = await this.#files.ranges?.begin(parts, sumsOf, signal)
-    if (!reading) return undefined
-    const found = (error: DamagedPart) => {
-      const part = parts.find(({ id }) => id === error.part)
-      return part ? this.#found(part, error.problem) : error
-    }
-    return {
-      url: (part) => reading.url(part),
-      get failure() {
-        const { failure } = reading
-        return failure instanceof DamagedPart ? found(failure) : failure
-      },
-      [Symbol.dispose]: () => reading[Symbol.dispose](),
-    }
+    return this.#files.ranges?.begin(parts, sumsOf, signal)
   }
 
   /**
@@ -127,13 +125,17 @@ export class Integrity {
     return open.length === 0 ? undefined : this.#compare(open, signal)
   }
 
-  /** Makes parts readable and compares them, before something is made of them that stays. @throws as `pin` does */
-  async pinWhole(parts: readonly Part[], signal?: AbortSignal): Promise<Disposable | undefined> {
+  /**
+   * Makes parts readable and compares them, before something is made of them that stays. Dispose the result when their
+   * files have been read.
+   * @throws as `pin` does
+   */
+  async pinWhole(parts: readonly Part[], signal?: AbortSignal): Promise<PinnedFiles> {
     const pinned = await this.pin(parts, signal)
     try {
-      for (const part of parts) this.file(part)
+      const files = parts.map((part) => this.file(part))
       await this.whole(parts, signal)
-      return pinned
+      return { files, [Symbol.dispose]: () => pinned?.[Symbol.dispose]() }
     } catch (error) {
       pinned?.[Symbol.dispose]()
       throw error
@@ -165,7 +167,7 @@ export class Integrity {
     try {
       yield* this.#files.read(part, from, to)
     } catch (error) {
-      throw error instanceof DamagedPart ? this.#found(part, error.problem) : error
+      throw this.#knownDamage(error, [part])
     }
   }
 
@@ -191,8 +193,8 @@ export class Integrity {
   }
 
   /**
-   * Turns an error of DuckDB while it read parts into an `EngineError` if only a damaged part can explain it, and
-   * searches for that part in the background. Gives undefined for other errors.
+   * Turns an error of DuckDB while it read parts into an `EngineError` if it is a fault of the machine, or only a
+   * damaged part can explain it; then it searches for that part in the background. Gives undefined for other errors.
    * @param ranged what was read by ranges; it knows better than DuckDB why bytes were missing
    */
   unreadable(
@@ -202,8 +204,12 @@ export class Integrity {
   ): EngineError | undefined {
     if (saysHttp(error)) {
       const failure = ranged.map((reading) => reading.failure).find((one) => one !== undefined)
-      return failure instanceof EngineError ? failure : storeUnavailable(failure ?? error)
+      const known = this.#knownDamage(failure, parts)
+      return known instanceof EngineError ? known : storeUnavailable(known ?? error)
     }
+    // What could not be read is not damaged.
+    const fault = machineError(error)
+    if (fault) return fault
     const known = unreadable(error)
     if (known) {
       this.#files.distrust(parts)
@@ -211,10 +217,7 @@ export class Integrity {
         async () => {
           for (const part of parts) await this.check(part)
         },
-        (cause) =>
-          this.#events.tell('check_failed', 'Checking the rows that could not be read failed as well.', {
-            cause,
-          }),
+        this.#events.failure('check_failed', 'Checking the rows that could not be read failed as well.'),
       )
     }
     return known
@@ -231,11 +234,7 @@ export class Integrity {
   #writeLater({ id, hash }: Part, problem: Problem): void {
     this.#background.later(
       () => this.#parts.noteCheck(id, { hash, damage: problem }),
-      (cause) =>
-        this.#events.tell('check_failed', `Recording that part ${id} is damaged failed.`, {
-          part: id,
-          cause,
-        }),
+      this.#events.failure('check_failed', `Recording that part ${id} is damaged failed.`, { part: id }),
     )
   }
 
@@ -245,9 +244,7 @@ export class Integrity {
       this.#events.tell(
         'part_damaged',
         `Part ${part.id} is damaged: ${problem}. Restore its file from a backup.`,
-        {
-          part: part.id,
-        },
+        { part: part.id },
       )
     }
     if (problem === undefined && before !== undefined) {
@@ -264,7 +261,7 @@ export class Integrity {
 /** The error where the file could not be read, which says nothing about its content. */
 function unreadableNow(part: number, cause: unknown): EngineError {
   return new EngineError(
-    'storage_damaged',
+    machineError(cause)?.code ?? 'storage_failed',
     `Part ${part} of the stored rows can't be read at the moment, so the dataset can't be read either. Try again later.`,
     { cause, details: { part } },
   )

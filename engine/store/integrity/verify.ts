@@ -16,6 +16,8 @@ const NOT_OF_THE_PART: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'storage_full',
   'storage_read_only',
+  'storage_failed',
+  'too_many_open_files',
   'storage_unavailable',
 ])
 
@@ -32,37 +34,33 @@ export async function verifyStore(
   for (const { id } of records) of += (await ifThere(store.versions.current(id)))?.parts.length ?? 0
   const report = { datasets: 0, parts: 0, rows: 0, bytes: 0 }
   const problems: { dataset: number; part?: number; problem: string }[] = []
-  const ingestor = await store.ingestor()
+  const { jobs } = await store.ingestor()
   for (const record of records) {
-    const lease = await ifThere(store.read(record.id))
+    using lease = await ifThere(store.read(record.id))
     if (!lease) continue
     report.datasets += 1
-    try {
-      const { version } = lease
-      for (const part of version.parts) {
-        const wrong = (problem: string) => problems.push({ dataset: record.id, part: part.id, problem })
-        const problem = await store.integrity.check(part).catch(whyUnread)
-        if (problem !== undefined) wrong(problem)
-        else {
-          try {
-            using _ = await store.pin([part])
-            const read = await ingestor.verify(store.partFile(part))
-            if (read.rows !== part.rows) wrong(`it has ${read.rows} rows; the catalog says ${part.rows}`)
-            if (read.columns.length !== version.columns.length) {
-              wrong(`it has ${read.columns.length} columns; the catalog says ${version.columns.length}`)
-            }
-            report.rows += read.rows
-          } catch (error) {
-            if (error instanceof EngineError && NOT_OF_THE_PART.has(error.code)) throw error
-            wrong('its file can not be read')
+    const { version } = lease
+    for (const part of version.parts) {
+      const wrong = (problem: string) => problems.push({ dataset: record.id, part: part.id, problem })
+      const problem = await store.integrity.check(part).catch(whyUnread)
+      if (problem !== undefined) wrong(problem)
+      else {
+        try {
+          using _ = await store.integrity.pin([part])
+          const read = await jobs.verify({ part: store.integrity.file(part) })
+          if (read.rows !== part.rows) wrong(`it has ${read.rows} rows; the catalog says ${part.rows}`)
+          if (read.columns.length !== version.columns.length) {
+            wrong(`it has ${read.columns.length} columns; the catalog says ${version.columns.length}`)
           }
+          report.rows += read.rows
+        } catch (error) {
+          if (error instanceof EngineError && NOT_OF_THE_PART.has(error.code)) throw error
+          wrong('its file can not be read')
         }
-        report.parts += 1
-        report.bytes += part.bytes
-        onProgress?.({ parts: report.parts, of, bytes: report.bytes })
       }
-    } finally {
-      lease.release()
+      report.parts += 1
+      report.bytes += part.bytes
+      onProgress?.({ parts: report.parts, of, bytes: report.bytes })
     }
   }
   return { ...report, problems }

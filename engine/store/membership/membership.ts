@@ -1,10 +1,21 @@
 import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
-import type { Lease } from './readers.ts'
+import type { Lease } from './leases.ts'
 
 /** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset, else 0. */
 export interface Job {
   readonly kind: 'merge' | 'gc' | 'sweep'
   readonly subject: number
+}
+
+/** How a cluster is doing, as one node sees it. */
+export interface ClusterStats {
+  /** Seconds since this node last said that it lives. */
+  readonly heartbeatAge: number
+  /** Statements and transactions of this node that wait for a connection to the database. */
+  readonly waiting: number
+  /** Nodes that live, and jobs that have been due for longer than a node needs to look for them; without the database undefined. */
+  readonly nodes?: number
+  readonly overdueJobs?: number
 }
 
 /**
@@ -16,6 +27,8 @@ export interface Membership {
   start(): Promise<void>
   /** How many readers there are in this process. */
   readonly readers: number
+  /** Figures of a cluster; undefined on one machine. */
+  cluster(): Promise<ClusterStats | undefined>
   /** Keeps the version that a dataset shows now from being removed. @throws EngineError `not_found` */
   take(datasetId: number): Promise<Lease>
   /** Keeps a version that a dataset may no longer show from being removed. Undefined if it is no longer there. */

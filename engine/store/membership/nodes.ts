@@ -1,13 +1,17 @@
 import { hostname } from 'node:os'
 import { DEAD_MS, NodeTables } from '../../catalog/postgres/nodes.ts'
+import type { Keep } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
+import { within } from '../../util/under-way.ts'
 import type { Hold } from '../hold.ts'
+import { type Lease, Leases } from './leases.ts'
 import { removeDeadMarks } from './mark.ts'
-import type { Job, Membership } from './membership.ts'
-import { type Lease, Readers } from './readers.ts'
+import type { ClusterStats, Job, Membership } from './membership.ts'
 
 const BEAT_MS = 10_000
+/** How long figures may wait for the database. */
+const COUNTED_MS = 2_000
 
 /** After how many milliseconds jobs are due again that come by themselves. */
 const AGAIN: Partial<Record<Job['kind'], number>> = {
@@ -16,9 +20,10 @@ const AGAIN: Partial<Record<Job['kind'], number>> = {
   sweep: 86_400_000,
 }
 
-interface NodesPlace {
+interface NodesContext {
   readonly hold: Hold
   readonly versions: Versions
+  readonly keep: Keep
   /** Whether this process looks for jobs; a command does only what it brings about itself. */
   readonly looksForJobs: boolean
   readonly work: (job: Job) => Promise<void>
@@ -34,47 +39,59 @@ interface NodesPlace {
  * its jobs and remove what it left.
  */
 export class Nodes implements Membership {
-  readonly #place: NodesPlace
+  readonly #context: NodesContext
   readonly #id: string
   readonly #tables: NodeTables
-  readonly #readers = new Readers()
+  readonly #leases = new Leases()
   #timer: NodeJS.Timeout | undefined
   /** When the last heartbeat that succeeded was begun. */
   #heard = 0
   #isSilent = false
   #beating: Promise<void> = Promise.resolve()
   #working: Promise<void> | undefined
+  /** The jobs that this node is just trying to take. */
+  readonly #assigning = new Set<string>()
 
-  constructor(place: NodesPlace) {
-    this.#place = place
-    this.#id = place.hold.mark.id
-    this.#tables = new NodeTables(place.hold.database)
+  constructor(context: NodesContext) {
+    this.#context = context
+    this.#id = context.hold.mark.id
+    this.#tables = new NodeTables(context.hold.database, context.keep)
   }
 
   async start(): Promise<void> {
     await this.#beat()
-    if (this.#place.looksForJobs) {
+    if (this.#context.looksForJobs) {
       for (const kind of ['gc', 'sweep']) await this.#tables.expect({ kind, subject: 0 })
     }
-    this.#timer = setInterval(() => this.#tick(), BEAT_MS).unref()
+    const { database } = this.#context.hold
+    this.#timer = setInterval(() => database.unattended(() => this.#tick()), BEAT_MS).unref()
   }
 
   get readers(): number {
-    return this.#readers.total
+    return this.#leases.total
+  }
+
+  async cluster(): Promise<ClusterStats> {
+    const counted = await within(COUNTED_MS, this.#tables.count(), () => new Error('late')).catch(() => ({}))
+    return {
+      heartbeatAge: (performance.now() - this.#heard) / 1000,
+      waiting: this.#context.hold.database.waiting,
+      ...counted,
+    }
   }
 
   /** @throws EngineError `not_found`; `catalog_unavailable` if the others take this node for dead by now */
   async take(datasetId: number): Promise<Lease> {
     this.#requireHeard()
-    return this.#readers.enter(datasetId, await this.#place.versions.current(datasetId))
+    return this.#leases.take(datasetId, await this.#context.versions.current(datasetId))
   }
 
   /** @throws EngineError `catalog_unavailable` as `take` does */
   async takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
     this.#requireHeard()
     await this.#tables.prolong(datasetId, wanted.number)
-    const version = await this.#place.versions.numbered(datasetId, wanted)
-    return version && this.#readers.enter(datasetId, version)
+    const version = await this.#context.versions.numbered(datasetId, wanted)
+    return version && this.#leases.take(datasetId, version)
   }
 
   #requireHeard(): void {
@@ -87,12 +104,24 @@ export class Nodes implements Membership {
   }
 
   async assign(job: Job): Promise<void> {
-    if (AGAIN[job.kind] !== undefined) return
-    if (await this.#tables.begin(job, this.#id)) await this.#do(job)
+    const name = `${job.kind} ${job.subject}`
+    if (AGAIN[job.kind] !== undefined || this.#assigning.has(name)) return
+    this.#assigning.add(name)
+    let isMine: boolean
+    try {
+      isMine = await this.#tables.begin(job, this.#id)
+    } catch (error) {
+      // Another node is just taking it, and perhaps was cut off while it did.
+      if (!(error instanceof EngineError && error.code === 'locked')) throw error
+      isMine = false
+    } finally {
+      this.#assigning.delete(name)
+    }
+    if (isMine) await this.#do(job)
   }
 
   async forgetDead(): Promise<number> {
-    await removeDeadMarks(this.#place.hold.layout)
+    await removeDeadMarks(this.#context.hold.layout)
     return this.#tables.forgetDead()
   }
 
@@ -121,13 +150,13 @@ export class Nodes implements Membership {
         this.#isSilent = false
       },
       (cause) => {
-        if (!this.#isSilent) this.#place.onSilence(cause)
+        if (!this.#isSilent) this.#context.onSilence(cause)
         this.#isSilent = true
       },
     )
-    if (!this.#place.looksForJobs || this.#working) return
+    if (!this.#context.looksForJobs || this.#working) return
     this.#working = this.#lookForJobs()
-      .catch(this.#place.onFailure)
+      .catch(this.#context.onFailure)
       .finally(() => {
         this.#working = undefined
       })
@@ -135,7 +164,7 @@ export class Nodes implements Membership {
 
   async #beat(): Promise<void> {
     const begun = performance.now()
-    await this.#tables.beat(this.#id, `${hostname()} ${process.pid}`, this.#readers.versions)
+    await this.#tables.beat(this.#id, `${hostname()} ${process.pid}`, this.#leases.versions)
     this.#heard = begun
   }
 
@@ -150,7 +179,7 @@ export class Nodes implements Membership {
 
   async #do(job: Job): Promise<void> {
     try {
-      await this.#place.work(job)
+      await this.#context.work(job)
     } finally {
       await this.#tables.done(job, this.#id, AGAIN[job.kind])
     }

@@ -3,11 +3,11 @@ import { isUnwritable } from '../../catalog/failures.ts'
 import type { Version } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
 import type { Layout } from '../layout.ts'
+import { type Lease, Leases } from './leases.ts'
 import { removeDeadMarks } from './mark.ts'
 import type { Job, Membership } from './membership.ts'
-import { type Lease, Readers } from './readers.ts'
 
-interface ProcessesPlace {
+interface ProcessesContext {
   readonly layout: Layout
   readonly database: Database
   readonly versions: Versions
@@ -26,8 +26,8 @@ interface ProcessesPlace {
  * reading the same dataset again writes nothing.
  */
 export class Processes implements Membership {
-  readonly #place: ProcessesPlace
-  readonly #readers: Readers
+  readonly #context: ProcessesContext
+  readonly #leases: Leases
   /** Versions whose lease is in the database. */
   readonly #written = new Set<number>()
   /**
@@ -37,10 +37,10 @@ export class Processes implements Membership {
   readonly #unwritten = new Set<number>()
   #ended = false
 
-  constructor(place: ProcessesPlace) {
-    this.#place = place
-    this.#readers = new Readers((datasetId, versionId) => {
-      if (!this.#ended) place.onIdle(datasetId, versionId)
+  constructor(context: ProcessesContext) {
+    this.#context = context
+    this.#leases = new Leases((datasetId, versionId) => {
+      if (!this.#ended) context.onIdle(datasetId, versionId)
     })
   }
 
@@ -48,13 +48,15 @@ export class Processes implements Membership {
   async start(): Promise<void> {}
 
   get readers(): number {
-    return this.#readers.total
+    return this.#leases.total
   }
 
+  async cluster(): Promise<undefined> {}
+
   async take(datasetId: number): Promise<Lease> {
-    const version = await this.#place.versions.current(datasetId)
+    const version = await this.#context.versions.current(datasetId)
     if (this.#written.has(version.id) || this.#unwritten.has(version.id)) {
-      return this.#readers.enter(datasetId, version)
+      return this.#leases.take(datasetId, version)
     }
     return (await this.#lease(datasetId, (inside) => inside.current(datasetId)))!
   }
@@ -65,17 +67,17 @@ export class Processes implements Membership {
 
   /** Does the work itself: if another process on the directory does the same, only time is lost. */
   assign(job: Job): Promise<void> {
-    return this.#place.work(job)
+    return this.#context.work(job)
   }
 
   forgetDead(): Promise<number> {
-    const { layout, versions } = this.#place
+    const { layout, versions } = this.#context
     return removeDeadMarks(layout, versions)
   }
 
   async reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void> {
     await this.#settle()
-    for (const part of await this.#place.versions.reclaim()) await remove(part)
+    for (const part of await this.#context.versions.reclaim()) await remove(part)
   }
 
   end(): void {
@@ -83,7 +85,7 @@ export class Processes implements Membership {
   }
 
   leave(): Promise<void> {
-    return this.#place.versions.forgetProcess(this.#place.process)
+    return this.#context.versions.forgetProcess(this.#context.process)
   }
 
   /**
@@ -91,19 +93,19 @@ export class Processes implements Membership {
    * longer current.
    */
   async #settle(): Promise<void> {
-    const { versions, process } = this.#place
+    const { versions, process } = this.#context
     for (const id of this.#unwritten) {
-      if (this.#readers.has(id)) {
+      if (this.#leases.has(id)) {
         await versions.lease(id, process)
         this.#written.add(id)
       }
       this.#unwritten.delete(id)
     }
     for (const id of this.#written) {
-      if (this.#readers.has(id) || (await versions.isCurrent(id))) continue
+      if (this.#leases.has(id) || (await versions.isCurrent(id))) continue
       // Somebody may have begun to read while we waited. A reader that begins after this check finds no lease in
       // `#written`, and writes a new one after this one is removed.
-      if (this.#readers.has(id)) continue
+      if (this.#leases.has(id)) continue
       this.#written.delete(id)
       try {
         await versions.release(id, process)
@@ -118,7 +120,7 @@ export class Processes implements Membership {
     datasetId: number,
     find: (versions: Versions) => Promise<Version | undefined>,
   ): Promise<Lease | undefined> {
-    const { database, versions, process, onUnwritten } = this.#place
+    const { database, versions, process, onUnwritten } = this.#context
     let entered: Lease | undefined
     try {
       const lease = await database.transient(async (t) => {
@@ -129,14 +131,14 @@ export class Processes implements Membership {
         const version = await find(inside)
         if (!version) return undefined
         // Counted as a reader from now on, so that `#settle` does not remove the lease before the caller has it.
-        entered = this.#readers.enter(datasetId, version)
+        entered = this.#leases.take(datasetId, version)
         await inside.lease(version.id, process)
         return entered
       })
       if (lease) this.#written.add(lease.version.id)
       return lease
     } catch (error) {
-      entered?.release()
+      entered?.[Symbol.dispose]()
       // Reading must work even while nothing can be written. It is safe without a lease in the database: removing
       // versions needs writing, too.
       if (!isUnwritable(error)) throw error
@@ -144,7 +146,7 @@ export class Processes implements Membership {
       const version = await find(versions)
       if (!version) return undefined
       this.#unwritten.add(version.id)
-      return this.#readers.enter(datasetId, version)
+      return this.#leases.take(datasetId, version)
     }
   }
 }

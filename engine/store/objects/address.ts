@@ -1,4 +1,4 @@
-import { EngineError } from '../../errors.ts'
+import { invalidOption } from '../../errors.ts'
 
 /** The address of an S3-compatible store, and how requests to it must be made. */
 export interface S3Address {
@@ -35,14 +35,12 @@ const PREFIX = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/
 export function parseS3Address(text: string, how: Omit<S3Address, 'bucket' | 'prefix'> = {}): S3Address {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*?)\/*)?$/.exec(text) ?? []
   if (!BUCKET.test(bucket)) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       `The store must be given as s3://bucket/prefix, with the name of a bucket; this is ${JSON.stringify(text)}.`,
     )
   }
   if (path !== '' && (!PREFIX.test(path) || path.split('/').some((step) => /^\.+$/.test(step)))) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       `The prefix in ${JSON.stringify(text)} may hold letters, digits, . _ - and / between them.`,
     )
   }

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { machineError, storageError } from '../../machine-errors.ts'
 import { Shared } from '../../util/shared.ts'
-import { isStorageFull, storageError } from '../../util/storage-errors.ts'
 import { FileHashes } from '../integrity/file-hashes.ts'
 import { type Download, download } from './download.ts'
 import type { CacheStats } from './part-store.ts'
@@ -67,7 +67,7 @@ export class ObjectCache {
     this.#trim()
   }
 
-  get stats(): Omit<CacheStats, 'blockHits' | 'blockMisses'> {
+  get stats(): Pick<CacheStats, 'hits' | 'misses' | 'fetchedBytes' | 'bytes' | 'maxBytes'> {
     const [hits, misses, fetchedBytes] = [this.#hits, this.#misses, this.#fetchedBytes]
     return { hits, misses, fetchedBytes, bytes: this.#bytes, maxBytes: this.#maxBytes }
   }
@@ -181,7 +181,7 @@ export class ObjectCache {
       try {
         this.#trim()
         await fetch().catch((error: unknown) => {
-          if (!isStorageFull(error)) throw error
+          if (machineError(error)?.code !== 'storage_full') throw error
           // Other programs have filled the disk, so everything that nobody has pinned is removed to make room.
           this.#trim(0)
           return fetch()

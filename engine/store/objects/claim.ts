@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Handle } from '../../catalog/database.ts'
-import { EngineError } from '../../errors.ts'
-import { MissingObject, type ObjectStore } from './object-store.ts'
-
-/** The key of an object beside the parts, which says to which catalog they belong. */
-const MARK = 'catalog'
-const MARK_BYTES = 36
+import { type EngineError, invalidOption } from '../../errors.ts'
+import type { ObjectStore } from './object-store.ts'
+import { describe, isOwner, putStamp, readStamp, type Stamp } from './owner.ts'
 
 /** The store of objects that holds a catalog's parts. */
 export interface OwnStore {
   readonly name: string
   /** The random text that is kept in the catalog and in the store, to show that they belong together. */
   readonly mark: string
+  /** How often the store was taken over when this catalog last owned it. */
+  readonly epoch: number
+}
+
+export interface ClaimOptions {
+  /** Make this catalog the owner of the store, even if another copy of it is. */
+  readonly takeOver?: boolean | undefined
+  /** Go on if another copy of the catalog owns the store; then nothing is written or removed there. */
+  readonly mayOnlyRead?: boolean
 }
 
 /** The ids of the two rows of the table: where the parts are, and where they are being moved. */
@@ -24,28 +30,65 @@ export function ownStore(handle: Handle): Promise<OwnStore | undefined> {
 }
 
 /**
- * Makes sure that a store holds the parts of this catalog and of no other. A second catalog in the same place would
- * remove the parts of the first as leftovers. A store that was copied to another place is recognized by its mark.
+ * Makes sure that a store holds the parts of this catalog and of no other, and that this catalog owns it. A second
+ * catalog in the same place would remove the parts of the first as leftovers, and a copy of the catalog would remove
+ * parts that the original still shows. A store that was copied to another place is recognized by its mark.
  * @throws EngineError `invalid_option`, `storage_unavailable`
  */
-export async function claimStore(database: Database, objects: ObjectStore): Promise<void> {
+export async function claimStore(
+  database: Database,
+  objects: ObjectStore,
+  { takeOver = false, mayOnlyRead = false }: ClaimOptions = {},
+): Promise<void> {
   const own = await ownStore(database)
   const hasParts = (await database.get('SELECT 1 FROM parts LIMIT 1')) !== undefined
   if (!own && hasParts) {
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       `The rows lie in the data directory, not in ${objects.name}: move them there with parquetry migrate.`,
     )
   }
-  const { name, mark } = own ?? (await begin(database, objects, HERE))
+  const { name, mark, epoch } = own ?? (await begin(database, objects, HERE))
   if (!hasParts) await putMark(objects, mark)
-  else if ((await readMark(objects)) !== mark) {
-    throw new EngineError(
-      'invalid_option',
+  const found = await readStamp(objects)
+  if (found?.mark !== mark) {
+    throw invalidOption(
       `The rows of this catalog lie in ${name}, and ${objects.name} is neither that store nor a copy of it.`,
     )
   }
-  if (name !== objects.name) await write(database, HERE, { name: objects.name, mark })
+  const wanted = { mark, database: await database.identity(), epoch }
+  if (takeOver) await takeStore(database, objects, found, wanted)
+  else if (!found.database && wanted.database) await putStamp(objects, wanted, found)
+  if (name !== objects.name)
+    await database.run('UPDATE part_store SET name = ? WHERE id = ?', objects.name, HERE)
+  if (!takeOver && !mayOnlyRead) await requireOwner(database, objects, wanted)
+}
+
+/** Makes this catalog the owner. What the owner was before finds a later epoch, and writes and removes nothing more. */
+async function takeStore(
+  database: Database,
+  objects: ObjectStore,
+  found: Stamp & { readonly tag: string },
+  wanted: Stamp,
+): Promise<void> {
+  const epoch = Math.max(found.epoch, wanted.epoch) + 1
+  if (!(await putStamp(objects, { ...wanted, epoch }, found))) {
+    throw invalidOption(
+      `${objects.name} was just taken over by another process. If that is a node of this database, start without --take-over.`,
+    )
+  }
+  await database.run('UPDATE part_store SET epoch = ? WHERE id = ?', epoch, HERE)
+}
+
+async function requireOwner(database: Database, objects: ObjectStore, wanted: Stamp): Promise<void> {
+  const found = await readStamp(objects)
+  // Another node of this database may have taken the store over meanwhile.
+  const { epoch = 0 } = (await ownStore(database)) ?? {}
+  if (!found || isOwner(found, { ...wanted, epoch })) return
+  throw invalidOption(
+    `${objects.name} belongs to another copy of this catalog (${describe(found)}; this is ` +
+      `${describe({ ...wanted, epoch })}), and two would remove each other's rows. Give a copy a store of its own. If this ` +
+      'catalog replaces the other one, start one node with --take-over.',
+  )
 }
 
 /**
@@ -67,16 +110,17 @@ export async function settleIn(handle: Handle, where: 'target' | 'directory'): P
 }
 
 function read(handle: Handle, row: number): Promise<OwnStore | undefined> {
-  return handle.get<OwnStore>('SELECT name, mark FROM part_store WHERE id = ?', row)
+  return handle.get<OwnStore>('SELECT name, mark, epoch FROM part_store WHERE id = ?', row)
 }
 
-async function write(handle: Handle, row: number, { name, mark }: OwnStore): Promise<void> {
+async function write(handle: Handle, row: number, { name, mark, epoch }: OwnStore): Promise<void> {
   await handle.run(
-    `INSERT INTO part_store (id, name, mark) VALUES (?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET name = excluded.name, mark = excluded.mark`,
+    `INSERT INTO part_store (id, name, mark, epoch) VALUES (?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, mark = excluded.mark, epoch = excluded.epoch`,
     row,
     name,
     mark,
+    epoch,
   )
 }
 
@@ -85,13 +129,13 @@ async function write(handle: Handle, row: number, { name, mark }: OwnStore): Pro
  * is only in the store would belong to no catalog.
  */
 async function begin(database: Database, objects: ObjectStore, row: number): Promise<OwnStore> {
-  if ((await readMark(objects)) !== undefined) {
+  if (await readStamp(objects)) {
     // Another node of the same catalog may have written both since the catalog was read; then the marks are equal.
     const written = await read(database, row)
     if (written) return written
     throw belongsToAnother(objects)
   }
-  const store = { name: objects.name, mark: randomUUID() }
+  const store = { name: objects.name, mark: randomUUID(), epoch: 0 }
   // Another process on the same catalog may do this at the same moment. Then the mark that was written first is used.
   if (row === TARGET) await write(database, row, store)
   else
@@ -106,23 +150,13 @@ async function begin(database: Database, objects: ObjectStore, row: number): Pro
 
 /** Writes the mark into a store that has none. @throws EngineError `invalid_option` if the store has another mark */
 async function putMark(objects: ObjectStore, mark: string): Promise<void> {
-  const found = await readMark(objects)
-  if (found === undefined) await objects.put(MARK, { data: Buffer.from(mark) }, { onlyNew: true })
-  if ((found ?? (await readMark(objects))) !== mark) throw belongsToAnother(objects)
-}
-
-async function readMark(objects: ObjectStore): Promise<string | undefined> {
-  try {
-    return Buffer.from(await objects.get(MARK, 0, MARK_BYTES)).toString()
-  } catch (error) {
-    if (error instanceof MissingObject) return undefined
-    throw error
-  }
+  const found = await readStamp(objects)
+  if (!found) await putStamp(objects, { mark, database: undefined, epoch: 0 })
+  if ((found ?? (await readStamp(objects)))?.mark !== mark) throw belongsToAnother(objects)
 }
 
 function belongsToAnother({ name }: ObjectStore): EngineError {
-  return new EngineError(
-    'invalid_option',
+  return invalidOption(
     `${name} holds the rows of another catalog. Name another prefix, or restore the catalog that belongs to it.`,
   )
 }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
 import { EngineError } from '../../errors.ts'
 
 const READ_BYTES = 256 << 10
@@ -10,14 +10,13 @@ export async function* fileBytes(
   to: number,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  await using handle = await open(file)
-  for (let at = from; at < to; ) {
+  let left = to - from
+  if (left <= 0) return
+  const pieces = createReadStream(file, { start: from, end: to - 1, highWaterMark: READ_BYTES })
+  for await (const piece of pieces as AsyncIterable<Uint8Array>) {
     signal?.throwIfAborted()
-    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafeSlow(Math.min(READ_BYTES, to - at)), {
-      position: at,
-    })
-    if (bytesRead === 0) throw new EngineError('storage_damaged', 'A part of the stored rows is cut off.')
-    at += bytesRead
-    yield buffer.subarray(0, bytesRead)
+    left -= piece.byteLength
+    yield piece
   }
+  if (left > 0) throw new EngineError('storage_damaged', 'A part of the stored rows is cut off.')
 }

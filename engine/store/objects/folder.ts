@@ -1,7 +1,7 @@
 import { opendir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { glance } from '../integrity/glance.ts'
 import { type HashOptions, hashFile } from '../integrity/hash.ts'
+import { quickCheck } from '../integrity/quick-check.ts'
 import { sync } from '../sync.ts'
 import { fileBytes } from './file-bytes.ts'
 import { DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
@@ -63,7 +63,7 @@ export class FolderParts implements PartStore {
 
   async hash({ id, bytes }: PartBytes, options: HashOptions = {}): Promise<string> {
     const file = this.target(id)
-    const problem = glance(file, bytes)
+    const problem = quickCheck(file, bytes)
     if (problem !== undefined) throw new DamagedPart(id, problem)
     return hashFile(file, options)
   }
@@ -93,6 +93,8 @@ export class FolderParts implements PartStore {
   }
 
   async endUnfinished(): Promise<void> {}
+
+  readonly isLost = false
 
   async answers(): Promise<void> {}
 

@@ -1,12 +1,14 @@
 import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../../catalog/database.ts'
-import { EngineError } from '../../errors.ts'
+import { invalidOption } from '../../errors.ts'
+import type { Events } from '../../events.ts'
 import type { Layout } from '../layout.ts'
 import { parseS3Address } from './address.ts'
-import { claimStore, ownStore } from './claim.ts'
+import { type ClaimOptions, claimStore, ownStore } from './claim.ts'
 import { FolderParts } from './folder.ts'
 import type { ObjectStore } from './object-store.ts'
+import { OwnedStore } from './owner.ts'
 import type { PartStore } from './part-store.ts'
 import { RemoteParts } from './remote.ts'
 import { S3Store } from './s3.ts'
@@ -35,7 +37,7 @@ export interface WhereItIs {
   readonly whereItIs: Omit<ObjectStoreOptions, 'address'>
 }
 
-export interface Place {
+export interface PartsContext {
   readonly layout: Layout
   readonly database: Database
   /** A folder that only this process uses. */
@@ -58,24 +60,32 @@ export function openObjects({ address, endpoint, region, pathStyle }: ObjectStor
  * catalog; `storage_unavailable`
  */
 export async function openParts(
-  place: Place,
+  context: PartsContext,
   where: ObjectStoreOptions | WhereItIs | undefined,
+  events: Events,
+  claim: ClaimOptions,
 ): Promise<PartStore> {
-  const { layout, database } = place
+  const { layout, database } = context
   const store = await ownStore(database)
   const options = where && 'whereItIs' in where ? store && { ...where.whereItIs, address: store.name } : where
   if (!options) {
     if (!store || where) return new FolderParts(layout.parts)
-    throw new EngineError(
-      'invalid_option',
+    throw invalidOption(
       `The rows of ${layout.directory} lie in ${store.name}: name it (--store, PARQUETRY_STORE), or bring them back ` +
         'with parquetry migrate.',
     )
   }
   const objects = openObjects(options)
   try {
-    await claimStore(database, objects)
-    return remoteParts(place, objects, options)
+    // Rows that are moved away are only read.
+    const isMoving = where !== undefined && 'whereItIs' in where
+    await claimStore(database, objects, isMoving ? { mayOnlyRead: true } : claim)
+    const owned = new OwnedStore(objects, {
+      identity: await database.identity(),
+      own: () => ownStore(database),
+      onLost: ({ message }) => events.tell('writes_stopped', message),
+    })
+    return remoteParts(context, owned, options)
   } catch (error) {
     objects.close()
     throw error
@@ -83,8 +93,12 @@ export async function openParts(
 }
 
 /** Parts in a store of objects that belongs to the catalog, or to which the parts are being moved. */
-export function remoteParts(place: Place, objects: ObjectStore, options: ObjectStoreOptions): PartStore {
-  const { layout, temporary, role } = place
+export function remoteParts(
+  context: PartsContext,
+  objects: ObjectStore,
+  options: ObjectStoreOptions,
+): PartStore {
+  const { layout, temporary, role } = context
   const folder = join(role === 'server' ? layout.directory : temporary, 'cache')
   return new RemoteParts(objects, {
     writing: temporary,

@@ -1,6 +1,6 @@
 import type { Part } from '../../catalog/records.ts'
 import type { HashOptions } from '../integrity/hash.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectStore, RequestStats } from './object-store.ts'
 
 /** What is needed to find the bytes of a part and to check them. */
 export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
@@ -14,7 +14,7 @@ export interface FoundPart {
   readonly bytes: number
 }
 
-export interface CacheStats {
+export interface CacheStats extends RequestStats {
   /** How many of the parts that readers wanted were in the cache, and how many were not. */
   readonly hits: number
   readonly misses: number
@@ -112,8 +112,13 @@ export interface PartStore {
   setAside(names: readonly string[], folder: () => string): Promise<string>
   /** Removes uploads that crashes have left unfinished, which `list` doesn't show. */
   endUnfinished(): Promise<void>
-  /** Resolves if the store can be reached. A result is used again for some seconds, so it may be called often. */
-  answers(): Promise<void>
+  /**
+   * Resolves if the store can be reached and is ours.
+   * @param oldest how many milliseconds ago that may have been found; by default some seconds
+   */
+  answers(oldest?: number): Promise<void>
+  /** Whether the store turned out to belong to another catalog, so that nothing is written or removed there. */
+  readonly isLost: boolean
   /** The store of objects in which the parts are; undefined if they are in a folder. */
   readonly objects: ObjectStore | undefined
   /** The address of a part for other programs. */

@@ -1,23 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { EngineError } from '../../errors.ts'
-import { POOL_THREADS } from '../../util/pool-threads.ts'
 import { type HashOptions, hashOf } from '../integrity/hash.ts'
 import { type Cacheable, ObjectCache } from './cache.ts'
 import { WrongBytes } from './download.ts'
 import { fileBytes } from './file-bytes.ts'
 import { FolderParts } from './folder.ts'
 import { urlIn } from './object-manifests.ts'
-import { MissingObject, type ObjectStore, storeUnavailable } from './object-store.ts'
-import {
-  type CacheStats,
-  DamagedPart,
-  type FoundPart,
-  type PartBytes,
-  type PartRanges,
-  type PartStore,
-  type RangedParts,
-} from './part-store.ts'
+import { MissingObject, type ObjectStore } from './object-store.ts'
+import { type CacheStats, DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
 import { Ranges } from './ranges/ranges.ts'
 
 export interface RemoteOptions {
@@ -30,16 +20,12 @@ export interface RemoteOptions {
 
 /** An upload that was begun longer ago than this is taken for abandoned. */
 const LONGEST_UPLOAD_MS = 86_400_000
-/** How long the store may take to answer whether it is reachable, and for how long the answer is used again. */
+/** For how long the answer is used again that the store can be reached. */
 const ANSWER_MS = 5_000
 const MISSING = 'its object is missing or too short'
 const PREFIX = 'parts/'
 /** How many characters of its hash are in a part's name: 132 bits of BLAKE2b. */
 const NAMED = 22
-/** Half of the threads that wait in DuckDB may wait for ranges; the others are left to what must go on meanwhile. */
-const MOST_RANGE_READINGS = Math.floor(POOL_THREADS / 2)
-/** The most parts that one reading reads by ranges; others are fetched. */
-const MOST_RANGED = 100
 /** The most bytes that one request of `read` asks for. */
 const RANGE_BYTES = 2 * 2 ** 20
 
@@ -51,11 +37,9 @@ export class RemoteParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
   readonly objects: ObjectStore
+  readonly ranges: Ranges | undefined
   readonly #writing: FolderParts
   readonly #cache: ObjectCache
-  readonly #ranges: Ranges | undefined
-  readonly #httpfs: string | undefined
-  #asked: { readonly at: number; readonly answer: Promise<void> } | undefined
 
   constructor(objects: ObjectStore, { writing, cache, httpfs }: RemoteOptions) {
     this.name = objects.name
@@ -66,59 +50,16 @@ export class RemoteParts implements PartStore {
     this.#cache = new ObjectCache(cache.folder, cache.maxBytes, async (name, from, to, signal) =>
       objects.get(PREFIX + name, from, to, signal),
     )
-    this.#httpfs = httpfs
-    this.#ranges = httpfs === undefined ? undefined : new Ranges(this.#cache, MOST_RANGE_READINGS)
+    this.ranges = httpfs === undefined ? undefined : new Ranges(httpfs, this.#cache, cacheable, damage)
+  }
+
+  get isLost(): boolean {
+    return this.objects.isLost
   }
 
   get cache(): CacheStats {
-    const { hits: blockHits, misses: blockMisses } = this.#ranges?.stats ?? { hits: 0, misses: 0 }
-    return { ...this.#cache.stats, blockHits, blockMisses }
-  }
-
-  get ranges(): PartRanges | undefined {
-    const ranges = this.#ranges
-    const httpfs = this.#httpfs
-    if (!ranges || httpfs === undefined) return undefined
-    return {
-      httpfs,
-      open: () => ranges.open(),
-      begin: (parts, sumsOf, signal) => this.#beginRanges(ranges, parts, sumsOf, signal),
-      close: () => ranges.close(),
-    }
-  }
-
-  async #beginRanges(
-    ranges: Ranges,
-    parts: readonly PartBytes[],
-    sumsOf: (part: PartBytes) => Promise<string | null>,
-    signal: AbortSignal | undefined,
-  ): Promise<RangedParts | undefined> {
-    if (!ranges.hasRoom) return undefined
-    const names = new Map<number, string>()
-    for (const part of parts) {
-      if (names.size === MOST_RANGED) break
-      const object = cacheable(part)
-      if (this.#cache.has(object)) continue
-      const sums = ranges.knows(object.name) ? undefined : await sumsOf(part)
-      if (sums === null) continue
-      if (sums !== undefined) ranges.learn(object, sums)
-      names.set(part.id, object.name)
-    }
-    signal?.throwIfAborted()
-    // Meanwhile other readings may have had so many objects remembered that some of these were forgotten.
-    for (const [id, name] of names) if (!ranges.knows(name)) names.delete(id)
-    if (names.size === 0 || !ranges.hasRoom) return undefined
-    const reading = ranges.begin([...names.values()], signal)
-    return {
-      url({ id }) {
-        const name = names.get(id)
-        return name === undefined ? undefined : reading.url(name)
-      },
-      get failure() {
-        return reading.failure === undefined ? undefined : damage(reading.failure, parts)
-      },
-      [Symbol.dispose]: () => reading[Symbol.dispose](),
-    }
+    const { hits: blockHits, misses: blockMisses } = this.ranges?.stats ?? { hits: 0, misses: 0 }
+    return { ...this.#cache.stats, blockHits, blockMisses, ...this.objects.requests }
   }
 
   target(id: number): string {
@@ -202,7 +143,7 @@ export class RemoteParts implements PartStore {
 
   #drop(name: string): void {
     this.#cache.drop(name)
-    this.#ranges?.forget(name)
+    this.ranges?.forget(name)
   }
 
   /** Removes a part. One without a hash was never stored, so only its local file may exist. */
@@ -235,25 +176,14 @@ export class RemoteParts implements PartStore {
     await this.objects.endUploads(PREFIX, new Date(Date.now() - LONGEST_UPLOAD_MS))
   }
 
-  answers(): Promise<void> {
-    if (!this.#asked || Date.now() - this.#asked.at > ANSWER_MS) {
-      // Whether there is such an object doesn't matter.
-      const answer = this.objects.head('catalog', AbortSignal.timeout(ANSWER_MS)).then(() => {}, unavailable)
-      this.#asked = { at: Date.now(), answer }
-      answer.catch(() => {})
-    }
-    return this.#asked.answer
+  answers(oldest = ANSWER_MS): Promise<void> {
+    return this.objects.answers(oldest)
   }
 
   async close(): Promise<void> {
-    await this.#ranges?.close()
+    await this.ranges?.close()
     this.objects.close()
   }
-}
-
-/** Treats a store that didn't answer in time like one that can't be reached. */
-function unavailable(error: unknown): never {
-  throw error instanceof EngineError ? error : storeUnavailable(error)
 }
 
 function cacheable({ id, bytes, hash }: PartBytes): Cacheable {

@@ -1,5 +1,9 @@
-import { open, stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type * as Sdk from '@aws-sdk/client-s3'
+import type { Upload } from '@aws-sdk/lib-storage'
+import { EngineError } from '../../errors.ts'
 import { Opened } from '../../util/opened.ts'
 import { nameOf, type S3Address, s3Requests } from './address.ts'
 import {
@@ -10,22 +14,27 @@ import {
   type StoredObject,
   storeUnavailable,
 } from './object-store.ts'
-import { persistently } from './persistence.ts'
-import { type Connection, md5, PIECE_BYTES, putPieces } from './s3-pieces.ts'
+import { persistently, RETRIES } from './persistence.ts'
 
 export interface S3Deadlines {
   /** Milliseconds to open a connection. */
   readonly connect: number
   /** Milliseconds without a byte in either direction. */
   readonly idle: number
-  /** Milliseconds for one request and its answer. */
+  /** Milliseconds for a request and its answer with all attempts, and a second for each megabyte that is sent. */
   readonly request: number
 }
 
-const DEADLINES: S3Deadlines = { connect: 3_000, idle: 20_000, request: 60_000 }
-/** How often the SDK sends a request in all, if it fails by a 5xx, throttling or a broken connection. */
-const ATTEMPTS = 3
+const DEADLINES: S3Deadlines = { connect: 2_000, idle: 5_000, request: 15_000 }
+const SENT_IN_MS = 1_000 / 2 ** 20
 const CONNECTIONS = 64
+/** Larger objects are sent in pieces of this size. A piece that fails is sent again by itself. */
+const PIECE_BYTES = 16 * 2 ** 20
+/** How many pieces of one object are sent at once. Each is in memory. */
+const PIECES_AT_ONCE = 4
+/** The most pieces that S3 allows for an object (S3 User Guide, "multipart upload limits"). */
+const MOST_PIECES = 10_000
+const READ_BYTES = 2 ** 20
 
 /**
  * A bucket of Amazon's S3 or of a compatible store. Each piece is sent with its MD5, and every such store compares it
@@ -35,6 +44,8 @@ const CONNECTIONS = 64
  */
 export class S3Store implements ObjectStore {
   readonly name: string
+  readonly isLost = false
+  readonly requests = { requests: 0, failedRequests: 0, requestSeconds: 0 }
   readonly #address: S3Address
   readonly #deadlines: S3Deadlines
   readonly #connection = new Opened(() => this.#connect())
@@ -49,11 +60,12 @@ export class S3Store implements ObjectStore {
 
   async put(key: string, body: ObjectBody, options: PutOptions = {}): Promise<'stored' | 'there'> {
     const { signal } = options
-    const conditional = options.onlyNew === true && this.#conditional
+    const condition = this.#conditional ? conditionOf(options) : undefined
+    const conditional = condition !== undefined
     // A conflict with another upload of the same key passes: the next attempt finds the object of the other one.
     const isConflict = (error: unknown) => conditional && isStatus(error, 409)
     try {
-      await persistently(() => this.#put(key, body, conditional, signal), isConflict, signal)
+      await persistently(() => this.#put(key, body, condition, signal), isConflict, signal)
       return 'stored'
     } catch (error) {
       if (conditional && isStatus(error, 412)) return 'there'
@@ -65,32 +77,53 @@ export class S3Store implements ObjectStore {
     }
   }
 
-  async #put(key: string, body: ObjectBody, onlyNew: boolean, signal?: AbortSignal): Promise<void> {
+  async #put(
+    key: string,
+    body: ObjectBody,
+    condition: Condition | undefined,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const { client, Upload } = await this.#connection.get()
     const bytes = 'file' in body ? (await stat(body.file)).size : body.data.byteLength
-    const at = { ...this.#at(key), ...(onlyNew && { IfNoneMatch: '*' }) }
-    if ('file' in body && bytes > PIECE_BYTES) {
-      await putPieces(await this.#connection.get(), at, body.file, bytes, signal)
-      return
+    const deadline = this.#deadline(signal, bytes)
+    const abortController = new AbortController()
+    const abort = () => abortController.abort()
+    deadline.addEventListener('abort', abort)
+    try {
+      signal?.throwIfAborted()
+      // If this fails, the store removes the pieces; if it is down by then, `endUploads` does so later.
+      const upload = new Upload({
+        client,
+        abortController,
+        partSize: Math.max(PIECE_BYTES, Math.ceil(bytes / MOST_PIECES)),
+        queueSize: PIECES_AT_ONCE,
+        params: {
+          ...this.#at(key),
+          ...condition,
+          Body: 'file' in body ? createReadStream(body.file, { highWaterMark: READ_BYTES }) : body.data,
+        },
+      })
+      await upload.done()
+    } finally {
+      deadline.removeEventListener('abort', abort)
     }
-    const data = 'file' in body ? await readAll(body.file, bytes) : body.data
-    await this.#send((sdk) => new sdk.PutObjectCommand({ ...at, Body: data, ContentMD5: md5(data) }), signal)
   }
 
   async get(key: string, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const deadline = this.#deadline(signal)
     try {
-      return await persistently(() => this.#get(key, from, to, signal), isBroken, signal)
+      return await persistently(() => this.#get(key, from, to, deadline), isBroken, deadline)
     } catch (error) {
       if (isStatus(error, 404) || isStatus(error, 416)) throw missing(key, error)
       throw failure(error, signal)
     }
   }
 
-  async #get(key: string, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const deadline = AbortSignal.timeout(this.#deadlines.request)
+  async #get(key: string, from: number, to: number, signal: AbortSignal): Promise<Uint8Array> {
     const range = `bytes=${from}-${to - 1}`
     const answer = await this.#send(
       (sdk) => new sdk.GetObjectCommand({ ...this.#at(key), Range: range }),
-      signal ? AbortSignal.any([signal, deadline]) : deadline,
+      signal,
     )
     const bytes = await answer.Body!.transformToByteArray()
     // If an object ends before the range does, S3 answers with the bytes that exist.
@@ -100,9 +133,24 @@ export class S3Store implements ObjectStore {
     return bytes
   }
 
+  async read(key: string) {
+    const deadline = this.#deadline()
+    const read = async () => {
+      const { Body, ETag = '' } = await this.#send((sdk) => new sdk.GetObjectCommand(this.#at(key)), deadline)
+      return { data: await Body!.transformToByteArray(), tag: ETag }
+    }
+    try {
+      return await persistently(read, isBroken, deadline)
+    } catch (error) {
+      if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
+      throw failure(error)
+    }
+  }
+
   async head(key: string, signal?: AbortSignal): Promise<{ bytes: number } | undefined> {
     try {
-      const found = await this.#send((sdk) => new sdk.HeadObjectCommand(this.#at(key)), signal)
+      const head = (sdk: typeof Sdk) => new sdk.HeadObjectCommand(this.#at(key))
+      const found = await this.#send(head, this.#deadline(signal))
       return { bytes: found.ContentLength ?? 0 }
     } catch (error) {
       if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
@@ -136,7 +184,7 @@ export class S3Store implements ObjectStore {
 
   async #list(input: Sdk.ListObjectsV2CommandInput, signal?: AbortSignal) {
     try {
-      return await this.#send((sdk) => new sdk.ListObjectsV2Command(input), signal)
+      return await this.#send((sdk) => new sdk.ListObjectsV2Command(input), this.#deadline(signal))
     } catch (error) {
       throw failure(error, signal)
     }
@@ -162,6 +210,11 @@ export class S3Store implements ObjectStore {
     return ended
   }
 
+  /** Whether there is such an object doesn't matter. */
+  async answers(): Promise<void> {
+    await this.head('catalog')
+  }
+
   close(): void {
     void this.#connection.present().then((connection) => connection?.client.destroy())
   }
@@ -172,40 +225,87 @@ export class S3Store implements ObjectStore {
 
   async #send<Input extends Sdk.ServiceInputTypes, Output extends Sdk.ServiceOutputTypes>(
     command: (sdk: typeof Sdk) => SentCommand<Input, Output>,
-    signal?: AbortSignal,
+    signal: AbortSignal = this.#deadline(),
   ): Promise<Output> {
     const { sdk, client } = await this.#connection.get()
-    return client.send(command(sdk), signal ? { abortSignal: signal } : {})
+    return client.send(command(sdk), { abortSignal: signal })
+  }
+
+  #deadline(signal?: AbortSignal, sent = 0): AbortSignal {
+    const deadline = AbortSignal.timeout(this.#deadlines.request + Math.ceil(sent * SENT_IN_MS))
+    return signal ? AbortSignal.any([signal, deadline]) : deadline
   }
 
   async #connect(): Promise<Connection> {
     // Loaded only here, so that programs with rows in a folder do not spend time on it.
-    const sdk = await import('@aws-sdk/client-s3')
+    const [sdk, { Upload }] = await Promise.all([
+      import('@aws-sdk/client-s3'),
+      import('@aws-sdk/lib-storage'),
+    ])
     const { endpoint, region, pathStyle = false } = s3Requests(this.#address)
-    const { connect, idle, request } = this.#deadlines
+    const { connect, idle } = this.#deadlines
     const client = new sdk.S3Client({
       forcePathStyle: pathStyle,
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      maxAttempts: ATTEMPTS,
+      retryStrategy: RETRIES,
       requestHandler: {
         connectionTimeout: connect,
         socketTimeout: idle,
-        requestTimeout: request,
-        throwOnRequestTimeout: true,
         httpAgent: { keepAlive: true, maxSockets: CONNECTIONS },
         httpsAgent: { keepAlive: true, maxSockets: CONNECTIONS },
       },
       ...(endpoint !== undefined && { endpoint }),
       ...(region !== undefined && { region }),
     })
-    return { sdk, client }
+    client.middlewareStack.add(
+      (next) => (args) => {
+        const { input } = args
+        if (!('Body' in input && input.Body instanceof Uint8Array)) return next(args)
+        // RFC 1864. Of a large object, these are the bytes of one piece.
+        const ContentMD5 = createHash('md5').update(input.Body).digest('base64')
+        return next({ ...args, input: { ...input, ContentMD5 } })
+      },
+      { step: 'initialize' },
+    )
+    client.middlewareStack.add((next) => (args) => this.#counted(() => next(args)), {
+      step: 'finalizeRequest',
+      priority: 'low',
+    })
+    return { sdk, client, Upload }
+  }
+
+  async #counted<T>(request: () => Promise<T>): Promise<T> {
+    const begun = performance.now()
+    this.requests.requests += 1
+    try {
+      return await request()
+    } catch (error) {
+      if (!ANSWERS.some((status) => isStatus(error, status))) this.requests.failedRequests += 1
+      throw error
+    } finally {
+      this.requests.requestSeconds += (performance.now() - begun) / 1000
+    }
   }
 }
+
+/** Statuses that answer a question: there is no such object, the condition is not met, the range is behind its end. */
+const ANSWERS = [404, 409, 412, 416]
 
 type SentCommand<Input extends Sdk.ServiceInputTypes, Output extends Sdk.ServiceOutputTypes> = Parameters<
   typeof Sdk.S3Client.prototype.send<Input, Output>
 >[0]
+
+/** Conditions of a PUT in the SDK's words. */
+interface Condition {
+  readonly IfNoneMatch?: string
+  readonly IfMatch?: string
+}
+
+function conditionOf({ onlyNew, replaces }: PutOptions): Condition | undefined {
+  if (replaces !== undefined) return { IfMatch: replaces }
+  return onlyNew ? { IfNoneMatch: '*' } : undefined
+}
 
 /** The error that an answer ended before all of it had arrived. */
 class HalfAnswer extends Error {
@@ -214,11 +314,10 @@ class HalfAnswer extends Error {
   }
 }
 
-async function readAll(file: string, bytes: number): Promise<Uint8Array> {
-  await using handle = await open(file)
-  const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafeSlow(bytes), 0, bytes, 0)
-  if (bytesRead < bytes) throw new Error(`${file} has become shorter while it was read`)
-  return buffer
+interface Connection {
+  readonly sdk: typeof Sdk
+  readonly client: Sdk.S3Client
+  readonly Upload: typeof Upload
 }
 
 function isStatus(error: unknown, status: number): boolean {
@@ -244,5 +343,12 @@ function failure(error: unknown, signal?: AbortSignal): unknown {
   const { code, path } = error as NodeJS.ErrnoException
   // If a local file can't be read, the store is not to blame.
   if (error instanceof MissingObject || (code !== undefined && path !== undefined)) return error
+  if (isStatus(error, 401) || isStatus(error, 403)) {
+    const { name } = error as Error
+    const message =
+      `The store of the rows rejects this server's credentials (${name}). Nothing was changed; whoever runs the server ` +
+      'has to correct them.'
+    return new EngineError('storage_unavailable', message, { cause: error })
+  }
   return storeUnavailable(error)
 }

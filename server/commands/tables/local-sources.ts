@@ -35,7 +35,12 @@ export function localSources({ engine, config }: Workplace): Pick<Tables, 'sourc
         const record = await (await engine.dataset(id)).record()
         if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
         const accountId = await ownerOf(services, record.repositoryId)
-        const { done } = await services.refresher.follow({ datasetId: id, accountId, ...wanted })
+        const { done } = await services.refresher.follow({
+          datasetId: id,
+          accountId,
+          address: null,
+          ...wanted,
+        })
         await done
         return sourceRecord((await sources.get(id))!)
       } finally {

@@ -2,7 +2,14 @@ import { openAsBlob } from 'node:fs'
 import { Readable } from 'node:stream'
 import { Client } from '../../client/index.ts'
 import { type LineFormat, resumedRows } from './resumed-rows.ts'
-import type { Asked, Manner, Source, Tables, WriteOptions } from './tables.ts'
+import {
+  type ExportOptions,
+  type ImportedFile,
+  MOST_VERSIONS,
+  type Tables,
+  type WriteMode,
+  type WriteOptions,
+} from './tables.ts'
 
 /** Formats that can be cut between two rows and joined again. */
 const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
@@ -16,25 +23,39 @@ export function remoteTables(url: string, key: string): Tables {
     repositories: () => client.repositories.list(),
     datasets: () => client.datasets.list(),
     createRepository: (fields) => client.repositories.create(fields),
+    members: (id) => client.repositories.members(id),
+    setMember: (id, account, permission) => client.repositories.setMember(id, account, permission),
+    removeMember: (id, account) => client.repositories.removeMember(id, account),
     createDataset: (fields) => client.datasets.create(fields),
     deleteDataset: (id) => client.datasets.delete(id),
+    dataset: (id) => client.datasets.get(id),
+    async describe(id, fields) {
+      await client.datasets.patch(id, fields)
+    },
     source: (id) => client.datasets.source(id),
     follow: (id, fields) => client.datasets.follow(id, fields),
     unfollow: (id) => client.datasets.unfollow(id),
-    async write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions) {
-      const { from, format, gzip, manner } = source
+    async write(id: number, mode: WriteMode, file: ImportedFile, options: WriteOptions) {
+      const { from, format, gzip, options: reading } = file
       const counted = new Client({ url, key, fetch: countingFetch(options) })
       // A file can be sent again after a broken connection, but a pipe can't be read a second time.
       const body = 'file' in from ? await openAsBlob(from.file) : from
-      return counted.datasets[mode](id, { format, gzip, body, options: manner }, { signal: options.signal })
+      const upload = { format, gzip, body, options: reading }
+      const { signal, note, on } = options
+      return counted.datasets[mode](id, upload, { signal, note, ...(on && { on }) })
     },
-    async *read(id, format, asked: Asked & Manner, signal) {
+    versions: (id) => client.datasets.versions(id, { limit: MOST_VERSIONS }),
+    restore: (id, version, note) =>
+      client.datasets.restore(id, version, { ...(note !== undefined && { note }) }),
+    async *sql(text, format, options, signal) {
+      yield* await client.sql(text, format, { ...options, signal })
+    },
+    async *read(id, format, options: ExportOptions, signal) {
       if (LINES.has(format)) {
-        yield* resumedRows(client, id, format as LineFormat, asked, signal)
+        yield* resumedRows(client, id, format as LineFormat, options, signal)
         return
       }
-      const { orderby: orderBy, ...rest } = asked
-      yield* await client.datasets.download(id, format, { ...rest, orderBy, signal })
+      yield* await client.datasets.download(id, format, { ...options, signal })
     },
   }
 }

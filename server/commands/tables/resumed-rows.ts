@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, ParquetryError } from '../../client/index.ts'
 import { RowCutter } from './row-cutter.ts'
-import type { Asked, Manner } from './tables.ts'
+import type { ExportOptions } from './tables.ts'
 
 export type LineFormat = 'csv' | 'tsv' | 'ndjson'
 
@@ -19,10 +19,10 @@ export async function* resumedRows(
   client: Client,
   id: number,
   format: LineFormat,
-  { orderby: orderBy, skip, top, last, ...question }: Asked & Manner,
+  { skip, top, last, ...others }: ExportOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const same = { ...question, orderBy, signal }
+  const same = { ...others, signal }
   const { version } = await client.datasets.get(id, { signal })
   let rows = 0
   let begun = false

@@ -1,25 +1,24 @@
 import type { Readable } from 'node:stream'
-import type { Dialect, Format, UploadFormat } from '../../../engine/index.ts'
-import type { Source as Following } from '../../client/index.ts'
-import type { GivenOptions } from '../../transfers/upload-options.ts'
+import type { Format, UploadFormat } from '../../../engine/index.ts'
+import type { OptionsOf, QUERY, REPLACING, VERSION, WRITING } from '../../../engine/options.ts'
+import type {
+  Dataset,
+  DatasetPatch,
+  Member,
+  NewSource,
+  Source,
+  Version,
+  WrittenDataset,
+} from '../../client/index.ts'
 
-/** Query options as typed on the command line; `$select` and `$orderby` are passed on as text. */
-export interface Asked {
-  readonly filter?: string
-  readonly apply?: string
-  readonly compute?: string
-  readonly search?: string
-  readonly select?: string
-  readonly orderby?: string
-  readonly skip?: number
-  readonly top?: number
-  readonly last?: number
-}
+/** Which rows are exported, and how they are written. */
+export type ExportOptions = OptionsOf<typeof QUERY & typeof WRITING & typeof VERSION>
 
-/** Options of the export format. */
-export interface Manner extends Dialect {
-  readonly overlong?: 'cut' | undefined
-}
+/** Which rows of a statement are written, and how. */
+export type SqlCommandOptions = OptionsOf<Pick<typeof QUERY, 'top' | 'skip'> & typeof WRITING>
+
+/** The most versions that are listed at once. */
+export const MOST_VERSIONS = 1000
 
 export interface RepositoryLine {
   readonly id: number
@@ -28,19 +27,25 @@ export interface RepositoryLine {
 
 export interface DatasetLine extends RepositoryLine {
   readonly repositoryId: number
-  readonly rowCount: number
+  /** null for a saved query. */
+  readonly rowCount: number | null
 }
 
 /** The file or standard input that is imported. */
-export interface Source {
+export interface ImportedFile {
   readonly from: { readonly file: string; readonly bytes: number } | Readable
   readonly format: UploadFormat
   readonly gzip: boolean
   /** How the file is to be read. */
-  readonly manner: GivenOptions
+  readonly options: OptionsOf<typeof REPLACING>
 }
 
+export type WriteMode = 'append' | 'replace' | 'upsert'
+
 export interface WriteOptions {
+  /** The columns by which an upsert finds rows. */
+  readonly on: readonly string[] | undefined
+  readonly note: string | undefined
   readonly signal: AbortSignal
   /** Called with the bytes that were read or sent, and the rows if their number is known. */
   readonly onProgress: (done: { readonly bytes: number; readonly rows?: number }) => void
@@ -48,7 +53,9 @@ export interface WriteOptions {
 
 export interface Written extends DatasetLine {
   readonly version: number
-  readonly columns: readonly unknown[]
+  readonly columns: WrittenDataset['columns']
+  /** The options that were chosen by the file, as they are written in HTTP. */
+  readonly options?: WrittenDataset['options']
 }
 
 /** The tables that commands work on: in a data directory, or on a server. */
@@ -56,12 +63,29 @@ export interface Tables {
   repositories(): Promise<readonly RepositoryLine[]>
   datasets(): Promise<readonly DatasetLine[]>
   createRepository(fields: { name: string; description: string }): Promise<RepositoryLine>
+  members(repositoryId: number): Promise<readonly Member[]>
+  setMember(repositoryId: number, account: string, permission: Member['permission']): Promise<unknown>
+  removeMember(repositoryId: number, account: string): Promise<unknown>
   createDataset(fields: { name: string; repositoryId: number }): Promise<{ readonly id: number }>
   deleteDataset(id: number): Promise<void>
-  write(id: number, mode: 'append' | 'replace', source: Source, options: WriteOptions): Promise<Written>
+  dataset(id: number): Promise<Dataset>
+  /** Changes what is written down about a dataset. */
+  describe(id: number, fields: DatasetPatch): Promise<void>
+  write(id: number, mode: WriteMode, file: ImportedFile, options: WriteOptions): Promise<Written>
+  /** The versions of a dataset that are kept, newest first. */
+  versions(id: number): Promise<readonly Version[]>
+  /** Makes an earlier version of a dataset current again. */
+  restore(id: number, version: number, note: string | undefined): Promise<{ readonly version: number }>
   /** The series that a dataset follows, and the state of its refreshes; undefined if it follows none. */
-  source(id: number): Promise<Following | undefined>
-  follow(id: number, fields: Pick<Following, 'series' | 'start' | 'every'>): Promise<Following>
+  source(id: number): Promise<Source | undefined>
+  follow(id: number, fields: Pick<NewSource, 'series' | 'start' | 'every'>): Promise<Source>
   unfollow(id: number): Promise<void>
-  read(id: number, format: Format, asked: Asked & Manner, signal: AbortSignal): AsyncIterable<Uint8Array>
+  /** The rows of a SELECT over datasets. */
+  sql(
+    text: string,
+    format: Format,
+    options: SqlCommandOptions,
+    signal: AbortSignal,
+  ): AsyncIterable<Uint8Array>
+  read(id: number, format: Format, options: ExportOptions, signal: AbortSignal): AsyncIterable<Uint8Array>
 }

@@ -25,7 +25,11 @@ export function clientOf(key: string | undefined, send: typeof fetch = plainFetc
 /** With other `credentials`, browsers show their own password dialog when a key is refused. */
 const plainFetch: typeof fetch = (input, init) => fetch(input, { ...init, credentials: 'omit' })
 
-const sessionFetch: typeof fetch = async (input, init) => endIfRefused(await plainFetch(input, init))
+const sessionFetch: typeof fetch = async (input, init) => {
+  const response = endIfRefused(await plainFetch(input, init))
+  if (/\/providers\/[^/]+\/./.test(String(input))) dispatchEvent(new Event('parquetry:asked'))
+  return response
+}
 
 /** Ends the session if the response says that the key isn't accepted any more. */
 export function endIfRefused(response: Response): Response {

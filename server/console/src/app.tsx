@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { showKeys, useKeys } from './keys.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { DatasetPage } from './pages/dataset.tsx'
 import { HomePage } from './pages/home.tsx'
@@ -6,23 +7,31 @@ import { RepositoryPage } from './pages/repository.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { type Address, href, useAddress } from './router.ts'
 import { onSessionKey, sessionKey } from './session.ts'
-import { Empty } from './ui/feedback.tsx'
+import { currentTheme, onTheme, setTheme } from './theme.ts'
+import { Button } from './ui/button.tsx'
+import { DialogHost } from './ui/dialog.tsx'
 import { Icon, type IconName, Mark } from './ui/icons.tsx'
-import { Lazy } from './ui/lazy.tsx'
-import { currentTheme, onTheme, setTheme } from './ui/theme.ts'
+import { lazy } from './ui/loaded.tsx'
+import { ALL_DATA, NoPage } from './ui/page.tsx'
 import { Toasts } from './ui/toast.tsx'
 
-const loadUpload = () => import('./upload/upload-page.tsx').then((module) => module.UploadPage)
-const loadMembers = () => import('./members/members-page.tsx').then((module) => module.MembersPage)
-const loadAccounts = () => import('./account/accounts-page.tsx').then((module) => module.AccountsPage)
-const loadProviders = () => import('./providers/providers-page.tsx').then((module) => module.ProvidersPage)
-const loadProvider = () => import('./providers/provider-page.tsx').then((module) => module.ProviderPage)
+const UploadPage = lazy(() => import('./upload/upload-page.tsx'), 'UploadPage', true)
+const MembersPage = lazy(() => import('./members/members-page.tsx'), 'MembersPage', true)
+const AccountsPage = lazy(() => import('./account/accounts-page.tsx'), 'AccountsPage', true)
+const ProvidersPage = lazy(() => import('./providers/providers-page.tsx'), 'ProvidersPage', true)
+const SqlPage = lazy(() => import('./sql/sql-page.tsx'), 'SqlPage', true)
+const ProviderPage = lazy(() => import('./providers/provider-page.tsx'), 'ProviderPage', true)
 
 /** The frame of the console, and the page for the address. */
 export function App() {
   const address = useAddress()
   const [signedIn, setSignedIn] = useState(sessionKey() !== undefined)
-  useEffect(() => onSessionKey((key) => setSignedIn(key !== undefined)), [])
+  useEffect(() => {
+    const show = () => setSignedIn(sessionKey() !== undefined)
+    // Another tab may have answered before this one listens.
+    show()
+    return onSessionKey(show)
+  }, [])
   return (
     <>
       {signedIn ? <Frame address={address} /> : <SignIn />}
@@ -32,10 +41,11 @@ export function App() {
 }
 
 function Frame(props: { readonly address: Address }) {
-  const { address } = props
+  const { path } = props.address
   const main = useRef<HTMLElement>(null)
-  const place = address.path.join('/')
+  const place = path.join('/')
   const first = useRef(true)
+  useKeys()
   useEffect(() => {
     // After navigation the focus moves to the new page, so that screen readers read it from its heading. At the start
     // the browser sets the focus.
@@ -43,7 +53,7 @@ function Frame(props: { readonly address: Address }) {
     first.current = false
     scrollTo(0, 0)
   }, [place])
-  const section = address.path[0] === 'providers' || address.path[0] === 'account' ? address.path[0] : 'data'
+  const section = SECTIONS.find(({ to }) => to === path[0]) ?? SECTIONS[0]
   return (
     <>
       <header class="top">
@@ -62,99 +72,64 @@ function Frame(props: { readonly address: Address }) {
           <span>Parquetry</span>
         </a>
         <nav class="top-nav" aria-label="Main">
-          <NavLink href={href([])} icon="table" label="Data" current={section === 'data'} />
-          <NavLink
-            href={href(['providers'])}
-            icon="globe"
-            label="Providers"
-            current={section === 'providers'}
-          />
-          <NavLink href={href(['account'])} icon="key" label="Account" current={section === 'account'} />
+          {SECTIONS.map((one) => (
+            <a
+              key={one.label}
+              class="nav-link"
+              href={href(one.to === '' ? [] : [one.to])}
+              aria-current={one === section ? 'page' : undefined}
+            >
+              <Icon name={one.icon} />
+              <span>{one.label}</span>
+            </a>
+          ))}
         </nav>
         <a class="nav-link top-docs" href="/docs" target="_blank" rel="noreferrer">
           API
         </a>
+        <Button look="quiet key-help" label="Keys" onClick={showKeys}>
+          ?
+        </Button>
         <ThemeButton />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <Page address={address} />
+        <PageAt address={props.address} />
       </main>
+      <DialogHost />
     </>
   )
 }
 
-function Page(props: { readonly address: Address }) {
-  const { path, query } = props.address
+const SECTIONS: readonly { readonly to: string; readonly icon: IconName; readonly label: string }[] = [
+  { to: '', icon: 'table', label: 'Data' },
+  { to: 'sql', icon: 'code', label: 'SQL' },
+  { to: 'providers', icon: 'globe', label: 'Providers' },
+  { to: 'account', icon: 'key', label: 'Account' },
+]
+
+function PageAt({ address }: { readonly address: Address }) {
+  const { path, query } = address
   const [section, name, part] = path
   const id = Number(name)
   // Different keys make Preact mount a new page for another resource, so that no state of the last one remains.
   if (section === undefined) return <HomePage search={query['search'] ?? ''} />
-  if (section === 'datasets' && id > 0) return <DatasetPage key={name} id={id} address={props.address} />
-  if (section === 'repositories' && id > 0 && part === 'upload') {
-    const target = Number(query['dataset']) || undefined
-    return (
-      <Lazy page load={loadUpload} label="Loading the upload page">
-        {(UploadPage) => <UploadPage key={`${name} ${target}`} repositoryId={id} datasetId={target} />}
-      </Lazy>
-    )
+  if (section === 'datasets' && id > 0) return <DatasetPage key={name} id={id} query={query} />
+  const target = Number(query['dataset']) || undefined
+  if (section === 'upload') return <UploadPage repositoryId={undefined} datasetId={undefined} />
+  if (section === 'repositories' && id > 0) {
+    if (part === 'upload')
+      return <UploadPage key={`${name} ${target}`} repositoryId={id} datasetId={target} />
+    if (part === 'members') return <MembersPage key={name} repositoryId={id} />
+    return <RepositoryPage key={name} id={id} />
   }
-  if (section === 'repositories' && id > 0 && part === 'members') {
-    return (
-      <Lazy page load={loadMembers} label="Loading the members">
-        {(MembersPage) => <MembersPage key={name} repositoryId={id} />}
-      </Lazy>
-    )
-  }
-  if (section === 'repositories' && id > 0) return <RepositoryPage key={name} id={id} />
-  if (section === 'account' && name === 'all') {
-    return (
-      <Lazy page load={loadAccounts} label="Loading the accounts">
-        {(AccountsPage) => <AccountsPage />}
-      </Lazy>
-    )
-  }
-  if (section === 'account' && name === undefined) return <AccountPage />
-  if (section === 'providers' && name === undefined) {
-    return (
-      <Lazy page load={loadProviders} label="Loading the providers">
-        {(ProvidersPage) => <ProvidersPage />}
-      </Lazy>
-    )
-  }
-  if (section === 'providers' && name !== undefined) {
-    return (
-      <Lazy page load={loadProvider} label="Loading the provider">
-        {(ProviderPage) => <ProviderPage key={name} slug={name} query={query} />}
-      </Lazy>
-    )
-  }
+  if (section === 'sql') return <SqlPage query={query} />
+  if (section === 'account') return name === 'all' ? <AccountsPage /> : <AccountPage />
+  if (section === 'providers' && name === undefined) return <ProvidersPage />
+  if (section === 'providers') return <ProviderPage key={name} slug={name!} query={query} />
   return (
-    <Empty
-      page
-      icon="search"
-      title="There is no such page"
-      action={
-        <a class="button button-primary" href={href([])}>
-          All data
-        </a>
-      }
-    >
+    <NoPage icon="search" title="There is no such page" to={ALL_DATA}>
       The address may have been cut off when it was sent.
-    </Empty>
-  )
-}
-
-function NavLink(props: {
-  readonly href: string
-  readonly icon: IconName
-  readonly label: string
-  readonly current: boolean
-}) {
-  return (
-    <a class="nav-link" href={props.href} aria-current={props.current ? 'page' : undefined}>
-      <Icon name={props.icon} />
-      <span>{props.label}</span>
-    </a>
+    </NoPage>
   )
 }
 
@@ -163,14 +138,11 @@ function ThemeButton() {
   useEffect(() => onTheme(() => setShown(currentTheme())), [])
   const other = theme === 'dark' ? 'light' : 'dark'
   return (
-    <button
-      type="button"
-      class="button button-quiet button-icon theme"
-      aria-label={`Change to ${other} colours`}
-      title={`Change to ${other} colours`}
+    <Button
+      look="quiet"
+      icon={theme === 'dark' ? 'sun' : 'moon'}
+      label={`Change to ${other} colours`}
       onClick={() => setTheme(other)}
-    >
-      <Icon name={theme === 'dark' ? 'sun' : 'moon'} />
-    </button>
+    />
   )
 }

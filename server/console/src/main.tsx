@@ -11,11 +11,10 @@ import './styles/upload.css'
 import './styles/providers.css'
 import './styles/dataset.css'
 import './styles/filter.css'
-import './styles/group.css'
 import './styles/profile.css'
 import './styles/plot.css'
 import './styles/grid.css'
-import { restoreTheme } from './ui/theme.ts'
+import { restoreTheme } from './theme.ts'
 
 restoreTheme()
 render(<App />, document.getElementById('app')!)

@@ -10,7 +10,7 @@ export interface Address {
 }
 
 export function parseAddress(hash: string): Address {
-  const [path = '', query = ''] = splitOnce(hash.replace(/^#/, ''), '?')
+  const [, path = '', query = ''] = /^#?([^?]*)\??(.*)$/s.exec(hash)!
   return {
     path: path
       .split('/')
@@ -60,9 +60,14 @@ export function useAddress(): Address {
   return parseAddress(hash)
 }
 
-function splitOnce(text: string, separator: string): string[] {
-  const at = text.indexOf(separator)
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+/** A list in the query of an address, which is JSON because names may contain any character. */
+export function jsonList(text: string): unknown[] | undefined {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function decode(text: string): string {

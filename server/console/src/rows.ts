@@ -1,6 +1,16 @@
-import type { Question } from '../../client/index.ts'
+import type { Dataset, QueryOptions } from '../../client/index.ts'
 import { api } from './api.ts'
 import { type Field, parseCsv } from './csv.ts'
+
+/** Which rows of a dataset are meant. */
+export interface RowsOf {
+  /** `$filter`, or ''. */
+  readonly filter: string
+  /** Words, as the user types them, or ''. */
+  readonly search: string
+  /** An earlier version of the dataset. */
+  readonly version?: number | undefined
+}
 
 export interface RowWindow {
   readonly columns: readonly string[]
@@ -10,21 +20,51 @@ export interface RowWindow {
   readonly rowCount: number
 }
 
+type Query = QueryOptions & { readonly version?: number | undefined }
+
 /** Fetches rows `skip` to `skip + top` of a query. @throws ParquetryError */
 export async function fetchRows(
   datasetId: number,
-  question: Question & { readonly top: number },
+  query: Query & { readonly top: number },
 ): Promise<RowWindow> {
-  const { filter, ...rest } = question
-  const answer = await api().datasets.download(datasetId, 'csv', { ...rest, filter: filter || undefined })
+  const answer = await api().datasets.download(datasetId, 'csv', query)
   const [columns = [], ...rows] = parseCsv(await answer.text())
   return { columns: columns.map((name) => name ?? ''), rows, rowCount: answer.rowCount ?? rows.length }
 }
 
+/** A dataset whose rows were counted, as those of a saved query must be. */
+export type CountedDataset = Dataset & { readonly rowCount: number }
+
 /**
- * Counts the rows that match. No rows are exported, so it doesn't count towards the monthly quota. @throws
- * ParquetryError
+ * Counts the rows. No rows are exported, so it doesn't count towards the monthly quota. @throws ParquetryError
  */
-export function countRows(datasetId: number, filter: string, signal: AbortSignal): Promise<number> {
-  return api().datasets.count(datasetId, { filter: filter || undefined, signal })
+export async function countRows(datasetId: number, rows: RowsOf, signal: AbortSignal): Promise<number> {
+  return (await fetchRows(datasetId, { ...whereOf(rows), top: 0, signal })).rowCount
+}
+
+/** Combines two filters with `and`; either may be empty. */
+export function bothFilters(one: string, other: string): string {
+  return one === '' || other === '' ? one || other : `(${one}) and (${other})`
+}
+
+/** The rows as options of a query. */
+export function whereOf({ filter, search, version }: RowsOf): Query {
+  return { filter: filter || undefined, search: searchOf(search), version }
+}
+
+/** The rows as the first steps of `$apply`; '' for all. */
+export function wherePart({ filter, search }: RowsOf): string {
+  const words = searchOf(search)
+  return [filter && `filter(${filter})`, words && `search(${words})`].filter(Boolean).join('/')
+}
+
+/** Words as `$search` takes them: as they are if they have operators, else each word in quotes. */
+function searchOf(typed: string): string | undefined {
+  const text = typed.trim()
+  if (text === '') return undefined
+  if (/["()]|\b(?:AND|OR|NOT)\b/.test(text)) return text
+  return text
+    .split(/\s+/)
+    .map((word) => `"${word}"`)
+    .join(' ')
 }

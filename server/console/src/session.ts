@@ -1,19 +1,41 @@
 /**
- * The key of the signed-in account. It is kept only in the tab's sessionStorage, so every tab asks for it, and closing
- * the tab removes it.
+ * The key of the signed-in account. It is kept in the tab's sessionStorage, and in localStorage only if the user wants
+ * it remembered. Tabs tell each other about it, so that a second tab is signed in, and signing out ends all of them.
  */
 const SLOT = 'parquetry.key'
 
 type Listener = (key: string | undefined) => void
 const listeners = new Set<Listener>()
-let current: string | undefined = sessionStorage.getItem(SLOT) ?? undefined
+const tabs = new BroadcastChannel('parquetry')
+let current: string | undefined = sessionStorage.getItem(SLOT) ?? localStorage.getItem(SLOT) ?? undefined
+
+tabs.onmessage = ({ data }: MessageEvent<{ ask?: true; key?: string | null }>) => {
+  if (data.ask && current !== undefined) tabs.postMessage({ key: current })
+  if (data.key !== undefined) take(data.key ?? undefined)
+}
+if (current === undefined) tabs.postMessage({ ask: true })
+
+// The link of `parquetry demo`. Elsewhere a link must not change who is signed in.
+const [, demoKey] = /^#key=([\w-]+)$/.exec(location.hash) ?? []
+if (demoKey !== undefined && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname)) {
+  history.replaceState(null, '', '#/')
+  setSessionKey(demoKey, false)
+}
 
 export function sessionKey(): string | undefined {
   return current
 }
 
-/** Signs in with a key, or out with undefined. */
-export function setSessionKey(key: string | undefined): void {
+/** Signs in with a key, or out with undefined, in all tabs. `remember` keeps the key after the browser has closed. */
+export function setSessionKey(key: string | undefined, remember = localStorage.getItem(SLOT) !== null): void {
+  if (key === undefined || !remember) localStorage.removeItem(SLOT)
+  else localStorage.setItem(SLOT, key)
+  take(key)
+  tabs.postMessage({ key: key ?? null })
+}
+
+function take(key: string | undefined): void {
+  if (key === current) return
   current = key
   if (key === undefined) sessionStorage.removeItem(SLOT)
   else sessionStorage.setItem(SLOT, key)

@@ -8,7 +8,7 @@ export type Resource<T> =
   | { readonly state: 'failed'; readonly error: unknown; readonly stale: T | undefined }
 
 /**
- * Fetches whenever one of `keys` changes, and ignores answers to earlier requests.
+ * Fetches whenever one of `keys` changes, and after `changed`. It ignores answers to earlier requests.
  *
  * @returns the resource, and a function that fetches again
  */
@@ -34,7 +34,16 @@ export function useResource<T>(
     // The caller lists the dependencies of the fetcher.
   }, [...keys, round])
   const again = useCallback(() => setRound((before) => before + 1), [])
+  useEffect(() => {
+    addEventListener('parquetry:changed', again)
+    return () => removeEventListener('parquetry:changed', again)
+  }, [])
   return [resource, again]
+}
+
+/** After a change, all that is shown is fetched again. */
+export function changed(): void {
+  dispatchEvent(new Event('parquetry:changed'))
 }
 
 /** The current value, or the last one if there is none. */

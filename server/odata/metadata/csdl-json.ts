@@ -6,29 +6,41 @@ import {
   propertyAnnotations,
   setAnnotations,
 } from './annotations.ts'
-import { CONTAINER, type DescribedSet, KEY, NAMESPACE, type Property, typeName } from './model.ts'
+import {
+  CONTAINER,
+  type DescribedSet,
+  forContainer,
+  KEY,
+  NAMESPACE,
+  type Pages,
+  type Property,
+  slices,
+  typeName,
+} from './model.ts'
 
-/** The service's metadata as CSDL JSON (OData CSDL JSON 4.01). */
-export function csdlJson(sets: readonly DescribedSet[]): Record<string, unknown> {
-  return {
-    $Version: '4.01',
-    $EntityContainer: `${NAMESPACE}.${CONTAINER}`,
-    [NAMESPACE]: {
-      $Alias: 'Self',
-      ...Object.fromEntries(sets.map((set) => [typeName(set).slice(NAMESPACE.length + 1), entityType(set)])),
-      [ORIGINAL_NAME]: { $Kind: 'Term', $AppliesTo: ['EntitySet', 'Property'] },
-      [CONTAINER]: {
-        $Kind: 'EntityContainer',
-        ...Object.fromEntries(
-          sets.map((set) => [
-            set.name,
-            { $Collection: true, $Type: typeName(set), ...annotations(setAnnotations(set)) },
-          ]),
-        ),
-        ...annotations(CONTAINER_ANNOTATIONS),
-      },
-    },
+/** The service's metadata as CSDL JSON (OData CSDL JSON 4.01), piece by piece. */
+export async function* csdlJson(pages: Pages): AsyncGenerator<string> {
+  yield `{"$Version":"4.01","$EntityContainer":"${NAMESPACE}.${CONTAINER}","${NAMESPACE}":{"$Alias":"Self"`
+  const sets: DescribedSet[] = []
+  for await (const page of pages) {
+    sets.push(...page.map(forContainer))
+    yield page.map((set) => member(typeName(set).slice(NAMESPACE.length + 1), entityType(set))).join('')
   }
+  yield member(ORIGINAL_NAME, { $Kind: 'Term', $AppliesTo: ['EntitySet', 'Property'] })
+  yield `,"${CONTAINER}":{"$Kind":"EntityContainer"`
+  for await (const some of slices(sets)) yield some.map(entitySet).join('')
+  const last = Object.entries(annotations(CONTAINER_ANNOTATIONS))
+  yield `${last.map(([name, value]) => member(name, value)).join('')}}}}`
+}
+
+function entitySet(set: DescribedSet): string {
+  const annotated = annotations(setAnnotations(set))
+  return member(set.name, { $Collection: true, $Type: typeName(set), ...annotated })
+}
+
+/** A further member of an object. */
+function member(name: string, value: unknown): string {
+  return `,${JSON.stringify(name)}:${JSON.stringify(value)}`
 }
 
 function entityType(set: DescribedSet): Record<string, unknown> {

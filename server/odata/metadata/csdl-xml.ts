@@ -10,35 +10,37 @@ import {
   setAnnotations,
   type Value,
 } from './annotations.ts'
-import { CONTAINER, type DescribedSet, type EdmType, KEY, NAMESPACE, typeName } from './model.ts'
+import {
+  CONTAINER,
+  type DescribedSet,
+  type EdmType,
+  forContainer,
+  KEY,
+  NAMESPACE,
+  type Pages,
+  slices,
+  typeName,
+} from './model.ts'
 
-/** The service's metadata as CSDL XML (OData CSDL XML 4.01). */
-export function csdlXml(sets: readonly DescribedSet[], version: ODataVersion): string {
-  const body = [
-    ...sets.map(entityType),
-    element('Term', { Name: ORIGINAL_NAME, Type: 'Edm.String', AppliesTo: 'EntitySet Property' }),
-    element('EntityContainer', { Name: CONTAINER }, [
-      ...sets.map((set) =>
-        element(
-          'EntitySet',
-          { Name: set.name, EntityType: typeName(set) },
-          setAnnotations(set).map(annotation),
-        ),
-      ),
-      ...CONTAINER_ANNOTATIONS.map(annotation),
-    ]),
-  ]
-  const schema = element(
-    'Schema',
-    { xmlns: 'http://docs.oasis-open.org/odata/ns/edm', Namespace: NAMESPACE, Alias: 'Self' },
-    body,
-  )
-  const root = element(
-    'edmx:Edmx',
-    { 'xmlns:edmx': 'http://docs.oasis-open.org/odata/ns/edmx', Version: version },
-    [element('edmx:DataServices', {}, [schema])],
-  )
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n`
+/** The service's metadata as CSDL XML (OData CSDL XML 4.01), piece by piece. */
+export async function* csdlXml(pages: Pages, version: ODataVersion): AsyncGenerator<string> {
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n' +
+    `<edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="${version}"><edmx:DataServices>` +
+    `<Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="${NAMESPACE}" Alias="Self">`
+  const sets: DescribedSet[] = []
+  for await (const page of pages) {
+    sets.push(...page.map(forContainer))
+    yield page.map(entityType).join('')
+  }
+  yield element('Term', { Name: ORIGINAL_NAME, Type: 'Edm.String', AppliesTo: 'EntitySet Property' })
+  yield `<EntityContainer Name="${CONTAINER}">`
+  for await (const some of slices(sets)) yield some.map(entitySet).join('')
+  yield `${CONTAINER_ANNOTATIONS.map(annotation).join('')}</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>\n`
+}
+
+function entitySet(set: DescribedSet): string {
+  const attributes = { Name: set.name, EntityType: typeName(set) }
+  return element('EntitySet', attributes, setAnnotations(set).map(annotation))
 }
 
 function entityType(set: DescribedSet): string {

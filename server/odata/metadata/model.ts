@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type Column, type ColumnType, decimalParts, edmName } from '../../../engine/index.ts'
 import { identifiersFor } from './names.ts'
 
@@ -37,6 +38,24 @@ export interface EntitySet {
 /** A dataset with the columns of its current version. */
 export interface DescribedSet extends EntitySet {
   readonly properties: readonly Property[]
+}
+
+/** Sets with their properties, some at a time, so that describing 20,000 of them doesn't block the event loop. */
+export type Pages = AsyncIterable<readonly DescribedSet[]> | Iterable<readonly DescribedSet[]>
+
+/** What the container says of a set: it names only properties that can't be filtered. */
+export function forContainer(set: DescribedSet): DescribedSet {
+  return { ...set, properties: set.properties.filter(({ type }) => type.name === 'Edm.Binary') }
+}
+
+const SLICE = 25
+
+/** A list in slices, between which others get a turn. */
+export async function* slices<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += SLICE) {
+    yield items.slice(from, from + SLICE)
+    await setImmediate()
+  }
 }
 
 /** The qualified name of the entity type of an entity set. */

@@ -1,6 +1,6 @@
 import type { Series } from '../../../connectors/index.ts'
 import type { Column, QueryOptions } from '../../../engine/index.ts'
-import type { Around } from '../../transfers/download.ts'
+import type { Envelope } from '../../transfers/download.ts'
 
 export const OBSERVATION_COLUMNS: readonly Column[] = [
   { name: 'date', type: 'date', nullable: false, description: '' },
@@ -25,7 +25,7 @@ export function withColumns(options: QueryOptions, { observations }: Series): Qu
 }
 
 /** The text before and after the observations in the JSON of a series. */
-export function aroundObservations(series: Series): Around {
+export function envelopeOf(series: Series): Envelope {
   const { observations, ...head } = series
   return { before: `${JSON.stringify(head).slice(0, -1)},"observations":`, after: '}' }
 }

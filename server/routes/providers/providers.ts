@@ -1,40 +1,112 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Provenance } from '../../../connectors/index.ts'
+import { SERIES_OPTIONS } from '../../../connectors/transform/series-options.ts'
+import { fromHttp } from '../../../engine/options.ts'
+import { parametersOf } from '../../http/option-parameters.ts'
 import { parameters } from '../../http/query.ts'
-import { json, listOf } from '../../openapi/describe.ts'
+import { json } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/error-responses.ts'
+import { EXAMPLES } from '../../records/examples.ts'
+import { CATEGORIES, PROVIDER, SERIES, SERIES_LIST } from '../../records/providers.ts'
+import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
+import { callerOf, providerRecord } from '../../sources/caller.ts'
 import { chooseFormat } from '../../transfers/formats.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
-import { EXAMPLES } from '../examples.ts'
 import { pathParameter } from '../ids.ts'
-import { encodingOf, queryOptions, rowParameters } from '../query-options.ts'
+import { checkedEncoding, queryOptions, rowParameters } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
-import { callerOf, providerRecord } from './caller.ts'
-import { aroundObservations, OBSERVATION_COLUMNS, observationRows, withColumns } from './observation-table.ts'
-import { CATEGORIES, PROVIDER, SERIES, SERIES_LIST } from './provider-records.ts'
-import { SERIES_PARAMETERS, seriesQuery } from './series-options.ts'
+import { envelopeOf, OBSERVATION_COLUMNS, observationRows, withColumns } from './observation-table.ts'
 
 const tags = ['Providers']
 const UPSTREAM = errors(402, 404, 429, 504)
 
-export function providerRoutes(app: Routes, services: Services): void {
-  const { config, engine, exports, lifecycle } = services
+const LIST_PROVIDERS = {
+  operationId: 'listProviders',
+  summary: 'List the providers',
+  tags,
+  response: {
+    200: json(listOf(PROVIDER), 'The providers, in one list.', { example: [EXAMPLES.provider] }),
+  },
+} as const
 
-  /** Makes a transfer, whose signal is aborted when the client leaves. */
-  const transferOf = (request: FastifyRequest, reply: FastifyReply) =>
-    new Transfer(request, reply, lifecycle, config.timeouts)
+const GET_PROVIDER = {
+  operationId: 'getProvider',
+  summary: 'Get a provider',
+  tags,
+  response: { 200: json(PROVIDER, 'The provider.', { example: EXAMPLES.provider }), ...errors(404) },
+} as const
 
-  app.get('/providers', {
-    schema: {
-      operationId: 'listProviders',
-      summary: 'List the providers',
-      tags,
-      response: {
-        200: json(listOf(PROVIDER), 'The providers, in one list.', { example: [EXAMPLES.provider] }),
+const BROWSE_PROVIDER = {
+  operationId: 'browseProvider',
+  summary: 'List the categories of a provider under a path, or the series there',
+  tags,
+  querystring: parameters({
+    path: {
+      type: 'string',
+      description: 'The category to look in; without it, the top level.',
+      default: '',
+      examples: ['13'],
+    },
+    series: { type: 'boolean', description: 'With true, lists the series instead of the categories.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1000,
+      default: 200,
+      description: 'The largest number of series to return.',
+    },
+    offset: { type: 'integer', minimum: 0, default: 0, description: 'Number of series to skip.' },
+  }),
+  response: {
+    200: json({ oneOf: [CATEGORIES, SERIES_LIST] }, 'Categories, or series.', {
+      example: {
+        provider: 'fred',
+        path: '',
+        categories: [{ path: '13', name: 'U.S. Trade', description: '', series: true }],
+      },
+    }),
+    ...UPSTREAM,
+  },
+} as const
+
+const GET_SERIES = {
+  operationId: 'getSeries',
+  summary: 'Get a series of a provider',
+  description:
+    'The id may contain slashes, plain or percent-encoded. The format json is an object with the observations; ' +
+    'the other formats are a table of the observations.',
+  tags,
+  querystring: parameters({
+    ...rowParameters('json'),
+    ...parametersOf(SERIES_OPTIONS),
+  }),
+  response: {
+    200: {
+      description: 'The series.',
+      headers: ROW_HEADERS,
+      content: {
+        ...rowContent(SERIES),
+        'application/json': { schema: SERIES, example: EXAMPLES.series },
       },
     },
+    304: NOT_MODIFIED,
+    ...UPSTREAM,
+  },
+} as const
+
+export function providerRoutes(app: Routes, services: Services): void {
+  const { engine, exports } = services
+
+  /** The provider in the path, and the caller for it, who is gone when the client leaves. */
+  const callerFor = (request: FastifyRequest, reply: FastifyReply) => {
+    const { signal } = new Transfer(request, reply, services)
+    return callerOf(services, request.account, pathParameter(request, 'slug'), signal)
+  }
+
+  app.get('/providers', {
+    schema: LIST_PROVIDERS,
     handler: async ({ account }) => {
       const infos = (await services.connectors()).list()
       return Promise.all(infos.map((info) => providerRecord(services, account, info)))
@@ -42,12 +114,7 @@ export function providerRoutes(app: Routes, services: Services): void {
   })
 
   app.get('/providers/:slug', {
-    schema: {
-      operationId: 'getProvider',
-      summary: 'Get a provider',
-      tags,
-      response: { 200: json(PROVIDER, 'The provider.', { example: EXAMPLES.provider }), ...errors(404) },
-    },
+    schema: GET_PROVIDER,
     handler: async (request) => {
       const info = (await services.connectors()).get(pathParameter(request, 'slug'))
       return providerRecord(services, request.account, info)
@@ -55,94 +122,31 @@ export function providerRoutes(app: Routes, services: Services): void {
   })
 
   app.get('/providers/:slug/browse', {
-    schema: {
-      operationId: 'browseProvider',
-      summary: 'List the categories of a provider under a path, or the series there',
-      tags,
-      querystring: parameters({
-        path: {
-          type: 'string',
-          description: 'The category to look in; without it, the top level.',
-          default: '',
-          examples: ['13'],
-        },
-        series: { type: 'boolean', description: 'With true, lists the series instead of the categories.' },
-        limit: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1000,
-          default: 200,
-          description: 'The largest number of series to return.',
-        },
-        offset: { type: 'integer', minimum: 0, default: 0, description: 'Number of series to skip.' },
-      }),
-      response: {
-        200: json({ oneOf: [CATEGORIES, SERIES_LIST] }, 'Categories, or series.', {
-          example: {
-            provider: 'fred',
-            path: '',
-            categories: [{ path: '13', name: 'U.S. Trade', description: '', series: true }],
-          },
-        }),
-        ...UPSTREAM,
-      },
-    },
+    schema: BROWSE_PROVIDER,
     handler: async (request, reply) => {
       const { path = '', series = false, limit = 200, offset = 0 } = request.query
-      const transfer = transferOf(request, reply)
-      const { info, caller } = await callerOf(
-        services,
-        request.account,
-        pathParameter(request, 'slug'),
-        transfer.signal,
-      )
+      const { info, caller } = await callerFor(request, reply)
       const connectors = await services.connectors()
-      const answer = series
-        ? await connectors.seriesList(info.slug, path, { limit, offset }, caller)
-        : await connectors.browse(info.slug, path, caller)
-      return withoutProvenance(reply, answer)
+      return series
+        ? withoutProvenance(reply, await connectors.seriesList(info.slug, path, { limit, offset }, caller))
+        : withoutProvenance(reply, await connectors.browse(info.slug, path, caller))
     },
   })
 
   app.route({
     method: ['GET', 'HEAD'],
     url: '/providers/:slug/series/*',
-    schema: {
-      operationId: 'getSeries',
-      summary: 'Get a series of a provider',
-      description:
-        'The id may contain slashes, plain or percent-encoded. The format json is an object with the observations; ' +
-        'the other formats are a table of the observations.',
-      tags,
-      querystring: parameters({
-        ...rowParameters('json'),
-        ...SERIES_PARAMETERS,
-      }),
-      response: {
-        200: {
-          description: 'The series.',
-          headers: ROW_HEADERS,
-          content: {
-            ...rowContent(SERIES),
-            'application/json': { schema: SERIES, example: EXAMPLES.series },
-          },
-        },
-        304: NOT_MODIFIED,
-        ...UPSTREAM,
-      },
-    },
+    schema: GET_SERIES,
     handler: async (request, reply) => {
       const options = queryOptions(request.query)
       const format = chooseFormat(request.query.$format, request.headers.accept, 'json')
-      const encoding = encodingOf(request.query, format)
-      const transfer = transferOf(request, reply)
-      const slug = pathParameter(request, 'slug')
-      const { info, caller } = await callerOf(services, request.account, slug, transfer.signal)
+      const encoding = checkedEncoding(request.query, format)
+      const { info, caller } = await callerFor(request, reply)
       // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const id = pathParameter(request, '*')
       const connectors = await services.connectors()
-      const answer = await connectors.series(info.slug, id, seriesQuery(request.query), caller)
+      const answer = await connectors.series(info.slug, id, fromHttp(request.query, SERIES_OPTIONS), caller)
       // Only JSON describes the series, so only JSON may cost further requests.
       const source =
         answer.source ?? (format === 'json' ? await connectors.source(info.slug, id, caller) : null)
@@ -159,7 +163,7 @@ export function providerRoutes(app: Routes, services: Services): void {
         ...(encoding && { encoding }),
         name: `${info.slug}-${series.series_id}`,
         meteredRows: undefined,
-        ...(format === 'json' && { around: aroundObservations(series) }),
+        ...(format === 'json' && { envelope: envelopeOf(series) }),
       })
     },
   })

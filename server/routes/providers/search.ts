@@ -1,12 +1,13 @@
+import type { DatasetSummary } from '../../../engine/index.ts'
 import { parameters } from '../../http/query.ts'
 import { json } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/error-responses.ts'
+import { SEARCH, SEARCH_ALL } from '../../records/providers.ts'
 import type { Services } from '../../services.ts'
+import { callerOf } from '../../sources/caller.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { pathParameter } from '../ids.ts'
 import type { Routes } from '../routes.ts'
-import { callerOf } from './caller.ts'
-import { SEARCH, SEARCH_ALL } from './provider-records.ts'
 
 const tags = ['Providers']
 
@@ -34,7 +35,7 @@ const QUERY = parameters({
 
 /** The routes for a search in one provider, and in everything that is known of all providers. */
 export function searchRoutes(app: Routes, services: Services): void {
-  const { access, config, engine, lifecycle } = services
+  const { access, engine } = services
 
   app.get('/providers/:slug/search', {
     schema: {
@@ -49,7 +50,7 @@ export function searchRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const { q = '', limit = 20, offset = 0 } = request.query
-      const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
+      const { signal } = new Transfer(request, reply, services)
       const slug = pathParameter(request, 'slug')
       const { info, caller } = await callerOf(services, request.account, slug, signal)
       const found =
@@ -68,7 +69,8 @@ export function searchRoutes(app: Routes, services: Services): void {
       summary: 'Find series of all providers, and your datasets',
       description:
         'Searches what is known here: what was browsed or found before, and what `parquetry providers index` has ' +
-        'fetched. No provider is asked.',
+        'fetched, which a server does by itself for providers that need no key. No provider is asked. Datasets are ' +
+        'found by their names, titles, descriptions, keywords and columns.',
       tags,
       querystring: QUERY,
       response: { 200: json(SEARCH_ALL, 'What was found, best first.') },
@@ -79,10 +81,12 @@ export function searchRoutes(app: Routes, services: Services): void {
       const { total, series, categories } = connectors.searchAll(q, { limit, offset })
       const readable = await access.readable(account)
       const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-      const datasets = (await engine.datasets()).filter(({ name, description, repositoryId }) => {
-        const text = `${name} ${description}`.toLowerCase()
-        return words.length > 0 && readable.has(repositoryId) && words.every((word) => text.includes(word))
-      })
+      const datasets: DatasetSummary[] = []
+      for await (const page of words.length > 0 ? engine.datasetList(Number.POSITIVE_INFINITY) : []) {
+        const seen = page.filter(({ repositoryId }) => readable.has(repositoryId))
+        datasets.push(...seen.filter((one) => words.every((word) => textOf(one).includes(word))))
+      }
+      const missing = connectors.unindexed().length
       return {
         query: q,
         total,
@@ -93,7 +97,17 @@ export function searchRoutes(app: Routes, services: Services): void {
         datasets: datasets
           .slice(0, limit)
           .map(({ id, name, repositoryId, description }) => ({ id, name, repositoryId, description })),
+        hint:
+          missing > 0
+            ? `The catalogues of ${missing} providers are not here, so only series of theirs that were seen are found: \`parquetry providers index\` fetches them.`
+            : null,
       }
     },
   })
+}
+
+/** All that is said about a dataset and its columns, in lower case. */
+function textOf({ name, title, description, keywords = [], columns = [] }: DatasetSummary): string {
+  const words = columns.flatMap((column) => [column.name, column.title, column.description])
+  return [name, title, description, ...keywords, ...words].join(' ').toLowerCase()
 }

@@ -3,18 +3,20 @@ import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Caller, MissingSeries, WantedSeries } from '../../../connectors/index.ts'
 import { splitQualified } from '../../../connectors/table/ids.ts'
 import { SHAPES, tableOf } from '../../../connectors/table/table.ts'
+import { SERIES_OPTIONS } from '../../../connectors/transform/series-options.ts'
+import { fromHttp } from '../../../engine/options.ts'
 import { errorAnswer, ServerError } from '../../http/errors.ts'
+import { parametersOf } from '../../http/option-parameters.ts'
 import { parameters } from '../../http/query.ts'
 import { errors } from '../../openapi/error-responses.ts'
 import type { Services } from '../../services.ts'
+import { callerOf } from '../../sources/caller.ts'
 import { chooseFormat } from '../../transfers/formats.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
 import { pathParameter } from '../ids.ts'
-import { type EncodingQuery, encodingOf, queryOptions, rowParameters } from '../query-options.ts'
+import { checkedEncoding, queryOptions, rowParameters } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
-import { callerOf } from './caller.ts'
-import { SERIES_PARAMETERS, seriesQuery } from './series-options.ts'
 
 const tags = ['Providers']
 
@@ -37,20 +39,18 @@ const OPTIONS = parameters({
     description:
       'With json: an object with `rows`, and with `missing`, which says why a series is not there.',
   },
-  ...SERIES_PARAMETERS,
+  ...parametersOf(SERIES_OPTIONS),
 })
 
 /** A request without ids gets a message of its own, which tells more than Ajv would. */
 const QUERY = { ...OPTIONS, documented: { required: ['ids'] } } as const
 
-type Query = Parameters<typeof queryOptions>[0] &
-  EncodingQuery &
-  Parameters<typeof seriesQuery>[0] & {
-    readonly $format?: string
-    readonly ids?: string
-    readonly shape?: (typeof SHAPES)[number]
-    readonly envelope?: boolean
-  }
+interface Query {
+  readonly $format?: string
+  readonly ids?: string
+  readonly shape?: (typeof SHAPES)[number]
+  readonly envelope?: boolean
+}
 
 const ANSWERS = {
   200: {
@@ -127,18 +127,18 @@ async function sendTable(
   query: Query,
   { wanted, qualified, name }: Table,
 ): Promise<FastifyReply> {
-  const { config, engine, exports, lifecycle } = services
+  const { config, engine, exports } = services
   const most = config.limits.savedSeries
   if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
   if (wanted.length > most)
     throw invalid(`ids names ${wanted.length} series; one table holds at most ${most}.`)
   const format = chooseFormat(query.$format, request.headers.accept, 'csv')
-  const encoding = encodingOf(query, format)
+  const encoding = checkedEncoding(query, format)
   if (query.envelope && format !== 'json') throw invalid('envelope works only with $format=json.')
-  const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
+  const { signal } = new Transfer(request, reply, services)
   const { allowed, refused } = await callers(services, request, wanted, signal)
   const connectors = await services.connectors()
-  const batch = await connectors.many(allowed, seriesQuery(query))
+  const batch = await connectors.many(allowed, fromHttp(query, SERIES_OPTIONS))
   request.trace.stage('provider')
   const missing = [...refused, ...batch.missing.map(missingRecord)]
   const named = missing.map((one) => (qualified ? `${one.provider}/${one.series_id}` : one.series_id))
@@ -155,7 +155,7 @@ async function sendTable(
     meteredRows: undefined,
     variant: JSON.stringify(missing),
     ...(query.envelope && {
-      around: { before: `{"missing":${JSON.stringify(missing)},"rows":`, after: '}' },
+      envelope: { before: `{"missing":${JSON.stringify(missing)},"rows":`, after: '}' },
     }),
   })
 }

@@ -1,9 +1,10 @@
+import { atOnce } from '../../../connectors/pipeline/at-once.ts'
 import type { Column, Upload } from '../../../engine/index.ts'
 import type { Account } from '../../accounts/accounts.ts'
 import { ServerError } from '../../http/errors.ts'
 import type { Services } from '../../services.ts'
+import { callerOf } from '../../sources/caller.ts'
 import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../../sources/rows.ts'
-import { callerOf } from './caller.ts'
 
 /** How many series are fetched at once. The provider's own limits apply as well. */
 const AT_ONCE = 4
@@ -23,19 +24,7 @@ export async function seriesUpload(
   const { provider, ids } = checked(wanted, services.config.limits.savedSeries)
   const { info, caller } = await callerOf(services, account, provider, signal)
   const connectors = await services.connectors()
-  const fetched = new Array<Awaited<ReturnType<typeof connectors.series>>>(ids.length)
-  let next = 0
-  const work = async () => {
-    while (next < ids.length) {
-      const index = next++
-      fetched[index] = await connectors.series(info.slug, ids[index]!, {}, caller).catch((error) => {
-        // No further series are requested from the provider, because nobody needs them any more.
-        next = ids.length
-        throw error
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const fetched = await atOnce(AT_ONCE, ids, (id) => connectors.series(info.slug, id, {}, caller))
   const times = fetched.some(hasTimes) || existing.some(({ name }) => name === 'time')
   const all = seriesColumns({ provider: true, times })
   const has = new Set(existing.map(({ name }) => name))
@@ -59,7 +48,7 @@ function checked(wanted: unknown, most: number): { provider: string; ids: readon
   const { provider, series, ...unknown } = wanted as Record<string, unknown>
   const extra = Object.keys(unknown)[0]
   if (extra !== undefined) {
-    throw invalid(`The body has an unknown field ${JSON.stringify(extra)}; known beside series is provider.`)
+    throw invalid(`The body has an unknown field ${JSON.stringify(extra)}; valid fields: provider, series.`)
   }
   if (typeof provider !== 'string') throw invalid('provider must be the slug of a provider.')
   if (!Array.isArray(series) || series.length === 0 || !series.every((id) => typeof id === 'string')) {

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { empty, json, listOf } from '../../openapi/describe.ts'
+import { ConnectorError } from '../../../connectors/errors.ts'
+import { empty, json } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/error-responses.ts'
+import { EXAMPLES } from '../../records/examples.ts'
+import { USER_KEY } from '../../records/providers.ts'
+import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { EXAMPLES } from '../examples.ts'
 import { pathParameter } from '../ids.ts'
 import type { Routes } from '../routes.ts'
-import { USER_KEY } from './provider-records.ts'
 
 const tags = ['User keys']
 
@@ -17,7 +19,7 @@ const tags = ['User keys']
 const SHORTEST_CHANGE = 50
 
 export function userKeyRoutes(app: Routes, services: Services): void {
-  const { config, lifecycle, userKeys } = services
+  const { userKeys } = services
 
   app.get('/user-keys', {
     schema: {
@@ -51,7 +53,7 @@ export function userKeyRoutes(app: Routes, services: Services): void {
             minLength: 1,
             maxLength: 1000,
             pattern: '^[\\x21-\\x7e]+$',
-            description: 'ASCII letters, digits and symbols, without blanks',
+            description: 'ASCII letters, digits and symbols, without spaces',
           },
         },
       },
@@ -62,9 +64,12 @@ export function userKeyRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const connectors = await services.connectors()
-      const { slug } = connectors.get(pathParameter(request, 'slug'))
+      const { slug, name, key: takes } = connectors.get(pathParameter(request, 'slug'))
+      if (takes === 'none') {
+        throw new ConnectorError('key_rejected', `${name} takes no key: it is read without one.`)
+      }
       const { key } = request.body
-      const { signal } = new Transfer(request, reply, lifecycle, config.timeouts)
+      const { signal } = new Transfer(request, reply, services)
       const check = async () => {
         await Promise.all([connectors.checkKey(slug, key, signal), delay(SHORTEST_CHANGE)])
       }

@@ -53,8 +53,10 @@ function reduced(method: string, all: readonly Cell[]): Cell {
   if (method === 'countdistinct')
     return exact(new Set(cells.map((cell) => JSON.stringify(keyOf(cell)))).size, 0)
   if (cells.length === 0) return null
-  if (method === 'min') return cells.reduce((a, b) => (compare(b, a) < 0 ? b : a))
-  if (method === 'max') return cells.reduce((a, b) => (compare(b, a) > 0 ? b : a))
+  if (method === 'min' || method === 'max') {
+    const sign = method === 'min' ? 1 : -1
+    return cells.filter((cell) => !Number.isNaN(cell)).sort((a, b) => sign * compare(a, b))[0] ?? null
+  }
   return ofNumbers(method, cells as readonly Exclude<Cell, null | string>[])
 }
 

@@ -200,9 +200,7 @@ function kept(
       until === 'count'
         ? taken.size >= amount
         : until === 'sum'
-          ? amount >= 0
-            ? sum >= wanted
-            : sum <= wanted
+          ? sum >= wanted
           : taken.size > 0 &&
             total !== 0n &&
             (total > 0n ? sum * 100n >= total * BigInt(amount) : sum * 100n <= total * BigInt(amount))

@@ -8,9 +8,15 @@ from made.api.data import download_data, replace_data
 from made.api.datasets import create_dataset
 from made.api.repositories import create_repository, list_repositories
 from made.client import Client
-from made.models import CreateDatasetBody, CreateRepositoryBody, Dataset, Repository
+from made.models import (
+    CreateDatasetBody,
+    CreateRepositoryBody,
+    Dataset,
+    Repository,
+    RowsAsObjects,
+    WrittenDataset,
+)
 from made.models.download_data_format import DownloadDataFormat
-from made.models.replace_data_json_rows_as_objects import ReplaceDataJsonRowsAsObjects
 
 _, _, address, key = sys.argv
 client = Client(base_url=address, headers={"X-API-Key": key})
@@ -21,9 +27,9 @@ dataset = create_dataset.sync(
     client=client, body=CreateDatasetBody(name="prices", repository_id=repository.id)
 )
 assert isinstance(dataset, Dataset), dataset
-rows = ReplaceDataJsonRowsAsObjects.from_dict({"rows": [{"n": 1, "t": "é"}, {"n": 2, "t": None}]})
+rows = RowsAsObjects.from_dict({"rows": [{"n": 1, "t": "é"}, {"n": 2, "t": None}]})
 written = replace_data.sync(id=dataset.id, client=client, body=rows)
-assert isinstance(written, Dataset), written
+assert isinstance(written, WrittenDataset), written
 print("uploaded", written.row_count, [column.type_ for column in written.columns])
 answer = download_data.sync_detailed(
     id=dataset.id, client=client, filter_="n gt 1", format_=DownloadDataFormat.CSV, delimiter=";"

@@ -138,6 +138,12 @@ describe('dbnomics', () => {
       'IMF/X/Y',
       'not_understood',
     ],
+    [
+      'another series in the answer',
+      { '/series': { body: { series: { docs: [doc('Z')] } } } },
+      'IMF/X/Y',
+      'series_not_found',
+    ],
     ['an id with too few parts', {}, 'IMF/X', 'invalid_series_id'],
     ['several ids', {}, 'IMF/X/Y,IMF/X/Z', 'invalid_series_id'],
   ])('tells %s', async (_, more, id, code) => {

@@ -112,6 +112,11 @@ describe('worldbank', () => {
     expect(series).toMatchObject({ frequency, unit: 'index', observations: [{ date, period, value: 1 }] })
   })
 
+  it('does not give the series of another country', async () => {
+    await using at = await open({ '/v2/country/MX/indicator/X': { body: [head(1), [row('2020', 1)]] } })
+    expect(await failureOf(at.connectors.series('worldbank', 'MX/X'))).toMatchObject({ status: 404 })
+  })
+
   it('reads all pages', async () => {
     await using at = await open({
       '/v2/country/US/indicator/X': (hit) => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SdmxFailure } from '../../../connectors/sdmx/failures.ts'
+import { Failure } from '../../../connectors/failures.ts'
 import { parseCsv } from '../../../connectors/sdmx/text/csv.ts'
 
 describe('CSV', () => {
@@ -45,7 +45,7 @@ describe('CSV', () => {
     ['before the header', ''],
     ['by text behind quotes', 'A,B\n"1"x,2\n'],
   ])('refuses a body that is cut off or broken %s', (_, text) => {
-    expect(() => parseCsv(text)).toThrow(SdmxFailure)
+    expect(() => parseCsv(text)).toThrow(Failure)
   })
 
   it('reads back whatever is written with quotes', () => {

@@ -4,7 +4,7 @@ import { number } from '../../../connectors/read.ts'
 import { readData } from '../../../connectors/sdmx/data/data.ts'
 import type { DataMessage, Expected } from '../../../connectors/sdmx/data/message.ts'
 import { parsePattern } from '../../../connectors/sdmx/keys.ts'
-import { CSV_10, components, FORMATS, generic, key, obs, specific, value } from './formats.ts'
+import { CSV_10, components, FORMATS, generic, key, obs, specific, value } from '../support/formats.ts'
 
 const read = (text: string, expected: Partial<Expected> = {}) =>
   readData(

@@ -59,7 +59,7 @@ describe('a unit', () => {
   })
 })
 
-describe('a letter with two meanings', () => {
+describe('a letter with two meanings, unless the provider lists one', () => {
   const insee = (freq: string, ...periods: readonly string[]) =>
     xml(
       `<m:StructureSpecificData xmlns:m="m"><m:DataSet><Series IDBANK="1" FREQ="${freq}" TITLE_EN="T">` +
@@ -69,7 +69,7 @@ describe('a letter with two meanings', () => {
 
   it.each([
     ['B', ['2024-B1', '2024-B2'], 'bimonthly', ['2024-B1', '2024-B2']],
-    ['B', ['2024-01-01', '2024-01-02'], 'daily', [undefined, undefined]],
+    ['B', ['2024-01-01', '2024-01-02'], 'bimonthly', [undefined, undefined]],
     ['H', ['2024-H1', '2024-H2'], 'semiannual', ['2024-S1', '2024-S2']],
     [
       'H',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readData } from '../../../connectors/sdmx/data/data.ts'
-import { key } from './formats.ts'
+import { key } from '../support/formats.ts'
 
 const read = (text: string, status = 200) =>
   readData({ status, contentType: '', headers: {}, text }, { pattern: undefined, dimensions: undefined })

@@ -4,9 +4,10 @@ import type { DataSeries } from '../../../connectors/sdmx/data/message.ts'
 import { flowText, parseFlow, parseSeriesId } from '../../../connectors/sdmx/flow-reference.ts'
 import { formatPattern, isOpen, matches, parsePattern } from '../../../connectors/sdmx/keys.ts'
 import type { SdmxProvider } from '../../../connectors/sdmx/provider.ts'
-import { frequencyOf, nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
+import { nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
+import { frequencyOf, namedFrequency } from '../../../connectors/sdmx/series/frequency.ts'
 import { lastUpdatedOf } from '../../../connectors/sdmx/series/metadata.ts'
-import { frequencyIn, observationsOf } from '../../../connectors/sdmx/series/observations.ts'
+import { observationsOf } from '../../../connectors/sdmx/series/observations.ts'
 import { periodRange } from '../../../connectors/sdmx/series/range.ts'
 
 describe('keys', () => {
@@ -148,16 +149,124 @@ describe('observations', () => {
 
   it('tell their frequency by their notation', () => {
     const of = (...periods: string[]) =>
-      frequencyIn(
+      frequencyOf(
         periods.map((period) => raw(period, 1)),
-        null,
-      )
+        undefined,
+      ).name
     expect([of('2024-Q1', '2024-Q2'), of('2024', '2024-Q1'), of(), of('2024-01-01', '2024-01-08')]).toEqual([
       'quarterly',
       null,
       null,
       'weekly',
     ])
+  })
+})
+
+describe('frequencies', () => {
+  const of = (provider: string, code: string, periods: readonly string[], label?: string) => {
+    const attributes = new Map([['FREQ', code]])
+    const observations = periods.map((period) => ({ period, value: 1, multiplier: undefined }))
+    const labels = new Map(label === undefined ? [] : [['FREQ', new Map([[code, label]])]])
+    const named = namedFrequency(
+      { key: [], attributes, observations },
+      namesFrom(labels, undefined),
+      provider,
+    )
+    return frequencyOf(observations, named)
+  }
+
+  it.each([
+    ['insee', 'T', ['2024-Q1', '2024-Q2'], 'quarterly'],
+    ['insee', 'B', ['2024-B1', '2024-B2'], 'bimonthly'],
+    ['insee', 'I', ['2024-01', '2024-05'], 'irregular'],
+    ['ilo', 'B', ['2018', '2020'], 'biennial'],
+    ['ilo', 'T', ['2018', '2021'], 'triennial'],
+    ['eurostat', 'I', ['2018', '2021'], 'irregular'],
+    ['ecb', 'T', ['2024-Q1', '2024-Q2'], 'quarterly'],
+    ['ecb', 'T', ['2024-T1', '2024-T2'], 'four-monthly'],
+    ['ecb', 'B', ['2024-01-05', '2024-01-08'], 'daily'],
+    ['ecb', 'Q', ['2024-03', '2024-06'], 'quarterly'],
+    ['ecb', 'M', [], 'monthly'],
+  ])('of %s with the code %s and periods as %j are %s', (provider, code, periods, frequency) => {
+    expect(of(provider, code, periods)).toEqual({ name: frequency })
+  })
+
+  // As the providers publish them.
+  it.each([
+    [
+      'eurostat',
+      {
+        A: 'Annual',
+        S: 'Half-yearly, semester',
+        Q: 'Quarterly',
+        M: 'Monthly',
+        W: 'Weekly',
+        B: 'Daily – business week',
+        D: 'Daily',
+        H: 'Hourly',
+        I: 'Irregular',
+        P: 'Pluri-annual',
+      },
+    ],
+    [
+      'ilo',
+      {
+        A: 'Annual',
+        B: 'Every 2 years',
+        T: 'Tri-annual',
+        S: 'Semiannual',
+        Q: 'Quarterly',
+        M: 'Monthly',
+        I: 'Irregular',
+      },
+    ],
+    [
+      'imf',
+      { A: 'Annual', D: 'Daily', M: 'Monthly', Q: 'Quarterly', S: 'Half-yearly, semester', W: 'Weekly' },
+    ],
+    [
+      'insee',
+      {
+        A: 'Annuelle',
+        S: 'Semestrielle',
+        T: 'Trimestrielle',
+        B: 'Bimestrielle',
+        M: 'Mensuelle',
+        I: 'Irrégulière',
+      },
+    ],
+    [
+      'ecb',
+      {
+        A: 'Annual',
+        B: 'Daily – businessweek',
+        D: 'Daily',
+        H: 'Half-yearly',
+        M: 'Monthly',
+        N: 'Minutely',
+        Q: 'Quarterly',
+        S: 'Half-yearly, semester',
+        W: 'Weekly',
+      },
+    ],
+  ])('are known for every code of the list of %s, by its label and without it', (provider, list) => {
+    for (const [code, label] of Object.entries(list)) {
+      const { name } = of(provider, code, [], label)
+      expect(name, `${provider} ${code} ${label}`).not.toBeNull()
+      if (code !== 'H' && code !== 'B') expect(of(provider, code, []).name).toBe(name)
+    }
+  })
+
+  it('follow the label of a code before its letter', () => {
+    expect(of('ecb', 'T', [], 'Trimestrielle')).toEqual({ name: 'quarterly' })
+    expect(of('ecb', 'B', ['2018', '2020'], 'Every 2 years')).toEqual({ name: 'biennial' })
+  })
+
+  it('that contradict the notation of the periods come with a doubt', () => {
+    const doubt = 'The frequency code M stands for monthly, but the periods are written as quarterly.'
+    expect(of('ecb', 'M', ['2024-Q1', '2024-Q2'])).toEqual({ name: 'quarterly', doubt })
+    expect(of('ecb', 'M', ['2024-Q1', '2024-Q2'], 'Monthly')).toEqual({ name: 'monthly', doubt })
+    expect(of('ecb', 'Q', ['2024-01', '2024-02']).doubt).toContain('written as monthly')
   })
 })
 
@@ -183,10 +292,14 @@ describe('descriptions', () => {
 
   it('read the frequency from the dimension, the attribute or its name', () => {
     const labels = new Map([['FREQUENCY', new Map([['1', 'Monthly']])]])
-    expect(frequencyOf(series({ freq: 'Q' }), names)).toBe('quarterly')
-    expect(frequencyOf(series({ TIME_FORMAT: 'P1M' }), names)).toBe('monthly')
-    expect(frequencyOf(series({ FREQUENCY: '1' }), namesFrom(labels, undefined))).toBe('monthly')
-    expect(frequencyOf(series({ FREQ: '?' }), names)).toBeNull()
+    const of = (attributes: Record<string, string>, known = names) => {
+      const one = series(attributes)
+      return frequencyOf(one.observations, namedFrequency(one, known, 'ecb')).name
+    }
+    expect(of({ freq: 'Q' })).toBe('quarterly')
+    expect(of({ TIME_FORMAT: 'P1M' })).toBe('monthly')
+    expect(of({ FREQUENCY: '1' }, namesFrom(labels, undefined))).toBe('monthly')
+    expect(of({ FREQ: '?' })).toBeNull()
   })
 
   it('prefer a title, and leave out the frequency and what does not apply', () => {

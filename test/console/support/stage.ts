@@ -90,8 +90,8 @@ export async function buildConsole(): Promise<string> {
 
 /** Vite writes the page last, so what waits for it finds everything. */
 function isFresh(dist: string): boolean {
-  const sources = [join(CONSOLE, 'src'), join(CONSOLE, '../client')].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, withFileTypes: true }),
+  const sources = [join(CONSOLE, 'src'), join(CONSOLE, '../client'), join(CONSOLE, '../../engine')].flatMap(
+    (folder) => readdirSync(folder, { recursive: true, withFileTypes: true }),
   )
   const newest = Math.max(...sources.map((entry) => statSync(join(entry.parentPath, entry.name)).mtimeMs))
   return (statSync(join(dist, 'index.html'), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= newest

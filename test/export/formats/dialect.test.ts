@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkEncoding, type Dialect } from '../../../engine/export/formats/text-dialect.ts'
-import type { Executor } from '../../../engine/export/index.ts'
 import type { Format } from '../../../engine/types/index.ts'
-import { bytesOf, openTestExecutor, statement } from '../support.ts'
+import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 
-let executor: Executor
+let executor: TestExecutor
 beforeAll(async () => {
   executor = await openTestExecutor()
 })
@@ -158,17 +157,17 @@ describe('options that clash', () => {
     ['xlsx', { null: 'NA' }, /^\$null is for csv and tsv/],
     ['csv', { decimal: ',' }, /^\$decimal=, needs another sign between the fields/],
     ['csv', { decimal: ',', delimiter: ',' }, /^\$decimal=, needs another sign/],
-    ['tsv', { delimiter: ';' }, /^tsv has tabs between its fields/],
-    ['csv', { delimiter: 'e' }, /^\$delimiter is one sign/],
-    ['csv', { delimiter: '-' }, /^\$delimiter is one sign/],
-    ['csv', { delimiter: '§' }, /^\$delimiter is one sign/],
-    ['csv', { delimiter: '' }, /^\$delimiter is one sign/],
+    ['tsv', { delimiter: ';' }, /^\$delimiter is for csv; the format is tsv/],
+    ['csv', { delimiter: 'e' }, /^\$delimiter must be one character/],
+    ['csv', { delimiter: '-' }, /^\$delimiter must be one character/],
+    ['csv', { delimiter: '§' }, /^\$delimiter must be one character/],
+    ['csv', { delimiter: '' }, /^\$delimiter must be one character/],
     ['csv', { null: 'a,b' }, /^\$null has at most 64 characters/],
     ['csv', { null: '"' }, /^\$null has/],
     ['tsv', { null: '\t' }, /^\$null has/],
     ['csv', { null: '-', formulas: 'escape' }, /^\$null=- is what \$formulas=escape keeps out/],
-    ['csv', { decimal: '٫' as ',' }, /^\$decimal is a point or a comma/],
-    ['csv', { formulas: 'yes' as 'escape' }, /^\$formulas takes 'escape' alone/],
+    ['csv', { decimal: '٫' as ',' }, /^\$decimal must be "." or ","/],
+    ['csv', { formulas: 'yes' as 'escape' }, /^\$formulas must be "escape"/],
   ])('are refused in a sentence: %s %j', (format, dialect, message) => {
     expect(() => checkEncoding(format, { dialect })).toThrowError(message)
   })

@@ -2,8 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import ExcelJS from 'exceljs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Executor } from '../../../engine/export/index.ts'
-import { bytesOf, normalised, openTestExecutor, SOURCES } from '../support.ts'
+import { bytesOf, normalised, openTestExecutor, type TestExecutor } from '../support.ts'
 
 /**
  * `golden/NAME.sql` is a case; beside it is what each format must give. A file that isn't there yet is written by a
@@ -23,10 +22,10 @@ function expectGolden(file: string, actual: string): void {
   expect(actual).toBe(readFileSync(url, 'utf8'))
 }
 
-describe.each(SOURCES)('over %s', (source) => {
-  let executor: Executor
+describe('each format', () => {
+  let executor: TestExecutor
   beforeAll(async () => {
-    executor = await openTestExecutor({ source })
+    executor = await openTestExecutor()
   })
   afterAll(() => executor.close())
 

@@ -1,10 +1,9 @@
 import { MessageReader } from 'apache-arrow'
 import type { RecordBatch } from 'apache-arrow/ipc/metadata/message'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Executor } from '../../../engine/export/index.ts'
-import { bytesOf, openTestExecutor, statement } from '../support.ts'
+import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 
-let executor: Executor
+let executor: TestExecutor
 beforeAll(async () => {
   executor = await openTestExecutor()
 })

@@ -1,9 +1,8 @@
 import { tableFromIPC } from 'apache-arrow'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Executor } from '../../../engine/export/index.ts'
-import { bytesOf, openTestExecutor, statement } from '../support.ts'
+import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 
-let executor: Executor
+let executor: TestExecutor
 beforeAll(async () => {
   executor = await openTestExecutor()
 })

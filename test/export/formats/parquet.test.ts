@@ -2,15 +2,14 @@ import { readdirSync, writeFileSync } from 'node:fs'
 // @ts-expect-error The package has no types.
 import parquetjs from 'parquetjs-lite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Executor } from '../../../engine/export/index.ts'
-import { bytesOf, openTestExecutor, SOURCES, statement } from '../support.ts'
+import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 
 const NAMES = ['a', 'A', 'c1', 'c0', 'with "quotes" and blanks', 'Größe 😀', 'long '.repeat(60)]
 
-describe.each(SOURCES)('over %s', (source) => {
-  let executor: Executor & { readonly directory: string }
+describe('a Parquet export', () => {
+  let executor: TestExecutor
   beforeAll(async () => {
-    executor = await openTestExecutor({ source })
+    executor = await openTestExecutor()
   })
   afterAll(() => executor.close())
 

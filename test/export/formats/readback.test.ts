@@ -3,7 +3,6 @@ import { tableFromIPC } from 'apache-arrow'
 import ExcelJS from 'exceljs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Executor } from '../../../engine/export/index.ts'
 import {
   type ColumnType,
   type Format,
@@ -11,12 +10,12 @@ import {
   type Statement,
   sqlType,
 } from '../../../engine/types/index.ts'
-import { bytesOf, normalised, openTestExecutor, SOURCES, statement, textOf } from '../support.ts'
+import { bytesOf, normalised, openTestExecutor, statement, type TestExecutor, textOf } from '../support.ts'
 
 /** Every type of DuckDB's; the largest TIMESTAMP_NS is finer than a microsecond, which is refused on purpose. */
 const ALL_TYPES = 'SELECT * EXCLUDE (timestamp_ns) FROM test_all_types()'
 
-let executor: Executor & { readonly directory: string }
+let executor: TestExecutor
 beforeAll(async () => {
   executor = await openTestExecutor()
 })
@@ -192,8 +191,8 @@ describe('random tables', () => {
     )
   }
 
-  it.each(SOURCES)('read back from json and csv, over %s', async (kind) => {
-    const own = await openTestExecutor({ source: kind })
+  it('read back from json and csv', async () => {
+    const own = await openTestExecutor()
     try {
       await fc.assert(
         fc.asyncProperty(tables, async (rows) => {

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Executor } from '../../../engine/export/index.ts'
 import type { ColumnType } from '../../../engine/types/index.ts'
-import { openTestExecutor, statement, textOf } from '../support.ts'
+import { openTestExecutor, statement, type TestExecutor, textOf } from '../support.ts'
 
-let executor: Executor
+let executor: TestExecutor
 beforeAll(async () => {
   executor = await openTestExecutor()
 })

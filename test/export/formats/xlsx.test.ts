@@ -6,12 +6,11 @@ import { Output } from '../../../engine/export/formats/output.ts'
 import { xlsxProblem } from '../../../engine/export/formats/xlsx/problem.ts'
 import { sheetName } from '../../../engine/export/formats/xlsx/workbook.ts'
 import { ZipWriter, zipPart } from '../../../engine/export/formats/xlsx/zip.ts'
-import type { Executor } from '../../../engine/export/index.ts'
 import type { ColumnType, Statement } from '../../../engine/types/index.ts'
 import { combineCrc } from '../../../engine/util/crc.ts'
-import { bytesOf, openTestExecutor, statement } from '../support.ts'
+import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 
-let executor: Executor
+let executor: TestExecutor
 beforeAll(async () => {
   executor = await openTestExecutor()
 })

@@ -262,6 +262,18 @@ describe('Arrow', () => {
     ])
   })
 
+  test.each([
+    ['list-view', 'ListView'],
+    ['run-end', 'RunEndEncoded'],
+    ['month-day-nano', 'Interval<MONTH_DAY_NANO>'],
+    ['struct-list-view', 'LargeListView'],
+  ])('a type that is not read, with the column: %s', async (file, type) => {
+    const bytes = readFileSync(new URL(`../fixtures/${file}.arrow`, import.meta.url))
+    expect(await bench.refusal('arrow', bytes)).toBe(
+      `400 invalid_upload: Column "odd" has the Arrow type ${type}, which is not supported.`,
+    )
+  })
+
   test('a dictionary that says it has more buffers of text than there are', async () => {
     const bytes = readFileSync(new URL('../fixtures/polars-too-many-views.arrow', import.meta.url))
     expect(await bench.refusal('arrow', bytes)).toMatch(/^400 invalid_upload: The Arrow stream is damaged/)

@@ -9,13 +9,15 @@ import {
   Ingestor,
   type IngestRequest,
   type IngestResult,
+  type Jobs,
   type UploadFormat,
 } from '../../../engine/ingest/index.ts'
 import { type Column, type ColumnType, quoteLiteral } from '../../../engine/types/index.ts'
 import { ENGINE_STATUSES } from '../../../server/http/statuses.ts'
 
 export type Given = Partial<
-  Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'options' | 'limits' | 'signal' | 'onProgress'>
+  Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'options' | 'limits'> &
+    NonNullable<Parameters<Jobs['ingest']>[1]>
 >
 
 export interface Read extends IngestResult {
@@ -79,17 +81,17 @@ export class Bench {
   async ingest(
     format: UploadFormat,
     file: string,
-    given: Given = {},
+    { signal, onProgress, ...given }: Given = {},
   ): Promise<IngestResult & { part: string }> {
     const part = this.path('.parquet')
-    const result = await this.ingestor.ingest({
-      file,
-      format,
-      target: part,
-      limits: { unpackedBytes: 1 << 30 },
-      ...given,
-    })
-    return { ...result, part }
+    const limits = { unpackedBytes: 1 << 30 }
+    const request = { file, format, target: part, limits, ...given }
+    return { ...(await this.ingestor.jobs.ingest(request, { signal, onProgress })), part }
+  }
+
+  /** Writes the rows of parts as one part, with other columns where `to` says so. */
+  rewrite(parts: readonly string[], target: string, from: readonly Column[], to = from) {
+    return this.ingestor.jobs.rewrite({ parts, target, from, to })
   }
 
   /** `status code: message` of the error that an upload is refused with; nothing may stay behind. */

@@ -80,9 +80,10 @@ describe('named keys', () => {
     const { apiKey, ...record } = made.json()
     expect(record).toMatchObject({ name: 'nightly', readOnly: false, expiresAt: null })
     expect((await at.call(eve, 'GET', '/account/keys')).json()).toEqual([record])
-    expect((await at.call(apiKey, 'POST', '/repositories', { json: { name: 'by-named' } })).statusCode).toBe(
-      201,
-    )
+    expect(
+      (await at.call(apiKey, 'POST', '/repositories', { json: { name: 'by-named', private: false } }))
+        .statusCode,
+    ).toBe(201)
     expect((await make({ name: 'nightly' })).statusCode).toBe(409)
     expect((await at.call(eve, 'DELETE', '/account/keys/nightly')).statusCode).toBe(204)
     expect((await at.call(apiKey, 'GET', '/account')).statusCode).toBe(401)

@@ -68,3 +68,15 @@ describe("a change with a browser's own login", () => {
     expect(response.statusCode).toBe(201)
   })
 })
+
+it('a page of another site gets no answers for agents, however it sends the key', async () => {
+  const json = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  const accept = 'application/json, text/event-stream'
+  const ask = (headers: Record<string, string>) =>
+    at.call(undefined, 'POST', '/mcp', { json, headers: { accept, 'x-api-key': at.root, ...headers } })
+  const elsewhere = await ask({ origin: 'https://evil.example' })
+  expect([elsewhere.statusCode, elsewhere.json().code]).toEqual([403, 'cross_site'])
+  for (const headers of [{}, { origin: 'https://tables.example' }]) {
+    expect((await ask(headers as Record<string, string>)).statusCode).toBe(200)
+  }
+})

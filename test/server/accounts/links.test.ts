@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { LINK_SECONDS } from '../../../server/accounts/links.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
@@ -29,6 +29,19 @@ test('a link opens one export without a key', async () => {
   expect((await at.call(undefined, 'GET', await linkTo(`/datasets/${id}/data`))).body).toBe('a\n1\n2\n3\n')
 })
 
+test('a link opens however a mail program has percent-encoded it', async () => {
+  const url = await linkTo(`/datasets/${id}/data?$top=2&$filter=a%20gt%201`)
+  for (const [from, to] of [
+    ['$', '%24'],
+    ['%20', '+'],
+    ['/data', '/%64ata'],
+  ] as const) {
+    const answer = await at.call(undefined, 'GET', url.replaceAll(from, to))
+    expect(answer).toMatchObject({ statusCode: 200, body: 'a\n2\n3\n' })
+  }
+  expect((await at.call(undefined, 'GET', url.replace('%201', '%200'))).statusCode).toBe(401)
+})
+
 test('a changed link, or one of another method, is refused', async () => {
   const url = await linkTo(`/datasets/${id}/data?$top=1`)
   for (const changed of [
@@ -49,10 +62,60 @@ test('a link ends after its time', async () => {
   expect((await at.call(undefined, 'GET', url)).statusCode).toBe(401)
 })
 
+test('a link lives as long as was asked, is listed with its last use, and ends when it is deleted', async () => {
+  const json = { path: `/datasets/${id}/data`, name: 'for the board', expiresIn: 86_400 }
+  const made = (await at.call(ada, 'POST', '/links', { json })).json()
+  const expiresAt = new Date(time + 86_400_000).toISOString()
+  expect(made).toMatchObject({ path: json.path, name: json.name, expiresAt, lastUsedAt: null })
+  time += 80_000_000
+  expect((await at.call(undefined, 'GET', made.url)).statusCode).toBe(200)
+  const listed = async (key = ada) => (await at.call(key, 'GET', '/links')).json()
+  await vi.waitFor(async () =>
+    expect(await listed()).toEqual([{ ...made, lastUsedAt: new Date(time).toISOString() }]),
+  )
+  const eve = await at.account('nosy')
+  expect(await listed(eve)).toEqual([])
+  expect((await at.call(eve, 'DELETE', `/links/${made.id}`)).statusCode).toBe(404)
+  expect((await at.call(ada, 'DELETE', `/links/${made.id}`)).statusCode).toBe(204)
+  expect((await at.call(undefined, 'GET', made.url)).statusCode).toBe(401)
+  expect(await listed()).toEqual([])
+  for (const expiresIn of [0, -1, 1.5, 40_000_000, 'a day']) {
+    const answer = await at.call(ada, 'POST', '/links', { json: { ...json, expiresIn } })
+    expect(answer, String(expiresIn)).toMatchObject({ statusCode: 400 })
+  }
+})
+
+test('a replaced key takes its links out of the list, too', async () => {
+  const key = await at.account('bea')
+  const json = { path: `/datasets/${id}/data`, expiresIn: 1_000 }
+  expect((await at.call(key, 'POST', '/links', { json })).statusCode).toBe(201)
+  expect((await at.call(key, 'GET', '/links')).json()).toHaveLength(1)
+  const fresh = (await at.call(key, 'POST', '/account/api-key')).json().apiKey
+  expect((await at.call(fresh, 'GET', '/links')).json()).toEqual([])
+})
+
 test('a link ends with the key of its account', async () => {
   const url = await linkTo(`/datasets/${id}/data`)
   ada = (await at.call(ada, 'POST', '/account/api-key')).json().apiKey
   expect((await at.call(undefined, 'GET', url)).statusCode).toBe(401)
+})
+
+test('a link ends with the named key that made it', async () => {
+  const named = async (json: object) => (await at.call(ada, 'POST', '/account/keys', { json })).json().apiKey
+  const deleted = await linkTo(`/datasets/${id}/data`, await named({ name: 'deleted' }))
+  const soon = new Date(time + 60_000).toISOString()
+  const expired = await linkTo(`/datasets/${id}/data`, await named({ name: 'expires', expiresAt: soon }))
+  const kept = await linkTo(`/datasets/${id}/data`, await named({ name: 'kept', readOnly: true }))
+  for (const url of [deleted, expired, kept])
+    expect((await at.call(undefined, 'GET', url)).statusCode).toBe(200)
+  await at.call(ada, 'DELETE', '/account/keys/deleted')
+  time += 61_000
+  expect((await at.call(undefined, 'GET', deleted)).statusCode).toBe(401)
+  expect((await at.call(undefined, 'GET', expired)).statusCode).toBe(401)
+  expect((await at.call(undefined, 'GET', kept)).statusCode).toBe(200)
+  // Nobody turns a link of one key into that of another.
+  const others = kept.replace(/(ticket=\d+)\.\d+/, '$1.0')
+  expect((await at.call(undefined, 'GET', others)).statusCode).toBe(401)
 })
 
 test('a link reads no more than its account may', async () => {
@@ -68,6 +131,11 @@ test('only exports can be linked to', async () => {
     '/account',
     'https://example.org/',
     '/datasets/1/data\n',
+    '/providers/x/series/../../../accounts',
+    '/providers/x/series/%2e%2E/y',
+    '/providers/x/series/a/.?b',
+    '/providers/x/series/..%2f..%2F..%2faccounts',
+    '/providers/x/series/a\\..\\accounts',
     '',
   ]) {
     const answer = await at.call(ada, 'POST', '/links', { json: { path } })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
 
 /** Limits that these tests don't reach. */
-const ENOUGH = { datasets: null, columns: null, storedBytes: null }
+const ENOUGH = { datasets: null, columns: null, storedBytes: null, keptVersions: null, keptDays: null }
 
 let at: Platform
 let now = new Date('2026-11-30T23:59:00Z')
@@ -53,16 +53,20 @@ describe('private repositories', () => {
     const second = await make(key, 'second')
     expect(second.statusCode).toBe(402)
     expect(second.json()).toEqual({
-      error: expect.stringMatching(/private repositories.*free.*allows 1/),
+      error: expect.stringMatching(/private repositories.*free.*allows 1; one with `"private": false`/),
       code: 'plan_limit',
     })
     expect((await at.call(key, 'GET', '/repositories')).json()).toEqual(before)
-    expect((await at.call(key, 'POST', '/repositories', { json: { name: 'public' } })).statusCode).toBe(201)
+    expect(
+      (await at.call(key, 'POST', '/repositories', { json: { name: 'public', private: false } })).statusCode,
+    ).toBe(201)
   })
 
   it('count when a public one becomes private', async () => {
     const key = await at.account('edsger', 'free')
-    const open = (await at.call(key, 'POST', '/repositories', { json: { name: 'open' } })).json()
+    const open = (
+      await at.call(key, 'POST', '/repositories', { json: { name: 'open', private: false } })
+    ).json()
     const closed = (await make(key, 'closed')).json()
     const change = (id: number, isPrivate: boolean) =>
       at.call(key, 'PUT', `/repositories/${id}`, { json: { private: isPrivate, name: 'changed' } })
@@ -93,7 +97,9 @@ describe('private repositories', () => {
   it("count against the owner's plan, whoever makes one private", async () => {
     const key = await at.account('donald', 'free')
     await make(key, 'a')
-    const { id } = (await at.call(key, 'POST', '/repositories', { json: { name: 'b' } })).json()
+    const { id } = (
+      await at.call(key, 'POST', '/repositories', { json: { name: 'b', private: false } })
+    ).json()
     const byAdmin = await at.call(at.root, 'PUT', `/repositories/${id}`, { json: { private: true } })
     expect(byAdmin.statusCode).toBe(402)
     expect(byAdmin.json().error).toContain('donald')

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openEngine } from '../../../engine/index.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
@@ -16,6 +16,8 @@ beforeAll(async () => {
           datasets: null,
           columns: null,
           storedBytes: null,
+          keptVersions: null,
+          keptDays: null,
         },
         unlimited: {
           privateRepositories: null,
@@ -24,6 +26,8 @@ beforeAll(async () => {
           datasets: null,
           columns: null,
           storedBytes: null,
+          keptVersions: null,
+          keptDays: null,
         },
       },
     },
@@ -177,4 +181,43 @@ it('answers give way to newer ones, and large ones are not kept', async () => {
   expect(small.services.exports.answers.bytes).toBeLessThanOrEqual(4_000)
   expect(kept(await ask('?$select=n&$top=0'))).toBe(false)
   expect([kept(await ask('')), kept(await ask(''))]).toEqual([false, false])
+})
+
+it('an answer without all rows that were counted is not kept', async () => {
+  const { id } = await dataset(at, at.root, { name: 'short' })
+  const ask = () => at.call(at.root, 'GET', `/datasets/${id}/data`)
+  const sql = 'UPDATE versions SET rows = 11 WHERE id = (SELECT version_id FROM datasets WHERE id = ?)'
+  await at.engine.database.run(sql, id)
+  const answers = [await ask(), await ask()]
+  expect(
+    answers.map((answer) => [answer.statusCode, answer.body.split('\n').length - 2, kept(answer)]),
+  ).toEqual([
+    [200, 10, false],
+    [200, 10, false],
+  ])
+  const lines = at.log.filter(({ msg }) => msg === 'an answer does not have the rows that were counted')
+  expect(lines).toMatchObject([
+    { rows: 10, counted: 11 },
+    { rows: 10, counted: 11 },
+  ])
+})
+
+it('the parameters of a computed answer are logged if it has infinities and no value that was read is one', async () => {
+  const { id } = await dataset(at, at.root, { name: 'finite', csv: 'n,d,word\n1,1.5,INFO\n2,,INF\n' })
+  const other = await dataset(at, at.root, { name: 'infinite', csv: 'n,d\n1,1.5\n2,INF\n' })
+  const ask = (of: number, query: string) => at.call(at.root, 'GET', `/datasets/${of}/data?${query}`)
+  const logged = () =>
+    at.log
+      .filter(({ msg }) => String(msg).startsWith('a computed answer has infinities'))
+      .map((line) => line['parameters'])
+  for (const format of ['csv', 'json']) {
+    expect((await ask(id, `$select=x&$compute=n divby 0e0 as x&$format=${format}`)).body).toContain('INF')
+    await vi.waitFor(() => expect(logged()).toEqual([['0']]))
+    at.log.splice(0)
+  }
+  expect((await ask(id, '$select=x&$compute=n add 7 as x')).body).not.toContain('INF')
+  expect((await ask(other.id, '$compute=d mul 2 as x')).body).toContain('INF')
+  // What is found out for this one is found out after the others.
+  await ask(id, '$compute=n divby 0e1 as x')
+  await vi.waitFor(() => expect(logged()).toEqual([['0']]))
 })

@@ -7,7 +7,8 @@ let repositoryId: number
 beforeAll(async () => {
   at = await platform()
   ada = await at.account('ada')
-  repositoryId = (await at.call(ada, 'POST', '/repositories', { json: { name: 'r' } })).json().id
+  repositoryId = (await at.call(ada, 'POST', '/repositories', { json: { name: 'r', private: false } })).json()
+    .id
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
@@ -58,7 +59,9 @@ describe('POST /datasets', () => {
     expect(again.statusCode).toBe(409)
     expect(again.json().code).toBe('name_taken')
     expect((await post({ name: 'Twice', repositoryId })).statusCode).toBe(201)
-    const other = (await at.call(ada, 'POST', '/repositories', { json: { name: 'other' } })).json().id
+    const other = (
+      await at.call(ada, 'POST', '/repositories', { json: { name: 'other', private: false } })
+    ).json().id
     expect((await post({ name: 'twice', repositoryId: other })).statusCode).toBe(201)
   })
 
@@ -74,7 +77,7 @@ describe('POST /datasets', () => {
     [{ name: '', repositoryId: 1 }, 'name must not be empty.'],
     [
       { name: 'x', repositoryId: 1, colums: [] },
-      'The body has an unknown field "colums"; known are name, repositoryId, description, columns.',
+      'The body has an unknown field "colums"; valid fields: name, repositoryId, description, columns, key, query, materialize.',
     ],
     [{ name: 'x', repositoryId: 1, columns: [{ name: 'a' }] }, 'columns[0].type is missing.'],
     [{ name: 'x', repositoryId: 1, columns: {} }, 'columns must be a list, not an object.'],
@@ -119,6 +122,75 @@ describe('PUT /datasets/{id}', () => {
     const { id } = (await post({ name: 'free', repositoryId })).json()
     expect((await at.call(ada, 'PUT', `/datasets/${id}`, { json: { name: 'taken' } })).statusCode).toBe(409)
     expect((await at.call(ada, 'PUT', `/datasets/${id}`, { json: {} })).statusCode).toBe(400)
+  })
+})
+
+describe('PATCH /datasets/{id}', () => {
+  const patch = (
+    id: number,
+    json: unknown,
+    options: { headers?: Record<string, string>; key?: string } = {},
+  ) =>
+    at.call(options.key ?? ada, 'PATCH', `/datasets/${id}`, {
+      body: JSON.stringify(json),
+      headers: { 'content-type': 'application/merge-patch+json', ...options.headers },
+    })
+
+  it('changes what is given and removes what is null', async () => {
+    const { id } = (await post({ name: 'patched', repositoryId, description: 'd' })).json()
+    expect((await patch(id, { keep: { days: 5 } })).json()).toMatchObject({ keep: { versions: 10, days: 5 } })
+    expect((await patch(id, { keep: { versions: 2 } })).json()).toMatchObject({
+      keep: { versions: 2, days: 5 },
+    })
+    const { keep, description, name } = (await patch(id, { keep: null, description: null })).json()
+    expect([keep, description, name]).toEqual([undefined, '', 'patched'])
+    for (const wrong of [
+      { name: null },
+      { repositoryId: null },
+      { version: 3 },
+      {},
+      [],
+      { keep: { days: -1 } },
+    ]) {
+      expect((await patch(id, wrong)).statusCode, JSON.stringify(wrong)).toBe(400)
+    }
+    expect((await patch(id, { name: 'x' }, { headers: { 'if-match': '"old"' } })).statusCode).toBe(412)
+    const put = { body: '{"name":"x"}', headers: { 'content-type': 'application/merge-patch+json' } }
+    expect((await at.call(ada, 'PUT', `/datasets/${id}`, put)).statusCode).toBe(415)
+  })
+
+  it('moves a dataset with its rows and versions to a repository that one may write in', async () => {
+    const { id, repository } = await dataset(at, ada, { name: 'moving' })
+    const url = `/datasets/${id}`
+    const other = (
+      await at.call(ada, 'POST', '/repositories', { json: { name: 'target', private: false } })
+    ).json().id
+    const tag = String((await at.call(ada, 'GET', url)).headers['etag'])
+    expect((await patch(id, { repositoryId: other }, { headers: { 'if-match': tag } })).statusCode).toBe(200)
+    expect((await at.call(ada, 'GET', url)).json()).toMatchObject({ repositoryId: other, version: 1 })
+    expect((await patch(id, { name: 'x' }, { headers: { 'if-match': tag } })).statusCode).toBe(412)
+    expect((await at.call(ada, 'GET', `${url}/data?$top=1`)).body).toBe('n,word\n1,\n')
+    expect((await patch(id, { repositoryId: 999_999 })).statusCode).toBe(404)
+    await post({ name: 'moving', repositoryId: repository })
+    expect((await patch(id, { repositoryId: repository })).json().code).toBe('name_taken')
+    const foreign = (
+      await at.call(at.root, 'POST', '/repositories', { json: { name: 'foreign', private: false } })
+    ).json().id
+    expect((await patch(id, { repositoryId: foreign })).statusCode).toBe(403)
+  })
+
+  it("counts the dataset and the bytes of all its versions for the new repository's owner", async () => {
+    const config = { plans: { free: { ...at.services.config.plans['free']!, storedBytes: 1 } } }
+    await using small = await platform({
+      config: { plans: { ...at.services.config.plans, ...config.plans } },
+    })
+    const eve = await small.account('eve', 'free')
+    const target = (
+      await small.call(eve, 'POST', '/repositories', { json: { name: 't', private: false } })
+    ).json().id
+    const { id } = await dataset(small, small.root)
+    const moved = await small.call(small.root, 'PATCH', `/datasets/${id}`, { json: { repositoryId: target } })
+    expect([moved.statusCode, moved.json().code]).toEqual([402, 'plan_limit'])
   })
 })
 

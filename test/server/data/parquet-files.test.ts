@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_TABLE } from '../../../server/http/errors.ts'
-import { rangesIn } from '../../../server/transfers/ranges.ts'
+import { rangesIn } from '../../../server/transfers/pieces/ranges.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
 const ROWS = 20_000
@@ -17,7 +17,7 @@ beforeAll(async () => {
   key = await at.account('ada')
   id = (await dataset(at, key, { name: 'tables', csv: CSV })).id
   const [file] = (await at.call(key, 'GET', `/datasets/${id}/parquet`)).json()
-  url = file.url.replace('http://localhost:80', '')
+  url = new URL(file.url).pathname
   whole = (await at.call(key, 'GET', url)).rawPayload
 })
 afterAll(() => at[Symbol.asyncDispose]())
@@ -28,12 +28,16 @@ describe('the list of files', () => {
   test('has names, rows and bytes, and addresses that end in .parquet', async () => {
     const files = (await at.call(key, 'GET', `/datasets/${id}/parquet`)).json()
     expect(files).toEqual([
-      { url: expect.stringMatching(/^http:.*\/parquet\/1\/\d+\.parquet$/), rows: ROWS, bytes: whole.length },
+      {
+        url: expect.stringMatching(/^http:.*\/parquet\/1\/\d+\.parquet\?ticket=/),
+        rows: ROWS,
+        bytes: whole.length,
+      },
     ])
   })
 
-  test('of a version that is not kept is 410, of another dataset 404', async () => {
-    expect((await at.call(key, 'GET', `/datasets/${id}/parquet?version=77`)).statusCode).toBe(410)
+  test('of a version that never was is 404, as of another dataset', async () => {
+    expect((await at.call(key, 'GET', `/datasets/${id}/parquet?version=77`)).statusCode).toBe(404)
     expect((await at.call(key, 'GET', '/datasets/999/parquet')).statusCode).toBe(404)
     expect((await at.call(key, 'GET', `/datasets/${id}/parquet/1/x.parquet`)).statusCode).toBe(404)
     expect((await at.call(key, 'GET', `/datasets/${id}/parquet/x/1.parquet`)).statusCode).toBe(404)

@@ -143,6 +143,18 @@ describe('parameter aliases', () => {
     expect(listed.body).toBe('ID\n1\n8\n')
   })
 
+  it('may be one parameter, a JSON object', async () => {
+    const aliases = JSON.stringify({ '@ids': '[1,8]', '@least': '0' })
+    const asked = { $filter: 'ID in @ids and Amount gt @least', $select: 'ID', aliases }
+    expect((await get(asked)).body).toBe('ID\n1\n8\n')
+    expect((await get({ ...asked, '@ids': '[1]' })).json().error).toContain('@ids is given twice')
+    for (const aliases of ['x', '[]', '{"ids":"1"}', '{"@ids":1}', 'null']) {
+      const response = await get({ $filter: 'ID eq @ids', aliases })
+      expect(response.statusCode).toBe(400)
+      expect(response.json().error).toMatch(/^aliases must be a JSON object/)
+    }
+  })
+
   it('that are not used are refused, since a misspelt one would be null', async () => {
     const response = await get({ $filter: 'ID eq @id', '@ids': '1' })
     expect(response.json()).toMatchObject({ code: 'invalid_option', error: 'The query does not use @ids.' })
@@ -173,7 +185,7 @@ describe('POST …/data/$query', () => {
 
   it.each([
     ['text/plain', '$foo=1', 'Unknown query parameter'],
-    ['text/plain', '$top=-1', '$top must be a whole number'],
+    ['text/plain', '$top=-1', '$top must be a non-negative integer'],
     ['text/plain', '$format=html', '$format must be one of'],
     ['application/json', '[]', 'The body is an object of options'],
     ['application/json', '{"$filter":["a"]}', '$filter must be a string'],

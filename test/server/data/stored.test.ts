@@ -15,6 +15,8 @@ beforeAll(async () => {
           datasets: 2,
           columns: 3,
           storedBytes: 20_000,
+          keptVersions: null,
+          keptDays: null,
         },
         unlimited: {
           privateRepositories: null,
@@ -23,12 +25,16 @@ beforeAll(async () => {
           datasets: null,
           columns: null,
           storedBytes: null,
+          keptVersions: null,
+          keptDays: null,
         },
       },
     },
   })
   ada = await at.account('ada', 'free')
-  repositoryId = (await at.call(ada, 'POST', '/repositories', { json: { name: 'small' } })).json().id
+  repositoryId = (
+    await at.call(ada, 'POST', '/repositories', { json: { name: 'small', private: false } })
+  ).json().id
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
@@ -86,7 +92,9 @@ describe('a plan limits', () => {
 describe('GET /datasets', () => {
   it('gives the columns of narrow tables, the number of those of wide ones, and all when asked', async () => {
     const wide = Array.from({ length: 500 }, (_, i) => ({ name: `column ${i}`, type: 'integer' }))
-    const home = (await at.call(at.root, 'POST', '/repositories', { json: { name: 'own' } })).json().id
+    const home = (
+      await at.call(at.root, 'POST', '/repositories', { json: { name: 'own', private: false } })
+    ).json().id
     for (const [name, columns] of [
       ['wide', wide],
       ['narrow', wide.slice(0, 2)],
@@ -115,7 +123,9 @@ describe('GET /datasets', () => {
   })
 
   it('is whole beyond one page, in the order of ids', async () => {
-    const home = (await at.call(at.root, 'POST', '/repositories', { json: { name: 'many' } })).json().id
+    const home = (
+      await at.call(at.root, 'POST', '/repositories', { json: { name: 'many', private: false } })
+    ).json().id
     const made: number[] = []
     for (let n = 0; n < 450; n++) {
       made.push((await at.engine.createDataset({ repositoryId: home, name: `t${n}` })).id)

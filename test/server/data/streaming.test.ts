@@ -28,6 +28,8 @@ beforeAll(async () => {
           datasets: null,
           columns: null,
           storedBytes: null,
+          keptVersions: null,
+          keptDays: null,
         },
       },
     } as never,

@@ -31,7 +31,10 @@ async function arrived(): Promise<{ raw: ServerResponse; leave: () => Promise<un
 
 function transferOf(raw: ServerResponse, lifecycle = new Lifecycle()): Transfer {
   const request = {} as FastifyRequest
-  return new Transfer(request, { raw } as FastifyReply, lifecycle, { stall: 60_000, transfer: 60_000 })
+  return new Transfer(request, { raw } as FastifyReply, {
+    lifecycle,
+    config: { timeouts: { stall: 60_000, transfer: 60_000, firstByte: 60_000 } },
+  })
 }
 
 test('what is opened for a client gets closed when it leaves', async () => {

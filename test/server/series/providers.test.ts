@@ -16,7 +16,7 @@ const get = (url: string, key = ada, headers: Record<string, string> = {}) =>
 describe('GET /providers', () => {
   it('lists all of them', async () => {
     const list = (await get('/providers')).json()
-    expect(list.map((one: { slug: string }) => one.slug)).toContain('worldbank')
+    expect(list.find((one: { slug: string }) => one.slug === 'worldbank')).toMatchObject({ takesKey: false })
     expect(list.find((one: { slug: string }) => one.slug === 'fred')).toEqual({
       slug: 'fred',
       name: 'FRED',
@@ -24,6 +24,7 @@ describe('GET /providers', () => {
       homepage: 'https://fred.stlouisfed.org',
       tier: 'free',
       keyRequired: true,
+      takesKey: true,
       userKey: false,
       limit: { requests: 500, perSeconds: 60, remaining: 500, resetsAt: null },
     })
@@ -369,6 +370,7 @@ describe('search', () => {
       'series',
       'categories',
       'datasets',
+      'hint',
     ])
     const beyond = await get('/search?q=trade&offset=100000')
     expect([beyond.statusCode, beyond.json().code]).toEqual([400, 'invalid_option'])

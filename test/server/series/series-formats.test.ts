@@ -13,7 +13,7 @@ beforeAll(async () => {
     '\n',
   )
   at = await platform({ routes: { [`/ecb/data/${ID}`]: { type: 'text/csv', body } } })
-  const made = await at.call(at.root, 'POST', '/repositories', { json: { name: 'r' } })
+  const made = await at.call(at.root, 'POST', '/repositories', { json: { name: 'r', private: false } })
   const fields = { name: 'd', repositoryId: made.json().id }
   id = (await at.call(at.root, 'POST', '/datasets', { json: fields })).json().id
 })

@@ -108,7 +108,7 @@ describe('/user-keys', () => {
 
   it('must be of printable ASCII, which the message says in words', async () => {
     expect((await put('a b')).json().error).toBe(
-      'key must be ASCII letters, digits and symbols, without blanks.',
+      'key must be ASCII letters, digits and symbols, without spaces.',
     )
   })
 

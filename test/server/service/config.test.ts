@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, readConfig } from '../../../server/config/read.ts'
+import { ConfigError, readConfig, unknownVariables } from '../../../server/config/read.ts'
 import { CONFIG_SCHEMA } from '../../../server/config/schema.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-config-'))
@@ -33,6 +33,8 @@ describe('the configuration', () => {
         datasets: 100,
         columns: 2_000,
         storedBytes: 10 * 2 ** 30,
+        keptVersions: 100,
+        keptDays: 366,
       },
       pro: {
         privateRepositories: 50,
@@ -41,6 +43,8 @@ describe('the configuration', () => {
         datasets: 10_000,
         columns: 20_000,
         storedBytes: 2 ** 40,
+        keptVersions: 10_000,
+        keptDays: 36_525,
       },
       unlimited: {
         privateRepositories: null,
@@ -49,6 +53,8 @@ describe('the configuration', () => {
         datasets: null,
         columns: null,
         storedBytes: null,
+        keptVersions: null,
+        keptDays: null,
       },
     })
   })
@@ -162,6 +168,8 @@ describe('the configuration', () => {
       datasets: null,
       columns: null,
       storedBytes: null,
+      keptVersions: null,
+      keptDays: null,
     })
     expect(config.timeouts).toMatchObject({ stall: 5, firstByte: 30_000 })
     expect(config.limits).toMatchObject({ exports: 2, exportsPerAccount: 12 })
@@ -190,10 +198,10 @@ describe('the configuration', () => {
 
 describe('what is wrong stops the start and is named', () => {
   it.each<[unknown, RegExp]>([
-    [{ prot: 1 }, /^prot is not a setting\. Did you mean port\? Known here are host, port/],
+    [{ prot: 1 }, /^prot is not a setting\. Did you mean port\? Valid settings: host, port/],
     [
       { timeouts: { stal: 1 } },
-      /^timeouts\.stal is not a setting\. Did you mean stall\? Known here are firstByte, stall/,
+      /^timeouts\.stal is not a setting\. Did you mean stall\? Valid settings: firstByte, stall/,
     ],
     [{ engine: { memoryLimit: 'lots' } }, /^engine\.memoryLimit must be a size with a unit, such as 4GiB/],
     [{ engine: { memoryLimit: '0GB' } }, /^engine\.memoryLimit must be a size/],
@@ -239,6 +247,19 @@ describe('what is wrong stops the start and is named', () => {
   ])('%j', (settings, message) => {
     expect(() => withFile(settings)).toThrow(ConfigError)
     expect(() => withFile(settings)).toThrow(message)
+  })
+
+  it('but a variable that looks like a setting is only named, with what was probably meant', () => {
+    const environment = {
+      PARQUETRY_PORTT: '1',
+      PARQUETRY_OF_SOMEBODY_ELSE: '1',
+      PARQUETRY_PORT: '1',
+      PARQUETRY_SERVER: 'x',
+      PARQUETRY_PROVIDER_X_KEY: 'k',
+    }
+    expect(unknownVariables(environment)).toEqual([
+      'The variable PARQUETRY_PORTT is no setting. Did you mean PARQUETRY_PORT?',
+    ])
   })
 
   it('and an argument is named as it was given', () => {

@@ -55,8 +55,8 @@ describe('how csv is written', () => {
   it.each([
     ['?$format=json&$bom=true', '$bom is for csv and tsv; the format is json.'],
     ['?$decimal=,', '$decimal=, needs another sign between the fields'],
-    ['?$format=tsv&$delimiter=;', 'tsv has tabs between its fields'],
-    ['?$delimiter=ab', '$delimiter is one sign'],
+    ['?$format=tsv&$delimiter=;', '$delimiter is for csv; the format is tsv.'],
+    ['?$delimiter=ab', '$delimiter must be one character that no number, date or uuid contains'],
     ['?$overlong=cut', '$overlong is for xlsx; the format is csv'],
     ['?$formulas=yes', '$formulas'],
     ['?$bom=1', '$bom must be true or false'],

@@ -56,7 +56,7 @@ beforeAll(async () => {
   ajv = new Ajv2020({
     strict: false,
     allErrors: true,
-    formats: { 'date-time': /^\d{4}-\d\d-\d\dT[\d:.]+Z$/, binary: true },
+    formats: { 'date-time': /^\d{4}-\d\d-\d\dT[\d:.]+Z$/, binary: true, int64: true },
   })
   ajv.addSchema({ ...document, $id: 'api' } as AnySchema)
 })
@@ -126,6 +126,41 @@ describe('the document', () => {
         if (example !== undefined) expect(problems(schema, example), `${operationId} ${name}`).toBeUndefined()
       }
     }
+  })
+
+  it('can be understood by generators of clients', () => {
+    const found = { names: new Set<string>(), small: new Set<string>(), bare: new Set<string>() }
+    const visit = (part: unknown, path: string): void => {
+      if (typeof part !== 'object' || part === null || /\/examples?$/.test(path)) return
+      const { type, maximum, format, items } = part as Schema
+      if ([type].flat().includes('integer') && format !== 'int64' && !(Number(maximum) < 2 ** 31))
+        found.small.add(path)
+      if ([type].flat().includes('array') && items === undefined) found.bare.add(path)
+      for (const [name, one] of Object.entries(part)) visit(one, `${path}/${name}`)
+    }
+    visit(document, '')
+    for (const { parameters } of operations) for (const { name } of parameters) found.names.add(name)
+    expect([...found.names].filter((name) => !/^\$?[A-Za-z]\w*$/.test(name))).toEqual([])
+    expect([...found.small]).toEqual([])
+    expect([...found.bare]).toEqual([])
+    const schemas = Object.keys(document.components['schemas']!)
+    // What Go calls the constructor of a type.
+    expect(schemas.filter((name) => schemas.some((other) => name === `New${other}`))).toEqual([])
+    const content = document.paths['/datasets/{id}/data']!['get']!.responses['200']!['content'] as Schema
+    const binary = Object.entries(content).filter(
+      ([, one]) => (one as { schema: Schema }).schema['format'] === 'binary',
+    )
+    expect(binary.map(([type]) => type.replace(/^.*[./]/, '')).sort()).toEqual(['parquet', 'sheet', 'stream'])
+  })
+
+  it('names the ways to send a key, those in a header first', () => {
+    const schemes = document.components['securitySchemes']!
+    expect((document['security'] as object[]).map((one) => schemes[Object.keys(one)[0]!])).toMatchObject([
+      { type: 'http', scheme: 'bearer' },
+      { type: 'http', scheme: 'basic' },
+      { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      { type: 'apiKey', in: 'query', name: 'apiKey' },
+    ])
   })
 
   it('lists the headers that matter', () => {

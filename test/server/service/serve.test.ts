@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { greeting } from '../../../server/commands/serve.ts'
-import type { Config } from '../../../server/config/config.ts'
 import { readConfig } from '../../../server/config/read.ts'
+import type { Config } from '../../../server/config/schema.ts'
 import { type Server, serve } from '../../../server/serve.ts'
 import { IS_CLUSTER } from '../../cluster/elsewhere.ts'
 import { startUpstream } from '../../connectors/support/upstream.ts'
@@ -84,7 +84,9 @@ describe('the first start', () => {
     const sample = { weather: 1, penguins: 2 }
     const first = await start()
     expect(greeting(first, sample)).toContain('the one in PARQUETRY_ROOT_KEY')
-    expect(greeting(first, sample)).toContain(`curl -u "$PARQUETRY_ROOT_KEY:" "${first.url}/datasets/1/data"`)
+    expect(greeting(first, sample)).toContain(
+      `curl -u "$PARQUETRY_ROOT_KEY:" "${first.url}/datasets/1/data?\\$top=5"`,
+    )
     await first.close()
     const second = await start({ rootKey: 'another-key-0123456789' })
     expect(greeting(second, sample)).toContain('shown at the first start')
@@ -96,6 +98,8 @@ describe('the first start', () => {
     expect(greeting(third, sample).split(third.newRootKey!)).toHaveLength(5)
     expect(greeting({ ...third, hasConsole: true }, sample)).toContain(`${third.url}/console/`)
     expect(greeting({ ...third, hasConsole: false }, sample)).not.toContain('/console/')
+    expect(greeting({ ...third, hasGuide: true }, sample)).toContain(`${third.url}/guide/`)
+    expect(greeting({ ...third, hasGuide: false }, sample)).not.toContain('/guide/')
   })
 
   it.skipIf(IS_CLUSTER)('makes a secret that only its owner can read, and keeps it', async () => {

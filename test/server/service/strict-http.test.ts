@@ -28,6 +28,17 @@ describe('what servers in front of this one may read in another way is refused',
   it.each([
     ['two Host headers', 'GET /account HTTP/1.1\r\nHost: a\r\nHost: b\r\n', 'more than one Host header'],
     ['a malformed Host', 'GET /account HTTP/1.1\r\nHost: a b/c\r\n', 'Host header is malformed'],
+    ['no Host header', 'GET /account HTTP/1.1\r\n', '"The Host header is missing."'],
+    [
+      'a transfer coding that is not read',
+      'GET /account HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n',
+      'Send chunked, and compression as Content-Encoding',
+    ],
+    [
+      'an expectation that is unknown',
+      'GET /account HTTP/1.1\r\nHost: a\r\nExpect: nonsense\r\n',
+      '"The Expect header is not supported, except 100-continue."',
+    ],
     ['HTTP/0.9', 'GET /account HTTP/0.9\r\nHost: a\r\n', ''],
   ])('%s', async (_what, lines, problem) => {
     const answer = await raw(`${lines}${authorization()}\r\n`)
@@ -43,6 +54,17 @@ describe('what servers in front of this one may read in another way is refused',
       )
       expect(answer).toMatch(/^HTTP\/1\.1 200 /)
     }
+  })
+
+  it('CONNECT, in JSON', async () => {
+    const answer = await raw('CONNECT a.example:80 HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 405 /)
+    expect(answer).toContain('"code":"method_not_allowed"')
+  })
+
+  it('a raw # in a path ends it', async () => {
+    const lines = `GET /odata/x#%ff HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${authorization()}`
+    expect(await raw(`${lines}\r\n`)).toMatch(/^HTTP\/1\.1 404 /)
   })
 
   it('a request line without a version gets no rows', async () => {

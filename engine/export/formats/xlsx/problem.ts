@@ -1,13 +1,14 @@
+import type { StartOptions } from '../../../duckdb/runner.ts'
 import type { Statement } from '../../../types/index.ts'
-import type { Executor, RunOptions } from '../../index.ts'
+import type { QueryExecutor } from '../../index.ts'
 import type { EncodeOptions } from '../encoder.ts'
 import { textTooLong, tooManyColumns, XLSX_COLUMNS, xlsxCheck } from './limits.ts'
 
 /** A sentence about why a sheet can't hold a result, found before the first byte is sent; undefined if it can. */
 export async function xlsxProblem(
-  executor: Executor,
+  executor: Pick<QueryExecutor, 'rows' | 'values'>,
   statement: Statement,
-  options: Pick<RunOptions, 'signal'> & Pick<EncodeOptions, 'overlong'> = {},
+  options: Pick<StartOptions, 'signal'> & Pick<EncodeOptions, 'overlong'> = {},
 ): Promise<string | undefined> {
   const { columns } = statement
   if (columns.length > XLSX_COLUMNS) return tooManyColumns(columns.length)

@@ -25,6 +25,8 @@ export interface PartialOptions {
   readonly completing: () => Promise<void> | undefined
   /** Counts the blocks that were wanted and are here, and those that are not. */
   readonly counts: { hits: number; misses: number }
+  /** Called with the number of bytes that somebody wants. */
+  readonly onRead: (bytes: number) => void
   /** Called with the bytes that are here when there are more of them. */
   readonly onGrown: (bytes: number) => void
 }
@@ -54,7 +56,8 @@ export class PartialObject {
   async read(from: number, to: number): Promise<Uint8Array> {
     const whole = this.#fromWhole(from, to)
     if (whole) return whole
-    const { counts, completing } = this.#options
+    const { counts, completing, onRead } = this.#options
+    onRead(to - from)
     const first = Math.floor(from / BLOCK_BYTES)
     const end = Math.ceil(to / BLOCK_BYTES)
     const blocks: (Uint8Array | Promise<Uint8Array>)[] = []

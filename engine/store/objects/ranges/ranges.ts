@@ -1,23 +1,22 @@
 import { LRUCache } from 'lru-cache'
+import { POOL_THREADS } from '../../../util/pool-threads.ts'
 import { BlockSums } from '../../integrity/block-sums.ts'
 import type { Cacheable, ObjectCache } from '../cache.ts'
+import type { PartBytes, PartRanges, RangedParts } from '../part-store.ts'
 import type { RangeEndpoint, Readable } from './endpoint.ts'
 import { PartialObject } from './partial.ts'
 
-/** Objects that somebody reads by ranges. Dispose it when they have been read. */
-export interface RangeReading extends Disposable {
-  /** The address under which DuckDB reads an object. */
-  url(name: string): string
-  /** Why DuckDB did not get bytes that it asked for; undefined if it got all. */
-  readonly failure: unknown
-}
-
+/** The most parts that one reading reads by ranges; others are fetched. */
+const MOST_RANGED = 100
+/** Half of the threads that wait in DuckDB may wait for ranges; the others are left to what must go on meanwhile. */
+const MOST_READINGS = Math.floor(POOL_THREADS / 2)
 /** The most objects of which blocks are remembered. Their sums take up to 8 KiB each. */
 const MOST_OBJECTS = 1_000
-/** If more of an object than this was fetched by ranges, readers wait for the whole object instead. */
-const COMPLETED_FROM = 1 / 4
-/** After so many readings of an object by ranges, it is fetched whole while the next one goes on by ranges. */
-const READ_BY_RANGES = 8
+/**
+ * If more of an object than this was read by ranges, the same ones counted each time, all of it is fetched, and whoever
+ * needs a block that is not here waits for that.
+ */
+const WHOLE_FROM = 1 / 4
 
 /** What is known about an object of which some blocks are here. */
 interface Known {
@@ -25,17 +24,18 @@ interface Known {
   readonly whole: Cacheable
   /** Who reads it now. */
   readonly readers: Set<Reading>
-  /** How many readings of it have begun. */
-  readings: number
-  /** Whether readers wait for the whole object. */
-  isWantedWhole: boolean
+  /** Bytes of it that were read by ranges. */
+  readBytes: number
+  /** Settles when all of it has been fetched. */
   completing: Promise<void> | undefined
 }
 
 /** Lets DuckDB read objects by ranges: their blocks are fetched when it asks for them, and compared with their sums. */
-export class Ranges {
+export class Ranges implements PartRanges {
+  readonly httpfs: string
   readonly #cache: ObjectCache
-  readonly #most: number
+  readonly #objectOf: (part: PartBytes) => Cacheable
+  readonly #damage: (error: unknown, parts: readonly PartBytes[]) => unknown
   readonly #known = new LRUCache<string, Known>({
     max: MOST_OBJECTS,
     dispose: (_, name) => this.#cache.dropBlocks(name),
@@ -48,12 +48,19 @@ export class Ranges {
   #readings = 0
 
   /**
-   * @param most how many readings there may be at once. Each may keep a thread of libuv's pool waiting, and some must
-   * stay free for those who fetch
+   * @param objectOf the object of a part
+   * @param damage turns an error about the bytes of one of the parts into a `DamagedPart`
    */
-  constructor(cache: ObjectCache, most: number) {
+  constructor(
+    httpfs: string,
+    cache: ObjectCache,
+    objectOf: (part: PartBytes) => Cacheable,
+    damage: (error: unknown, parts: readonly PartBytes[]) => unknown,
+  ) {
+    this.httpfs = httpfs
     this.#cache = cache
-    this.#most = most
+    this.#objectOf = objectOf
+    this.#damage = damage
   }
 
   /** How many blocks that DuckDB wanted were on this disk, and how many were not. */
@@ -80,20 +87,56 @@ export class Ranges {
     await Promise.allSettled(known.map(({ completing }) => completing))
   }
 
+  async begin(
+    parts: readonly PartBytes[],
+    sumsOf: (part: PartBytes) => Promise<string | null>,
+    signal: AbortSignal | undefined,
+  ): Promise<RangedParts | undefined> {
+    if (!this.#hasRoom) return undefined
+    const names = new Map<number, string>()
+    for (const part of parts) {
+      if (names.size === MOST_RANGED) break
+      const object = this.#objectOf(part)
+      if (this.#cache.has(object)) continue
+      const sums = this.#knows(object.name) ? undefined : await sumsOf(part)
+      if (sums === null) continue
+      if (sums !== undefined) this.#learn(object, sums)
+      names.set(part.id, object.name)
+    }
+    signal?.throwIfAborted()
+    // Meanwhile other readings may have had so many objects remembered that some of these were forgotten.
+    for (const [id, name] of names) if (!this.#knows(name)) names.delete(id)
+    if (names.size === 0 || !this.#hasRoom) return undefined
+    const held = this.#cache.holdBlocks([...names.values()])
+    this.#readings += 1
+    // DuckDB can't give up a request that waits for an answer, so it gets one at once.
+    const end = () => reading[Symbol.dispose]()
+    const fail = (error: unknown) => this.#damage(error, parts)
+    const reading = new Reading(this.#endpoint!.base, names, fail, () => {
+      this.#readings -= 1
+      signal?.removeEventListener('abort', end)
+      for (const name of names.values()) this.#leave(name, reading)
+      held[Symbol.dispose]()
+    })
+    for (const name of names.values()) this.#enter(name, reading)
+    signal?.addEventListener('abort', end, { once: true })
+    return reading
+  }
+
   /** Whether another reading can begin now. */
-  get hasRoom(): boolean {
-    return this.#endpoint !== undefined && this.#readings < this.#most
+  get #hasRoom(): boolean {
+    return this.#endpoint !== undefined && this.#readings < MOST_READINGS
   }
 
   /** Whether an object can be read without being told the sums of its blocks. */
-  knows(name: string): boolean {
+  #knows(name: string): boolean {
     return this.#known.has(name) || this.#read.has(name)
   }
 
   /** Takes in the sums of an object's blocks. */
-  learn(object: Cacheable, text: string): void {
+  #learn(object: Cacheable, text: string): void {
     const { name, bytes } = object
-    if (this.knows(name)) return
+    if (this.#knows(name)) return
     const known: Known = {
       partial: new PartialObject({
         name,
@@ -103,37 +146,19 @@ export class Ranges {
         counts: this.#counts,
         get: (from, to, signal) => this.#cache.get(name, from, to, signal),
         whole: () => this.#cache.wholeFile(object),
-        completing: () => (known.isWantedWhole ? known.completing : undefined),
-        onGrown: (here) => {
-          this.#cache.growBlocks(name, here)
-          known.isWantedWhole = here > bytes * COMPLETED_FROM
-          if (known.isWantedWhole) this.#complete(known)
+        completing: () => known.completing,
+        onRead: (read) => {
+          known.readBytes += read
+          if (known.readBytes > bytes * WHOLE_FROM) this.#complete(known)
         },
+        onGrown: (here) => this.#cache.growBlocks(name, here),
       }),
       whole: object,
       readers: new Set(),
-      readings: 0,
-      isWantedWhole: false,
+      readBytes: 0,
       completing: undefined,
     }
     this.#known.set(name, known)
-  }
-
-  /** Begins to read objects that are known. Aborting the signal ends the reading. */
-  begin(names: readonly string[], signal: AbortSignal | undefined): RangeReading {
-    const held = this.#cache.holdBlocks(names)
-    this.#readings += 1
-    const reading = new Reading(this.#endpoint!.base, () => {
-      this.#readings -= 1
-      signal?.removeEventListener('abort', end)
-      for (const name of names) this.#leave(name, reading)
-      held[Symbol.dispose]()
-    })
-    for (const name of names) this.#enter(name, reading)
-    // DuckDB can't give up a request that waits for an answer, so it gets one at once.
-    const end = () => reading[Symbol.dispose]()
-    signal?.addEventListener('abort', end, { once: true })
-    return reading
   }
 
   /** Forgets the blocks of an object that is gone or damaged. */
@@ -146,8 +171,6 @@ export class Ranges {
     if (!known) return
     this.#read.set(name, known)
     known.readers.add(reading)
-    known.readings += 1
-    if (known.readings > READ_BY_RANGES) this.#complete(known)
   }
 
   #leave(name: string, reading: Reading): void {
@@ -167,7 +190,7 @@ export class Ranges {
         try {
           return await known.partial.read(from, to)
         } catch (error) {
-          for (const reading of known.readers) reading.failure ??= error
+          for (const reading of known.readers) reading.fail(error)
           throw error
         }
       },
@@ -181,7 +204,7 @@ export class Ranges {
       .pin([known.whole], this.#closing.signal)
       .then((pin) => {
         pin[Symbol.dispose]()
-        known.readings = 0
+        known.readBytes = 0
         this.#cache.dropBlocks(known.whole.name)
       })
       .catch(() => {})
@@ -191,19 +214,37 @@ export class Ranges {
   }
 }
 
-class Reading implements RangeReading {
-  failure: unknown
+class Reading implements RangedParts {
   readonly #base: string
+  readonly #names: ReadonlyMap<number, string>
+  readonly #damage: (error: unknown) => unknown
   readonly #end: () => void
+  #failure: unknown
   #ended = false
 
-  constructor(base: string, end: () => void) {
+  constructor(
+    base: string,
+    names: ReadonlyMap<number, string>,
+    damage: (error: unknown) => unknown,
+    end: () => void,
+  ) {
     this.#base = base
+    this.#names = names
+    this.#damage = damage
     this.#end = end
   }
 
-  url(name: string): string {
-    return this.#base + name
+  url({ id }: PartBytes): string | undefined {
+    const name = this.#names.get(id)
+    return name === undefined ? undefined : this.#base + name
+  }
+
+  get failure(): unknown {
+    return this.#failure
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= this.#damage(error)
   }
 
   [Symbol.dispose](): void {

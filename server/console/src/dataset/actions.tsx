@@ -1,115 +1,115 @@
-import { useState } from 'preact/hooks'
-import type { Dataset } from '../../../client/index.ts'
+import type { Dataset, Interval } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
-import { Confirm } from '../ui/confirm.tsx'
+import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
-import { Icon } from '../ui/icons.tsx'
-import { Popover } from '../ui/menu.tsx'
+import { openDialog } from '../ui/dialog.tsx'
+import { ask } from '../ui/form.tsx'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { announce } from '../ui/toast.tsx'
-import { type View, viewQuestion } from '../view/view.ts'
-import { CopyAs } from './copy-as.tsx'
+import { type View, viewQuery } from '../view/view.ts'
+import { describeDataset } from './describe.ts'
 import { DownloadDialog } from './download-dialog.tsx'
-import { RenameDialog } from './rename-dialog.tsx'
+import type { SourceState } from './use-source.ts'
 
-type Open = 'download' | 'copy' | 'rename' | 'delete' | undefined
-
-/** The actions on a whole dataset. */
-export function DatasetActions(props: {
+interface ActionsProps {
   readonly dataset: Dataset
   readonly canWrite: boolean
-  /** False for a dataset that follows series, whose rows come from them. */
-  readonly takesRows: boolean
+  readonly source: SourceState
   /** Undefined until its columns are known. */
   readonly view: View | undefined
   readonly rowCount: number | undefined
-  readonly onChanged: () => void
-}) {
-  const { dataset } = props
-  const [open, setOpen] = useState<Open>()
-  const query = props.view ? viewQuestion(props.view) : {}
-  const close = () => setOpen(undefined)
-  const choose = (dialog: Exclude<Open, undefined>, closeMenu: () => void) => {
-    closeMenu()
-    setOpen(dialog)
-  }
+}
+
+/** The actions on a whole dataset. */
+export function DatasetActions(props: ActionsProps) {
+  const { dataset, view, source, rowCount } = props
+  const download = () =>
+    openDialog((close) => (
+      <DownloadDialog {...{ dataset, rowCount }} query={viewQuery(view!)} onClose={close} />
+    ))
   return (
     <>
-      {props.canWrite && props.takesRows && (
-        <a
-          class="button"
+      {props.canWrite && source.takesRows && (
+        <Button
+          icon="upload"
           href={href(['repositories', dataset.repositoryId, 'upload'], { dataset: String(dataset.id) })}
         >
-          <Icon name="upload" />
-          <span>Add rows</span>
-        </a>
+          Add rows
+        </Button>
       )}
-      <button
-        type="button"
-        class="button"
+      <Button
+        icon="link"
+        label="Copy the link to this view"
         onClick={() => copyText(location.href, 'The link to this view is')}
-      >
-        <Icon name="link" />
-        <span>Copy link</span>
-      </button>
-      <button type="button" class="button" disabled={!props.view} onClick={() => setOpen('copy')}>
-        <Icon name="code" />
-        <span>Copy as…</span>
-      </button>
-      <button
-        type="button"
-        class="button button-primary"
-        disabled={dataset.rowCount === 0 || !props.view}
-        onClick={() => setOpen('download')}
-      >
-        <Icon name="download" />
-        <span>Download</span>
-      </button>
-      {props.canWrite && (
-        <Popover label="More">
-          {(shut) => (
-            <>
-              <button type="button" class="menu-item" onClick={() => choose('rename', shut)}>
-                <Icon name="edit" />
-                Name and description
-              </button>
-              <button type="button" class="menu-item is-danger" onClick={() => choose('delete', shut)}>
-                <Icon name="trash" />
-                Delete the dataset
-              </button>
-            </>
-          )}
-        </Popover>
-      )}
-      {open === 'download' && (
-        <DownloadDialog dataset={dataset} query={query} rowCount={props.rowCount} onClose={close} />
-      )}
-      {open === 'copy' && <CopyAs datasetId={dataset.id} query={query} onClose={close} />}
-      {open === 'rename' && (
-        <RenameDialog
-          title="Name and description"
-          name={dataset.name}
-          description={dataset.description}
-          onSave={async (fields) => {
-            await api().datasets.update(dataset.id, fields)
-            props.onChanged()
-          }}
-          onClose={close}
-        />
-      )}
-      {open === 'delete' && (
-        <Confirm
-          title={`Delete ${dataset.name}?`}
-          text="All of its rows will be deleted, for everybody. This can't be undone."
-          action="Delete the dataset"
-          onConfirm={async () => {
-            await api().datasets.delete(dataset.id)
-            announce(`${dataset.name} is deleted.`)
-            navigate(href(['repositories', dataset.repositoryId]))
-          }}
-          onClose={close}
-        />
-      )}
+      />
+      <Button icon="download" look="primary" disabled={dataset.rowCount === 0 || !view} onClick={download}>
+        Download
+      </Button>
+      {props.canWrite && <Menu label="More" items={itemsOf(props)} />}
     </>
   )
+}
+
+function itemsOf({ dataset, source }: ActionsProps): readonly MenuItem[] {
+  const { id, name } = dataset
+  const unfollow = () =>
+    ask({
+      title: 'Stop following?',
+      text: 'The rows stay as they are, and are no longer brought up to date.',
+      action: 'Stop following',
+      danger: true,
+      onSubmit: () => api().datasets.unfollow(id),
+    })
+  const remove = () =>
+    ask({
+      title: `Delete ${name}?`,
+      text: "All of its rows and versions will be deleted, for everybody. This can't be undone.",
+      action: 'Delete the dataset',
+      danger: true,
+      async onSubmit() {
+        await api().datasets.delete(id)
+        announce(`${name} is deleted.`)
+        navigate(href(['repositories', dataset.repositoryId]))
+      },
+    })
+  const follows = source.source !== undefined
+  const items: readonly (MenuItem | false)[] = [
+    { icon: 'edit', label: 'Name and description', to: () => describeDataset(dataset) },
+    source.mayFollow && {
+      icon: 'globe',
+      label: follows ? 'Change or refresh now' : 'Follow series of providers…',
+      to: () => follow(id, source),
+    },
+    follows && { icon: 'close', label: 'Stop following', to: unfollow },
+    { icon: 'trash', label: 'Delete the dataset', danger: true, to: remove },
+  ]
+  return items.filter((item) => item !== false)
+}
+
+const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly Interval[]).map((value) => ({
+  value,
+  label: `every ${value}`,
+}))
+
+/** Asks for the series that a dataset follows. Ids are separated by spaces, because some contain commas. */
+function follow(id: number, { source }: SourceState): void {
+  ask({
+    title: 'Follow series',
+    action: 'Follow',
+    busyAction: 'Fetching…',
+    fields: {
+      series: {
+        label: 'Series',
+        value: source?.series.join(' ') ?? '',
+        required: true,
+        plain: true,
+        hint: 'Ids with their provider, as fred/GDP, separated by blanks.',
+      },
+      every: { label: 'How often', value: (source?.every ?? 'day') as Interval, options: INTERVALS },
+      start: { label: 'First date', value: source?.start ?? '', hint: 'As 2000-01-31; empty for all.' },
+    },
+    onSubmit: ({ series, every, start }) =>
+      api().datasets.follow(id, { series: series.split(/\s+/), start: start || null, every }),
+  })
 }

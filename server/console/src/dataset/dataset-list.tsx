@@ -1,5 +1,5 @@
 import type { DatasetSummary, Repository } from '../../../client/index.ts'
-import { formatAge, formatBytes, formatCount } from '../format.ts'
+import { formatAge, formatBytes, formatCount, plural } from '../format.ts'
 import { href } from '../router.ts'
 
 const NAMED_COLUMNS = 6
@@ -23,7 +23,8 @@ export function DatasetList(props: {
               </span>
             </span>
             <span class="dataset-figure figures">
-              {formatCount(dataset.rowCount)} <small>{dataset.rowCount === 1 ? 'row' : 'rows'}</small>
+              {dataset.rowCount !== null && formatCount(dataset.rowCount)}{' '}
+              <small>{dataset.rowCount === null ? 'query' : dataset.rowCount === 1 ? 'row' : 'rows'}</small>
             </span>
             <span class="dataset-figure figures is-minor">{formatBytes(dataset.bytes)}</span>
             <span class="dataset-figure is-minor">{formatAge(dataset.updatedAt)}</span>
@@ -41,7 +42,7 @@ function homeName(homes: readonly Repository[] | undefined, dataset: DatasetSumm
 
 function columnsText({ columnCount, columns }: DatasetSummary): string {
   if (columnCount === 0) return 'no columns yet'
-  if (!columns) return `${formatCount(columnCount)} columns`
+  if (!columns) return plural(columnCount, 'column')
   const names = columns.slice(0, NAMED_COLUMNS).map(({ name }) => name)
   const more = columnCount - names.length
   return names.join(', ') + (more > 0 ? ` and ${more} more` : '')

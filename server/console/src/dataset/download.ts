@@ -1,5 +1,6 @@
-import type { Dataset, Format, Question } from '../../../client/index.ts'
+import type { Dataset, Format, RowsQuery } from '../../../client/index.ts'
 import { api } from '../api.ts'
+import { saveBlob } from '../ui/save.ts'
 
 /**
  * Starts a browser download, which shows the progress, can be cancelled, and keeps nothing in memory. Browsers can't
@@ -8,12 +9,12 @@ import { api } from '../api.ts'
  *
  * @throws ParquetryError if the server refuses the query
  */
-export async function startDownload(datasetId: number, question: Question, format: Format): Promise<void> {
-  const { url } = await api().datasets.link(datasetId, format, question)
+export async function startDownload(datasetId: number, query: RowsQuery, format: Format): Promise<void> {
+  const { url } = await api().datasets.link(datasetId, format, query)
   const head = await fetch(url, { method: 'HEAD', credentials: 'omit', cache: 'no-store' })
   if (!head.ok) {
     // Responses to HEAD have no body, so the same query is sent with GET to get the error message.
-    await (await api().datasets.download(datasetId, format, question)).cancel()
+    await (await api().datasets.download(datasetId, format, query)).cancel()
   }
   const link = document.createElement('a')
   link.href = url.href
@@ -28,9 +29,5 @@ export async function startDownload(datasetId: number, question: Question, forma
  */
 export async function saveConnectionFile(dataset: Dataset, kind: 'pbids' | 'odc'): Promise<void> {
   const text = await api().datasets.connectionFile(dataset.id, kind)
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text]))
-  link.download = `${dataset.name}.${kind}`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+  saveBlob(new Blob([text]), `${dataset.name}.${kind}`)
 }

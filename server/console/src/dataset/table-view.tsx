@@ -1,83 +1,46 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Dataset } from '../../../client/index.ts'
-import { isStatus } from '../api.ts'
+import { sortText } from '../../../../engine/options.ts'
+import type { Column, Dataset } from '../../../client/index.ts'
+import { isStatus, messageOf } from '../api.ts'
+import type { Field } from '../csv.ts'
 import { writeCondition } from '../filter/conditions.ts'
+import { formatCount } from '../format.ts'
 import { ApplyRefused } from '../group/result.ts'
-import { bothFilters } from '../profile/exact.ts'
-import type { ColumnStats } from '../profile/stats.ts'
+import { updateQuery } from '../router.ts'
+import { bothFilters } from '../rows.ts'
 import { Grid } from '../table/grid.tsx'
 import type { CellPlace } from '../table/keys.ts'
+import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
-import type { Order } from '../view/order.ts'
-import { nextOrder } from '../view/order.ts'
-import type { Rows } from '../view/use-rows.ts'
-import { CellBar } from './cell-bar.tsx'
+import { announce } from '../ui/toast.tsx'
+import { nextOrder } from '../view/view.ts'
+import { editCell } from './edit-cell.ts'
+import type { Exploration } from './use-exploration.ts'
+
+interface TableProps {
+  readonly dataset: Dataset
+  readonly exploration: Exploration
+  /** The name of a column to scroll to. */
+  readonly goTo: string | undefined
+  readonly canEdit: boolean
+  readonly onFilter: (filter: string) => void
+}
 
 /** The rows, and below them the selected cell in full. */
-export function TableView(props: {
-  readonly dataset: Dataset
-  /** A column to scroll to. A new object scrolls again, even to the same column. */
-  readonly goTo: { readonly column: string } | undefined
-  readonly rows: Rows
-  readonly order: Order | undefined
-  readonly filter: string
-  /** The `$apply` that groups the rows; '' if the rows themselves are shown. */
-  readonly apply: string
-  readonly profile: ReadonlyMap<string, ColumnStats> | undefined
-  readonly onFilter: (filter: string) => void
-  readonly onOrder: (order: Order | undefined) => void
-}) {
-  const { dataset, rows, filter } = props
+export function TableView(props: TableProps) {
+  const { dataset, exploration, goTo } = props
+  const { of, apply, view, rows, profiles } = exploration
   const [active, setActive] = useState<CellPlace>()
   useEffect(() => setActive(undefined), [rows.windows])
   useEffect(() => {
-    const column = props.goTo ? rows.columns.findIndex(({ name }) => name === props.goTo!.column) : -1
+    const column = rows.columns.findIndex(({ name }) => name === goTo)
     if (column >= 0) setActive((before) => ({ row: before?.row ?? 0, column }))
-  }, [props.goTo])
+    // Going to the same column once more is a change again.
+    if (goTo !== undefined) updateQuery({ at: '' })
+  }, [goTo])
 
-  if (rows.error !== undefined && rows.rowCount === undefined) {
-    if (rows.error instanceof ApplyRefused) {
-      return (
-        <Empty icon="sum" title="The transformations have an error">
-          The error is shown below the text. Correct or clear it to see the result again.
-        </Empty>
-      )
-    }
-    if (isFilterError(rows.error) && filter !== '') {
-      return (
-        <Empty icon="filter" title="The filter has an error">
-          The error is shown below the filter. Correct or clear it to see the rows again.
-        </Empty>
-      )
-    }
-    return (
-      <Failure error={rows.error} onRetry={() => rows.windows?.retry()}>
-        {props.order && (
-          <button type="button" class="link" onClick={() => props.onOrder(undefined)}>
-            Go back to the order of upload
-          </button>
-        )}
-      </Failure>
-    )
-  }
-  if (!rows.windows || rows.rowCount === undefined) return <Loading label="Loading rows" lines={12} />
-  if (rows.rowCount === 0) {
-    return (
-      <Empty
-        icon="filter"
-        title="No row matches"
-        action={
-          <button type="button" class="button button-primary" onClick={() => props.onFilter('')}>
-            Show all rows
-          </button>
-        }
-      >
-        No row of {dataset.name} matches this filter. Change it, or clear it.
-      </Empty>
-    )
-  }
-
+  if (!rows.windows || !rows.rowCount) return <NoRows {...props} />
   const column = active && rows.columns[active.column]
   const value = active && rows.windows.row(active.row)?.[active.column]
   // Rows can be filtered only by columns of the dataset, not by calculated ones.
@@ -86,29 +49,39 @@ export function TableView(props: {
     if (!column || value === undefined) return
     const operator = value === null ? (keep ? 'empty' : 'present') : keep ? 'eq' : 'ne'
     const condition = writeCondition({ column: column.name, operator, value: value ?? '' }, column.type)
-    props.onFilter(bothFilters(filter, condition))
+    props.onFilter(bothFilters(of.filter, condition))
+  }
+  const edit =
+    props.canEdit && column && value !== undefined
+      ? () => editCell(dataset, view!, active.row, column, value).catch((error) => announce(messageOf(error)))
+      : undefined
+  const sort = (name: string) => {
+    const next = nextOrder(view?.order, name)
+    updateQuery({ orderby: next ? sortText(next) : '' })
   }
   return (
     <div class="table-view">
       {rows.error !== undefined && <Failure error={rows.error} onRetry={() => rows.windows?.retry()} />}
       <Grid
-        label={props.apply === '' ? `Rows of ${dataset.name}` : `Groups of ${dataset.name}`}
+        label={`${apply === '' ? 'Rows' : 'Groups'} of ${dataset.name}`}
         columns={rows.columns}
         windows={rows.windows}
         revision={rows.revision}
         busy={rows.pending}
         rowCount={rows.rowCount}
-        order={props.order}
-        profile={props.profile}
+        order={view?.order}
+        profiles={apply === '' ? profiles : undefined}
         active={active}
         onActive={setActive}
-        onSort={(name) => props.onOrder(nextOrder(props.order, name))}
+        onSort={sort}
+        onEdit={edit}
         onCopy={() => value !== undefined && copyText(value ?? '', 'Cell')}
       />
       <CellBar
         column={column}
         row={active?.row}
         value={value}
+        onEdit={edit}
         onKeep={isOfRows ? () => narrow(true) : undefined}
         onLeaveOut={isOfRows ? () => narrow(false) : undefined}
       />
@@ -116,6 +89,99 @@ export function TableView(props: {
   )
 }
 
-function isFilterError(error: unknown): boolean {
-  return isStatus(error, 400)
+/** Shown in place of rows: they are loading, there are none, or they can't be shown. */
+function NoRows({ dataset, exploration, onFilter }: TableProps) {
+  const { of, rows } = exploration
+  if (rows.error instanceof ApplyRefused) {
+    return (
+      <Empty icon="sum" title="The transformations have an error">
+        The error is shown below the text of the form “Group and sum”. Correct or clear it to see the result
+        again.
+      </Empty>
+    )
+  }
+  if (isStatus(rows.error, 400) && (of.filter !== '' || of.search !== '')) {
+    return (
+      <Empty icon="filter" title="The filter has an error">
+        The error is shown below the filter. Correct or clear it to see the rows again.
+      </Empty>
+    )
+  }
+  if (rows.error !== undefined && rows.rowCount === undefined) {
+    return (
+      <Failure error={rows.error} onRetry={() => rows.windows?.retry()}>
+        {exploration.view?.order && (
+          <Button look="small" onClick={() => updateQuery({ orderby: '' })}>
+            Go back to the order of upload
+          </Button>
+        )}
+      </Failure>
+    )
+  }
+  if (!rows.windows || rows.rowCount === undefined) return <Loading label="Loading rows" lines={12} />
+  const showAll = () => {
+    updateQuery({ search: '' })
+    onFilter('')
+  }
+  return (
+    <Empty icon="filter" title="No row matches" action={['Show all rows', showAll]}>
+      No row of {dataset.name} matches {of.search === '' ? 'this filter' : 'this search'}. Change it, or clear
+      it.
+    </Empty>
+  )
+}
+
+/** The selected cell in full, and the actions on it. */
+function CellBar(props: {
+  readonly column: Column | undefined
+  readonly row: number | undefined
+  readonly value: Field | undefined
+  /** Undefined if rows can't be filtered by the column. */
+  readonly onKeep: (() => void) | undefined
+  readonly onLeaveOut: (() => void) | undefined
+  /** Undefined if the cell can't be changed. */
+  readonly onEdit: (() => void) | undefined
+}) {
+  const { column, value } = props
+  if (!column || props.row === undefined) {
+    return (
+      <div class="cell-bar cell-bar-idle">
+        <p>
+          Choose a cell to see all of it. Arrow keys move, <kbd>Ctrl</kbd> <kbd>End</kbd> goes to the last
+          row.
+        </p>
+      </div>
+    )
+  }
+  return (
+    <div class="cell-bar">
+      <p class="cell-bar-place">
+        <strong>{column.name}</strong>
+        <span class="figures">row {formatCount(props.row + 1)}</span>
+      </p>
+      <output class="cell-bar-value">
+        {value === null ? <span class="null">null</span> : value === '' ? <em>empty text</em> : value}
+      </output>
+      <div class="actions">
+        <Button icon="copy" look="small" onClick={() => copyText(value ?? '', 'Cell')}>
+          Copy
+        </Button>
+        {props.onEdit && (
+          <Button icon="edit" look="small" onClick={props.onEdit}>
+            Change
+          </Button>
+        )}
+        {props.onKeep && (
+          <Button look="small" onClick={props.onKeep}>
+            Only these
+          </Button>
+        )}
+        {props.onLeaveOut && (
+          <Button look="small" onClick={props.onLeaveOut}>
+            Without these
+          </Button>
+        )}
+      </div>
+    </div>
+  )
 }

@@ -15,15 +15,17 @@ export interface SourceState {
   readonly source: Source | undefined
   /** Whether rows may be added: the service refuses them for a dataset that follows series. */
   readonly takesRows: boolean
-  again(): void
+  /** Whether it may follow series: it does, could, or has no columns yet. */
+  readonly mayFollow: boolean
 }
 
 export function useSource(dataset: Dataset): SourceState {
-  const asks = mayFollow(dataset.columns)
-  const [resource, again] = useResource(
+  const asks = !dataset.query && mayFollow(dataset.columns)
+  const [resource] = useResource(
     async (signal) => (asks ? api().datasets.source(dataset.id, { signal }) : undefined),
     [dataset.id, dataset.version, asks],
   )
   const source = latest(resource)
-  return { source, takesRows: !asks || (resource.state !== 'loading' && source === undefined), again }
+  const takesRows = !dataset.query && (!asks || (resource.state !== 'loading' && source === undefined))
+  return { source, takesRows, mayFollow: asks || dataset.columns.length === 0 }
 }

@@ -1,24 +1,8 @@
 import type { Column } from '../../../client/index.ts'
+import type { Completion, Suggestion } from '../ui/completing.ts'
 import { FUNCTIONS, functionNamed } from './functions.ts'
 import { COMPARISONS, CONNECTIVES, type Token, tokenize } from './tokens.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'
-
-export interface Suggestion {
-  readonly label: string
-  /** A short description beside the label. */
-  readonly note: string
-  readonly kind: 'column' | 'function' | 'operator' | 'value'
-  /** The text that replaces `from` to `to`. */
-  readonly insert: string
-  /** Position of the caret, as characters back from the end of the inserted text. */
-  readonly caretBack: number
-}
-
-export interface Completion {
-  readonly from: number
-  readonly to: number
-  readonly suggestions: readonly Suggestion[]
-}
 
 const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   eq: 'equal to',
@@ -34,6 +18,8 @@ const OPERATOR_NOTES: Readonly<Record<string, string>> = {
 
 const MOST = 50
 
+type ValuesOf = (column: string) => readonly string[]
+
 /**
  * Suggests what can come at the caret: a column or function where a value begins, an operator after a value, `and` and
  * `or` after a condition, known values of the column after a comparison.
@@ -44,48 +30,45 @@ export function complete(
   text: string,
   caret: number,
   columns: readonly Column[],
-  valuesOf: (column: string) => readonly string[],
+  valuesOf: ValuesOf,
 ): Completion {
   const tokens = tokenize(text)
   const typed = tokens.find((token) => token.start < caret && caret <= token.end && isTypable(token))
   const before = tokens.filter((token) => token.end <= (typed?.start ?? caret))
   const from = typed?.start ?? caret
   const to = typed?.end ?? caret
-  const prefix = text.slice(from, caret)
-  const place = placeAfter(before, columns)
-  const all = suggestionsAt(place, columns, valuesOf)
-  return { from, to, suggestions: matching(all, prefix).slice(0, MOST) }
+  const all = suggestionsAfter(before, columns, valuesOf)
+  return { from, to, suggestions: matching(all, text.slice(from, caret)).slice(0, MOST) }
 }
 
-function isTypable(token: Token): boolean {
-  return token.kind !== 'punctuation' && token.kind !== 'unknown'
+function isTypable({ kind }: Token): boolean {
+  return kind !== 'punctuation' && kind !== 'unknown'
 }
 
-type Place =
-  | { readonly kind: 'operand' }
-  | { readonly kind: 'comparison' }
-  | { readonly kind: 'connective' }
-  | { readonly kind: 'value'; readonly column: Column | undefined }
-  | { readonly kind: 'list' }
+function isComparison(token: Token | undefined): boolean {
+  return token?.kind === 'operator' && (COMPARISONS as readonly string[]).includes(token.text)
+}
 
 /** What the tokens before the caret can be followed by. */
-function placeAfter(before: readonly Token[], columns: readonly Column[]): Place {
+function suggestionsAfter(
+  before: readonly Token[],
+  columns: readonly Column[],
+  valuesOf: ValuesOf,
+): Suggestion[] {
   const last = before.at(-1)
-  if (!last) return { kind: 'operand' }
+  const operands = () => [...columns.map(columnSuggestion), ...FUNCTIONS.map(functionSuggestion)]
+  if (!last) return operands()
   if (last.kind === 'operator') {
-    if (last.text === 'in') return { kind: 'list' }
-    const compares = (COMPARISONS as readonly string[]).includes(last.text)
-    return compares ? { kind: 'value', column: columnOf(before.at(-2), columns) } : { kind: 'operand' }
+    if (last.text === 'in')
+      return [{ label: '( )', note: 'a list of values', kind: 'operator', insert: '()', caretBack: 1 }]
+    return isComparison(last) ? valueSuggestions(columnOf(before.at(-2), columns), valuesOf) : operands()
   }
   if (last.text === '(' || last.text === ',') {
     const list = listColumn(before, columns)
-    return list ? { kind: 'value', column: list } : { kind: 'operand' }
+    return list ? valueSuggestions(list, valuesOf) : operands()
   }
-  if (last.text === ')') return closesCondition(before) ? { kind: 'connective' } : { kind: 'comparison' }
-  const compared = before.at(-2)
-  const afterComparison =
-    compared?.kind === 'operator' && (COMPARISONS as readonly string[]).includes(compared.text)
-  return { kind: afterComparison ? 'connective' : 'comparison' }
+  const isWhole = last.text === ')' ? closesCondition(before) : isComparison(before.at(-2))
+  return (isWhole ? CONNECTIVES : COMPARISONS).map(operatorSuggestion)
 }
 
 /** The column of `name in (…` if the caret is inside the parentheses. */
@@ -103,10 +86,7 @@ function closesCondition(before: readonly Token[]): boolean {
     if (depth > 0) continue
     const opener = before[at - 1]
     if (opener?.kind !== 'function') return true
-    const compared = before[at - 2]
-    const compares =
-      compared?.kind === 'operator' && (COMPARISONS as readonly string[]).includes(compared.text)
-    return compares || functionNamed(opener.text)?.gives === 'condition'
+    return isComparison(before[at - 2]) || functionNamed(opener.text)?.gives === 'condition'
   }
   return true
 }
@@ -114,27 +94,6 @@ function closesCondition(before: readonly Token[]): boolean {
 function columnOf(token: Token | undefined, columns: readonly Column[]): Column | undefined {
   if (token?.kind !== 'name') return undefined
   return columns.find((column) => filterName(column.name) === token.text || column.name === token.text)
-}
-
-function suggestionsAt(
-  place: Place,
-  columns: readonly Column[],
-  valuesOf: (column: string) => readonly string[],
-): Suggestion[] {
-  switch (place.kind) {
-    case 'operand':
-      return [...columns.map(columnSuggestion), ...FUNCTIONS.map(functionSuggestion)]
-    case 'comparison':
-      return COMPARISONS.map(operatorSuggestion)
-    case 'connective':
-      return CONNECTIVES.map(operatorSuggestion)
-    case 'list':
-      return [{ label: '( )', note: 'a list of values', kind: 'operator', insert: '()', caretBack: 1 }]
-    case 'value':
-      return valueSuggestions(place.column, valuesOf)
-    default:
-      return place satisfies never
-  }
 }
 
 function columnSuggestion(column: Column): Suggestion {
@@ -158,10 +117,7 @@ function operatorSuggestion(operator: string): Suggestion {
   return { label: operator, note, kind: 'operator', insert: `${operator} `, caretBack: 0 }
 }
 
-function valueSuggestions(
-  column: Column | undefined,
-  valuesOf: (column: string) => readonly string[],
-): Suggestion[] {
+function valueSuggestions(column: Column | undefined, valuesOf: ValuesOf): Suggestion[] {
   const literal = (text: string, note: string): Suggestion => ({
     label: text,
     note,

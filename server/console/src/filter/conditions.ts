@@ -1,5 +1,4 @@
 import type { Column } from '../../../client/index.ts'
-import { type Token, tokenize } from './tokens.ts'
 import { type Family, familyOf, filterLiteral, filterName, stringLiteral } from './types.ts'
 
 /** One line of the filter form. */
@@ -15,20 +14,7 @@ export interface Conditions {
   readonly list: readonly Condition[]
 }
 
-export type OperatorName =
-  | 'eq'
-  | 'ne'
-  | 'gt'
-  | 'ge'
-  | 'lt'
-  | 'le'
-  | 'contains'
-  | 'startswith'
-  | 'endswith'
-  | 'empty'
-  | 'present'
-
-const LABELS: Readonly<Record<OperatorName, string>> = {
+const LABELS = {
   eq: 'is',
   ne: 'is not',
   gt: 'is more than',
@@ -40,7 +26,8 @@ const LABELS: Readonly<Record<OperatorName, string>> = {
   endswith: 'ends with',
   empty: 'has no value',
   present: 'has a value',
-}
+} as const
+export type OperatorName = keyof typeof LABELS
 
 const TEMPORAL_LABELS: Readonly<Partial<Record<OperatorName, string>>> = {
   gt: 'is after',
@@ -53,28 +40,23 @@ const TEMPORAL_LABELS: Readonly<Partial<Record<OperatorName, string>>> = {
 export function operatorsFor(type: string): readonly { name: OperatorName; label: string }[] {
   const family = familyOf(type)
   const temporal = family === 'date' || family === 'timestamp' || family === 'time'
-  return namesFor(family).map((name) => ({
+  return NAMES[family].map((name) => ({
     name,
     label: (temporal ? TEMPORAL_LABELS[name] : undefined) ?? LABELS[name],
   }))
 }
 
-function namesFor(family: Family): readonly OperatorName[] {
-  switch (family) {
-    case 'text':
-      return ['eq', 'ne', 'contains', 'startswith', 'endswith', 'empty', 'present']
-    case 'number':
-    case 'date':
-    case 'timestamp':
-    case 'time':
-      return ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'empty', 'present']
-    case 'boolean':
-      return ['eq', 'ne', 'empty', 'present']
-    case 'other':
-      return ['eq', 'ne', 'empty', 'present']
-    default:
-      return family satisfies never
-  }
+const ORDERED: readonly OperatorName[] = ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'empty', 'present']
+const EQUAL: readonly OperatorName[] = ['eq', 'ne', 'empty', 'present']
+
+const NAMES: Readonly<Record<Family, readonly OperatorName[]>> = {
+  text: ['eq', 'ne', 'contains', 'startswith', 'endswith', 'empty', 'present'],
+  number: ORDERED,
+  date: ORDERED,
+  timestamp: ORDERED,
+  time: ORDERED,
+  boolean: EQUAL,
+  other: EQUAL,
 }
 
 export function takesValue(operator: OperatorName): boolean {
@@ -106,70 +88,37 @@ export function writeCondition(condition: Condition, type: string): string {
   }
 }
 
+const NAME = String.raw`("(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_]*)`
+const TEXT = "'(?:[^']|'')*'"
+const OTHER = String.raw`null|true|false|NaN|INF|-?\d[\w:.+-]*|[\da-fA-F]{8}-[\da-fA-F-]{27}`
+const CONDITION = new RegExp(
+  String.raw`\s*(?:(contains|startswith|endswith)\(${NAME}\s*,\s*(${TEXT})\)|${NAME}\s+(eq|ne|gt|ge|lt|le)\s+(${TEXT}|${OTHER}))(?![\w.])\s*(?:$|\b(and|or)\b(?=.))`,
+  'suy',
+)
+
 /** Parses filter text into conditions; undefined if the form can't express it. */
 export function readConditions(text: string, columns: readonly Column[]): Conditions | undefined {
-  const tokens = tokenize(text)
   const list: Condition[] = []
-  let join: 'and' | 'or' | undefined
-  let at = 0
-  while (at < tokens.length) {
-    if (list.length > 0) {
-      const word = tokens[at]!.text
-      if ((word !== 'and' && word !== 'or') || (join !== undefined && join !== word)) return undefined
-      join = word
-      at += 1
-    }
-    const read = readComparison(tokens, at, columns) ?? readCall(tokens, at, columns)
-    if (!read) return undefined
-    list.push(read.condition)
-    at = read.next
+  const joins = new Set<string>()
+  CONDITION.lastIndex = 0
+  for (let at = 0; text.trim() !== '' && at < text.length; at = CONDITION.lastIndex) {
+    const [, call, argument, part, name = argument, comparison, literal = part, join] =
+      CONDITION.exec(text) ?? []
+    const column = columns.find((one) => filterName(one.name) === name)?.name
+    const condition =
+      column !== undefined && literal !== undefined && conditionOf(column, call ?? comparison!, literal)
+    if (!condition) return undefined
+    list.push(condition)
+    if (join) joins.add(join)
   }
-  return { join: join ?? 'and', list }
+  return joins.size > 1 ? undefined : { join: joins.has('or') ? 'or' : 'and', list }
 }
 
-interface Read {
-  readonly condition: Condition
-  readonly next: number
-}
-
-function readComparison(tokens: readonly Token[], at: number, columns: readonly Column[]): Read | undefined {
-  const column = columnNamed(tokens[at], columns)
-  const operator = tokens[at + 1]?.text
-  const literal = tokens[at + 2]
-  if (!column || !literal || !isComparison(operator)) return undefined
-  const next = at + 3
-  if (literal.text === 'null') {
-    if (operator === 'eq') return { condition: { column, operator: 'empty', value: '' }, next }
-    if (operator === 'ne') return { condition: { column, operator: 'present', value: '' }, next }
-    return undefined
+function conditionOf(column: string, operator: string, literal: string): Condition | undefined {
+  if (literal === 'null') {
+    if (operator !== 'eq' && operator !== 'ne') return undefined
+    return { column, operator: operator === 'eq' ? 'empty' : 'present', value: '' }
   }
-  const value = literalValue(literal)
-  return value === undefined ? undefined : { condition: { column, operator, value }, next }
-}
-
-function readCall(tokens: readonly Token[], at: number, columns: readonly Column[]): Read | undefined {
-  const operator = tokens[at]?.text
-  if (operator !== 'contains' && operator !== 'startswith' && operator !== 'endswith') return undefined
-  const column = columnNamed(tokens[at + 2], columns)
-  const value = tokens[at + 4] && literalValue(tokens[at + 4]!)
-  const shaped = tokens[at + 1]?.text === '(' && tokens[at + 3]?.text === ',' && tokens[at + 5]?.text === ')'
-  if (!shaped || !column || value === undefined) return undefined
-  return { condition: { column, operator, value }, next: at + 6 }
-}
-
-function isComparison(word: string | undefined): word is 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le' {
-  return word !== undefined && /^(?:eq|ne|gt|ge|lt|le)$/.test(word)
-}
-
-function columnNamed(token: Token | undefined, columns: readonly Column[]): string | undefined {
-  if (token?.kind !== 'name') return undefined
-  return columns.find((column) => filterName(column.name) === token.text)?.name
-}
-
-function literalValue(token: Token): string | undefined {
-  if (token.kind === 'literal') return token.text
-  if (token.kind === 'string' && token.text.startsWith("'") && token.text.endsWith("'")) {
-    return token.text.slice(1, -1).replaceAll("''", "'")
-  }
-  return undefined
+  const value = literal.startsWith("'") ? literal.slice(1, -1).replaceAll("''", "'") : literal
+  return { column, operator: operator as OperatorName, value }
 }

@@ -1,16 +1,14 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { useId, useMemo } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import { messageOf } from '../api.ts'
+import { isStatus, messageOf } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { useEditing } from '../ui/completing.ts'
 import { Icon } from '../ui/icons.tsx'
-import { type Completion, complete, type Suggestion } from './complete.ts'
-import { type ErrorPlace, errorPlace } from './error-place.ts'
+import { SuggestionList } from '../ui/suggestion-list.tsx'
+import { complete as completeFilter } from './complete.ts'
 import { tokenize } from './tokens.ts'
 
-/**
- * The filter as text, with coloured tokens, suggestions at the caret, and a mark under the part that has an error. It
- * takes effect on Enter, so that unfinished filters are not sent.
- */
-export function FilterBar(props: {
+interface FilterProps {
   readonly columns: readonly Column[]
   /** The current filter. */
   readonly filter: string
@@ -20,120 +18,87 @@ export function FilterBar(props: {
   /** A filter that matches some rows, shown as a placeholder. */
   readonly example: string | undefined
   readonly onApply: (filter: string) => void
-}) {
-  const [text, setText] = useState(props.filter)
-  const [completion, setCompletion] = useState<Completion>()
-  const [chosen, setChosen] = useState(-1)
-  const area = useRef<HTMLTextAreaElement>(null)
+}
+
+/**
+ * The filter as text, with coloured tokens, suggestions at the caret, and a mark under the part that has an error. It
+ * takes effect on Enter, so that unfinished filters are not sent.
+ */
+export function FilterBar(props: FilterProps) {
+  const { filter, error } = props
   const id = useId()
-  useEffect(() => setText(props.filter), [props.filter])
-
-  const place = text === props.filter ? errorPlace(props.error, props.filter) : undefined
-  const failed = text === props.filter && props.error !== undefined
-  const open = completion !== undefined && completion.suggestions.length > 0
-
-  const suggest = (value: string, caret: number) => {
-    setCompletion(complete(value, caret, props.columns, props.valuesOf))
-    setChosen(-1)
-  }
-  const apply = (value: string) => {
-    setCompletion(undefined)
-    props.onApply(value.trim())
-    setText(value.trim())
-  }
-  const accept = (suggestion: Suggestion) => {
-    const { from, to } = completion!
-    const next = text.slice(0, from) + suggestion.insert + text.slice(to).replace(/^ /, '')
-    const caret = from + suggestion.insert.length - suggestion.caretBack
-    setText(next)
-    suggest(next, caret)
-    requestAnimationFrame(() => {
-      area.current?.focus()
-      area.current?.setSelectionRange(caret, caret)
-    })
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const count = completion?.suggestions.length ?? 0
-    if (event.key === 'Enter') {
-      event.preventDefault()
-      const suggestion = completion?.suggestions[chosen]
-      if (suggestion) accept(suggestion)
-      else apply(text)
-    } else if (event.key === 'Escape' && open) {
-      event.preventDefault()
-      setCompletion(undefined)
-    } else if (event.key === 'Tab' && open && chosen >= 0) {
-      event.preventDefault()
-      accept(completion.suggestions[chosen]!)
-    } else if (event.key === 'ArrowDown' && !open) {
-      event.preventDefault()
-      suggest(text, area.current!.selectionStart)
-    } else if (open && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
-      event.preventDefault()
-      const step = event.key === 'ArrowDown' ? 1 : -1
-      setChosen(chosen < 0 && step < 0 ? count - 1 : (chosen + step + count) % count)
-    }
-  }
-
+  const complete = (value: string, caret: number) =>
+    completeFilter(value, caret, props.columns, props.valuesOf)
+  const edit = useEditing(filter, complete, props.onApply)
+  const { text, completion, isOpen, chosen, apply } = edit
+  const failed = text === filter && error !== undefined
   return (
     <div class={`filter-bar ${failed ? 'is-wrong' : ''}`}>
       <div class="filter-line">
         <Icon name="filter" />
-        <div class="filter-text">
-          <Highlight text={text} place={place} />
-          <textarea
-            ref={area}
-            rows={1}
-            aria-label="Filter"
-            aria-haspopup="listbox"
-            aria-controls={open ? `${id}-list` : undefined}
-            aria-autocomplete="list"
-            aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
-            aria-invalid={failed || undefined}
-            aria-describedby={failed ? `${id}-error` : undefined}
-            placeholder={
-              props.example ? `All rows. Try: ${props.example}` : 'All rows. Type a column to begin'
-            }
-            spellcheck={false}
-            autocapitalize="off"
-            autocomplete="off"
-            value={text}
-            onInput={(event) => {
-              const value = event.currentTarget.value.replaceAll('\n', ' ')
-              setText(value)
-              suggest(value, event.currentTarget.selectionStart)
-            }}
-            onKeyDown={onKeyDown}
-            onClick={(event) => suggest(text, event.currentTarget.selectionStart)}
-            onBlur={() => setCompletion(undefined)}
-          />
-        </div>
+        <FilterText
+          {...{ id, edit }}
+          place={failed ? errorPlace(error, filter) : undefined}
+          failed={failed}
+          placeholder={
+            props.example ? `Filter, for example ${props.example}` : 'Filter: type a column to begin'
+          }
+        />
         {text !== '' && (
-          <button
-            type="button"
-            class="button button-quiet button-icon"
-            aria-label="Clear the filter"
-            onClick={() => apply('')}
-          >
-            <Icon name="close" />
-          </button>
+          <Button look="quiet" icon="close" label="Clear the filter" onClick={() => apply('')} />
         )}
-        <button
-          type="button"
-          class={`button ${text.trim() === props.filter ? '' : 'button-primary'}`}
-          onClick={() => apply(text)}
-        >
-          Apply
-        </button>
+        {text.trim() !== filter && (
+          <Button look="primary" onClick={() => apply(text)}>
+            Apply
+          </Button>
+        )}
       </div>
-      {open && (
-        <SuggestionList id={id} suggestions={completion.suggestions} chosen={chosen} onAccept={accept} />
+      {isOpen && (
+        <SuggestionList {...{ id, chosen }} suggestions={completion!.suggestions} onAccept={edit.accept} />
       )}
       {failed && (
         <p class="filter-error" id={`${id}-error`} role="alert">
-          {messageOf(props.error)}
+          {messageOf(error)}
         </p>
       )}
+    </div>
+  )
+}
+
+function FilterText(props: {
+  readonly id: string
+  readonly edit: ReturnType<typeof useEditing>
+  readonly failed: boolean
+  readonly place: ErrorPlace | undefined
+  readonly placeholder: string
+}) {
+  const { id, edit, failed } = props
+  const { text, area, isOpen, chosen } = edit
+  return (
+    <div class="filter-text">
+      <Highlight text={text} place={props.place} />
+      <textarea
+        ref={area}
+        rows={1}
+        aria-label="Filter"
+        aria-haspopup="listbox"
+        aria-controls={isOpen ? `${id}-list` : undefined}
+        aria-autocomplete="list"
+        aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
+        aria-invalid={failed || undefined}
+        aria-describedby={failed ? `${id}-error` : undefined}
+        placeholder={props.placeholder}
+        spellcheck={false}
+        autocapitalize="off"
+        autocomplete="off"
+        value={text}
+        onInput={({ currentTarget: { value, selectionStart } }) =>
+          edit.type(value.replaceAll('\n', ' '), selectionStart)
+        }
+        onKeyDown={edit.onKeyDown}
+        onClick={(event) => edit.suggest(text, event.currentTarget.selectionStart)}
+        onBlur={edit.close}
+      />
     </div>
   )
 }
@@ -162,36 +127,30 @@ function Highlight(props: { readonly text: string; readonly place: ErrorPlace | 
   )
 }
 
-function SuggestionList(props: {
-  readonly id: string
-  readonly suggestions: readonly Suggestion[]
-  readonly chosen: number
-  readonly onAccept: (suggestion: Suggestion) => void
-}) {
-  const list = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
-  }, [props.chosen])
-  return (
-    <div class="suggestions" id={`${props.id}-list`} role="listbox" aria-label="Suggestions" ref={list}>
-      {props.suggestions.map((suggestion, at) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's, which keeps the focus
-        <div
-          key={suggestion.kind + suggestion.label}
-          id={`${props.id}-${at}`}
-          class="suggestion"
-          role="option"
-          tabIndex={-1}
-          aria-selected={at === props.chosen}
-          // Keeps the input from losing the focus.
-          onPointerDown={(event) => event.preventDefault()}
-          onClick={() => props.onAccept(suggestion)}
-        >
-          <span class={`suggestion-kind suggestion-${suggestion.kind}`} aria-hidden="true" />
-          <span class="suggestion-label">{suggestion.label}</span>
-          <span class="suggestion-note">{suggestion.note}</span>
-        </div>
-      ))}
-    </div>
-  )
+/** The part of the filter text that an error refers to. `end` is exclusive. */
+interface ErrorPlace {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Finds the part of the filter that an error message refers to: by its position, counted from 1, or by the unknown
+ * column names in it. Undefined if it has neither.
+ */
+function errorPlace(error: unknown, filter: string): ErrorPlace | undefined {
+  if (!isStatus(error, 400)) return undefined
+  const given = /\bposition (\d+)/.exec(error.message)?.[1]
+  if (given !== undefined) return wordAt(filter, Number(given) - 1)
+  const names = /invalid column\(s\): (.+?)\. Column names/.exec(error.message)?.[1]
+  const first = names?.split(', ')[0]
+  if (first === undefined) return undefined
+  const at = filter.indexOf(first)
+  return at < 0 ? undefined : { start: at, end: at + first.length }
+}
+
+/** The word that begins at a position; past the end of the text, one character after it. */
+function wordAt(text: string, position: number): ErrorPlace {
+  const start = Math.min(Math.max(position, 0), text.length)
+  const word = /^(?:'(?:[^']|'')*'?|"[^"]*"?|[\w.:-]+|\S)/.exec(text.slice(start))?.[0] ?? ''
+  return { start, end: start + Math.max(word.length, 1) }
 }

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import type { ColumnStats } from '../profile/stats.ts'
+import type { ColumnProfile, Profiles } from '../profile/use-profile.ts'
+import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
-import { Icon } from '../ui/icons.tsx'
 import {
   type Condition,
   type Conditions,
@@ -15,48 +15,41 @@ import {
 import { exampleValue } from './example.ts'
 import { familyOf } from './types.ts'
 
+const JOINS = ['and', 'or'] as const
+
 /** A form for the filter, one line per condition. It parses the current filter and rewrites it on every change. */
 export function FilterBuilder(props: {
   readonly columns: readonly Column[]
   readonly filter: string
-  /** Statistics of the columns, for example values. */
-  readonly stats: ReadonlyMap<string, ColumnStats> | undefined
+  readonly profiles: Profiles | undefined
   readonly onApply: (filter: string) => void
 }) {
-  const { columns } = props
-  const [conditions, setConditions] = useState<Conditions | undefined>(() => start(props.filter, columns))
+  const { columns, filter, profiles } = props
+  const [conditions, setConditions] = useState<Conditions | undefined>(() => start(filter, columns))
   useEffect(() => {
     // The form's own changes come back as `filter`. Only changes made elsewhere may replace what the user is editing.
     setConditions((before) =>
-      before && writeConditions(before, columns) === props.filter ? before : start(props.filter, columns),
+      before && writeConditions(before, columns) === filter ? before : start(filter, columns),
     )
-  }, [props.filter, columns])
+  }, [filter, columns])
 
   if (!conditions) {
     return <Note>This filter is too complex for the form. Edit it as text, or clear it to start again.</Note>
   }
-  const change = (next: Conditions, apply: boolean) => {
-    setConditions(next)
-    if (apply) props.onApply(writeConditions(next, columns))
+  const { list, join } = conditions
+  const change = (next: Partial<Conditions>, apply = true) => {
+    const changed = { ...conditions, ...next }
+    setConditions(changed)
+    if (apply) props.onApply(writeConditions(changed, columns))
   }
-  const changeLine = (at: number, line: Partial<Condition>, apply: boolean) => {
-    const list = conditions.list.map((condition, step) =>
-      step === at ? { ...condition, ...line } : condition,
-    )
-    change({ ...conditions, list }, apply)
-  }
-
   return (
     <div class="builder">
-      {conditions.list.map((condition, at) => (
+      {list.map((condition, at) => (
         <Line
           key={at}
           condition={condition}
           columns={columns}
-          example={(operator) => {
-            const known = props.stats?.get(condition.column)
-            return known && exampleValue(known, operator)
-          }}
+          profile={profiles?.get(condition.column)}
           lead={
             at === 0 ? (
               <span class="builder-lead">where</span>
@@ -64,38 +57,19 @@ export function FilterBuilder(props: {
               <Select
                 label="Join of the conditions"
                 hideLabel
-                value={conditions.join}
-                options={[
-                  { value: 'and', label: 'and' },
-                  { value: 'or', label: 'or' },
-                ]}
-                onValue={(join) => change({ ...conditions, join }, true)}
+                value={join}
+                options={JOINS}
+                onValue={(next) => change({ join: next })}
               />
             )
           }
-          onChange={(line, apply) => changeLine(at, line, apply)}
-          onRemove={() =>
-            change({ ...conditions, list: conditions.list.filter((_, step) => step !== at) }, true)
-          }
+          onChange={(line, apply) => change({ list: list.with(at, { ...condition, ...line }) }, apply)}
+          onRemove={() => change({ list: list.toSpliced(at, 1) })}
         />
       ))}
-      <div class="actions">
-        <button
-          type="button"
-          class="button button-small"
-          onClick={() => change({ ...conditions, list: [...conditions.list, freshLine(columns)] }, false)}
-        >
-          <Icon name="plus" />
-          <span>Add a condition</span>
-        </button>
-        <button
-          type="button"
-          class="button button-small button-primary"
-          onClick={() => change(conditions, true)}
-        >
-          Apply
-        </button>
-      </div>
+      <Button icon="plus" look="small" onClick={() => change({ list: [...list, freshLine(columns)] }, false)}>
+        Add a condition
+      </Button>
     </div>
   )
 }
@@ -103,56 +77,47 @@ export function FilterBuilder(props: {
 function Line(props: {
   readonly condition: Condition
   readonly columns: readonly Column[]
-  /** A value that occurs in some rows. */
-  readonly example: (operator: string) => string | undefined
+  readonly profile: ColumnProfile | undefined
   readonly lead: preact.ComponentChildren
   readonly onChange: (line: Partial<Condition>, apply: boolean) => void
   readonly onRemove: () => void
 }) {
-  const { condition, columns } = props
-  const type = columns.find((column) => column.name === condition.column)?.type ?? 'string'
-  const operators = operatorsFor(type)
+  const { condition, columns, profile, onChange } = props
+  const { operator } = condition
+  const typeOf = (name: string) => columns.find((column) => column.name === name)?.type ?? 'string'
+  const type = typeOf(condition.column)
+  const chooseColumn = (column: string) => {
+    const keeps = operatorsFor(typeOf(column)).some(({ name }) => name === operator)
+    onChange({ column, operator: keeps ? operator : 'eq', value: '' }, false)
+  }
   return (
     <div class="builder-line">
       {props.lead}
+      <Button look="quiet" icon="close" label="Remove this condition" onClick={props.onRemove} />
       <Select
         label="Column"
         hideLabel
         value={condition.column}
-        options={columns.map(({ name }) => ({ value: name, label: name }))}
-        onValue={(column) => {
-          const nextType = columns.find((known) => known.name === column)?.type ?? 'string'
-          const keeps = operatorsFor(nextType).some(({ name }) => name === condition.operator)
-          props.onChange({ column, operator: keeps ? condition.operator : 'eq', value: '' }, false)
-        }}
+        options={columns.map(({ name }) => name)}
+        onValue={chooseColumn}
       />
       <Select
         label="Comparison"
         hideLabel
-        value={condition.operator}
-        options={operators.map(({ name, label }) => ({ value: name, label }))}
-        onValue={(operator) => props.onChange({ operator }, !takesValue(operator))}
+        value={operator}
+        options={operatorsFor(type).map(({ name, label }) => ({ value: name, label }))}
+        onValue={(next) => onChange({ operator: next }, condition.value !== '' || !takesValue(next))}
       />
-      {takesValue(condition.operator) && (
+      {takesValue(operator) && (
         <input
           class="input"
           aria-label="Value"
-          placeholder={props.example(condition.operator) ?? exampleFor(type)}
+          placeholder={(profile && exampleValue(profile, operator)) ?? EXAMPLES[familyOf(type)]}
           value={condition.value}
-          onInput={(event) => props.onChange({ value: event.currentTarget.value }, false)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') props.onChange({ value: event.currentTarget.value }, true)
-          }}
+          onInput={(event) => onChange({ value: event.currentTarget.value }, false)}
+          onChange={(event) => onChange({ value: event.currentTarget.value }, true)}
         />
       )}
-      <button
-        type="button"
-        class="button button-quiet button-icon"
-        aria-label="Remove this condition"
-        onClick={props.onRemove}
-      >
-        <Icon name="close" />
-      </button>
     </div>
   )
 }
@@ -166,22 +131,12 @@ function freshLine(columns: readonly Column[]): Condition {
   return { column: columns[0]?.name ?? '', operator: 'eq', value: '' }
 }
 
-function exampleFor(type: string): string {
-  switch (familyOf(type)) {
-    case 'number':
-      return '100'
-    case 'date':
-      return '2024-01-31'
-    case 'timestamp':
-      return '2024-01-31 12:00'
-    case 'time':
-      return '12:00'
-    case 'boolean':
-      return 'true'
-    case 'text':
-    case 'other':
-      return 'text'
-    default:
-      return familyOf(type) as never
-  }
+const EXAMPLES: Readonly<Record<ReturnType<typeof familyOf>, string>> = {
+  number: '100',
+  date: '2024-01-31',
+  timestamp: '2024-01-31 12:00',
+  time: '12:00',
+  boolean: 'true',
+  text: 'text',
+  other: 'text',
 }

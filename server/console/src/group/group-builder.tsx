@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
+import { messageOf } from '../api.ts'
+import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
-import { Select } from '../ui/field.tsx'
-import { Icon } from '../ui/icons.tsx'
+import { Field, Select } from '../ui/field.tsx'
 import {
   type Grouping,
   type Key,
@@ -37,33 +38,53 @@ const METHOD_LABELS: Readonly<Record<Method, string>> = {
   last: 'last',
 }
 
-/** A form that groups and aggregates. Every change is written as `$apply` and takes effect at once. */
-export function GroupBuilder(props: {
+interface GroupProps {
   readonly columns: readonly Column[]
+  /** The text in effect. */
   readonly apply: string
+  /** The server's error; undefined if there is none. */
+  readonly error: unknown
   readonly onApply: (apply: string) => void
-}) {
-  const { columns } = props
-  const [grouping, setGrouping] = useState(() => readGrouping(props.apply, columns))
+}
+
+/** A form that groups and aggregates, and the `$apply` that it writes. Every change takes effect at once. */
+export function GroupBuilder(props: GroupProps) {
+  const { columns, apply } = props
+  const [grouping, setGrouping] = useState(() => readGrouping(apply, columns))
   useEffect(() => {
     // The form's own changes come back as `apply`. Only changes made elsewhere may replace what the user is editing.
     setGrouping((before) =>
-      before && writeGrouping(before) === props.apply ? before : readGrouping(props.apply, columns),
+      before && writeGrouping(before) === apply ? before : readGrouping(apply, columns),
     )
-  }, [props.apply, columns])
+  }, [apply, columns])
+  const change = (next: Grouping) => {
+    setGrouping(next)
+    props.onApply(writeGrouping(next))
+  }
+  return (
+    <>
+      {grouping ? (
+        <Lines columns={columns} grouping={grouping} onChange={change} />
+      ) : (
+        <Note>This text is too complex for the form. Edit it as text, or clear it to start again.</Note>
+      )}
+      <ApplyText {...props} />
+    </>
+  )
+}
 
-  if (!grouping) {
-    return <Note>This text is too complex for the form. Edit it as text, or clear it to start again.</Note>
-  }
-  const change = (next: Partial<Grouping>) => {
-    const changed = { ...grouping, ...next }
-    setGrouping(changed)
-    props.onApply(writeGrouping(changed))
-  }
+function Lines(props: {
+  readonly columns: readonly Column[]
+  readonly grouping: Grouping
+  readonly onChange: (grouping: Grouping) => void
+}) {
+  const { columns, grouping } = props
   const { keys, sums } = grouping
   const unused = columns.find((column) => !keys.some((key) => key.column === column.name))
+  const setKeys = (next: readonly Key[]) => props.onChange({ keys: next, sums })
+  const setSums = (next: readonly Sum[]) => props.onChange({ keys, sums: next })
   return (
-    <fieldset class="builder group-builder">
+    <fieldset class="builder">
       <legend class="visually-hidden">Group and sum</legend>
       {keys.map((key, at) => (
         <KeyLine
@@ -71,8 +92,8 @@ export function GroupBuilder(props: {
           lead={at === 0 ? 'group by' : 'then by'}
           value={key}
           columns={columns}
-          onChange={(changed) => change({ keys: keys.with(at, changed) })}
-          onRemove={() => change({ keys: keys.toSpliced(at, 1) })}
+          onChange={(changed) => setKeys(keys.with(at, changed))}
+          onRemove={() => setKeys(keys.toSpliced(at, 1))}
         />
       ))}
       {sums.map((sum, at) => (
@@ -81,54 +102,51 @@ export function GroupBuilder(props: {
           lead={at === 0 ? 'calculate' : 'and'}
           value={sum}
           columns={columns}
-          onChange={(changed) => change({ sums: sums.with(at, changed) })}
-          onRemove={() => change({ sums: sums.toSpliced(at, 1) })}
+          onChange={(changed) => setSums(sums.with(at, changed))}
+          onRemove={() => setSums(sums.toSpliced(at, 1))}
         />
       ))}
       <div class="actions">
-        <button
-          type="button"
-          class="button button-small"
+        <Button
+          icon="plus"
+          look="small"
           disabled={!unused}
-          onClick={() => unused && change({ keys: [...keys, { column: unused.name, part: '' }] })}
+          onClick={() => unused && setKeys([...keys, { column: unused.name, part: '' }])}
         >
-          <Icon name="plus" />
-          <span>Group by a column</span>
-        </button>
-        <button
-          type="button"
-          class="button button-small"
-          onClick={() => change({ sums: [...sums, nextSum(sums, columns)] })}
-        >
-          <Icon name="plus" />
-          <span>Calculate something</span>
-        </button>
+          Group by a column
+        </Button>
+        <Button icon="plus" look="small" onClick={() => setSums([...sums, nextSum(sums, columns)])}>
+          Calculate something
+        </Button>
       </div>
     </fieldset>
   )
 }
 
-function KeyLine(props: {
+interface LineProps<T> {
   readonly lead: string
-  readonly value: Key
+  readonly value: T
   readonly columns: readonly Column[]
-  readonly onChange: (key: Key) => void
+  readonly onChange: (value: T) => void
   readonly onRemove: () => void
-}) {
-  const { value, columns } = props
+}
+
+function KeyLine({ lead, value, columns, onChange, onRemove }: LineProps<Key>) {
   const parts = partsFor(typeOf(columns, value.column))
+  const chooseColumn = (column: string) => {
+    const keeps = partsFor(typeOf(columns, column)).includes(value.part)
+    onChange({ column, part: keeps ? value.part : '' })
+  }
   return (
     <div class="builder-line">
-      <span class="builder-lead">{props.lead}</span>
+      <span class="builder-lead">{lead}</span>
+      <Button look="quiet" icon="close" label={`Do not group by ${value.column}`} onClick={onRemove} />
       <Select
         label="Column to group by"
         hideLabel
         value={value.column}
-        options={columns.map(({ name }) => ({ value: name, label: name }))}
-        onValue={(column) => {
-          const keeps = partsFor(typeOf(columns, column)).includes(value.part)
-          props.onChange({ column, part: keeps ? value.part : '' })
-        }}
+        options={columns.map(({ name }) => name)}
+        onValue={chooseColumn}
       />
       {parts.length > 1 && (
         <Select
@@ -136,27 +154,30 @@ function KeyLine(props: {
           hideLabel
           value={value.part}
           options={parts.map((part) => ({ value: part, label: PART_LABELS[part] }))}
-          onValue={(part) => props.onChange({ ...value, part })}
+          onValue={(part) => onChange({ ...value, part })}
         />
       )}
-      <RemoveButton what={`Do not group by ${value.column}`} onClick={props.onRemove} />
     </div>
   )
 }
 
-function SumLine(props: {
-  readonly lead: string
-  readonly value: Sum
-  readonly columns: readonly Column[]
-  readonly onChange: (sum: Sum) => void
-  readonly onRemove: () => void
-}) {
-  const { value, columns } = props
+function SumLine({ lead, value, columns, onChange, onRemove }: LineProps<Sum>) {
   const counts = value.method === 'count'
   const methods = methodsFor(typeOf(columns, value.column))
+  const choose = (chosen: string) => {
+    const column = chosen === '#' ? undefined : columns[Number(chosen)]
+    if (!column) return onChange({ column: '', method: 'count' })
+    const possible = methodsFor(column.type)
+    onChange({
+      column: column.name,
+      method: possible.includes(value.method) ? value.method : possible[0]!,
+    })
+  }
+  const what = counts ? METHOD_LABELS.count : `${METHOD_LABELS[value.method]} of ${value.column}`
   return (
     <div class="builder-line">
-      <span class="builder-lead">{props.lead}</span>
+      <span class="builder-lead">{lead}</span>
+      <Button look="quiet" icon="close" label={`Do not calculate ${what}`} onClick={onRemove} />
       <Select
         label="What is calculated"
         hideLabel
@@ -166,13 +187,7 @@ function SumLine(props: {
           { value: '#', label: METHOD_LABELS.count },
           ...columns.map(({ name }, at) => ({ value: String(at), label: name })),
         ]}
-        onValue={(chosen) => {
-          const column = chosen === '#' ? undefined : columns[Number(chosen)]
-          if (!column) return props.onChange({ column: '', method: 'count' })
-          const possible = methodsFor(column.type)
-          const method = possible.includes(value.method) ? value.method : possible[0]!
-          props.onChange({ column: column.name, method })
-        }}
+        onValue={choose}
       />
       {!counts && (
         <Select
@@ -180,41 +195,48 @@ function SumLine(props: {
           hideLabel
           value={value.method}
           options={methods.map((method) => ({ value: method, label: METHOD_LABELS[method] }))}
-          onValue={(method) => props.onChange({ ...value, method })}
+          onValue={(method) => onChange({ ...value, method })}
         />
       )}
-      <RemoveButton
-        what={`Do not calculate ${counts ? METHOD_LABELS.count : `${METHOD_LABELS[value.method]} of ${value.column}`}`}
-        onClick={props.onRemove}
-      />
     </div>
   )
 }
 
-function RemoveButton(props: { readonly what: string; readonly onClick: () => void }) {
+/** The text of `$apply`, which the form writes and the user can edit. It takes effect on Enter, and when it is left. */
+function ApplyText({ apply, error, onApply }: GroupProps) {
+  const [text, setText] = useState(apply)
+  useEffect(() => setText(apply), [apply])
+  const take = (next: string) => {
+    setText(next)
+    if (next !== apply) onApply(next)
+  }
   return (
-    <button
-      type="button"
-      class="button button-quiet button-icon"
-      aria-label={props.what}
-      title={props.what}
-      onClick={props.onClick}
-    >
-      <Icon name="close" />
-    </button>
+    <div class="apply-text">
+      <Field
+        label="$apply"
+        lines={3}
+        plain
+        placeholder="groupby((…),aggregate(…)): use the form above, or type it here"
+        value={text}
+        error={text.trim() === apply && error !== undefined ? messageOf(error) : undefined}
+        onValue={(next) => setText(next.replaceAll('\n', ' '))}
+        onDone={(next) => take(next.trim())}
+      />
+      {text !== '' && (
+        <Button look="small" onClick={() => take('')}>
+          Show the rows again
+        </Button>
+      )}
+    </div>
   )
 }
 
 /** The suggestion for the next aggregate: first the row count, then the sum of each numeric column in turn. */
 function nextSum(sums: readonly Sum[], columns: readonly Column[]): Sum {
   if (sums.length === 0) return { column: '', method: 'count' }
-  const numbers = columns.filter(({ type }) => familyIsNumber(type))
+  const numbers = columns.filter(({ type }) => methodsFor(type).includes('sum'))
   const column = numbers.find(({ name }) => !sums.some((sum) => sum.column === name)) ?? numbers[0]
   return column ? { column: column.name, method: 'sum' } : { column: '', method: 'count' }
-}
-
-function familyIsNumber(type: string): boolean {
-  return methodsFor(type).includes('sum')
 }
 
 function typeOf(columns: readonly Column[], name: string): string {

@@ -1,13 +1,11 @@
 import type { Column, Dataset } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
-import { countRows } from '../rows.ts'
-import { previewParquet } from '../upload/preview-parquet.ts'
+import { countRows, type RowsOf, wherePart } from '../rows.ts'
 import { latest, type Resource, useResource } from '../use-resource.ts'
 
 /** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
-export function pipelineOf(filter: string, apply: string): string | undefined {
-  if (apply === '') return undefined
-  return filter === '' ? apply : `filter(${filter})/${apply}`
+export function pipelineOf(rows: RowsOf, apply: string): string {
+  return [wherePart(rows), apply].filter(Boolean).join('/')
 }
 
 /** The server refused `$apply` itself, not the filter before it. */
@@ -21,13 +19,13 @@ export class ApplyRefused extends Error {
  */
 export function useResultColumns(
   dataset: Dataset,
-  filter: string,
+  rows: RowsOf,
   apply: string,
 ): { readonly columns: readonly Column[] | undefined; readonly resource: Resource<unknown> } {
   const [resource] = useResource(
     async (signal) =>
-      apply === '' ? undefined : { apply, columns: await resultColumns(dataset, filter, apply, signal) },
-    [dataset.id, dataset.version, apply, apply === '' ? '' : filter],
+      apply === '' ? undefined : { apply, columns: await resultColumns(dataset, rows, apply, signal) },
+    [dataset.id, dataset.version, apply, apply === '' ? '' : wherePart(rows)],
   )
   if (apply === '') return { columns: dataset.columns, resource }
   const known = resource.state === 'failed' ? undefined : latest(resource)
@@ -36,21 +34,25 @@ export function useResultColumns(
 
 async function resultColumns(
   dataset: Dataset,
-  filter: string,
+  rows: RowsOf,
   apply: string,
   signal: AbortSignal,
 ): Promise<readonly Column[]> {
   try {
-    const question = { apply: pipelineOf(filter, apply), top: 0, signal }
-    const answer = await api().datasets.download(dataset.id, 'parquet', question)
-    const file = new File([await answer.arrayBuffer()], 'result.parquet')
-    const { columns } = await previewParquet(file)
-    return columns.map(({ name, type }) => ({ name, type, nullable: true, description: '' }))
+    const answer = await api().datasets.download(dataset.id, 'parquet', {
+      apply: pipelineOf(rows, apply),
+      version: rows.version,
+      top: 0,
+      signal,
+    })
+    const file = { format: 'parquet', body: await answer.arrayBuffer() } as const
+    return (await api().datasets.preview(file, { signal })).columns
   } catch (error) {
     if (!isStatus(error, 400)) throw error
     // Test the filter separately: its errors are shown below the filter, with positions in the filter.
-    if (filter !== '') await countRows(dataset.id, filter, signal)
-    throw new ApplyRefused(placed(error.message, filter === '' ? 0 : `filter(${filter})/`.length))
+    const before = wherePart(rows)
+    if (before !== '') await countRows(dataset.id, rows, signal)
+    throw new ApplyRefused(placed(error.message, before === '' ? 0 : before.length + 1))
   }
 }
 

@@ -1,158 +1,146 @@
-import { useEffect, useState } from 'preact/hooks'
-import type { Member, Permission, Repository } from '../../../client/index.ts'
-import { api, isStatus, messageOf } from '../api.ts'
+import type { Member, Permission } from '../../../client/index.ts'
+import { api, messageOf } from '../api.ts'
 import { plural } from '../format.ts'
 import { href } from '../router.ts'
-import { useAttempt } from '../ui/attempt.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { Empty, Failure, Loading } from '../ui/feedback.tsx'
-import { Field, Select } from '../ui/field.tsx'
-import { PageHead } from '../ui/page-head.tsx'
+import { Button } from '../ui/button.tsx'
+import { Select } from '../ui/field.tsx'
+import { ask, LineForm } from '../ui/form.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { ALL_DATA, Card, DATA, NoPage, Page } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
-import { latest, useResource } from '../use-resource.ts'
+import { changed, latest, useResource } from '../use-resource.ts'
 
 const PERMISSIONS = [
   { value: 'Read', label: 'may read' },
   { value: 'Write', label: 'may read and write' },
 ] as const satisfies readonly { value: Permission; label: string }[]
 
+/** The page of a repository's members. */
+export function MembersPage({ repositoryId: id }: { readonly repositoryId: number }) {
+  const [resource] = useResource((signal) => api().repositories.get(id, { signal }), [id])
+  return (
+    <Page trail={[DATA, [latest(resource)?.name ?? '…', href(['repositories', id])]]} title="Members">
+      <Members repositoryId={id} />
+    </Page>
+  )
+}
+
 /** The members of a repository. Its owner can change them; members can see each other. */
-export function MembersPage(props: { readonly repositoryId: number }) {
-  const { repositoryId: id } = props
-  const [resource, again] = useResource(
+export function Members({ repositoryId: id }: { readonly repositoryId: number }) {
+  const { repositories, account } = api()
+  const resource = useResource(
     async (signal) => {
       const [home, members, me] = await Promise.all([
-        api().repositories.get(id, { signal }),
-        api().repositories.members(id, { signal }),
-        api().account.get({ signal }),
+        repositories.get(id, { signal }),
+        repositories.members(id, { signal }),
+        account.get({ signal }),
       ])
-      return { home, members, me: me.name }
+      return { home, members, me: me.name, owns: home.owner === me.name }
     },
     [id],
   )
-  const loaded = latest(resource)
-  if (loaded) return <MembersView {...loaded} onChanged={again} />
-  if (resource.state !== 'failed') return <Loading page label="Loading the members" lines={4} />
-  if (!isStatus(resource.error, 403, 404)) return <Failure error={resource.error} onRetry={again} />
+  /** Undefined removes the member. */
+  const set: Set = (name, permission) =>
+    permission ? repositories.setMember(id, name, permission) : repositories.removeMember(id, name)
   return (
-    <Empty page icon="lock" title="The members can't be shown">
-      {messageOf(resource.error)}
-    </Empty>
-  )
-}
-
-function MembersView(props: {
-  readonly home: Repository
-  readonly members: readonly Member[]
-  readonly me: string
-  readonly onChanged: () => void
-}) {
-  const { home, members, me } = props
-  const [leaving, setLeaving] = useState<Member>()
-  const [problem, setProblem] = useState<unknown>()
-  const owns = home.owner === me
-  useEffect(() => {
-    document.title = `Members of ${home.name} · Parquetry`
-  }, [home.name])
-  const change = async (member: Member, permission: Permission) => {
-    setProblem(undefined)
-    try {
-      await api().repositories.setMember(home.id, member.account, permission)
-      announce(`${member.account} ${labelOf(permission)} now.`)
-    } catch (failure) {
-      setProblem(failure)
-    }
-    props.onChanged()
-  }
-  return (
-    <div class="page">
-      <PageHead
-        trail={[
-          { label: 'Data', href: href([]) },
-          { label: home.name, href: href(['repositories', home.id]) },
-        ]}
-        title="Members"
-      >
-        <p class="lede">
-          {home.private
-            ? `Only ${home.owner} and these accounts can read ${home.name}.`
-            : `Everybody who has a key can read ${home.name}; ${home.owner} and the members with that right write in it.`}
-        </p>
-      </PageHead>
-      {problem !== undefined && <Failure error={problem} />}
-      <section class="card" aria-labelledby="members-list">
-        <h2 id="members-list">{plural(members.length, 'member')}</h2>
-        <ul class="key-list">
-          <li class="key-item">
-            <strong>{home.owner}</strong>
-            <span class="hint">owns the repository</span>
-          </li>
-          {members.map((member) => (
-            <li class="key-item" key={member.account}>
-              <strong>{member.account}</strong>
-              {owns ? (
-                <Select
-                  label={`What ${member.account} may do`}
-                  hideLabel
-                  value={member.permission}
-                  options={PERMISSIONS}
-                  onValue={(permission) => change(member, permission)}
-                />
-              ) : (
-                <span class="hint">{labelOf(member.permission)}</span>
-              )}
-              {(owns || member.account === me) && (
-                <button type="button" class="button button-small" onClick={() => setLeaving(member)}>
-                  {member.account === me ? 'Leave' : 'Remove'}
-                </button>
-              )}
-            </li>
-          ))}
-        </ul>
-        {owns && <AddMember repositoryId={home.id} onAdded={props.onChanged} />}
-      </section>
-      {leaving && (
-        <Confirm
-          title={leaving.account === me ? `Leave ${home.name}?` : `Remove ${leaving.account}?`}
-          text={`${leaving.account === me ? 'You' : leaving.account} can no longer write here${home.private ? ', or read it' : ''}. The owner can undo this.`}
-          action={leaving.account === me ? 'Leave' : 'Remove'}
-          onConfirm={async () => {
-            await api().repositories.removeMember(home.id, leaving.account)
-            announce(`${leaving.account} is no longer a member.`)
-            setLeaving(undefined)
-            props.onChanged()
-          }}
-          onClose={() => setLeaving(undefined)}
-        />
+    <Loaded
+      of={resource}
+      label="Loading the members"
+      missing={() => (
+        <NoPage icon="lock" title="The members can't be shown" to={ALL_DATA}>
+          Only members of a private repository see who they are.
+        </NoPage>
       )}
-    </div>
+    >
+      {({ home, members, me, owns }) => (
+        <Card
+          title={plural(members.length, 'member')}
+          hint={
+            home.private
+              ? `Only ${home.owner} and these accounts can read ${home.name}.`
+              : `Everybody who has a key can read ${home.name}; ${home.owner} and the members with that right write in it.`
+          }
+        >
+          <ul class="key-list">
+            <li class="key-item">
+              <strong>{home.owner}</strong>
+              <span class="hint">owns the repository</span>
+            </li>
+            {members.map((member) => (
+              <MemberLine key={member.account} {...{ member, me, owns, set }} isPrivate={home.private} />
+            ))}
+          </ul>
+          {owns && <AddMember set={set} />}
+        </Card>
+      )}
+    </Loaded>
   )
 }
 
-function AddMember(props: { readonly repositoryId: number; readonly onAdded: () => void }) {
-  const [name, setName] = useState('')
-  const [permission, setPermission] = useState<Permission>('Read')
-  const { busy, error, attempt } = useAttempt(async () => {
-    await api().repositories.setMember(props.repositoryId, name.trim(), permission)
-    announce(`${name.trim()} ${labelOf(permission)} now.`)
-    setName('')
-    props.onAdded()
-  })
+type Set = (name: string, permission: Permission | undefined) => Promise<unknown>
+
+function MemberLine(props: {
+  readonly member: Member
+  readonly me: string
+  readonly owns: boolean
+  readonly isPrivate: boolean
+  readonly set: Set
+}) {
+  const { owns, set } = props
+  const { account, permission } = props.member
+  const isMe = account === props.me
+  const change = (wanted: Permission) =>
+    set(account, wanted)
+      .then(() => announce(`${account} ${labelOf(wanted)} now.`, () => set(account, permission)))
+      .catch((failure) => announce(messageOf(failure)))
+      .finally(changed)
+  const leave = () =>
+    ask({
+      title: isMe ? 'Leave the repository?' : `Remove ${account}?`,
+      text: `${isMe ? 'You' : account} can no longer write here${props.isPrivate ? ', or read it' : ''}. The owner can undo this.`,
+      action: isMe ? 'Leave' : 'Remove',
+      danger: true,
+      async onSubmit() {
+        await set(account, undefined)
+        announce(`${account} is no longer a member.`, owns ? () => set(account, permission) : undefined)
+      },
+    })
   return (
-    <form class="member-form" onSubmit={attempt}>
-      <Field
-        label="Name of an account"
-        value={name}
-        onValue={setName}
-        error={error}
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <Select label="What it may do" value={permission} options={PERMISSIONS} onValue={setPermission} />
-      <button type="submit" class="button button-primary" disabled={busy || name.trim() === ''}>
-        Add
-      </button>
-    </form>
+    <li class="key-item">
+      <strong>{account}</strong>
+      {owns ? (
+        <Select
+          label={`What ${account} may do`}
+          hideLabel
+          value={permission}
+          options={PERMISSIONS}
+          onValue={change}
+        />
+      ) : (
+        <span class="hint">{labelOf(permission)}</span>
+      )}
+      {(owns || isMe) && (
+        <Button look="small" onClick={leave}>
+          {isMe ? 'Leave' : 'Remove'}
+        </Button>
+      )}
+    </li>
+  )
+}
+
+function AddMember({ set }: { readonly set: Set }) {
+  return (
+    <LineForm
+      action="Add"
+      fields={{
+        name: { label: 'Name of an account', value: '', plain: true, required: true },
+        permission: { label: 'What it may do', value: 'Read' as Permission, options: PERMISSIONS },
+      }}
+      onSubmit={async ({ name, permission }) => {
+        await set(name, permission)
+        announce(`${name} ${labelOf(permission)} now.`)
+      }}
+    />
   )
 }
 

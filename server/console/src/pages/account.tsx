@@ -1,89 +1,99 @@
-import { useEffect } from 'preact/hooks'
 import type { Account } from '../../../client/index.ts'
+import { Links } from '../account/links.tsx'
 import { NamedKeys } from '../account/named-keys.tsx'
-import { RotateKey } from '../account/rotate-key.tsx'
+import { showKey } from '../account/new-key.tsx'
 import { SavedKeys } from '../account/saved-keys.tsx'
 import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { href } from '../router.ts'
 import { setSessionKey } from '../session.ts'
-import { Failure, Loading, Meter } from '../ui/feedback.tsx'
-import { Icon } from '../ui/icons.tsx'
-import { PageHead } from '../ui/page-head.tsx'
+import { Button } from '../ui/button.tsx'
+import { Meter } from '../ui/feedback.tsx'
+import { ask } from '../ui/form.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Card, Page } from '../ui/page.tsx'
 import { latest, useResource } from '../use-resource.ts'
 
 /** The account's plan and usage, its key, and its keys for providers. */
 export function AccountPage() {
-  const [resource, again] = useResource((signal) => api().account.get({ signal }), [])
-  useEffect(() => {
-    document.title = 'Account · Parquetry'
-  }, [])
-  const record = latest(resource)
+  const resource = useResource((signal) => api().account.get({ signal }), [])
   return (
-    <div class="page page-narrow">
-      <PageHead
-        title={record?.name ?? 'Account'}
-        actions={
-          <>
-            <a class="button" href={href(['account', 'all'])}>
-              <Icon name="people" />
-              <span>All accounts</span>
-            </a>
-            <button type="button" class="button" onClick={() => setSessionKey(undefined)}>
-              <Icon name="out" />
-              <span>Sign out</span>
-            </button>
-          </>
-        }
-      />
-      {!record && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
-      {!record && resource.state === 'loading' && <Loading label="Loading your account" />}
-      {record && (
+    <Page
+      title={latest(resource[0])?.name ?? 'Account'}
+      actions={
         <>
-          <Usage record={record} />
-          <RotateKey hint={record.apiKeyHint} onRotated={again} />
-          <NamedKeys />
-          <SavedKeys />
+          <Button icon="people" href={href(['account', 'all'])}>
+            All accounts
+          </Button>
+          <Button icon="out" onClick={() => setSessionKey(undefined)}>
+            Sign out
+          </Button>
         </>
-      )}
-    </div>
+      }
+    >
+      <Loaded of={resource} label="Loading your account">
+        {(record) => (
+          <>
+            <Usage {...record} />
+            <FirstKey {...record} />
+            <NamedKeys />
+            <Links />
+            <SavedKeys />
+          </>
+        )}
+      </Loaded>
+    </Page>
   )
 }
 
-function Usage(props: { readonly record: Account }) {
-  const { usage, limits, plan } = props.record
-  const share = (used: number, limit: number | null | undefined) =>
-    limit == null ? `${formatCount(used)}, no limit` : `${formatCount(used)} of ${formatCount(limit)}`
+const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+function Usage({ usage, limits, plan }: Account) {
+  const meter = (label: string, used: number, limit: number | null | undefined) => (
+    <Meter
+      label={label}
+      used={used}
+      limit={limit ?? undefined}
+      text={`${formatCount(used)}${limit == null ? ', no limit' : ` of ${formatCount(limit)}`}`}
+    />
+  )
   return (
-    <section class="card" aria-labelledby="plan">
-      <div class="section-head">
-        <h2 id="plan">Plan</h2>
-        <span class="badge badge-plain">{plan}</span>
-      </div>
-      <Meter
-        label={`Exported rows in ${monthName(usage.month)}`}
-        used={usage.exportedRows}
-        limit={limits.exportedRows ?? undefined}
-        text={share(usage.exportedRows, limits.exportedRows)}
-      />
-      <Meter
-        label="Private repositories"
-        used={usage.privateRepositories}
-        limit={limits.privateRepositories ?? undefined}
-        text={share(usage.privateRepositories, limits.privateRepositories)}
-      />
+    <Card title="Plan" head={<span class="badge badge-plain">{plan}</span>}>
+      {meter(
+        `Exported rows in ${monthName.format(new Date(usage.month))}`,
+        usage.exportedRows,
+        limits.exportedRows,
+      )}
+      {meter('Private repositories', usage.privateRepositories, limits.privateRepositories)}
       <div class="meter-words">
         <span>Paid providers</span>
         <span>{limits.paidProviders ? 'included' : 'not included'}</span>
       </div>
       <p class="hint">Rows that this console shows count as exported. Counting rows costs nothing.</p>
-    </section>
+    </Card>
   )
 }
 
-function monthName(month: string): string {
-  const time = new Date(`${month}-01T00:00:00Z`)
-  return Number.isNaN(time.getTime())
-    ? month
-    : new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }).format(time)
+/** The first key of the account, and how to replace it. */
+function FirstKey({ name, apiKeyHint }: Account) {
+  const replace = () =>
+    ask({
+      title: 'Replace the key?',
+      text: 'The old key stops working at once, also in scripts. This browser continues with the new one.',
+      action: 'Replace the key',
+      danger: true,
+      async onSubmit() {
+        const { apiKey } = await api().account.rotateKey()
+        setSessionKey(apiKey)
+        showKey(name, apiKey)
+      },
+    })
+  return (
+    <Card title="Key" head={<Button onClick={replace}>Replace the key…</Button>}>
+      <p>
+        Your key ends in <code>{apiKeyHint}</code>. It gives access to everything that this account can do, so
+        keep it like a password.
+      </p>
+    </Card>
+  )
 }

@@ -1,147 +1,138 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { DatasetSummary, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { plural } from '../format.ts'
 import { href, navigate, updateQuery } from '../router.ts'
-import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Button } from '../ui/button.tsx'
+import { Empty } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
-import { Icon } from '../ui/icons.tsx'
-import { PageHead } from '../ui/page-head.tsx'
-import { latest, useResource } from '../use-resource.ts'
-import { FoundSeries } from './found-series.tsx'
-import { RepositoryDialog } from './repository-dialog.tsx'
+import { Loaded, useRested } from '../ui/loaded.tsx'
+import { Page } from '../ui/page.tsx'
+import { DropZone } from '../upload/drop-zone.tsx'
+import { handOver } from '../upload/formats.ts'
+import { useResource } from '../use-resource.ts'
+import { askRepository, Private } from './repository.tsx'
 
-/** The repositories that the key can read, and a search over all datasets. */
-export function HomePage(props: { readonly search: string }) {
-  const [resource, again] = useResource(async (signal) => {
+interface Shelves {
+  readonly homes: readonly Repository[]
+  readonly tables: readonly DatasetSummary[]
+}
+
+/** A place to drop a file, the repositories that the key can read, and a search over all datasets. */
+export function HomePage({ search }: { readonly search: string }) {
+  const resource = useResource(async (signal): Promise<Shelves> => {
     const [homes, tables] = await Promise.all([
       api().repositories.list({ signal }),
       api().datasets.list({ signal }),
     ])
     return { homes, tables }
   }, [])
-  const [creating, setCreating] = useState(false)
-  useEffect(() => {
-    document.title = 'Data · Parquetry'
-  }, [])
-  const loaded = latest(resource)
-
+  const upload = (file: File) => {
+    handOver(file)
+    navigate(href(['upload']))
+  }
   return (
-    <div class="page">
-      <PageHead
-        title="Data"
-        actions={
-          <>
-            {loaded && (
-              <SearchBox
-                label="Find datasets, columns, series"
-                value={props.search}
-                onValue={(search) => updateQuery({ search })}
-              />
-            )}
-            <button type="button" class="button button-primary" onClick={() => setCreating(true)}>
-              <Icon name="plus" />
-              <span>New repository</span>
-            </button>
-          </>
-        }
-      />
-      {!loaded && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
-      {!loaded && resource.state === 'loading' && <Loading label="Loading your data" lines={6} />}
-      {loaded && props.search.trim() === '' && (
-        <Repositories homes={loaded.homes} tables={loaded.tables} onCreate={() => setCreating(true)} />
-      )}
-      {loaded && props.search.trim() !== '' && (
+    <Page
+      title="Data"
+      actions={
         <>
-          <Found homes={loaded.homes} tables={loaded.tables} search={props.search} />
-          <FoundSeries search={props.search} />
+          <Button icon="upload" look="primary" href={href(['upload'])}>
+            Upload
+          </Button>
+          <Button icon="plus" onClick={createRepository}>
+            New repository
+          </Button>
         </>
-      )}
-      {creating && (
-        <RepositoryDialog
-          repository={undefined}
-          onSaved={(repository) => navigate(href(['repositories', repository.id]))}
-          onClose={() => setCreating(false)}
+      }
+      intro={
+        <SearchBox
+          label="Find datasets, columns, series"
+          value={search}
+          onValue={(next) => updateQuery({ search: next })}
         />
-      )}
-    </div>
+      }
+    >
+      {search.trim() === '' && <DropZone file={undefined} onFile={upload} />}
+      <Loaded of={resource} label="Loading your data">
+        {(shelves) =>
+          search.trim() === '' ? (
+            <Repositories {...shelves} />
+          ) : (
+            <>
+              <Found {...shelves} search={search} />
+              <FoundSeries search={search} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
   )
 }
 
-function Repositories(props: {
-  readonly homes: readonly Repository[]
-  readonly tables: readonly DatasetSummary[]
-  readonly onCreate: () => void
-}) {
-  if (props.homes.length === 0) {
+/** A new repository is private unless the user wants it otherwise. */
+function createRepository(): void {
+  askRepository('New repository', 'Create', { name: '', description: '', private: true }, async (fields) => {
+    const { id } = await api().repositories.create(fields)
+    navigate(href(['repositories', id]))
+  })
+}
+
+function Repositories({ homes, tables }: Shelves) {
+  if (homes.length === 0) {
     return (
-      <Empty
-        icon="folder"
-        title="No repositories yet"
-        action={
-          <button type="button" class="button button-primary" onClick={props.onCreate}>
-            New repository
-          </button>
-        }
-      >
-        A repository holds datasets that belong together. Make one, then drop a file into it.
+      <Empty icon="folder" title="No repositories yet" action={['New repository', createRepository]}>
+        Drop a file above to begin. A repository holds datasets that belong together, and says who may read
+        them.
       </Empty>
     )
   }
   return (
     <div class="shelves">
-      {props.homes.map((home) => {
-        const own = props.tables.filter((table) => table.repositoryId === home.id)
-        return (
-          <section key={home.id} class="shelf" aria-labelledby={`home-${home.id}`}>
-            <div class="shelf-head">
-              <h2 id={`home-${home.id}`}>
-                <a href={href(['repositories', home.id])}>{home.name}</a>
-                {home.private && <Private />}
-              </h2>
-              <p class="hint">
-                {home.description || plural(own.length, 'dataset')}
-                {home.permission === 'Read' && ' · read only'}
-              </p>
-            </div>
-            {own.length === 0 ? (
-              <p class="shelf-empty">
-                No datasets yet.{' '}
-                {home.permission === 'Write' && (
-                  <a href={href(['repositories', home.id, 'upload'])}>Drop a file into it</a>
-                )}
-              </p>
-            ) : (
-              <DatasetList datasets={own} />
-            )}
-          </section>
-        )
-      })}
+      {homes.map((home) => (
+        <Shelf key={home.id} home={home} own={tables.filter((table) => table.repositoryId === home.id)} />
+      ))}
     </div>
   )
 }
 
-function Found(props: {
-  readonly homes: readonly Repository[]
-  readonly tables: readonly DatasetSummary[]
-  readonly search: string
-}) {
-  const words = props.search.toLowerCase().split(/\s+/).filter(Boolean)
-  const found = props.tables.filter((table) => {
-    const home = props.homes.find(({ id }) => id === table.repositoryId)
-    const text = [
-      table.name,
-      table.description,
-      home?.name ?? '',
-      ...(table.columns ?? []).map(({ name }) => name),
-    ]
-    const hay = text.join(' ').toLowerCase()
+function Shelf({ home, own }: { readonly home: Repository; readonly own: readonly DatasetSummary[] }) {
+  return (
+    <section class="shelf" aria-labelledby={`home-${home.id}`}>
+      <div class="shelf-head">
+        <h2 id={`home-${home.id}`}>
+          <a href={href(['repositories', home.id])}>{home.name}</a>
+          {home.private && <Private />}
+        </h2>
+        <p class="hint">
+          {home.description || plural(own.length, 'dataset')}
+          {home.permission === 'Read' && ' · read only'}
+        </p>
+      </div>
+      {own.length > 0 ? (
+        <DatasetList datasets={own} />
+      ) : (
+        <p class="shelf-empty">
+          No datasets yet.{' '}
+          {home.permission === 'Write' && (
+            <a href={href(['repositories', home.id, 'upload'])}>Drop a file into it</a>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Found({ homes, tables, search }: Shelves & { readonly search: string }) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const found = tables.filter((table) => {
+    const home = homes.find(({ id }) => id === table.repositoryId)
+    const columns = (table.columns ?? []).map(({ name }) => name)
+    const hay = [table.name, table.description, home?.name ?? '', ...columns].join(' ').toLowerCase()
     return words.every((word) => hay.includes(word))
   })
   if (found.length === 0) {
     return (
-      <Empty icon="search" title={`No dataset is called “${props.search}”`}>
+      <Empty icon="search" title={`No dataset is called “${search}”`}>
         Names, descriptions and columns are searched. Try a part of a word.
       </Empty>
     )
@@ -151,16 +142,44 @@ function Found(props: {
       <p class="hint" role="status">
         {plural(found.length, 'dataset')}
       </p>
-      <DatasetList datasets={found} homes={props.homes} />
+      <DatasetList datasets={found} homes={homes} />
     </>
   )
 }
 
-export function Private() {
+const MOST = 50
+
+/** Series and categories that match the search, of all providers, as far as the server knows them. */
+function FoundSeries(props: { readonly search: string }) {
+  const words = useRested(props.search.trim())
+  const resource = useResource((signal) => api().search(words, { limit: MOST, signal }), [words])
   return (
-    <span class="badge" title="Only its owner and members can read it">
-      <Icon name="lock" />
-      private
-    </span>
+    <section class="card found-series" aria-labelledby="found-series">
+      <h2 id="found-series">Series of providers</h2>
+      <Loaded of={resource} label="Looking for series" lines={3}>
+        {(found) => (
+          <>
+            <p class="hint" role="status">
+              {plural(found.total ?? found.series.length, 'series', 'series')} and{' '}
+              {plural(found.categories.length, 'category', 'categories')} in what was browsed or indexed here.
+            </p>
+            <ul class="key-list">
+              {found.categories.map(({ provider, path, name }) => (
+                <li key={`${provider} ${path}`} class="key-item">
+                  <a href={href(['providers', provider], { path })}>{name}</a>
+                  <span class="hint">{provider}, category</span>
+                </li>
+              ))}
+              {found.series.map(({ provider, series_id: id, name, frequency, unit }) => (
+                <li key={`${provider} ${id}`} class="key-item">
+                  <a href={href(['providers', provider], { series: id })}>{name || id}</a>
+                  <span class="hint">{[provider, id, frequency, unit].filter(Boolean).join(', ')}</span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </Loaded>
+    </section>
   )
 }

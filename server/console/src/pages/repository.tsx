@@ -1,163 +1,166 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { DatasetSummary, Repository } from '../../../client/index.ts'
-import { api, isStatus } from '../api.ts'
+import { api } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { formatAge, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
-import { Confirm } from '../ui/confirm.tsx'
-import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Button } from '../ui/button.tsx'
+import { Empty } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
+import { ask } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Popover } from '../ui/menu.tsx'
-import { PageHead } from '../ui/page-head.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { ALL_DATA, DATA, NoPage, Page } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
-import { latest, useResource } from '../use-resource.ts'
-import { Private } from './home.tsx'
-import { RepositoryDialog } from './repository-dialog.tsx'
+import { useResource } from '../use-resource.ts'
 
 /** One repository and its datasets. */
-export function RepositoryPage(props: { readonly id: number }) {
-  const [resource, again] = useResource(
+export function RepositoryPage({ id }: { readonly id: number }) {
+  const resource = useResource(
     async (signal) => {
       const [home, tables] = await Promise.all([
-        api().repositories.get(props.id, { signal }),
+        api().repositories.get(id, { signal }),
         api().datasets.list({ signal }),
       ])
-      return { home, tables: tables.filter((table) => table.repositoryId === props.id) }
+      return { home, tables: tables.filter((table) => table.repositoryId === id) }
     },
-    [props.id],
+    [id],
   )
-  const loaded = latest(resource)
-  if (loaded) return <RepositoryView home={loaded.home} tables={loaded.tables} onChanged={again} />
-  if (resource.state !== 'failed') return <Loading page label="Loading the repository" lines={6} />
-  const missing = isStatus(resource.error, 403, 404)
-  if (!missing) return <Failure error={resource.error} onRetry={again} />
   return (
-    <Empty
+    <Loaded
+      of={resource}
       page
-      icon="folder"
-      title="This repository can't be shown"
-      action={
-        <a class="button button-primary" href={href([])}>
-          All data
-        </a>
-      }
+      label="Loading the repository"
+      missing={() => (
+        <NoPage icon="folder" title="This repository can't be shown" to={ALL_DATA}>
+          It does not exist, or it is private and you are no member of it.
+        </NoPage>
+      )}
     >
-      It does not exist, or it is private and you are no member of it.
-    </Empty>
+      {(found) => <RepositoryView {...found} />}
+    </Loaded>
   )
 }
 
-function RepositoryView(props: {
-  readonly home: Repository
-  readonly tables: readonly DatasetSummary[]
-  readonly onChanged: () => void
-}) {
+function RepositoryView(props: { readonly home: Repository; readonly tables: readonly DatasetSummary[] }) {
   const { home, tables } = props
-  const [open, setOpen] = useState<'edit' | 'delete'>()
-  const [search, setSearch] = useState('')
-  const choose = (dialog: 'edit' | 'delete', closeMenu: () => void) => {
-    closeMenu()
-    setOpen(dialog)
-  }
+  const { id, name } = home
   const canWrite = home.permission === 'Write'
+  const upload = href(['repositories', id, 'upload'])
+  const edit = () =>
+    askRepository('Change the repository', 'Save', home, (fields) => api().repositories.update(id, fields))
+  const remove = () =>
+    ask({
+      title: `Delete ${name}?`,
+      text: `${tables.length === 0 ? 'It is empty.' : `All of its ${plural(tables.length, 'dataset')} will be deleted as well.`} This can't be undone.`,
+      action: 'Delete the repository',
+      danger: true,
+      async onSubmit() {
+        await api().repositories.delete(id)
+        announce(`${name} is deleted.`)
+        navigate(href([]))
+      },
+    })
+  return (
+    <Page
+      trail={[DATA]}
+      title={name}
+      badge={home.private && <Private />}
+      actions={
+        canWrite && (
+          <>
+            <Button icon="upload" look="primary" href={upload}>
+              New dataset
+            </Button>
+            <Menu
+              label="More"
+              items={[
+                { icon: 'people', label: 'Members', to: href(['repositories', id, 'members']) },
+                { icon: 'edit', label: 'Name, description, privacy', to: edit },
+                { icon: 'trash', label: 'Delete the repository', danger: true, to: remove },
+              ]}
+            />
+          </>
+        )
+      }
+      intro={
+        <>
+          {home.description && <p class="lede">{home.description}</p>}
+          <ul class="facts">
+            <li>{plural(tables.length, 'dataset')}</li>
+            <li>owned by {home.owner}</li>
+            <li>{canWrite ? 'you can write' : 'you can read'}</li>
+            <li>changed {formatAge(home.updatedAt)}</li>
+          </ul>
+        </>
+      }
+    >
+      <Tables tables={tables} upload={canWrite ? upload : undefined} />
+    </Page>
+  )
+}
+
+/** Asks what a repository is called, and who may read it. */
+export function askRepository(
+  title: string,
+  action: string,
+  before: Pick<Repository, 'name' | 'description' | 'private'>,
+  onSubmit: (fields: typeof before) => Promise<unknown>,
+): void {
+  ask({
+    title,
+    action,
+    fields: {
+      name: { label: 'Name', value: before.name, required: true, maxLength: 255 },
+      description: {
+        label: 'Description',
+        value: before.description,
+        hint: 'What is in it, and where it comes from.',
+      },
+      private: {
+        label: 'Private',
+        value: before.private,
+        hint: '— only you and the members that you name can read it. You name them on the page “Members”.',
+      },
+    },
+    onSubmit,
+  })
+}
+
+export function Private() {
+  return (
+    <span class="badge" title="Only its owner and members can read it">
+      <Icon name="lock" />
+      private
+    </span>
+  )
+}
+
+/** `upload` is where to add a dataset, for whoever may. */
+function Tables(props: { readonly tables: readonly DatasetSummary[]; readonly upload: string | undefined }) {
+  const { tables, upload } = props
+  const [search, setSearch] = useState('')
   const wanted = search.trim().toLowerCase()
   const shown = tables.filter((table) => table.name.toLowerCase().includes(wanted))
-  useEffect(() => {
-    document.title = `${home.name} · Parquetry`
-  }, [home.name])
-
-  return (
-    <div class="page">
-      <PageHead
-        trail={[{ label: 'Data', href: href([]) }]}
-        title={
-          <>
-            {home.name} {home.private && <Private />}
-          </>
-        }
-        actions={
-          <>
-            {tables.length > 5 && <SearchBox label="Find a dataset" value={search} onValue={setSearch} />}
-            {canWrite && (
-              <a class="button button-primary" href={href(['repositories', home.id, 'upload'])}>
-                <Icon name="upload" />
-                <span>New dataset</span>
-              </a>
-            )}
-            {canWrite && (
-              <Popover label="More">
-                {(close) => (
-                  <>
-                    <a class="menu-item" href={href(['repositories', home.id, 'members'])}>
-                      <Icon name="people" />
-                      Members
-                    </a>
-                    <button type="button" class="menu-item" onClick={() => choose('edit', close)}>
-                      <Icon name="edit" />
-                      Name, description, privacy
-                    </button>
-                    <button type="button" class="menu-item is-danger" onClick={() => choose('delete', close)}>
-                      <Icon name="trash" />
-                      Delete the repository
-                    </button>
-                  </>
-                )}
-              </Popover>
-            )}
-          </>
-        }
+  if (tables.length === 0) {
+    return (
+      <Empty
+        icon="table"
+        title="No datasets yet"
+        action={upload === undefined ? undefined : ['Drop a file', upload]}
       >
-        {home.description && <p class="lede">{home.description}</p>}
-        <ul class="facts">
-          <li>{plural(tables.length, 'dataset')}</li>
-          <li>owned by {home.owner}</li>
-          <li>{canWrite ? 'you can write' : 'you can read'}</li>
-          <li>changed {formatAge(home.updatedAt)}</li>
-        </ul>
-      </PageHead>
-      {tables.length === 0 && (
-        <Empty
-          icon="table"
-          title="No datasets yet"
-          action={
-            canWrite && (
-              <a class="button button-primary" href={href(['repositories', home.id, 'upload'])}>
-                Drop a file
-              </a>
-            )
-          }
-        >
-          {canWrite
-            ? 'Drop a csv, Excel, Parquet or JSON file, and look at it before it is stored. A series of a provider can be saved here too.'
-            : 'The members who can write have not added any datasets yet.'}
-        </Empty>
-      )}
-      {tables.length > 0 && shown.length === 0 && <p class="hint">No dataset has “{search}” in its name.</p>}
-      {shown.length > 0 && <DatasetList datasets={shown} />}
-      {open === 'edit' && (
-        <RepositoryDialog
-          repository={home}
-          onSaved={() => {
-            setOpen(undefined)
-            props.onChanged()
-          }}
-          onClose={() => setOpen(undefined)}
-        />
-      )}
-      {open === 'delete' && (
-        <Confirm
-          title={`Delete ${home.name}?`}
-          text={`${tables.length === 0 ? 'It is empty.' : `All of its ${plural(tables.length, 'dataset')} will be deleted as well.`} This can't be undone.`}
-          action="Delete the repository"
-          onConfirm={async () => {
-            await api().repositories.delete(home.id)
-            announce(`${home.name} is deleted.`)
-            navigate(href([]))
-          }}
-          onClose={() => setOpen(undefined)}
-        />
-      )}
-    </div>
+        {upload
+          ? 'Drop a csv, Excel, Parquet or JSON file, and look at it before it is stored. A series of a provider can be saved here too.'
+          : 'The members who can write have not added any datasets yet.'}
+      </Empty>
+    )
+  }
+  return (
+    <>
+      {tables.length > 5 && <SearchBox label="Find a dataset" value={search} onValue={setSearch} />}
+      {shown.length === 0 && <p class="hint">No dataset has “{search}” in its name.</p>}
+      <DatasetList datasets={shown} />
+    </>
   )
 }

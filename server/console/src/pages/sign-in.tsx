@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { clientOf, isStatus, messageOf } from '../api.ts'
 import { setSessionKey } from '../session.ts'
-import { Field } from '../ui/field.tsx'
+import { Button } from '../ui/button.tsx'
+import { Check, Field } from '../ui/field.tsx'
 import { Mark } from '../ui/icons.tsx'
 
 /**
@@ -10,6 +11,7 @@ import { Mark } from '../ui/icons.tsx'
  */
 export function SignIn() {
   const [key, setKey] = useState('')
+  const [remember, setRemember] = useState(false)
   const [error, setError] = useState<string>()
   const [busy, setBusy] = useState(false)
   useEffect(() => {
@@ -19,26 +21,12 @@ export function SignIn() {
   const submit = async (event: Event) => {
     event.preventDefault()
     const typed = key.trim()
-    if (!/^[\x21-\x7e]+$/.test(typed)) {
-      setError('A key is one word of letters, digits and signs. Paste it as it was shown.')
-      return
-    }
     setBusy(true)
-    setError(undefined)
-    try {
-      await clientOf(typed).account.get()
-      setSessionKey(typed)
-    } catch (failure) {
-      const refused = isStatus(failure, 401)
-      setError(
-        refused
-          ? 'This key is not known here. It may have been replaced by a newer one.'
-          : messageOf(failure),
-      )
-      setBusy(false)
-    }
+    const refusal = await refusalOf(typed)
+    setBusy(false)
+    setError(refusal)
+    if (refusal === undefined) setSessionKey(typed, remember)
   }
-
   return (
     <main class="sign-in" id="main">
       <div class="sign-in-card">
@@ -51,21 +39,18 @@ export function SignIn() {
           <Field
             label="Your key"
             type="password"
-            autocomplete="off"
-            spellcheck={false}
+            plain
             autoFocus
             value={key}
             onValue={setKey}
             error={error}
-            hint="It stays in this tab and is forgotten when the tab closes."
           />
-          <button
-            type="submit"
-            class="button button-primary button-wide"
-            disabled={busy || key.trim() === ''}
-          >
+          <Check checked={remember} onChecked={setRemember}>
+            Remember me on this computer <span class="hint">— otherwise until the browser closes</span>
+          </Check>
+          <Button submit look="primary wide" disabled={busy || key.trim() === ''}>
             {busy ? 'Signing in…' : 'Sign in'}
-          </button>
+          </Button>
         </form>
         <p class="hint">
           No key? Whoever runs this server makes one with <code>parquetry account create NAME</code>. Its
@@ -74,4 +59,18 @@ export function SignIn() {
       </div>
     </main>
   )
+}
+
+/** Why a key is not accepted; undefined if it is. */
+async function refusalOf(key: string): Promise<string | undefined> {
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    return 'A key is one word of letters, digits and signs. Paste it as it was shown.'
+  }
+  try {
+    await clientOf(key).account.get()
+  } catch (failure) {
+    return isStatus(failure, 401)
+      ? 'This key is not known here. It may have been replaced by a newer one.'
+      : messageOf(failure)
+  }
 }

@@ -1,8 +1,19 @@
 import type { Column } from '../../../client/index.ts'
-import { formatCount } from '../format.ts'
-import { Select } from '../ui/field.tsx'
-import { AGGREGATES, isCategory, KINDS, type PlotChoice, SIZES, xColumns, yColumns } from './choice.ts'
-import { isServerAggregate } from './server-groups.ts'
+import { plural } from '../format.ts'
+import { Button } from '../ui/button.tsx'
+import { type Option, Select } from '../ui/field.tsx'
+import {
+  AGGREGATES,
+  byColumns,
+  isCategory,
+  KINDS,
+  type PlotChoice,
+  ROWS,
+  SIZES,
+  writeYs,
+  xColumns,
+  yColumns,
+} from './choice.ts'
 
 const AGGREGATE_LABELS = {
   none: 'every row',
@@ -13,56 +24,108 @@ const AGGREGATE_LABELS = {
   max: 'highest',
 } as const
 
-/** Controls for what to draw and from how many rows. */
-export function PlotControls(props: {
+const nameOf = ({ name }: Column) => name
+
+interface ControlsProps {
   readonly columns: readonly Column[]
   readonly choice: PlotChoice
+  /** Whether the columns are those of a result, which is drawn as it is. */
+  readonly isResult: boolean
   readonly rowCount: number
   readonly onChange: (changes: Readonly<Record<string, string>>) => void
-}) {
-  const { columns, choice, onChange } = props
-  const xType = columns.find(({ name }) => name === choice.x)?.type ?? 'string'
-  const aggregates = AGGREGATES.filter((aggregate) => aggregate !== 'none' || !isCategory(xType))
-  const toOption = ({ name }: Column) => ({ value: name, label: name })
+}
+
+/** Controls for what to draw and from how many rows. */
+export function PlotControls(props: ControlsProps) {
+  const { columns, choice, onChange, isResult, rowCount } = props
+  const { x, ys, by, aggregate } = choice
+  const aggregates = AGGREGATES.filter((one) => one !== 'none' || !isCategory(x.type))
+  const calculates = ys[0] !== ROWS && !isResult
+  const select = (
+    label: string,
+    value: string,
+    options: readonly Option[],
+    changes: (value: string) => Readonly<Record<string, string>>,
+  ) => <Select {...{ label, value, options }} onValue={(next) => onChange(changes(next))} />
+  const colours = { value: '', label: by.length > 1 ? by.map(nameOf).join(' · ') : 'one colour' }
+  const sizes = SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < rowCount).map((size) => ({
+    value: String(size),
+    label: plural(size, 'row'),
+  }))
   return (
     <div class="plot-controls">
-      <Select
-        label="x axis"
-        value={choice.x}
-        options={xColumns(columns).map(toOption)}
-        onValue={(x) => onChange({ x, kind: '', of: '' })}
-      />
-      <Select
-        label="y axis"
-        value={choice.y === '' ? '#' : choice.y}
-        options={[...yColumns(columns).map(toOption), { value: '#', label: 'number of rows' }]}
-        onValue={(y) => onChange({ y, kind: '', of: '' })}
-      />
-      {choice.y !== '' && (
-        <Select
-          label="Aggregate"
-          value={choice.aggregate === 'none' && isCategory(xType) ? 'mean' : choice.aggregate}
-          options={aggregates.map((value) => ({ value, label: AGGREGATE_LABELS[value] }))}
-          onValue={(of) => onChange({ of })}
-        />
+      {select('x axis', x.name, (isResult ? columns : xColumns(columns)).map(nameOf), (name) => ({
+        x: name,
+        kind: '',
+        of: '',
+      }))}
+      <SeriesChoice {...props} />
+      {ys.length === 1 &&
+        select(
+          'Colour by',
+          by.length === 1 ? by[0]!.name : '',
+          [colours, ...byColumns(columns).map(nameOf)],
+          (name) => ({ by: name }),
+        )}
+      {calculates &&
+        select(
+          'Aggregate',
+          aggregate,
+          aggregates.map((value) => ({ value, label: AGGREGATE_LABELS[value] })),
+          (of) => ({ of }),
+        )}
+      {select(
+        'Chart type',
+        choice.kind,
+        KINDS.map((value) => (value === 'bar' ? { value, label: 'bars' } : value)),
+        (kind) => ({ kind }),
       )}
-      <Select
-        label="Chart type"
-        value={choice.kind}
-        options={KINDS.map((value) => ({ value, label: value === 'bar' ? 'bars' : value }))}
-        onValue={(kind) => onChange({ kind })}
-      />
-      {choice.y !== '' && !isServerAggregate(choice.aggregate) && props.rowCount > SIZES[0] && (
-        <Select
-          label="Rows at most"
-          value={String(choice.size)}
-          options={SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < props.rowCount).map((size) => ({
-            value: String(size),
-            label: `${formatCount(size)} rows`,
-          }))}
-          onValue={(size) => onChange({ size })}
-        />
-      )}
+      {calculates &&
+        aggregate === 'none' &&
+        sizes.length > 1 &&
+        select('Rows at most', String(choice.size), sizes, (size) => ({ size }))}
     </div>
+  )
+}
+
+/** The columns upwards: the first, and further ones that can be added and removed. */
+function SeriesChoice({ columns, choice, onChange, isResult }: ControlsProps) {
+  const { ys } = choice
+  const numbers = yColumns(columns)
+  const all = isResult ? numbers : [...numbers, ROWS]
+  const unused = numbers.find((column) => !ys.includes(column) && column !== choice.x)
+  const change = (next: readonly Column[]) => onChange({ y: writeYs(next) })
+  return (
+    <>
+      {ys.map((y, at) => (
+        <div key={y.name} class="plot-series">
+          <Select
+            label={at === 0 ? 'y axis' : `Series ${at + 1}`}
+            value={y.name}
+            options={all
+              .filter((column) => column === y || !ys.includes(column))
+              .map((column) => (column === ROWS ? { value: '#', label: 'number of rows' } : nameOf(column)))}
+            onValue={(name) => {
+              const next = ys.with(at, all.find((column) => column.name === name)!)
+              if (ys.length === 1) onChange({ y: writeYs(next), kind: '', of: '' })
+              else change(next)
+            }}
+          />
+          {ys.length > 1 && (
+            <Button
+              look="quiet"
+              icon="close"
+              label={`Leave out ${y.name}`}
+              onClick={() => change(ys.toSpliced(at, 1))}
+            />
+          )}
+        </div>
+      ))}
+      {unused && ys[0] !== ROWS && choice.by.length === 0 && (
+        <Button icon="plus" look="quiet" onClick={() => change([...ys, unused])}>
+          Add a series
+        </Button>
+      )}
+    </>
   )
 }

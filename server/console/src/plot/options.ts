@@ -1,6 +1,7 @@
 import uPlot from 'uplot'
 import { formatNumber } from '../format.ts'
-import type { PlotKind } from './choice.ts'
+import { isTemporal, type PlotKind } from './choice.ts'
+import { type Drawing, MOST_SERIES } from './draw.ts'
 
 export interface ChartLook {
   readonly width: number
@@ -9,8 +10,7 @@ export interface ChartLook {
   readonly xType: string
   readonly xLabel: string
   readonly yLabel: string
-  readonly labels: readonly string[] | undefined
-  readonly pointCount: number
+  readonly drawing: Drawing
 }
 
 /** The colours and fonts of the page as plain values, because a canvas can't use CSS variables. */
@@ -18,8 +18,8 @@ export interface Paint {
   readonly ink: string
   readonly muted: string
   readonly line: string
-  readonly accent: string
-  readonly fill: string
+  /** One for each series. */
+  readonly series: readonly string[]
   readonly surface: string
   readonly font: string
 }
@@ -36,8 +36,7 @@ export function paintOf(element: Element): Paint {
     ink: colour('--ink'),
     muted: colour('--ink-2'),
     line: colour('--line'),
-    accent: colour('--accent'),
-    fill: colour('--accent-wash'),
+    series: Array.from({ length: MOST_SERIES }, (_, at) => colour(`--series-${at + 1}`)),
     surface: colour('--surface'),
     font: `12px ${getComputedStyle(element).fontFamily}`,
   }
@@ -49,11 +48,14 @@ export function paintOf(element: Element): Paint {
 const MARKED = 60
 
 export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
-  const temporal = look.xType === 'date' || look.xType.startsWith('timestamp')
+  const { drawing, kind, xType } = look
+  const { labels } = drawing
+  const temporal = isTemporal(xType)
   const axis = {
     stroke: paint.muted,
     font: paint.font,
     labelFont: paint.font,
+    labelSize: 22,
     grid: { stroke: paint.line, width: 1 },
     ticks: { stroke: paint.line, width: 1, size: 5 },
   }
@@ -66,26 +68,33 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
     legend: { show: false },
     cursor: { drag: { x: true, y: false } },
     scales: {
-      x: look.labels
-        ? { time: false, range: [-0.6, look.labels.length - 0.4] }
+      x: labels
+        ? { time: false, range: [-0.6, labels.length - 0.4] }
         : { time: temporal, range: paddedRange(look) },
-      y: { range: yRange(look.kind) },
+      y: { range: yRange(kind) },
     },
     axes: [
       {
         ...axis,
+        label: look.xLabel,
         grid: { show: false },
         size: 32,
-        ...(look.labels ? labelAxis(look.labels, look.width) : {}),
+        ...(labels ? labelAxis(labels, look.width) : {}),
         ...(temporal ? { values: TIME_LABELS, size: 50 } : {}),
-        ...(look.xType === 'integer' ? { incrs: WHOLE_STEPS } : {}),
-        ...(temporal || look.labels
-          ? {}
-          : { values: (_: uPlot, ticks: number[]) => ticks.map(formatNumber) }),
+        ...(xType === 'integer' ? { incrs: WHOLE_STEPS } : {}),
+        ...(temporal || labels ? {} : { values: (_: uPlot, ticks: number[]) => ticks.map(formatNumber) }),
       },
-      { ...axis, size: yAxisSize, values: (_, ticks) => ticks.map(formatNumber) },
+      {
+        ...axis,
+        ...(look.yLabel && { label: look.yLabel }),
+        size: yAxisSize,
+        values: (_, ticks) => ticks.map(formatNumber),
+      },
     ],
-    series: [{ label: look.xLabel }, seriesFor(look, paint)],
+    series: [
+      { label: look.xLabel },
+      ...drawing.series.map(({ name }, at) => seriesFor(look, name, at, paint)),
+    ],
   }
 }
 
@@ -103,28 +112,39 @@ const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>
   [1, 2, 5].map((step) => step * 10 ** power),
 ).flat()
 
-function seriesFor(look: ChartLook, paint: Paint): uPlot.Series {
-  const base = { label: look.yLabel, stroke: paint.accent, width: 1.6 }
-  switch (look.kind) {
+function seriesFor(look: ChartLook, label: string, at: number, paint: Paint): uPlot.Series {
+  const { drawing, kind } = look
+  const stroke = paint.series[at]!
+  const base = { label, stroke, width: 1.6 }
+  switch (kind) {
     case 'line':
-      return { ...base, points: { show: look.pointCount <= MARKED, size: 5, fill: paint.surface } }
+      return { ...base, points: { show: drawing.xs.length <= MARKED, size: 5, fill: paint.surface } }
     case 'points':
-      return {
-        ...base,
-        paths: () => null,
-        points: { show: true, size: 6, width: 1.2, stroke: paint.accent, fill: paint.fill },
-      }
+      return { ...base, paths: () => null, points: { show: true, size: 6, width: 1.2, stroke, fill: stroke } }
     case 'bar':
-      return {
-        ...base,
-        width: 0,
-        fill: paint.accent,
-        paths: uPlot.paths.bars!({ size: [0.72, 56], radius: 0.08 }),
-        points: { show: false },
-      }
+      return { ...base, width: 0, fill: stroke, paths: barsFor(look, at), points: { show: false } }
     default:
-      return look.kind satisfies never
+      return kind satisfies never
   }
+}
+
+/** The share of the distance between two places that the bars of one place fill. */
+const FILLED = 0.72
+
+/** Bars; those of several series are beside each other. */
+function barsFor({ drawing: { xs, series }, xType }: ChartLook, at: number): uPlot.Series.PathBuilder {
+  if (series.length === 1) return uPlot.paths.bars!({ size: [FILLED, 56], radius: 0.08 })
+  const scale = isTemporal(xType) ? 1000 : 1
+  const gaps = xs.slice(1).map((x, before) => x - xs[before]!)
+  const all =
+    (FILLED * Math.min(...gaps.filter((gap) => gap > 0), gaps.length > 0 ? Infinity : scale)) / scale
+  const one = all / series.length
+  return uPlot.paths.bars!({
+    disp: {
+      x0: { unit: 1, values: () => xs.map((x) => x / scale - all / 2 + at * one) },
+      size: { unit: 1, values: () => xs.map(() => one) },
+    },
+  })
 }
 
 function labelAxis(labels: readonly string[], width: number): Partial<uPlot.Axis> {
@@ -158,11 +178,11 @@ function yRange(kind: PlotKind): uPlot.Range.Function {
 }
 
 /** Leaves room at both ends for half a bar, or for the mark of a point. */
-function paddedRange({ kind, pointCount }: ChartLook): uPlot.Range.Function {
+function paddedRange({ kind, drawing: { xs } }: ChartLook): uPlot.Range.Function {
   return (_, low, high) => {
     if (low === null || high === null) return [0, 1]
     if (low === high) return [low - 1, high + 1]
-    const share = { line: 0, points: 0.02, bar: Math.max(0.02, 0.6 / Math.max(pointCount - 1, 1)) }[kind]
+    const share = { line: 0, points: 0.02, bar: Math.max(0.02, 0.6 / Math.max(xs.length - 1, 1)) }[kind]
     const pad = (high - low) * share
     return [low - pad, high + pad]
   }

@@ -1,195 +1,224 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Dataset } from '../../../client/index.ts'
-import { formatCount, plural } from '../format.ts'
-import { exactShape } from '../profile/exact.ts'
-import { fetchSample, isWhole } from '../profile/sample.ts'
-import { type Shape, statsOf } from '../profile/stats.ts'
+import type { Column } from '../../../client/index.ts'
+import { isStatus } from '../api.ts'
+import { formatCount, formatNumber, plural } from '../format.ts'
+import { pipelineOf } from '../group/result.ts'
 import { updateQuery } from '../router.ts'
+import type { CountedDataset } from '../rows.ts'
+import { fetchRows, type RowWindow } from '../rows.ts'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
+import { PlainTable } from '../ui/plain-table.tsx'
 import { latest, useResource } from '../use-resource.ts'
+import type { View } from '../view/view.ts'
 import { Chart } from './chart.tsx'
-import { type PlotChoice, readChoice } from './choice.ts'
+import { axisName, KINDS, type PlotChoice, ROWS, readChoice, readResultChoice } from './choice.ts'
 import { PlotControls } from './controls.tsx'
-import { type Drawing, drawRows } from './group.ts'
-import { Numbers } from './numbers.tsx'
-import { isServerAggregate, serverDrawing } from './server-groups.ts'
+import { cellsOf, type Drawing, drawingOf, textOfX } from './draw.ts'
+import { groupedCells } from './groups.ts'
+import { fetchSample } from './sample.ts'
 
+const MOST_RESULT_ROWS = 2_000
+
+/** What is drawn, and a sentence that says from which rows. */
 interface Drawn {
   readonly choice: PlotChoice
   readonly drawing: Drawing
-  /** A sentence that says from which rows the plot was made. */
   readonly source: string
+  readonly bin?: number | undefined
 }
 
-const COUNT_SAMPLE = 2_000
+type Query = Readonly<Record<string, string>>
 
-/** A plot of two columns of the matching rows. */
+/** Draws what the address chooses; null if there is nothing to draw. */
+type Draw = (query: Query, signal: AbortSignal, onProgress: (share: number) => void) => Promise<Drawn | null>
+
+/** A plot of the matching rows of a dataset, or of the result of `$apply`. */
 export function PlotView(props: {
-  readonly dataset: Dataset
-  readonly filter: string
-  readonly query: Readonly<Record<string, string>>
+  readonly dataset: CountedDataset
+  readonly view: View
+  readonly query: Query
 }) {
-  const { dataset, filter, query } = props
-  const choice = useMemo(
-    () => readChoice(query, dataset.columns),
-    [dataset, query['x'], query['y'], query['kind'], query['of'], query['size']],
+  const { dataset, view, query } = props
+  const isResult = view.apply !== ''
+  const draw = useMemo((): Draw => {
+    if (!isResult) return (...how) => drawRows(dataset, view, ...how)
+    const { order, columns } = view
+    const apply = pipelineOf(view, view.apply)
+    return (chosen, signal) =>
+      drawResult(chosen, columns, (top) =>
+        fetchRows(dataset.id, { apply, version: view.version, orderBy: order && [order], top, signal }),
+      )
+  }, [dataset.version, view])
+  return (
+    <Plot
+      name={dataset.name}
+      columns={view.columns}
+      {...{ isResult, draw, query }}
+      rowCount={dataset.rowCount}
+    />
   )
+}
+
+/** A plot with the controls for what is drawn. */
+export function Plot(props: {
+  readonly name: string
+  readonly columns: readonly Column[]
+  /** Whether the rows are a result, which is drawn as it is. */
+  readonly isResult: boolean
+  readonly rowCount: number
+  readonly query: Query
+  readonly draw: Draw
+}) {
+  const { query, draw } = props
   const [share, setShare] = useState<number>()
   const [resource, again] = useResource(
-    async (signal): Promise<Drawn | undefined> => {
-      if (!choice) return undefined
+    (signal) => {
       setShare(undefined)
-      if (choice.y === '') return countDrawing(dataset, filter, choice, signal)
-      return isServerAggregate(choice.aggregate)
-        ? groupDrawing(dataset, filter, choice, signal)
-        : rowDrawing(dataset, filter, choice, signal, setShare)
+      return draw(query, signal, setShare)
     },
-    [dataset.id, dataset.version, filter, choice?.x, choice?.y, choice?.aggregate, choice?.size],
+    [draw, query['x'], query['y'], query['by'], query['of'], query['size']],
   )
-  if (!choice) {
+  const drawn = latest(resource)
+  if (drawn === null) {
     return (
       <Empty icon="plot" title="Nothing to plot">
-        A plot needs a column with numbers, dates or names.
+        A plot needs a column with numbers, dates or names. Group and sum the rows to make one.
       </Empty>
     )
   }
-  const drawn = latest(resource)
+  const kind = KINDS.find((known) => known === query['kind']) ?? drawn?.choice.kind ?? 'line'
   return (
     <div class="plot-view">
-      <PlotControls
-        columns={dataset.columns}
-        choice={choice}
-        rowCount={dataset.rowCount}
-        onChange={(changes) => updateQuery(changes)}
-      />
-      {resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
+      {drawn && (
+        <PlotControls
+          columns={props.columns}
+          choice={{ ...drawn.choice, kind }}
+          isResult={props.isResult}
+          rowCount={props.rowCount}
+          onChange={(changes) => updateQuery(changes)}
+        />
+      )}
+      {/* What is wrong with the filter is said below the filter. */}
+      {resource.state === 'failed' && !isStatus(resource.error, 400) && (
+        <Failure error={resource.error} onRetry={again} />
+      )}
       {resource.state === 'loading' && <Progress label="Fetching rows for the plot" share={share} />}
-      {resource.state !== 'failed' && drawn && <Picture dataset={dataset} drawn={drawn} kind={choice.kind} />}
+      {resource.state !== 'failed' && drawn && <Picture name={props.name} drawn={drawn} kind={kind} />}
     </div>
   )
 }
 
-function Picture(props: {
-  readonly dataset: Dataset
-  readonly drawn: Drawn
-  readonly kind: PlotChoice['kind']
-}) {
-  const { drawn, dataset, kind } = props
-  const { choice, drawing } = drawn
-  if (drawing.points.length === 0) {
+function Picture(props: { readonly name: string; readonly drawn: Drawn; readonly kind: PlotChoice['kind'] }) {
+  const { choice, drawing, source, bin } = props.drawn
+  if (drawing.xs.length === 0) {
     return (
       <Empty icon="plot" title="No points">
         No row that matches has a value in both columns.
       </Empty>
     )
   }
-  const yLabel = axisLabel(choice, drawing)
-  const type = dataset.columns.find(({ name }) => name === choice.x)?.type ?? 'string'
-  const xType = drawing.labels ? 'string' : type
+  const yLabel = choice.ys.length > 1 ? '' : yName(choice, choice.ys[0]!)
+  const xLabel = axisName(choice.x)
+  const { labels } = drawing
+  const xText = textOfX(choice.x.type, labels, bin)
   return (
     <>
       <Chart
-        title={`${dataset.name}: ${yLabel} by ${choice.x}`}
-        points={drawing.points}
-        labels={drawing.labels}
-        xType={xType}
-        xLabel={choice.x}
+        title={`${props.name}: ${choice.ys.map((y) => yName(choice, y)).join(', ')} by ${choice.x.name}`}
+        drawing={drawing}
+        xType={labels ? 'string' : choice.x.type}
+        xText={xText}
+        xLabel={xLabel}
         yLabel={yLabel}
-        kind={kind}
+        kind={props.kind}
       />
       <p class="hint" data-testid="plot-source">
-        {drawn.source}
+        {source}
+        {drawing.omitted.labels > 0 && ` The first ${labels?.length} values are shown.`}
+        {drawing.omitted.series > 0 &&
+          ` ${plural(drawing.omitted.series, 'more series', 'more series')} are left out; filter to see them.`}
       </p>
-      <Numbers drawing={drawing} xLabel={choice.x} xType={xType} yLabel={yLabel} />
+      <Numbers drawing={drawing} xText={xText} xLabel={xLabel} />
     </>
   )
 }
 
-function axisLabel(choice: PlotChoice, drawing: Drawing): string {
-  if (choice.y === '') return 'rows'
-  if (drawing.grouping === undefined) return choice.y
-  return `${choice.aggregate === 'none' ? 'mean' : choice.aggregate} of ${choice.y}`
-}
+const MOST_NUMBERS = 200
 
-/** Counts the rows in each range of x, over all rows on the server. */
-async function countDrawing(
-  dataset: Dataset,
-  filter: string,
-  choice: PlotChoice,
-  signal: AbortSignal,
-): Promise<Drawn> {
-  const column = dataset.columns.find(({ name }) => name === choice.x)!
-  const sample = await fetchSample(dataset.id, { filter, select: [choice.x], size: COUNT_SAMPLE }, signal)
-  const stats = statsOf(
-    column,
-    sample.rows.map((row) => row[0] ?? null),
+/** The points of a chart as a table, for reading and for screen readers. */
+function Numbers(props: {
+  readonly drawing: Drawing
+  readonly xText: (x: number) => string
+  readonly xLabel: string
+}) {
+  const { xs, series } = props.drawing
+  return (
+    <details class="numbers">
+      <summary>The numbers</summary>
+      <PlainTable
+        label="The numbers"
+        right={(at) => at > 0}
+        head={[props.xLabel, ...series.map(({ name }) => name)]}
+        rows={xs
+          .slice(0, MOST_NUMBERS)
+          .map((x, at) => [
+            props.xText(x),
+            ...series.map(({ ys }) => (ys[at] == null ? '' : formatNumber(ys[at]))),
+          ])}
+      />
+      {xs.length > MOST_NUMBERS && (
+        <p class="hint">And {formatCount(xs.length - MOST_NUMBERS)} more. Download the rows for all.</p>
+      )}
+    </details>
   )
-  const shape = isWhole(sample) ? stats.shape : await exactShape(dataset.id, filter, stats, signal)
-  return {
-    choice,
-    drawing: shapeDrawing(shape),
-    source: `Counted over all ${plural(sample.rowCount, 'row')}${filter ? ' that match' : ''}.`,
-  }
 }
 
-function shapeDrawing(shape: Shape): Drawing {
-  switch (shape.kind) {
-    case 'bins':
-      return {
-        points: shape.bins.map((bin) => ({
-          x: bin.to - bin.from === 1 ? bin.from : (bin.from + bin.to) / 2,
-          y: bin.count,
-        })),
-        labels: undefined,
-        grouping: `${shape.bins.length} bins`,
-      }
-    case 'values': {
-      const others = shape.others > 0 ? [{ value: 'all others', count: shape.others }] : []
-      const bars = [...shape.values, ...others]
-      return {
-        points: bars.map(({ count }, x) => ({ x, y: count })),
-        labels: bars.map(({ value }) => (value === '' ? 'empty text' : value)),
-        grouping: 'by value',
-      }
-    }
-    case 'none':
-      return { points: [], labels: undefined, grouping: undefined }
-    default:
-      return shape satisfies never
-  }
+function yName({ aggregate, ys }: PlotChoice, y: Column): string {
+  return aggregate === 'none' || ys[0] === ROWS ? axisName(y) : `${aggregate} of ${axisName(y)}`
 }
 
-/** Aggregates y for each range of x, over all rows on the server. */
-async function groupDrawing(
-  dataset: Dataset,
-  filter: string,
-  choice: PlotChoice,
-  signal: AbortSignal,
-): Promise<Drawn> {
-  const drawing = await serverDrawing(dataset, filter, choice, signal)
-  const all = filter ? 'all rows that match' : `all ${plural(dataset.rowCount, 'row')}`
-  return { choice, drawing, source: `Calculated over ${all}, ${choice.aggregate} ${drawing.grouping}.` }
+/** Draws each row of a result. */
+export async function drawResult(
+  query: Query,
+  columns: readonly Column[],
+  fetch: (top: number) => Promise<RowWindow>,
+): Promise<Drawn | null> {
+  const answer = await fetch(MOST_RESULT_ROWS)
+  const choice = readResultChoice(query, columns, answer.rows)
+  if (!choice) return null
+  const all = answer.rows.length === answer.rowCount
+  const source = all
+    ? `All ${plural(answer.rowCount, 'row')} of the result.`
+    : `The first ${plural(answer.rows.length, 'row')} of the ${formatCount(answer.rowCount)} in the result, in the order of the table.`
+  return { choice, drawing: drawingOf(cellsOf(choice, columns, answer.rows)), source }
 }
 
-async function rowDrawing(
-  dataset: Dataset,
-  filter: string,
-  choice: PlotChoice,
+/** Draws the rows themselves, or what the server calculates of them. */
+async function drawRows(
+  dataset: CountedDataset,
+  view: View,
+  query: Query,
   signal: AbortSignal,
   onProgress: (share: number) => void,
-): Promise<Drawn> {
-  const typeOf = (wanted: string) => dataset.columns.find(({ name }) => name === wanted)!.type
-  const select = choice.x === choice.y ? [choice.x] : [choice.x, choice.y]
-  const sample = await fetchSample(dataset.id, { filter, select, size: choice.size }, signal, onProgress)
-  const rows =
-    choice.x === choice.y ? sample.rows.map(([value]) => [value ?? null, value ?? null]) : sample.rows
-  const drawing = drawRows(rows, typeOf(choice.x), typeOf(choice.y), choice.aggregate)
-  const all = isWhole(sample)
-  const base = all
-    ? `From all ${plural(sample.rowCount, 'row')}${filter ? ' that match' : ''}`
-    : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in stretches at equal distances`
-  const grouping = drawing.grouping
-    ? `, ${choice.aggregate === 'none' ? 'mean' : choice.aggregate} ${drawing.grouping}`
-    : ''
-  return { choice, drawing, source: `${base}${grouping}.` }
+): Promise<Drawn | null> {
+  const choice = readChoice(query, view.columns)
+  if (!choice) return null
+  const { x, ys, by, aggregate } = choice
+  const narrowed = view.filter !== '' || view.search !== ''
+  if (aggregate !== 'none' || ys[0] === ROWS) {
+    const { cells, grouping, bin } = await groupedCells(dataset, view, choice, signal)
+    const rows = narrowed ? 'all rows that match' : `all ${plural(dataset.rowCount, 'row')}`
+    const how = ys[0] === ROWS ? grouping : `${aggregate} ${grouping}`
+    const source = `${ys[0] === ROWS ? 'Counted' : 'Calculated'} over ${rows}, ${how}.`
+    return { choice, drawing: drawingOf(cells), source, bin }
+  }
+  const wanted = [...new Set([x, ...ys, ...by])]
+  const select = wanted.map(({ name }) => name)
+  const sample = await fetchSample(dataset.id, view, select, choice.size, signal, onProgress)
+  const source =
+    sample.rows.length >= sample.rowCount
+      ? `From all ${plural(sample.rowCount, 'row')}${narrowed ? ' that match' : ''}.`
+      : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in stretches at equal distances.`
+  const cells = cellsOf(choice, wanted, sample.rows).filter(({ y }) => y !== null)
+  return { choice, drawing: drawingOf(cells), source }
 }

@@ -1,66 +1,116 @@
 import { useState } from 'preact/hooks'
-import type { Dataset } from '../../../client/index.ts'
-import type { Profile } from '../dataset/use-profile.ts'
-import { formatCount, plural } from '../format.ts'
-import { Failure, Loading, Note } from '../ui/feedback.tsx'
+import type { Column } from '../../../client/index.ts'
+import { describeColumn } from '../dataset/describe.ts'
+import { formatCount, formatNumber, plural } from '../format.ts'
+import type { CountedDataset } from '../rows.ts'
+import { Button } from '../ui/button.tsx'
+import { Failure, Note, Progress } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
-import { ColumnCard } from './column-card.tsx'
-import { bothFilters } from './exact.ts'
+import { latest } from '../use-resource.ts'
+import { Shape } from './shape.tsx'
+import type { ColumnProfile, useProfile } from './use-profile.ts'
 
-/** Exact figures cost a few requests per column. With more columns than this they are fetched only on demand. */
-const ASKED_AT_ONCE = 12
 /** How many columns are shown at first, and how many more with each click. */
 const SHOWN_AT_ONCE = 48
 
-/** All columns, each with its type and a small profile. */
+/** All columns, each with its type and what its values are like. */
 export function ColumnsView(props: {
-  readonly dataset: Dataset
-  readonly filter: string
-  readonly profile: Profile
-  readonly onFilter: (filter: string) => void
+  readonly dataset: CountedDataset
+  readonly profile: ReturnType<typeof useProfile>
+  readonly isNarrowed: boolean
+  readonly canWrite: boolean
+  readonly onFilter: (condition: string) => void
 }) {
-  const { dataset, profile } = props
+  const { dataset, onFilter } = props
+  const [resource, again] = props.profile
   const [search, setSearch] = useState('')
   const [most, setMost] = useState(SHOWN_AT_ONCE)
-  if (profile.state === 'failed') return <Failure error={profile.error} />
-  if (profile.state === 'loading') return <Loading label="Looking at the columns" lines={8} />
   const wanted = search.trim().toLowerCase()
-  const found = dataset.columns.filter((column) => column.name.toLowerCase().includes(wanted))
-  const shown = found.slice(0, most)
+  const found = dataset.columns.filter(({ name }) => name.toLowerCase().includes(wanted))
+  const profiles = latest(resource)
   return (
     <div class="columns-view">
       <div class="columns-head">
-        <Note>
-          {profile.whole
-            ? `Everything here is counted over all ${plural(profile.rows, 'row')}${props.filter ? ' that match' : ''}.`
-            : `Shapes come from a sample of ${formatCount(profile.rows)} rows, taken at equal distances. Nulls and extremes are counted over all rows${props.filter ? ' that match' : ''}.`}
-        </Note>
+        {resource.state === 'failed' ? (
+          <Failure error={resource.error} onRetry={again} />
+        ) : (
+          <Note>
+            {profiles ? 'Counted over all ' : 'The server is counting all '}
+            {plural(dataset.rowCount, 'row')}
+            {props.isNarrowed && ', whatever the filter'}.
+          </Note>
+        )}
         {dataset.columns.length > 8 && <SearchBox label="Find a column" value={search} onValue={setSearch} />}
       </div>
-      {shown.length === 0 && <p class="hint">No column has “{search}” in its name.</p>}
+      {resource.state === 'loading' && !profiles && <Progress label="Counting all rows" share={undefined} />}
+      {found.length === 0 && <p class="hint">No column has “{search}” in its name.</p>}
       <ul class="cards">
-        {shown.map((column) => {
-          const stats = profile.stats.get(column.name)
-          return (
-            stats && (
-              <ColumnCard
-                key={column.name}
-                dataset={dataset}
-                filter={props.filter}
-                stats={stats}
-                whole={profile.whole}
-                askAtOnce={dataset.columns.length <= ASKED_AT_ONCE}
-                onFilter={(condition) => props.onFilter(bothFilters(props.filter, condition))}
-              />
-            )
-          )
-        })}
+        {found.slice(0, most).map((column) => (
+          <ColumnCard
+            key={column.name}
+            {...{ column, onFilter }}
+            onDescribe={props.canWrite ? () => describeColumn(dataset.id, column) : undefined}
+            profile={profiles?.get(column.name)}
+            rowCount={dataset.rowCount}
+          />
+        ))}
       </ul>
-      {found.length > shown.length && (
-        <button type="button" class="button more" onClick={() => setMost(most + SHOWN_AT_ONCE)}>
+      {found.length > most && (
+        <Button look="more" onClick={() => setMost(most + SHOWN_AT_ONCE)}>
           Show more of the {plural(found.length, 'column')}
-        </button>
+        </Button>
       )}
     </div>
   )
+}
+
+function ColumnCard(props: {
+  readonly column: Column
+  readonly profile: ColumnProfile | undefined
+  readonly rowCount: number
+  readonly onDescribe: (() => void) | undefined
+  readonly onFilter: (condition: string) => void
+}) {
+  const { column, profile } = props
+  const { name, type, unit, title, description, nullable } = column
+  return (
+    <li class="card column-card">
+      <div class="column-title">
+        <h2>{name}</h2>
+        <span class="type">{[type, unit, !nullable && 'never null'].filter(Boolean).join(', ')}</span>
+        {props.onDescribe && (
+          <Button look="quiet" icon="edit" label={`Describe ${name}`} onClick={props.onDescribe} />
+        )}
+      </div>
+      {(title || description) && <p class="hint">{[title, description].filter(Boolean).join(': ')}</p>}
+      {profile && (
+        <>
+          <Shape {...props} profile={profile} />
+          <dl class="figures-list">
+            {figuresOf(profile).map(([label, value]) => (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd class="figures" title={value}>
+                  {value === '' ? 'empty text' : value}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </li>
+  )
+}
+
+function figuresOf({ nulls, distinct, min, max, mean, quantiles }: ColumnProfile) {
+  const median = quantiles?.['0.5']
+  const figures: readonly (readonly [name: string, value: string | undefined])[] = [
+    ['nulls', formatCount(nulls)],
+    ['distinct', distinct && `${distinct.exact ? '' : 'about '}${formatCount(distinct.value)}`],
+    ['min', min === undefined ? undefined : String(min)],
+    ['median', median === undefined ? undefined : `about ${formatNumber(median)}`],
+    ['mean', mean === undefined ? undefined : formatNumber(mean)],
+    ['max', max === undefined ? undefined : String(max)],
+  ]
+  return figures.filter((figure) => figure[1] !== undefined)
 }

@@ -10,13 +10,16 @@ export function LimitLine(props: { readonly limit: Provider['limit'] }) {
   if (requests === null || perSeconds === null || remaining === null) {
     return <p class="limit">no published limit</p>
   }
-  const share = requests === 0 ? 0 : remaining / requests
   const text = `${formatCount(remaining)} of ${formatCount(requests)} requests left, per ${formatWindow(perSeconds)}`
   return (
     <p class="limit">
-      <span class={`limit-bar ${share < 0.2 ? 'is-low' : ''}`} aria-hidden="true">
-        <span style={{ inlineSize: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
-      </span>
+      <meter
+        aria-hidden="true"
+        value={remaining}
+        max={requests || 1}
+        low={0.2 * requests}
+        optimum={requests}
+      />
       <span class="figures">{text}</span>
       {remaining === 0 && resetsAt && (
         <span>· again {perSeconds <= SOON ? 'in a moment' : `at ${clock(resetsAt)}`}</span>

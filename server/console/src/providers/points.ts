@@ -1,16 +1,20 @@
 import type { Series } from '../../../client/index.ts'
-import type { Point } from '../plot/group.ts'
-import { toNumber } from '../profile/stats.ts'
+import { type Drawing, drawingOf, numberOf } from '../plot/draw.ts'
 
-/** The observations of a series as points: by their time of day where they have one, otherwise by their dates. */
-export function pointsOf({ observations, frequency }: Pick<Series, 'observations' | 'frequency'>): {
-  readonly points: readonly Point[]
+/** The observations of a series as a drawing: by their time of day where they have one, otherwise by their dates. */
+export function drawSeries({
+  observations,
+  frequency,
+  unit,
+}: Pick<Series, 'observations' | 'frequency' | 'unit'>): {
+  readonly drawing: Drawing
   readonly xType: 'date' | 'timestamp'
 } {
   const xType = frequency === 'intraday' ? 'timestamp' : 'date'
-  const points = observations.map(({ date, period = date, value }) => ({
-    x: toNumber(xType === 'timestamp' ? period : date, xType),
+  const cells = observations.map(({ date, period = date, value }) => ({
+    x: numberOf(xType === 'timestamp' ? period : date, xType) ?? Number.NaN,
+    series: unit ?? 'value',
     y: typeof value === 'number' ? value : null,
   }))
-  return { points, xType }
+  return { drawing: drawingOf(cells), xType }
 }

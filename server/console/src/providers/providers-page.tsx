@@ -1,53 +1,52 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Provider } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href } from '../router.ts'
-import { Failure, Loading } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
-import { PageHead } from '../ui/page-head.tsx'
-import { latest, useResource } from '../use-resource.ts'
+import { Loaded } from '../ui/loaded.tsx'
+import { Page } from '../ui/page.tsx'
+import { useResource } from '../use-resource.ts'
 import { LimitLine } from './limit-line.tsx'
 
 /** All providers, with a search over their names, slugs and descriptions. */
 export function ProvidersPage() {
-  const [resource, again] = useResource((signal) => api().providers.list({ signal }), [])
+  const resource = useResource((signal) => api().providers.list({ signal }), [])
   const [search, setSearch] = useState('')
-  useEffect(() => {
-    document.title = 'Providers · Parquetry'
-  }, [])
-  const all = latest(resource)
   const wanted = search.trim().toLowerCase()
-  const shown = all?.filter((provider) =>
-    `${provider.name} ${provider.slug} ${provider.description}`.toLowerCase().includes(wanted),
-  )
+  const fits = ({ name, slug, description }: Provider) =>
+    `${name} ${slug} ${description}`.toLowerCase().includes(wanted)
   return (
-    <div class="page">
-      <PageHead
-        title="Providers"
-        actions={<SearchBox label="Find a provider" value={search} onValue={setSearch} />}
-      >
-        <p class="lede">Economic series of central banks and statistical offices, all read the same way.</p>
-      </PageHead>
-      {!all && resource.state === 'failed' && <Failure error={resource.error} onRetry={again} />}
-      {!all && resource.state === 'loading' && <Loading label="Loading the providers" lines={6} />}
-      {shown?.length === 0 && (
-        <p class="hint">No provider matches “{search}”. Try the name of a country or an office.</p>
-      )}
-      {shown && (
-        <ul class="cards">
-          {shown.map((provider) => (
-            <li key={provider.slug}>
-              <ProviderCard provider={provider} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </div>
+    <Page
+      title="Providers"
+      intro={
+        <>
+          <p class="lede">Economic series of central banks and statistical offices, all read the same way.</p>
+          <SearchBox label="Find a provider" value={search} onValue={setSearch} />
+        </>
+      }
+    >
+      <Loaded of={resource} label="Loading the providers">
+        {(all) => {
+          const shown = all.filter(fits)
+          if (shown.length === 0) {
+            return <p class="hint">No provider matches “{search}”. Try the name of a country or an office.</p>
+          }
+          return (
+            <ul class="cards">
+              {shown.map((provider) => (
+                <li key={provider.slug}>
+                  <ProviderCard provider={provider} />
+                </li>
+              ))}
+            </ul>
+          )
+        }}
+      </Loaded>
+    </Page>
   )
 }
 
-function ProviderCard(props: { readonly provider: Provider }) {
-  const { provider } = props
+function ProviderCard({ provider }: { readonly provider: Provider }) {
   return (
     <a class="card card-link" href={href(['providers', provider.slug])}>
       <div class="card-title">

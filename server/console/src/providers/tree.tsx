@@ -1,37 +1,24 @@
-// biome-ignore-all lint/a11y/useSemanticElements: no elements stand for trees and their items
-// biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: so lists have to serve
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { Category } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
+import { Failure } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
 
 const SEARCHED_FROM = 8
 const MOST_SHOWN = 200
 
-/**
- * The categories of a provider, loaded as they are opened. Keys follow the ARIA tree pattern: up and down move, right
- * opens, left closes, Enter selects.
- */
-export function Tree(props: {
+interface TreeProps {
   readonly slug: string
-  readonly top: readonly Category[]
+  /** The path of the category whose series are shown. */
   readonly selected: string | undefined
   readonly onSelect: (path: string) => void
-  readonly onAsked: () => void
-}) {
+}
+
+/** The categories of a provider, loaded as they are opened. Opening one that has series shows them. */
+export function Tree(props: TreeProps & { readonly top: readonly Category[] }) {
   const { top } = props
   const [search, setSearch] = useState('')
-  const root = useRef<HTMLUListElement>(null)
-  // Only one item is in the tab order: the focused one, else the selected one, else the first.
-  useEffect(() => {
-    const list = root.current
-    if (!list || list.querySelector('[tabindex="0"]')) return
-    const item =
-      list.querySelector<HTMLElement>('[aria-selected="true"]') ??
-      list.querySelector<HTMLElement>('[role="treeitem"]')
-    if (item) item.tabIndex = 0
-  })
   const wanted = search.trim().toLowerCase()
   const shown = top.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
   return (
@@ -44,16 +31,9 @@ export function Tree(props: {
             : 'No category matches.'}
         </p>
       )}
-      <ul
-        class="tree"
-        role="tree"
-        aria-label="Categories"
-        ref={root}
-        onKeyDown={(event) => moveInTree(event, root.current!)}
-        onFocusIn={(event) => takeTab(event.target as HTMLElement, root.current!)}
-      >
+      <ul class="tree">
         {shown.slice(0, MOST_SHOWN).map((category) => (
-          <Node key={category.path} {...props} category={category} level={1} />
+          <Branch key={category.path} {...props} category={category} />
         ))}
       </ul>
       {shown.length > MOST_SHOWN && (
@@ -63,116 +43,41 @@ export function Tree(props: {
   )
 }
 
-function Node(props: {
-  readonly slug: string
-  readonly selected: string | undefined
-  readonly onSelect: (path: string) => void
-  readonly onAsked: () => void
-  readonly category: Category
-  readonly level: number
-}) {
-  const { category, level, selected } = props
-  const [open, setOpen] = useState(false)
+function Branch(props: TreeProps & { readonly category: Category }) {
+  const { category, slug, selected } = props
+  const { path, name, description, series } = category
   const [children, setChildren] = useState<readonly Category[]>()
-  const [error, setError] = useState<string>()
-  const isSelected = selected === category.path
-  const isLeaf = category.series && children?.length === 0
-
-  const toggle = async () => {
-    if (open) return setOpen(false)
-    setOpen(true)
-    if (children) return
+  const [error, setError] = useState<unknown>()
+  const load = async () => {
+    setError(undefined)
     try {
-      setError(undefined)
-      setChildren((await api().providers.browse(props.slug, category.path)).categories)
-      props.onAsked()
+      setChildren((await api().providers.browse(slug, path)).categories)
     } catch (failure) {
-      setError(messageOf(failure))
+      setError(failure)
     }
   }
-  const choose = () => {
-    if (category.series) props.onSelect(category.path)
-    else toggle()
-  }
   return (
-    <li role="none">
-      <div
-        class={`tree-item ${isSelected ? 'is-selected' : ''}`}
-        role="treeitem"
-        aria-level={level}
-        aria-expanded={isLeaf ? undefined : open}
-        aria-selected={isSelected}
-        aria-label={category.name}
-        tabIndex={-1}
-        title={category.description || category.name}
-        style={{ paddingInlineStart: `${(level - 1) * 16 + 6}px` }}
-        onClick={choose}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' || event.key === ' ') {
-            event.preventDefault()
-            choose()
-          } else if ((event.key === 'ArrowRight' && !open) || (event.key === 'ArrowLeft' && open)) {
-            event.preventDefault()
-            event.stopPropagation()
-            toggle()
-          }
+    <li>
+      <details
+        onToggle={(event) => {
+          if (!event.currentTarget.open) return
+          if (series) props.onSelect(path)
+          if (!children) load()
         }}
       >
-        <span
-          class={`tree-twist ${open ? 'is-open' : ''} ${isLeaf ? 'is-leaf' : ''}`}
-          aria-hidden="true"
-          onClick={(event) => {
-            event.stopPropagation()
-            toggle()
-          }}
-        >
-          <Icon name="chevron" />
-        </span>
-        <span class="tree-name">{category.name}</span>
-        {category.series && <Icon name="plot" />}
-      </div>
-      {open && (
-        <ul role="group">
-          {!children && !error && (
-            <li class="tree-note" role="none">
-              loading…
-            </li>
-          )}
-          {error && (
-            <li class="tree-note field-error" role="none">
-              {error}
-            </li>
-          )}
-          {children?.length === 0 && (
-            <li class="tree-note" role="none">
-              {category.series ? 'no subcategories; its series are shown beside' : 'nothing below'}
-            </li>
-          )}
+        <summary class={selected === path ? 'is-selected' : ''} title={description || name}>
+          {name} {series && <Icon name="plot" />}
+        </summary>
+        {error !== undefined && <Failure error={error} onRetry={load} />}
+        {children?.length === 0 && (
+          <p class="hint">{series ? 'Its series are shown beside.' : 'There is nothing below.'}</p>
+        )}
+        <ul>
           {children?.map((child) => (
-            <Node key={child.path} {...props} category={child} level={level + 1} />
+            <Branch key={child.path} {...props} category={child} />
           ))}
         </ul>
-      )}
+      </details>
     </li>
   )
-}
-
-function moveInTree(event: KeyboardEvent, root: HTMLElement): void {
-  const items = [...root.querySelectorAll<HTMLElement>('[role="treeitem"]')]
-  const at = items.indexOf(document.activeElement as HTMLElement)
-  const steps: Readonly<Record<string, number>> = {
-    ArrowDown: at + 1,
-    ArrowUp: at - 1,
-    Home: 0,
-    End: items.length - 1,
-  }
-  const next = steps[event.key]
-  if (next === undefined || at < 0) return
-  event.preventDefault()
-  items[next]?.focus()
-}
-
-function takeTab(item: HTMLElement, root: HTMLElement): void {
-  for (const other of root.querySelectorAll<HTMLElement>('[tabindex="0"]')) other.tabIndex = -1
-  item.tabIndex = 0
 }

@@ -2,23 +2,26 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import type { ColumnStats } from '../profile/stats.ts'
-import type { Order } from '../view/order.ts'
+import type { Profiles } from '../profile/use-profile.ts'
+import type { Order } from '../view/view.ts'
 import { HeaderCell } from './header.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
-import { columnsInView, gutterWidth, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'
+import {
+  type ColumnPlace,
+  columnsInView,
+  gutterWidth,
+  placeColumns,
+  ROW_HEIGHT,
+  textMeasure,
+} from './layout.ts'
 import { cellId, GridRow } from './row.tsx'
-import { rowsInView, spacerHeight } from './scroll.ts'
-import { useScroll } from './use-scroll.ts'
+import { type Geometry, rowsInView, spacerHeight } from './scroll.ts'
+import { type Scroll, useScroll } from './use-scroll.ts'
 import type { RowWindows } from './windows.ts'
 
 const HEADER_HEIGHT = 74
 
-/**
- * A table of any number of rows. Only the cells in view are rendered, and `windows` fetches their rows. The focus stays
- * on the grid; `aria-activedescendant` refers to the active cell.
- */
-export function Grid(props: {
+interface GridProps {
   readonly label: string
   readonly columns: readonly Column[]
   readonly windows: RowWindows
@@ -28,26 +31,25 @@ export function Grid(props: {
   readonly busy: boolean
   readonly rowCount: number
   readonly order: Order | undefined
-  readonly profile: ReadonlyMap<string, ColumnStats> | undefined
+  readonly profiles?: Profiles | undefined
   readonly active: CellPlace | undefined
   readonly onActive: (place: CellPlace) => void
   readonly onSort: (column: string) => void
   readonly onCopy: () => void
-}) {
+  readonly onEdit?: (() => void) | undefined
+}
+
+/**
+ * A table of any number of rows. Only the cells in view are rendered, and `windows` fetches their rows. The focus stays
+ * on the grid; `aria-activedescendant` refers to the active cell.
+ */
+export function Grid(props: GridProps) {
   const { columns, windows, rowCount, active } = props
   const scroller = useRef<HTMLDivElement>(null)
   const id = useId()
   const gutter = gutterWidth(rowCount)
-  const [widths, setWidths] = useState<ReadonlyMap<string, number>>(new Map())
-  const firstRows = windows.firstRows
-  const [measure, setMeasure] = useState<(text: string) => number>()
-  useLayoutEffect(() => setMeasure(() => textMeasure(scroller.current!)), [])
-  const places = useMemo(
-    () => (measure ? placeColumns(columns, firstRows, widths, measure) : []),
-    [columns, firstRows, widths, measure],
-  )
-  const total = gutter + (places.at(-1) ? places.at(-1)!.left + places.at(-1)!.width : 0)
-
+  const { places, setWidth } = usePlaces(scroller, columns, windows)
+  const total = gutter + places.reduce((sum, { width }) => sum + width, 0)
   const scroll = useScroll(scroller, rowCount, ROW_HEIGHT, HEADER_HEIGHT, gutter)
   const geometry = { rows: rowCount, rowHeight: ROW_HEIGHT, viewport: scroll.height }
   const rows = rowsInView(geometry, scroll.virtualTop)
@@ -56,7 +58,6 @@ export function Grid(props: {
 
   useEffect(() => scroll.toTop(), [windows])
   useEffect(() => windows.want(rows.first, rows.end), [windows, rows.first, rows.end])
-
   // Scroll to a cell that was activated elsewhere, for example in the list of columns.
   const chosen = active && places[active.column]
   useEffect(() => {
@@ -78,7 +79,8 @@ export function Grid(props: {
     const next = moveByKey(active ?? { row: rows.first, column: -1 }, event.key, control, extent)
     if (!next || rowCount === 0) return
     event.preventDefault()
-    activate(active ? next : { row: rows.first, column: 0 })
+    if (event.key === 'Enter') props.onEdit?.()
+    else activate(active ? next : { row: rows.first, column: 0 })
   }
 
   return (
@@ -95,61 +97,110 @@ export function Grid(props: {
       onScroll={scroll.onScroll}
       onKeyDown={onKeyDown}
     >
-      <div class="grid-header" role="row" aria-rowindex={1} style={{ width: `${total}px` }}>
-        <div
-          class="grid-gutter grid-corner"
-          role="columnheader"
-          aria-colindex={1}
-          style={{ width: `${gutter}px` }}
-        >
-          <span class="visually-hidden">Row number</span>
-        </div>
-        <div class="grid-cells" role="presentation" style={{ left: `${gutter}px` }}>
-          {visible.map((place, at) => (
-            <HeaderCell
-              key={place.column.name}
-              place={place}
-              index={shown.first + at}
-              order={props.order}
-              stats={props.profile?.get(place.column.name)}
-              onSort={() => props.onSort(place.column.name)}
-              onWidth={(width) => setWidths((before) => new Map(before).set(place.column.name, width))}
-            />
-          ))}
-        </div>
-      </div>
+      <Header {...props} {...{ gutter, total, visible }} first={shown.first} onWidth={setWidth} />
+      <Body {...props} {...{ id, gutter, total, visible, scroll, geometry, activate }} first={shown.first} />
+    </div>
+  )
+}
+
+/** The rows in view, in an element as high as all of them, or as high as browsers allow. */
+function Body(
+  props: Pick<GridProps, 'windows' | 'active'> & {
+    readonly id: string
+    readonly gutter: number
+    readonly total: number
+    readonly visible: readonly ColumnPlace[]
+    readonly first: number
+    readonly scroll: Scroll
+    readonly geometry: Geometry
+    readonly activate: (place: CellPlace) => void
+  },
+) {
+  const { id, windows, active, total, gutter, geometry, scroll } = props
+  const rows = rowsInView(geometry, scroll.virtualTop)
+  const height = spacerHeight(geometry)
+  return (
+    <div class="grid-spacer" role="presentation" style={{ height: `${height}px`, width: `${total}px` }}>
       <div
-        class="grid-spacer"
-        role="presentation"
-        style={{ height: `${spacerHeight(geometry)}px`, width: `${total}px` }}
+        class="grid-window"
+        role="rowgroup"
+        style={{ top: `${HEADER_HEIGHT}px`, height: `${Math.min(scroll.height, height)}px` }}
       >
-        <div
-          class="grid-window"
-          role="rowgroup"
-          style={{
-            top: `${HEADER_HEIGHT}px`,
-            height: `${Math.min(scroll.height, spacerHeight(geometry))}px`,
-          }}
-        >
-          {Array.from({ length: rows.end - rows.first }, (_, at) => {
-            const index = rows.first + at
-            return (
-              <GridRow
-                key={index}
-                grid={id}
-                index={index}
-                cells={windows.row(index)}
-                places={visible}
-                firstColumn={shown.first}
-                activeColumn={active?.row === index ? active.column : undefined}
-                top={index * ROW_HEIGHT - scroll.virtualTop}
-                width={total}
-                gutter={gutter}
-                onChoose={(column) => activate({ row: index, column })}
-              />
-            )
-          })}
-        </div>
+        {Array.from({ length: rows.end - rows.first }, (_, at) => {
+          const index = rows.first + at
+          return (
+            <GridRow
+              key={index}
+              grid={id}
+              index={index}
+              cells={windows.row(index)}
+              places={props.visible}
+              firstColumn={props.first}
+              activeColumn={active?.row === index ? active.column : undefined}
+              top={index * ROW_HEIGHT - scroll.virtualTop}
+              width={total}
+              gutter={gutter}
+              onChoose={(column) => props.activate({ row: index, column })}
+            />
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+/** Where the columns are, and a function that gives one another width. */
+function usePlaces(
+  scroller: { readonly current: HTMLElement | null },
+  columns: readonly Column[],
+  { firstRows }: RowWindows,
+) {
+  const [widths, setWidths] = useState<ReadonlyMap<string, number>>(new Map())
+  const [measure, setMeasure] = useState<(text: string) => number>()
+  useLayoutEffect(() => setMeasure(() => textMeasure(scroller.current!)), [])
+  const places = useMemo(
+    () => (measure ? placeColumns(columns, firstRows, widths, measure) : []),
+    [columns, firstRows, widths, measure],
+  )
+  const setWidth = (column: string, width: number) =>
+    setWidths((before) => new Map(before).set(column, width))
+  return { places, setWidth }
+}
+
+/** The headings of the columns in view. */
+function Header(
+  props: Pick<GridProps, 'order' | 'profiles' | 'onSort'> & {
+    readonly gutter: number
+    readonly total: number
+    readonly visible: readonly ColumnPlace[]
+    /** The index of the first column in view. */
+    readonly first: number
+    readonly onWidth: (column: string, width: number) => void
+  },
+) {
+  const { gutter } = props
+  return (
+    <div class="grid-header" role="row" aria-rowindex={1} style={{ width: `${props.total}px` }}>
+      <div
+        class="grid-gutter grid-corner"
+        role="columnheader"
+        aria-colindex={1}
+        style={{ width: `${gutter}px` }}
+      >
+        <span class="visually-hidden">Row number</span>
+      </div>
+      <div class="grid-cells" role="presentation" style={{ left: `${gutter}px` }}>
+        {props.visible.map((place, at) => (
+          <HeaderCell
+            key={place.column.name}
+            place={place}
+            index={props.first + at}
+            order={props.order}
+            profile={props.profiles?.get(place.column.name)}
+            onSort={() => props.onSort(place.column.name)}
+            onWidth={(width) => props.onWidth(place.column.name, width)}
+          />
+        ))}
       </div>
     </div>
   )

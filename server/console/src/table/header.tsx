@@ -1,10 +1,10 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the button inside takes the focus
 import { useRef } from 'preact/hooks'
-import { Spark } from '../profile/spark.tsx'
-import type { ColumnStats } from '../profile/stats.ts'
+import { Spark } from '../profile/shape.tsx'
+import type { ColumnProfile } from '../profile/use-profile.ts'
 import { Icon } from '../ui/icons.tsx'
-import type { Order } from '../view/order.ts'
+import type { Order } from '../view/view.ts'
 import { alignsRight, type ColumnPlace, NARROWEST } from './layout.ts'
 
 /** A column heading: name, type, sort direction and a small chart of the values. */
@@ -12,7 +12,7 @@ export function HeaderCell(props: {
   readonly place: ColumnPlace
   readonly index: number
   readonly order: Order | undefined
-  readonly stats: ColumnStats | undefined
+  readonly profile: ColumnProfile | undefined
   readonly onSort: () => void
   readonly onWidth: (width: number) => void
 }) {
@@ -32,7 +32,7 @@ export function HeaderCell(props: {
         {sorted && <Icon name={props.order?.descending ? 'down' : 'up'} />}
         <span class="grid-type">{column.type}</span>
       </button>
-      <Spark stats={props.stats} />
+      <Spark profile={props.profile} />
       <Resizer width={width} onWidth={props.onWidth} />
     </div>
   )

@@ -18,29 +18,20 @@ export function moveByKey(
   withControl: boolean,
   extent: Extent,
 ): CellPlace | undefined {
-  const go = (row: number, column: number): CellPlace => ({
-    row: Math.max(0, Math.min(extent.rows - 1, row)),
-    column: Math.max(0, Math.min(extent.columns - 1, column)),
-  })
   const { row, column } = from
-  switch (key) {
-    case 'ArrowUp':
-      return go(withControl ? 0 : row - 1, column)
-    case 'ArrowDown':
-      return go(withControl ? extent.rows - 1 : row + 1, column)
-    case 'ArrowLeft':
-      return go(row, withControl ? 0 : column - 1)
-    case 'ArrowRight':
-      return go(row, withControl ? extent.columns - 1 : column + 1)
-    case 'PageUp':
-      return go(row - extent.page, column)
-    case 'PageDown':
-      return go(row + extent.page, column)
-    case 'Home':
-      return go(withControl ? 0 : row, 0)
-    case 'End':
-      return go(withControl ? extent.rows - 1 : row, extent.columns - 1)
-    default:
-      return undefined
+  const [bottom, right] = [extent.rows - 1, extent.columns - 1]
+  const places: Readonly<Record<string, readonly [row: number, column: number]>> = {
+    Enter: [row, column],
+    ArrowUp: [withControl ? 0 : row - 1, column],
+    ArrowDown: [withControl ? bottom : row + 1, column],
+    ArrowLeft: [row, withControl ? 0 : column - 1],
+    ArrowRight: [row, withControl ? right : column + 1],
+    PageUp: [row - extent.page, column],
+    PageDown: [row + extent.page, column],
+    Home: [withControl ? 0 : row, 0],
+    End: [withControl ? bottom : row, right],
   }
+  const place = places[key]
+  const within = (value: number, most: number) => Math.max(0, Math.min(most, value))
+  return place && { row: within(place[0], bottom), column: within(place[1], right) }
 }

@@ -25,7 +25,7 @@ export function useScroll(
   headerHeight: number,
   gutter: number,
 ): Scroll {
-  const [size, setSize] = useState({ width: 0, height: 0 })
+  const size = useSize(element, gutter, headerHeight, rowHeight)
   const [position, setPosition] = useState<Position>(START)
   const [scrollLeft, setScrollLeft] = useState(0)
   const latest = useRef<Position>(START)
@@ -44,19 +44,6 @@ export function useScroll(
     scrolled.scrollTop = scrollTopFor(geometry, virtualTop)
     latest.current = { virtualTop, scrollTop: scrolled.scrollTop }
   }
-
-  useLayoutEffect(() => {
-    const scrolled = element.current!
-    const measure = () =>
-      setSize({
-        width: scrolled.clientWidth - gutter,
-        height: Math.max(scrolled.clientHeight - headerHeight, rowHeight),
-      })
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(scrolled)
-    return () => observer.disconnect()
-  }, [gutter, headerHeight, rowHeight])
 
   useEffect(() => () => clearTimeout(rest.current), [])
 
@@ -84,13 +71,37 @@ export function useScroll(
       move({ ...latest.current, virtualTop })
       settle()
     },
-    showRange: (left, width) => {
-      const scrolled = element.current!
-      const room = scrolled.clientWidth - gutter
-      if (left < scrolled.scrollLeft) scrolled.scrollLeft = left
-      else if (left + width > scrolled.scrollLeft + room) {
-        scrolled.scrollLeft = Math.min(left, left + width - room)
-      }
-    },
+    showRange: (left, width) => showRange(element.current!, gutter, left, width),
   }
+}
+
+function showRange(scrolled: HTMLElement, gutter: number, left: number, width: number): void {
+  const room = scrolled.clientWidth - gutter
+  if (left < scrolled.scrollLeft) scrolled.scrollLeft = left
+  else if (left + width > scrolled.scrollLeft + room) {
+    scrolled.scrollLeft = Math.min(left, left + width - room)
+  }
+}
+
+/** The size of the area that shows cells. */
+function useSize(
+  element: RefObject<HTMLElement | null>,
+  gutter: number,
+  headerHeight: number,
+  rowHeight: number,
+) {
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  useLayoutEffect(() => {
+    const scrolled = element.current!
+    const measure = () =>
+      setSize({
+        width: scrolled.clientWidth - gutter,
+        height: Math.max(scrolled.clientHeight - headerHeight, rowHeight),
+      })
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(scrolled)
+    return () => observer.disconnect()
+  }, [gutter, headerHeight, rowHeight])
+  return size
 }

@@ -1,9 +1,15 @@
-import type { Question } from '../../../client/index.ts'
 import { isAbort } from '../api.ts'
 import type { Field } from '../csv.ts'
-import { fetchRows } from '../rows.ts'
+import type { RowWindow } from '../rows.ts'
 
 type Row = readonly Field[]
+
+/** Fetches some of the rows. */
+export type FetchWindow = (place: {
+  readonly skip: number
+  readonly top: number
+  readonly signal: AbortSignal
+}) => Promise<RowWindow>
 
 const CELLS_PER_WINDOW = 4_000
 const MOST_WINDOWS = 80
@@ -15,10 +21,11 @@ const REST_MS = 70
  */
 export class RowWindows {
   readonly size: number
-  #rowCount: number | undefined
-  #error: unknown
-  readonly #datasetId: number
-  readonly #question: Question
+  /** The number of matching rows; undefined until the first window has arrived. */
+  rowCount: number | undefined
+  /** The error of the last request. */
+  error: unknown
+  readonly #fetch: FetchWindow
   readonly #onChange: () => void
   readonly #loaded = new Map<number, readonly Row[]>()
   readonly #loading = new Map<number, AbortController>()
@@ -26,22 +33,11 @@ export class RowWindows {
   #timer: ReturnType<typeof setTimeout> | undefined
   #closed = false
 
-  constructor(datasetId: number, question: Question, columnCount: number, onChange: () => void) {
-    this.#datasetId = datasetId
-    this.#question = question
+  constructor(fetch: FetchWindow, columnCount: number, onChange: () => void) {
+    this.#fetch = fetch
     this.#onChange = onChange
     this.size = Math.max(20, Math.min(100, Math.floor(CELLS_PER_WINDOW / Math.max(columnCount, 1))))
     this.#load(0)
-  }
-
-  /** The number of matching rows; undefined until the first window has arrived. */
-  get rowCount(): number | undefined {
-    return this.#rowCount
-  }
-
-  /** The error of the last request. */
-  get error(): unknown {
-    return this.#error
   }
 
   row(index: number): Row | undefined {
@@ -60,14 +56,13 @@ export class RowWindows {
     const to = Math.floor((end - 1) / this.size)
     this.#wanted = Array.from({ length: to - from + 1 }, (_, step) => from + step)
     clearTimeout(this.#timer)
-    if (this.#wanted.every((window) => this.#loaded.has(window) || this.#loading.has(window))) return
-    this.#timer = setTimeout(() => this.#fetchWanted(), REST_MS)
+    if (this.#missing().length > 0) this.#timer = setTimeout(() => this.#fetchWanted(), REST_MS)
   }
 
   /** Tries again after an error. */
   retry(): void {
-    this.#error = undefined
-    if (this.#rowCount === undefined) this.#load(0)
+    this.error = undefined
+    if (this.rowCount === undefined) this.#load(0)
     else this.#fetchWanted()
     this.#onChange()
   }
@@ -86,27 +81,25 @@ export class RowWindows {
       controller.abort()
       this.#loading.delete(window)
     }
-    for (const window of this.#wanted) {
-      if (!this.#loaded.has(window) && !this.#loading.has(window)) this.#load(window)
-    }
+    for (const window of this.#missing()) this.#load(window)
+  }
+
+  #missing(): number[] {
+    return this.#wanted.filter((window) => !this.#loaded.has(window) && !this.#loading.has(window))
   }
 
   async #load(window: number): Promise<void> {
     const controller = new AbortController()
     this.#loading.set(window, controller)
     try {
-      const place = { skip: window * this.size, top: this.size }
-      const answer = await fetchRows(this.#datasetId, {
-        ...this.#question,
-        ...place,
-        signal: controller.signal,
-      })
-      this.#rowCount = answer.rowCount
-      this.#error = undefined
+      const { size } = this
+      const answer = await this.#fetch({ skip: window * size, top: size, signal: controller.signal })
+      this.rowCount = answer.rowCount
+      this.error = undefined
       this.#keep(window, answer.rows)
     } catch (error) {
       if (isAbort(error)) return
-      this.#error = error
+      this.error = error
     } finally {
       if (this.#loading.get(window) === controller) this.#loading.delete(window)
     }

@@ -1,4 +1,4 @@
-import { Icon } from './icons.tsx'
+import { Button } from './button.tsx'
 import { announce } from './toast.tsx'
 
 /** Copies text to the clipboard, also on plain http, where the Clipboard API isn't available. */
@@ -18,9 +18,8 @@ export async function copyText(text: string, what: string): Promise<void> {
 
 export function CopyButton(props: { readonly text: string; readonly what: string }) {
   return (
-    <button type="button" class="button button-small" onClick={() => copyText(props.text, props.what)}>
-      <Icon name="copy" />
-      <span>Copy</span>
-    </button>
+    <Button icon="copy" look="small" onClick={() => copyText(props.text, props.what)}>
+      Copy
+    </Button>
   )
 }

@@ -1,6 +1,6 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
-import { Icon } from './icons.tsx'
+import { type ComponentChildren, Fragment } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Button } from './button.tsx'
 
 /** A modal window. The browser's own dialog keeps the focus inside, and closes on Escape. */
 export function Dialog(props: {
@@ -28,16 +28,37 @@ export function Dialog(props: {
     >
       <header class="dialog-head">
         <h2 id={titleId}>{props.title}</h2>
-        <button
-          type="button"
-          class="button button-quiet button-icon"
-          aria-label="Close"
-          onClick={props.onClose}
-        >
-          <Icon name="close" />
-        </button>
+        <Button look="quiet" icon="close" label="Close" onClick={props.onClose} />
       </header>
       {props.children}
     </dialog>
   )
+}
+
+/** A `Dialog`, given the function that closes it. */
+type Content = (close: () => void) => ComponentChildren
+
+let show: (content: Content) => void = () => undefined
+
+/** Opens a window over the page. It closes when its content does so, and when another address is opened. */
+export function openDialog(content: Content): void {
+  show(content)
+}
+
+/** Where windows open. */
+export function DialogHost() {
+  const [content, setContent] = useState<Content>()
+  const opened = useRef(0)
+  useEffect(() => {
+    show = (next) => {
+      opened.current += 1
+      setContent(() => next)
+    }
+    const close = () => setContent(undefined)
+    addEventListener('hashchange', close)
+    return () => removeEventListener('hashchange', close)
+  }, [])
+  // What an answer opens must not be closed together with the question.
+  const close = () => setContent((now?: Content) => (now === content ? undefined : now))
+  return <Fragment key={opened.current}>{content?.(close)}</Fragment>
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { messageOf } from '../api.ts'
+import { Button } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
 
 /** Shown when there is no content: says what is missing and what to do next. */
@@ -9,8 +10,10 @@ export function Empty(props: {
   /** Whether it fills the whole page, so that its title is the page's heading. */
   readonly page?: boolean
   readonly children?: ComponentChildren
-  readonly action?: ComponentChildren
+  /** What a button says, and where it leads or what it does. */
+  readonly action?: readonly [label: string, to: string | (() => unknown)] | undefined
 }) {
+  const [label, to] = props.action ?? []
   return (
     <div class="empty">
       <span class="empty-icon">
@@ -18,7 +21,11 @@ export function Empty(props: {
       </span>
       {props.page ? <h1>{props.title}</h1> : <h2>{props.title}</h2>}
       {props.children && <p>{props.children}</p>}
-      {props.action && <div class="actions">{props.action}</div>}
+      {to !== undefined && (
+        <Button look="primary" {...(typeof to === 'string' ? { href: to } : { onClick: to })}>
+          {label}
+        </Button>
+      )}
     </div>
   )
 }
@@ -37,9 +44,9 @@ export function Failure(props: {
         {props.children}
       </div>
       {props.onRetry && (
-        <button type="button" class="button button-small" onClick={props.onRetry}>
+        <Button look="small" onClick={props.onRetry}>
           Try again
-        </button>
+        </Button>
       )}
     </div>
   )
@@ -82,27 +89,22 @@ export function Meter(props: {
   readonly limit: number | undefined
   readonly text: string
 }) {
-  const share = props.limit ? Math.min(1, props.used / props.limit) : 0
-  const level = share >= 1 ? 'full' : share > 0.8 ? 'high' : 'fine'
+  const { label, used, limit } = props
   return (
     <div class="meter-row">
       <div class="meter-words">
-        <span>{props.label}</span>
+        <span>{label}</span>
         <span class="figures">{props.text}</span>
       </div>
-      {props.limit !== undefined && (
-        // biome-ignore lint/a11y/useSemanticElements: the element of that name can't be given our colours everywhere
-        <div
-          class={`meter meter-${level}`}
-          role="meter"
-          aria-label={props.label}
-          aria-valuenow={props.used}
-          aria-valuemin={0}
-          aria-valuemax={props.limit}
-          aria-valuetext={props.text}
-        >
-          <span style={{ inlineSize: `${share * 100}%` }} />
-        </div>
+      {limit !== undefined && (
+        <meter
+          aria-label={label}
+          value={used}
+          max={limit || 1}
+          high={0.8 * limit}
+          optimum={0}
+          title={props.text}
+        />
       )}
     </div>
   )

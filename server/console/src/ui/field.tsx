@@ -1,5 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+
+interface Typed {
+  readonly currentTarget: { readonly value: string }
+}
 
 /** A labelled input with a hint and an error, which are linked to it for screen readers. */
 export function Field(props: {
@@ -11,35 +15,49 @@ export function Field(props: {
   readonly type?: 'text' | 'password'
   readonly required?: boolean
   readonly maxLength?: number
-  readonly spellcheck?: boolean
-  readonly autocomplete?: 'off'
+  /** Neither completed nor checked for spelling: for names, keys and ids. */
+  readonly plain?: boolean
   readonly autoFocus?: boolean
+  readonly placeholder?: string
+  /** More than one for a longer text. */
+  readonly lines?: number
+  /** Called on Enter, and when the field is left after a change. */
+  readonly onDone?: (value: string) => void
 }) {
-  const { label, hint, error, value, onValue, type, ...input } = props
+  const { label, hint, error, value, onValue, type, plain, lines, onDone, ...input } = props
   // Preact types the props of inputs by a literal `type`. The props used here are the same for both of ours.
   const kind = { type: type ?? 'text' } as { type: 'text' }
   const id = useId()
   const notes = [hint ? `${id}-hint` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ')
+  const common = {
+    ...input,
+    ...(plain && { autocomplete: 'off' as const, spellcheck: false }),
+    id,
+    class: 'input',
+    value,
+    'aria-describedby': notes || undefined,
+    'aria-invalid': error ? true : undefined,
+    ...(onDone && {
+      onChange: (event: Typed) => onDone(event.currentTarget.value),
+      onKeyDown: (event: Typed & KeyboardEvent) => {
+        if (event.key !== 'Enter') return
+        event.preventDefault()
+        onDone(event.currentTarget.value)
+      },
+    }),
+    onInput: (event: Typed) => onValue(event.currentTarget.value),
+  }
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        {...input}
-        {...kind}
-        id={id}
-        class="input"
-        value={value}
-        aria-describedby={notes || undefined}
-        aria-invalid={error ? true : undefined}
-        onInput={(event) => onValue(event.currentTarget.value)}
-      />
+      {lines === undefined ? <input {...common} {...kind} /> : <textarea {...common} rows={lines} />}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
         </p>
       )}
       {error && (
-        <p class="field-error" id={`${id}-error`}>
+        <p class="field-error" id={`${id}-error`} role="alert">
           {error}
         </p>
       )}
@@ -47,50 +65,112 @@ export function Field(props: {
   )
 }
 
+/** A choice; one whose label is its value is that value. */
+export type Option<T extends string = string> = T | { readonly value: T; readonly label: string }
+
 /** A labelled select element. */
 export function Select<T extends string>(props: {
   readonly label: string
   readonly value: T
-  readonly options: readonly { readonly value: T; readonly label: string }[]
+  readonly options: readonly Option<T>[]
   readonly onValue: (value: T) => void
   readonly hideLabel?: boolean
 }) {
+  const { label, value, onValue, hideLabel } = props
   const id = useId()
   return (
-    <div class={props.hideLabel ? 'field field-bare' : 'field'}>
-      <label for={id} class={props.hideLabel ? 'visually-hidden' : undefined}>
-        {props.label}
-      </label>
+    <div class="field">
+      {!hideLabel && <label for={id}>{label}</label>}
       <select
         id={id}
         class="input"
-        value={props.value}
-        onChange={(event) => props.onValue(event.currentTarget.value as T)}
+        aria-label={hideLabel ? label : undefined}
+        value={value}
+        onChange={(event) => onValue(event.currentTarget.value as T)}
       >
-        {props.options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
+        {props.options.map((option) => {
+          const one = typeof option === 'string' ? { value: option, label: option } : option
+          return (
+            <option key={one.value} value={one.value}>
+              {one.label}
+            </option>
+          )
+        })}
       </select>
     </div>
   )
 }
 
-/** A search box that filters a list on the page. */
+/** A search box. With `rests` it waits until the user hasn't typed for a moment. */
 export function SearchBox(props: {
   readonly label: string
   readonly value: string
+  readonly rests?: boolean
   readonly onValue: (value: string) => void
 }) {
+  const [typed, setTyped] = useState(props.value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setTyped(props.value), [props.value])
+  const type = (text: string) => {
+    setTyped(text)
+    clearTimeout(timer.current)
+    if (props.rests) timer.current = setTimeout(() => props.onValue(text), 300)
+    else props.onValue(text)
+  }
   return (
     <input
       class="input search"
       type="search"
       aria-label={props.label}
       placeholder={props.label}
-      value={props.value}
-      onInput={(event) => props.onValue(event.currentTarget.value)}
+      value={typed}
+      onInput={(event) => type(event.currentTarget.value)}
     />
+  )
+}
+
+export function Check(props: {
+  readonly checked: boolean
+  readonly disabled?: boolean
+  readonly onChecked: (checked: boolean) => void
+  readonly children: ComponentChildren
+}) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        checked={props.checked}
+        disabled={props.disabled ?? false}
+        onChange={(event) => props.onChecked(event.currentTarget.checked)}
+      />
+      <span>{props.children}</span>
+    </label>
+  )
+}
+
+/** One of several, each with a note. */
+export function Choices<T extends string>(props: {
+  readonly label: string
+  readonly value: T
+  readonly options: readonly { readonly value: T; readonly label: string; readonly note: string }[]
+  readonly onValue: (value: T) => void
+}) {
+  const name = useId()
+  return (
+    <fieldset class="choices">
+      <legend>{props.label}</legend>
+      {props.options.map(({ value, label, note }) => (
+        <label key={value} class="choice">
+          <input
+            type="radio"
+            name={name}
+            checked={props.value === value}
+            onChange={() => props.onValue(value)}
+          />
+          <span class="choice-label">{label}</span>
+          <span class="choice-note">{note}</span>
+        </label>
+      ))}
+    </fieldset>
   )
 }

@@ -1,5 +1,5 @@
-import { useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
+import { moveFocus } from './move-focus.ts'
 
 /** Tabs. The arrow keys move between them; the Tab key leaves them. */
 export function Tabs<T extends string>(props: {
@@ -8,33 +8,27 @@ export function Tabs<T extends string>(props: {
   readonly tabs: readonly { readonly value: T; readonly label: string; readonly icon?: IconName }[]
   readonly onValue: (value: T) => void
 }) {
-  const list = useRef<HTMLDivElement>(null)
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
-    if (step === 0) return
-    event.preventDefault()
-    const { tabs } = props
-    const at = tabs.findIndex((tab) => tab.value === props.value)
-    const next = tabs[(at + step + tabs.length) % tabs.length]!
-    props.onValue(next.value)
-    list.current?.querySelector<HTMLElement>(`[data-tab="${next.value}"]`)?.focus()
-  }
   return (
-    <div class="tabs" role="tablist" aria-label={props.label} ref={list} onKeyDown={onKeyDown}>
-      {props.tabs.map((tab) => (
+    <div
+      class="tabs"
+      role="tablist"
+      aria-label={props.label}
+      onKeyDown={(event) => moveFocus(event, '.tab', 'ArrowLeft', 'ArrowRight')}
+    >
+      {props.tabs.map(({ value, label, icon }) => (
         <button
-          key={tab.value}
+          key={value}
           type="button"
           class="tab"
           role="tab"
-          data-tab={tab.value}
-          aria-selected={tab.value === props.value}
-          aria-controls={tab.value === props.value ? `panel-${tab.value}` : undefined}
-          tabIndex={tab.value === props.value ? 0 : -1}
-          onClick={() => props.onValue(tab.value)}
+          aria-selected={value === props.value}
+          aria-controls={value === props.value ? `panel-${value}` : undefined}
+          tabIndex={value === props.value ? 0 : -1}
+          onFocus={(event) => event.currentTarget.matches(':focus-visible') && props.onValue(value)}
+          onClick={() => props.onValue(value)}
         >
-          {tab.icon && <Icon name={tab.icon} />}
-          <span>{tab.label}</span>
+          {icon && <Icon name={icon} />}
+          <span>{label}</span>
         </button>
       ))}
     </div>

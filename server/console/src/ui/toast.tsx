@@ -1,37 +1,59 @@
 import { useEffect, useState } from 'preact/hooks'
+import { messageOf } from '../api.ts'
+import { changed } from '../use-resource.ts'
+import { Button } from './button.tsx'
 
-/** Short messages at the bottom of the window, read out by screen readers. */
+/** A short message at the bottom of the window, read out by screen readers. */
 interface Message {
   readonly id: number
   readonly text: string
+  readonly undo?: (() => Promise<unknown>) | undefined
 }
 
 const SHOWN_MS = 5_000
+/** Whoever wants to undo needs time to see what has happened. */
+const SHOWN_TO_UNDO_MS = 15_000
 /** The most messages shown at once, so that they don't cover the page. */
 const MOST = 3
 let last = 0
 let show: (message: Message) => void = () => undefined
 
-/** Shows a message that something has been done. */
-export function announce(text: string): void {
+/** Shows a message that something has been done, and a button that undoes it where that is possible. */
+export function announce(text: string, undo?: () => Promise<unknown>): void {
   last += 1
-  show({ id: last, text })
+  show({ id: last, text, undo })
 }
 
 export function Toasts() {
   const [messages, setMessages] = useState<readonly Message[]>([])
+  const drop = (id: number) => setMessages((before) => before.filter((message) => message.id !== id))
   useEffect(() => {
     show = (message) => {
       setMessages((before) => [...before.slice(1 - MOST), message])
-      setTimeout(() => setMessages((before) => before.filter(({ id }) => id !== message.id)), SHOWN_MS)
+      setTimeout(() => drop(message.id), message.undo ? SHOWN_TO_UNDO_MS : SHOWN_MS)
     }
   }, [])
+  const undo = async (message: Message) => {
+    drop(message.id)
+    try {
+      await message.undo!()
+      changed()
+      announce('Undone.')
+    } catch (failure) {
+      announce(messageOf(failure))
+    }
+  }
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {messages.map(({ id, text }) => (
-        <p key={id} class="toast">
-          {text}
-        </p>
+      {messages.map((message) => (
+        <div key={message.id} class="toast">
+          <p>{message.text}</p>
+          {message.undo && (
+            <Button look="small" onClick={() => undo(message)}>
+              Undo
+            </Button>
+          )}
+        </div>
       ))}
     </div>
   )

@@ -1,89 +1,106 @@
+import type { UploadOptions } from '../../../client/index.ts'
 import { Field, Select } from '../ui/field.tsx'
-import {
-  DATE_FORMS,
-  type DateForm,
-  DELIMITERS,
-  type Delimiter,
-  type Dialect,
-  ENCODINGS,
-  type Encoding,
-} from './dialect.ts'
 
-const DELIMITER_LABELS: Readonly<Record<Delimiter, string>> = {
-  ',': 'comma ,',
-  ';': 'semicolon ;',
-  '\t': 'tab',
-  '|': 'bar |',
+const DELIMITERS = { ',': 'comma ,', ';': 'semicolon ;', '\t': 'tab', '|': 'bar |' }
+const DECIMALS = { '.': 'point 1.5', ',': 'comma 1,5' }
+const THOUSANDS = {
+  '': 'nothing 1000',
+  '.': 'point 1.000',
+  ',': 'comma 1,000',
+  ' ': 'space 1 000',
+  "'": "apostrophe 1'000",
 }
-
-const ENCODING_LABELS: Readonly<Record<Encoding, string>> = {
+const ENCODINGS = {
   'utf-8': 'UTF-8',
-  latin1: 'Windows-1252 (Latin 1)',
+  'windows-1252': 'Windows-1252 (Western)',
+  latin1: 'Latin 1',
   'utf-16': 'UTF-16',
+  shift_jis: 'Shift JIS (Japanese)',
 }
-
-const DATE_LABELS: Readonly<Record<DateForm, string>> = {
-  'YYYY-MM-DD': 'as 2024-12-31',
+const FIRST_LINES = {
+  present: 'names of the columns',
+  index: 'names, the first column has none',
+  number: 'names, some are missing or occur twice',
+  absent: 'a row like the others',
+}
+const DATES = {
+  '': 'as 2024-12-31',
   'D.M.YYYY': 'as 31.12.2024',
   'D/M/YYYY': 'as 31/12/2024, the day first',
   'M/D/YYYY': 'as 12/31/2024, the month first',
+  'YYYY/M/D': 'as 2024/12/31',
 }
 
-/** Controls for the detected dialect of a text file, for the user to correct. */
+/** The options that are one of several: the first is meant where none is given. */
+const CHOICES = [
+  ['delimiter', 'Between fields', DELIMITERS],
+  ['decimal', 'Decimal sign', DECIMALS],
+  ['thousands', 'Between thousands', THOUSANDS],
+  ['encoding', 'Characters', ENCODINGS],
+  ['dates', 'Dates', DATES],
+] as const
+
+/** Controls for how a text file is written, as the server has found it, for the user to correct. */
 export function DialectControls(props: {
-  readonly dialect: Dialect
-  readonly onDialect: (dialect: Dialect) => void
+  readonly format: 'csv' | 'tsv'
+  readonly options: UploadOptions
+  readonly onOptions: (options: UploadOptions) => void
 }) {
-  const { dialect } = props
-  const change = (part: Partial<Dialect>) => props.onDialect({ ...dialect, ...part })
+  const { options } = props
+  const change = (part: Readonly<Record<string, unknown>>) =>
+    props.onOptions(Object.fromEntries(Object.entries({ ...options, ...part }).filter(([, value]) => value)))
+  const usual = { ...(props.format === 'tsv' && { delimiter: '\t' }), ...options }
   return (
     <fieldset class="dialect">
       <legend>How the file is written</legend>
-      <Select
-        label="Between fields"
-        value={dialect.delimiter}
-        options={DELIMITERS.map((value) => ({ value, label: DELIMITER_LABELS[value] }))}
-        // The delimiter can't be the decimal separator as well.
-        onValue={(delimiter) => change(delimiter === ',' ? { delimiter, decimal: '.' } : { delimiter })}
-      />
-      <Select
-        label="Decimal sign"
-        value={dialect.decimal}
-        options={[
-          { value: '.', label: 'point 1.5' },
-          { value: ',', label: 'comma 1,5' },
-        ]}
-        onValue={(decimal) => change({ decimal })}
-      />
-      <Select
-        label="Characters"
-        value={dialect.encoding}
-        options={ENCODINGS.map((value) => ({ value, label: ENCODING_LABELS[value] }))}
-        onValue={(encoding) => change({ encoding })}
-      />
-      <Select
+      {CHOICES.map(([name, label, labels]) => (
+        <Choice
+          key={name}
+          {...{ label, labels }}
+          value={usual[name] ?? Object.keys(labels)[0]!}
+          onValue={(value) =>
+            // The delimiter can't be the decimal separator as well.
+            change({
+              [name]: value,
+              ...(name === 'delimiter' && value === ',' && { decimal: '', thousands: '' }),
+            })
+          }
+        />
+      ))}
+      <Choice
         label="First line"
-        value={dialect.header}
-        options={[
-          { value: 'present', label: 'names of the columns' },
-          { value: 'index', label: 'names, the first column has none' },
-          { value: 'absent', label: 'a row like the others' },
-        ]}
-        onValue={(header) => change({ header })}
+        labels={FIRST_LINES}
+        value={options.header === 'absent' ? 'absent' : (options.names ?? 'present')}
+        onValue={(first) =>
+          change({
+            header: first === 'absent' && first,
+            names: (first === 'index' || first === 'number') && first,
+          })
+        }
       />
-      <Select
-        label="Dates"
-        value={dialect.dates}
-        options={DATE_FORMS.map((value) => ({ value, label: DATE_LABELS[value] }))}
-        onValue={(dates) => change({ dates })}
+      <Field
+        label="Lines above it"
+        value={String(options.skip ?? '')}
+        onValue={(text) => change({ skip: Number(text) })}
+        plain
       />
       <Field
         label="Texts for missing values"
-        value={dialect.nulls.join(',')}
-        onValue={(text) => change({ nulls: text === '' ? [] : text.split(',') })}
-        spellcheck={false}
-        autocomplete="off"
+        value={(options.nulls ?? []).join(',')}
+        onValue={(text) => change({ nulls: text === '' ? undefined : text.split(',') })}
+        plain
       />
     </fieldset>
   )
+}
+
+function Choice(props: {
+  readonly label: string
+  readonly value: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly onValue: (value: string) => void
+}) {
+  const { value, labels, ...select } = props
+  const all = Object.entries({ [value]: `as ${value}`, ...labels })
+  return <Select {...{ ...select, value }} options={all.map(([one, label]) => ({ value: one, label }))} />
 }

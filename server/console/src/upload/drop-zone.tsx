@@ -1,15 +1,26 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { formatBytes } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ACCEPT } from './formats.ts'
 
-/** A zone to drop a file on, or to choose one with click or keyboard. */
+/** A zone to drop a file on, to choose one with click or keyboard, or to paste cells of a spreadsheet. */
 export function DropZone(props: { readonly file: File | undefined; readonly onFile: (file: File) => void }) {
+  const { file, onFile } = props
   const [over, setOver] = useState(false)
-  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent) => {
+      if (event.target instanceof HTMLElement && event.target.closest('input, textarea, dialog')) return
+      const pasted = pastedFile(event.clipboardData)
+      if (!pasted) return
+      event.preventDefault()
+      onFile(pasted)
+    }
+    addEventListener('paste', onPaste)
+    return () => removeEventListener('paste', onPaste)
+  })
   return (
     <label
-      class={`drop ${over ? 'is-over' : ''} ${props.file ? 'is-full' : ''}`}
+      class={`drop ${over ? 'is-over' : ''} ${file ? 'is-full' : ''}`}
       onDragOver={(event) => {
         event.preventDefault()
         setOver(true)
@@ -18,34 +29,37 @@ export function DropZone(props: { readonly file: File | undefined; readonly onFi
       onDrop={(event) => {
         event.preventDefault()
         setOver(false)
-        const file = event.dataTransfer?.files[0]
-        if (file) props.onFile(file)
+        const dropped = event.dataTransfer?.files[0]
+        if (dropped) onFile(dropped)
       }}
     >
       <Icon name="upload" />
-      {props.file ? (
-        <span class="drop-words">
-          <strong>{props.file.name}</strong>
-          <span>{formatBytes(props.file.size)} · choose another</span>
+      <span class="drop-words">
+        <strong>{file ? file.name : 'Drop a file here, choose one, or paste cells from Excel'}</strong>
+        <span>
+          {file
+            ? `${formatBytes(file.size)} · choose another`
+            : 'csv, tsv, json, ndjson, parquet, arrow, xlsx; text formats also as .gz'}
         </span>
-      ) : (
-        <span class="drop-words">
-          <strong>Drop a file here, or choose one</strong>
-          <span>csv, tsv, json, ndjson, parquet, arrow, xlsx; text formats also as .gz</span>
-        </span>
-      )}
+      </span>
       <input
-        ref={input}
         class="visually-hidden"
         type="file"
         accept={ACCEPT}
         onChange={(event) => {
-          const file = event.currentTarget.files?.[0]
-          if (file) props.onFile(file)
+          const chosen = event.currentTarget.files?.[0]
+          if (chosen) onFile(chosen)
           // Lets the user choose the same file again, for example after correcting it.
           event.currentTarget.value = ''
         }}
       />
     </label>
   )
+}
+
+/** What was pasted as a file: spreadsheets put cells on the clipboard as text with tabs. */
+function pastedFile(data: DataTransfer | null): File | undefined {
+  const text = data?.getData('text/plain') ?? ''
+  if (text.trim() === '') return data?.files[0]
+  return new File([text], text.includes('\t') ? 'pasted.tsv' : 'pasted.csv')
 }

@@ -1,12 +1,11 @@
-/** The formats that the server accepts. */
-export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
+import type { Format } from '../../../client/index.ts'
 
 export interface FileKind {
-  readonly format: UploadFormat
+  readonly format: Format
   readonly gzip: boolean
 }
 
-const ENDINGS: Readonly<Record<string, UploadFormat>> = {
+const ENDINGS: Readonly<Record<string, Format>> = {
   csv: 'csv',
   txt: 'csv',
   tsv: 'tsv',
@@ -20,8 +19,7 @@ const ENDINGS: Readonly<Record<string, UploadFormat>> = {
   xlsx: 'xlsx',
 }
 
-export const ACCEPT =
-  '.csv,.tsv,.tab,.txt,.json,.ndjson,.jsonl,.parquet,.arrow,.arrows,.xlsx,.csv.gz,.tsv.gz,.json.gz,.ndjson.gz,.gz'
+export const ACCEPT = [...Object.keys(ENDINGS), 'gz'].map((ending) => `.${ending}`).join()
 
 /** The format of a file, by its name; undefined for an unknown extension. */
 export function kindOf(fileName: string): FileKind | undefined {
@@ -36,4 +34,17 @@ export function kindOf(fileName: string): FileKind | undefined {
 /** Derives a name for a dataset from the name of a file. */
 export function datasetName(fileName: string): string {
   return fileName.replace(/\.gz$/i, '').replace(/\.[a-z]+$/i, '')
+}
+
+let handed: File | undefined
+
+/** Keeps a file that was dropped on another page for the page of uploads. */
+export function handOver(file: File): void {
+  handed = file
+}
+
+export function takeOver(): File | undefined {
+  const file = handed
+  handed = undefined
+  return file
 }

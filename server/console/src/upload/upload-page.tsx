@@ -1,308 +1,252 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ColumnType, Dataset, Repository } from '../../../client/index.ts'
-import { api, clientOf, isAbort, messageOf } from '../api.ts'
+import { useEffect, useState } from 'preact/hooks'
+import type { Dataset, Repository } from '../../../client/index.ts'
+import { api } from '../api.ts'
 import { mayFollow } from '../dataset/use-source.ts'
 import { formatBytes, plural } from '../format.ts'
-import { href, navigate } from '../router.ts'
-import { sessionKey } from '../session.ts'
-import { Empty, Failure, Loading, Progress } from '../ui/feedback.tsx'
-import { Field, Select } from '../ui/field.tsx'
-import { PageHead } from '../ui/page-head.tsx'
-import { announce } from '../ui/toast.tsx'
-import { latest, useResource } from '../use-resource.ts'
-import { dialectOptions } from './dialect.ts'
+import { href } from '../router.ts'
+import { Button } from '../ui/button.tsx'
+import { Failure, Progress } from '../ui/feedback.tsx'
+import { Choices, Field, Select } from '../ui/field.tsx'
+import { Loaded } from '../ui/loaded.tsx'
+import { ALL_DATA, DATA, NoPage, Page } from '../ui/page.tsx'
+import { useResource } from '../use-resource.ts'
 import { DialectControls } from './dialect-controls.tsx'
 import { DropZone } from './drop-zone.tsx'
-import { datasetName, type FileKind, kindOf } from './formats.ts'
-import { type Preview, PreviewError, type Reading } from './model.ts'
-import { findDialect, previewFile } from './preview.ts'
+import { datasetName, takeOver } from './formats.ts'
 import { PreviewTable } from './preview-table.tsx'
-import { sheetNames } from './preview-xlsx.ts'
-import { fetchWithProgress } from './send.ts'
+import { Reasons } from './reasons.tsx'
+import { type Mode, useSending } from './sending.ts'
+import { type Chosen, useChosen } from './use-chosen.ts'
 
-interface Chosen {
-  readonly file: File
-  readonly kind: FileKind
-  readonly preview: Preview | undefined
-  readonly reading: Reading
-  /** The names of a workbook's sheets. */
-  readonly sheets: readonly string[]
-  /** Why the file can't be read with these settings, and so can't be uploaded; undefined if it can. */
-  readonly problem: string | undefined
+interface Destination {
+  /** The repositories that may take a new dataset; the one of the address alone, if it has one. */
+  readonly homes: readonly Repository[]
+  /** The repository of the address. */
+  readonly home: Repository | undefined
+  readonly target: Dataset | undefined
 }
-
-/** What to do with existing rows. `columns` replaces rows and columns together. */
-type Mode = 'append' | 'replace' | 'columns'
-
-type Sending =
-  | { readonly state: 'idle' }
-  | { readonly state: 'sending'; readonly share: number }
-  | { readonly state: 'failed'; readonly message: string }
 
 /** Uploads a file into a new or an existing dataset: choose it, check the preview, confirm. */
-export function UploadPage(props: { readonly repositoryId: number; readonly datasetId: number | undefined }) {
-  const [resource, again] = useResource(
+export function UploadPage(props: {
+  readonly repositoryId: number | undefined
+  readonly datasetId: number | undefined
+}) {
+  const { repositoryId, datasetId } = props
+  const resource = useResource(
     async (signal) => {
-      const repository = await api().repositories.get(props.repositoryId, { signal })
-      const target =
-        props.datasetId === undefined ? undefined : await api().datasets.get(props.datasetId, { signal })
+      const { repositories, datasets } = api()
+      const homes =
+        repositoryId === undefined
+          ? (await repositories.list({ signal })).filter(({ permission }) => permission === 'Write')
+          : [await repositories.get(repositoryId, { signal })]
+      const target = datasetId === undefined ? undefined : await datasets.get(datasetId, { signal })
       const source =
-        target && mayFollow(target.columns) ? await api().datasets.source(target.id, { signal }) : undefined
-      return { repository, target, follows: source !== undefined }
+        target && mayFollow(target.columns) ? await datasets.source(target.id, { signal }) : undefined
+      const home = repositoryId === undefined ? undefined : homes[0]
+      return { homes, home, target, follows: source !== undefined }
     },
-    [props.repositoryId, props.datasetId],
+    [repositoryId, datasetId],
   )
-  const loaded = latest(resource)
-  if (!loaded) {
-    if (resource.state === 'failed') return <Failure error={resource.error} onRetry={again} />
-    return <Loading page label="Loading the repository" />
-  }
-  if (loaded.target && loaded.follows) return <Followed dataset={loaded.target} />
-  return <UploadView repository={loaded.repository} target={loaded.target} />
-}
-
-function Followed({ dataset }: { readonly dataset: Dataset }) {
   return (
-    <Empty
+    <Loaded
+      of={resource}
       page
-      icon="table"
-      title={`${dataset.name} follows series`}
-      action={
-        <a class="button button-primary" href={href(['datasets', dataset.id])}>
-          Go to the dataset
-        </a>
-      }
+      label="Loading the repository"
+      missing={() => <NoPage icon="folder" title="You can't upload here" to={ALL_DATA} />}
     >
-      Its rows come from the providers of these series, and each refresh replaces them. To add rows of your
-      own, stop following the series first.
-    </Empty>
+      {({ follows, target, ...rest }) =>
+        target && follows ? (
+          <NoPage
+            icon="table"
+            title={`${target.name} follows series`}
+            to={['Go to the dataset', href(['datasets', target.id])]}
+          >
+            Its rows come from the providers of these series, and each refresh replaces them. To add rows of
+            your own, stop following the series first.
+          </NoPage>
+        ) : (
+          <UploadView {...rest} target={target} />
+        )
+      }
+    </Loaded>
   )
 }
 
-function UploadView(props: { readonly repository: Repository; readonly target: Dataset | undefined }) {
-  const { repository, target } = props
-  const [chosen, setChosen] = useState<Chosen>()
-  const [problem, setProblem] = useState<string>()
-  const [ownName, setOwnName] = useState<string>()
-  const [types, setTypes] = useState<ReadonlyMap<string, ColumnType>>(new Map())
-  const [mode, setMode] = useState<Mode>('append')
-  const [sending, setSending] = useState<Sending>({ state: 'idle' })
-  const controller = useRef<AbortController>(undefined)
-  useEffect(() => () => controller.current?.abort(), [])
+function UploadView(destination: Destination) {
+  const { home, target } = destination
+  const { chosen, refusal, choose, readWith, setType } = useChosen()
   useEffect(() => {
-    document.title = `${target ? 'Add rows' : 'New dataset'} · Parquetry`
-  }, [target])
-
-  const name = ownName ?? (chosen ? datasetName(chosen.file.name) : '')
-  const choose = async (file: File) => {
-    setProblem(undefined)
-    setChosen(undefined)
-    setTypes(new Map())
-    setSending({ state: 'idle' })
-    const kind = kindOf(file.name)
-    if (!kind) {
-      setProblem(
-        `${file.name}: this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.`,
-      )
-      return
-    }
-    const dialect = await findDialect(file, kind).catch(() => undefined)
-    const sheets = kind.format === 'xlsx' ? await sheetNames(file).catch(() => []) : []
-    const reading = { dialect, sheet: sheets[0] }
-    setChosen({ file, kind, sheets, reading, ...(await look(file, kind, reading)) })
-  }
-  const reread = async (reading: Reading) => {
-    if (!chosen) return
-    // Show the setting at once, before the new preview is ready, because the user may be typing.
-    setChosen({ ...chosen, reading })
-    setTypes(new Map())
-    const read = await look(chosen.file, chosen.kind, reading)
-    setChosen((now) => (now?.reading === reading ? { ...now, ...read } : now))
-  }
-
-  const send = async (event: Event) => {
-    event.preventDefault()
-    if (!chosen || chosen.problem !== undefined) return
-    const own = new AbortController()
-    controller.current = own
-    setSending({ state: 'sending', share: 0 })
-    try {
-      const stored = await commit(
-        chosen,
-        { repository, target, name: name.trim(), types, mode },
-        own.signal,
-        (share) => setSending({ state: 'sending', share }),
-      )
-      announce(`${stored.name} now has ${plural(stored.rowCount, 'row')}.`)
-      navigate(href(['datasets', stored.id]))
-    } catch (error) {
-      setSending(isAbort(error) ? { state: 'idle' } : { state: 'failed', message: messageOf(error) })
-    }
-  }
-
+    const file = takeOver()
+    if (file) choose(file)
+  }, [])
   return (
-    <div class="page">
-      <PageHead
-        trail={[
-          { label: 'Data', href: href([]) },
-          { label: repository.name, href: href(['repositories', repository.id]) },
-          ...(target ? [{ label: target.name, href: href(['datasets', target.id]) }] : []),
-        ]}
-        title={target ? `Add rows to ${target.name}` : 'New dataset'}
-      >
+    <Page
+      trail={[
+        DATA,
+        ...(home ? [[home.name, href(['repositories', home.id])] as const] : []),
+        ...(target ? [[target.name, href(['datasets', target.id])] as const] : []),
+      ]}
+      title={target ? `Add rows to ${target.name}` : 'New dataset'}
+      intro={
         <p class="lede">
           {target
             ? 'If the file has an error, nothing changes. Downloads that are running get the old rows.'
             : 'Drop a file and look at what is in it. Nothing is stored until you confirm.'}
         </p>
-      </PageHead>
+      }
+    >
       <DropZone file={chosen?.file} onFile={choose} />
-      {problem && <Failure error={new Error(problem)} />}
-      {chosen && (
-        <form class="upload-form" onSubmit={send}>
-          {chosen.reading.dialect && (
-            <DialectControls dialect={chosen.reading.dialect} onDialect={(dialect) => reread({ dialect })} />
-          )}
-          {chosen.sheets.length > 1 && (
-            <Select
-              label="Sheet of the workbook"
-              value={chosen.reading.sheet ?? ''}
-              options={chosen.sheets.map((value) => ({ value, label: value }))}
-              onValue={(sheet) => reread({ sheet })}
-            />
-          )}
-          {chosen.problem !== undefined && <Failure error={new Error(chosen.problem)} />}
-          {chosen.problem === undefined && (
-            <PreviewTable
-              preview={chosen.preview}
-              existing={
-                target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
-              }
-              fixed={mode === 'columns'}
-              types={types}
-              onType={(column, type) => setTypes((before) => new Map(before).set(column, type))}
-            />
-          )}
-          {target ? (
-            <ModeChoice value={mode} target={target} onValue={setMode} />
-          ) : (
-            <Field label="Name of the dataset" value={name} onValue={setOwnName} required maxLength={255} />
-          )}
-          {sending.state === 'failed' && <Failure error={new Error(sending.message)} />}
-          {sending.state === 'sending' ? (
-            <div class="running">
-              <Progress label="Upload" share={sending.share < 1 ? sending.share : undefined} />
-              <p class="figures" role="status">
-                {sending.share < 1
-                  ? `${formatBytes(sending.share * chosen.file.size)} of ${formatBytes(chosen.file.size)} sent`
-                  : 'Sent. Checking every row and storing them…'}
-              </p>
-              <button type="button" class="button" onClick={() => controller.current?.abort()}>
-                Cancel the upload
-              </button>
-            </div>
-          ) : (
-            <div class="actions">
-              <button
-                type="submit"
-                class="button button-primary"
-                disabled={chosen.problem !== undefined || (!target && name.trim() === '')}
-              >
-                {commitLabel(target, mode)}
-              </button>
-            </div>
-          )}
-        </form>
+      {refusal && <Failure error={new Error(refusal)} />}
+      {chosen && <UploadForm {...destination} chosen={chosen} readWith={readWith} setType={setType} />}
+    </Page>
+  )
+}
+
+function UploadForm(
+  props: Destination &
+    Pick<ReturnType<typeof useChosen>, 'readWith' | 'setType'> & { readonly chosen: Chosen },
+) {
+  const { homes, target, chosen, readWith } = props
+  const [ownName, setOwnName] = useState<string>()
+  const [home, setHome] = useState(String(homes[0]?.id ?? ''))
+  const [mode, setMode] = useState<Mode>('append')
+  const [sending, send, cancel] = useSending()
+  const name = ownName ?? datasetName(chosen.file.name)
+  const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
+  const typed = chosen.kind.format === 'parquet' || chosen.kind.format === 'arrow'
+  const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (isReady) send(chosen, { repositoryId: Number(home) || undefined, target, name: name.trim(), mode })
+  }
+  return (
+    <form class="upload-form" onSubmit={submit}>
+      <HowToRead chosen={chosen} onOptions={readWith} />
+      <Problems problems={chosen.problems} />
+      {chosen.problems.length === 0 && !(chosen.reading && !chosen.preview) && (
+        <PreviewTable
+          preview={chosen.preview}
+          typed={typed}
+          fixed={typed || mode === 'columns' || existing !== undefined}
+          existing={existing}
+          types={chosen.types}
+          onType={props.setType}
+        />
+      )}
+      {chosen.preview && <Reasons preview={chosen.preview} options={chosen.options} onOptions={readWith} />}
+      {target ? (
+        <Choices
+          label="What to do with the existing rows"
+          value={mode}
+          options={modes(target)}
+          onValue={setMode}
+        />
+      ) : (
+        <NewDataset
+          {...{ name, home, homes }}
+          isFixed={props.home !== undefined}
+          onName={setOwnName}
+          onHome={setHome}
+        />
+      )}
+      {sending.state === 'failed' && <Problems problems={sending.problems} />}
+      {sending.state === 'sending' ? (
+        <Running share={sending.share} bytes={chosen.file.size} onCancel={cancel} />
+      ) : (
+        <div class="actions">
+          <Button submit look="primary" disabled={!isReady}>
+            {target ? (mode === 'append' ? 'Add the rows' : 'Replace all rows') : 'Create the dataset'}
+          </Button>
+        </div>
+      )}
+    </form>
+  )
+}
+
+/** What a new dataset is called, and where it belongs, unless the address says that. */
+function NewDataset(props: {
+  readonly name: string
+  readonly home: string
+  readonly homes: readonly Repository[]
+  readonly isFixed: boolean
+  readonly onName: (name: string) => void
+  readonly onHome: (home: string) => void
+}) {
+  return (
+    <div class="line-form">
+      <Field label="Name of the dataset" value={props.name} onValue={props.onName} required maxLength={255} />
+      {!props.isFixed && (
+        <Select
+          label="Repository"
+          value={props.home}
+          options={[
+            ...props.homes.map(({ id, name: label }) => ({ value: String(id), label })),
+            { value: '', label: 'a new private one, “My data”' },
+          ]}
+          onValue={props.onHome}
+        />
       )}
     </div>
   )
 }
 
-function commitLabel(target: Dataset | undefined, mode: Mode): string {
-  if (!target) return 'Create the dataset'
-  return mode === 'append' ? 'Add the rows' : 'Replace all rows'
+function modes(target: Dataset) {
+  const rows = plural(target.rowCount ?? 0, 'row')
+  return [
+    { value: 'append', label: 'Keep them', note: 'the new rows are added after them' },
+    { value: 'replace', label: 'Replace them', note: `the file replaces ${rows}` },
+    { value: 'columns', label: 'Replace columns too', note: 'the file replaces both rows and columns' },
+  ] as const
 }
 
-function ModeChoice(props: {
-  readonly value: Mode
-  readonly target: Dataset
-  readonly onValue: (mode: Mode) => void
-}) {
-  const option = (mode: Mode, label: string, note: string) => (
-    <label class="choice">
-      <input type="radio" name="mode" checked={props.value === mode} onChange={() => props.onValue(mode)} />
-      <span class="choice-label">{label}</span>
-      <span class="choice-note">{note}</span>
-    </label>
-  )
+/** The options that the user can change for this kind of file. */
+function HowToRead(props: { readonly chosen: Chosen } & Pick<Parameters<typeof Reasons>[0], 'onOptions'>) {
+  const { kind, options, sheets } = props.chosen
   return (
-    <fieldset class="choices">
-      <legend>What to do with the existing rows</legend>
-      {option('append', 'Keep them', 'the new rows are added after them')}
-      {option('replace', 'Replace them', `the file replaces ${plural(props.target.rowCount, 'row')}`)}
-      {option('columns', 'Replace columns too', 'the file replaces both rows and columns')}
-    </fieldset>
+    <>
+      {(kind.format === 'csv' || kind.format === 'tsv') && (
+        <DialectControls format={kind.format} options={options} onOptions={props.onOptions} />
+      )}
+      {sheets.length > 1 && (
+        <Select
+          label="Sheet of the workbook"
+          value={options.sheet ?? sheets[0]!}
+          options={sheets}
+          onValue={(sheet) => props.onOptions({ sheet })}
+        />
+      )}
+    </>
   )
 }
 
-interface Commitment {
-  readonly repository: Repository
-  readonly target: Dataset | undefined
-  readonly name: string
-  readonly types: ReadonlyMap<string, ColumnType>
-  readonly mode: Mode
+/** What is wrong with a file: the first thing, and a list of the others. */
+function Problems({ problems }: { readonly problems: readonly string[] }) {
+  const [first, ...others] = problems
+  if (first === undefined) return null
+  return (
+    <Failure error={new Error(first)}>
+      {others.length > 0 && (
+        <ul>
+          {others.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+    </Failure>
+  )
 }
 
-/** Reads the preview of a file with the given settings. */
-async function look(
-  file: File,
-  kind: FileKind,
-  reading: Reading,
-): Promise<Pick<Chosen, 'preview' | 'problem'>> {
-  try {
-    return { preview: await previewFile(file, kind, reading), problem: undefined }
-  } catch (error) {
-    // Only a PreviewError means that the file is wrong. After any other error the server may still be able to read it.
-    const problem = error instanceof PreviewError ? error.message : undefined
-    return { preview: undefined, problem }
-  }
-}
-
-/** Uploads the file. If that fails, a dataset that was created for it is deleted again. */
-async function commit(
-  chosen: Chosen,
-  to: Commitment,
-  signal: AbortSignal,
-  onProgress: (share: number) => void,
-): Promise<Dataset> {
-  // Declare types only if the user has changed one; otherwise the server infers them from the whole file.
-  const declared = (chosen.preview?.columns ?? []).map(({ name, type }) => ({
-    name,
-    type: to.types.get(name) ?? type,
-  }))
-  const columns = to.types.size > 0 ? declared : undefined
-  const dataset =
-    to.target ?? (await api().datasets.create({ name: to.name, repositoryId: to.repository.id, columns }))
-  try {
-    const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
-    const { format, gzip } = chosen.kind
-    const { dialect, sheet } = chosen.reading
-    const upload = {
-      format,
-      body: chosen.file,
-      gzip,
-      options: {
-        ...(dialect && dialectOptions(dialect, format)),
-        ...(sheet !== chosen.sheets[0] && { sheet }),
-        ...(to.mode === 'columns' && { columns: 'replace' }),
-      },
-    }
-    return await datasets[to.mode === 'append' ? 'append' : 'replace'](dataset.id, upload, { signal })
-  } catch (error) {
-    if (!to.target)
-      await api()
-        .datasets.delete(dataset.id)
-        .catch(() => undefined)
-    throw error
-  }
+function Running(props: { readonly share: number; readonly bytes: number; readonly onCancel: () => void }) {
+  const { share, bytes } = props
+  return (
+    <div class="running">
+      <Progress label="Upload" share={share < 1 ? share : undefined} />
+      <p class="figures" role="status">
+        {share < 1
+          ? `${formatBytes(share * bytes)} of ${formatBytes(bytes)} sent`
+          : 'Sent. Checking every row and storing them…'}
+      </p>
+      <Button onClick={props.onCancel}>Cancel the upload</Button>
+    </div>
+  )
 }

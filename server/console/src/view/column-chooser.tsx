@@ -1,127 +1,78 @@
 import { useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { formatCount } from '../format.ts'
-import { Dialog } from '../ui/dialog.tsx'
-import { SearchBox } from '../ui/field.tsx'
-import { Icon } from '../ui/icons.tsx'
+import { Button } from '../ui/button.tsx'
+import { Check, SearchBox } from '../ui/field.tsx'
 import { moved, toggled } from './shown-columns.ts'
 
-/** Finds, hides and reorders the columns of the table. Copies and downloads have the same columns. */
-export function ColumnChooser(props: {
+interface ChooserProps {
   readonly columns: readonly Column[]
   readonly shown: readonly Column[]
   readonly onShown: (shown: readonly Column[]) => void
   /** Scrolls to a column. */
   readonly onGoTo: (column: Column) => void
-  readonly onClose: () => void
-}) {
-  const { columns, shown } = props
+}
+
+/** Finds, hides and reorders the columns of the table. Copies and downloads have the same columns. */
+export function ColumnChooser(props: ChooserProps) {
+  const { columns, shown, onShown } = props
   const [search, setSearch] = useState('')
   const wanted = search.trim().toLowerCase()
   const fits = ({ name, type, description }: Column) =>
     `${name} ${type} ${description}`.toLowerCase().includes(wanted)
   const hidden = columns.filter((column) => !shown.includes(column))
   const found = [...shown, ...hidden].filter(fits)
-  const showOnly = () => {
-    const kept = shown.filter(fits)
-    props.onShown([...kept, ...hidden.filter(fits)])
-  }
+  const isAll = shown.length === columns.length && shown.every((column, at) => column === columns[at])
   return (
-    <Dialog title="Columns" onClose={props.onClose}>
-      <div class="dialog-body">
-        <SearchBox label="Find a column" value={search} onValue={setSearch} />
-        <p class="hint" role="status">
-          {formatCount(shown.length)} of {formatCount(columns.length)} shown
-          {wanted === '' ? '' : `, ${formatCount(found.length)} found`}
-        </p>
-        <ul class="column-list">
-          {found.map((column) => (
-            <ColumnLine
-              key={column.name}
-              column={column}
-              isShown={shown.includes(column)}
-              isLast={shown.length === 1}
-              onToggle={() => props.onShown(toggled(shown, columns, column))}
-              onMove={(step) => props.onShown(moved(shown, column, step))}
-              onGoTo={() => props.onGoTo(column)}
-            />
-          ))}
-        </ul>
-        {found.length === 0 && <p class="hint">No column has “{search}” in its name, type or description.</p>}
-      </div>
-      <footer class="dialog-foot">
-        <button
-          type="button"
-          class="button"
+    <>
+      <SearchBox label="Find a column" value={search} onValue={setSearch} />
+      <p class="hint" role="status">
+        {formatCount(shown.length)} of {formatCount(columns.length)} shown
+        {wanted === '' ? '' : `, ${formatCount(found.length)} found`}
+      </p>
+      <ul class="column-list">
+        {found.map((column) => (
+          <ColumnLine key={column.name} {...props} column={column} />
+        ))}
+      </ul>
+      {found.length === 0 && <p class="hint">No column has “{search}” in its name, type or description.</p>}
+      <div class="actions">
+        <Button
+          look="small"
           disabled={wanted === '' || found.length === 0}
-          onClick={showOnly}
+          onClick={() => onShown([...shown.filter(fits), ...hidden.filter(fits)])}
         >
           Show only these
-        </button>
-        <button
-          type="button"
-          class="button"
-          disabled={shown.length === columns.length && shown.every((column, at) => column === columns[at])}
-          onClick={() => props.onShown(columns)}
-        >
+        </Button>
+        <Button look="small" disabled={isAll} onClick={() => onShown(columns)}>
           Show all
-        </button>
-        <button type="button" class="button button-primary" onClick={props.onClose}>
-          Done
-        </button>
-      </footer>
-    </Dialog>
+        </Button>
+      </div>
+    </>
   )
 }
 
-function ColumnLine(props: {
-  readonly column: Column
-  readonly isShown: boolean
-  readonly isLast: boolean
-  readonly onToggle: () => void
-  readonly onMove: (step: number) => void
-  readonly onGoTo: () => void
-}) {
-  const { column, isShown } = props
+function ColumnLine(props: ChooserProps & { readonly column: Column }) {
+  const { column, columns, shown, onShown } = props
+  const isShown = shown.includes(column)
+  const action = (icon: 'up' | 'down' | 'search', label: string, onClick: () => void) => (
+    <Button look="quiet" icon={icon} label={label} onClick={onClick} />
+  )
   return (
     <li class={isShown ? 'column-line' : 'column-line is-hidden'}>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isShown}
-          // The last visible column can't be hidden.
-          disabled={isShown && props.isLast}
-          onChange={props.onToggle}
-        />
-        <span class="column-line-name">{column.name === '' ? '(no name)' : column.name}</span>
-      </label>
-      <span class="column-line-type">{column.type}</span>
+      <Check
+        checked={isShown}
+        // The last visible column can't be hidden.
+        disabled={isShown && shown.length === 1}
+        onChecked={() => onShown(toggled(shown, columns, column))}
+      >
+        {column.name === '' ? '(no name)' : column.name} <span class="type">{column.type}</span>
+      </Check>
       {isShown && (
         <span class="column-line-actions">
-          <button
-            type="button"
-            class="button button-quiet button-icon"
-            aria-label={`Move ${column.name} to the left`}
-            onClick={() => props.onMove(-1)}
-          >
-            <Icon name="up" />
-          </button>
-          <button
-            type="button"
-            class="button button-quiet button-icon"
-            aria-label={`Move ${column.name} to the right`}
-            onClick={() => props.onMove(1)}
-          >
-            <Icon name="down" />
-          </button>
-          <button
-            type="button"
-            class="button button-quiet button-icon"
-            aria-label={`Go to ${column.name}`}
-            onClick={props.onGoTo}
-          >
-            <Icon name="search" />
-          </button>
+          {action('up', `Move ${column.name} to the left`, () => onShown(moved(shown, column, -1)))}
+          {action('down', `Move ${column.name} to the right`, () => onShown(moved(shown, column, 1)))}
+          {action('search', `Go to ${column.name}`, () => props.onGoTo(column))}
         </span>
       )}
     </li>

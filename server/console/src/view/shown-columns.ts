@@ -1,19 +1,13 @@
 import type { Column } from '../../../client/index.ts'
+import { jsonList } from '../router.ts'
 
 /**
  * Reads which columns an address shows, and in which order. They are encoded as JSON because names may contain any
  * character.
  */
 export function readShown(text: string | undefined, columns: readonly Column[]): readonly Column[] {
-  if (!text) return columns
-  let names: unknown
-  try {
-    names = JSON.parse(text)
-  } catch {
-    return columns
-  }
-  if (!Array.isArray(names)) return columns
-  const shown = [...new Set(names)].flatMap((name) => columns.find((column) => column.name === name) ?? [])
+  const names = new Set(jsonList(text ?? ''))
+  const shown = [...names].flatMap((name) => columns.find((column) => column.name === name) ?? [])
   return shown.length === 0 ? columns : shown
 }
 

@@ -1,11 +1,15 @@
-import type { Column, Question } from '../../../client/index.ts'
+import type { Column, RowsQuery } from '../../../client/index.ts'
 import { pipelineOf } from '../group/result.ts'
-import type { Order } from './order.ts'
+import { type RowsOf, whereOf } from '../rows.ts'
 import { selectOf } from './shown-columns.ts'
 
+export interface Order {
+  readonly column: string
+  readonly descending: boolean
+}
+
 /** What is shown of a dataset. An address contains all of it. */
-export interface View {
-  readonly filter: string
+export interface View extends RowsOf {
   /** The `$apply` that groups and aggregates the matching rows; '' for the rows themselves. */
   readonly apply: string
   readonly order: Order | undefined
@@ -15,11 +19,25 @@ export interface View {
 }
 
 /** The view as query options. */
-export function viewQuestion({ filter, apply, order, columns, shown }: View): Question {
-  const pipeline = pipelineOf(filter, apply)
+export function viewQuery(view: View): RowsQuery {
+  const { apply, order, columns, shown, version } = view
   return {
-    ...(pipeline === undefined ? { filter: filter || undefined } : { apply: pipeline }),
+    ...(apply === '' ? whereOf(view) : { apply: pipelineOf(view, apply), version }),
     orderBy: order && [order],
     select: selectOf(columns, shown),
   }
+}
+
+/** Parses what `sortText` has written. */
+export function parseOrder(text: string): Order | undefined {
+  const match = /^(?:"((?:[^"]|"")+)"|([^\s"]+))(\s+desc)?$/.exec(text.trim())
+  if (!match) return undefined
+  const column = match[1] === undefined ? match[2]! : match[1].replaceAll('""', '"')
+  return { column, descending: match[3] !== undefined }
+}
+
+/** The order after a click on a heading: ascending, then descending, then the original order. */
+export function nextOrder(before: Order | undefined, column: string): Order | undefined {
+  if (before?.column !== column) return { column, descending: false }
+  return before.descending ? undefined : { column, descending: true }
 }

@@ -1,0 +1,193 @@
+import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
+
+/** What the sentence about a failure may name. */
+interface About {
+  /** The provider. */
+  readonly name: string
+  /** The id or the path that was asked for. */
+  readonly subject: string
+  /** Whether that is the id of a series. */
+  readonly isSeries: boolean
+  readonly seconds: number
+  /** What the reader says of it. */
+  readonly what: string
+}
+
+type Row = readonly [code: ConnectorErrorCode, sentence: (about: About) => string]
+
+const nothing = ({ name, subject, isSeries }: About) =>
+  `${name} has no ${isSeries ? 'series' : 'category'} ${quoted(subject)}.`
+const failing = ({ name }: About) => `${name} is failing at the moment. Try again later.`
+const unreachable = ({ name }: About) => `${name} can not be reached. Try again later.`
+const notUnderstoodBy = ({ name }: About) => `The response of ${name} could not be understood.`
+
+/** Why there is no answer, or none that can be read: the code, and the sentence that users read. */
+const FAILURES = {
+  /** The provider has no such thing. The cause is what it sent instead. */
+  'no-results': ['series_not_found', nothing],
+  /** The provider says that the request is wrong, for example a key with too many parts. */
+  refused: ['series_not_found', nothing],
+  /** The id has another form than the one that `what` tells. */
+  malformed: [
+    'invalid_series_id',
+    ({ name, subject, what }) =>
+      `${quoted(subject)} is not a valid series id of ${name}. It must be ${what}.`,
+  ],
+  /** A server could read `what`, a part of the id, as a step out of its path. */
+  unsafe: ['invalid_series_id', ({ name, what }) => `${name}: ${quoted(what)} can not be part of an id.`],
+  'no-time': [
+    'invalid_option',
+    ({ name, subject }) => `${quoted(subject)} is no series: its dataflow at ${name} has no time dimension.`,
+  ],
+  /** The provider has the series, but does not tell what it was on the day that was asked for. */
+  'no-history': [
+    'series_not_found',
+    ({ name, subject }) =>
+      `${name} has no figures of ${quoted(subject)} as they were on that day. Ask for a later asOf, or leave it out.`,
+  ],
+  /** `what` is the page where a key is had. */
+  'no-key': [
+    'key_required',
+    ({ name, what }) => `${name} needs a key of your own${what && `, which you get at ${what}`}.`,
+  ],
+  'bad-key': ['key_rejected', ({ name }) => `${name} does not accept the key.`],
+  /** A limit that the provider reports in the body of its answer. */
+  limited: [
+    'provider_limit',
+    ({ name, seconds }) => `The request limit of ${name} has been reached. Try again in ${seconds} s.`,
+  ],
+  /** A status of 429. */
+  'too-many': [
+    'provider_limit',
+    ({ name, seconds }) => `${name} refuses further requests for now. Try again in ${seconds} s.`,
+  ],
+  /** A status of 503 with the time of the next attempt. */
+  pausing: ['provider_down', ({ name, seconds }) => `${name} asks to be left alone for ${seconds} s.`],
+  /** The breaker is open. */
+  resting: [
+    'provider_down',
+    ({ name, seconds }) => `${name} has failed several times in a row and is not asked for ${seconds} s.`,
+  ],
+  crowded: ['provider_slow', ({ name }) => `${name} is slow, and too many requests are waiting for it.`],
+  /** The request never left. */
+  unconnected: ['provider_down', unreachable],
+  /** The connection ended early. */
+  cut: ['provider_down', unreachable],
+  slow: [
+    'provider_slow',
+    ({ name }) => `${name} did not answer in time. Try again later, or ask for less with start and end.`,
+  ],
+  /** A status of 500 or more, or a body that says the same. */
+  failing: ['provider_down', failing],
+  /** An SDMX message says that the service fails, or denies access to everybody. */
+  unavailable: ['provider_down', failing],
+  /** A firewall, or a service that takes no keys, denies access. */
+  rejecting: [
+    'provider_down',
+    ({ name }) => `${name} is rejecting our requests at the moment. Try again later.`,
+  ],
+  /** The answer is over our limit, or over that of the provider. */
+  oversized: [
+    'answer_too_large',
+    ({ name }) => `The response of ${name} is too large. Ask for less with start and end.`,
+  ],
+  /** An SDMX message says that the answer would be too large. */
+  'too-large': [
+    'answer_too_large',
+    ({ name, subject }) =>
+      `The response of ${name} for ${quoted(subject)} is too large. Ask for less with start and end, or choose a narrower path.`,
+  ],
+  /** The provider redirects away from the configured address. */
+  redirected: ['not_understood', notUnderstoodBy],
+  /** The bytes can't be decoded. */
+  garbled: ['not_understood', notUnderstoodBy],
+  /** The body is not what the reader expects. */
+  unreadable: ['not_understood', notUnderstoodBy],
+} as const satisfies Record<string, Row>
+
+export type FailureKind = keyof typeof FAILURES
+
+interface FailureOptions {
+  readonly what?: string
+  /** What was asked for, if it is not the id or the path of the call. */
+  readonly subject?: string
+  /** After which a new attempt makes sense. */
+  readonly seconds?: number
+  readonly cause?: unknown
+}
+
+/** How long to wait if a provider says that its limit is reached, but not for how long. */
+const PAUSE_SECONDS = 60
+
+/**
+ * Thrown by what asks a provider or reads its answer. That knows neither the provider's name nor what was asked for;
+ * `explained` adds both. The message is for the log.
+ */
+export class Failure extends ConnectorError {
+  readonly kind: FailureKind
+  readonly options: FailureOptions
+
+  constructor(kind: FailureKind, options: FailureOptions = {}) {
+    const retryAfter = options.seconds ?? (kind === 'limited' ? PAUSE_SECONDS : undefined)
+    super(FAILURES[kind][0], options.what ?? kind, { retryAfter, cause: options.cause })
+    this.kind = kind
+    this.options = options
+  }
+}
+
+/** The provider has no such thing. `cause` is what it sent instead. */
+export function absent(cause?: unknown): Failure {
+  return new Failure('no-results', { cause })
+}
+
+/** `what` completes 'It must be …'. */
+export function malformed(what: string): Failure {
+  return new Failure('malformed', { what })
+}
+
+/** The body is not what the reader expects; `what` says what it is. */
+export function notUnderstood(what: string, cause?: unknown): Failure {
+  return new Failure('unreadable', { what, cause })
+}
+
+/** Mistakes of the user, of which only a cause that is given is logged. */
+const OF_USERS: readonly FailureKind[] = [
+  'no-results',
+  'refused',
+  'malformed',
+  'unsafe',
+  'no-time',
+  'no-history',
+]
+/** Failures that a valid key of the user's own would prevent. */
+const OF_KEYS: readonly FailureKind[] = ['no-key', 'bad-key']
+
+/** The provider of a failure, and what was asked of it. */
+export interface Asked {
+  readonly provider: { readonly slug: string; readonly name: string }
+  /** An id or a path; undefined for a call that has neither. */
+  readonly subject?: string | undefined
+  readonly isSeries?: boolean
+}
+
+/** The error that a user reads. `described` makes a text for the log. */
+export function explained(
+  failure: Failure,
+  asked: Asked,
+  described: (cause: unknown) => string,
+): ConnectorError {
+  const { provider, isSeries = false } = asked
+  const { what = '', subject = asked.subject ?? '', cause } = failure.options
+  // The root of a provider is there: then its answer is odd.
+  const kind = failure.kind === 'no-results' && subject === '' ? 'unreadable' : failure.kind
+  const [code, sentence]: Row = FAILURES[kind]
+  const isPath = code === 'series_not_found' && !isSeries
+  const about = { name: provider.name, subject, isSeries, seconds: failure.retryAfter ?? 0, what }
+  const shown = OF_USERS.includes(kind) ? cause : failure
+  return new ConnectorError(isPath ? 'path_not_found' : code, sentence(about), {
+    provider: provider.slug,
+    retryAfter: failure.retryAfter,
+    remedy: OF_KEYS.includes(kind) ? 'own-key' : undefined,
+    ...(shown !== undefined && { cause: described(shown) }),
+  })
+}

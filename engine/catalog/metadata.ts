@@ -1,0 +1,61 @@
+import { invalidOption } from '../errors.ts'
+
+/** What people have written down about a dataset, besides its name and description. */
+export interface Metadata {
+  readonly title?: string
+  /** An SPDX id or expression, such as `CC-BY-4.0`, or a URL. */
+  readonly license?: string
+  readonly source?: string
+  readonly creator?: string
+  readonly keywords?: readonly string[]
+  readonly citation?: string
+}
+
+/** Fields to change; null removes one. */
+export type MetadataChanges = { readonly [Name in keyof Metadata]?: Metadata[Name] | null }
+
+/** The most characters of each field; of `keywords`, those of each. */
+export const LONGEST_METADATA = {
+  title: 300,
+  license: 1_000,
+  source: 2_000,
+  creator: 1_000,
+  keywords: 100,
+  citation: 5_000,
+} as const satisfies Record<keyof Metadata, number>
+
+const MOST_KEYWORDS = 50
+const LICENSE = /^(https?:\/\/\S+|[A-Za-z0-9.+() -]+)$/
+
+/**
+ * The metadata with some fields changed.
+ * @throws EngineError `invalid_option`
+ */
+export function changedMetadata(old: Metadata, changes: MetadataChanges): Metadata {
+  const all: [string, unknown][] = Object.keys(LONGEST_METADATA).map((name) => {
+    const value = changes[name as keyof Metadata]
+    return [name, value === undefined ? old[name as keyof Metadata] : checked(name as keyof Metadata, value)]
+  })
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+}
+
+function checked(name: keyof Metadata, value: unknown): unknown {
+  if (value === null) return undefined
+  const texts: unknown[] = name === 'keywords' && Array.isArray(value) ? value : [value]
+  const longest = LONGEST_METADATA[name]
+  const isText = (one: unknown) =>
+    typeof one === 'string' && one.trim() !== '' && one.length <= longest && !/\p{Surrogate}/u.test(one)
+  if (
+    (name === 'keywords') !== Array.isArray(value) ||
+    texts.length > MOST_KEYWORDS ||
+    !texts.every(isText)
+  ) {
+    const wanted = `text of 1 to ${longest} characters that is not blank`
+    const what = name === 'keywords' ? `a list of at most ${MOST_KEYWORDS} keywords, each ${wanted}` : wanted
+    throw invalidOption(`${name} must be ${what}.`)
+  }
+  if (name === 'license' && !LICENSE.test(value as string)) {
+    throw invalidOption('license must be an SPDX id such as CC-BY-4.0, or a URL.')
+  }
+  return texts.length === 0 ? undefined : value
+}

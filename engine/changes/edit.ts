@@ -1,0 +1,110 @@
+import type { Part, Version } from '../catalog/records.ts'
+import { EngineError, invalidOption } from '../errors.ts'
+import { Aliases, Building, compileFilter, readPipeline } from '../filter/index.ts'
+import type { QueryOptions } from '../plan/options.ts'
+import { physicalColumns } from '../plan/plan.ts'
+import { mayMatch } from '../plan/prune.ts'
+import { inlineValue } from '../plan/statements.ts'
+import { type Cell, inlineContext } from '../relation.ts'
+import type { EditPlan } from '../store/edits.ts'
+import { widens } from '../types/columns.ts'
+import { type Column, decimalParts } from '../types/index.ts'
+
+/** Which rows to change: all that match a filter. */
+export type EditedFilter = Pick<QueryOptions, 'filter' | 'aliases'>
+
+/** New values by the names of columns. Text that begins with `=` is an expression as in `$compute`. */
+export type NewValues = Readonly<Record<string, Cell>>
+
+/**
+ * Plans a change of the rows that match a filter: to delete them, or to set columns of them.
+ * @throws EngineError `invalid_option` without a filter; what is wrong with the filter or a value
+ */
+export function planEdit(
+  { columns, key }: Version,
+  { filter, aliases }: EditedFilter,
+  values?: NewValues,
+): EditPlan {
+  if (filter === undefined) {
+    throw invalidOption('$filter is missing: it says which rows change. For all rows, write $filter=true.')
+  }
+  const moment = new Date()
+  const now = () => moment
+  const known = new Aliases(aliases)
+  const { tree, sql, parameters } = compileFilter(filter, physicalColumns(columns), { aliases: known, now })
+  const set = values && setColumns(columns, key, values, new Building({ now, aliases: known }))
+  known.requireAllUsed()
+  return {
+    mayHold: (part: Part) => mayMatch(tree, part),
+    wanted: { where: sql, parameters },
+    ...(set && { set }),
+  }
+}
+
+function setColumns(
+  columns: readonly Column[],
+  key: readonly string[],
+  values: NewValues,
+  building: Building,
+) {
+  const given = Object.entries(values)
+  if (given.length === 0) throw invalidOption('No column is set: send {"column": value}.')
+  const sql: Record<number, string> = {}
+  for (const [name, value] of given) {
+    const index = columns.findIndex((column) => column.name === name)
+    if (index < 0)
+      throw new EngineError('invalid_columns', `The dataset has no column ${JSON.stringify(name)}.`)
+    if (key.includes(name)) {
+      throw new EngineError(
+        'column_conflict',
+        `Column ${JSON.stringify(name)} is a part of the key; delete the rows and add others.`,
+      )
+    }
+    const column = columns[index]!
+    sql[index] =
+      typeof value === 'string' && value.startsWith('=')
+        ? expressionSql(value.slice(1), column, columns, building)
+        : literalSql(value, column, building)
+  }
+  return { sql, parameters: building.parameters }
+}
+
+function expressionSql(text: string, column: Column, columns: readonly Column[], building: Building): string {
+  const taken = new Set(columns.map(({ name }) => name))
+  let name = 'value'
+  while (taken.has(name)) name += '_'
+  const { steps } = readPipeline({ compute: `${text} as ${name}` }, physicalColumns(columns), building)
+  const added = steps.flatMap((step) => (step.kind === 'compute' ? step.added : []))
+  const [one] = added
+  if (!one || added.length > 1)
+    throw invalidOption(`Column ${JSON.stringify(column.name)}: after = there is one expression.`)
+  if (!fits(one.type, column.type)) {
+    throw new EngineError(
+      'filter_type_error',
+      `Column ${JSON.stringify(column.name)} is ${column.type}; the expression gives ${one.type}. Write cast(…) or round(…) around it.`,
+    )
+  }
+  return one.value
+}
+
+/** Whether a value of a type can be stored in a column without losing more than digits after the decimal point. */
+function fits(from: Column['type'], to: Column['type']): boolean {
+  if (from === to || (to !== 'string' && widens(from, to))) return true
+  const isNumber = (type: Column['type']) => type === 'integer' || decimalParts(type) !== undefined
+  return isNumber(from) && (to === 'double' || decimalParts(to) !== undefined)
+}
+
+function literalSql(value: Cell, column: Column, building: Building): string {
+  if (typeof value === 'object' && value !== null && !(value instanceof Uint8Array)) {
+    return literalSql(JSON.stringify(value), column, building)
+  }
+  try {
+    const { source } = inlineContext([column], [[value]])
+    const scan = source.scan(0, 1)
+    const [[text]] = JSON.parse(scan.kind === 'inline' ? scan.json : '[[null]]') as [[string | null]]
+    return text === null ? 'NULL' : inlineValue(column.type, building.parameter(text))
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    throw invalidOption(error.message.replace(/^Row 1, c/, 'C'))
+  }
+}

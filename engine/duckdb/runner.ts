@@ -1,0 +1,84 @@
+import type { Statement } from '../types/index.ts'
+import type { Arena, Batch } from './batch.ts'
+import type { InstanceOptions } from './instance.ts'
+
+/** Users' queries run here, so `allowedDirectories` is required: DuckDB must only read the folders of the rows. */
+export type RunnerOptions = InstanceOptions & Required<Pick<InstanceOptions, 'allowedDirectories'>>
+
+export interface StartOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Average bytes of a row. */
+  readonly rowBytes?: number
+  /** Whether rows come straight from the scan, without a filter or a sort, so that fetching them never takes long. */
+  readonly steady?: boolean
+  /** Whether all rows easily fit in memory. Then `start` waits for all of them, which takes fewer calls. */
+  readonly whole?: boolean
+  /** Asked first. */
+  readonly delegate?: Delegate | undefined
+}
+
+/** Runs a statement in another database. Gives undefined if it could not, and DuckDB is to run it after all. */
+export type Delegate = (
+  columns: Statement['columns'],
+  signal: AbortSignal | undefined,
+) => Promise<Cursor | undefined>
+
+/** The address of a result, with which a worker can fetch chunks by itself. */
+export interface Handle {
+  readonly result: bigint
+}
+
+/** What a worker has fetched. */
+export interface Fetched {
+  readonly rows: number
+  /** Whether the result is at its end. */
+  readonly ended: boolean
+}
+
+/** Runs statements. */
+export interface Runner {
+  /** Statements that have been started and not closed. */
+  readonly open: number
+  /** How many were started at all. */
+  readonly started: number
+  /** Runs a statement until its first rows are there. The caller closes the cursor. */
+  start(statement: Statement, options: StartOptions): Promise<Cursor>
+  close(): Promise<void>
+}
+
+/** A DuckDB instance. */
+export interface DuckRunner extends Runner {
+  /** Whether statements can name files by addresses below that of `http`. */
+  readonly readsHttp: boolean
+}
+
+/** A running statement. */
+export interface Cursor {
+  /**
+   * The next rows in order, undefined after the last. One call at a time. The caller must either decode the chunk, here
+   * or in a worker, or discard it, and only once.
+   */
+  fetch(): Promise<Chunk | undefined>
+  /** Set if a worker may fetch the next rows; `fetch` must not be called meanwhile. */
+  handle(): Handle | undefined
+  /** Leaves a chunk its first `rows` rows, and gives the others as another chunk. Not every cursor can do this. */
+  cut?(chunk: Chunk, rows: number): Chunk
+  /** Finds out why a fetch in a worker failed; `error` is what the worker reported. */
+  trueError?(error: unknown): Promise<unknown>
+  /** Reads a chunk in this thread. With a `reused` arena, the batch is valid only until the next one is read. */
+  decode(chunk: Chunk, arena: Arena): Batch
+  discard(chunk: Chunk): void
+  /** Makes the running call and all later ones reject with `cancelled`. */
+  interrupt(): void
+  /** Interrupts the running call and frees everything. All chunks must be decoded or discarded. May be called twice. */
+  close(): Promise<void>
+}
+
+/** Rows in DuckDB's memory, with the address that a worker needs, or already decoded. */
+export type Chunk = NativeChunk | { readonly kind: 'batch'; readonly rows: number; readonly batch: Batch }
+
+export interface NativeChunk {
+  readonly kind: 'native'
+  readonly rows: number
+  readonly address: bigint
+}

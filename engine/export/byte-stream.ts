@@ -1,0 +1,135 @@
+import { cancelled } from '../duckdb/errors.ts'
+
+/** What belongs to the bytes of a stream. */
+export interface StreamFacts {
+  readonly rows: () => number
+  readonly size?: number | undefined
+  readonly coding?: 'gzip' | undefined
+  readonly matches?: Promise<number | undefined> | undefined
+  readonly recycle?: ((bytes: Uint8Array) => void) | undefined
+  /** Ends what produces the bytes, so that a waiting call for the next of them rejects. */
+  readonly close?: (() => Promise<void>) | undefined
+}
+
+/** What the rows of a stream are read from. */
+export interface Guard extends Disposable {
+  /** Settles when it is known that what is read is as it was written; undefined where that is known. */
+  readonly whole: Promise<void> | undefined
+  /** The error as users see it. */
+  explain(error: unknown): unknown
+}
+
+const UNKNOWN = Promise.resolve(undefined)
+
+/**
+ * Bytes in order. The reader pulls them: no more than some buffers are produced ahead. They can be read once. Leaving a
+ * loop over the stream closes it.
+ */
+export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
+  readonly #chunks: AsyncGenerator<Uint8Array, void, undefined>
+  readonly #facts: StreamFacts
+  #ended = false
+  #closing: Promise<void> | undefined
+
+  constructor(chunks: AsyncGenerator<Uint8Array, void, undefined>, facts: StreamFacts) {
+    this.#chunks = chunks
+    this.#facts = facts
+  }
+
+  /** Rows in the bytes handed out so far. */
+  rows(): number {
+    return this.#facts.rows()
+  }
+
+  /** How many bytes there are in all, if that is known before the first of them. */
+  get size(): number | undefined {
+    return this.#facts.size
+  }
+
+  /** How the bytes are compressed, if compression was asked for and the format has none of its own. */
+  get coding(): 'gzip' | undefined {
+    return this.#facts.coding
+  }
+
+  /**
+   * How many rows match the filter, before `top`, `last` and `skip`. Undefined if that is not known without reading
+   * more, unless it was asked for (`counted`).
+   */
+  get matches(): Promise<number | undefined> {
+    return this.#facts.matches ?? UNKNOWN
+  }
+
+  /**
+   * The reader calls this, once per handed-out array, when it no longer needs the bytes: their memory is then written
+   * to again. The call is optional; it makes exports of many megabytes quicker.
+   */
+  recycle(bytes: Uint8Array): void {
+    this.#facts.recycle?.(bytes)
+  }
+
+  /** The same bytes with other facts, and with the guard of what they are read from, which is disposed with them. */
+  guarded(guard: Guard, facts: Pick<StreamFacts, 'matches'>): ByteStream {
+    const close = async () => {
+      await this[Symbol.asyncDispose]()
+      guard[Symbol.dispose]()
+    }
+    return new ByteStream(guarded(this, guard), { ...this.#facts, ...facts, close })
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, void, undefined> {
+    return {
+      next: async () => {
+        // The end of a stream that was closed before must not look like the end of its bytes.
+        if (this.#closing && !this.#ended) throw cancelled(undefined)
+        try {
+          const result = await this.#chunks.next()
+          this.#ended = result.done === true
+          if (result.done) await this[Symbol.asyncDispose]()
+          return result
+        } catch (error) {
+          await this[Symbol.asyncDispose]()
+          throw error
+        }
+      },
+      return: async () => {
+        await this[Symbol.asyncDispose]()
+        return { done: true, value: undefined }
+      },
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    await this.#facts.close?.()
+    await this.#chunks.return()
+  }
+}
+
+/**
+ * The same items, and errors as users see them. If there is something to wait for, the last item is given when that
+ * has resolved, and not if it rejects.
+ */
+export async function* guarded<Item>(
+  items: AsyncIterable<Item>,
+  guard: Guard,
+): AsyncGenerator<Item, void, undefined> {
+  const { whole } = guard
+  try {
+    if (!whole) return yield* items
+    const held: Item[] = []
+    for await (const item of items) {
+      held.push(item)
+      if (held.length > 1) yield held.shift()!
+    }
+    await whole
+    yield* held
+  } catch (error) {
+    throw guard.explain(error)
+  } finally {
+    guard[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,158 @@
+import { type Copies, copies } from '../plan/copies.ts'
+import type { Plan } from '../plan/plan.ts'
+import { hasPositions } from '../plan/statements.ts'
+import { withoutRowNumbers } from '../plan/view.ts'
+import type { Format } from '../types/index.ts'
+import type { EncodeOptions, RowNumbers } from './formats/encoder.ts'
+
+/** The form in which a query's rows are wanted. */
+export type Wish = Format | 'rows' | 'batches'
+
+export interface ChooseOptions {
+  /** How many rows match the filter, if that was found before. */
+  readonly matches?: number | undefined
+  /** Whether the next page will probably be read as well. */
+  readonly paged?: boolean | undefined
+  /** How a Parquet file is encoded, if that matters. */
+  readonly encoding?: EncodeOptions['encoding']
+  /** Whether another database may answer. */
+  readonly remote?: boolean | undefined
+}
+
+interface Reads {
+  /** What is read. Its window or its columns may differ from those of the query. */
+  readonly plan: Plan
+  /** Whether parts may be read by ranges, or must be there as files. */
+  readonly ranges: boolean
+  /** Whether another database is asked first, if it pays. */
+  readonly remote: boolean
+  /** Whether a first statement finds where the rows are, by the columns of the filter and of the order alone. */
+  readonly located: boolean
+}
+
+/** How a query is run, as data. */
+export type Way =
+  /** There are no columns. */
+  | { readonly kind: 'nothing' }
+  /** The matching rows are counted. */
+  | (Reads & { readonly kind: 'count' })
+  /** Few rows, which are fetched completely before they are written. */
+  | (Reads & Writes & { readonly kind: 'few'; readonly counting: Counting | undefined })
+  /** Many rows, which are fetched while they are written. */
+  | (Reads & Writes & { readonly kind: 'stream'; readonly paged: boolean })
+  /** Pages of stored files, copied. Where that is not possible, DuckDB writes a file, as for `parquet`. */
+  | (Reads & { readonly kind: 'copied'; readonly copies: Copies })
+  /** A file that DuckDB writes. */
+  | (Reads & { readonly kind: 'parquet' })
+
+interface Writes {
+  /** Columns that the encoder counts instead of reading them. */
+  readonly numbers: RowNumbers | undefined
+}
+
+/**
+ * The plan looks for some rows more than are wanted. If it finds fewer than it looks for, their number is that of all
+ * rows that match.
+ */
+interface Counting {
+  /** How many rows are wanted. */
+  readonly wanted: number
+}
+
+/** The most rows, and the most bytes, that are produced in one go: about what a page of a table takes. */
+const FEW_ROWS = 1_000
+const FEW_BYTES = 256 << 10
+
+/** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */
+const LOOK_AHEAD = 32
+
+export type ReadingWay = Exclude<Way, { kind: 'nothing' }>
+
+/** Decides how a query is run. Nothing else does. */
+export function choose(
+  plan: Plan,
+  wish: Wish,
+  { matches, paged = false, encoding, remote = false }: ChooseOptions = {},
+): Way {
+  const located = plan.order.length > 0 && !remote && hasPositions(plan)
+  const reads = { plan, ranges: !paged, remote, located }
+  // Files are copied, and the rows of a workbook are read twice.
+  const files = { ...reads, ranges: false, remote: false }
+  if (plan.columns.length === 0) return { kind: 'nothing' }
+  if (wish === 'parquet') {
+    const copied = encoding === undefined ? copies(plan) : undefined
+    return copied ? { ...files, kind: 'copied', copies: copied } : { ...files, kind: 'parquet' }
+  }
+  if (wish === 'batches') return { ...reads, kind: 'stream', numbers: undefined, paged: false }
+  const wanted = mostRows(plan)
+  if (wish !== 'rows' && wish !== 'xlsx' && matches === undefined && mayCount(plan, wanted)) {
+    const wider = { ...plan, window: { skip: plan.window.skip, top: wanted + LOOK_AHEAD } }
+    // All columns of a small table are read sooner than a second statement is planned.
+    const located = !remote && !isFew(plan.most, plan) && hasPositions(wider)
+    return {
+      plan: wider,
+      ranges: true,
+      remote,
+      located,
+      kind: 'few',
+      numbers: undefined,
+      counting: { wanted },
+    }
+  }
+  const numbered = wish === 'json' ? withoutRowNumbers(plan) : undefined
+  const read = numbered ? { ...files, plan: numbered.plan } : wish === 'xlsx' ? files : reads
+  const numbers = numbered?.numbers
+  if (isFew(wanted, plan)) return { ...read, kind: 'few', numbers, counting: undefined }
+  return { ...read, kind: 'stream', numbers, paged }
+}
+
+/** How the matching rows are counted. */
+export function chooseCount(plan: Plan, remote: boolean): ReadingWay {
+  return { kind: 'count', plan, ranges: true, remote, located: false }
+}
+
+/** Whether few of the first rows are wanted, and the number of all matching rows is not known. */
+function mayCount(plan: Plan, wanted: number): boolean {
+  const { filter, matches, window } = plan
+  if (!filter || matches !== undefined || window.last !== undefined) return false
+  return isFew(wanted + LOOK_AHEAD, plan)
+}
+
+/** Whether so many rows are small enough to be produced in one go; false if their number is not known. */
+function isFew(rows: number | undefined, { rowBytes }: Plan): boolean {
+  return rows !== undefined && rows <= FEW_ROWS && rows * rowBytes <= FEW_BYTES
+}
+
+/** The result can't have more rows than this. */
+function mostRows({ result, window, most = Number.POSITIVE_INFINITY }: Plan): number {
+  return result ?? Math.min(window.top ?? window.last ?? most, most)
+}
+
+/** A way as a sentence. */
+export function inWords(way: Way): string {
+  switch (way.kind) {
+    case 'nothing':
+      return 'There are no columns, so nothing is read.'
+    case 'count':
+      return 'The matching rows are counted.'
+    case 'few': {
+      const how = 'Few rows are fetched at once and written in one piece'
+      const counted = way.counting ? `, and counted along if at most ${LOOK_AHEAD - 1} more match` : ''
+      return `${how}${counted}${foundFirst(way)}.`
+    }
+    case 'stream': {
+      const paged = way.paged ? ', and the statement waits for the next page' : ''
+      return `Rows are written while they are fetched${paged}${foundFirst(way)}.`
+    }
+    case 'copied':
+      return 'Compressed pages of the stored files are copied if their layouts agree; otherwise DuckDB writes the file.'
+    case 'parquet':
+      return 'DuckDB writes the file.'
+    default:
+      return way satisfies never
+  }
+}
+
+function foundFirst({ located }: Reads): string {
+  return located ? ', after a first statement has found where they are' : ''
+}

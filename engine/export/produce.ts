@@ -1,0 +1,64 @@
+import { EngineError } from '../errors.ts'
+import type { Page } from '../plan/page.ts'
+import type { Run } from '../reading/prepare.ts'
+import type { Format } from '../types/index.ts'
+import type { ByteStream } from './byte-stream.ts'
+import type { Way } from './choose.ts'
+import { type EncodeOptions, encodeOptions } from './formats/encoder.ts'
+import type { EncodedFormat } from './formats/index.ts'
+
+interface ProduceOptions extends EncodeOptions {
+  /** The window as a page of a statement that goes on. */
+  readonly page?: Page | undefined
+}
+
+/** Bytes, and how many rows the statement gave, if that is known before they are read. */
+interface Produced {
+  readonly stream: ByteStream
+  readonly found?: number
+}
+
+/** Produces bytes in the way that was chosen. Resolves when the first of them are there. */
+export async function produce(run: Run, format: Format, options: ProduceOptions): Promise<Produced> {
+  const { way, executor, statement, start, reading } = run
+  if (format === 'parquet') {
+    const copied = way.kind === 'copied' && (await executor.copied(way.copies, start))
+    return { stream: copied || (await executor.parquet(statement, { ...start, encoding: options.encoding })) }
+  }
+  if (format === 'xlsx') await checkSheet(run, options)
+  if (way.kind === 'few') return few(run, way, format, options)
+  const page = options.page && { ...options.page, hold: () => reading.hold() }
+  return { stream: await executor.stream(statement, format, { ...start, ...encodingOf(way, options), page }) }
+}
+
+/** @throws EngineError `not_representable` */
+async function checkSheet(
+  { executor, statement, start: { signal } }: Run,
+  { overlong }: EncodeOptions,
+): Promise<void> {
+  const { xlsxProblem } = await import('./formats/xlsx/problem.ts')
+  const problem = await xlsxProblem(executor, statement, { signal, overlong })
+  if (problem) throw new EngineError('not_representable', problem)
+}
+
+async function few(
+  { executor, statement, start, located, reading }: Run,
+  way: Extract<Way, { kind: 'few' }>,
+  format: EncodedFormat,
+  options: EncodeOptions,
+): Promise<Produced> {
+  const most = way.counting?.wanted
+  const { stream, found } = await executor.few(statement, format, {
+    ...start,
+    ...encodingOf(way, options),
+    most,
+  })
+  // A number is remembered only if it is that of the rows that were written.
+  await reading.whole
+  return { stream, found: located ?? found }
+}
+
+function encodingOf(way: Run['way'], options: EncodeOptions): EncodeOptions {
+  const numbers = 'numbers' in way ? way.numbers : undefined
+  return { ...encodeOptions(options), ...(numbers && { numbers }) }
+}

@@ -1,0 +1,177 @@
+import { Rules } from './rules.ts'
+import {
+  Alias,
+  Colon,
+  Comma,
+  In,
+  Infix,
+  isA,
+  Keyword,
+  LBracket,
+  Literal,
+  LParen,
+  Minus,
+  Name,
+  Not,
+  QuotedName,
+  RBracket,
+  RParen,
+  Slash,
+  type Token,
+  TypeName,
+  Word,
+} from './tokens.ts'
+import type { Argument, List, Syntax } from './tree.ts'
+
+/**
+ * The grammar of section 5.1.1, as a flat sequence of operands and the operators between them. Like the standard's ABNF
+ * it has no precedence; `build.ts` makes the tree with the precedence in the table of operators. Because the sequence
+ * is flat, a chain of any length takes no stack; only parentheses and calls do.
+ */
+export class ExpressionRules extends Rules {
+  /** `a eq 1 and b gt 2` */
+  readonly expression = this.RULE('expression', (): Syntax => {
+    const operands = [this.SUBRULE(this.operand)]
+    const operators: Token[] = []
+    this.MANY(() => {
+      operators.push(this.CONSUME(Infix))
+      operands.push(this.SUBRULE2(this.operand))
+    })
+    return this.build.chain(operands, operators)
+  })
+
+  /** `not -x in (1, 2)`: prefixes are outermost, because `in` binds more tightly. */
+  readonly operand = this.RULE('operand', (): Syntax => {
+    const prefixes: Token[] = []
+    this.MANY({
+      GATE: () => this.#isPrefix(),
+      DEF: () => prefixes.push(this.#prefix()),
+    })
+    let operand = this.#primary()
+    this.MANY2(() => {
+      const operator = this.CONSUME(In)
+      const list = this.SUBRULE(this.list)
+      operand = this.build.membership(operand, operator, list)
+    })
+    return this.build.prefixed(prefixes, operand)
+  })
+
+  #prefix(): Token {
+    return this.OR([{ ALT: () => this.CONSUME(Minus) }, { ALT: () => this.CONSUME(Not) }])
+  }
+
+  #primary(): Syntax {
+    return this.OR2([
+      { GATE: () => this.#isCall(), ALT: () => this.SUBRULE(this.call) },
+      { ALT: () => this.SUBRULE(this.path) },
+      { ALT: () => this.build.literal(this.CONSUME(Literal)) },
+      { ALT: () => this.build.alias(this.CONSUME(Alias)) },
+      { ALT: () => this.build.type(this.CONSUME(TypeName)) },
+      { ALT: () => this.SUBRULE(this.parenthesised) },
+    ])
+  }
+
+  readonly parenthesised = this.RULE('parenthesised', (): Syntax => {
+    const open = this.CONSUME(LParen)
+    const inner = this.SUBRULE(this.expression)
+    const close = this.CONSUME(RParen)
+    return this.build.parenthesised(open, inner, close)
+  })
+
+  /** `Name`, `"Unit price"`, and into JSON: `Doc/items/0/"unit price"` */
+  readonly path = this.RULE('path', (): Syntax => {
+    const name = this.CONSUME(Name)
+    const segments: Token[] = []
+    this.MANY(() => {
+      this.CONSUME(Slash)
+      segments.push(this.OR([{ ALT: () => this.CONSUME2(Name) }, { ALT: () => this.CONSUME(Literal) }]))
+    })
+    return this.build.path(name, segments)
+  })
+
+  /** `substring(Name, 1)`, `case(a: 1, b: 2)` */
+  readonly call = this.RULE('call', (): Syntax => {
+    const name = this.CONSUME(Word)
+    this.CONSUME(LParen)
+    const args: Argument[] = []
+    this.MANY_SEP({ SEP: Comma, DEF: () => args.push(this.SUBRULE(this.argument)) })
+    const close = this.CONSUME(RParen)
+    return this.build.call(name, args, close)
+  })
+
+  readonly argument = this.RULE('argument', (): Argument => {
+    const value = this.SUBRULE(this.expression)
+    const result = this.OPTION(() => {
+      this.CONSUME(Colon)
+      return this.SUBRULE2(this.expression)
+    })
+    return [value, result] as const
+  })
+
+  /** The list after `in`. */
+  readonly list = this.RULE(
+    'list',
+    (): List =>
+      this.OR([
+        {
+          ALT: () => {
+            this.CONSUME(LParen)
+            const items = this.SUBRULE(this.items)
+            return { items, end: this.CONSUME(RParen).startOffset + 1 }
+          },
+        },
+        {
+          ALT: () => {
+            this.CONSUME(LBracket)
+            const items = this.SUBRULE2(this.items)
+            return { items, end: this.CONSUME(RBracket).startOffset + 1 }
+          },
+        },
+        { ALT: () => this.build.aliasedList(this.CONSUME(Alias)) },
+      ]),
+  )
+
+  /** Items may be names, so that a later check can refuse them with a helpful message. */
+  readonly items = this.RULE('items', (): readonly Syntax[] => {
+    const items: Syntax[] = []
+    const item = () =>
+      this.OR([
+        { ALT: () => this.build.literal(this.CONSUME(Literal)) },
+        { ALT: () => this.build.alias(this.CONSUME(Alias)) },
+        { ALT: () => this.build.path(this.CONSUME(Name), []) },
+      ])
+    this.MANY_SEP({ SEP: Comma, DEF: () => items.push(item()) })
+    return items
+  })
+
+  /** A name before a parenthesis is the name of a function, except `not`, which is the operator. */
+  #isCall(): boolean {
+    return this.LA(2).tokenType === LParen && this.LA(1).tokenType !== Not
+  }
+
+  /**
+   * Whether a prefix comes next. `not` is a column where an operator that has a right operand follows it.
+   */
+  #isPrefix(): boolean {
+    const { tokenType } = this.LA(1)
+    if (tokenType === Minus) return true
+    if (tokenType !== Not) return false
+    const next = this.LA(2)
+    if (next.tokenType !== In && !isA(next, Infix)) return startsOperand(next)
+    const after = this.LA(3)
+    return !(
+      after.tokenType === LParen ||
+      after.tokenType === Minus ||
+      after.tokenType === QuotedName ||
+      after.tokenType === Word ||
+      isA(after, Keyword) ||
+      isA(after, Literal)
+    )
+  }
+}
+
+const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName, Alias])
+
+function startsOperand(token: Token): boolean {
+  return OPERAND_STARTS.has(token.tokenType) || isA(token, Keyword) || isA(token, Literal)
+}

@@ -1,0 +1,184 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { zstdDecompressSync } from 'node:zlib'
+import {
+  CompressionType,
+  compressionRegistry,
+  type Field,
+  type RecordBatch,
+  RecordBatchReader,
+} from 'apache-arrow'
+import { EngineError } from '../../errors.ts'
+import type { ColumnType } from '../../types/index.ts'
+import { FileSink } from '../file.ts'
+import { unpacksTooLarge } from '../gunzip.ts'
+import type { ReadRequest } from '../request.ts'
+import { isTextual, knownColumns, layColumns, wantedTypes } from '../targets.ts'
+import { TEXT_KIND } from '../text/text-kinds.ts'
+import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
+import { malformed, outOfRange, outOfRangeInside } from '../text/value-errors.ts'
+import { arrowMessages, verifyFile } from './arrow-messages.ts'
+import { checkData } from './check-data.ts'
+import { unpackLz4 } from './lz4.ts'
+import {
+  BadArrowValue,
+  isText,
+  type ReadingOptions,
+  textReader,
+  typeOfArrow,
+  uuidReader,
+} from './read-text.ts'
+
+/** The number of rows that are rewritten at once, and of bytes that are gathered before they are written to the sink. */
+const ROWS_AT_ONCE = 4096
+const BYTES_AT_ONCE = 64 * 1024
+/** Rows that any file may have in a batch, however small it is. */
+const MOST_ROWS = 1_000_000
+
+/**
+ * Rewrites an Arrow stream (or file) as csv, one record batch at a time.
+ * @param target where the csv is to be written
+ * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
+ */
+export async function arrowToCsv(request: ReadRequest, target: string): Promise<Rewritten> {
+  const most = Math.min(request.limits.unpackedBytes, 2 ** 31 - 1)
+  compressionRegistry.set(CompressionType.ZSTD, {
+    decode: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: most }),
+  })
+  compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (bytes) => unpackLz4(bytes, most) })
+  const sink = await FileSink.create(target)
+  const handle = await open(request.file, 'r')
+  try {
+    return (await rewrite(request, handle, sink)).result(target)
+  } catch (error) {
+    // The library throws errors of many kinds on damaged bytes. Those of the file system can be told by their codes.
+    const { code } = error as { code?: string }
+    if (error instanceof EngineError || request.signal?.aborted || (code && /^E[A-Z]+$/.test(code)))
+      throw error
+    throw new EngineError(
+      'invalid_upload',
+      'The Arrow stream is damaged, or compressed with something other than lz4 or zstd.',
+      { cause: error },
+    )
+  } finally {
+    await handle.close()
+    await sink.close()
+  }
+}
+
+async function rewrite(request: ReadRequest, handle: FileHandle, sink: FileSink): Promise<TypedRows> {
+  const { signal, onProgress } = request
+  const { unpackedBytes } = request.limits
+  const { size } = await handle.stat()
+  let bytes = 0
+  let exactNames = await verifyFile(handle)
+  const stream = () =>
+    arrowMessages(
+      handle,
+      (names) => (exactNames = names),
+      (done) => (bytes = done),
+    )
+  const reader = await (exactNames ? RecordBatchReader.from(handle) : RecordBatchReader.from(stream()))
+  await reader.open({ autoDestroy: false })
+  const { fields } = reader.schema
+  rename(fields, exactNames ?? [])
+  if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
+  const given = fields.map(typeOfArrow)
+  const options = { truncate: request.options?.nanoseconds === 'truncate' }
+  const known = knownColumns(request.existing, request.declared)
+  const names = fields.map(({ name }) => name)
+  const types = wantedTypes(
+    known,
+    given.map((type, index) => ({ name: names[index]!, type })),
+  )
+  const rows = new TypedRows(layColumns(names, known, types))
+  const columns = names.map((name, index) => ({
+    name,
+    given: given[index]!,
+    wanted: types[index]!,
+    isText: isText(fields[index]!.type),
+  }))
+  for await (const batch of reader) {
+    // Compression and the type null can make many rows of few bytes, but not without end.
+    if (batch.numRows > MOST_ROWS + 8 * size) {
+      throw malformed(
+        `A batch has ${batch.numRows} rows; a file of ${size} bytes may have ${MOST_ROWS + 8 * size}.`,
+      )
+    }
+    checkBatch(batch)
+    for (const piece of pieces(batch)) {
+      signal?.throwIfAborted()
+      writeRows(rows, batch, piece, columns, options)
+      if (rows.out.length >= BYTES_AT_ONCE) await sink.write(rows.out.take())
+      if (sink.written > unpackedBytes) throw unpacksTooLarge(unpackedBytes)
+      onProgress?.({ bytes, rows: rows.rows })
+    }
+  }
+  await sink.write(rows.out.take())
+  return rows
+}
+
+/** Gives fields, and those nested in them, their exact names: the library drops byte order marks. */
+function rename(fields: readonly Field[], names: readonly string[]): void {
+  const left = names.values()
+  const visit = (field: Field) => {
+    Object.assign(field, { name: left.next().value ?? field.name })
+    for (const child of field.type.children ?? []) visit(child)
+  }
+  fields.forEach(visit)
+}
+
+/** @throws RangeError if the batch has less data than its lengths say */
+function checkBatch(batch: RecordBatch): void {
+  for (const column of batch.data.children) {
+    if (column.length !== batch.numRows) throw new RangeError('Columns of different lengths.')
+    // Where a stream has no batch, the library gives one without rows, in which lists have no items.
+    if (batch.numRows > 0) checkData(column)
+  }
+}
+
+function pieces(batch: RecordBatch): { from: number; to: number }[] {
+  return Array.from({ length: Math.ceil(batch.numRows / ROWS_AT_ONCE) }, (_, index) => ({
+    from: index * ROWS_AT_ONCE,
+    to: Math.min((index + 1) * ROWS_AT_ONCE, batch.numRows),
+  }))
+}
+
+function writeRows(
+  rows: TypedRows,
+  batch: RecordBatch,
+  { from, to }: { from: number; to: number },
+  columns: readonly ArrowColumn[],
+  options: ReadingOptions,
+): void {
+  const readers = batch.data.children.map((data, index) => {
+    return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, options)
+  })
+  // Text that is wanted as another type is checked value by value; all other values are what their type says.
+  const checked = columns.map(
+    ({ given, wanted, isText }) => isTextual(given, wanted) || (isText && wanted === 'json'),
+  )
+  for (let row = from; row < to; row++) {
+    for (let index = 0; index < readers.length; index++) {
+      const { name, given } = columns[index]!
+      try {
+        const text = readers[index]!(row)
+        if (text === null) rows.null()
+        else if (checked[index]) rows.value(text, TEXT_KIND.text, true)
+        else rows.trusted(text, given === 'timestamptz' ? TEXT_KIND.timestamptz : TEXT_KIND.text)
+      } catch (error) {
+        if (!(error instanceof BadArrowValue)) throw error
+        throw (error.why ?? (given === 'json' ? outOfRangeInside : outOfRange))(rows.rows + 1, name, given)
+      }
+    }
+    rows.endRow()
+  }
+}
+
+/** A column of the stream: its type by the stream's schema (`given`), and the one that it is to have (`wanted`). */
+interface ArrowColumn {
+  readonly name: string
+  readonly given: ColumnType
+  readonly wanted: ColumnType
+  /** Whether the stream stores it as text, which may be declared to be JSON. */
+  readonly isText: boolean
+}

@@ -1,0 +1,105 @@
+import type { Duck, RunOptions } from '../../duckdb/duck.ts'
+import { EngineError } from '../../errors.ts'
+import { runtimeFilterError } from '../../filter/sql/runtime-errors.ts'
+import { type Column, sqlType } from '../../types/index.ts'
+import { writePart } from '../parts/part.ts'
+import { readParts } from '../parts/parts.ts'
+import type { SizedPart } from '../request.ts'
+
+/** Which rows of parts: those for which a condition holds, or those with the same key as a row of `like`. */
+export type WantedRows =
+  | { readonly where: string; readonly parameters: readonly string[] }
+  | { readonly like: readonly string[]; readonly on: readonly number[] }
+
+export interface FindInput {
+  readonly parts: readonly string[]
+  /** The most rows that one of them has. */
+  readonly rows: number
+  readonly wanted: WantedRows
+}
+
+/** Rows of one part, a bit for each: text of 0 and 1. */
+export interface FoundRows {
+  readonly count: number
+  readonly bits: string
+}
+
+/** A new value for columns of the found rows: SQL over c0, c1, … by the column's position. */
+export interface SetColumns {
+  readonly sql: Readonly<Record<number, string>>
+  readonly parameters: readonly string[]
+}
+
+export interface EditInput {
+  readonly part: string
+  readonly target: string
+  readonly columns: readonly Column[]
+  readonly bits: string
+  readonly size: { readonly rows: number; readonly rawBytes: number }
+  /** Without it, the found rows are left out. */
+  readonly set?: SetColumns | undefined
+}
+
+/** SQL by which rows p and u have the same key. */
+export const same = (on: readonly number[]) =>
+  on.map((index) => `p.c${index} IS NOT DISTINCT FROM u.c${index}`).join(' AND ')
+
+/** Finds rows of parts. Parts without such rows are left out of the result, which has the others by their index. */
+export async function findRows(
+  duck: Duck,
+  { parts, rows, wanted }: FindInput,
+  options: RunOptions,
+): Promise<Record<number, FoundRows>> {
+  const [from, parameters] =
+    'where' in wanted
+      ? [`${readParts(parts)} WHERE ${wanted.where}`, wanted.parameters]
+      : [
+          `(SELECT *, file_index, file_row_number FROM ${readParts(parts)}) p SEMI JOIN ${readParts(wanted.like)} u ON ${same(wanted.on)}`,
+          [],
+        ]
+  const found = await explained(
+    duck.run(
+      `SELECT CAST(file_index AS INTEGER), count(*), CAST(bitstring_agg(file_row_number, 0, ${rows - 1}) AS VARCHAR)
+       FROM ${from} GROUP BY ALL`,
+      { ...options, parameters },
+    ),
+  )
+  return Object.fromEntries(
+    found.map(([file, count, bits]) => [Number(file), { count: Number(count), bits: String(bits) }]),
+  )
+}
+
+/** Writes the rows of a part without the found ones, or with other values in these. */
+export async function editPart(
+  duck: Duck,
+  { part, target, columns, bits, size, set }: EditInput,
+  options: RunOptions,
+): Promise<SizedPart> {
+  // A join would leave the order of the rows open.
+  const isFound = `get_bit('${bits}'::BIT, CAST(file_row_number AS INTEGER)) = 1`
+  const selected = columns.map(({ type }, index) => {
+    const value = set?.sql[index]
+    if (value === undefined) return `c${index}`
+    return `CASE WHEN ${isFound} THEN CAST(${value} AS ${sqlType(type)}) ELSE c${index} END AS c${index}`
+  })
+  const where = set ? '' : ` WHERE NOT (${isFound})`
+  const select = `SELECT ${selected.join(', ')} FROM ${readParts([part])}${where}`
+  const planned = { ...size, columns, parameters: set?.parameters }
+  const written = await explained(writePart(duck, select, target, planned, options))
+  const empty = columns.findIndex(({ nullable }, index) => !nullable && written.nulls[index]! > 0)
+  if (empty >= 0) {
+    throw new EngineError(
+      'filter_failed',
+      `The change makes column ${JSON.stringify(columns[empty]!.name)} null in some rows, but it is not nullable.`,
+    )
+  }
+  return { ...written, rawBytes: Math.ceil((size.rawBytes * written.rows) / size.rows) }
+}
+
+async function explained<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw runtimeFilterError(error, 'The change') ?? error
+  }
+}

@@ -1,0 +1,105 @@
+import { rm } from 'node:fs/promises'
+import type { Duck, RunOptions } from '../../duckdb/duck.ts'
+import { FIELD, groupsOf, metasOf, numberOf, parquetVersion, structOf } from '../../parquet/footer.ts'
+import { addOrdinals } from '../../parquet/ordinals.ts'
+import { ParquetFile } from '../../parquet/parquet-file.ts'
+import { type Estimate, rowGroupRows } from '../../parquet/row-groups.ts'
+import type { Struct } from '../../parquet/thrift.ts'
+import { type Column, quoteLiteral } from '../../types/index.ts'
+import type { PartStatistics } from '../../types/statistics.ts'
+import { addBloomFilters } from './bloom-filters.ts'
+import { partStatistics } from './statistics.ts'
+
+/** A part that was written. */
+export interface WrittenPart {
+  readonly rows: number
+  /** Size of the file. */
+  readonly bytes: number
+  /** Per column: how many values are null. */
+  readonly nulls: readonly number[]
+  /** The bounds of its values. */
+  readonly statistics: PartStatistics
+}
+
+/** What is known of the rows of a part before it is written. */
+export interface PlannedPart extends Omit<Estimate, 'columns'> {
+  readonly columns: readonly Column[]
+  /** Those of `select`. */
+  readonly parameters?: readonly string[] | undefined
+}
+
+/**
+ * In a dictionary, DuckDB takes 0 and -0 for one value, so that all of them get the sign of the first
+ * (https://github.com/duckdb/duckdb/issues/25781). A part with -0 is therefore written without dictionaries. Few tables
+ * have it, so whether there is one is found out while the part is written: this is the error that then ends the writing.
+ */
+const NEGATIVE_ZERO = 'a double is -0'
+
+/**
+ * Writes the rows that `select` returns as a part; its columns are c0, c1, …, and last the
+ * ordinals (`engine/parquet/ordinals.ts`). Nothing is left at `target` if it fails.
+ * @param planned what is known of the rows; row groups are sized by it
+ */
+export async function writePart(
+  duck: Duck,
+  select: string,
+  target: string,
+  planned: PlannedPart,
+  options: RunOptions,
+): Promise<WrittenPart> {
+  const { columns, parameters } = planned
+  try {
+    // ARCHITECTURE.md says why parts have snappy and pages of version 2, unless older readers are to read them. Field ids let other Parquet readers tell which
+    // column is which.
+    const groupRows = rowGroupRows({ ...planned, columns: columns.length })
+    const copy = (rows: string, more = '') =>
+      duck.run(
+        `COPY (${rows}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'snappy', PARQUET_VERSION '${parquetVersion(duck.encoding)}', ` +
+          `ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds(columns.length)}}${more})`,
+        { ...options, parameters },
+      )
+    await copy(withoutNegativeZeros(select, columns)).catch((error: unknown) => {
+      if (!String(error).includes(NEGATIVE_ZERO)) throw error
+      return copy(select, ', DICTIONARY_SIZE_LIMIT 0')
+    })
+    await using file = await ParquetFile.open(target)
+    await addBloomFilters(duck, target, file, groupRows, options)
+    addOrdinals(file)
+    return {
+      rows: numberOf(file.footer, FIELD.file.rows),
+      bytes: await file.save(),
+      nulls: nullCounts(file.footer, columns.length),
+      statistics: partStatistics(file.footer, columns),
+    }
+  } catch (error) {
+    await rm(target, { force: true })
+    throw error
+  }
+}
+
+/** SQL for the same rows, which fails if one of them has a negative zero. */
+function withoutNegativeZeros(select: string, columns: readonly Column[]): string {
+  const found = columns.flatMap(({ type }, index) =>
+    type === 'double' ? [`c${index} = 0 AND signbit(c${index})`] : [],
+  )
+  if (found.length === 0) return select
+  // With an expression for each column instead of one for all, 2,000 columns take DuckDB eight times as long.
+  const any = `list_contains([${found.join(', ')}], true)`
+  return `SELECT * FROM (${select}) WHERE CASE WHEN ${any} THEN error('${NEGATIVE_ZERO}') ELSE true END`
+}
+
+function nullCounts(footer: Struct, columns: number): number[] {
+  const groups = groupsOf(footer).map(metasOf)
+  const { meta, statistics } = FIELD
+  return Array.from({ length: columns }, (_, index) =>
+    groups.reduce(
+      (sum, metas) => sum + numberOf(structOf(metas[index]!, meta.statistics), statistics.nulls),
+      0,
+    ),
+  )
+}
+
+/** The field ids of the columns: `c0` is field 1, because field ids begin with 1 in Iceberg. */
+function fieldIds(columns: number): string {
+  return Array.from({ length: columns }, (_, index) => `c${index}: ${index + 1}`).join(', ')
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync } from 'node:fs'
+import { totalmem } from 'node:os'
+import { dirname, join, resolve, sep } from 'node:path'
+import { cancelled } from '../../duckdb/errors.ts'
+import { storageError } from '../../machine-errors.ts'
+import { endMessage } from './ends.ts'
+import { type ProcessOptions, ReaderProcess } from './reader-process.ts'
+
+/** The most readers that are kept waiting for their next job: to start one takes a quarter of a second. */
+const MOST_IDLE = 2
+/**
+ * The most resident memory of all readers that are kept waiting. Allocators don't give back all memory after a large job,
+ * so it is freed by ending the process. A new reader has about 110 MiB, one that has read 200 MB of csv once or many
+ * times 270 to 380. Starting another one takes nearly a second of CPU time.
+ */
+const MOST_IDLE_MEMORY = 512 * 2 ** 20
+
+export interface ReadersOptions extends Pick<ProcessOptions, 'program' | 'failure'> {
+  /** The number of threads of each reader's DuckDB. */
+  readonly threads?: number
+  /** The most bytes of resident memory that a reader may use. */
+  readonly memory?: number
+  /** How parts are encoded; `compact` by default. */
+  readonly encoding?: 'plain' | 'compact' | undefined
+  /** The folder in which each reader has a folder of its own. */
+  readonly tempDirectory: string
+  /** Where parts are. A reader's DuckDB may open files here, in its own folder, and in that of the file to be read. */
+  readonly folders?: readonly string[]
+  /** Is called with a message for the log when a reader died, or was killed because it exceeded a limit. */
+  readonly onEnd?: (message: string) => void
+}
+
+/** A reader that is lent for one upload, so that no other upload fails if it dies. */
+export interface LentReader extends Disposable {
+  readonly process: ReaderProcess
+}
+
+/** The state of a reader, for those who watch its memory. */
+export interface ReaderState {
+  readonly pid: number | undefined
+  /** Bytes of resident memory, as it reported last. */
+  readonly memory: number
+}
+
+/** The processes that read uploads. They keep this process from ending only while they work. */
+export class ReaderPool {
+  readonly #options: ReadersOptions
+  /** The folders in which readers that are started from now on may open files. */
+  readonly #folders: Set<string>
+  readonly #idle: ReaderProcess[] = []
+  readonly #all = new Set<ReaderProcess>()
+  #closed = false
+
+  constructor(options: ReadersOptions) {
+    this.#options = options
+    this.#folders = new Set(
+      [options.tempDirectory, ...(options.folders ?? [])].map((folder) => resolve(folder)),
+    )
+  }
+
+  /** The states of all readers that run. */
+  get states(): ReaderState[] {
+    return [...this.#all].map(({ pid, memory }) => ({ pid, memory }))
+  }
+
+  /** Starts a reader for the next upload, unless one is idle. If it can't start, that upload fails with the error. */
+  warm(): void {
+    if (this.#closed || this.#idle.length > 0) return
+    this.#idle.push(this.#start())
+  }
+
+  /**
+   * Lends a reader whose own folder is empty and which may open files in the folders of `files`.
+   * @throws EngineError `storage_full`, `cancelled` once closed
+   */
+  lend(files: readonly string[] = []): LentReader {
+    if (this.#closed) throw cancelled(undefined)
+    for (const file of files) {
+      if (![...this.#folders].some((folder) => isInside(file, folder)))
+        this.#folders.add(dirname(resolve(file)))
+    }
+    const process = this.#takeIdle(files) ?? this.#start()
+    // The limit of an upload that it read before is not for other jobs.
+    process.allowCpu(Number.POSITIVE_INFINITY)
+    const { directory } = process
+    try {
+      mkdirSync(directory, { mode: 0o700, recursive: true })
+    } catch (error) {
+      this.#idle.push(process)
+      throw storageError(error)
+    }
+    return {
+      process,
+      [Symbol.dispose]: () => {
+        rmSync(directory, { recursive: true, force: true })
+        const memory = this.#idle.reduce((sum, idle) => sum + idle.memory, process.memory)
+        const fits = this.#idle.length < MOST_IDLE && memory < MOST_IDLE_MEMORY
+        if (process.alive && fits && !this.#closed) this.#idle.push(process)
+        else {
+          process.kill()
+          this.warm()
+        }
+      },
+    }
+  }
+
+  /** Kills all readers, even those that are working. */
+  async close(): Promise<void> {
+    this.#closed = true
+    const all = [...this.#all]
+    for (const process of all) process.kill()
+    await Promise.all(all.map((process) => process.ended))
+  }
+
+  /** An idle reader that can open these files. One started before their folder was known can't, so it is killed. */
+  #takeIdle(files: readonly string[]): ReaderProcess | undefined {
+    for (;;) {
+      const process = this.#idle.pop()
+      if (!process) return undefined
+      const reaches = files.every((file) => process.folders.some((folder) => isInside(file, folder)))
+      if (process.alive && reaches) return process
+      process.kill()
+    }
+  }
+
+  #start(): ReaderProcess {
+    const { tempDirectory, onEnd, threads, memory = usualMemory(), encoding = 'compact' } = this.#options
+    const { program, failure } = this.#options
+    const directory = join(tempDirectory, `reader-${randomUUID()}`)
+    const process = new ReaderProcess({
+      threads,
+      memory,
+      encoding,
+      directory,
+      folders: [...this.#folders],
+      program,
+      failure,
+    })
+    this.#all.add(process)
+    process.ended.then((end) => {
+      this.#all.delete(process)
+      if (end.why !== 'done') onEnd?.(endMessage(end))
+    })
+    return process
+  }
+}
+
+function isInside(file: string, folder: string): boolean {
+  return resolve(file).startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}
+
+/** An eighth of the machine's memory, but at least enough for a large upload and at most what one can use. */
+function usualMemory(): number {
+  return Math.min(Math.max(totalmem() / 8, 768 * 2 ** 20), 2 ** 31)
+}

@@ -1,0 +1,81 @@
+import { flushCompileCache } from 'node:module'
+import { plainError } from '../../util/plain-error.ts'
+import type { Hooks } from '../hooks.ts'
+import type { FromReader, Outcome, ToReader, Usage } from './messages.ts'
+
+type Job = (input: unknown, hooks: Hooks) => Promise<unknown>
+
+// When our parent is gone, nobody needs our work any more, so this process ends. It kills itself because an orderly end
+// would have to wait for DuckDB's threads. This comes first because the parent may be killed while we start. If the
+// parent was gone even before, there is no `disconnect` event, so `connected` is checked as well.
+const end = () => process.kill(process.pid, 'SIGKILL')
+process.on('disconnect', end)
+if (!process.connected) end()
+
+// Terminals and service managers send these signals to all processes of a group. We ignore them, because our parent
+// ends us when its uploads are done.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+/** Memory that Node, its threads and their buffers need, and that DuckDB therefore does not get. */
+const NODE_MEMORY = 384 * 2 ** 20
+const LEAST_DUCK_MEMORY = 128 * 2 ** 20
+
+/** What DuckDB may use of the memory of a child process, as it takes sizes. */
+export function duckMemory(memory: number): string {
+  return `${Math.floor(Math.max(memory - NODE_MEMORY, LEAST_DUCK_MEMORY) / 2 ** 20)}MiB`
+}
+
+const REPORT_MS = 200
+
+/** Passes on at most five reports a second: people can't follow more, and each message has a cost. */
+function throttled<Done>(report: (done: Done) => void): (done: Done) => void {
+  let next = 0
+  return (done) => {
+    const now = performance.now()
+    if (now < next) return
+    next = now + REPORT_MS
+    report(done)
+  }
+}
+
+/** Does the jobs that the parent asks for. This is what a child process runs, and it runs to the end of the process. */
+export function serveJobs(jobs: object): void {
+  /** What ends each of the jobs that are under way. */
+  const running = new Map<number, AbortController>()
+  process.on('message', (message: ToReader) => {
+    if (message.kind === 'start') run(message)
+    else running.get(message.id)?.abort()
+  })
+
+  async function run({ id, name, input }: Extract<ToReader, { kind: 'start' }>): Promise<void> {
+    const ending = new AbortController()
+    running.set(id, ending)
+    const onProgress = throttled((done: { bytes: number; rows?: number }) =>
+      tell({ kind: 'progress', id, done }),
+    )
+    const work = (jobs as Readonly<Record<string, Job>>)[name]!
+    const outcome: Outcome = await work(input, { signal: ending.signal, onProgress }).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error: plainError(error) }),
+    )
+    running.delete(id)
+    tell({ kind: 'settled', id, outcome, usage: usage() })
+    // Node would do this in an orderly end, which this process never has. What it compiled, the next one need not.
+    if (id === 1) flushCompileCache()
+  }
+
+  setInterval(() => {
+    if (running.size > 0) tell({ kind: 'usage', usage: usage() })
+  }, REPORT_MS)
+  tell({ kind: 'usage', usage: usage() })
+}
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage()
+  return { memory: process.memoryUsage.rss(), cpu: (user + system) / 1e6 }
+}
+
+function tell(message: FromReader): void {
+  // Sending fails if the parent is gone. Without a callback, that would raise an `error` event that nothing handles.
+  process.send!(message, undefined, undefined, () => {})
+}

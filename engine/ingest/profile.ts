@@ -1,0 +1,222 @@
+import type { Duck, RunOptions } from '../duckdb/duck.ts'
+import { valueText } from '../duckdb/value-text.ts'
+import { type Column, type TypeName, typeName } from '../types/index.ts'
+import { readParts } from './parts/parts.ts'
+
+/** What the values of a column are like. Values of integers and doubles are numbers, those of other types are text. */
+export interface ColumnProfile {
+  readonly name: string
+  readonly type: Column['type']
+  readonly nulls: number
+  /** How many different values there are; an estimate unless it is `exact`. Not for json and binary. */
+  readonly distinct?: { readonly value: number; readonly exact: boolean }
+  readonly min?: number | string
+  readonly max?: number | string
+  /** Of numbers that are finite. */
+  readonly mean?: number
+  /** Estimates, by the share of the finite numbers below. */
+  readonly quantiles?: Readonly<Record<string, number>>
+  /**
+   * How many finite numbers, dates or timestamps lie from each bound to the next, where there is more than one; the last
+   * range includes its end.
+   */
+  readonly histogram?: readonly {
+    readonly from: number | string
+    readonly to: number | string
+    readonly count: number
+  }[]
+  /** The most frequent values, where there are at most `MOST_VALUES` different ones. */
+  readonly top?: readonly { readonly value: number | string | boolean; readonly count: number }[]
+}
+
+const MOST_VALUES = 1_000
+const TOP = 10
+const BINS = 20
+const QUANTILES = [0.05, 0.25, 0.5, 0.75, 0.95]
+const UNORDERED: ReadonlySet<TypeName> = new Set<TypeName>(['json', 'binary'])
+const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
+const TIMES: ReadonlySet<TypeName> = new Set<TypeName>(['date', 'timestamp', 'timestamptz'])
+const DAY = 86_400_000
+
+/** Two scans: the first learns the ranges, the second counts within them. */
+export async function profileParts(
+  duck: Duck,
+  parts: readonly string[],
+  columns: readonly Column[],
+  options: RunOptions,
+): Promise<ColumnProfile[]> {
+  if (parts.length === 0) return columns.map(({ name, type }) => ({ name, type, nulls: 0 }))
+  const source = readParts(parts)
+  const sums = columns.map((column, at) => summaryOf(column, at))
+  const [row = []] = await duck.run(`SELECT count(*), ${sums.flat().join(', ')} FROM ${source}`, options)
+  const rows = Number(row[0])
+  const found = columns.map((column, at) =>
+    profileOf(column, rows, row.slice(1 + at * WIDTH, 1 + (at + 1) * WIDTH)),
+  )
+  const counts = columns.map((column, at) => countsOf(column, at, found[at]!))
+  const asked = counts.filter((sql) => sql !== undefined)
+  const [second = []] =
+    asked.length === 0 ? [] : await duck.run(`SELECT ${asked.join(', ')} FROM ${source}`, options)
+  let next = 0
+  return found.map((profile, at) => {
+    if (counts[at] === undefined) return profile
+    const entries = JSON.parse(String(second[next++] ?? '[]')) as { key: string | number; value: number }[]
+    return isFew(profile)
+      ? withTop(profile, entries)
+      : withHistogram(profile, rangesOf(profile, false)!, new Map(entries.map(pair)))
+  })
+}
+
+const pair = ({ key, value }: { key: string | number; value: number }) => [Number(key), value] as const
+
+/** How many values `summaryOf` gives for each column. */
+const WIDTH = 6
+
+function summaryOf({ type }: Column, at: number): string[] {
+  const column = `c${at}`
+  const name = typeName(type)
+  if (UNORDERED.has(name)) return [`count(${column})`, 'NULL', 'NULL', 'NULL', 'NULL', 'NULL']
+  const isNumber = NUMBERS.has(name)
+  const finite = name === 'double' ? ` FILTER (isfinite(${column}))` : ''
+  const ordered = name === 'double' ? ` FILTER (NOT isnan(${column}))` : ''
+  return [
+    `count(${column})`,
+    `approx_count_distinct(${column})`,
+    valueText(type, `min(${column})${ordered}`),
+    valueText(type, `max(${column})${ordered}`),
+    isNumber ? `avg(${column})${finite}` : 'NULL',
+    isNumber
+      ? `CAST(approx_quantile(CAST(${column} AS DOUBLE), [${QUANTILES}])${finite} AS VARCHAR)`
+      : 'NULL',
+  ]
+}
+
+function profileOf({ name, type }: Column, rows: number, values: readonly unknown[]): ColumnProfile {
+  const [count, distinct, min, max, mean, quantiles] = values
+  const held = Number(count)
+  const nulls = rows - held
+  if (held === 0 || distinct === null)
+    return { name, type, nulls, ...(distinct !== null && { distinct: NONE }) }
+  const average = mean === null ? Number.NaN : Number(mean)
+  const shares = typeof quantiles === 'string' ? (JSON.parse(quantiles) as number[]) : []
+  return {
+    name,
+    type,
+    nulls,
+    distinct: { value: Math.min(Number(distinct), held), exact: false },
+    ...(min !== null && { min: asValue(type, String(min)), max: asValue(type, String(max)) }),
+    ...(Number.isFinite(average) && { mean: average }),
+    ...(shares.length > 0 && {
+      quantiles: Object.fromEntries(QUANTILES.map((share, at) => [share, shares[at]!])),
+    }),
+  }
+}
+
+const NONE = { value: 0, exact: true }
+
+/** A value as JSON has it, unless a number would lose digits. */
+function asValue(type: Column['type'], text: string): number | string {
+  const number = Number(text)
+  if (typeName(type) === 'integer') return Number.isSafeInteger(number) ? number : text
+  return typeName(type) === 'double' && Number.isFinite(number) ? number : text
+}
+
+/** The estimate is within a few per cent. */
+function isFew({ distinct }: ColumnProfile): boolean {
+  return distinct !== undefined && distinct.value <= 0.9 * MOST_VALUES
+}
+
+/** SQL that counts each value of a column with few of them, or the values in ranges of a column of numbers. */
+function countsOf({ type }: Column, at: number, profile: ColumnProfile): string | undefined {
+  const { distinct } = profile
+  if (!distinct || distinct.exact) return undefined
+  const column = `c${at}`
+  if (isFew(profile)) return entries(`histogram(${column})`, valueText(type, 'e.key'))
+  const ranges = rangesOf(profile, false)
+  if (!ranges) return undefined
+  const { from, width, count } = ranges
+  const value = TIMES.has(typeName(type))
+    ? `epoch_ms(CAST(${column} AS TIMESTAMP))`
+    : `CAST(${column} AS DOUBLE)`
+  const place = `floor((${value} - ${double(from)}) / ${double(width)})`
+  const finite = typeName(type) === 'double' ? ` FILTER (isfinite(${column}))` : ''
+  return entries(`histogram(CAST(least(${count - 1}, ${place}) AS INTEGER))${finite}`, 'e.key')
+}
+
+interface Ranges {
+  readonly from: number
+  readonly width: number
+  readonly count: number
+}
+
+/** Ranges of equal width from the lowest value to the highest; each of a few whole numbers has its own. */
+function rangesOf({ type, min, max }: ColumnProfile, isWhole: boolean): Ranges | undefined {
+  const name = typeName(type)
+  if (min === undefined || max === undefined || !(NUMBERS.has(name) || TIMES.has(name))) return undefined
+  const [from, to] = [placeOf(type, min), placeOf(type, max)]
+  if (!(to > from && Number.isFinite(to - from))) return undefined
+  if (isWhole && to - from < BINS) return { from, width: 1, count: to - from + 1 }
+  return { from, width: (to - from) / BINS, count: BINS }
+}
+
+/** A number, or the milliseconds of a time since 1970. */
+function placeOf(type: Column['type'], value: number | string): number {
+  if (!TIMES.has(typeName(type))) return Number(value)
+  return Date.parse(typeName(type) === 'timestamp' ? `${value}Z` : String(value))
+}
+
+/** A bound as values of its type are written: the first value that is not below it. */
+function boundOf(type: Column['type'], place: number): number | string {
+  const name = typeName(type)
+  if (!TIMES.has(name)) return place
+  if (name === 'date') return new Date(Math.ceil(place / DAY) * DAY).toISOString().slice(0, 10)
+  const text = new Date(Math.ceil(place)).toISOString().replace('.000', '')
+  return name === 'timestamp' ? text.slice(0, -1) : text
+}
+
+/** Only digits of a number that we have computed come into the SQL. */
+const double = (value: number) => `CAST('${value}' AS DOUBLE)`
+
+function entries(map: string, key: string): string {
+  return `CAST(to_json(list_transform(map_entries(${map}), lambda e: {key: ${key}, value: e.value})) AS VARCHAR)`
+}
+
+type Entries = readonly { readonly key: string | number; readonly value: number }[]
+
+function withTop(profile: ColumnProfile, counts: Entries): ColumnProfile {
+  const { type } = profile
+  const isBoolean = typeName(type) === 'boolean'
+  const top = counts
+    .toSorted((a, b) => b.value - a.value)
+    .slice(0, TOP)
+    .map(({ key, value: count }) => ({
+      value: isBoolean ? String(key) === 'true' : asValue(type, String(key)),
+      count,
+    }))
+  const distinct = { value: counts.length, exact: true }
+  const ranges = rangesOf(
+    profile,
+    counts.every(({ key }) => Number.isInteger(Number(key))),
+  )
+  if (!ranges) return { ...profile, distinct, top }
+  const bins = new Map<number, number>()
+  for (const { key, value } of counts) {
+    const bin = Math.min(ranges.count - 1, Math.floor((placeOf(type, key) - ranges.from) / ranges.width))
+    bins.set(bin, (bins.get(bin) ?? 0) + value)
+  }
+  return { ...withHistogram(profile, ranges, bins), distinct, top }
+}
+
+/** @param counts by the number of the range */
+function withHistogram(
+  profile: ColumnProfile,
+  { from, width, count }: Ranges,
+  counts: ReadonlyMap<number, number>,
+): ColumnProfile {
+  const histogram = Array.from({ length: count }, (_, at) => ({
+    from: boundOf(profile.type, from + width * at),
+    to: boundOf(profile.type, from + width * (at + 1)),
+    count: counts.get(at) ?? 0,
+  }))
+  return { ...profile, histogram }
+}

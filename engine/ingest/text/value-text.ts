@@ -1,0 +1,46 @@
+import { real } from '../../export/formats/text/cells.ts'
+import { date, time, timestamp } from '../../export/formats/text/moments.ts'
+import { decimal } from '../../export/formats/text/numbers.ts'
+
+/*
+ * The texts of values as exports write them, for uploads whose values are not text. Each function takes its text out of
+ * the scratch memory before it returns.
+ */
+
+const scratch = new DataView(new ArrayBuffer(128))
+const bytes = Buffer.from(scratch.buffer)
+const wide = new BigInt64Array(2)
+const words = new Int32Array(wide.buffer)
+
+export const DAY_MICROS = 86_400_000_000
+
+/** A day since 1970. */
+export function dayText(days: number): string {
+  return textUntil(date(scratch, 0, days))
+}
+
+/** A time of day in microseconds. */
+export function clockText(micros: number): string {
+  return textUntil(time(scratch, 0, micros % 2 ** 32, Math.floor(micros / 2 ** 32)))
+}
+
+/** Microseconds since 1970; `zoned` adds the `Z`. */
+export function timestampText(micros: bigint, zoned: boolean): string {
+  wide[0] = micros
+  return textUntil(timestamp(scratch, 0, words[0]!, words[1]!, zoned))
+}
+
+export function doubleText(value: number): string {
+  return textUntil(real(scratch, 0, value))
+}
+
+/** A decimal of up to 38 digits, given without its point. */
+export function decimalText(units: bigint, scale: number): string {
+  wide[0] = units
+  wide[1] = units >> 64n
+  return textUntil(decimal(scratch, 0, words, 0, scale))
+}
+
+function textUntil(end: number): string {
+  return bytes.toString('latin1', 0, end)
+}

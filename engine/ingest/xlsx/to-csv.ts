@@ -1,0 +1,163 @@
+import { FileSink } from '../file.ts'
+import { unpacksTooLarge } from '../gunzip.ts'
+import type { ReadRequest } from '../request.ts'
+import { knownColumns, layColumns } from '../targets.ts'
+import { Blanks } from '../text/blanks.ts'
+import { namesOfColumns } from '../text/column-names.ts'
+import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
+import { badCell, malformed, quoteValue } from '../text/value-errors.ts'
+import { readWorkbook, type Workbook } from './book.ts'
+import { type SheetCell, SheetParser } from './sheet.ts'
+import { ZipReader } from './unzip.ts'
+import { XmlReader } from './xml.ts'
+
+/** The number of Excel's last row. Our exports continue longer tables on the next sheet. */
+const LAST_ROW = 1_048_576
+
+/**
+ * Rewrites a sheet of a workbook, the first one by default, as csv; its first row is the header. If the sheet is full
+ * and the next one has the same header, as in our own exports, the rows of that one follow. Rows without any value count
+ * as rows of nulls, except at the end.
+ * @param target where the csv is to be written
+ * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
+ */
+export async function xlsxToCsv(request: ReadRequest, target: string): Promise<Rewritten> {
+  const { options = {}, signal, onProgress } = request
+  const { unpackedBytes } = request.limits
+  await using zip = await ZipReader.open(request.file, unpackedBytes)
+  const workbook = await readWorkbook(zip)
+  const known = knownColumns(request.existing, request.declared)
+  const sink = await FileSink.create(target)
+  let table: TypedRows | undefined
+  const blanks = new Blanks()
+  const { sheet: wanted, skip = 0 } = options
+  let header: readonly string[] | undefined
+  const rounded = new Rounded()
+  try {
+    for (const sheet of sheetsFrom(workbook, wanted)) {
+      let names: readonly string[] | undefined
+      let before = 0
+      let continues = true
+      const parser = new SheetParser(workbook, (row, cells) => {
+        if (!continues) return
+        if (!names) {
+          if (row <= skip) return
+          names = namesOfColumns(headerOf(cells), options)
+          header ??= names
+          continues = sameNames(header, names)
+          table ??= new TypedRows(layColumns(names, known))
+        } else {
+          blanks.add(row, table!.width * (row - before), cells.length)
+          writeBlankRows(table!, before, row)
+          rounded.look(table!.rows + 1, cells)
+          writeRow(table!, row, cells)
+        }
+        before = row
+      })
+      const xml = new XmlReader(parser)
+      for await (const chunk of zip.read(sheet.entry)) {
+        signal?.throwIfAborted()
+        xml.push(chunk)
+        if (table) await sink.write(table.out.take())
+        if (sink.written > unpackedBytes) throw unpacksTooLarge(unpackedBytes)
+        onProgress?.({ bytes: zip.bytesRead, rows: table?.rows ?? 0 })
+        if (!continues) break
+      }
+      if (continues) xml.end()
+      if (parser.exactIntegers) rounded.clear()
+      if (before < LAST_ROW) break
+    }
+    if (!table)
+      throw malformed(
+        `${emptySheet(workbook, wanted)}: its first row has to be a header with the names of the columns.`,
+        { sheets: workbook.sheets.map(({ name }) => name) },
+      )
+    const result = table.result(target)
+    rounded.refuse(result.targets)
+    return { ...result, sheets: workbook.sheets.map(({ name }) => name) }
+  } finally {
+    await sink.close()
+  }
+}
+
+/** Whole numbers that may have lost digits before they were written. In a column of doubles, nothing is lost by them. */
+class Rounded {
+  /** The first of each column, by the column's number. */
+  readonly #first = new Map<number, { readonly row: number; readonly text: string }>()
+
+  look(row: number, cells: readonly SheetCell[]): void {
+    for (const { column, text, rounded } of cells) {
+      if (rounded && !this.#first.has(column)) this.#first.set(column, { row, text })
+    }
+  }
+
+  clear(): void {
+    this.#first.clear()
+  }
+
+  /** @throws EngineError `invalid_upload` if one is in a column of exact numbers */
+  refuse(targets: Rewritten['targets']): void {
+    for (const { name, type, source } of targets) {
+      const found = source === undefined ? undefined : this.#first.get(source)
+      if (found && (type === 'integer' || type?.startsWith('decimal'))) {
+        throw badCell(
+          found.row,
+          name,
+          `${found.text} may have lost its last digits. A sheet holds numbers as doubles, and programs write 15 to 17 ` +
+            'digits of them. Write such numbers as text.',
+        )
+      }
+    }
+  }
+}
+
+/** The sheets from the wanted one on. */
+function sheetsFrom({ sheets }: Workbook, wanted: string | undefined): Workbook['sheets'] {
+  if (wanted === undefined) return sheets
+  const at = sheets.findIndex(({ name }) => name === wanted)
+  if (at < 0) {
+    throw malformed(`The workbook has no sheet ${quoteValue(wanted)}; it has ${namesOf(sheets)}.`)
+  }
+  return sheets.slice(at)
+}
+
+function emptySheet({ sheets }: Workbook, wanted: string | undefined): string {
+  if (wanted !== undefined) return `The sheet ${quoteValue(wanted)} is empty`
+  if (sheets.length === 1) return 'The first sheet is empty'
+  return `The first sheet is empty, and sheet= does not say which of ${namesOf(sheets)} to read`
+}
+
+function namesOf(sheets: Workbook['sheets']): string {
+  return sheets.map(({ name }) => quoteValue(name)).join(', ')
+}
+
+function writeBlankRows(table: TypedRows, before: number, row: number): void {
+  for (let blank = before + 1; blank < row; blank++) table.endRow()
+}
+
+function headerOf(cells: readonly SheetCell[]): string[] {
+  const names: string[] = []
+  for (const { column, text } of cells) names[column] = text
+  return Array.from(names, (name) => name ?? '')
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index])
+}
+
+function writeRow(table: TypedRows, row: number, cells: readonly SheetCell[]): void {
+  let next = 0
+  for (const { column, text, kind, isText } of cells) {
+    if (column >= table.width) {
+      throw malformed(
+        `Sheet row ${row} has a value in column ${column + 1}, but the header has ${table.width} names.`,
+        { row: table.rows + 1 },
+      )
+    }
+    if (column < next) throw malformed(`Sheet row ${row} has two values in column ${column + 1}.`)
+    for (; next < column; next++) table.null()
+    table.value(text, kind, isText)
+    next++
+  }
+  table.endRow()
+}

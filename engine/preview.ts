@@ -1,0 +1,61 @@
+import { rm } from 'node:fs/promises'
+import type { IngestResult, UploadOptions } from './ingest/index.ts'
+import { type ExplainedColumn, explainedColumns } from './ingest/text/findings.ts'
+import type { QueryOptions } from './plan/options.ts'
+import { physicalColumns } from './plan/plan.ts'
+import { Query } from './query.ts'
+import type { QueryContext } from './query-context.ts'
+import { Reading } from './reading/reading.ts'
+import type { Queryable } from './snapshot.ts'
+import { quoteLiteral } from './types/index.ts'
+
+/** An upload that was read and not stored. It can be queried like a dataset until it is disposed. */
+export class Preview implements Queryable, AsyncDisposable {
+  readonly columns: readonly ExplainedColumn[]
+  readonly rowCount: number
+  /** The options that `dialect: 'auto'` has chosen. */
+  readonly options: UploadOptions | undefined
+  /** The names of a workbook's sheets. */
+  readonly sheets: readonly string[] | undefined
+  readonly #file: string
+  readonly #context: QueryContext
+
+  /** Use `engine.preview(upload)`. */
+  constructor(
+    { file, columns, reasons, rows, rawBytes, options, sheets }: IngestResult & { readonly file: string },
+    place: Pick<QueryContext, 'executor' | 'counts'>,
+  ) {
+    this.columns = explainedColumns(columns, reasons)
+    this.rowCount = rows
+    this.options = options
+    this.sheets = sheets
+    this.#file = file
+    const sql = `(SELECT *, file_index, file_row_number FROM read_parquet(${quoteLiteral(file)}))`
+    this.#context = {
+      ...place,
+      identity: file,
+      reading: (plan) => new Reading(plan),
+      source: {
+        columns: physicalColumns(columns),
+        rows,
+        rowBytes: rows === 0 ? 0 : Math.ceil(rawBytes / rows),
+        scan: (from, to) => ({
+          kind: 'foreign',
+          sql:
+            from === 0 && to >= rows
+              ? sql
+              : `(FROM ${sql} WHERE file_row_number >= ${from} AND file_row_number < ${to})`,
+        }),
+      },
+    }
+  }
+
+  /** @throws EngineError what is wrong with the options; see `Query` */
+  query(options: QueryOptions = {}): Query {
+    return new Query(this.#context, options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#file, { force: true })
+  }
+}

@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache'
+import type { LentReader } from '../ingest/process/reader-pool.ts'
+import { sqlError } from './errors.ts'
+import type { TreeNode } from './tree.ts'
+
+/** A statement's text is short. Beyond this, reading it would take longer than most statements run. */
+const MOST_TEXT = 100_000
+/** Trees are remembered by their texts, because the same statement is asked for many times. */
+const REMEMBERED_BYTES = 8 << 20
+
+/** Has users' SQL parsed by DuckDB, in one of the processes that run it. */
+export class SqlParser {
+  readonly #lend: (signal: AbortSignal | undefined) => Promise<LentReader>
+  readonly #parsed = new LRUCache<string, string>({
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: (tree) => tree.length + 1,
+  })
+
+  constructor(lend: (signal: AbortSignal | undefined) => Promise<LentReader>) {
+    this.#lend = lend
+  }
+
+  /** The tree of the only statement in a text. @throws EngineError `invalid_sql`, `overloaded`, `cancelled` */
+  async parse(text: string, signal: AbortSignal | undefined): Promise<TreeNode> {
+    if (typeof text !== 'string' || !text.isWellFormed() || text.includes('\0')) {
+      throw sqlError('invalid_sql', 'The statement must be text.')
+    }
+    if (text.length > MOST_TEXT) {
+      throw sqlError(
+        'invalid_sql',
+        `The statement has ${text.length} characters; at most ${MOST_TEXT} are read.`,
+      )
+    }
+    let tree = this.#parsed.get(text)
+    if (tree === undefined) {
+      using lent = await this.#lend(signal)
+      tree = (await lent.process.run('parse', { text }, signal ? { signal } : {}, 'a statement')) as string
+      this.#parsed.set(text, tree)
+    }
+    return onlyStatement(tree, text)
+  }
+}
+
+/** The only statement of a tree. @throws EngineError `invalid_sql` */
+function onlyStatement(tree: string, text: string): TreeNode {
+  const parsed = JSON.parse(tree, exactly(text) as never) as {
+    readonly error: boolean
+    readonly error_type?: string
+    readonly error_message?: string
+    readonly position?: string
+    readonly statements?: TreeNode[]
+  }
+  const { statements = [] } = parsed
+  if (parsed.error) {
+    const select = 'Only one SELECT is run here (also WITH, VALUES, FROM, DESCRIBE, SUMMARIZE; PIVOT with IN)'
+    if (parsed.error_type !== 'parser') throw sqlError('invalid_sql', `${select}; this is something else.`)
+    const position = parsed.position === undefined ? undefined : Number(parsed.position)
+    throw sqlError(
+      'invalid_sql',
+      `The SQL can not be read: ${parsed.error_message?.split(' Use "SET', 1)[0]}.`,
+      charactersIn(text, position),
+    )
+  }
+  if (statements.length === 1) return statements[0]!
+  throw sqlError(
+    'invalid_sql',
+    statements.length === 0 ? 'There is no statement.' : 'There is more than one statement.',
+  )
+}
+
+/** Reads numbers exactly, and places as characters of the text. */
+function exactly(text: string) {
+  const isAscii = Buffer.byteLength(text) === text.length
+  return (key: string, value: unknown, { source }: { readonly source?: string }): unknown => {
+    if (typeof value !== 'number') return value
+    if (key === 'query_location') return isAscii ? value : charactersIn(text, value)
+    // DuckDB does not take 500 for 500.0.
+    const isOther = Number.isInteger(value) && (!Number.isSafeInteger(value) || /\D/.test(source!.slice(1)))
+    return isOther ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(source!) : value
+  }
+}
+
+/** DuckDB counts bytes. */
+function charactersIn(text: string, bytes: number | undefined): number | undefined {
+  return bytes === undefined ? undefined : Buffer.from(text).subarray(0, bytes).toString().length
+}

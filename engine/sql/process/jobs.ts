@@ -1,0 +1,213 @@
+import { serialize } from 'node:v8'
+import { isBroken } from '../../duckdb/errors.ts'
+import { normaliseColumn } from '../../duckdb/normalise.ts'
+import type { ByteStream } from '../../export/byte-stream.ts'
+import type { EncodeOptions } from '../../export/formats/encoder.ts'
+import type { EncodedFormat } from '../../export/formats/index.ts'
+import type { Executor } from '../../export/index.ts'
+import type { Hooks } from '../../ingest/hooks.ts'
+import type { ColumnType, Statement } from '../../types/index.ts'
+import { checkTree } from '../check.ts'
+import { INTERNAL } from '../errors.ts'
+import { SqlParameters } from '../parameters.ts'
+import { notAsRead, withConstants } from '../rewrite.ts'
+import type { TreeNode } from '../tree.ts'
+
+interface DescribeRequest {
+  readonly tree: string
+  readonly tables: string
+  readonly held: readonly string[]
+}
+
+/** How rows are wanted: in a format, few of them at once or many as they come, or as values. */
+export interface RowsRequest {
+  readonly statement: Statement
+  readonly as: 'few' | 'stream' | 'parquet' | 'values'
+  readonly safe: boolean
+  readonly format: EncodedFormat
+  readonly options: EncodeOptions & { readonly rowBytes?: number; readonly most?: number | undefined }
+}
+
+/** What is known when the first rows are there. */
+export interface RowsOpened extends Pick<ByteStream, 'size' | 'coding'> {
+  readonly found?: number
+  /** Whether all rows are in the pipe already, so that `send` is not needed. */
+  readonly sent?: boolean
+}
+
+/** A column of a statement: its type, and the expression over DuckDB's column that has this type. */
+export interface DescribedColumn {
+  readonly name: string
+  readonly type: ColumnType
+  readonly sql: string
+}
+
+/** Whoever gets these bytes must know how many rows came before their end. */
+export interface Framed {
+  readonly bytes: Uint8Array
+  readonly rows: number
+}
+
+/**
+ * What a process that runs users' SQL does. Rows go through `write`, one request at a time.
+ * @param executor gives a DuckDB; a `safe` one sorts first rows without top-N (duckdb#25158)
+ * @param write writes bytes to the parent; resolves when there is room for more
+ */
+export function sqlJobs(
+  executor: (safe: boolean) => Promise<Executor>,
+  write: (frame: Framed) => Promise<void>,
+) {
+  let opened: AsyncIterable<Framed> | undefined
+
+  const jobs = {
+    /** DuckDB's tree of a text, or what is wrong with it, as JSON. */
+    async parse({ text }: { readonly text: string }, { signal }: Hooks): Promise<string> {
+      return oneText(
+        await executor(false),
+        'SELECT json_serialize_sql($1::varchar, skip_default := true)',
+        text,
+        signal,
+      )
+    },
+
+    /**
+     * Makes SQL of a tree, and finds its columns.
+     * @param tables WITH and the tables that it names
+     * @param held its constants that were taken out of the tree
+     */
+    async describe({ tree, tables, held }: DescribeRequest, { signal }: Hooks) {
+      const duck = await executor(false)
+      const whole = `{"error":false,"statements":[${tree}]}`
+      const sql = await oneText(duck, 'SELECT json_deserialize_sql($1::json)', whole, signal)
+      requireOnlyOurs(await jobs.parse({ text: sql }, { signal: signal! }))
+      const query = withConstants(sql, held)
+      const described = await duck.rows(
+        {
+          sql: `SELECT column_name, column_type FROM (DESCRIBE ${tables}SELECT * FROM (${query}\n))`,
+          parameters: [],
+          columns: [
+            { name: 'name', type: 'string' },
+            { name: 'type', type: 'string' },
+          ],
+        },
+        { signal },
+      )
+      const columns = described.map(
+        ([name, type], index): DescribedColumn => ({
+          name: String(name),
+          ...normaliseColumn(String(type), `r${index}`),
+        }),
+      )
+      return { sql, columns }
+    },
+
+    /** Few rows, as values: counts and plans. */
+    async rows({ statement, safe }: Pick<RowsRequest, 'statement' | 'safe'>, { signal }: Hooks) {
+      return (await executor(safe)).rows(statement, { signal })
+    },
+
+    /** Begins to read rows, which `send` then sends. */
+    async open(request: RowsRequest, { signal }: Hooks): Promise<RowsOpened> {
+      const { statement, as, format, options } = request
+      const duck = await executor(request.safe)
+      if (as === 'values') {
+        opened = valuesOf(duck, statement, signal)
+        return { size: undefined, coding: undefined }
+      }
+      const given = { ...options, signal }
+      if (as === 'few') {
+        const { stream, found } = await duck.few(statement, format, given)
+        const { size, coding } = stream
+        const frames = await Array.fromAsync(bytesOf(stream))
+        // They are few enough to wait in the pipe.
+        for (const frame of [...frames, endAfter(frames.at(-1))]) void write(frame)
+        return { size, coding, found, sent: true }
+      }
+      const stream =
+        as === 'parquet' ? await duck.parquet(statement, given) : await duck.stream(statement, format, given)
+      opened = bytesOf(stream)
+      return { size: stream.size, coding: stream.coding }
+    },
+
+    /** Sends the rows to their end, or until it is aborted; in any case their end is marked. */
+    async send(_: unknown, { signal }: Hooks): Promise<void> {
+      let last: Framed | undefined
+      try {
+        for await (const frame of opened!) {
+          last = frame
+          await write(frame)
+          signal?.throwIfAborted()
+        }
+      } finally {
+        opened = undefined
+        await write(endAfter(last))
+      }
+    },
+  }
+  return Object.fromEntries(
+    Object.entries(jobs).map(([name, job]) => [
+      name,
+      async (input: never, hooks: Hooks) => {
+        try {
+          return await (job as (given: never, hooks: Hooks) => Promise<unknown>)(input, hooks)
+        } catch (error) {
+          // DuckDB would refuse every later statement, so another process takes the place of this one.
+          if (isBroken(error)) {
+            process.stderr.write(`${(error as Error).message}\n`, () => process.kill(process.pid, 'SIGKILL'))
+            await new Promise(() => {})
+          }
+          throw error
+        }
+      },
+    ]),
+  )
+}
+
+/** Marks the end of the rows. */
+function endAfter(last: Framed | undefined): Framed {
+  return { bytes: new Uint8Array(0), rows: last?.rows ?? 0 }
+}
+
+async function oneText(duck: Executor, sql: string, parameter: string, signal: AbortSignal | undefined) {
+  const statement: Statement = { sql, parameters: [parameter], columns: [{ name: 'text', type: 'string' }] }
+  const [row] = await duck.rows(statement, { signal })
+  return String(row![0])
+}
+
+/**
+ * Checks the SQL that was made of a checked tree once more, as if a user had sent it, in case DuckDB writes a tree in a
+ * way that it reads differently. Besides, all its tables must be ours.
+ */
+function requireOnlyOurs(parsed: string): void {
+  const { error, statements = [] } = JSON.parse(parsed) as { error: boolean; statements?: TreeNode[] }
+  const checked =
+    error || statements.length !== 1 ? undefined : checkTree(statements[0]!, new SqlParameters())
+  const isOurs = checked?.tables.every(({ node, repository, name }) => {
+    return name.startsWith(INTERNAL) && repository === undefined && node['at_clause'] === undefined
+  })
+  if (!isOurs) throw notAsRead()
+}
+
+async function* bytesOf(stream: ByteStream): AsyncGenerator<Framed> {
+  try {
+    for await (const bytes of stream) {
+      yield { bytes, rows: stream.rows() }
+      stream.recycle(bytes)
+    }
+  } finally {
+    await stream[Symbol.asyncDispose]()
+  }
+}
+
+async function* valuesOf(
+  duck: Executor,
+  statement: Statement,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Framed> {
+  let rows = 0
+  for await (const some of duck.values(statement, { signal })) {
+    const values = [...some]
+    rows += values.length
+    yield { bytes: serialize(values), rows }
+  }
+}

@@ -1,0 +1,45 @@
+import { mkdirSync, realpathSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { setPriority } from 'node:os'
+import { type Executor, openExecutor } from '../../export/index.ts'
+import { duckMemory, serveJobs } from '../../ingest/process/serve-jobs.ts'
+import { readerOptions } from '../../ingest/process/start.ts'
+import { Opened } from '../../util/opened.ts'
+import { headOf } from './frames.ts'
+import { type Framed, sqlJobs } from './jobs.ts'
+
+/** Less than that of the server, which must answer others while a statement keeps all cores busy. */
+const PRIORITY = 5
+/** The most bytes that DuckDB moves to the disk for one process. */
+const MOST_TEMPORARY = '16GiB'
+
+if (process.platform === 'linux') setPriority(PRIORITY)
+const { threads, memory, directory } = readerOptions()
+
+function open(disabledOptimizers?: string): Promise<Executor> {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const folder = realpathSync(directory)
+  return openExecutor({
+    threads,
+    workers: threads,
+    memoryLimit: duckMemory(memory),
+    tempDirectory: folder,
+    // The parts of a statement are linked into this folder, and DuckDB opens nothing outside of it.
+    allowedDirectories: [folder],
+    mostTemporary: MOST_TEMPORARY,
+    ...(disabledOptimizers !== undefined && { disabledOptimizers }),
+  })
+}
+
+const usual = new Opened(() => open())
+const withoutTopN = new Opened(() => open('top_n'))
+const pipe = new Socket({ fd: 4, readable: false, writable: true })
+pipe.on('error', () => process.kill(process.pid, 'SIGKILL'))
+
+function write({ bytes, rows }: Framed): Promise<void> {
+  pipe.write(headOf(bytes.length, rows))
+  return new Promise((resolve) => pipe.write(bytes, () => resolve()))
+}
+
+await usual.get()
+serveJobs(sqlJobs((safe) => (safe ? withoutTopN : usual).get(), write))

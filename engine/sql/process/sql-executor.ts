@@ -1,0 +1,112 @@
+import { deserialize } from 'node:v8'
+import type { RecordBatch } from 'apache-arrow'
+import type { StartOptions } from '../../duckdb/runner.ts'
+import { ByteStream } from '../../export/byte-stream.ts'
+import { type EncodeOptions, encodeOptions } from '../../export/formats/encoder.ts'
+import type { EncodedFormat } from '../../export/formats/index.ts'
+import type { QueryExecutor } from '../../export/index.ts'
+import type { ReaderProcess } from '../../ingest/process/reader-process.ts'
+import type { Statement } from '../../types/index.ts'
+import { framesOf } from './frames.ts'
+import type { RowsOpened, RowsRequest } from './jobs.ts'
+
+type Asked = StartOptions & EncodeOptions & { readonly most?: number | undefined }
+
+const READING = 'rows for a statement'
+
+/**
+ * Runs statements in a process for users' SQL, which also encodes them.
+ * @param safe whether first rows are sorted without top-N
+ */
+export function sqlExecutor(process: ReaderProcess, safe: boolean): QueryExecutor {
+  const open = (as: RowsRequest['as'], statement: Statement, format: EncodedFormat, options: Asked) =>
+    opened(process, { as, safe, statement, format, options }, options)
+
+  const executor: QueryExecutor = {
+    async rows(statement, { signal } = {}) {
+      const rows = await process.run('rows', { statement, safe }, signal ? { signal } : {}, READING)
+      return rows as readonly (readonly unknown[])[]
+    },
+
+    async *values(statement, options = {}) {
+      const { stream } = await open('values', statement, 'csv', options)
+      for await (const bytes of stream) yield deserialize(bytes) as unknown[][]
+    },
+
+    batches(statement, options = {}) {
+      const reader = (async () => {
+        const { RecordBatchReader } = await import('apache-arrow')
+        const { stream } = await open('stream', statement, 'arrow', options)
+        return (await RecordBatchReader.from(stream)).open()
+      })()
+      // Whoever reads the batches gets the error, too.
+      reader.catch(() => {})
+      return {
+        schema: reader.then(({ schema }) => schema),
+        async *[Symbol.asyncIterator]() {
+          for await (const batch of (await reader) as AsyncIterable<RecordBatch>) yield batch
+        },
+      }
+    },
+
+    async few(statement, format, options = {}) {
+      const { stream, found } = await open('few', statement, format, options)
+      return { stream, found: found! }
+    },
+
+    stream: async (statement, format, options = {}) =>
+      (await open('stream', statement, format, options)).stream,
+
+    parquet: async (statement, options = {}) => (await open('parquet', statement, 'csv', options)).stream,
+
+    copied: async () => undefined,
+  }
+  return executor
+}
+
+/** Begins to read rows, and gives their bytes as they come through the pipe. */
+async function opened(process: ReaderProcess, asked: RowsRequest, { signal, rowBytes, most }: Asked) {
+  const { envelope: _, ...encoding } = encodeOptions(asked.options)
+  const options = { ...encoding, most, ...(rowBytes !== undefined && { rowBytes }) }
+  const hooks = signal ? { signal } : {}
+  const facts = (await process.run('open', { ...asked, options }, hooks, READING)) as RowsOpened
+  const ending = new AbortController()
+  const ends = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
+  const sent = facts.sent ? Promise.resolve() : process.run('send', undefined, { signal: ends }, READING)
+  // It may fail while nobody waits for it.
+  sent.catch(() => {})
+  const frames = framesOf(process.bytes!)
+  // What has been sent may wait in the pipe, which does not keep our process from ending.
+  const keeping = setInterval(() => {}, 2 ** 30)
+  let rows = 0
+  async function* bytes() {
+    try {
+      for (let frame = await frames.next(); !frame.done; frame = await frames.next()) {
+        rows = frame.value.rows
+        yield frame.value.bytes
+      }
+    } catch (error) {
+      await sent
+      throw error
+    }
+    await sent
+  }
+  const { size, coding, found } = facts
+  const stream = new ByteStream(bytes(), {
+    rows: () => rows,
+    size,
+    coding,
+    async close() {
+      ending.abort()
+      // What is under way must not be taken for the bytes of the next statement.
+      try {
+        while (!(await frames.next()).done);
+      } catch {
+      } finally {
+        clearInterval(keeping)
+      }
+      await sent.catch(() => {})
+    },
+  })
+  return { stream, found }
+}

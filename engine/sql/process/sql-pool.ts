@@ -1,0 +1,88 @@
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cancelled } from '../../duckdb/errors.ts'
+import { EngineError } from '../../errors.ts'
+import { type End, endMessage, OUT_OF_MEMORY } from '../../ingest/process/ends.ts'
+import { type LentReader, ReaderPool, type ReadersOptions } from '../../ingest/process/reader-pool.ts'
+import { Semaphore } from '../../util/semaphore.ts'
+
+/** The most statements that are read or run at once; each has a process of its own. */
+const MOST_PROCESSES = 4
+/** The most CPU time of one statement. */
+const MOST_CPU_SECONDS = 1_800
+
+/** The processes that run users' SQL. */
+export class SqlPool {
+  readonly #pool: ReaderPool
+  readonly #places = new Semaphore(MOST_PROCESSES)
+
+  private constructor(options: ReadersOptions) {
+    this.#pool = new ReaderPool(options)
+  }
+
+  static async open(options: Omit<ReadersOptions, 'program' | 'failure'>): Promise<SqlPool> {
+    // DuckDB follows links before it decides whether it may open a file, so its folder has to be named without links.
+    const tempDirectory = await realpath(options.tempDirectory)
+    return new SqlPool({ ...options, tempDirectory, program: new URL('./main', import.meta.url), failure })
+  }
+
+  /** Lends a process whose folder is empty, when there is one. @throws EngineError `cancelled`, `storage_full` */
+  async lend(signal: AbortSignal | undefined): Promise<LentReader> {
+    const entering = this.#places.enter()
+    const leave = () => entering.then((place) => place[Symbol.dispose]())
+    const left = Promise.withResolvers<never>()
+    const abort = () => left.reject(cancelled(signal))
+    signal?.addEventListener('abort', abort, { once: true })
+    try {
+      if (signal?.aborted) throw cancelled(signal)
+      await Promise.race([entering, left.promise])
+      const lent = this.#pool.lend()
+      lent.process.allowCpu(MOST_CPU_SECONDS)
+      return {
+        process: lent.process,
+        [Symbol.dispose]: () => {
+          lent[Symbol.dispose]()
+          leave()
+        },
+      }
+    } catch (error) {
+      leave()
+      throw error
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Starts a process, so that it is there when a statement comes. */
+  warm(): void {
+    this.#pool.warm()
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+}
+
+/** Where a lent process finds a part that was linked for it. */
+export function linkOf(lent: LentReader, name: string): string {
+  return join(lent.process.directory, name)
+}
+
+function failure(end: End): EngineError {
+  const cause = new Error(endMessage(end))
+  if (end.why === 'done') return cancelled(undefined)
+  if (end.why === 'cpu')
+    return new EngineError('timeout', 'The statement takes more CPU time than one may.', { cause })
+  if (end.why === 'memory' || OUT_OF_MEMORY.test(end.stderr)) {
+    return new EngineError('overloaded', 'The statement needs more memory than one may take. Ask for less.', {
+      cause,
+    })
+  }
+  return new EngineError(
+    'overloaded',
+    end.ready
+      ? 'The statement ended the process that ran it, and nothing else. Write it differently, or try again later.'
+      : 'SQL can not be run at the moment. Try again later.',
+    { cause },
+  )
+}

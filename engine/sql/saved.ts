@@ -1,0 +1,102 @@
+import type { QueryDefinition, SavedQuery } from '../catalog/records.ts'
+import { EngineError, invalidOption } from '../errors.ts'
+import { duckdbWithValues } from '../filter/index.ts'
+import { fromPlain, plainName, QUERY } from '../options.ts'
+import type { QueryOptions } from '../plan/options.ts'
+import { planQuery } from '../plan/plan.ts'
+import { rowsStatement } from '../plan/statements.ts'
+import type { QueryContext } from '../query-context.ts'
+import { type Column, quoteIdentifier } from '../types/index.ts'
+
+/** The rows of a statement, for queries or a snapshot of them. They may be read until this is disposed. */
+export interface StatementRows
+  extends Pick<QueryContext, 'source' | 'identity' | 'volatile' | 'counts' | 'executor' | 'reading'>,
+    Disposable {
+  readonly columns: readonly Column[]
+  /** The ids of the datasets that the statement names, in the order of its text. */
+  readonly tables: readonly number[]
+  /** The ids of the datasets that are read with the rights of others, because saved queries read them. */
+  readonly borrowed: readonly number[]
+  /** Grows with each change of these datasets. */
+  readonly version: number
+  /** Whether values are cast, so that sorting them may meet duckdb#25158. */
+  readonly casts: boolean
+  /** Whether so little is read that one thread is enough. */
+  readonly light: boolean
+}
+
+/** How a saved query is read. */
+export interface SavedOptions {
+  /** How many saved queries are read by each other, this one included; 1 where nobody says so. */
+  readonly depth?: number
+  /** Ends finding out which columns it has. */
+  readonly signal?: AbortSignal | undefined
+}
+
+interface SavedStatement {
+  readonly sql: string
+  /** Whether a moment in it, of now(), is another one each time. */
+  readonly volatile: boolean
+}
+
+/** The most saved queries of which each reads the next. */
+const MOST_DEPTH = 8
+
+/** The options that a saved query may have. How many rows there are before the last ones is not known. */
+const { last: _, ...OPTIONS } = QUERY
+
+/** @throws EngineError `invalid_option` */
+export function checkDefinition(given: QueryDefinition): void {
+  const { sql, dataset, ...options } = given as Readonly<Record<string, unknown>>
+  const names = Object.entries(OPTIONS).map(([name, row]) => plainName(name, row))
+  const unknown = Object.keys(options).find((name) => sql !== undefined || !names.includes(name))
+  if (typeof (sql ?? '') === 'string' && (sql === undefined) === Number.isSafeInteger(dataset) && !unknown)
+    return
+  throw invalidOption(
+    `query is {"sql"}, or {"dataset"} with ${names.join(', ')}${unknown ? `; ${unknown} is none of them` : ''}.`,
+  )
+}
+
+/** A saved query must not go deeper. @throws EngineError `saved_query` */
+export function checkDepth(depth: number): void {
+  if (depth <= MOST_DEPTH) return
+  throw new EngineError('saved_query', `Saved queries read each other at most ${MOST_DEPTH} deep.`)
+}
+
+export function unreadableTable({ by }: SavedQuery): EngineError {
+  const rights = by === undefined ? '' : ', or the account that saved it may no longer read it'
+  return new EngineError('saved_query', `A table that this saved query reads is gone${rights}.`)
+}
+
+/** Names that our SQL gives to columns. */
+const OURS = /^(o|position|row_number_|[a-z]\d+(_\d+)?)$/i
+
+/**
+ * A SELECT that gives the same rows as options of a query.
+ * @param table what stands after FROM
+ * @throws EngineError as `Query` does
+ */
+function statementOf(options: QueryOptions, columns: readonly Column[], table: string): SavedStatement {
+  const named = columns.map(({ name }, index) => (OURS.test(name) ? `c${index}` : quoteIdentifier(name)))
+  const renamed = columns.map(({ name }, index) => `${quoteIdentifier(name)} AS ${named[index]}`)
+  const isRenamed = columns.some(({ name }) => OURS.test(name))
+  const source = {
+    columns: columns.map(({ name, type }, index) => ({ name, type, sql: named[index]! })),
+    rows: undefined,
+    rowBytes: 0,
+    scan: () =>
+      ({ kind: 'query', sql: isRenamed ? `(SELECT ${renamed.join(', ')} FROM ${table})` : table }) as const,
+  }
+  const plan = planQuery(source, options, { dialect: duckdbWithValues })
+  const { sql } = rowsStatement(plan, undefined)
+  const names = plan.columns.map(({ name }) => quoteIdentifier(name))
+  const isNamed = plan.columns.every((column, index) => column.sql === names[index])
+  const whole = isNamed ? sql : `SELECT * FROM (${sql}) AS result (${names.join(', ')})`
+  return { sql: whole, volatile: plan.volatile }
+}
+
+/** The statement of a saved query. */
+export function savedStatement(given: QueryDefinition, columns: readonly Column[]): SavedStatement {
+  if (given.sql !== undefined) return { sql: given.sql, volatile: false }
+  return statementOf(fromPlain(given, OPTIONS), columns, `dataset_${given.dataset}`)
+}

@@ -1,0 +1,176 @@
+import { constants, copyFile, link } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { EngineError } from '../errors.ts'
+import type { LentReader } from '../ingest/process/reader-pool.ts'
+import { storageError } from '../machine-errors.ts'
+import type { Plan } from '../plan/plan.ts'
+import { rowsStatement } from '../plan/statements.ts'
+import { Reading } from '../reading/reading.ts'
+import { quoteIdentifier } from '../types/index.ts'
+import { INTERNAL } from './errors.ts'
+import { linkOf } from './process/sql-pool.ts'
+
+/** A table of a statement: its name there, which no other table has; its columns, and the plan of all its rows. */
+export interface Scanned {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly plan: Plan
+  readonly reading: () => Reading
+}
+
+/**
+ * The tables of a statement and of the saved queries below it, as common table expressions of one list: DuckDB's time
+ * for lists within lists doubles with each.
+ */
+export class Tables {
+  readonly #sql = new Map<string, string>()
+
+  has({ name }: Scanned): boolean {
+    return this.#sql.has(name)
+  }
+
+  add({ name, columns }: Scanned, rows: string): void {
+    const names = columns.map(quoteIdentifier).join(', ')
+    this.#sql.set(name, `${quoteIdentifier(name)} (${names}) AS NOT MATERIALIZED (${rows})`)
+  }
+
+  get sql(): string {
+    return `WITH ${[...this.#sql.values()].join(', ') || NO_TABLE} `
+  }
+}
+
+/** WITH needs a table. */
+const NO_TABLE = `"${INTERNAL}t" AS (SELECT 1)`
+
+/** A process that is lent while some reading of a query needs it. */
+export class Session {
+  readonly #lend: (signal: AbortSignal | undefined) => Promise<LentReader>
+  #lent: Promise<LentReader> | undefined
+  #users = 0
+
+  constructor(lend: (signal: AbortSignal | undefined) => Promise<LentReader>) {
+    this.#lend = lend
+  }
+
+  /** Call `leave` once for each call, even if it fails. */
+  enter(signal: AbortSignal | undefined): Promise<LentReader> {
+    this.#users += 1
+    this.#lent ??= this.#lend(signal)
+    return this.#lent
+  }
+
+  /** The process that somebody has entered with. */
+  get lent(): Promise<LentReader> {
+    return this.#lent!
+  }
+
+  leave(): void {
+    this.#users -= 1
+    if (this.#users > 0) return
+    this.#lent?.then(
+      (lent) => lent[Symbol.dispose](),
+      () => {},
+    )
+    this.#lent = undefined
+  }
+}
+
+/** What a reading of a statement's rows takes. */
+export interface SqlPlace {
+  readonly tables: readonly Scanned[]
+  readonly session: Session
+  /** Whether so little is read that one thread is enough. */
+  readonly light: boolean
+  /** Checks once more that the tables may be read. */
+  readonly authorise: () => Promise<void>
+  /** The relation of the statement's rows, given WITH and the tables; nothing where it is below another one. */
+  readonly relation: (tables: string) => string
+  /** The error as users see it; undefined if it is not about the statement or its values. */
+  readonly explain: (error: unknown) => EngineError | undefined
+}
+
+/** A reading of the rows of a user's statement, in a process that is given links to the parts, and nothing else. */
+export class SqlReading extends Reading {
+  readonly #place: SqlPlace
+  /** Begun at once, so that the versions stay even if the query is disposed. */
+  readonly #readings: readonly Reading[]
+  #entered = false
+
+  constructor(plan: Plan, place: SqlPlace) {
+    super(plan)
+    this.#place = place
+    this.#readings = place.tables.map((table) => table.reading())
+  }
+
+  override async ready(_reach: unknown, signal: AbortSignal | undefined): Promise<Plan> {
+    const { light, relation, session } = this.#place
+    this.#entered = true
+    const tables = new Tables()
+    await this.link(await session.enter(signal), signal, tables)
+    return { ...this.plan, scan: { kind: 'query', sql: relation(tables.sql), light } }
+  }
+
+  /** Links the parts of all tables into the folder of a process, and adds the tables to those of the statement there. */
+  async link(lent: LentReader, signal: AbortSignal | undefined, tables: Tables): Promise<void> {
+    const { authorise, tables: named } = this.#place
+    await authorise()
+    for (const [index, table] of named.entries()) {
+      if (tables.has(table)) continue
+      const reading = this.#readings[index]!
+      const plan =
+        reading instanceof SqlReading
+          ? await reading.within(lent, signal, tables)
+          : await linked(await reading.ready(undefined, signal), lent)
+      tables.add(table, rowsStatement(plan, undefined).sql)
+    }
+    const wholes = this.#readings.flatMap(({ whole }) => whole ?? [])
+    if (wholes.length === 0) return
+    this.whole = Promise.all(wholes).then(() => {})
+    this.whole.catch(() => {})
+  }
+
+  /** The plan of the rows below another statement, which has the tables. */
+  async within(lent: LentReader, signal: AbortSignal | undefined, tables: Tables): Promise<Plan> {
+    await this.link(lent, signal, tables)
+    return { ...this.plan, scan: { kind: 'query', sql: this.#place.relation('') } }
+  }
+
+  protected override unreadable(error: unknown): EngineError | undefined {
+    const about = this.#place.explain(error)
+    if (about) return about
+    for (const reading of this.#readings) {
+      const explained = reading.explain(error)
+      if (explained instanceof EngineError) return explained
+    }
+    return undefined
+  }
+
+  protected override release(): void {
+    for (const reading of this.#readings) reading[Symbol.dispose]()
+    if (this.#entered) this.#place.session.leave()
+  }
+}
+
+/** Links the parts of a plan into the folder of a process. */
+async function linked(plan: Plan, lent: LentReader): Promise<Plan> {
+  const { scan } = plan
+  if (scan.kind !== 'slices') throw new TypeError('tables of a statement have parts')
+  const slices = scan.slices.map((slice) => ({ ...slice, file: linkOf(lent, basename(slice.file)) }))
+  for (const [at, { file }] of scan.slices.entries()) await linkPart(file, slices[at]!.file)
+  return { ...plan, scan: { ...scan, slices } }
+}
+
+async function linkPart(file: string, to: string): Promise<void> {
+  try {
+    await link(file, to)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    // Some file systems have no links, and none lead to another disk.
+    if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EMLINK')
+      throw storageError(error)
+    await copyFile(file, to, constants.COPYFILE_FICLONE).catch((failed: unknown) => {
+      throw storageError(failed)
+    })
+  }
+}

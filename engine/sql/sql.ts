@@ -1,0 +1,376 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { PastVersion } from '../catalog/history.ts'
+import type { DatasetRecord, QueryDefinition, SavedQuery } from '../catalog/records.ts'
+import type { EngineError } from '../errors.ts'
+import type { LentReader, ReadersOptions } from '../ingest/process/reader-pool.ts'
+import type { Counts } from '../plan/counts.ts'
+import { FEW_ROWS } from '../plan/light.ts'
+import type { QueryOptions } from '../plan/options.ts'
+import { type Plan, type PlanSource, physicalColumns } from '../plan/plan.ts'
+import { Query } from '../query.ts'
+import type { Snapshot } from '../snapshot.ts'
+import type { Column } from '../types/index.ts'
+import { Opened } from '../util/opened.ts'
+import { type Checked, checkTree, type TableReference } from './check.ts'
+import { INTERNAL, shownName, sqlError } from './errors.ts'
+import { explainer } from './explain-error.ts'
+import { SqlParameters, type SqlValues } from './parameters.ts'
+import { SqlParser } from './parser.ts'
+import type { DescribedColumn } from './process/jobs.ts'
+import { sqlExecutor } from './process/sql-executor.ts'
+import { SqlPool } from './process/sql-pool.ts'
+import { casedNames, holdConstants, withConstants } from './rewrite.ts'
+import {
+  checkDefinition,
+  checkDepth,
+  type SavedOptions,
+  type StatementRows,
+  savedStatement,
+  unreadableTable,
+} from './saved.ts'
+import { type Scanned, Session, SqlReading, Tables } from './sql-reading.ts'
+import { findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
+import type { TreeNode } from './tree.ts'
+
+export interface SqlOptions extends QueryOptions {
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Lists the datasets that may be read; by default all. It is called when the statement has been read and again before
+   * its rows are, in case a right was taken meanwhile.
+   */
+  readonly tables?: () => Promise<readonly SqlTable[]>
+}
+
+/** What statements are run with. */
+export interface SqlPlace {
+  readonly readers: ReadersOptions
+  readonly counts: Counts
+  readonly tables: () => Promise<readonly SqlTable[]>
+  readonly record: (id: number) => Promise<DatasetRecord>
+  readonly saved: (id: number) => Promise<SavedQuery | undefined>
+  /** Whether an account may read repositories. */
+  readonly mayRead: (by: string, repositoryIds: ReadonlySet<number>) => Promise<boolean>
+  readonly snapshot: (id: number, past: PastVersion | undefined, reading: SavedOptions) => Promise<Snapshot>
+}
+
+/** Finds the datasets that a statement names, and whether they may be read. It is called again before rows are read. */
+type Resolve = (references: readonly TableReference[]) => Promise<readonly NamedTable[]>
+
+export interface DefineOptions extends Pick<SqlOptions, 'signal' | 'tables'> {
+  readonly by?: string | undefined
+}
+
+interface RowsOptions extends SavedOptions {
+  readonly values?: SqlValues | undefined
+  /** Whether the text is another one each time. */
+  readonly volatile?: boolean
+}
+
+/** What a statement names, and how it was read. */
+interface Found {
+  readonly named: readonly NamedTable[]
+  readonly snapshots: readonly Snapshot[]
+  readonly resolve: Resolve
+  readonly options: RowsOptions
+}
+
+/** Assumed for a row, whose size nobody knows. */
+const ROW_BYTES = 64
+
+interface Described {
+  readonly sql: string
+  readonly columns: readonly DescribedColumn[]
+}
+
+/** Users' SQL: one SELECT over datasets, read and run in processes of its own. */
+export class Sql {
+  readonly #place: SqlPlace
+  readonly #pool: Opened<SqlPool>
+  readonly #parser = new SqlParser(async (signal) => (await this.#pool.get()).lend(signal))
+  readonly #described = new LRUCache<string, Described>({ max: 1_000 })
+
+  constructor(place: SqlPlace) {
+    this.#place = place
+    this.#pool = new Opened(() => SqlPool.open(place.readers))
+  }
+
+  /**
+   * A statement as a query.
+   * @throws EngineError `invalid_sql`, `sql_not_allowed`, `unknown_table`, `version_gone`, `overloaded`, `cancelled`
+   */
+  async query(
+    text: string,
+    values: SqlValues | undefined,
+    { signal, tables = this.#place.tables, ...options }: SqlOptions,
+  ): Promise<Query> {
+    const resolve: Resolve = async (references) => findTables(references, await tables())
+    return queryOf(await this.#rows(text, resolve, { values, signal }), options)
+  }
+
+  /** A query that is saved elsewhere than in a dataset. @throws EngineError as `query` does, `saved_query` */
+  async run(saved: SavedQuery, signal?: AbortSignal): Promise<Query> {
+    return queryOf(await this.#savedRows(saved, 1, signal), {})
+  }
+
+  /**
+   * The rows of a saved query, read with the rights of who saved it; undefined for a dataset with rows of its own.
+   * @throws EngineError as `query` does, `saved_query`
+   */
+  async saved(id: number, { depth = 1, signal }: SavedOptions): Promise<StatementRows | undefined> {
+    const saved = await this.#place.saved(id)
+    return saved && this.#savedRows(saved, depth, signal)
+  }
+
+  /**
+   * A query that is to be saved, with its columns.
+   * @param by who saves it, as the engine's caller names accounts
+   * @throws EngineError as `query` does, `saved_query`, `invalid_option`
+   */
+  async define(
+    given: QueryDefinition,
+    { signal, tables = this.#place.tables, by }: DefineOptions,
+  ): Promise<Pick<StatementRows, 'columns' | 'volatile'> & { readonly saved: SavedQuery }> {
+    checkDefinition(given)
+    const resolve: Resolve = async (references) => findTables(references, await tables())
+    if (given.dataset === undefined) {
+      using rows = await this.#rows(given.sql, resolve, { signal, depth: 1 })
+      const { columns, tables, volatile } = rows
+      return { saved: { given, tables, by }, columns, volatile }
+    }
+    const isReadable = (await tables()).some(({ id }) => id === given.dataset)
+    if (!isReadable) throw sqlError('unknown_table', `There is no dataset ${given.dataset}.`)
+    const saved = { given, tables: [given.dataset], by }
+    using rows = await this.#savedRows(saved, 1, signal)
+    return { saved, columns: rows.columns, volatile: rows.volatile }
+  }
+
+  async #savedRows(saved: SavedQuery, depth: number, signal?: AbortSignal): Promise<StatementRows> {
+    checkDepth(depth)
+    const { given, tables, by } = saved
+    const readable = async () => {
+      const records = await Promise.all(tables.map(this.#place.record)).catch(() => {
+        throw unreadableTable(saved)
+      })
+      const repositories = new Set(records.map(({ repositoryId }) => repositoryId))
+      if (by !== undefined && !(await this.#place.mayRead(by, repositories))) throw unreadableTable(saved)
+      return records
+    }
+    const [first] = await readable()
+    const resolve: Resolve = async (references) => {
+      await readable()
+      return references.map((reference, index) => ({ id: tables[index]!, past: pastOf(reference) }))
+    }
+    const { sql, volatile } = savedStatement(given, first?.columns ?? [])
+    return this.#rows(sql, resolve, { depth, signal, volatile })
+  }
+
+  /** Parses a statement, finds its tables and its columns. */
+  async #rows(text: string, resolve: Resolve, options: RowsOptions): Promise<StatementRows> {
+    const { values, signal, depth = 0 } = options
+    const checked = checkTree(await this.#parser.parse(text, signal), new SqlParameters(values))
+    const named = await resolve(checked.tables)
+    const snapshots: Snapshot[] = []
+    try {
+      for (const { id, past } of named)
+        snapshots.push(await this.#place.snapshot(id, past, { depth: depth + 1, signal }))
+      return await this.#prepared(text, checked, { named, snapshots, resolve, options })
+    } catch (error) {
+      for (const snapshot of snapshots) snapshot[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    await (await this.#pool.present())?.close()
+  }
+
+  async #prepared(
+    text: string,
+    checked: Checked,
+    { named, snapshots, resolve, options }: Found,
+  ): Promise<StatementRows> {
+    const { values, signal, depth = 0 } = options
+    const identities = snapshots.map(({ identity }) => identity)
+    const key = JSON.stringify([text, identities, values], (_, value) =>
+      typeof value === 'bigint' ? `${value}n` : value,
+    )
+    const scanned = rewriteTables(checked, snapshots)
+    const below = snapshots.flatMap(({ derived }) => derived ?? [])
+    const session = new Session(async (given) => (await this.#pool.get()).lend(given))
+    const authorise = async () => {
+      const now = await resolve(checked.tables)
+      if (now.some(({ id }, index) => id !== named[index]!.id)) throw gone()
+    }
+    const explain = explainer(checked, scanned, depth > 0 || below.length > 0)
+    const most = limitOf(checked.statement)
+    const light = isLight(checked, snapshots)
+    const held = holdConstants(checked.statement)
+    const tree = JSON.stringify(checked.statement, (name, value) =>
+      name === 'query_location' ? undefined : value,
+    )
+    const shape = hashOf(JSON.stringify([tree, identities]))
+    const place = { tables: scanned, session, authorise, explain, light }
+    const described =
+      this.#described.get(shape) ?? (await describe({ tree, held }, { ...place, relation: () => '' }, signal))
+    this.#described.set(shape, described)
+    const sql = withConstants(described.sql, held)
+    const casts = checked.casts || [...below, ...described.columns].some(isCast)
+    // Above a saved query, anything may be sorted.
+    const safe = casts && (checked.sorts || depth > 0 || below.length > 0)
+    const volatile = [options, checked, ...below].some((one) => one.volatile)
+    const { source, columns } = sourceOf(described)
+    const ids = named.map(({ id }) => id)
+    return {
+      source: { ...source, most },
+      light,
+      columns,
+      casts,
+      volatile,
+      tables: ids,
+      borrowed: [...(depth > 0 ? ids : []), ...below.flatMap(({ borrowed }) => borrowed)],
+      version: named.reduce((sum, { past }, index) => sum + (past ? 0 : snapshots[index]!.version), 0),
+      identity: hashOf(key + (volatile ? randomUUID() : '')),
+      counts: this.#place.counts,
+      executor: async () => sqlExecutor((await session.lent).process, safe),
+      reading: (plan: Plan) =>
+        new SqlReading(plan, { ...place, relation: (all) => relationOf({ ...described, sql }, all) }),
+      [Symbol.dispose]() {
+        for (const snapshot of snapshots) snapshot[Symbol.dispose]()
+      },
+    }
+  }
+}
+
+function queryOf(rows: StatementRows, options: QueryOptions): Query {
+  const release = () => rows[Symbol.dispose]()
+  try {
+    return new Query({ ...rows, release }, options)
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** Whether sorting by a column may sort by a cast. */
+function isCast(one: StatementRows | DescribedColumn): boolean {
+  return 'casts' in one ? one.casts : one.sql.includes('CAST')
+}
+
+function gone(): EngineError {
+  return sqlError('unknown_table', 'A table of the statement can no longer be read.')
+}
+
+/** Gives the tables of a tree names of ours, and columns that differ only by case names that DuckDB tells apart. */
+function rewriteTables({ tables, names, qualified }: Checked, snapshots: readonly Snapshot[]): Scanned[] {
+  const scanned = new Map<string, Scanned>()
+  const columnsOf = snapshots.map(({ columns }) => columns.map(({ name }) => name))
+  const cased = casedNames(columnsOf)
+  const spelt = (name: string) => cased.get(name) ?? name
+  for (const [index, { node, name, position }] of tables.entries()) {
+    const { identity, plan } = snapshots[index]!
+    if (columnsOf[index]!.length === 0)
+      throw sqlError('unknown_table', `The table "${name}" has no columns yet.`, position)
+    const columns = columnsOf[index]!.map(spelt)
+    const known = scanned.get(identity) ?? {
+      name: `${INTERNAL}t${createHash('sha256')
+        .update(JSON.stringify([identity, columns]))
+        .digest('hex')
+        .slice(0, 32)}`,
+      columns,
+      plan,
+      reading: () => snapshots[index]!.reading(plan),
+    }
+    scanned.set(identity, known)
+    delete node['schema_name']
+    delete node['catalog_name']
+    delete node['at_clause']
+    node['table_name'] = known.name
+  }
+  const isTable = (repository: string, table: string) =>
+    tables.some(
+      (one) =>
+        one.repository?.toLowerCase() === repository.toLowerCase() &&
+        one.name.toLowerCase() === table.toLowerCase(),
+    )
+  for (const node of qualified) {
+    const list = node['column_names'] as string[]
+    if (isTable(list[0]!, list[1]!)) list.shift()
+  }
+  if (cased.size > 0) {
+    for (const [holder, key] of names) if (holder[key] !== undefined) holder[key] = spelt(String(holder[key]))
+  }
+  return [...scanned.values()]
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}
+
+/** The number of rows in a LIMIT at the end of a statement. */
+function limitOf({ node }: TreeNode): number | undefined {
+  const modifiers = ((node as TreeNode)['modifiers'] ?? []) as readonly TreeNode[]
+  const limit = modifiers.find(({ type }) => type === 'LIMIT_MODIFIER')?.['limit'] as TreeNode | undefined
+  const value = (limit?.['value'] as TreeNode | undefined)?.['value']
+  return limit?.['class'] === 'CONSTANT' && Number.isSafeInteger(value) ? Number(value) : undefined
+}
+
+/** Whether a statement reads one small table once, so that one thread is enough. */
+function isLight({ sources, tables }: Checked, snapshots: readonly Snapshot[]): boolean {
+  if (sources > 1 || tables.length !== sources) return false
+  return snapshots.every(({ derived, rowCount = 0 }) => derived?.light ?? rowCount <= FEW_ROWS)
+}
+
+async function describe(
+  statement: { readonly tree: string; readonly held: readonly string[] },
+  place: ConstructorParameters<typeof SqlReading>[1],
+  signal: AbortSignal | undefined,
+): Promise<Described> {
+  using reading = new SqlReading({} as Plan, place)
+  try {
+    const lent: LentReader = await place.session.enter(signal)
+    const tables = new Tables()
+    await reading.link(lent, signal, tables)
+    const hooks = signal ? { signal } : {}
+    return (await lent.process.run(
+      'describe',
+      { ...statement, tables: tables.sql },
+      hooks,
+      'a statement',
+    )) as Described
+  } catch (error) {
+    throw reading.explain(error)
+  } finally {
+    place.session.leave()
+  }
+}
+
+function relationOf({ sql, columns }: Described, tables: string): string {
+  const given = columns.map((_, index) => `r${index}`).join(', ')
+  const wanted = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
+  return `(${tables}SELECT ${wanted} FROM (${sql}\n) AS r (${given}))`
+}
+
+function sourceOf(described: Described): { source: PlanSource; columns: readonly Column[] } {
+  const taken = new Set<string>()
+  const columns = described.columns.map(({ name, type }) => ({
+    name: unique(shownName(name), taken),
+    type,
+    nullable: true,
+    description: '',
+  }))
+  const source: PlanSource = {
+    columns: physicalColumns(columns),
+    rows: undefined,
+    rowBytes: ROW_BYTES,
+    scan: () => ({ kind: 'query', sql: '' }),
+  }
+  return { source, columns }
+}
+
+function unique(name: string, taken: Set<string>): string {
+  let other = name
+  for (let number = 1; taken.has(other); number++) other = `${name}_${number}`
+  taken.add(other)
+  return other
+}

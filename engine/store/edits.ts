@@ -1,0 +1,181 @@
+import type { Part, Version } from '../catalog/records.ts'
+import { EngineError } from '../errors.ts'
+import { valueType } from '../filter/check/value-types.ts'
+import { byKey } from '../filter/sql/narrow.ts'
+import type { Ingestor, Place, Repeated, SetColumns, WantedRows } from '../ingest/index.ts'
+import { keyed } from '../plan/prune.ts'
+import type { Column } from '../types/index.ts'
+import type { Commits } from './commits.ts'
+import type { Integrity } from './integrity/integrity.ts'
+
+/** What a change of parts needs of the store. */
+export interface EditContext {
+  readonly commits: Commits
+  readonly integrity: Integrity
+  ingestor(): Promise<Ingestor>
+}
+
+/** Which rows a change is about, and what becomes of them. */
+export interface EditPlan {
+  /** Whether a part may have such rows, by its statistics. */
+  readonly mayHold: (part: Part) => boolean
+  /** A condition, or the rows with the key of a row of these parts. */
+  readonly wanted:
+    | Exclude<WantedRows, { like: unknown }>
+    | { readonly like: readonly Part[]; readonly on: readonly number[] }
+  /** New values of columns; without them, the rows are left out. */
+  readonly set?: SetColumns
+  /** Whether there may be no such rows. */
+  readonly refuse?: boolean
+}
+
+/** What takes the place of parts, and how many of their rows the change is about. */
+interface Edited {
+  readonly parts: readonly Part[]
+  readonly count: number
+}
+
+/** The most rows of parts that are searched in one statement: each of them takes a bit. */
+const ROWS_AT_ONCE = 8_000_000
+
+/**
+ * A change of rows in parts. It prepares what takes the place of each part, and only parts with such rows are written
+ * again. Versions that others commit meanwhile have few other parts, so only these are prepared for another try.
+ */
+export class Edits {
+  readonly columns: readonly Column[]
+  readonly #context: EditContext
+  readonly #plan: EditPlan
+  readonly #edited = new Map<number, Edited>()
+
+  constructor(context: EditContext, columns: readonly Column[], plan: EditPlan) {
+    this.#context = context
+    this.columns = columns
+    this.#plan = plan
+  }
+
+  /** The parts that were written. */
+  get made(): Part[] {
+    return [...this.#edited].flatMap(([id, { parts }]) => parts.filter((part) => part.id !== id))
+  }
+
+  /** Prepares the parts of a version that were not prepared before. If it fails, nothing is left behind. */
+  async prepare({ parts }: Version, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      let batch: Part[] = []
+      for (const part of parts.filter(({ id }) => !this.#edited.has(id))) {
+        if (!this.#plan.mayHold(part)) this.#edited.set(part.id, { parts: [part], count: 0 })
+        else batch.push(part)
+        if (rowsOf(batch) < ROWS_AT_ONCE) continue
+        await this.#edit(batch, signal)
+        batch = []
+      }
+      if (batch.length > 0) await this.#edit(batch, signal)
+    } catch (error) {
+      await this.#context.commits.discard(this.made)
+      throw error
+    }
+  }
+
+  async #edit(parts: readonly Part[], signal: AbortSignal | undefined): Promise<void> {
+    const { commits, integrity } = this.#context
+    const { wanted, refuse, set } = this.#plan
+    const like = 'like' in wanted ? wanted.like : []
+    using pinned = await integrity.pinWhole([...parts, ...like], signal)
+    const { jobs } = await this.#context.ingestor()
+    const files = pinned.files.slice(0, parts.length)
+    const rows = Math.max(...parts.map((part) => part.rows))
+    const given = 'like' in wanted ? { ...wanted, like: pinned.files.slice(parts.length) } : wanted
+    const found = await jobs.find({ parts: files, rows, wanted: given }, { signal })
+    if (refuse && 'on' in wanted && Object.keys(found).length > 0) {
+      await requireDistinct(this.#context, like, this.columns, wanted.on, { signal, others: parts })
+    }
+    const { columns } = this
+    const edits = parts.map(async (part, index): Promise<Edited> => {
+      const { count, bits } = found[index] ?? { count: 0, bits: '' }
+      if (count === 0) return { parts: [part], count }
+      if (count === part.rows && !set) return { parts: [], count }
+      const made = await commits.makeParts(
+        async (jobs, target) => {
+          const edit = { part: files[index]!, target, columns, bits, set, size: part }
+          return { ...(await jobs.edit(edit, { signal })), columns }
+        },
+        { signal },
+      )
+      return { parts: made.parts, count }
+    })
+    const settled = await Promise.allSettled(edits)
+    for (const [index, one] of settled.entries()) {
+      if (one.status === 'fulfilled') this.#edited.set(parts[index]!.id, one.value)
+    }
+    await Promise.all(edits)
+  }
+
+  /** The parts of a version after the change; undefined if one of them was not prepared. */
+  changed(parts: readonly Part[]): Edited | undefined {
+    const edited = parts.map(({ id }) => this.#edited.get(id))
+    if (edited.includes(undefined)) return undefined
+    const all = edited as Edited[]
+    return { parts: all.flatMap((one) => one.parts), count: all.reduce((sum, { count }) => sum + count, 0) }
+  }
+}
+
+/** The change for rows with the keys of an upload. */
+export function editByKey(
+  like: readonly Part[],
+  columns: readonly Column[],
+  on: readonly number[],
+  refuse: boolean,
+): EditPlan {
+  const mayHold = (part: Part) =>
+    like.some((other) => on.every((index) => mayShare(part, other, columns, index)))
+  return { mayHold, wanted: { like, on }, refuse }
+}
+
+/** Whether two parts may have the same value in a column. */
+function mayShare(a: Part, b: Part, columns: readonly Column[], index: number): boolean {
+  const type = valueType(columns[index]!.type)
+  const [one, other] = [a.statistics?.[index], b.statistics?.[index]]
+  if (!one || !other || (one.nulls > 0 && other.nulls > 0)) return true
+  const isBefore = (max: string | null, min: string | null) => {
+    if (max === null || min === null) return false
+    const [end, start] = [keyed(max, type), keyed(min, type)]
+    return byKey(end, start) < 0
+  }
+  return !isBefore(one.max, other.min) && !isBefore(other.max, one.min)
+}
+
+/**
+ * Refuses rows that repeat a key.
+ * @param others parts whose rows must have other keys; without them, the rows must differ from each other
+ * @throws EngineError `duplicate_key`, with up to twenty rows
+ */
+export async function requireDistinct(
+  { integrity, ingestor }: EditContext,
+  parts: readonly Part[],
+  columns: readonly Column[],
+  on: readonly number[],
+  { signal, others }: { readonly signal?: AbortSignal | undefined; readonly others?: readonly Part[] },
+): Promise<void> {
+  if (parts.length === 0) return
+  using pinned = await integrity.pinWhole([...parts, ...(others ?? [])], signal)
+  const { jobs } = await ingestor()
+  const files = pinned.files.slice(0, parts.length)
+  const like = others && pinned.files.slice(parts.length)
+  const found = await jobs.repeated({ parts: files, on, like }, { signal })
+  if (found.length === 0) return
+  const number = ([part, row]: Place) => rowsOf(parts.slice(0, part)) + row + 1
+  const errors = found.map(({ places, key }: Repeated) => {
+    const rows = places.map(number)
+    const value = on.map((index, at) => `${columns[index]!.name} = ${key[at] ?? 'null'}`).join(', ')
+    const error = others
+      ? `Row ${rows[0]} has a key that the dataset has already: ${value}. With mode=upsert, it takes the place of that row.`
+      : `Rows ${rows.join(' and ')} have the same key: ${value}.`
+    return { row: rows.at(-1)!, value, error }
+  })
+  throw new EngineError('duplicate_key', errors[0]!.error, { details: { errors } })
+}
+
+function rowsOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, part) => sum + part.rows, 0)
+}

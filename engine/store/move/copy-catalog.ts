@@ -1,0 +1,121 @@
+import type { Database, Handle, SqlValue } from '../../catalog/database.ts'
+import { invalidOption } from '../../errors.ts'
+
+/** How many rows one statement inserts. */
+const ROWS = 100
+/**
+ * Tables about processes that are running, what they count and what they remember, and about migrations, which the target
+ * has by itself.
+ */
+const NOT_COPIED = [
+  'migrations',
+  'nodes',
+  'jobs',
+  'leases',
+  'request_rates',
+  'provider_answers',
+  'idempotency_keys',
+]
+
+interface Table {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly key: string
+  /** Whether it gives ids that must never be given again. */
+  readonly hasIds: boolean
+}
+
+/**
+ * Copies all rows of a catalog into another one that has the same tables, all or nothing. Nobody may write to either
+ * meanwhile.
+ * @param sqlite the one of the two that is in SQLite; the tables are taken from its schema
+ * @throws EngineError `invalid_option` if the target holds something already
+ */
+export async function copyCatalog(from: Database, to: Database, sqlite: Database): Promise<void> {
+  const tables = await tablesOf(sqlite)
+  await to.transaction(async (t) => {
+    await t.lockName('migrations')
+    await requireEmpty(t, tables)
+    for (const table of tables) {
+      await copyTable(from, t, table)
+      if (table.hasIds) await setNewestId(to, t, table.name, await from.newestId(table.name))
+    }
+  })
+}
+
+/**
+ * Refuses a catalog that holds anything.
+ * @throws EngineError `invalid_option`
+ */
+export async function requireEmpty(target: Handle, tables: readonly { name: string }[]): Promise<void> {
+  for (const { name } of tables) {
+    if (!(await target.get(`SELECT 1 FROM ${name} LIMIT 1`))) continue
+    throw invalidOption(
+      'The target holds a catalog already. Name an empty database, or an empty data directory.',
+    )
+  }
+}
+
+async function copyTable(from: Database, t: Handle, { name, columns, key }: Table): Promise<void> {
+  let copied = 0
+  for (;;) {
+    const rows = await from.all<Record<string, SqlValue>>(
+      `SELECT ${columns.join(', ')} FROM ${name} ORDER BY ${key} LIMIT ${ROWS} OFFSET ?`,
+      copied,
+    )
+    if (rows.length === 0) break
+    const values = rows.flatMap((row) => columns.map((column) => row[column]!))
+    const places = `(${columns.map(() => '?').join(', ')})`
+    const all = rows.map(() => places).join(', ')
+    copied += await t.run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES ${all}`, ...values)
+    if (rows.length < ROWS) break
+  }
+  const count = `SELECT count(*) AS n FROM ${name}`
+  const [wanted, found] = [await from.get<{ n: number }>(count), await t.get<{ n: number }>(count)]
+  if (wanted!.n !== found!.n) throw new Error(`${name}: ${found!.n} of ${wanted!.n} rows were copied`)
+}
+
+async function setNewestId({ isShared }: Database, t: Handle, table: string, id: number): Promise<void> {
+  if (id === 0) return
+  if (isShared) {
+    await t.get(`SELECT setval('${table}_id_seq', ?)`, id)
+    return
+  }
+  await t.run('DELETE FROM sqlite_sequence WHERE name = ?', table)
+  await t.run('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)', table, id)
+}
+
+/**
+ * The tables to be copied, with what they refer to before them, and those of their columns that are not calculated.
+ */
+export async function tablesOf(sqlite: Database): Promise<Table[]> {
+  const found = await sqlite.all<{ name: string; sql: string }>(
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+  )
+  const ordered: Table[] = []
+  const waiting = new Map<string, { table: Table; after: readonly string[] }>()
+  for (const { name, sql } of found.filter((one) => !NOT_COPIED.includes(one.name))) {
+    const all = await sqlite.all<{ name: string; pk: number; hidden: number }>(
+      'SELECT name, pk, hidden FROM pragma_table_xinfo(?)',
+      name,
+    )
+    const refers = await sqlite.all<{ table: string }>('SELECT "table" FROM pragma_foreign_key_list(?)', name)
+    const table = {
+      name,
+      columns: all.filter(({ hidden }) => hidden === 0).map((column) => column.name),
+      key: all
+        .filter(({ pk }) => pk > 0)
+        .map((column) => column.name)
+        .join(', '),
+      hasIds: sql.includes('AUTOINCREMENT'),
+    }
+    waiting.set(name, { table, after: refers.map((one) => one.table).filter((other) => other !== name) })
+  }
+  while (waiting.size > 0) {
+    const next = [...waiting.values()].find(({ after }) => !after.some((other) => waiting.has(other)))
+    if (!next) throw new Error('tables refer to each other in a circle')
+    ordered.push(next.table)
+    waiting.delete(next.table.name)
+  }
+  return ordered
+}

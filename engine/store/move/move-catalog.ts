@@ -1,0 +1,145 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import type { Database } from '../../catalog/database.ts'
+import { KEEP } from '../../catalog/history.ts'
+import { migrate } from '../../catalog/migrate.ts'
+import { NodeTables } from '../../catalog/postgres/nodes.ts'
+import { PostgresDatabase } from '../../catalog/postgres/postgres.ts'
+import { CATALOG_STEPS } from '../../catalog/schema.ts'
+import { SqliteDatabase } from '../../catalog/sqlite/sqlite.ts'
+import { EngineError, invalidOption } from '../../errors.ts'
+import type { Events } from '../../events.ts'
+import { Hold, lockServer } from '../hold.ts'
+import { type Layout, layoutOf } from '../layout.ts'
+import { MOVED, movedNote } from '../lost.ts'
+import { ownStore } from '../objects/claim.ts'
+import type { ObjectStoreOptions } from '../objects/open.ts'
+import { copyCatalog, requireEmpty, tablesOf } from './copy-catalog.ts'
+import { type MoveReport, moveHeldParts, moveParts } from './move.ts'
+
+/** A cluster that everything is moved to or from. */
+export interface ClusterPlace {
+  readonly database: string
+  readonly store: ObjectStoreOptions
+}
+
+export interface MoveAllOptions {
+  readonly directory: string
+  readonly cluster: ClusterPlace
+  /** Makes the caller's own tables in a catalog; they are copied, too. */
+  readonly prepare?: (database: Database) => Promise<void>
+  readonly onProgress?: (done: { bytes: number; of: number }) => void
+}
+
+/**
+ * Moves a data directory into a cluster: first the rows, each part checked, then the catalog in one transaction. If it is
+ * interrupted, the next call continues. What is in the directory stays, but its catalog is renamed at the end, because a
+ * second catalog on the same rows would remove them.
+ * @throws EngineError `locked` beside a server; `invalid_option` if the database holds a catalog already;
+ * `storage_damaged`, `storage_unavailable`, `catalog_unavailable`, `storage_full`
+ */
+export async function moveToCluster(
+  { directory, cluster, prepare, onProgress }: MoveAllOptions,
+  events: Events,
+): Promise<MoveReport> {
+  const { layout, report } = await withHold()
+  for (const ending of ['-wal', '-shm']) rmSync(layout.catalog + ending, { force: true })
+  const { host, pathname } = new URL(cluster.database)
+  writeFileSync(movedNote(layout), `postgres://${host}${pathname} and ${cluster.store.address}\n`)
+  renameSync(layout.catalog, layout.catalog + MOVED)
+  return report
+
+  async function withHold(): Promise<{ layout: Layout; report: MoveReport }> {
+    const { store } = cluster
+    const hold = await Hold.open({ directory, role: 'server', store: { whereItIs: store }, events })
+    try {
+      const shared = await PostgresDatabase.open(cluster.database)
+      try {
+        for (const database of [hold.database, shared]) {
+          await migrate(database, 'catalog', CATALOG_STEPS)
+          await prepare?.(database)
+        }
+        const isCopied = await isCopyOf(hold.database, shared)
+        // Looked at before the rows are moved, too, so that a refusal leaves the directory as it was.
+        if (!isCopied) await requireEmpty(shared, await tablesOf(hold.database))
+        const report = await moveHeldParts(hold, store, onProgress)
+        if (!isCopied) await copyCatalog(hold.database, shared, hold.database)
+        return { layout: hold.layout, report }
+      } finally {
+        await shared.close()
+      }
+    } finally {
+      await hold.end()
+    }
+  }
+}
+
+/**
+ * Moves a cluster into a data directory: the catalog at once, then the rows, each part checked. If it is interrupted,
+ * the next call begins with the catalog anew and keeps the parts that are there. The cluster stays as it is.
+ * @throws EngineError `locked` while nodes run; `invalid_option` if the directory holds a catalog already;
+ * `storage_damaged`, `storage_unavailable`, `catalog_unavailable`, `storage_full`
+ */
+export async function moveToDirectory(
+  { directory, cluster, prepare, onProgress }: MoveAllOptions,
+  events: Events,
+): Promise<MoveReport> {
+  const layout = layoutOf(directory)
+  const lock = lockServer(layout, 'nothing can be moved into it')
+  try {
+    await removeHalfMoved(layout)
+    const shared = await PostgresDatabase.open(cluster.database)
+    try {
+      await migrate(shared, 'catalog', CATALOG_STEPS)
+      await prepare?.(shared)
+      await refuseNodes(shared)
+      const own = new SqliteDatabase(layout.catalog)
+      try {
+        await migrate(own, 'catalog', CATALOG_STEPS)
+        await prepare?.(own)
+        await copyCatalog(shared, own, own)
+      } finally {
+        await own.close()
+      }
+    } finally {
+      await shared.close()
+    }
+  } finally {
+    lock.release()
+  }
+  return moveParts(directory, { target: undefined, from: cluster.store }, events, onProgress)
+}
+
+/**
+ * Whether an earlier call has copied the catalog, and was interrupted before the renaming. Both then name the same store
+ * of objects with the same mark, which no other catalog has. It was copied in one transaction, so it is whole.
+ */
+async function isCopyOf(own: Database, shared: Database): Promise<boolean> {
+  const [here, there] = [await ownStore(own), await ownStore(shared)]
+  return here !== undefined && here.name === there?.name && here.mark === there.mark
+}
+
+async function refuseNodes(shared: Database): Promise<void> {
+  const tables = new NodeTables(shared, KEEP)
+  await tables.forgetDead()
+  const names = await tables.names()
+  if (names.length === 0) return
+  throw new EngineError(
+    'locked',
+    `Nodes run on this database (${names.join(', ')}). Stop them first; one that was killed counts for 45 seconds.`,
+  )
+}
+
+/** Removes a catalog whose rows have not been moved into the directory yet. @throws EngineError `invalid_option` */
+async function removeHalfMoved({ directory, catalog }: Layout): Promise<void> {
+  if (!existsSync(catalog)) return
+  const database = new SqliteDatabase(catalog)
+  const isHalf =
+    !(await database.hasTable('part_store')) ||
+    (await ownStore(database)) !== undefined ||
+    (await database.newestId('repositories')) === 0
+  await database.close()
+  if (!isHalf) {
+    throw invalidOption(`${directory} holds a catalog already. Name an empty data directory.`)
+  }
+  for (const ending of ['', '-wal', '-shm']) rmSync(catalog + ending, { force: true })
+}

@@ -1,0 +1,132 @@
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import type { Database } from '../../catalog/database.ts'
+import { Parts } from '../../catalog/parts.ts'
+import { EngineError, invalidOption } from '../../errors.ts'
+import type { Events } from '../../events.ts'
+import { Hold } from '../hold.ts'
+import { SummedBlocks } from '../integrity/block-sums.ts'
+import { hashFile } from '../integrity/hash.ts'
+import { claimTarget, settleIn } from '../objects/claim.ts'
+import { FolderParts } from '../objects/folder.ts'
+import { type ObjectStoreOptions, openObjects, remoteParts, type WhereItIs } from '../objects/open.ts'
+import { DamagedPart, type PartBytes, type PartStore } from '../objects/part-store.ts'
+
+export interface MoveOptions {
+  /** A store of objects, or undefined for the data directory. */
+  readonly target: ObjectStoreOptions | undefined
+  /** How to reach the store of objects that holds the rows now, if one does. */
+  readonly from: WhereItIs['whereItIs']
+}
+
+export interface MoveReport {
+  readonly from: string
+  readonly to: string
+  readonly parts: number
+  readonly bytes: number
+  /** The number of parts that had to be copied, because no earlier try had copied them. */
+  readonly copied: number
+}
+
+/**
+ * Moves the rows of a data directory from it to a store of objects, or back. Nothing is removed from the old place. The
+ * catalog is pointed to the new place after all parts were copied and checked. If it is interrupted, the next call
+ * continues.
+ * @throws EngineError `locked` beside a server, `invalid_option`, `storage_damaged`, `storage_unavailable`,
+ * `storage_full`
+ */
+export async function moveParts(
+  directory: string,
+  { target, from }: MoveOptions,
+  events: Events,
+  onProgress?: (done: { bytes: number; of: number }) => void,
+): Promise<MoveReport> {
+  const hold = await Hold.open({ directory, role: 'server', store: { whereItIs: from }, events })
+  try {
+    const report = await moveHeldParts(hold, target, onProgress)
+    if (report.from !== report.to) return report
+    throw invalidOption(`The rows are already in ${report.to}.`)
+  } finally {
+    await hold.end()
+  }
+}
+
+/** The same in a directory that is open. Does nothing if the rows are there already. */
+export async function moveHeldParts(
+  hold: Hold,
+  target: ObjectStoreOptions | undefined,
+  onProgress?: (done: { bytes: number; of: number }) => void,
+): Promise<MoveReport> {
+  const { database, files } = hold
+  const to = await openTarget(hold, target)
+  try {
+    const parts = await movable(database)
+    const of = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+    const done = { parts: parts.length, bytes: 0, copied: 0 }
+    const places = { from: files.name, to: to.name }
+    if (to.name === files.name) return { ...done, bytes: of, ...places }
+    for (const part of parts) {
+      if (await copy(files, to, part, new Parts(database))) done.copied += 1
+      done.bytes += part.bytes
+      onProgress?.({ bytes: done.bytes, of })
+    }
+    await database.transaction((t) => settleIn(t, target ? 'target' : 'directory'))
+    return { ...done, ...places }
+  } finally {
+    await to.close()
+  }
+}
+
+async function openTarget(hold: Hold, target: ObjectStoreOptions | undefined): Promise<PartStore> {
+  const { layout, database, mark } = hold
+  if (!target) return new FolderParts(layout.parts)
+  const objects = openObjects(target)
+  try {
+    if (objects.name !== hold.files.name) await claimTarget(database, objects)
+    return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)
+  } catch (error) {
+    objects.close()
+    throw error
+  }
+}
+
+/** The committed parts. Others belong to processes that have ended, and the next sweep removes them. */
+function movable(database: Database): Promise<PartBytes[]> {
+  return database.all(
+    'SELECT id, bytes, hash FROM parts WHERE process IS NULL AND given_up_at IS NULL ORDER BY id',
+  )
+}
+
+/** Copies a part unless it is there already; gives whether it was copied. */
+async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: Parts): Promise<boolean> {
+  const hash = part.hash ?? (await from.hash(part))
+  const known = { ...part, hash }
+  // Parts of an older program have no hash, but the names in a store of objects need one.
+  if (part.hash === null) await registry.noteCheck(part.id, { hash, damage: undefined })
+  if (await isThere(to, known)) return false
+  const target = to.target(part.id)
+  await pipeline(from.read(known, 0, part.bytes), createWriteStream(target, { mode: 0o600 }))
+  const blocks = to.objects && new SummedBlocks()
+  if ((await hashFile(target, { alsoTo: blocks })) !== hash) {
+    await to.giveUp(part.id)
+    throw new EngineError(
+      'storage_damaged',
+      `Part ${part.id} differs from what was written, so the rows stay where they are; parquetry verify lists what is damaged.`,
+    )
+  }
+  if (blocks) await registry.addBlockSums(part.id, blocks.sums())
+  await to.keep(known)
+  return true
+}
+
+/** In a store of objects, names contain the hash, so name and size are enough. In a folder, the content is hashed. */
+async function isThere(to: PartStore, part: PartBytes): Promise<boolean> {
+  if ((await to.size(part)) !== part.bytes) return false
+  if (to.cache) return true
+  try {
+    return (await to.hash(part)) === part.hash
+  } catch (error) {
+    if (error instanceof DamagedPart) return false
+    throw error
+  }
+}

@@ -1,0 +1,73 @@
+import type { Handle } from '../catalog/database.ts'
+import type { Events } from '../events.ts'
+import type { Ingestor } from '../ingest/index.ts'
+import type { ColumnProfile } from '../ingest/profile.ts'
+import type { Background } from '../util/background.ts'
+import { Semaphore } from '../util/semaphore.ts'
+import type { Integrity } from './integrity/integrity.ts'
+import type { Membership } from './membership/membership.ts'
+
+/** What the values of each column of a version are like. */
+export interface Profile {
+  readonly version: number
+  readonly rowCount: number
+  readonly columns: readonly ColumnProfile[]
+}
+
+interface ProfilesContext {
+  readonly database: Handle
+  readonly members: Membership
+  readonly integrity: Integrity
+  readonly background: Background
+  readonly events: Events
+  readonly ingestor: () => Promise<Ingestor>
+}
+
+/** Profiles of versions, each made once, in the background, and kept with its version. */
+export class Profiles {
+  readonly #context: ProfilesContext
+  readonly #making = new Set<number>()
+  readonly #turns = new Semaphore(1)
+
+  constructor(context: ProfilesContext) {
+    this.#context = context
+  }
+
+  /**
+   * The profile of the current version; undefined while it is being made.
+   * @throws EngineError `not_found`
+   */
+  async get(datasetId: number): Promise<Profile | undefined> {
+    const { database, background, events } = this.#context
+    const kept = await database.get<{ profile: string | null }>(
+      'SELECT v.profile FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?',
+      datasetId,
+    )
+    if (kept?.profile) return JSON.parse(kept.profile)
+    if (this.#making.has(datasetId)) return undefined
+    this.#making.add(datasetId)
+    background.later(
+      async () => {
+        try {
+          using _ = await this.#turns.enter()
+          await this.#make(datasetId)
+        } finally {
+          this.#making.delete(datasetId)
+        }
+      },
+      events.failure('profile_failed', 'The profile could not be made.', { dataset: datasetId }),
+    )
+    return undefined
+  }
+
+  async #make(datasetId: number): Promise<void> {
+    const { database, members, integrity, ingestor } = this.#context
+    using lease = await members.take(datasetId)
+    const { id, number, rows, columns, parts } = lease.version
+    using pinned = await integrity.pinWhole(parts)
+    const { jobs } = await ingestor()
+    const profiles = await jobs.profile({ parts: pinned.files, columns })
+    const profile = { version: number, rowCount: rows, columns: profiles }
+    await database.run('UPDATE versions SET profile = ? WHERE id = ?', JSON.stringify(profile), id)
+  }
+}

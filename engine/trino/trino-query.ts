@@ -1,0 +1,130 @@
+import type { Delegate } from '../duckdb/runner.ts'
+import { NotTranslatable } from '../filter/index.ts'
+import { trino } from '../filter/sql/trino.ts'
+import type { QueryOptions } from '../plan/options.ts'
+import { type Plan, type PlanSource, planQuery, type Scan } from '../plan/plan.ts'
+import type { RemoteQuery } from '../reading/remote.ts'
+import { quoteLiteral } from '../types/index.ts'
+import { type TrinoSql, trinoCount, trinoRows } from './sql.ts'
+
+/** When a query is large enough for Trino, and how large its answer may be. */
+interface TrinoLimits {
+  /** Compressed bytes of the columns used, in the parts that may hold wanted rows; Infinity where Trino never pays. */
+  readonly minBytes: number
+  readonly maxRows: number
+}
+
+/** A table as Trino sees it. */
+interface TrinoTable {
+  readonly limits: TrinoLimits
+  /** Its name in SQL. It may be gone, which is an error. */
+  name(): Promise<string>
+  /** The compressed bytes of columns in a scan; undefined if Trino can't read its parts in the order of their rows. */
+  bytesOf(scan: Scan, columns: readonly number[]): number | undefined
+  /** @param fallible what may fail on a value of the data, as the beginning of a sentence */
+  delegate(sql: string, fallible: string | undefined): Delegate
+}
+
+/** Where a query is answered, and why. */
+type Decision =
+  | { readonly trino: Plan; readonly because: string }
+  | { readonly trino: undefined; readonly because: string }
+
+const here = (because: string): Decision => ({ trino: undefined, because })
+
+/**
+ * Decides where a query is answered. Trino gets those that read much and give few rows: it reads with
+ * many machines, but needs several times the CPU time for each row, and is slow to give rows back. Everything else, and
+ * everything that it would not answer in exactly the same way, is left to DuckDB.
+ */
+export class TrinoQuery implements RemoteQuery {
+  readonly #table: TrinoTable
+  readonly #plan: Plan
+  readonly #planned: () => Plan
+  #rows: Decision | undefined
+  #count: Decision | undefined
+
+  constructor(table: TrinoTable, plan: Plan, source: PlanSource, options: QueryOptions, now: Date) {
+    this.#table = table
+    this.#plan = plan
+    // The parts are known from the other plan.
+    const unread = { ...source, scan: () => plan.scan }
+    this.#planned = () => planQuery(unread, options, { dialect: trino, now })
+  }
+
+  async rows(window: Plan['window']): Promise<Delegate | undefined> {
+    const { trino: plan } = this.#decideRows()
+    return plan && this.#delegate((name) => trinoRows({ ...plan, window }, name, this.#table.limits.maxRows))
+  }
+
+  async count(): Promise<Delegate | undefined> {
+    this.#count ??= this.#decide(true)
+    const { trino: plan } = this.#count
+    return plan && this.#delegate((name) => trinoCount(plan, name))
+  }
+
+  explain(): string {
+    const { trino: plan, because } = this.#decideRows()
+    return `Read by: ${plan ? 'Trino' : 'DuckDB'}, because ${because}`
+  }
+
+  #decideRows(): Decision {
+    this.#rows ??= hasFew(this.#plan, this.#table.limits.maxRows) ? this.#decide(false) : here(MANY)
+    return this.#rows
+  }
+
+  #decide(counting: boolean): Decision {
+    const { scan, filter, order, steps, reads } = this.#plan
+    if (scan.kind !== 'slices') return here('the rows are not in parts')
+    if (!filter && order.length === 0 && steps.every(({ kind }) => kind === 'compute')) return here(IN_ORDER)
+    const { minBytes } = this.#table.limits
+    if (minBytes === Number.POSITIVE_INFINITY) return here(TOO_FEW)
+    const bytes = this.#table.bytesOf(scan, counting ? reads.counted : reads.rows)
+    if (bytes === undefined) return here('some parts do not number their rows')
+    const read = `it reads ${bytes} bytes of columns`
+    if (bytes < minBytes) return here(`${read}, fewer than ${minBytes}`)
+    try {
+      return { trino: this.#planned(), because: `${read}, at least ${minBytes}` }
+    } catch (error) {
+      if (error instanceof NotTranslatable) return here(`Trino has no ${error.what} with the same meaning`)
+      throw error
+    }
+  }
+
+  async #delegate(sql: (name: string) => TrinoSql): Promise<Delegate> {
+    return this.#table.delegate(inlined(sql(await this.#table.name())), this.#plan.fallible)
+  }
+}
+
+const IN_ORDER = 'rows in the order of upload are read fastest by one machine'
+const TOO_FEW = 'Trino has too few cores to be quicker than this machine'
+const MANY = 'more rows may come back than Trino gives quickly'
+
+/**
+ * Whether few rows come back. How many groups there are is not known; if there are too many, the answer of Trino is
+ * given up.
+ */
+function hasFew({ window, steps }: Pick<Plan, 'window' | 'steps'>, maxRows: number): boolean {
+  const most = window.top ?? window.last
+  if (most !== undefined && most <= maxRows) return true
+  return steps.some((step) => {
+    switch (step.kind) {
+      case 'group':
+        return true
+      case 'window':
+        return step.partition.length === 0 && step.top !== undefined && step.top <= maxRows
+      case 'keep':
+        return step.partition.length === 0 && step.until === 'count'
+      case 'concat':
+        return step.branches.every((branch) => hasFew({ window: { skip: 0 }, steps: branch.steps }, maxRows))
+      default:
+        return false
+    }
+  })
+}
+
+/** A statement with the values of its parameters in it. */
+function inlined({ sql, parameters }: TrinoSql): string {
+  if (parameters.length === 0) return sql
+  return `EXECUTE IMMEDIATE ${quoteLiteral(sql)} USING ${parameters.map(quoteLiteral).join(', ')}`
+}

@@ -1,0 +1,156 @@
+import type { Part, Version } from '../catalog/records.ts'
+import type { Batch } from '../duckdb/batch.ts'
+import { cancelled } from '../duckdb/errors.ts'
+import type { Chunk, Cursor, Delegate } from '../duckdb/runner.ts'
+import { isNumbered } from '../iceberg/index.ts'
+import type { Scan } from '../plan/plan.ts'
+import type { RemoteEngine, RemoteTable } from '../reading/remote.ts'
+import { TrinoClient } from './client.ts'
+import { shownFailure, TrinoFailure } from './failure.ts'
+import { type TrinoOptions, trinoSettings } from './trino-options.ts'
+import { TrinoQuery } from './trino-query.ts'
+
+/** After how many failures in a row Trino is not asked, and for how long. */
+const MOST_FAILURES = 3
+const PAUSE_MS = 60_000
+
+/** How often Trino was asked, and what came of it. */
+export interface TrinoStats {
+  readonly answered: number
+  /** Failures after which DuckDB was asked, and those after which there was no time left for that. */
+  readonly repeated: number
+  readonly failed: number
+  readonly running: number
+}
+
+/** A Trino that reads the parts through our Iceberg catalog. */
+export class Trino implements RemoteEngine<TrinoStats> {
+  readonly #client: TrinoClient
+  readonly #settings: ReturnType<typeof trinoSettings>
+  readonly #onFailure: (cause: unknown) => void
+  #failures = 0
+  #pausedUntil = 0
+  readonly #stats = { answered: 0, repeated: 0, failed: 0, running: 0 }
+
+  /**
+   * @param threads of DuckDB on this machine
+   * @param onFailure called with each failure of Trino
+   */
+  constructor(options: TrinoOptions, threads: number, onFailure: (cause: unknown) => void) {
+    this.#settings = trinoSettings(options, threads)
+    this.#client = new TrinoClient(this.#settings.url)
+    this.#onFailure = onFailure
+  }
+
+  get stats(): TrinoStats {
+    return { ...this.#stats }
+  }
+
+  get open(): number {
+    return this.#stats.running
+  }
+
+  table(version: Version, fileOf: (part: Part) => string, name: () => Promise<string>): RemoteTable {
+    const table = {
+      limits: this.#settings,
+      name,
+      bytesOf: (scan: Scan, columns: readonly number[]) => bytesOf(version, fileOf, scan, columns),
+      delegate: (sql: string, fallible: string | undefined) => this.#delegate(sql, fallible),
+    }
+    return { query: (plan, source, options, now) => new TrinoQuery(table, plan, source, options, now) }
+  }
+
+  /** Runs SQL, which has the values of its parameters in it. If that fails, DuckDB is asked, unless it is late. */
+  #delegate(sql: string, fallible: string | undefined): Delegate {
+    const { maxRows, retryWithin } = this.#settings
+    return async (columns, signal) => {
+      const began = performance.now()
+      if (began < this.#pausedUntil) return undefined
+      this.#stats.running++
+      try {
+        const types = columns.map(({ type }) => type)
+        const batches = await this.#client.answer(sql, { types, maxRows, signal })
+        this.#stats.answered++
+        this.#failures = 0
+        return new AnsweredCursor(batches)
+      } catch (error) {
+        if (signal?.aborted) throw cancelled(signal)
+        this.#onFailure(error)
+        this.#count(error)
+        if (performance.now() - began > retryWithin) {
+          this.#stats.failed++
+          throw shownFailure(error, fallible)
+        }
+        this.#stats.repeated++
+        return undefined
+      } finally {
+        this.#stats.running--
+      }
+    }
+  }
+
+  /** After a pause, the next failure begins another one. */
+  #count(error: unknown): void {
+    // The others are about the question.
+    if (error instanceof TrinoFailure && error.kind !== 'busy' && error.kind !== 'broken') return
+    if (++this.#failures >= MOST_FAILURES) this.#pausedUntil = performance.now() + PAUSE_MS
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+}
+
+/** The compressed bytes of columns in a scan; undefined if Trino can't read its parts in the order of their rows. */
+function bytesOf(
+  version: Version,
+  fileOf: (part: Part) => string,
+  scan: Scan,
+  columns: readonly number[],
+): number | undefined {
+  if (scan.kind !== 'slices' || !isNumbered(version)) return undefined
+  const files = new Set(scan.slices.map(({ file }) => file))
+  let sum = 0
+  for (const part of version.parts) {
+    if (!files.has(fileOf(part))) continue
+    // Of tables of very many columns, the sizes of single columns are not known.
+    const sizes = columns.map((position) => part.statistics?.[position]?.bytes)
+    sum += sizes.includes(undefined) ? part.bytes : sizes.reduce<number>((all, size) => all + size!, 0)
+  }
+  return sum
+}
+
+/** The rows of an answer that is complete. */
+class AnsweredCursor implements Cursor {
+  readonly #batches: Batch[]
+  #interrupted = false
+
+  constructor(batches: readonly Batch[]) {
+    this.#batches = [...batches]
+  }
+
+  async fetch(): Promise<Chunk | undefined> {
+    if (this.#interrupted) throw cancelled(undefined)
+    const batch = this.#batches.shift()
+    return batch && { kind: 'batch', rows: batch.rows, batch }
+  }
+
+  handle(): undefined {
+    return undefined
+  }
+
+  decode(chunk: Chunk): Batch {
+    if (chunk.kind !== 'batch') throw new TypeError('The chunk is of another cursor')
+    return chunk.batch
+  }
+
+  discard(): void {}
+
+  interrupt(): void {
+    this.#interrupted = true
+  }
+
+  async close(): Promise<void> {
+    this.#batches.length = 0
+  }
+}

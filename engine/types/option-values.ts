@@ -1,0 +1,196 @@
+import type { Kinds, Option, OptionsOf, OptionTable, OrderKey } from './option-types.ts'
+
+/** What other options are called where sentences about one are read. */
+export type NameOf = (name: string, option: Option) => string
+
+const asInHttp: NameOf = (_, { http }) => http
+
+/** A sentence about an option: its formats, and what it does. */
+export function brief(name: string, table: OptionTable, nameOf = asInHttp): string {
+  const { formats, about } = table[name]!
+  return renamed(formats ? `${formats.join(', ')}: ${lowerFirst(about)}` : about, table, nameOf)
+}
+
+/** All sentences about an option. */
+export function describe(name: string, table: OptionTable, nameOf = asInHttp): string {
+  const { details, excludes = [] } = table[name]!
+  const others = excludes.flatMap((other) => (table[other] ? `\`${nameOf(other, table[other])}\`` : []))
+  const further = [details ?? [], others.length > 0 ? `Not together with ${others.join(' or ')}.` : []].flat()
+  return [brief(name, table, nameOf), ...further.map((one) => renamed(one, table, nameOf))].join(' ')
+}
+
+function renamed(text: string, table: OptionTable, nameOf: NameOf): string {
+  return text.replace(/`(\$\w+)`/g, (whole, http: string) => {
+    const found = Object.entries(table).find(([, option]) => option.http === http)
+    return found ? `\`${nameOf(...found)}\`` : whole
+  })
+}
+
+/** For a text that goes on. Words such as `UTF-8` keep their capitals. */
+export function lowerFirst(text: string): string {
+  return /^[A-Z][a-z ]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text
+}
+
+/** The names of a type's options, and of those within options that are objects. */
+export type Names<Options extends object> = {
+  readonly [Name in keyof Options]-?:
+    | true
+    | (NonNullable<Options[Name]> extends object ? Names<NonNullable<Options[Name]>> : never)
+}
+
+/**
+ * What is wrong with the names of options, because one that is misspelt would otherwise be ignored.
+ * @param known a table of options, or `Names`
+ */
+export function unknownOption(options: unknown, known: object): string | undefined {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    return `Options are an object, not ${JSON.stringify(options)}.`
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue
+    if (!Object.hasOwn(known, name)) {
+      return `Unknown option ${JSON.stringify(name)}; known are ${Object.keys(known).join(', ')}.`
+    }
+    const within: true | object = known[name as keyof typeof known]
+    if (within === true || 'kind' in within) continue
+    const unknown = unknownOption(value, within)
+    if (unknown !== undefined) return unknown
+  }
+  return undefined
+}
+
+/**
+ * What is wrong with options: an unknown name, a value of another kind, a format that an option is not for, or options
+ * that exclude each other.
+ */
+export function wrongOption(options: object, table: OptionTable, format?: string): string | undefined {
+  const unknown = unknownOption(options, table)
+  if (unknown !== undefined) return unknown
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  for (const [name, value] of given) {
+    const option = table[name]!
+    const { http, formats } = option
+    if (format !== undefined && formats && !formats.includes(format)) {
+      return `${http} is for ${formats.join(' and ')}; the format is ${format}.`
+    }
+    const wanted = isValue(option, value) ? undefined : valueInWords(option)
+    if (wanted !== undefined) return `${http} must be ${wanted} (got ${JSON.stringify(value)}).`
+    const other = option.excludes?.find((one) => given.some(([also]) => also === one))
+    if (other !== undefined) return `${http} and ${table[other]!.http} can't be used together.`
+  }
+  return undefined
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+function isValue({ kind, values, pattern }: Option, value: unknown): boolean {
+  if (values) return isText(value) && values.includes(value)
+  switch (kind) {
+    case 'text':
+    case 'character':
+      return isText(value) && (pattern?.test(value) ?? true)
+    case 'count':
+      return Number.isSafeInteger(value) && (value as number) >= 0
+    case 'flag':
+      return typeof value === 'boolean'
+    case 'texts':
+      return Array.isArray(value) && value.every(isText)
+    case 'columns':
+      return isText(value) || (Array.isArray(value) && value.every(isText))
+    case 'order':
+      return isText(value) || (Array.isArray(value) && value.every(isOrderKey))
+    case 'aliases':
+      return typeof value === 'object' && value !== null && Object.values(value).every(isText)
+    default:
+      return kind satisfies never
+  }
+}
+
+function isOrderKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { column, descending = false, ...others } = value as Record<string, unknown>
+  return isText(column) && typeof descending === 'boolean' && Object.keys(others).length === 0
+}
+
+const IN_WORDS: Readonly<Record<keyof Kinds, string>> = {
+  text: 'text',
+  character: 'one character',
+  count: 'a non-negative integer',
+  flag: 'true or false',
+  texts: 'a list of texts',
+  columns: 'text or a list of column names',
+  order: 'text or a list of keys such as {"column": "year", "descending": true}',
+  aliases: 'an object whose values are text',
+}
+
+/** What a value must be. */
+function valueInWords({ kind, values, inWords }: Option): string {
+  return inWords ?? values?.map((one) => JSON.stringify(one)).join(' or ') ?? IN_WORDS[kind]
+}
+
+/** Those of the options that are in a table, in its order. */
+export function pick<Table extends OptionTable>(options: OptionsOf<Table>, table: Table): OptionsOf<Table> {
+  const given = options as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    Object.keys(table).flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+  ) as OptionsOf<Table>
+}
+
+/** The options that parameters of HTTP mean; those of other names are left out. */
+export function fromHttp<Table extends OptionTable>(query: object, table: Table): OptionsOf<Table> {
+  const values = query as Readonly<Record<string, unknown>>
+  const given = Object.entries(table).filter(([, { http }]) => values[http] !== undefined)
+  return Object.fromEntries(
+    given.map(([name, { http, kind }]) => [name, valueFromHttp(kind, values[http])]),
+  ) as OptionsOf<Table>
+}
+
+/** The name of an option without the dollar sign: as an option of a command, or an argument for agents. */
+export function plainName(_: string, { http }: Option): string {
+  return http.replace('$', '')
+}
+
+/** The options that values with plain names mean. */
+export function fromPlain<Table extends OptionTable>(given: object, table: Table): OptionsOf<Table> {
+  const values = given as Readonly<Record<string, unknown>>
+  const query = Object.entries(table).map(([name, row]) => [row.http, values[plainName(name, row)]])
+  return fromHttp(Object.fromEntries(query), table)
+}
+
+function valueFromHttp(kind: keyof Kinds, value: unknown): unknown {
+  if (kind === 'character' && value === 'tab') return '\t'
+  return kind === 'texts' && isText(value) ? value.split(',') : value
+}
+
+/** The parameters of HTTP for options; those that are not in the table are left out. */
+export function toHttp<Table extends OptionTable>(
+  options: OptionsOf<Table>,
+  table: Table,
+): Record<string, string | number | boolean> {
+  return Object.fromEntries(
+    Object.entries(pick(options, table)).flatMap(([name, value]): [string, string | number | boolean][] =>
+      typeof value === 'object' && !Array.isArray(value)
+        ? Object.entries(value as Kinds['aliases'])
+        : [[table[name]!.http, valueToHttp(table[name]!.kind, value as HttpValue)]],
+    ),
+  )
+}
+
+type HttpValue = string | number | boolean | readonly (string | OrderKey)[]
+
+function valueToHttp(kind: keyof Kinds, value: HttpValue): string | number | boolean {
+  if (typeof value !== 'object') return value
+  return value
+    .map((one) => (typeof one === 'object' ? sortText(one) : kind === 'columns' ? quotedName(one) : one))
+    .join(',')
+}
+
+/** A sort key as text. */
+export function sortText({ column, descending }: OrderKey): string {
+  return quotedName(column) + (descending ? ' desc' : '')
+}
+
+/** Names that are not identifiers may contain commas, spaces and quotes. */
+function quotedName(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import type { DatasetPatch } from '../../records/index.ts'
+import { UsageError } from '../usage.ts'
+import type { On } from '../workplace.ts'
+import { findDataset } from './find-by-name.ts'
+import type { Tables } from './tables.ts'
+
+/** The fields that describe a dataset. */
+const FIELDS = ['title', 'description', 'license', 'source', 'creator', 'keywords', 'citation'] as const
+const KNOWN: readonly string[] = [...FIELDS, 'columns']
+
+/** `parquetry describe DATASET [FILE]`. */
+export function addDescribeCommand(program: Command, on: On<Tables>): void {
+  program
+    .command('describe <dataset> [file]')
+    .description(
+      `print what is written down about a dataset, as JSON; or change it by a file of such JSON, where null removes ` +
+        `a field (${KNOWN.join(', ')}; - is standard input)`,
+    )
+    .action((name: string, file?: string) =>
+      on(async (tables) => {
+        const { id } = await findDataset(tables, name)
+        if (file !== undefined) await tables.describe(id, fieldsIn(file))
+        const record = await tables.dataset(id)
+        const columns = record.columns.map(({ name, title, unit, description }) => ({
+          name,
+          title,
+          unit,
+          description,
+        }))
+        const shown = Object.fromEntries(FIELDS.map((field) => [field, record[field]]))
+        console.log(JSON.stringify({ ...shown, columns }, undefined, 2))
+      }),
+    )
+}
+
+function fieldsIn(file: string): DatasetPatch {
+  let fields: unknown
+  try {
+    fields = JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new UsageError(`${file} is not JSON: ${error.message}.`)
+  }
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
+    throw new UsageError(`${file} must be an object, such as {"title": "Flights", "license": "CC-BY-4.0"}.`)
+  }
+  const unknown = Object.keys(fields).find((name) => !KNOWN.includes(name))
+  if (unknown !== undefined)
+    throw new UsageError(`${file} has an unknown field ${unknown}; known are ${KNOWN.join(', ')}.`)
+  return fields
+}

@@ -1,0 +1,143 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Dispatcher, request } from 'undici'
+import { UsageError } from '../usage.ts'
+
+/** The middle, the least and the most of several measurements. */
+export interface Spread {
+  readonly median: number
+  readonly least: number
+  readonly most: number
+}
+
+/** How fast a server exports one format to some clients at once. */
+export interface Figure {
+  readonly format: string
+  readonly clients: number
+  readonly downloads: number
+  /** Bytes of one download. */
+  readonly bytes: number
+  /** Of all clients together. */
+  readonly rowsPerSecond: Spread
+  /** Milliseconds. */
+  readonly firstByte: Spread
+  /** Seconds of all cores for one download, and the highest resident memory in bytes; only an admin's key sees them. */
+  readonly cpu?: number
+  readonly peakMemory?: number
+  /** Rows per second of DuckDB's COPY to a file. */
+  readonly copy?: Spread
+}
+
+/** A dataset of a server, as it is asked for. */
+export interface Asked {
+  readonly url: string
+  readonly key: string
+  readonly dataset: number
+  readonly filter: string | undefined
+}
+
+/** The fewest downloads from which a median says something. */
+const FEWEST_ROUNDS = 3
+
+/** Downloads a format again and again, by `clients` at once, for about so many seconds after a first time that isn't counted. */
+export async function measure(
+  asked: Asked,
+  how: { readonly format: string; readonly clients: number; readonly seconds: number; readonly rows: number },
+): Promise<Figure> {
+  const { format, clients, seconds, rows } = how
+  await download(asked, format)
+  const before = await meters(asked)
+  using peak = watchMemory(asked)
+  const rates: number[] = []
+  const firstBytes: number[] = []
+  let bytes = 0
+  const end = performance.now() + seconds * 1000
+  while (rates.length < FEWEST_ROUNDS || performance.now() < end) {
+    const start = performance.now()
+    const round = await Promise.all(Array.from({ length: clients }, () => download(asked, format)))
+    rates.push((rows * clients * 1000) / (performance.now() - start))
+    firstBytes.push(...round.map(({ firstByte }) => firstByte))
+    bytes = round[0]!.bytes
+  }
+  const after = await meters(asked)
+  const downloads = rates.length * clients
+  return {
+    format,
+    clients,
+    downloads,
+    bytes,
+    rowsPerSecond: spread(rates),
+    firstByte: spread(firstBytes),
+    ...(before && after && { cpu: (after.cpu - before.cpu) / downloads, peakMemory: peak.bytes }),
+  }
+}
+
+/** The number of rows that are exported. */
+export async function countRows({ url, key, dataset, filter }: Asked): Promise<number> {
+  const query = new URLSearchParams({ $top: '0', ...(filter !== undefined && { $filter: filter }) })
+  const { statusCode, headers, body } = await request(`${url}/datasets/${dataset}/data?${query}`, {
+    headers: { 'x-api-key': key },
+  })
+  if (statusCode !== 200) throw await refusal(statusCode, body)
+  await body.dump()
+  return Number(headers['row-count'])
+}
+
+export function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((one, other) => one - other)
+  return { median: sorted[sorted.length >> 1]!, least: sorted[0]!, most: sorted.at(-1)! }
+}
+
+/** Downloads without looking at the bytes, so that the client costs as little as it can. */
+async function download({ url, key, dataset, filter }: Asked, format: string) {
+  const query = new URLSearchParams({ $format: format, ...(filter !== undefined && { $filter: filter }) })
+  const start = performance.now()
+  const { statusCode, body } = await request(`${url}/datasets/${dataset}/data?${query}`, {
+    headers: { 'x-api-key': key },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  if (statusCode !== 200) throw await refusal(statusCode, body)
+  let firstByte: number | undefined
+  let bytes = 0
+  for await (const chunk of body) {
+    firstByte ??= performance.now() - start
+    bytes += (chunk as Buffer).length
+  }
+  return { bytes, firstByte: firstByte ?? performance.now() - start }
+}
+
+async function refusal(status: number, body: Dispatcher.BodyMixin): Promise<UsageError> {
+  const { error = `The server answered ${status}.` } = (await body.json().catch(() => ({}))) as {
+    error?: string
+  }
+  return new UsageError(error)
+}
+
+/** CPU seconds and resident bytes of the server's process; undefined for keys that may not see them. */
+async function meters({ url, key }: Asked) {
+  const { statusCode, body } = await request(`${url}/metrics`, { headers: { 'x-api-key': key } })
+  const text = await body.text()
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
+  const [cpu, memory] = [
+    value('parquetry_process_cpu_seconds_total'),
+    value('parquetry_process_resident_memory_bytes'),
+  ]
+  return statusCode === 200 && cpu >= 0 ? { cpu, memory } : undefined
+}
+
+function watchMemory(asked: Asked): { readonly bytes: number } & Disposable {
+  const stopped = new AbortController()
+  const watch = {
+    bytes: 0,
+    [Symbol.dispose]: () => stopped.abort(),
+  }
+  void (async () => {
+    while (!stopped.signal.aborted) {
+      watch.bytes = Math.max(watch.bytes, (await meters(asked))?.memory ?? 0)
+      await pause(200, undefined, { signal: stopped.signal })
+    }
+  })().catch(() => {
+    // The measurement has ended.
+  })
+  return watch
+}

@@ -1,0 +1,135 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { basename, join } from 'node:path'
+import { FORMATS, type Format } from '../../../engine/index.ts'
+import { Client } from '../../client/index.ts'
+import { ownVersion } from '../../version.ts'
+import { importFile } from '../import.ts'
+import { remoteTables } from '../tables/remote.ts'
+import { Failed, oneOf, UsageError, wholeNumber } from '../usage.ts'
+import { writeWhole } from '../write-whole.ts'
+import { measureCopy } from './copy.ts'
+import { countRows, type Figure, measure } from './measure.ts'
+import { compare, htmlOf, type Report, tableOf } from './report.ts'
+import { type TemporaryServer, temporaryServer } from './temporary-server.ts'
+
+/** The options of the command. */
+export interface Given {
+  readonly formats: string
+  readonly clients: string
+  readonly seconds: number
+  readonly filter?: string
+  readonly json?: string
+  readonly html?: string
+  readonly compare?: string
+  readonly failAbove?: number
+}
+
+interface Plan {
+  readonly formats: readonly Format[]
+  readonly clients: readonly number[]
+  readonly seconds: number
+  readonly filter: string | undefined
+}
+
+/** Measures, prints and keeps the figures. @throws UsageError, Failed if anything is slower than `--fail-above` allows */
+export async function bench(
+  what: readonly string[],
+  given: Given,
+  server: { readonly url: string; readonly key: string } | undefined,
+): Promise<void> {
+  const plan = {
+    formats: given.formats.split(',').map((format) => oneOf('--formats', FORMATS, format)),
+    clients: given.clients.split(',').map((text) => Math.max(1, wholeNumber('--clients', text))),
+    seconds: given.seconds,
+    filter: given.filter,
+  }
+  const before = given.compare === undefined ? undefined : readReport(given.compare)
+  if (server && what.length === 0) throw new UsageError('Name the datasets of the server by their ids.')
+  const tables = server
+    ? await measureAll(
+        server,
+        what.map((id) => wholeNumber('dataset', id)),
+        plan,
+      )
+    : await measureHere(what, plan)
+  const { model = 'processor' } = cpus()[0] ?? {}
+  const report: Report = {
+    measuredAt: new Date().toISOString(),
+    parquetry: `parquetry ${ownVersion()}`,
+    node: `Node ${process.versions.node}`,
+    machine: `${cpus().length} × ${model.trim()}`,
+    tables,
+  }
+  if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(report, null, 2)}\n`)
+  if (given.html !== undefined) writeFileSync(given.html, htmlOf(report))
+  if (before) reportChanges(before, report, given.failAbove)
+}
+
+function readReport(file: string): Report {
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report>
+    if (Array.isArray(report.tables)) return report as Report
+  } catch (error) {
+    throw new UsageError(`--compare: ${file} can't be read: ${(error as Error).message}`)
+  }
+  throw new UsageError(`--compare: ${file} was not written by --json.`)
+}
+
+/** Measures files, or the samples, on a server that is started for it and keeps no answers in memory. */
+async function measureHere(files: readonly string[], plan: Plan): Promise<Report['tables']> {
+  await using server = await temporaryServer({
+    samples: files.length === 0,
+    limits: { cachedAnswerBytes: 0 },
+  })
+  const tables = remoteTables(server.url, server.key)
+  if (files.length > 0) {
+    const repository = String((await tables.createRepository({ name: 'bench', description: '' })).id)
+    for (const file of files) await importFile(tables, file, { repository, dataset: basename(file) })
+  }
+  const ids = (await tables.datasets()).map(({ id }) => id)
+  return await measureAll(server, ids, plan)
+}
+
+async function measureAll(
+  server: { readonly url: string; readonly key: string } & Partial<TemporaryServer>,
+  ids: readonly number[],
+  plan: Plan,
+): Promise<Report['tables']> {
+  const measured: Report['tables'][number][] = []
+  for (const dataset of ids) {
+    const { name, columns } = await new Client({ url: server.url, key: server.key }).datasets.get(dataset)
+    const asked = { ...server, dataset, filter: plan.filter }
+    const rows = await countRows(asked)
+    console.log(`\n${name}: ${rows.toLocaleString('en')} rows, ${columns.length} columns`)
+    const file = server.directory && join(server.directory, 'rows.parquet')
+    if (file !== undefined) {
+      const { signal } = new AbortController()
+      const options = plan.filter === undefined ? {} : { filter: plan.filter }
+      await writeWhole(file, remoteTables(server.url, server.key).read(dataset, 'parquet', options, signal))
+    }
+    const figures: Figure[] = []
+    for (const format of plan.formats) {
+      const copy = file === undefined ? undefined : await measureCopy(file, { ...plan, format, rows })
+      for (const clients of plan.clients) {
+        const figure = await measure(asked, { ...plan, format, clients, rows })
+        figures.push({ ...figure, ...(copy && { copy }) })
+      }
+    }
+    console.log(tableOf(figures, rows))
+    measured.push({ name, rows, columns: columns.length, figures })
+  }
+  return measured
+}
+
+function reportChanges(before: Report, after: Report, failAbove = Number.POSITIVE_INFINITY): void {
+  const changes = compare(before, after)
+  console.log('\nTime compared with the earlier figures; above 1 is slower:')
+  for (const { name, ratio, noise } of changes) {
+    console.log(`  ${name}: ${ratio.toFixed(2)}${noise ? ' (may be noise)' : ''}`)
+  }
+  const slower = changes.filter((change) => !change.noise && change.ratio > failAbove)
+  if (slower.length === 0) return
+  console.error(`parquetry: slower by more than ${failAbove}: ${slower.map(({ name }) => name).join('; ')}.`)
+  throw new Failed()
+}

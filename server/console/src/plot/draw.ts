@@ -1,0 +1,107 @@
+import type { Column } from '../../../client/index.ts'
+import type { Field } from '../csv.ts'
+import { familyOf } from '../filter/types.ts'
+import { formatDateTime, formatNumber } from '../format.ts'
+import { axisName, isCategory, type PlotChoice } from './choice.ts'
+
+/** A value at a place of the x axis: a number, or the name of a category. */
+export interface Cell {
+  readonly x: number | string
+  readonly series: string
+  /** null where the value is missing. */
+  readonly y: number | null
+}
+
+/** The data of a chart. */
+export interface Drawing {
+  /** Ascending; with `labels`, indexes into them. */
+  readonly xs: readonly number[]
+  readonly labels: readonly string[] | undefined
+  /** One y for each x: null for a gap, undefined where the series has nothing. */
+  readonly series: readonly { readonly name: string; readonly ys: readonly (number | null | undefined)[] }[]
+  /** The number of labels, or series, that were left out. */
+  readonly omitted: { readonly labels: number; readonly series: number }
+}
+
+export const MOST_LABELS = 24
+export const MOST_SERIES = 8
+
+/** Puts cells on a chart. Labels and series keep the order in which they come first. */
+export function drawingOf(cells: readonly Cell[]): Drawing {
+  const allNames = [...new Set(cells.map(({ series }) => series))]
+  const names = allNames.slice(0, MOST_SERIES)
+  const own = cells.filter(({ series }) => names.includes(series))
+  const allLabels = [...new Set(own.flatMap(({ x }) => (typeof x === 'string' ? [x] : [])))]
+  const labels = allLabels.slice(0, MOST_LABELS)
+  const omitted = { labels: allLabels.length - labels.length, series: allNames.length - names.length }
+  const points = own
+    .map(({ x, ...rest }) => ({ ...rest, x: typeof x === 'string' ? labels.indexOf(x) : x }))
+    .filter(({ x }) => Number.isFinite(x) && (labels.length === 0 || x >= 0))
+    .sort((a, b) => a.x - b.x)
+  const places = new Set(points.map(({ x, series }) => `${x} ${series}`))
+  // Where a series has several values at one x, each of them has a place of its own.
+  const apart = places.size < points.length
+  const xs = apart ? points.map(({ x }) => x) : [...new Set(points.map(({ x }) => x))]
+  const at = new Map(xs.map((x, index) => [x, index]))
+  const series = names.map((name) => {
+    const ys = new Array<number | null | undefined>(xs.length).fill(undefined)
+    for (const [index, point] of points.entries()) {
+      if (point.series === name) ys[apart ? index : at.get(point.x)!] = point.y
+    }
+    return { name, ys }
+  })
+  return { xs, labels: labels.length > 0 ? labels : undefined, series, omitted }
+}
+
+/** The cells of rows that have these columns, one for each row and series. */
+export function cellsOf(
+  { x, ys, by }: Pick<PlotChoice, 'x' | 'ys' | 'by'>,
+  columns: readonly Column[],
+  rows: readonly (readonly Field[])[],
+): Cell[] {
+  const placeOf = (column: Column) => columns.findIndex(({ name }) => name === column.name)
+  const [along, across] = [placeOf(x), by.map(placeOf)]
+  return rows.flatMap((row) => {
+    const place = isCategory(x.type) ? labelOf(row[along]) : numberOf(row[along], x.type)
+    if (place === null) return []
+    return ys.map((y) => ({
+      x: place,
+      series: by.length > 0 ? across.map((at) => labelOf(row[at])).join(' · ') : axisName(y),
+      y: numberOf(row[placeOf(y)], y.type),
+    }))
+  })
+}
+
+export function labelOf(value: Field | undefined): string {
+  if (value == null) return 'no value'
+  return value === '' ? 'empty text' : value
+}
+
+/** A number; of a date or timestamp the milliseconds since 1970, of other types NaN. */
+export function toNumber(text: string, type: string): number {
+  const family = familyOf(type)
+  if (family === 'number') return text.endsWith('INF') ? Number.NaN : Number(text)
+  if (family === 'date') return Date.parse(text)
+  if (family !== 'timestamp') return Number.NaN
+  return Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
+}
+
+export function numberOf(value: Field | undefined, type: string): number | null {
+  const number = value == null ? Number.NaN : toNumber(value, type)
+  return Number.isFinite(number) ? number : null
+}
+
+/** Returns a function that writes a place on the x axis. */
+export function textOfX(type: string, labels?: readonly string[], bin?: number): (x: number) => string {
+  if (labels) return (x) => labels[x] ?? ''
+  if (bin) return (x) => `${formatNumber(x - bin / 2)} to ${formatNumber(x + bin / 2)}`
+  if (type === 'date') return (x) => new Date(x).toISOString().slice(0, 10)
+  return type.startsWith('timestamp') ? (x) => formatDateTime(new Date(x).toISOString()) : formatNumber
+}
+
+/** The next 1, 2 or 5 times a power of ten. */
+export function niceStep(step: number): number {
+  const power = 10 ** Math.floor(Math.log10(step))
+  const found = [1, 2, 5, 10].find((factor) => factor * power >= step * 0.999_999)!
+  return Number((found * power).toPrecision(3))
+}

@@ -1,0 +1,24 @@
+import type { Dataset, Profile } from '../../../client/index.ts'
+import { api } from '../api.ts'
+import { useResource } from '../use-resource.ts'
+
+export type ColumnProfile = Profile['columns'][number]
+export type Profiles = ReadonlyMap<string, ColumnProfile>
+
+/** Pauses between two questions, in milliseconds, each twice as long as the one before. */
+const [SHORTEST, LONGEST] = [200, 5_000]
+
+/** What the values of each column are like, by its name. The server counts all rows of a version once, when asked. */
+export function useProfile({ id, version }: Dataset, wanted: boolean) {
+  return useResource<Profiles | undefined>(
+    async (signal) => {
+      for (let pause = SHORTEST; wanted; pause = Math.min(2 * pause, LONGEST)) {
+        const made = await api().datasets.profile(id, { signal })
+        if (made) return new Map(made.columns.map((column) => [column.name, column]))
+        await new Promise((resolve) => setTimeout(resolve, pause))
+      }
+      return undefined
+    },
+    [id, version, wanted],
+  )
+}

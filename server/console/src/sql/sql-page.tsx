@@ -1,0 +1,330 @@
+import { useEffect, useId, useMemo, useReducer, useState } from 'preact/hooks'
+import { type Format, ParquetryError } from '../../../client/index.ts'
+import { api, messageOf } from '../api.ts'
+import { formatCount, plural } from '../format.ts'
+import { drawResult, Plot } from '../plot/plot-view.tsx'
+import { type Address, href, navigate, updateQuery } from '../router.ts'
+import { Grid } from '../table/grid.tsx'
+import type { CellPlace } from '../table/keys.ts'
+import { RowWindows } from '../table/windows.ts'
+import { Button } from '../ui/button.tsx'
+import { useEditing } from '../ui/completing.ts'
+import { copyText } from '../ui/copy.tsx'
+import { Empty, Loading } from '../ui/feedback.tsx'
+import { Field, Select } from '../ui/field.tsx'
+import { FormDialog } from '../ui/form.tsx'
+import { Page } from '../ui/page.tsx'
+import { SuggestionList } from '../ui/suggestion-list.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import { announce } from '../ui/toast.tsx'
+import { latest, useResource } from '../use-resource.ts'
+import { complete, type Names, tableName } from './complete.ts'
+import { pastStatements, rememberStatement } from './history.ts'
+import { downloadResult, fetchResult, resultColumns } from './statement.ts'
+
+const TABS = [
+  { value: 'table', label: 'Table', icon: 'table' },
+  { value: 'plot', label: 'Plot', icon: 'plot' },
+] as const
+
+/** Runs a SELECT over the datasets that the key may read, and shows the result. The address holds the statement. */
+export function SqlPage({ query }: { readonly query: Address['query'] }) {
+  const sql = query['q'] ?? ''
+  const [names] = useResource(async (signal): Promise<Names> => {
+    const [tables, homes] = await Promise.all([
+      api().datasets.list({ signal, columns: true }),
+      api().repositories.list({ signal }),
+    ])
+    return { tables, homes }
+  }, [])
+  const [stopped, setStopped] = useState('')
+  const [round, again] = useReducer((count: number, _: undefined) => count + 1, 0)
+  const [resource] = useResource(
+    async (signal) => {
+      if (sql === '' || stopped === sql) return undefined
+      const columns = await resultColumns(sql, signal)
+      rememberStatement(sql)
+      return { sql, columns }
+    },
+    [sql, stopped, round],
+  )
+  const run = (text: string) => {
+    setStopped('')
+    if (text === sql) again(undefined)
+    else updateQuery({ q: text, x: '', y: '', by: '' }, true)
+  }
+  const result = resource.state === 'ready' ? resource.value : undefined
+  const error = resource.state === 'failed' ? resource.error : undefined
+  const known = latest(names)
+  return (
+    <Page
+      full
+      title="SQL"
+      intro={
+        <p class="hint">
+          One SELECT over every dataset that you may read. Control and Enter runs it; nothing is changed.
+        </p>
+      }
+    >
+      <Editor
+        sql={sql}
+        names={known ?? { tables: [], homes: [] }}
+        error={error}
+        running={resource.state === 'loading' && sql !== ''}
+        onRun={run}
+        onStop={() => setStopped(sql)}
+      />
+      {resource.state === 'loading' && sql !== '' && <Loading label="Running the statement" />}
+      {sql === '' && <Start names={known} onRun={run} />}
+      {result && <Result key={`${round} ${result.sql}`} {...result} query={query} names={known} />}
+    </Page>
+  )
+}
+
+function Start({
+  names,
+  onRun,
+}: {
+  readonly names: Names | undefined
+  readonly onRun: (sql: string) => void
+}) {
+  const table = names?.tables.find(({ rowCount }) => rowCount !== 0)
+  const home = names?.homes.find(({ id }) => id === table?.repositoryId)
+  const example = table && home && `SELECT * FROM ${tableName(home.name, table.name)} LIMIT 100`
+  return (
+    <Empty
+      icon="code"
+      title="Nothing has been run yet"
+      action={example ? ['Run an example', () => onRun(example)] : undefined}
+    >
+      Tables are datasets: "repository"."dataset". Join them, group them, and use window functions.
+    </Empty>
+  )
+}
+
+function Editor(props: {
+  readonly sql: string
+  readonly names: Names
+  readonly error: unknown
+  readonly running: boolean
+  readonly onRun: (sql: string) => void
+  readonly onStop: () => void
+}) {
+  const { sql, names, error, onRun } = props
+  const id = useId()
+  const edit = useEditing(sql, (text, caret) => complete(text, caret, names), onRun, true)
+  const { text, area, completion, isOpen, chosen } = edit
+  const failed = error !== undefined && text.trim() === sql
+  useEffect(() => {
+    const at = failed ? placeOf(error) : undefined
+    if (at === undefined) return
+    area.current?.focus()
+    area.current?.setSelectionRange(at, at + (/^\w+|./.exec(sql.slice(at))?.[0].length ?? 0))
+  }, [error])
+  const past = pastStatements()
+  return (
+    <div class={`sql-editor ${failed ? 'is-wrong' : ''}`}>
+      <textarea
+        ref={area}
+        class="input"
+        rows={6}
+        aria-label="Statement"
+        aria-autocomplete="list"
+        aria-controls={isOpen ? `${id}-list` : undefined}
+        aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
+        aria-invalid={failed || undefined}
+        aria-describedby={failed ? `${id}-error` : undefined}
+        placeholder="SELECT …"
+        spellcheck={false}
+        autocapitalize="off"
+        autocomplete="off"
+        value={text}
+        onInput={({ currentTarget: { value, selectionStart } }) => edit.type(value, selectionStart)}
+        onKeyDown={edit.onKeyDown}
+        onBlur={edit.close}
+      />
+      {isOpen && (
+        <SuggestionList
+          id={id}
+          suggestions={completion!.suggestions}
+          chosen={chosen}
+          onAccept={edit.accept}
+        />
+      )}
+      {failed && (
+        <p class="filter-error" id={`${id}-error`} role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+      <div class="actions">
+        {props.running ? (
+          <Button look="danger" onClick={props.onStop}>
+            Stop
+          </Button>
+        ) : (
+          <Button look="primary" disabled={text.trim() === ''} onClick={() => edit.apply(text)}>
+            Run
+          </Button>
+        )}
+        {past.length > 0 && (
+          <Select
+            label="Statements of before"
+            hideLabel
+            value=""
+            options={[
+              { value: '', label: 'Statements of before' },
+              ...past.map((one) => ({ value: one, label: one.replaceAll(/\s+/g, ' ').slice(0, 80) })),
+            ]}
+            onValue={(one) => one !== '' && onRun(one)}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** The number of characters before what an error is about. */
+function placeOf(error: unknown): number | undefined {
+  if (!(error instanceof ParquetryError)) return undefined
+  const given = /\(at character (\d+)\)/.exec(error.message)?.[1]
+  return given === undefined ? undefined : Number(given) - 1
+}
+
+interface ResultProps {
+  readonly sql: string
+  readonly columns: Awaited<ReturnType<typeof resultColumns>>
+  readonly query: Address['query']
+  readonly names: Names | undefined
+}
+
+function Result({ sql, columns, query, names }: ResultProps) {
+  const [revision, changed] = useReducer((count: number, _: undefined) => count + 1, 0)
+  const windows = useMemo(
+    () =>
+      new RowWindows(
+        (place) => fetchResult(sql, place),
+        columns.length,
+        () => changed(undefined),
+      ),
+    [sql],
+  )
+  useEffect(() => () => windows.close(), [windows])
+  const draw = useMemo(
+    () => (chosen: Address['query'], signal: AbortSignal) =>
+      drawResult(chosen, columns, (top) => fetchResult(sql, { top, signal })),
+    [sql],
+  )
+  const [active, setActive] = useState<CellPlace>()
+  const tab = query['view'] === 'plot' ? 'plot' : 'table'
+  const { rowCount } = windows
+  const value = active && windows.row(active.row)?.[active.column]
+  return (
+    <>
+      <div class="section-head sql-result">
+        <Tabs label="Views of the result" value={tab} tabs={TABS} onValue={(view) => updateQuery({ view })} />
+        <p class="row-count" role="status">
+          {rowCount !== undefined && `${plural(rowCount, 'row')}, ${plural(columns.length, 'column')}`}
+        </p>
+        <Keep sql={sql} names={names} />
+      </div>
+      <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
+        {tab === 'plot' && rowCount !== undefined && (
+          <Plot name="Result" isResult {...{ columns, rowCount, query, draw }} />
+        )}
+        {tab === 'table' &&
+          (windows.error !== undefined ? (
+            <p class="field-error">{messageOf(windows.error)}</p>
+          ) : rowCount === undefined ? (
+            <Loading label="Loading rows" />
+          ) : rowCount === 0 ? (
+            <Empty icon="table" title="No rows">
+              The statement has a result without rows.
+            </Empty>
+          ) : (
+            <Grid
+              label={`${formatCount(rowCount)} rows of the result`}
+              {...{ columns, windows, revision, rowCount, active }}
+              busy={false}
+              order={undefined}
+              onActive={setActive}
+              onSort={() => announce('Sort with ORDER BY in the statement.')}
+              onCopy={() => value != null && copyText(value, 'Cell')}
+            />
+          ))}
+      </section>
+    </>
+  )
+}
+
+const FORMATS = (['csv', 'xlsx', 'parquet', 'json'] as const satisfies readonly Format[]).map((value) => ({
+  value,
+  label: `Download as ${value}`,
+}))
+
+/** Downloads the result, or saves it as a dataset. */
+function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
+  const [saving, setSaving] = useState(false)
+  const download = (format: string) => {
+    const chosen = FORMATS.find(({ value }) => value === format)?.value
+    if (chosen) downloadResult(sql, chosen).catch((error) => announce(messageOf(error)))
+  }
+  const homes = names?.homes.filter(({ permission }) => permission === 'Write') ?? []
+  return (
+    <div class="actions">
+      <Select
+        label="Download"
+        hideLabel
+        value=""
+        options={[{ value: '', label: 'Download' }, ...FORMATS]}
+        onValue={download}
+      />
+      {homes.length > 0 && <Button onClick={() => setSaving(true)}>Save as dataset</Button>}
+      {saving && <SaveDialog sql={sql} homes={homes} onClose={() => setSaving(false)} />}
+    </div>
+  )
+}
+
+const STORED = [
+  { value: '', label: 'run the query at each read' },
+  { value: 'on-change', label: 'stored, and again when a table changes' },
+  { value: 'hour', label: 'stored every hour' },
+  { value: 'day', label: 'stored every day' },
+] as const
+
+function SaveDialog(props: {
+  readonly sql: string
+  readonly homes: Names['homes']
+  readonly onClose: () => void
+}) {
+  const [name, setName] = useState('query')
+  const [home, setHome] = useState(String(props.homes[0]!.id))
+  const [stored, setStored] = useState<(typeof STORED)[number]['value']>('')
+  const save = async () => {
+    const { id } = await api().datasets.create({
+      name: name.trim(),
+      repositoryId: Number(home),
+      query: { sql: props.sql },
+      ...(stored && { materialize: stored }),
+    })
+    navigate(href(['datasets', id]))
+  }
+  return (
+    <FormDialog
+      title="Save the query as a dataset"
+      action="Save"
+      busyAction="Saving…"
+      ready={name.trim() !== ''}
+      onSubmit={save}
+      onClose={props.onClose}
+    >
+      <Field label="Name of the dataset" value={name} onValue={setName} required maxLength={255} />
+      <Select
+        label="Repository"
+        value={home}
+        options={props.homes.map(({ id, name: label }) => ({ value: String(id), label }))}
+        onValue={setHome}
+      />
+      <Select label="Rows" value={stored} options={STORED} onValue={setStored} />
+    </FormDialog>
+  )
+}

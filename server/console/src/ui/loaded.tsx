@@ -1,0 +1,56 @@
+import { type ComponentChildren, type ComponentType, h } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { isStatus } from '../api.ts'
+import { latest, type Resource, useResource } from '../use-resource.ts'
+import { Failure, Loading } from './feedback.tsx'
+
+/** What a request has brought. Until then placeholder lines; if it failed, the error and a button that tries again. */
+export function Loaded<T>(props: {
+  readonly of: readonly [Resource<T>, () => void]
+  readonly label: string
+  readonly lines?: number
+  /** Whether it fills the whole page. */
+  readonly page?: boolean
+  /** Shown in place of errors that mean that there is nothing, or nothing for this account. */
+  readonly missing?: (status: number) => ComponentChildren
+  /** Shown in place of any error. */
+  readonly failed?: (error: unknown, again: () => void) => ComponentChildren
+  readonly children: (value: T) => ComponentChildren
+}) {
+  const [resource, again] = props.of
+  const value = latest(resource)
+  if (value !== undefined) return <>{props.children(value)}</>
+  if (resource.state !== 'failed') {
+    return <Loading page={props.page ?? false} label={props.label} lines={props.lines ?? 6} />
+  }
+  const { error } = resource
+  if (props.failed) return <>{props.failed(error, again)}</>
+  if (props.missing && isStatus(error, 403, 404)) return <>{props.missing(error.status)}</>
+  return <Failure error={error} onRetry={again} />
+}
+
+/** A component of this name in a module whose code is loaded when it is first needed. */
+export function lazy<Name extends string, P extends object>(
+  load: () => Promise<{ readonly [name in Name]: ComponentType<P> }>,
+  name: Name,
+  page = false,
+) {
+  return (props: P) => {
+    const code = useResource(load, [])
+    return (
+      <Loaded of={code} page={page} label="Loading">
+        {(module) => h<P>(module[name], props)}
+      </Loaded>
+    )
+  }
+}
+
+/** A value that follows another once that has been at rest for a moment, for requests while the user types. */
+export function useRested<T>(value: T, milliseconds = 300): T {
+  const [rested, setRested] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), milliseconds)
+    return () => clearTimeout(timer)
+  }, [value])
+  return rested
+}

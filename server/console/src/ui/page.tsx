@@ -1,0 +1,78 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId } from 'preact/hooks'
+import { href } from '../router.ts'
+import { Empty } from './feedback.tsx'
+
+/** A page with its head: breadcrumbs, title, actions, and what `intro` says about it. */
+export function Page(props: {
+  readonly trail?: readonly (readonly [label: string, href: string])[]
+  readonly title: string
+  readonly badge?: ComponentChildren
+  readonly actions?: ComponentChildren
+  readonly intro?: ComponentChildren
+  /** Whether it has the height of the window, for a table that scrolls by itself. */
+  readonly full?: boolean
+  readonly children: ComponentChildren
+}) {
+  useEffect(() => {
+    document.title = `${props.title} · Parquetry`
+  }, [props.title])
+  return (
+    <div class={props.full ? 'page page-full' : 'page'}>
+      <header class="page-head">
+        {props.trail && (
+          <nav class="trail" aria-label="Where you are">
+            <ol>
+              {props.trail.map(([label, address]) => (
+                <li key={address}>
+                  <a href={address}>{label}</a>
+                </li>
+              ))}
+            </ol>
+          </nav>
+        )}
+        <div class="page-title">
+          <h1>
+            {props.title} {props.badge}
+          </h1>
+          {props.actions && <div class="actions">{props.actions}</div>}
+        </div>
+        {props.intro}
+      </header>
+      {props.children}
+    </div>
+  )
+}
+
+/** A part of a page, with its title. */
+export function Card(props: {
+  readonly title: ComponentChildren
+  /** What stands beside the title. */
+  readonly head?: ComponentChildren
+  readonly hint?: ComponentChildren
+  readonly children: ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <section class="card" aria-labelledby={id}>
+      <div class="section-head">
+        <h2 id={id}>{props.title}</h2>
+        {props.head}
+      </div>
+      {props.hint && <p class="hint">{props.hint}</p>}
+      {props.children}
+    </section>
+  )
+}
+
+/** A page that says why there is nothing here, and leads on. */
+export function NoPage({
+  to,
+  ...rest
+}: Omit<Parameters<typeof Empty>[0], 'page' | 'action'> & { readonly to: readonly [string, string] }) {
+  return <Empty page action={to} {...rest} />
+}
+
+/** The first step of most trails. */
+export const DATA = ['Data', href([])] as const
+export const ALL_DATA = ['All data', href([])] as const

@@ -1,0 +1,33 @@
+import { fromHttp, READING } from '../../../../engine/options.ts'
+import type { Preview, UploadOptions } from '../../../client/index.ts'
+import { Button } from '../ui/button.tsx'
+import { Note } from '../ui/feedback.tsx'
+
+/** Why columns are text although they may be meant as something else, each with a button that reads them so. */
+export function Reasons(props: {
+  readonly preview: Preview
+  readonly options: UploadOptions
+  readonly onOptions: (options: UploadOptions) => void
+}) {
+  const meant = props.preview.columns.flatMap(({ name, because }) =>
+    because?.try === undefined ? [] : [{ name, ...because, wanted: because.try }],
+  )
+  return (
+    <>
+      {meant.map(({ name, row, value, wanted }) => (
+        <Note key={name}>
+          “{name}” is text, because row {row} has “{value}”.{' '}
+          <Button look="small" onClick={() => props.onOptions(joined(props.options, wanted))}>
+            Read it with {decodeURIComponent(wanted).replaceAll('&', ', ')}
+          </Button>
+        </Note>
+      ))}
+    </>
+  )
+}
+
+/** Options with those of a query string added. */
+function joined(options: UploadOptions, query: string): UploadOptions {
+  const more = fromHttp(Object.fromEntries(new URLSearchParams(query)), READING)
+  return { ...options, ...more, ...(more.nulls && { nulls: [...(options.nulls ?? []), ...more.nulls] }) }
+}

@@ -1,0 +1,93 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Dataset, ParquetryError } from '../../../client/index.ts'
+import { api, clientOf, isAbort, messageOf } from '../api.ts'
+import { plural } from '../format.ts'
+import { href, navigate } from '../router.ts'
+import { sessionKey } from '../session.ts'
+import { announce } from '../ui/toast.tsx'
+import { fetchWithProgress } from './send.ts'
+import type { Chosen } from './use-chosen.ts'
+
+/** What to do with existing rows. `columns` replaces rows and columns together. */
+export type Mode = 'append' | 'replace' | 'columns'
+
+export interface Commitment {
+  /** The repository of a new dataset; undefined if one is to be made, too. */
+  readonly repositoryId: number | undefined
+  readonly target: Dataset | undefined
+  readonly name: string
+  readonly mode: Mode
+}
+
+export type Sending =
+  | { readonly state: 'idle' }
+  | { readonly state: 'sending'; readonly share: number }
+  | { readonly state: 'failed'; readonly problems: readonly string[] }
+
+/** Sends a file, one at a time: the state, a function that begins, and one that gives up. */
+export function useSending() {
+  const [sending, setSending] = useState<Sending>({ state: 'idle' })
+  const controller = useRef<AbortController>(undefined)
+  useEffect(() => () => controller.current?.abort(), [])
+  const send = async (chosen: Chosen, to: Commitment) => {
+    const own = new AbortController()
+    controller.current = own
+    setSending({ state: 'sending', share: 0 })
+    try {
+      const stored = await commit(chosen, to, own.signal, (share) => setSending({ state: 'sending', share }))
+      const { id, name, rowCount } = stored
+      const before = to.target?.version
+      announce(
+        `${name} now has ${plural(rowCount ?? 0, 'row')}.`,
+        before === undefined ? undefined : () => api().datasets.restore(id, before),
+      )
+      navigate(href(['datasets', id]))
+    } catch (error) {
+      setSending(isAbort(error) ? { state: 'idle' } : { state: 'failed', problems: problemsOf(error) })
+    }
+  }
+  return [sending, send, () => controller.current?.abort()] as const
+}
+
+/** Uploads the file. If that fails, a dataset that was created for it is deleted again. */
+async function commit(
+  { file, kind, preview, options, types }: Chosen,
+  to: Commitment,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<Dataset> {
+  // Declare types only if the user has changed one; otherwise the server infers them from the whole file.
+  const declared = (preview?.columns ?? []).map(({ name, type }) => ({ name, type: types.get(name) ?? type }))
+  const columns = types.size > 0 ? { columns: declared } : {}
+  const dataset =
+    to.target ??
+    (await api().datasets.create({ name: to.name, repositoryId: await repositoryOf(to), ...columns }))
+  try {
+    const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
+    const upload = {
+      ...kind,
+      body: file,
+      options: { ...options, ...(to.mode === 'columns' && { columns: 'replace' as const }) },
+    }
+    return await datasets[to.mode === 'append' ? 'append' : 'replace'](dataset.id, upload, { signal })
+  } catch (error) {
+    if (!to.target) await deleteQuietly(dataset.id)
+    throw error
+  }
+}
+
+async function repositoryOf({ repositoryId }: Commitment): Promise<number> {
+  if (repositoryId !== undefined) return repositoryId
+  return (await api().repositories.create({ name: 'My data', private: true })).id
+}
+
+async function deleteQuietly(id: number): Promise<void> {
+  await api()
+    .datasets.delete(id)
+    .catch(() => undefined)
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  const faults = error instanceof ParquetryError ? error.errors : []
+  return faults.length > 0 ? faults.map((fault) => fault.error) : [messageOf(error)]
+}

@@ -1,0 +1,45 @@
+import type { Dataset } from '../../../client/index.ts'
+import { api, messageOf } from '../api.ts'
+import { formatDateTime } from '../format.ts'
+import { updateQuery } from '../router.ts'
+import { Button } from '../ui/button.tsx'
+import { Note } from '../ui/feedback.tsx'
+import { announce } from '../ui/toast.tsx'
+import { changed } from '../use-resource.ts'
+
+/** Says that the rows are those of an earlier version, and leads back. */
+export function PastVersion({
+  dataset,
+  canWrite,
+}: {
+  readonly dataset: Dataset
+  readonly canWrite: boolean
+}) {
+  const back = () => updateQuery({ version: '' }, true)
+  return (
+    <Note icon="clock">
+      You see version {dataset.version}, of {formatDateTime(dataset.updatedAt)}.{' '}
+      <Button look="small" onClick={back}>
+        Back to the current rows
+      </Button>{' '}
+      {canWrite && (
+        <Button look="small" onClick={() => restore(dataset.id, dataset.version).then(back)}>
+          Restore this version
+        </Button>
+      )}
+    </Note>
+  )
+}
+
+/** Makes an earlier version current again, and offers to undo that. */
+export async function restore(id: number, version: number): Promise<void> {
+  const { datasets } = api()
+  try {
+    const { version: before } = await datasets.get(id)
+    const made = await datasets.restore(id, version)
+    announce(`Version ${version} is current again, as version ${made.version}.`, () => restore(id, before))
+  } catch (failure) {
+    announce(messageOf(failure))
+  }
+  changed()
+}

@@ -1,0 +1,181 @@
+import {
+  count,
+  countOrNull,
+  type FromSchema,
+  flag,
+  id,
+  named,
+  record,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from './schema.ts'
+
+/** The pattern for names of accounts and of keys. */
+export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+
+/** The pattern for the time at which a key expires. */
+export const EXPIRY = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/
+
+const limit = { ...countOrNull, description: 'null: no limit.' } as const
+
+const limits = record('What the plan allows.', {
+  privateRepositories: limit,
+  paidProviders: flag,
+  exportedRows: { ...limit, description: 'Rows of datasets a month; null: no limit.' },
+  datasets: { ...limit, description: 'Datasets in your repositories; null: no limit.' },
+  columns: { ...limit, description: 'Columns of one dataset; null: no limit.' },
+  storedBytes: { ...limit, description: 'Bytes on disk of your datasets; null: no limit.' },
+  keptVersions: { ...limit, description: 'Versions that a dataset may keep; null: no limit.' },
+  keptDays: { ...limit, description: 'Days for which it may keep them; null: no limit.' },
+})
+
+export const PLAN = named('Plan', record('A plan that accounts may have.', { name: text, limits }))
+
+export const ACCOUNT = named(
+  'Account',
+  record('Your account.', {
+    id,
+    name: text,
+    plan: text,
+    apiKeyHint: { ...text, description: 'The last characters of the API key.' },
+    usage: record('How much of the limits is used.', {
+      privateRepositories: count,
+      exportedRows: { ...count, description: 'Rows of datasets downloaded this month.' },
+      month: { ...text, pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.' },
+    }),
+    limits,
+  }),
+)
+
+const apiKey = text
+
+export const API_KEY = named('ApiKey', record('A new API key. It is shown only once.', { apiKey }))
+
+const managedAccount = {
+  id,
+  name: text,
+  plan: text,
+  admin: { ...flag, description: 'Whether the account is an admin, who may do everything.' },
+  disabled: { ...flag, description: 'Whether none of its keys is accepted.' },
+  apiKeyHint: { ...text, description: 'The last characters of its first key.' },
+  createdAt: time,
+} as const
+
+export const MANAGED_ACCOUNT = named(
+  'ManagedAccount',
+  record('An account, as admins see it.', managedAccount),
+)
+
+// Not NewAccount: in Go, clients generated from the document call the constructor of Account so.
+export const CREATED_ACCOUNT = named(
+  'CreatedAccount',
+  record('A new account with its key, which is shown only once.', { ...managedAccount, apiKey }),
+)
+
+/** The name of a plan. Which ones there are is configured. */
+const plan = { ...text, description: 'Its plan.' } as const
+
+export const NEW_ACCOUNT = {
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    name: { ...text, examples: ['ada'], documented: { pattern: ACCOUNT_NAME.source } },
+    plan,
+    admin: flag,
+  },
+} as const
+
+export const ACCOUNT_CHANGES = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { plan, disabled: flag },
+} as const
+
+const LAST_USED = {
+  ...timeOrNull,
+  description: 'When it was last used, to the minute; null: never.',
+} as const
+
+const namedKey = {
+  name: text,
+  keyHint: { ...text, description: 'The last characters of the key.' },
+  readOnly: flag,
+  repositories: {
+    type: ['array', 'null'],
+    items: id,
+    description: 'The only repositories that the key reaches; null: all that the account does.',
+  },
+  expiresAt: { ...textOrNull, description: 'null: the key does not expire.' },
+  createdAt: time,
+  lastUsedAt: LAST_USED,
+} as const
+
+export const NAMED_KEY = named(
+  'NamedKey',
+  record('A named key of an account. The key itself is not shown.', namedKey),
+)
+
+export const CREATED_NAMED_KEY = named(
+  'CreatedNamedKey',
+  record('A named key of an account. The key itself is shown only once.', { ...namedKey, apiKey }),
+)
+
+export const NEW_NAMED_KEY = {
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    name: {
+      ...text,
+      description: 'What or whom the key is for.',
+      examples: ['nightly-job'],
+      documented: { pattern: ACCOUNT_NAME.source },
+    },
+    readOnly: { ...flag, description: 'Whether the key may only read.' },
+    repositories: {
+      type: 'array',
+      items: id,
+      minItems: 1,
+      maxItems: 1_000,
+      description:
+        'The only repositories that the key reaches. Such a key can change neither the account nor others, even if ' +
+        'the account is an admin.',
+      examples: [[1]],
+    },
+    expiresAt: {
+      ...textOrNull,
+      description:
+        'When the key expires: a time in the future, or a day, which means its beginning in UTC. null: never.',
+      examples: ['2099-12-31T00:00:00Z'],
+      documented: { pattern: EXPIRY.source },
+    },
+  },
+} as const
+
+export const LINK = named(
+  'Link',
+  record('An address that opens one export without a key.', {
+    id,
+    url: { ...text, description: 'Relative to this server.' },
+    path: { ...text, description: 'What the link opens.' },
+    name: textOrNull,
+    createdAt: time,
+    expiresAt: time,
+    lastUsedAt: LAST_USED,
+  }),
+)
+
+export type Plan = FromSchema<typeof PLAN>
+export type Account = FromSchema<typeof ACCOUNT>
+export type ApiKey = FromSchema<typeof API_KEY>
+export type ManagedAccount = FromSchema<typeof MANAGED_ACCOUNT>
+export type CreatedAccount = FromSchema<typeof CREATED_ACCOUNT>
+export type NewAccount = FromSchema<typeof NEW_ACCOUNT>
+export type AccountChanges = FromSchema<typeof ACCOUNT_CHANGES>
+export type LinkRecord = FromSchema<typeof LINK>
+export type NewNamedKey = FromSchema<typeof NEW_NAMED_KEY>
+export type NamedKey = FromSchema<typeof NAMED_KEY>
+export type CreatedNamedKey = FromSchema<typeof CREATED_NAMED_KEY>

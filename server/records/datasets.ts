@@ -1,0 +1,282 @@
+import { LONGEST_METADATA } from '../../engine/catalog/metadata.ts'
+import { OPERATIONS } from '../../engine/catalog/operations.ts'
+import { type ColumnType, TYPE_PATTERN, TYPES_IN_WORDS } from '../../engine/types/index.ts'
+import { description, name } from './repositories.ts'
+import {
+  count,
+  countOrNull,
+  type FromSchema,
+  flag,
+  id,
+  listOf,
+  named,
+  orNull,
+  record,
+  type SchemaOf,
+  text,
+  textOrNull,
+  time,
+} from './schema.ts'
+
+const columnType = {
+  type: 'string',
+  pattern: TYPE_PATTERN,
+  description: `One of ${TYPES_IN_WORDS}.`,
+} as const
+
+const column = record('A column of a dataset.', {
+  name: { ...text, description: 'Case-sensitive; may contain any character.' },
+  type: columnType as unknown as SchemaOf<ColumnType>,
+  nullable: flag,
+  description: text,
+})
+
+const WORDS = {
+  title: { ...text, description: 'What people call it.' },
+  unit: { ...text, description: 'The unit of its values.' },
+} as const
+
+export const COLUMN = named('Column', { ...column, properties: { ...column.properties, ...WORDS } })
+
+/** What people have written down about a dataset. */
+const METADATA = {
+  title: { ...text, maxLength: LONGEST_METADATA.title },
+  license: { ...text, maxLength: LONGEST_METADATA.license, description: 'An SPDX id, or a URL.' },
+  source: { ...text, maxLength: LONGEST_METADATA.source, description: 'Where the data come from.' },
+  creator: { ...text, maxLength: LONGEST_METADATA.creator, description: 'Who made the data.' },
+  keywords: listOf(text),
+  citation: { ...text, maxLength: LONGEST_METADATA.citation, description: 'How to cite the data.' },
+} as const
+
+/** A column to declare. The engine checks it, because it knows the types and can name the wrong column. */
+export const DECLARED_COLUMNS = named('DeclaredColumns', {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['name', 'type'],
+    additionalProperties: false,
+    properties: {
+      name: { ...text, documented: { minLength: 1, maxLength: 1_000 } },
+      type: {
+        ...text,
+        description: columnType.description,
+        documented: { pattern: columnType.pattern },
+      } as unknown as SchemaOf<ColumnType>,
+      nullable: { ...flag, description: 'Default true.' },
+      description: text,
+      ...WORDS,
+    },
+  },
+})
+
+const dataset = {
+  id,
+  name: { ...text, description: 'Unique in its repository.' },
+  description: text,
+  repositoryId: id,
+  version: { ...count, description: 'Increases with each change of rows or columns.' },
+  rowCount: {
+    ...countOrNull,
+    description: 'null for a saved query: its rows are counted when they are read.',
+  },
+  bytes: { ...count, description: 'Bytes of the rows on disk.' },
+  createdAt: time,
+  updatedAt: time,
+} as const
+
+/** Bounds are the engine's, which says what is wrong. */
+const keep = {
+  ...record(
+    'How long past versions stay: as long as they are among the newest `versions`, and were replaced less than `days` days ago.',
+    { versions: { type: 'integer', examples: [10] }, days: { type: 'integer', examples: [30] } },
+  ),
+  component: 'Keep',
+} as const
+
+const key = {
+  ...listOf(text),
+  description: 'The columns of which no two rows have the same values. By them, an upsert finds rows.',
+} as const
+
+export const QUERY_DEFINITION = named('QueryDefinition', {
+  type: 'object',
+  description:
+    'A query whose rows the dataset has: `{"sql"}`, or `{"dataset"}` with `filter`, `apply` and the other options of ' +
+    'a query, without `$`.',
+  // With names of its own, it is no map for generators, which some would send empty.
+  properties: {
+    sql: { type: 'string' },
+    dataset: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    filter: { type: 'string' },
+    apply: { type: 'string' },
+  },
+  additionalProperties: true,
+  examples: [{ sql: 'SELECT origin, avg(delay) AS delay FROM flights GROUP BY origin' }],
+} as const)
+
+const table = record('A table.', { ...dataset, columns: listOf(COLUMN) })
+
+export const DATASET = named('Dataset', {
+  ...table,
+  properties: { ...table.properties, ...METADATA, key, keep, query: QUERY_DEFINITION },
+})
+
+const summary = record('A table in a list.', { ...dataset, columnCount: count })
+
+export const DATASET_SUMMARY = named('DatasetSummary', {
+  ...summary,
+  description: 'A table in a list. `columns` is left out where there are many.',
+  properties: {
+    ...summary.properties,
+    columns: listOf(COLUMN),
+    ...METADATA,
+    key,
+    keep,
+    query: QUERY_DEFINITION,
+  },
+})
+
+export const NEW_DATASET = {
+  type: 'object',
+  required: ['name', 'repositoryId'],
+  additionalProperties: false,
+  properties: {
+    name: { ...name, examples: ['seattle'] },
+    repositoryId: {
+      type: 'integer',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [1],
+    },
+    description,
+    columns: DECLARED_COLUMNS,
+    key,
+    query: QUERY_DEFINITION,
+    materialize: {
+      type: 'string',
+      enum: ['on-change', 'hour', 'day'],
+      description:
+        'Stores the rows of the query as a version, again when they have changed, every hour or every day. Without ' +
+        'it, the query is run at each read.',
+    },
+  },
+} as const
+
+export const COPY = {
+  type: 'object',
+  required: ['name', 'repositoryId'],
+  additionalProperties: false,
+  properties: {
+    name: NEW_DATASET.properties.name,
+    repositoryId: NEW_DATASET.properties.repositoryId,
+    version: { ...count, maximum: Number.MAX_SAFE_INTEGER, description: 'Default: the current one.' },
+  },
+} as const
+
+export const DATASET_CHANGES = {
+  type: 'object',
+  minProperties: 1,
+  additionalProperties: false,
+  properties: {
+    name: NEW_DATASET.properties.name,
+    description,
+    keep: {
+      ...keep,
+      type: ['object', 'null'],
+      component: 'KeepOrDefault',
+      description: 'null: as other datasets.',
+    },
+  },
+} as const
+
+/** A JSON merge patch (RFC 7396). */
+export const DATASET_PATCH = {
+  ...DATASET_CHANGES,
+  properties: {
+    name: NEW_DATASET.properties.name,
+    description: orNull(description),
+    repositoryId: {
+      ...NEW_DATASET.properties.repositoryId,
+      description: 'Moves the dataset to another repository.',
+    },
+    key: {
+      type: ['array', 'null'],
+      items: text,
+      description: `${key.description} Changed alone, because all rows are compared; null: no key.`,
+    },
+    keep: {
+      type: ['object', 'null'],
+      additionalProperties: false,
+      properties: keep.properties,
+      description: 'How long past versions stay; null: as those of other datasets.',
+    },
+    title: orNull(METADATA.title),
+    license: orNull(METADATA.license),
+    source: orNull(METADATA.source),
+    creator: orNull(METADATA.creator),
+    keywords: orNull(METADATA.keywords),
+    citation: orNull(METADATA.citation),
+    columns: {
+      type: 'array',
+      description: 'Changes the words about the named columns, and no others.',
+      items: {
+        type: 'object',
+        required: ['name'],
+        additionalProperties: false,
+        properties: {
+          name: text,
+          title: orNull(WORDS.title),
+          unit: orNull(WORDS.unit),
+          description: orNull(text),
+        },
+      },
+    },
+  },
+} as const
+
+export const EDITED_ROWS = named(
+  'EditedRows',
+  record('What a change of rows did.', {
+    version: { ...count, description: 'The version that the dataset has now.' },
+    matchedRows: { ...count, description: 'The rows that matched and were changed.' },
+  }),
+)
+
+export const VERSION_RECORD = named(
+  'Version',
+  record('What made a version of a dataset. What was not told is null, as in versions of an older program.', {
+    number: count,
+    createdAt: time,
+    by: { ...textOrNull, description: 'The account that made it.' },
+    operation: { ...textOrNull, description: `One of ${OPERATIONS.join(', ')}.` },
+    note: { ...textOrNull, description: 'What was given as `note` with the change.' },
+    rowCount: count,
+    bytes: { ...count, description: 'Bytes of its rows on disk.' },
+    ownBytes: { ...count, description: 'Those of them that no other version has.' },
+    addedRows: countOrNull,
+    removedRows: countOrNull,
+  }),
+)
+
+export const PARQUET_FILE = named(
+  'ParquetFile',
+  record('A Parquet file of a dataset.', {
+    url: {
+      ...text,
+      description: 'Identifies the file. It stays the same for as long as the version is kept.',
+    },
+    rows: count,
+    bytes: count,
+  }),
+)
+
+export type Column = FromSchema<typeof COLUMN>
+export type DeclaredColumn = FromSchema<typeof DECLARED_COLUMNS>[number]
+export type Dataset = FromSchema<typeof DATASET>
+export type DatasetSummary = FromSchema<typeof DATASET_SUMMARY>
+export type NewDataset = FromSchema<typeof NEW_DATASET>
+export type DatasetChanges = FromSchema<typeof DATASET_CHANGES>
+export type DatasetPatch = FromSchema<typeof DATASET_PATCH>
+export type DatasetCopy = FromSchema<typeof COPY>
+export type EditedRows = FromSchema<typeof EDITED_ROWS>
+export type Version = FromSchema<typeof VERSION_RECORD>

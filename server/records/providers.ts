@@ -1,0 +1,190 @@
+import {
+  type FromSchema,
+  flag,
+  id,
+  listOf,
+  named,
+  record,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from './schema.ts'
+
+export const USER_KEY = named(
+  'UserKey',
+  record('A key that you have saved for a provider. The key itself is not shown.', {
+    provider: { ...text, description: 'Slug.' },
+    keyHint: { ...text, description: 'The last characters of the key.' },
+    updatedAt: time,
+  }),
+)
+
+export const PROVIDER = named(
+  'Provider',
+  record('A source of economic series.', {
+    slug: { ...text, description: 'In lower case here; paths accept any case.' },
+    name: text,
+    description: text,
+    homepage: text,
+    tier: { type: 'string', enum: ['free', 'paid'], description: 'The tier that applies to you.' },
+    keyRequired: { ...flag, description: 'Whether the provider answers only with a key.' },
+    takesKey: { ...flag, description: 'Whether you can save a key of your own for it.' },
+    userKey: { ...flag, description: 'Whether you have saved a key of your own.' },
+    limit: record(
+      'The limit that restricts you most at the moment; null where the provider publishes none.',
+      {
+        requests: { type: ['integer', 'null'] },
+        perSeconds: { type: ['number', 'null'] },
+        remaining: { type: ['integer', 'null'] },
+        resetsAt: {
+          ...timeOrNull,
+          description:
+            'When the oldest request that counts against the limit stops counting; null: none counts.',
+        },
+      },
+    ),
+  }),
+)
+
+const seriesInfo = {
+  series_id: text,
+  name: text,
+  frequency: textOrNull,
+  unit: textOrNull,
+  start: textOrNull,
+  end: textOrNull,
+} as const
+
+const SERIES_INFO = named('SeriesInfo', record('A series, described.', seriesInfo))
+
+const category = {
+  path: { ...text, description: 'Send it as `path` to browse further.' },
+  name: text,
+  description: text,
+  series: { ...flag, description: 'Whether series are directly under it.' },
+} as const
+
+const CATEGORY = named('Category', record('A category.', category))
+
+export const CATEGORIES = named(
+  'CategoryList',
+  record('Categories under a path.', { provider: text, path: text, categories: listOf(CATEGORY) }),
+)
+
+const total = { type: ['integer', 'null'], description: 'null where it is not known.' } as const
+const page = { limit: { type: 'integer', minimum: 0 }, offset: { type: 'integer', minimum: 0 } } as const
+
+export const SERIES_LIST = named(
+  'SeriesList',
+  record('Series under a path.', { provider: text, path: text, total, ...page, series: listOf(SERIES_INFO) }),
+)
+
+const OBSERVATION = named('Observation', {
+  type: 'object',
+  required: ['date', 'value'],
+  properties: {
+    date: { ...text, description: 'The first day of the period.' },
+    period: { ...text, description: 'The period, for example 2024-Q1, where the frequency is not daily.' },
+    value: { type: ['number', 'null'] },
+    status: {
+      ...text,
+      description: 'For example provisional, estimated or break; absent where the provider gives none.',
+    },
+  },
+})
+
+const DIMENSION = named(
+  'SeriesDimension',
+  record(
+    "A part of a series' key, for example `{id: 'FREQ', name: 'Frequency', code: 'M', label: 'Monthly'}`.",
+    {
+      id: text,
+      name: textOrNull,
+      code: text,
+      label: textOrNull,
+    },
+  ),
+)
+
+export const SERIES = named(
+  'Series',
+  record('A series with its values. What the provider does not say is null.', {
+    provider: text,
+    series_id: text,
+    name: text,
+    frequency: textOrNull,
+    unit: textOrNull,
+    seasonalAdjustment: textOrNull,
+    source: { ...textOrNull, description: 'Who produced the data, where the provider says so.' },
+    notes: textOrNull,
+    dimensions: {
+      type: ['array', 'null'],
+      description: 'The parts of the key, with their names.',
+      items: DIMENSION,
+    },
+    start: { ...textOrNull, description: 'The first date that the whole series covers.' },
+    end: { ...textOrNull, description: 'The last date that the whole series covers.' },
+    lastUpdated: textOrNull,
+    observations: { type: 'array', description: 'Oldest first.', items: OBSERVATION },
+  }),
+)
+
+const found = {
+  query: text,
+  total: { ...total, description: 'Number of series; null where it is not known.' },
+  ...page,
+  series: listOf(named('FoundSeries', record('A series that was found.', { provider: text, ...seriesInfo }))),
+  categories: listOf(
+    named('FoundCategory', record('A category or dataflow that was found.', { provider: text, ...category })),
+  ),
+} as const
+
+/** The results of a search in one provider. */
+export const SEARCH = named('FoundInProvider', record('What a search found.', found))
+
+/** The results of a search in everything that the server knows. */
+export const SEARCH_ALL = named(
+  'Found',
+  record('What a search found.', {
+    ...found,
+    datasets: listOf(
+      named(
+        'FoundDataset',
+        record('A dataset that was found.', { id, name: text, repositoryId: id, description: text }),
+      ),
+    ),
+    hint: {
+      ...textOrNull,
+      description: 'What would let a search find more; null if there is nothing to say.',
+    },
+  }),
+)
+
+/** Series that could not be fetched, with the reason. */
+const MISSING = named(
+  'MissingSeries',
+  record('A series that could not be fetched.', { provider: text, series_id: text, code: text, error: text }),
+)
+
+const cell = { type: ['string', 'number', 'null'] } as const
+
+/** Several series as one table, in the columns that `shape` gives. */
+const SERIES_TABLE = record('Several series as one table.', {
+  missing: listOf(MISSING),
+  rows: listOf({ type: 'object', additionalProperties: cell } as const),
+})
+
+export type UserKey = FromSchema<typeof USER_KEY>
+export type Provider = FromSchema<typeof PROVIDER>
+export type Category = FromSchema<typeof CATEGORY>
+export type Categories = FromSchema<typeof CATEGORIES>
+export type SeriesInfo = FromSchema<typeof SERIES_INFO>
+export type SeriesPage = FromSchema<typeof SERIES_LIST>
+export type SeriesDimension = FromSchema<typeof DIMENSION>
+export type Observation = FromSchema<typeof OBSERVATION>
+export type Series = FromSchema<typeof SERIES>
+export type FoundInProvider = FromSchema<typeof SEARCH>
+export type Found = FromSchema<typeof SEARCH_ALL>
+export type MissingSeries = FromSchema<typeof MISSING>
+export type SeriesTable = FromSchema<typeof SERIES_TABLE>

@@ -1,0 +1,77 @@
+import { type FromSchema, flag, id, named, orNull, record, text, time } from './schema.ts'
+
+/** The pattern for names of repositories and datasets. The engine checks names, and says what is wrong. */
+const NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
+
+export const name = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  documented: { pattern: NAME_PATTERN },
+} as const
+export const description = { type: 'string', maxLength: 10_000 } as const
+
+const permission = { type: 'string', enum: ['Read', 'Write'] } as const
+
+export const REPOSITORY = named(
+  'Repository',
+  record('A repository of datasets.', {
+    id,
+    name: text,
+    description: text,
+    private: { ...flag, description: 'Whether only its owner and its members may read it.' },
+    owner: { ...text, description: 'Name of an account.' },
+    permission: { ...permission, description: 'What you may do with it.' },
+    createdAt: time,
+    updatedAt: time,
+  }),
+)
+
+/** What a client may set of a repository. */
+const REPOSITORY_FIELDS = {
+  name: { ...name, examples: ['weather'] },
+  description,
+  private: REPOSITORY.properties.private,
+} as const
+
+export const NEW_REPOSITORY = {
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: { ...REPOSITORY_FIELDS, private: { ...REPOSITORY_FIELDS.private, default: true } },
+} as const
+
+export const REPOSITORY_CHANGES = {
+  type: 'object',
+  minProperties: 1,
+  additionalProperties: false,
+  properties: REPOSITORY_FIELDS,
+} as const
+
+/** A JSON merge patch (RFC 7396). */
+export const REPOSITORY_PATCH = {
+  ...REPOSITORY_CHANGES,
+  properties: { ...REPOSITORY_FIELDS, description: orNull(description) },
+} as const
+
+export const MEMBER = named(
+  'Member',
+  record('What an account may do with a repository.', {
+    account: { ...text, description: 'Name of the account.' },
+    permission,
+  }),
+)
+
+export const MEMBERSHIP = {
+  type: 'object',
+  required: ['permission'],
+  additionalProperties: false,
+  properties: { permission },
+} as const
+
+export type Repository = FromSchema<typeof REPOSITORY>
+export type NewRepository = FromSchema<typeof NEW_REPOSITORY>
+export type RepositoryChanges = FromSchema<typeof REPOSITORY_CHANGES>
+export type RepositoryPatch = FromSchema<typeof REPOSITORY_PATCH>
+export type Permission = Repository['permission']
+export type Member = FromSchema<typeof MEMBER>

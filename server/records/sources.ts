@@ -1,0 +1,80 @@
+import { QUERY_DEFINITION } from './datasets.ts'
+import { type FromSchema, named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
+
+/** How often the series that a dataset follows are fetched again. */
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
+
+const interval = { type: 'string', enum: INTERVALS } as const
+
+const STATE = record('The series that a dataset follows, and the state of the last refresh.', {
+  series: {
+    type: 'array',
+    items: text,
+    description: 'Ids with the slug of the provider before them, for example `fred/GDP`.',
+  },
+  start: { ...textOrNull, description: 'The first date to fetch.' },
+  every: {
+    type: 'string',
+    enum: ['on-change', ...INTERVALS],
+    description: '`on-change`: when the tables of a query change.',
+  },
+  lastRun: { ...timeOrNull, description: 'When the dataset was last refreshed; null: not yet.' },
+  nextRun: {
+    ...time,
+    description: 'The next refresh: by the schedule, or sooner if a series could not be fetched.',
+  },
+  lastError: { ...textOrNull, description: 'What went wrong in the last run; null: nothing.' },
+  missing: {
+    type: 'array',
+    description: 'Series that could not be fetched in the last run; their earlier rows are kept.',
+    items: record('A series that could not be fetched.', { series: text, code: text, error: text }),
+  },
+  lastVersion: { type: ['integer', 'null'], description: 'The last version that a refresh created.' },
+})
+
+const FILE = {
+  url: { ...text, description: 'The address of a file that is followed instead of series.' },
+  mode: {
+    type: 'string',
+    enum: ['replace', 'append', 'upsert'],
+    description: 'How its rows come to those that are there. Default replace.',
+  },
+  options: {
+    type: 'object',
+    additionalProperties: text,
+    description: 'The options of an upload with which it is read, as in a query string.',
+    examples: [{ delimiter: ';', decimal: ',' }],
+  },
+} as const
+
+/** What a dataset follows, and the state of its refreshes. */
+export const SOURCE = named('Source', {
+  ...STATE,
+  properties: { ...STATE.properties, ...FILE, query: QUERY_DEFINITION },
+})
+
+export const NEW_SOURCE = {
+  type: 'object',
+  minProperties: 1,
+  additionalProperties: false,
+  properties: {
+    series: {
+      type: 'array',
+      minItems: 1,
+      items: { type: 'string', maxLength: 2_100, documented: { pattern: '^[^/]+/.*[^ ]' } },
+      description: 'Ids, each with its provider in front; an id with wildcards stands for several series.',
+      examples: [['fred/GDP']],
+    },
+    start: {
+      ...textOrNull,
+      description: 'The first date to fetch, as in ISO 8601.',
+      documented: { format: 'date' },
+    },
+    every: { ...interval, description: 'How often to refresh. Default day.' },
+    ...FILE,
+  },
+} as const
+
+export type Source = FromSchema<typeof SOURCE>
+export type NewSource = FromSchema<typeof NEW_SOURCE>
+export type Interval = NonNullable<NewSource['every']>

@@ -1,0 +1,127 @@
+import { COLUMN, DATASET, DECLARED_COLUMNS } from './datasets.ts'
+import { count, type FromSchema, listOf, named, text } from './schema.ts'
+
+const BECAUSE = named('TextReason', {
+  type: 'object',
+  description: 'Why a column is text: the first value that no narrower type of the column holds.',
+  required: ['row', 'value'],
+  additionalProperties: false,
+  properties: {
+    row: { ...count, description: 'From 1, without the header.' },
+    value: text,
+    try: {
+      ...text,
+      description: 'Options of the upload that may read the value as what it means: `decimal=,&thousands=.`.',
+    },
+  },
+})
+
+/** A column as an upload has found it. */
+const EXPLAINED_COLUMN = named('ExplainedColumn', {
+  ...COLUMN,
+  properties: { ...COLUMN.properties, because: BECAUSE },
+})
+
+const options = {
+  type: 'object',
+  description: 'The options of the upload with which the file was read.',
+  additionalProperties: { type: 'string' },
+} as const
+
+/** A dataset after an upload. */
+export const WRITTEN_DATASET = named('WrittenDataset', {
+  ...DATASET,
+  description: 'A table after an upload.',
+  properties: {
+    ...DATASET.properties,
+    columns: listOf(EXPLAINED_COLUMN),
+    options: { ...options, description: 'The options that `dialect=auto` has chosen.' },
+  },
+})
+
+/** One of the things that are wrong with an upload. */
+export const FAULT = named('UploadFault', {
+  type: 'object',
+  required: ['error'],
+  additionalProperties: false,
+  properties: {
+    row: { ...count, description: 'From 1, without the header.' },
+    column: text,
+    value: text,
+    error: { ...text, description: 'A sentence for people.' },
+  },
+})
+
+export const PREVIEW = named('Preview', {
+  type: 'object',
+  description: 'What an upload would become. If it has errors, it has no columns and rows.',
+  required: ['columns', 'rows', 'rowCount', 'options', 'warnings', 'errors'],
+  additionalProperties: false,
+  properties: {
+    columns: listOf(EXPLAINED_COLUMN),
+    rows: {
+      type: 'array',
+      items: { type: 'object', additionalProperties: true },
+      description: 'The first rows, as in the format json.',
+    },
+    rowCount: { ...count, description: 'Number of rows in the body.' },
+    options,
+    sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' },
+    warnings: listOf(text),
+    errors: { ...listOf(FAULT), description: 'At most twenty.' },
+  },
+})
+
+const rows = { columns: DECLARED_COLUMNS } as const
+
+/** Rows as JSON. Two schemas, because generators of clients can't handle items of two types. */
+const ROWS_AS_OBJECTS = named('RowsAsObjects', {
+  type: 'object',
+  title: 'Rows as objects',
+  required: ['rows'],
+  additionalProperties: false,
+  properties: {
+    ...rows,
+    rows: {
+      ...listOf({ type: 'object', additionalProperties: true } as const),
+      description: 'Values by column name.',
+    },
+  },
+})
+
+const ROWS_AS_LISTS = named('RowsAsLists', {
+  type: 'object',
+  title: 'Rows as lists',
+  required: ['rows'],
+  additionalProperties: false,
+  properties: {
+    ...rows,
+    rows: { ...listOf(listOf({})), description: 'Lists of values in the order of the columns.' },
+  },
+})
+
+const SERIES_TO_SAVE = named('SeriesToSave', {
+  type: 'object',
+  title: 'Series of a provider',
+  required: ['provider', 'series'],
+  additionalProperties: false,
+  properties: {
+    provider: { ...text, description: 'Slug of a provider.' },
+    series: {
+      type: 'array',
+      items: text,
+      minItems: 1,
+      description:
+        'Ids of the series to fetch. They are saved as rows with the columns provider, series_id, name, unit, ' +
+        'frequency, date or time, period, value and status.',
+    },
+  },
+})
+
+/** An upload as JSON. Not oneOf, because an empty list of rows matches two of them. */
+export const JSON_UPLOAD = { anyOf: [ROWS_AS_OBJECTS, ROWS_AS_LISTS, SERIES_TO_SAVE] } as const
+
+export type TextReason = FromSchema<typeof BECAUSE>
+export type WrittenDataset = FromSchema<typeof WRITTEN_DATASET>
+export type UploadFault = FromSchema<typeof FAULT>
+export type Preview = FromSchema<typeof PREVIEW>

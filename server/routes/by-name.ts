@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify'
+import { ServerError } from '../http/errors.ts'
+import type { Services } from '../services.ts'
+import type { Routes } from './routes.ts'
+
+/** `/d/{repository}/{dataset}/…` is `/datasets/{id}/…`: the request is passed on with that address. */
+export function byNameRoutes(app: Routes, services: Services): void {
+  app.route({
+    method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    url: '/d/*',
+    schema: { hide: true },
+    // What the key may do is checked where the request is passed on to.
+    config: { reads: true },
+    // Before the body is read.
+    onRequest: async (request, reply) => {
+      const [repository = '', dataset = '', rest = ''] = split(request.url.slice(`${app.prefix}/d/`.length))
+      const id = await idOf(services, request, decoded(repository), decoded(dataset))
+      request.trace.passedOn = true
+      reply.hijack()
+      request.raw.url = `${app.prefix}/datasets/${id}${rest}`
+      app.routing(request.raw, reply.raw)
+      return reply
+    },
+    handler: async () => undefined,
+  })
+}
+
+/** The two names in front of a path, and the rest of it with the query. */
+function split(path: string): string[] {
+  return /^([^/?]*)\/?([^/?]*)(.*)$/s.exec(path)!.slice(1)
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    throw new ServerError('invalid_url', 'The path contains malformed percent-encoding.')
+  }
+}
+
+/** The id of the dataset of this name, among those that the sender may read. @throws ServerError `not_found` */
+async function idOf(
+  { engine, access }: Services,
+  { account }: FastifyRequest,
+  repository: string,
+  dataset: string,
+): Promise<number> {
+  const [tables, readable] = await Promise.all([engine.sqlTables(), access.readable(account)])
+  const found = tables.filter(
+    (one) => one.repository === repository && one.name === dataset && readable.has(one.repositoryId),
+  )
+  if (found.length === 1) return found[0]!.id
+  const name = JSON.stringify(`${repository}/${dataset}`)
+  throw new ServerError(
+    'not_found',
+    found.length === 0
+      ? `There is no dataset ${name}; GET /datasets lists those that you may read.`
+      : `Several datasets are called ${name}; their ids are ${found.map(({ id }) => id).join(', ')}.`,
+  )
+}

@@ -1,0 +1,150 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Query, SqlTable, SqlValues } from '../../engine/index.ts'
+import { fromHttp, QUERY, WRITING } from '../../engine/options.ts'
+import type { Account } from '../accounts/accounts.ts'
+import { ServerError } from '../http/errors.ts'
+import { parametersOf } from '../http/option-parameters.ts'
+import { parameters } from '../http/query.ts'
+import { errors } from '../openapi/error-responses.ts'
+import type { Services } from '../services.ts'
+import { chooseFormat } from '../transfers/formats.ts'
+import { NOT_MODIFIED, ROW_HEADERS, readTexts, rowContent, sendExplained, sendStatement } from './data.ts'
+import { checkedEncoding, EXPLAIN, rowParameters } from './query-options.ts'
+import type { Routes } from './routes.ts'
+
+const { $format, $count } = rowParameters('csv')
+const WINDOW = { top: QUERY.top, skip: QUERY.skip }
+
+const PARAMETERS = { $format, ...parametersOf(WINDOW), $count, ...parametersOf(WRITING), ...EXPLAIN }
+
+const ABOUT =
+  'One SELECT (also WITH, VALUES, FROM, DESCRIBE, SUMMARIZE) in the SQL of DuckDB. Tables are datasets: ' +
+  '`"repository"."dataset"`, `dataset` if only one has the name, or `dataset_17`; `AT (VERSION => 3)` reads an earlier ' +
+  'version. Formats, headers and limits are those of `GET /datasets/{id}/data`. A table that the key may not read does ' +
+  'not exist for it.'
+
+const BODY = {
+  description: 'The statement.',
+  required: true,
+  content: {
+    'text/plain': {
+      schema: { type: 'string' },
+      example: 'SELECT origin, avg(delay) FROM flights GROUP BY origin',
+    },
+    'application/json': {
+      schema: {
+        type: 'object',
+        required: ['sql'],
+        properties: {
+          sql: { type: 'string' },
+          parameters: {
+            description: 'Values for `$1` and `?` as a list, or for `$name` as an object.',
+            oneOf: [
+              { title: 'ValueList', type: 'array', items: { description: 'A value.' } },
+              { title: 'NamedValues', type: 'object' },
+            ],
+          },
+        },
+      },
+      example: { sql: 'SELECT * FROM flights WHERE origin = $1', parameters: ['LAX'] },
+    },
+  },
+}
+
+const RESPONSE = {
+  200: {
+    description: 'The rows, in the order of the statement.',
+    headers: ROW_HEADERS,
+    content: rowContent({ type: 'array', items: { type: 'object' } }),
+  },
+  304: NOT_MODIFIED,
+  ...errors(402, 410, 413, 415, 503, 504),
+}
+
+interface Statement {
+  readonly sql: string
+  readonly parameters?: SqlValues
+}
+
+/** @throws ServerError `invalid_body` */
+function statementIn(body: unknown): Statement {
+  if (typeof body === 'string') return { sql: body }
+  const { sql, parameters: values, ...unknown } = (body ?? {}) as Record<string, unknown>
+  if (typeof sql !== 'string' || Object.keys(unknown).length > 0) {
+    throw new ServerError(
+      'invalid_body',
+      'The body is a statement as text/plain, or {"sql", "parameters"?} as JSON.',
+    )
+  }
+  return { sql, ...(values !== undefined && { parameters: values as SqlValues }) }
+}
+
+/** The datasets that an account may read, as SQL names them. */
+export async function sqlTablesOf(
+  { engine, access }: Pick<Services, 'engine' | 'access'>,
+  account: Account,
+): Promise<SqlTable[]> {
+  const [tables, readable] = await Promise.all([engine.sqlTables(), access.readable(account)])
+  return tables.filter(({ repositoryId }) => readable.has(repositoryId))
+}
+
+export function sqlRoutes(app: Routes, services: Services): void {
+  const { engine, exports } = services
+
+  const run = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { sql, parameters: values }: Statement,
+  ) => {
+    const given = request.query as { $format?: string; $count?: boolean; $explain?: boolean }
+    const window = fromHttp(given, WINDOW)
+    const format = chooseFormat(given.$format, request.headers.accept, 'csv')
+    const encoding = checkedEncoding(given, format)
+    const tables = () => sqlTablesOf(services, request.account)
+    const query: Query = await exports.prepare(request, reply, (signal) =>
+      engine.sql(sql, values, { ...window, signal, tables }),
+    )
+    request.trace.stage('plan')
+    if (given.$explain) return sendExplained(services, request, reply, query, format)
+    const counted = given.$count === true
+    const download = { format, ...(encoding && { encoding }), name: 'query', counted, query, window }
+    return sendStatement(services, request, reply, download)
+  }
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/sql',
+    schema: {
+      operationId: 'runSql',
+      summary: 'Run a SELECT over datasets',
+      description: ABOUT,
+      tags: ['SQL'],
+      querystring: {
+        ...parameters({
+          q: { type: 'string', description: 'The statement.', examples: ['SELECT 1 AS one'] },
+          ...PARAMETERS,
+        }),
+        required: ['q'],
+      },
+      response: RESPONSE,
+    },
+    handler: (request, reply) => run(request, reply, { sql: (request.query as { q: string }).q }),
+  })
+
+  app.register(async (texts) => {
+    readTexts(texts)
+    texts.post('/sql', {
+      config: { reads: true },
+      schema: {
+        operationId: 'postSql',
+        summary: 'Run a SELECT over datasets, with the statement in the body',
+        description: `${ABOUT} With JSON, the statement can have parameters.`,
+        tags: ['SQL'],
+        querystring: parameters(PARAMETERS),
+        requestBody: BODY,
+        response: RESPONSE,
+      },
+      handler: (request, reply) => run(request, reply, statementIn(request.body)),
+    })
+  })
+}

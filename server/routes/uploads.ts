@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Dataset, EngineError, faultsOf, type Upload } from '../../engine/index.ts'
+import { ADDING, CHANGE, fromHttp, type OptionsOf } from '../../engine/options.ts'
+import type { Keep } from '../accounts/idempotency.ts'
+import { ServerError } from '../http/errors.ts'
+import { requireMatch } from '../http/preconditions.ts'
+import { json } from '../openapi/describe.ts'
+import { errors } from '../openapi/error-responses.ts'
+import { EXAMPLES } from '../records/examples.ts'
+import type { WrittenDataset } from '../records/index.ts'
+import type { JsonSchema } from '../records/schema.ts'
+import { JSON_UPLOAD, PREVIEW, WRITTEN_DATASET } from '../records/uploads.ts'
+import type { Services } from '../services.ts'
+import { UPLOAD_TYPES } from '../transfers/uploads/upload-body.ts'
+import {
+  APPEND_PARAMETERS,
+  optionTexts,
+  PREVIEW_PARAMETERS,
+  REPLACE_PARAMETERS,
+} from '../transfers/uploads/upload-options.ts'
+import { tagOf } from './dataset-for.ts'
+import { seriesUpload } from './providers/series-upload.ts'
+import type { Routes } from './routes.ts'
+import { rowsChange } from './versions/change.ts'
+
+const tags = ['Data']
+
+/** How many rows a preview shows. */
+const PREVIEW_ROWS = 20
+
+const BINARY: JsonSchema = { type: 'string', format: 'binary' }
+
+const UPLOAD_BODY = {
+  description:
+    'Rows in one of the media types below. Text formats may be sent with `Content-Encoding: gzip`. Column types are ' +
+    'inferred from the whole file unless the dataset has columns or the request declares them. A form with one file ' +
+    '(`multipart/form-data`), `application/octet-stream`, `text/plain` and bodies without a type are read by the name ' +
+    'and the first bytes of the file.',
+  content: Object.fromEntries(
+    Object.entries(UPLOAD_TYPES).map(([type, { format }]) => [
+      type,
+      format === 'json'
+        ? { schema: { ...JSON_UPLOAD, examples: [{ rows: [{ date: '2026-11-21', value: 1.5 }] }] } }
+        : { schema: BINARY },
+    ]),
+  ),
+}
+
+const WRITING = {
+  description:
+    'Either all rows are saved or nothing changes. Downloads that have started continue with the old rows. With ' +
+    '`dryRun=true`, nothing is saved, and the response is what `POST /preview` gives.',
+  tags,
+  requestBody: UPLOAD_BODY,
+  response: {
+    200: json(
+      { oneOf: [WRITTEN_DATASET, PREVIEW] } as const,
+      'The dataset with its new version; with `dryRun=true`, what it would become. Columns of text say why they are text.',
+      { example: EXAMPLES.written },
+    ),
+    ...errors(402, 403, 404, 408, 409, 412, 413, 415, 422, 429, 504),
+  },
+}
+
+const REPLACE = {
+  ...WRITING,
+  operationId: 'replaceData',
+  summary: 'Replace the rows of a dataset',
+  querystring: REPLACE_PARAMETERS,
+}
+
+const APPEND = {
+  ...WRITING,
+  operationId: 'appendData',
+  summary: 'Append rows to a dataset, replace those with the same key, or save series of a provider in it',
+  querystring: APPEND_PARAMETERS,
+}
+
+const PREVIEW_UPLOAD = {
+  operationId: 'previewUpload',
+  summary: 'Read a file, or the beginning of one, without storing it',
+  description:
+    'Returns the columns that an upload would have, why columns are text, the first rows, and what is wrong with the ' +
+    'file. `PUT` and `POST /datasets/{id}/data` with `dryRun=true` do the same for an upload to a dataset.',
+  tags,
+  querystring: PREVIEW_PARAMETERS,
+  requestBody: UPLOAD_BODY,
+  response: {
+    200: json(PREVIEW, 'What the upload would become.', { example: EXAMPLES.preview }),
+    ...errors(408, 413, 415, 504),
+  },
+}
+
+/** The routes that read rows from the body of a request. */
+export function uploadRoutes(app: Routes, services: Services): void {
+  const { uploads } = services
+  app.register(async (scope) => {
+    const raw: Routes = scope.withTypeProvider()
+    // The handlers read the body themselves while it arrives.
+    raw.removeAllContentTypeParsers()
+    raw.addContentTypeParser('*', (_request, _body, done) => done(null))
+    raw.put('/datasets/:id/data', { schema: REPLACE, handler: write(services, 'replace') })
+    raw.post('/datasets/:id/data', { schema: APPEND, handler: write(services, 'append') })
+    raw.post('/preview', {
+      config: { reads: true },
+      schema: PREVIEW_UPLOAD,
+      handler: (request, reply) =>
+        uploads.receive(request, reply, refuseSeries, (upload) =>
+          preview(services, reply, upload, request.query.beginning),
+        ),
+    })
+  })
+
+  async function refuseSeries(): Promise<never> {
+    throw new ServerError('invalid_body', 'A preview reads rows; the body names series of a provider.')
+  }
+}
+
+/** The handler for an upload to a dataset. */
+function write(services: Services, method: 'replace' | 'append') {
+  const { access, idempotency, plans, uploads } = services
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { dataset, record, owner, accept } = await rowsChange(request, services)
+    const { account } = request
+    const { dryRun, beginning } = request.query as { readonly dryRun?: boolean; readonly beginning?: boolean }
+    const { note } = fromHttp(request.query as object, CHANGE)
+    if (beginning !== undefined && !dryRun) {
+      throw new ServerError('invalid_query', 'beginning is only for previews: add dryRun=true.')
+    }
+    const { mode = method, on } = adding(request, method)
+    if (mode === 'upsert') reply.header('preference-applied', MERGE_DUPLICATES)
+    const fetchSeries = (wanted: unknown, signal: AbortSignal) =>
+      seriesUpload(services, account, wanted, record.columns, signal)
+    const hash = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256')
+    let isRead = false
+    const receive = async (keep: Keep) => {
+      requireMatch(request, tagOf(record))
+      // Refuses at once if the limit is already reached. The new size is checked again after the rows have been read.
+      const bytes = mode === 'replace' ? 0 : record.bytes
+      await plans.allowContent(owner, access, { columns: 0, bytes }, record.id)
+      isRead = true
+      const work = (upload: Upload): Promise<Readable | WrittenDataset> =>
+        dryRun
+          ? preview(services, reply, upload, beginning, dataset)
+          : writtenIn(
+              dataset[mode]({ ...upload, ...(on && { on }), by: account.name, note, accept: accept(keep) }),
+            )
+      return uploads.receive(request, reply, fetchSeries, work, hash)
+    }
+    const fingerprint = async () => {
+      if (!isRead) await uploads.skip(request, reply, hash)
+      return hash?.copy().digest('base64url') ?? ''
+    }
+    const made = await idempotency.once<Readable | WrittenDataset | null>(request, fingerprint, receive)
+    // A request that is sent again is answered with the dataset as it is now.
+    const answer = made ?? (await dataset.record())
+    if ('updatedAt' in answer) reply.header('etag', tagOf(answer))
+    return answer
+  }
+}
+
+const MERGE_DUPLICATES = 'resolution=merge-duplicates'
+
+/** How the rows of a request come to those that are there: as it says, or as it prefers (RFC 7240). */
+function adding({ query, headers }: FastifyRequest, method: 'replace' | 'append'): OptionsOf<typeof ADDING> {
+  const given = fromHttp(query as object, ADDING)
+  const prefers = [headers['prefer'] ?? '']
+    .flat()
+    .join(',')
+    .split(',')
+    .map((one) => one.trim())
+  const isUpsert = method === 'append' && !given.mode && prefers.includes(MERGE_DUPLICATES)
+  return isUpsert ? { ...given, mode: 'upsert' } : given
+}
+
+async function writtenIn(writing: ReturnType<Dataset['replace']>): Promise<WrittenDataset> {
+  const { options, ...record } = await writing
+  return { ...record, ...(options && { options: optionTexts(options) }) }
+}
+
+/** Answers what an upload would become. What is wrong with the file is a part of the answer. */
+async function preview(
+  { engine }: Services,
+  reply: FastifyReply,
+  upload: Upload,
+  beginning = false,
+  dataset?: Dataset,
+): Promise<Readable> {
+  reply.type('application/json; charset=utf-8')
+  const answer = (rows: string, { columns = [], rowCount = 0, ...found }: Partial<Found>) => {
+    const { options = upload.options ?? {}, sheets, errors = [] } = found
+    const head = { columns, rowCount, options: optionTexts(options), ...(sheets && { sheets }) }
+    const warnings = beginning ? [ONLY_BEGINNING] : []
+    const text = `${JSON.stringify({ ...head, warnings, errors }).slice(0, -1)},"rows":${rows}}`
+    return Readable.from([text])
+  }
+  try {
+    await using read = await engine.preview(upload, { beginning }, dataset)
+    using query = read.query({ top: PREVIEW_ROWS })
+    await using stream = await query.bytes('json')
+    return answer(Buffer.concat(await Array.fromAsync(stream)).toString(), read)
+  } catch (error) {
+    const isOfFile =
+      error instanceof EngineError && (error.code === 'invalid_upload' || error.code === 'column_conflict')
+    if (!isOfFile) throw error
+    const { options, sheets } = (error.details ?? {}) as Pick<Found, 'options' | 'sheets'>
+    return answer('[]', { options, sheets, errors: faultsOf(error) })
+  }
+}
+
+const ONLY_BEGINNING =
+  'Only the beginning of the file was read. The types of an upload are inferred from all of its rows.'
+
+type Found = Pick<
+  Awaited<ReturnType<Services['engine']['preview']>>,
+  'columns' | 'rowCount' | 'options' | 'sheets'
+> & {
+  readonly errors: ReturnType<typeof faultsOf>
+}

@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type DatasetRecord, pastVersion } from '../../../engine/index.ts'
+import { parameters } from '../../http/query.ts'
+import { json, RECORD_TAG } from '../../openapi/describe.ts'
+import { errors } from '../../openapi/error-responses.ts'
+import { DATASET, VERSION_RECORD } from '../../records/datasets.ts'
+import { EXAMPLES } from '../../records/examples.ts'
+import { listOf } from '../../records/schema.ts'
+import type { Services } from '../../services.ts'
+import { datasetFor, tagOf } from '../dataset-for.ts'
+import { pathVersion } from '../ids.ts'
+import type { Routes } from '../routes.ts'
+import { rowsChange } from './change.ts'
+
+const tags = ['Versions']
+
+/** The most versions that one answer lists. */
+const MOST = 1000
+
+const LIST = {
+  operationId: 'listVersions',
+  summary: 'List the versions of a dataset',
+  description:
+    'Newest first: every version that is kept, who made it, and what it changed. Read one with `$version=` on the ' +
+    'rows, the columns and the Parquet files.',
+  tags,
+  querystring: parameters({
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: MOST,
+      default: 100,
+      description: 'Maximum number of versions to return.',
+    },
+    offset: { type: 'integer', minimum: 0, default: 0, description: 'The number of versions to skip.' },
+  }),
+  response: {
+    200: json(listOf(VERSION_RECORD), 'The versions.', { example: [EXAMPLES.version] }),
+    ...errors(403, 404),
+  },
+} as const
+
+const ONE = {
+  operationId: 'getVersion',
+  summary: 'Get what made a version of a dataset',
+  tags,
+  response: {
+    200: json(VERSION_RECORD, 'The version.', { example: EXAMPLES.version }),
+    ...errors(403, 404, 410),
+  },
+} as const
+
+const RESTORE = {
+  operationId: 'restoreVersion',
+  summary: 'Restore a version of a dataset',
+  description:
+    'Makes the rows and columns of an earlier version current again, as a new version. No rows are copied, and the ' +
+    'versions between stay readable.',
+  tags,
+  body: {
+    type: 'object',
+    required: ['version'],
+    additionalProperties: false,
+    properties: {
+      version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [3] },
+      note: { type: 'string', maxLength: 1000, description: 'Why, for the list of versions.' },
+    },
+  },
+  response: {
+    200: json(DATASET, 'The dataset with its new version.', {
+      example: EXAMPLES.dataset,
+      headers: { ETag: RECORD_TAG },
+    }),
+    ...errors(402, 403, 404, 409, 410, 412, 413, 415, 422),
+  },
+} as const
+
+/** The versions of a dataset over time. */
+export function versionRoutes(app: Routes, services: Services): void {
+  const { idempotency } = services
+
+  app.get('/datasets/:id/versions', {
+    schema: LIST,
+    handler: async (request) => {
+      const { dataset } = await datasetFor(request, services, 'Read')
+      return dataset.versions(request.query)
+    },
+  })
+
+  app.get('/datasets/:id/versions/:version', {
+    schema: ONE,
+    handler: async (request) => {
+      const { dataset } = await datasetFor(request, services, 'Read')
+      return dataset.version({ version: pathVersion(request) })
+    },
+  })
+
+  app.post('/datasets/:id/restore', {
+    schema: RESTORE,
+    handler: async (request, reply) => restore(request, reply, request.body),
+  })
+
+  const restore = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { version, note }: { readonly version: number; readonly note?: string | undefined },
+  ) => {
+    const { dataset, accept } = await rowsChange(request, services)
+    const past = pastVersion({ version })!
+    const made = await idempotency.once<DatasetRecord | null>(
+      request,
+      () => JSON.stringify({ version, note }),
+      (keep) => dataset.restore(past, { by: request.account.name, note, accept: accept(keep) }),
+    )
+    const restored = made ?? (await dataset.record())
+    return reply.header('etag', tagOf(restored)).send(restored)
+  }
+}

@@ -1,0 +1,180 @@
+import { lookup } from 'node:dns'
+import type { IncomingMessage } from 'node:http'
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { type UploadFormat, uploadFormatOf } from '../../engine/index.ts'
+import type { Config } from '../config/schema.ts'
+import { UPLOAD_TYPES } from '../transfers/uploads/upload-body.ts'
+
+/** A file at an address, and what its server said of it when it was last read. */
+export interface FollowedAddress {
+  readonly url: string
+  readonly mode: 'replace' | 'append' | 'upsert'
+  /** The options of an upload, as in a query string. */
+  readonly options: Readonly<Record<string, string>>
+  readonly etag?: string | undefined
+  readonly lastModified?: string | undefined
+}
+
+/** Why a file could not be read, in a sentence for users. */
+export class FetchFailure extends Error {}
+
+export interface FetchedFile {
+  readonly body: AsyncIterable<Uint8Array>
+  readonly format: UploadFormat
+  readonly gzip: boolean
+  readonly etag: string | undefined
+  readonly lastModified: string | undefined
+}
+
+/** Networks that aren't reached over the internet: private, of this machine, of the link, and others for special uses. */
+const PRIVATE = new BlockList()
+for (const network of [
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16',
+  '198.18.0.0/15 224.0.0.0/4 240.0.0.0/4 ::/96 ::ffff:0:0/96 64:ff9b::/32 2002::/16 fc00::/7 fe80::/10 ff00::/8',
+].flatMap((line) => line.split(' '))) {
+  const [address, bits] = network.split('/') as [string, string]
+  PRIVATE.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+const isPrivate = (address: string) => PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+type Hosts = Config['sources']
+
+/**
+ * An address that may be followed.
+ * @throws FetchFailure where the configuration does not allow it
+ */
+export function checkedAddress(text: string, { hosts, privateHosts }: Hosts): URL {
+  const url = URL.parse(text)
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new FetchFailure(
+      `url must be an address that begins with https:// or http://; it is ${JSON.stringify(text.slice(0, 200))}.`,
+    )
+  }
+  if (url.username !== '' || url.password !== '')
+    throw new FetchFailure('url must not contain a user name or a password.')
+  const host = hostOf(url)
+  if (privateHosts.includes(host)) return url
+  if (hosts.length > 0 && !hosts.includes(host)) {
+    throw new FetchFailure(
+      `This server follows no addresses of ${host}; its configuration lists the hosts that it follows.`,
+    )
+  }
+  if (isIP(host) > 0 && isPrivate(host)) throw atPrivate(host)
+  return url
+}
+
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1')
+
+function atPrivate(host: string): FetchFailure {
+  return new FetchFailure(
+    `${host} is in a private network, and this server's configuration does not allow it.`,
+  )
+}
+
+const REDIRECTS = 3
+
+/**
+ * Requests a file. Undefined if it has not changed since it was last read.
+ * @throws FetchFailure
+ */
+export async function fetchAddress(
+  followed: FollowedAddress,
+  { sources, limits, timeouts }: Pick<Config, 'sources' | 'limits' | 'timeouts'>,
+  signal: AbortSignal,
+): Promise<FetchedFile | undefined> {
+  let url = checkedAddress(followed.url, sources)
+  const all = AbortSignal.any([signal, AbortSignal.timeout(timeouts.transfer)])
+  const headers = {
+    'user-agent': 'parquetry',
+    ...(followed.etag && { 'if-none-match': followed.etag }),
+    ...(followed.lastModified && { 'if-modified-since': followed.lastModified }),
+  }
+  for (let hops = 0; hops <= REDIRECTS; hops++) {
+    const response = await ask(url, headers, sources, all, timeouts.provider)
+    const { statusCode = 0, headers: answered } = response
+    if (statusCode === 200) return fetched(response, url, limits.uploadBytes)
+    response.destroy()
+    if (statusCode === 304) return undefined
+    const target = statusCode > 300 && statusCode < 400 ? URL.parse(answered.location ?? '', url) : null
+    if (!target) throw new FetchFailure(`${url.host} answered with status ${statusCode}.`)
+    if (target.origin !== url.origin) {
+      throw new FetchFailure(
+        `${url.host} redirects to ${target.host}, which is another server. Follow its address instead.`,
+      )
+    }
+    url = target
+  }
+  throw new FetchFailure(`${url.host} redirects more than ${REDIRECTS} times.`)
+}
+
+function ask(
+  url: URL,
+  headers: Record<string, string>,
+  { privateHosts }: Hosts,
+  signal: AbortSignal,
+  timeout: number,
+): Promise<IncomingMessage> {
+  const host = hostOf(url)
+  // What is checked is the address to which the connection goes, so that a name can't mean another one then.
+  const checked: LookupFunction = (name, options, done) =>
+    lookup(name, { ...options, all: true }, (error, found) => {
+      if (error) return done(error, [])
+      const refused = !privateHosts.includes(host) && found.some(({ address }) => isPrivate(address))
+      if (refused) return done(atPrivate(host) as NodeJS.ErrnoException, [])
+      return options.all ? done(null, found) : done(null, found[0]!.address, found[0]!.family)
+    })
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? requestHttps : requestHttp
+    const request = send(url, { headers, lookup: checked, signal, timeout, agent: false }, resolve)
+    request.once('timeout', () => request.destroy(new FetchFailure(`${url.host} does not answer in time.`)))
+    request.once('error', (error) => reject(failure(error, url)))
+    request.end()
+  })
+}
+
+function failure(error: unknown, url: URL): FetchFailure {
+  if (error instanceof FetchFailure) return error
+  const { name } = error as Error
+  return new FetchFailure(
+    name === 'AbortError' || name === 'TimeoutError'
+      ? `${url.host} is too slow.`
+      : `${url.host} can't be reached.`,
+    { cause: error },
+  )
+}
+
+function fetched(response: IncomingMessage, url: URL, most: number): FetchedFile {
+  const {
+    'content-type': type = '',
+    'content-encoding': coding = 'identity',
+    etag,
+    'last-modified': lastModified,
+  } = response.headers
+  const known = UPLOAD_TYPES[type.split(';', 1)[0]!.trim().toLowerCase()]
+  const kind = uploadFormatOf(url.pathname) ?? (known && { format: known.format, gzip: false })
+  if (!kind || !/^(identity|gzip)$/i.test(coding)) {
+    response.destroy()
+    throw new FetchFailure(
+      kind
+        ? `${url.host} sends the Content-Encoding ${coding}, which is not supported.`
+        : `Neither the name of the file nor its Content-Type ${JSON.stringify(type)} says a format that can be read.`,
+    )
+  }
+  async function* body() {
+    let bytes = 0
+    try {
+      for await (const chunk of response) {
+        bytes += chunk.length
+        if (bytes > most)
+          throw new FetchFailure(`The file has more than ${most} bytes, the limit of uploads.`)
+        yield chunk as Uint8Array
+      }
+    } catch (error) {
+      throw failure(error, url)
+    }
+  }
+  return { body: body(), format: kind.format, gzip: kind.gzip || /gzip/i.test(coding), etag, lastModified }
+}

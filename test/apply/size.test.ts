@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Dataset, QueryOptions } from '../../engine/index.ts'
+import { bytesOf, newDataset, openWorkplace } from '../engine/workplace.ts'
+
+let workplace: Awaited<ReturnType<typeof openWorkplace>>
+let dataset: Dataset
+beforeAll(async () => {
+  workplace = await openWorkplace()
+  dataset = await newDataset(workplace.engine)
+  await dataset.replace({ format: 'csv', body: bytesOf('a,b\n1,1\n2,1\n3,2\n') })
+})
+afterAll(() => workplace[Symbol.asyncDispose]())
+
+async function rows(options: QueryOptions): Promise<unknown[]> {
+  using query = await dataset.query(options)
+  const found: unknown[] = []
+  for await (const row of query.rows()) found.push(Object.values(row).join(' '))
+  return found
+}
+
+const steps = (count: number, step: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => step(i)).join('/')
+const list = (count: number, item: (index: number) => string) =>
+  Array.from({ length: count }, (_, i) => item(i)).join(',')
+const rollups = (levels: number): string =>
+  levels === 0 ? 'aggregate($count as n)' : `groupby((rollup(a,b)),${rollups(levels - 1)})`
+
+describe('a query that would grow too large is refused before anything is read', () => {
+  test.each<[string, QueryOptions, RegExp]>([
+    [
+      'branches of branches',
+      { apply: steps(20, () => 'concat(identity,identity)') },
+      /read the rows 1048576 times; the limit is 64/,
+    ],
+    [
+      'different branches',
+      { apply: steps(7, (i) => `concat(filter(a gt ${i}),filter(a le ${i}))`) },
+      /read the rows 128 times/,
+    ],
+    ['many branches', { apply: `concat(${list(65, (i) => `filter(a eq ${i})`)})` }, /read the rows 65 times/],
+    ['groupings in groupings', { apply: rollups(9) }, /read the rows \d+ times/],
+    [
+      'filters',
+      { apply: steps(1_000, () => 'filter(a gt 0)') },
+      /1000 transformations in sequence; the limit is 100/,
+    ],
+    [
+      'orders',
+      { apply: steps(1_000, () => 'orderby(a)') },
+      /1000 transformations in sequence; the limit is 100/,
+    ],
+    [
+      'computed columns',
+      { apply: steps(1_000, (i) => `compute(a add ${i} as c${i})`) },
+      /1000 transformations in sequence/,
+    ],
+    [
+      'groups',
+      { apply: steps(13, () => 'groupby((a,b))') },
+      /13 transformations in sequence that group rows; the limit is 12/,
+    ],
+    [
+      'tops of groups',
+      { apply: steps(13, () => 'groupby((b),top(1))') },
+      /13 transformations in sequence that group rows/,
+    ],
+    ['keys to sort by', { orderBy: list(2_001, (i) => `a add ${i}`) }, /more than 2000 expressions/],
+    ['columns', { compute: list(2_001, (i) => `a add ${i} as c${i}`) }, /more than 2000 expressions/],
+    [
+      'conditions',
+      { compute: list(400, (i) => `case(${list(100, (j) => `a eq ${j}:b`)},true:0) as c${i}`) },
+      /grows to \d+ characters of SQL; the limit is 1000000/,
+    ],
+    [
+      'conditions before branches',
+      {
+        apply: `compute(case(${list(900, (j) => `a eq ${j}:b`)},true:0) as c)/${steps(6, (i) => `concat(filter(a gt ${i}),filter(a le ${i}))`)}`,
+      },
+      /grows to \d+ characters of SQL; the limit is 1000000/,
+    ],
+  ])('%s', async (_, options, message) => {
+    await expect(dataset.query(options)).rejects.toMatchObject({
+      code: 'filter_too_complex',
+      message: expect.stringMatching(message),
+    })
+  })
+})
+
+describe('up to the bounds a query runs', () => {
+  test.each<[string, QueryOptions]>([
+    ['branches', { apply: `${steps(6, (i) => `concat(filter(a gt ${i}),filter(a le ${i}))`)}` }],
+    ['filters', { apply: steps(100, () => 'filter(a gt 0)') }],
+    ['orders', { apply: steps(100, () => 'orderby(b)') }],
+    ['sums', { apply: steps(100, () => 'topsum(1000,a)') }],
+    ['groups', { apply: steps(12, () => 'groupby((a,b))') }],
+  ])('%s', async (_, options) => {
+    expect((await rows(options)).sort()).toEqual(['1 1', '2 1', '3 2'])
+  })
+})
+
+test('branches that are written alike are read once, and their rows come for each of them', async () => {
+  const apply = 'concat(filter(a ge 2),aggregate(a with sum as a,b with max as b), filter( a ge 2 ),identity)'
+  expect(await rows({ apply })).toEqual(['2 1', '3 2', '6 2', '2 1', '3 2', '1 1', '2 1', '3 2'])
+  using query = await dataset.query({ apply })
+  expect((await query.explain()).match(/Function:/g)).toHaveLength(3)
+})

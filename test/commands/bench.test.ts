@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { compare, type Report } from '../../server/commands/throughput/report.ts'
+import { parquetryProcess } from './parquetry.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
+const file = (name: string) => join(folder, name)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What `--json` writes for a table of which one format was measured. */
+function report(least: number, median: number, most: number): Report {
+  const spread = { least, median, most }
+  const figure = {
+    format: 'csv',
+    clients: 1,
+    downloads: 3,
+    bytes: 10,
+    rowsPerSecond: spread,
+    firstByte: spread,
+  }
+  return {
+    measuredAt: '2026-01-01T00:00:00Z',
+    parquetry: '0',
+    node: '24',
+    machine: 'a machine',
+    tables: [{ name: 'n.csv', rows: 2, columns: 1, figures: [figure] }],
+  }
+}
+
+test('a file of one’s own is measured in each format, beside COPY, and the figures are written', async () => {
+  writeFileSync(file('n.csv'), 'n\n1\nx\n')
+  const { code, stdout } = await parquetryProcess([
+    'bench',
+    file('n.csv'),
+    ...['--formats', 'csv,xlsx', '--clients', '1,2', '--seconds', '0', '--filter', "n eq '1'"],
+    ...['--json', file('figures.json'), '--html', file('figures.html')],
+  ])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/n\.csv: 1 rows, 1 columns\nformat +clients +rows\/s/)
+  const { tables } = JSON.parse(readFileSync(file('figures.json'), 'utf8')) as Report
+  expect(tables).toMatchObject([{ name: 'n.csv', rows: 1, columns: 1 }])
+  expect(
+    tables[0]!.figures.map(({ format, clients, copy }) => [format, clients, copy !== undefined]),
+  ).toEqual([
+    ['csv', 1, true],
+    ['csv', 2, true],
+    ['xlsx', 1, false],
+    ['xlsx', 2, false],
+  ])
+  for (const { bytes, cpu, rowsPerSecond } of tables[0]!.figures) {
+    expect(bytes).toBeGreaterThan(0)
+    expect(cpu).toBeGreaterThanOrEqual(0)
+    expect(rowsPerSecond.least).toBeLessThanOrEqual(rowsPerSecond.median)
+  }
+  expect(readFileSync(file('figures.html'), 'utf8')).toContain('<h2>n.csv</h2>')
+})
+
+test('a change is noise where the measurements overlap', () => {
+  expect(compare(report(90, 100, 110), report(80, 85, 95))).toMatchObject([{ noise: true }])
+  const [change] = compare(report(90, 100, 110), report(40, 50, 60))
+  expect(change).toEqual({ name: 'n.csv: csv, clients: 1', ratio: 2, noise: false })
+})
+
+test('with --fail-above a slower export ends with 1', async () => {
+  writeFileSync(file('before.json'), JSON.stringify(report(1e12, 1e12, 1e12)))
+  const args = [
+    'bench',
+    file('n.csv'),
+    '--formats',
+    'csv',
+    '--seconds',
+    '0',
+    '--compare',
+    file('before.json'),
+  ]
+  expect(await parquetryProcess(args)).toMatchObject({ code: 0, stderr: '' })
+  const failed = await parquetryProcess([...args, '--fail-above', '1.1'])
+  expect(failed).toMatchObject({
+    code: 1,
+    stderr: 'parquetry: slower by more than 1.1: n.csv: csv, clients: 1.\n',
+  })
+})
+
+test.each([
+  [['--formats', 'excel'], /--formats: "excel" is not one of csv/],
+  [['--fail-above', 'x'], /--fail-above: "x" is not a ratio/],
+  [['--compare', 'nowhere.json'], /--compare: nowhere.json can't be read/],
+  [['--server', 'http://127.0.0.1:1', '--key', 'k'], /Name the datasets of the server by their ids/],
+])('wrong usage is told: %j', async (args, message) => {
+  const { code, stderr } = await parquetryProcess(['bench', ...args])
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)])
+})

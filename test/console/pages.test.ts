@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest'
+import { signIn, visit, withoutBrowser } from './support/browser.ts'
+import { ROOT_KEY } from './support/stage.ts'
+import { STATIONS } from './support/stations.ts'
+import { walk } from './support/steps.ts'
+
+const PAGES = [
+  '',
+  '?search=stat',
+  'upload',
+  'sql',
+  'repositories/1',
+  'repositories/1/members',
+  'repositories/1/upload?dataset=1',
+  'datasets/1',
+  'datasets/1?panel=filter',
+  'datasets/1?panel=group&apply=groupby((station))',
+  'datasets/1?panel=columns',
+  'datasets/1?search=oslo&filter=sunny%20eq%20true',
+  'datasets/1?view=columns',
+  'datasets/1?view=plot&x=day&y=temperature&by=station',
+  'datasets/1?view=plot&x=station&y=%5B%22temperature%22%2C%22Rain%20(mm)%22%5D&kind=bar',
+  'datasets/1?view=history',
+  'datasets/1?view=connect',
+  'datasets/1?view=share',
+  'datasets/1?version=1',
+  'providers',
+  'providers/ecb',
+  'account',
+  'account/all',
+  'nowhere',
+]
+
+describe.skipIf(withoutBrowser())('every page', () => {
+  const walked = walk(async ({ stage, visitor }) => {
+    await stage.api('POST', '/repositories', { name: 'Weather', private: true })
+    await stage.api('POST', '/datasets', { name: 'stations', repositoryId: 1 })
+    await stage.upload('/datasets/1/data', 'text/csv', STATIONS)
+    await stage.upload(
+      '/datasets/1/data?note=shorter',
+      'text/csv',
+      STATIONS.split('\n').slice(0, 101).join('\n'),
+    )
+    await signIn(visitor, `${stage.server.url}/console/`, ROOT_KEY)
+    // Without a network there is no ECB to browse.
+    for (const status of [502, 503, 504]) visitor.expectRefusal(status, '/providers/ecb')
+  })
+
+  it.each([
+    ['light', 1280],
+    ['dark', 768],
+    ['light', 390],
+  ] as const)(
+    'has no fault that axe finds, and one left edge, in %s colours at %s pixels',
+    async (colours, width) => {
+      const { page } = walked.visitor
+      await page.emulateMedia({ colorScheme: colours })
+      await page.setViewportSize({ width, height: 844 })
+      for (const place of PAGES) {
+        await walked.go(place)
+        await page.locator('main .loading').first().waitFor({ state: 'detached' })
+        await page.waitForLoadState('networkidle')
+        const { left, overflow } = await page.evaluate(() => ({
+          left: document.querySelector('h1')!.getBoundingClientRect().left,
+          overflow: document.documentElement.scrollWidth - innerWidth,
+        }))
+        if (place !== 'nowhere') expect(left, place).toBe(width < 760 ? 16 : 24)
+        expect(overflow, place).toBeLessThanOrEqual(0)
+        await walked.expectClean(`page-${width}-${place.replace(/\W+/g, '-')}`)
+      }
+    },
+    180_000,
+  )
+
+  it('shows the table in the first half of a phone', async () => {
+    const { page } = walked.visitor
+    await walked.go('datasets/1')
+    await page.getByRole('gridcell').first().waitFor()
+    expect((await page.getByRole('grid').boundingBox())!.y).toBeLessThan(422)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.emulateMedia({ colorScheme: 'light' })
+  })
+
+  it('has no fault in any dialog, and leaves it on Escape', async () => {
+    const { page } = walked.visitor
+    const check = async (name: string) => {
+      await page.getByRole('dialog').waitFor()
+      await walked.expectClean(`dialog-${name}`)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    }
+    await page.getByRole('button', { name: 'Download' }).click()
+    await check('download')
+    for (const item of ['Name and description', 'Delete the dataset']) {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('button', { name: item }).click()
+      await check(item)
+    }
+    await walked.go('repositories/1')
+    for (const item of ['Name, description, privacy', 'Delete the repository']) {
+      await page.getByRole('button', { name: 'More' }).click()
+      await page.getByRole('button', { name: item }).click()
+      await check(item)
+    }
+    await walked.go('account')
+    for (const item of ['Replace the key…', 'Save a key…']) {
+      await page.getByRole('button', { name: item }).click()
+      await check(item)
+    }
+    await walked.go('')
+    await page.getByRole('button', { name: 'New repository' }).click()
+    await check('new-repository')
+  })
+
+  it('searches on /, filters on f, lists the keys on ?, and goes on g', async () => {
+    const { page } = walked.visitor
+    await walked.go('datasets/1')
+    await page.getByRole('gridcell').first().waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await walked.expectClean('dialog-keys')
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('/')
+    await page.keyboard.type('oslo')
+    await page.getByTestId('row-count').getByText('34 of 100 rows').waitFor()
+    expect(page.url()).toContain('search=oslo')
+    await page.getByLabel('Search the rows').fill('')
+    await page.getByTestId('row-count').getByText('all rows').waitFor()
+    await page.getByLabel('Search the rows').blur()
+    await page.keyboard.press('f')
+    await page.keyboard.type('sunny eq true')
+    await page.keyboard.press('Enter')
+    await page.getByTestId('row-count').getByText('50 of 100 rows').waitFor()
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('g')
+    await page.keyboard.press('u')
+    await page.getByRole('heading', { name: 'New dataset' }).waitFor()
+  })
+
+  it('takes cells that are pasted from a spreadsheet, into a private repository of its own', async () => {
+    const { page } = walked.visitor
+    await walked.go('')
+    await page.getByText('paste cells from Excel').waitFor()
+    await page.evaluate(() => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', 'town\tpeople\nOslo\t700000\nHamar\t32000\n')
+      document.body.dispatchEvent(
+        new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+      )
+    })
+    await page.getByText('2 columns, 2 rows.').waitFor()
+    await page.getByLabel('Name of the dataset').fill('towns')
+    await page.getByLabel('Repository').selectOption('a new private one, “My data”')
+    await walked.expectClean('upload-pasted')
+    await page.getByRole('button', { name: 'Create the dataset' }).click()
+    await page.getByRole('gridcell', { name: 'Hamar' }).waitFor()
+    expect(await (await walked.stage.api('GET', '/repositories/2')).json()).toMatchObject({
+      name: 'My data',
+      private: true,
+    })
+  })
+
+  it('compares versions, looks at one, restores it, and undoes that', async () => {
+    const { page } = walked.visitor
+    const current = async () =>
+      ((await (await walked.stage.api('GET', '/datasets/1')).json()) as { rowCount: number }).rowCount
+    await walked.go('datasets/1?view=history')
+    await page.getByRole('cell', { name: 'replace: shorter' }).waitFor()
+    const older = page.getByRole('row', { name: /^1 / })
+    await older.getByRole('button', { name: 'Compare' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('400 rows then, 100 now.').waitFor()
+    await dialog.getByRole('row', { name: /day highest 2025-02-03 2024-04-09/ }).waitFor()
+    await walked.expectClean('dialog-compare')
+    await page.keyboard.press('Escape')
+    await older.getByRole('link', { name: 'Look' }).click()
+    await page.getByText('You see version 1').waitFor()
+    await page.getByText('400 rows').first().waitFor()
+    await page.getByRole('button', { name: 'Restore this version' }).click()
+    await page.getByText('Version 1 is current again, as version 3.').waitFor()
+    await expect.poll(current).toBe(400)
+    await walked.expectClean('toast-undo')
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(current).toBe(100)
+  })
+
+  it('makes a link that needs no key', async () => {
+    const { page } = walked.visitor
+    await walked.go('datasets/1?view=share')
+    await page.getByRole('button', { name: 'Make a link' }).click()
+    const link = await page.getByTestId('link').textContent()
+    const answer = await fetch(link!)
+    expect([answer.status, answer.headers.get('row-count')]).toEqual([200, '100'])
+    await walked.expectClean('share')
+  })
+
+  it('offers no box for a key where a provider takes none', async () => {
+    const { page } = walked.visitor
+    await walked.go('providers/ecb')
+    await page.getByRole('link', { name: 'Website' }).waitFor()
+    expect(await page.getByRole('button', { name: / key/ }).count()).toBe(0)
+    await walked.go('account')
+    await page.getByRole('button', { name: 'Save a key…' }).click()
+    const choices = await page.getByLabel('Provider').locator('option').allTextContents()
+    expect(choices.some((name) => name.includes('FRED'))).toBe(true)
+    expect(choices.filter((name) => /World Bank|ECB|Central Bank/.test(name))).toEqual([])
+    await page.keyboard.press('Escape')
+  })
+
+  it('is signed in in a second tab, and signs out of both', async () => {
+    const { page } = walked.visitor
+    await using second = await visit(walked.stage.server.url)
+    const tab = await page.context().newPage()
+    await tab.goto(`${walked.stage.server.url}/console/#/account`)
+    await tab.getByText('Your key ends in').waitFor()
+    await tab.getByRole('button', { name: 'Sign out' }).click()
+    await tab.getByLabel('Your key').waitFor()
+    await page.getByLabel('Your key').waitFor()
+    // Another profile, where the key is remembered, knows it after its tab has closed.
+    await second.page.goto(`${walked.stage.server.url}/console/`)
+    await second.page.getByLabel('Your key').fill(ROOT_KEY)
+    await second.page.getByRole('checkbox', { name: /Remember me/ }).check()
+    await second.page.getByRole('button', { name: 'Sign in' }).click()
+    await second.page.getByRole('heading', { name: 'Data', level: 1 }).waitFor()
+    const later = await second.page.context().newPage()
+    await second.page.close()
+    await later.goto(`${walked.stage.server.url}/console/`)
+    await later.getByRole('heading', { name: 'Data', level: 1 }).waitFor()
+  })
+})

@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { signIn, withoutBrowser } from './support/browser.ts'
+import { ROOT_KEY } from './support/stage.ts'
+import { STATIONS } from './support/stations.ts'
+import { walk } from './support/steps.ts'
+
+describe.skipIf(withoutBrowser())('SQL by hand', () => {
+  const walked = walk(async ({ stage, visitor }) => {
+    await stage.api('POST', '/repositories', { name: 'Weather' })
+    await stage.api('POST', '/datasets', { name: 'stations', repositoryId: 1 })
+    await stage.upload('/datasets/1/data', 'text/csv', STATIONS)
+    await signIn(visitor, `${stage.server.url}/console/#/sql`, ROOT_KEY)
+  })
+  const statement = () => walked.visitor.page.getByLabel('Statement', { exact: true })
+
+  it('completes tables, columns and functions', async () => {
+    const { page } = walked.visitor
+    await page.getByText('Nothing has been run yet').waitFor()
+    await walked.expectClean('sql-start')
+    await statement().pressSequentially('SELECT * FROM stat')
+    await page.getByRole('option', { name: 'stations' }).click()
+    expect(await statement().inputValue()).toBe('SELECT * FROM "Weather".stations')
+    await statement().fill('SELECT  FROM stations')
+    await statement().press('Home')
+    for (let step = 0; step < 7; step += 1) await statement().press('ArrowRight')
+    await statement().pressSequentially('temp')
+    await page.getByRole('option', { name: 'temperature' }).waitFor()
+    await walked.expectClean('sql-completion')
+    await statement().press('Escape')
+  })
+
+  it('marks what is wrong where it stands', async () => {
+    const { page } = walked.visitor
+    walked.visitor.expectRefusal(400, '/sql')
+    await statement().fill('SELECT temperatur FROM stations')
+    await statement().press('Control+Enter')
+    await page.getByRole('alert').getByText('temperatur').waitFor()
+    const selected = () =>
+      statement().evaluate((area: HTMLTextAreaElement) =>
+        area.value.slice(area.selectionStart, area.selectionEnd),
+      )
+    await expect.poll(selected).toBe('temperatur')
+    await walked.expectClean('sql-wrong')
+  })
+
+  it('shows the result as a table and a plot, and saves it as a file and as a dataset', async () => {
+    const { page } = walked.visitor
+    await statement().fill('SELECT station, count(*) AS days FROM stations GROUP BY station ORDER BY station')
+    await page.getByRole('button', { name: 'Run' }).click()
+    await page.getByText('3 rows, 2 columns').waitFor()
+    await page.getByRole('gridcell', { name: 'Bergen' }).waitFor()
+    await walked.expectClean('sql-result')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByLabel('Download').selectOption('Download as csv'),
+    ])
+    const saved = await readFile(await download.path(), 'utf8')
+    expect(saved).toBe('station,days\nBergen,133\n"Hell, i\'m",133\nOslo,134\n')
+    await page.getByRole('tab', { name: 'Plot' }).click()
+    await page.getByText('All 3 rows of the result.').waitFor()
+    await walked.expectClean('sql-plot')
+    await page.getByRole('button', { name: 'Save as dataset' }).click()
+    await page.getByLabel('Name of the dataset').fill('days')
+    await walked.expectClean('sql-save')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: 'days', level: 1 }).waitFor()
+    expect(await (await walked.stage.api('GET', '/datasets/2/data')).text()).toBe(saved)
+  })
+
+  it('keeps the statements of before', async () => {
+    const { page } = walked.visitor
+    await walked.go('sql')
+    await page.getByLabel('Statements of before').selectOption({ index: 1 })
+    await page.getByRole('gridcell', { name: 'Bergen' }).waitFor()
+    expect(page.url()).toContain('q=SELECT')
+  })
+})

@@ -1,0 +1,50 @@
+import {
+  CHANGE,
+  type OptionTable,
+  QUERY,
+  READING,
+  REPLACING,
+  VERSION,
+  WRITING,
+} from '../../../engine/options.ts'
+
+/** The page on all options of queries, exports and uploads, made from their table. */
+export function optionsPage(): string {
+  return [
+    '# Options',
+    'In HTTP the options are query parameters. The command has those of queries and exports without the dollar sign (`--filter`), those of uploads as they are (`--delimiter`). An option that is unknown, or does not belong to the format, is rejected.',
+    '## Queries',
+    table(QUERY),
+    '## Versions',
+    table(VERSION),
+    '## Exports',
+    table(WRITING),
+    '## Uploads',
+    table({ ...READING, ...REPLACING }),
+    '## Changes',
+    table(CHANGE),
+    '',
+  ].join('\n\n')
+}
+
+function table(options: OptionTable): string {
+  const rows = Object.values(options).map(({ http, values, inWords, formats, excludes, about, example }) => {
+    const takes = values?.map(code).join(', ') ?? inWords ?? ''
+    const withOthers = excludes?.map((name) => code(options[name]?.http ?? name)).join(', ')
+    const cells = [
+      code(http),
+      about + (example === undefined ? '' : ` Example: ${code(String(example))}`),
+      takes,
+      formats?.join(', ') ?? '',
+      withOthers ?? '',
+    ]
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  })
+  return ['| option | what it does | takes | formats | not with |', '|---|---|---|---|---|', ...rows].join(
+    '\n',
+  )
+}
+
+function code(text: string): string {
+  return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
+}

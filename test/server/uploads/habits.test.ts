@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Platform, platform } from '../platform.ts'
+
+let at: Platform
+let ada: string
+beforeAll(async () => {
+  at = await platform()
+  ada = await at.account('ada')
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+async function read(body: string | Buffer, type: string | undefined, query = '', more = {}) {
+  const headers = { ...(type !== undefined && { 'content-type': type }), ...more }
+  const answer = await at.call(ada, 'POST', `/preview${query}`, { body, headers })
+  const { columns = [], rowCount, errors, error } = answer.json()
+  const shape = columns.map(({ name, type }: { name: string; type: string }) => `${name} ${type}`).join()
+  return { status: answer.statusCode, shape, rowCount, error: error ?? errors?.[0]?.error }
+}
+
+const form = (content: string | Buffer, name: string, type = '') =>
+  Buffer.concat([
+    Buffer.from(`--xyz\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n${type}\r\n`),
+    Buffer.from(content),
+    Buffer.from('\r\n--xyz--\r\n'),
+  ])
+const FORM = 'multipart/form-data; boundary=xyz'
+
+describe('types that programs and browsers send', () => {
+  it.each([
+    ['application/octet-stream', 'a,b\n1,2\n', 'a integer,b integer'],
+    [undefined, 'a\tb\n1\t2\n', 'a integer,b integer'],
+    ['application/x-www-form-urlencoded', 'a,b\n1,2\n', 'a integer,b integer'],
+    ['application/csv', 'a,b\n1,2\n', 'a integer,b integer'],
+    ['application/vnd.ms-excel', 'a,b\n1,2\n', 'a integer,b integer'],
+    ['application/jsonl', '{"a":1}\n{"a":2}\n', 'a integer'],
+    ['text/plain', '{"a":1}\n{"a":2}\n', 'a integer'],
+    ['text/plain', '[{"a":1}]', 'a integer'],
+    ['text/plain', '{\n"rows": [{"a": 1}]}', 'a integer'],
+    ['text/plain; charset=iso-8859-1', Buffer.from('größe\n1\n', 'latin1'), 'größe integer'],
+    ['text/csv; charset=windows-1252', Buffer.from('größe\n1\n', 'latin1'), 'größe integer'],
+    ['text/csv; charset="UTF-16"', Buffer.from('\ufeffgröße\n1\n', 'utf16le'), 'größe integer'],
+  ])('%s', async (type, body, shape) => {
+    expect(await read(body, type)).toMatchObject({ status: 200, shape, error: undefined })
+  })
+
+  it('Parquet, Arrow and workbooks by their first bytes', async () => {
+    const json = { name: 'r' }
+    const repositoryId = (await at.call(ada, 'POST', '/repositories', { json })).json().id
+    const { id } = (await at.call(ada, 'POST', '/datasets', { json: { name: 'd', repositoryId } })).json()
+    const headers = { 'content-type': 'application/octet-stream' }
+    const sent = await at.call(ada, 'PUT', `/datasets/${id}/data`, { body: 'a,b\n1,x\n', headers })
+    expect(sent.statusCode, sent.body).toBe(200)
+    for (const format of ['parquet', 'arrow', 'xlsx']) {
+      const file = await at.call(ada, 'GET', `/datasets/${id}/data?$format=${format}`)
+      expect(await read(file.rawPayload, 'application/octet-stream')).toMatchObject({
+        shape: 'a integer,b string',
+      })
+      const as = (await read(file.rawPayload, 'text/csv')).error
+      expect(as).toContain(`send it as ${format}`)
+    }
+  })
+})
+
+describe('a form', () => {
+  it.each([
+    ['by the name of its file', form('a;b\n1;2\n', 'x.csv', 'Content-Type: application/octet-stream\r\n')],
+    ['by its own type', form('a;b\n1;2\n', 'x', 'Content-Type: text/csv\r\n')],
+    ['of a browser on Windows', form('a;b\n1;2\n', 'x.csv', 'Content-Type: application/vnd.ms-excel\r\n')],
+  ])('is read %s', async (_, body) => {
+    expect(await read(body, FORM, '?delimiter=;')).toMatchObject({
+      shape: 'a integer,b integer',
+      rowCount: 1,
+    })
+  })
+
+  it('is read whatever its file has in it', async () => {
+    const text = `a\n${'--xy\r\n--xyz'.repeat(1)}x\n${'y'.repeat(300_000)}\n`
+    expect(await read(form(text, 'x.csv'), FORM)).toMatchObject({
+      error: expect.stringContaining('one file'),
+    })
+    const near = `a\n"--xyz\r\n-"\n${'y'.repeat(300_000)}\n`
+    expect(await read(form(near, 'x.csv'), FORM)).toMatchObject({ shape: 'a string', rowCount: 2 })
+  })
+
+  it.each([
+    [
+      'without a file',
+      '--xyz\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--xyz--\r\n',
+      'one file',
+    ],
+    ['that is cut off', form('a\n1\n', 'x.csv').subarray(0, -8), 'cut off'],
+    ['with two files', `${form('a\n1\n', 'x.csv').subarray(0, -4)}\r\n${form('a\n', 'y.csv')}`, 'one file'],
+    ['that is none', 'a,b\n1,2\n', 'cut off'],
+    ['with a long beginning', 'x'.repeat(40_000), 'does not begin'],
+  ])('%s is refused', async (_, body, message) => {
+    expect(await read(body, FORM)).toMatchObject({ status: 415, error: expect.stringContaining(message) })
+  })
+})
+
+describe('files that can not be read are named', () => {
+  const zip = (name: string) => {
+    const entry = Buffer.alloc(30 + name.length)
+    entry.writeUInt32LE(0x04034b50)
+    entry.writeUInt16LE(name.length, 26)
+    entry.write(name, 30)
+    const central = Buffer.alloc(46 + name.length)
+    central.writeUInt32LE(0x02014b50)
+    central.writeUInt16LE(name.length, 28)
+    central.write(name, 46)
+    const end = Buffer.alloc(22)
+    end.writeUInt32LE(0x06054b50)
+    end.writeUInt16LE(1, 8)
+    end.writeUInt16LE(1, 10)
+    end.writeUInt32LE(central.length, 12)
+    end.writeUInt32LE(entry.length, 16)
+    return Buffer.concat([entry, central, end])
+  }
+  it.each([
+    ['xls', Buffer.from('d0cf11e0a1b11ae1000000', 'hex'), 'old format xls: save it as xlsx or csv'],
+    ['xlsb', zip('xl/workbook.bin'), 'xlsb'],
+    ['zip', zip('data.csv'), 'zip archive: unpack it'],
+    ['Feather 1', Buffer.from('FEA1xxxxxxxxFEA1'), 'Feather version 1'],
+  ])('%s', async (_, body, message) => {
+    for (const type of ['application/octet-stream', 'text/csv', 'application/vnd.ms-excel']) {
+      expect((await read(body, type)).error).toContain(message)
+    }
+  })
+})

@@ -1,0 +1,142 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkedAddress } from '../../server/sources/fetch-address.ts'
+import { type Platform, platform } from '../server/platform.ts'
+
+let at: Platform
+let now = new Date('2030-01-01T00:00:00Z')
+let answer: (request: IncomingMessage, response: ServerResponse) => void
+const asked: IncomingMessage['headers'][] = []
+const server = createServer((request, response) => {
+  asked.push(request.headers)
+  answer(request, response)
+})
+let base: string
+beforeAll(async () => {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  at = await platform({
+    now: () => now,
+    config: { sources: { hosts: [], privateHosts: ['127.0.0.1'] } },
+  })
+})
+afterAll(async () => {
+  await at[Symbol.asyncDispose]()
+  server.close()
+})
+
+async function dataset(): Promise<number> {
+  const { id: repositoryId } = (
+    await at.call(at.root, 'POST', '/repositories', { json: { name: 'r' } })
+  ).json()
+  return (await at.call(at.root, 'POST', '/datasets', { json: { name: 'd', repositoryId } })).json().id
+}
+const put = (id: number, json: object) => at.call(at.root, 'PUT', `/datasets/${id}/source`, { json })
+const rows = async (id: number) => (await at.call(at.root, 'GET', `/datasets/${id}/data`)).body
+const later = async () => {
+  now = new Date(now.getTime() + 2 * 86_400_000)
+  await at.services.refresher.runDue()
+}
+
+describe('a dataset that follows an address', () => {
+  it('has the rows of the file, and a version only for other bytes', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.setHeader('etag', '"1"').end('a;b\n1;x\n')
+    const source = await put(id, { url: `${base}/x.csv`, every: 'day', options: { delimiter: ';' } })
+    expect(source.json()).toMatchObject({
+      url: `${base}/x.csv`,
+      mode: 'replace',
+      options: { delimiter: ';' },
+      lastError: null,
+      lastVersion: 1,
+    })
+    expect(await rows(id)).toBe('a,b\n1,x\n')
+    expect((await at.call(at.root, 'PUT', `/datasets/${id}/data`, { json: { rows: [] } })).statusCode).toBe(
+      409,
+    )
+    await later()
+    expect(asked.at(-1)).toMatchObject({ 'if-none-match': '"1"' })
+    answer = (_, response) => response.writeHead(304).end()
+    await later()
+    answer = (_, response) => response.end('a;b\n2;y\n')
+    await later()
+    expect(await rows(id)).toBe('a,b\n2,y\n')
+    const versions = (await at.call(at.root, 'GET', `/datasets/${id}/versions`)).json()
+    expect(versions.map((one: { operation: string }) => one.operation)).toEqual([
+      'refresh',
+      'refresh',
+      'create',
+    ])
+  })
+
+  it('keeps its rows when the file can not be read, and says why', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.end('{"a": 1}\n')
+    await put(id, { url: `${base}/x.ndjson` })
+    const failures: [typeof answer, RegExp][] = [
+      [(_, response) => response.writeHead(500).end(), /status 500/],
+      [(_, response) => response.end('{"a": 1'), /Row 1/i],
+      [(_, response) => response.end('{"a": "text"}\n'), /"a"/],
+      [
+        (_, response) => response.writeHead(302, { location: 'http://127.0.0.2/x.csv' }).end(),
+        /redirects to/,
+      ],
+      [(request) => request.socket.destroy(), /can't be reached/],
+    ]
+    for (const [fails, says] of failures) {
+      answer = fails
+      await later()
+      const { lastError } = (await at.call(at.root, 'GET', `/datasets/${id}/source`)).json()
+      expect(lastError).toMatch(says)
+      expect(await rows(id)).toBe('a\n1\n')
+    }
+  })
+
+  it('appends or upserts if it says so', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.end('k,v\n1,a\n')
+    await put(id, { url: `${base}/x.csv`, mode: 'append' })
+    await later()
+    expect(await rows(id)).toBe('k,v\n1,a\n')
+    answer = (_, response) => response.end('k,v\n1,b\n')
+    await later()
+    expect(await rows(id)).toBe('k,v\n1,a\n1,b\n')
+  })
+
+  it.each([
+    [{}],
+    [{ url: 'ftp://example.org/x.csv' }],
+    [{ url: 'https://user:secret@example.org/x.csv' }],
+    [{ url: 'http://10.1.2.3/x.csv' }],
+    [{ url: 'http://[::1]/x.csv' }],
+    [{ url: 'https://example.org/x.csv', series: ['fred/GDP'] }],
+    [{ url: 'https://example.org/x.csv', options: { delimeter: ';' } }],
+    [{ url: 'https://example.org/x.csv', mode: 'merge' }],
+    [{ series: ['fred/GDP'], mode: 'append' }],
+  ])('is refused: %j', async (json) => {
+    expect((await put(await dataset(), json)).statusCode).toBe(400)
+  })
+
+  it('is not in a private network, however its name is resolved', async () => {
+    const id = await dataset()
+    const { port } = new URL(base)
+    const source = (await put(id, { url: `http://localhost:${port}/x.csv` })).json()
+    expect(source.lastError).toMatch(/private network/)
+    expect(source.lastVersion).toBeNull()
+    const hosts = { hosts: ['example.org'], privateHosts: [] }
+    expect(() => checkedAddress('https://example.com/', hosts)).toThrow(/follows no addresses of example.com/)
+    for (const host of [
+      '127.1',
+      '0x7f000001',
+      '[::ffff:7f00:1]',
+      '192.168.1.1',
+      '[fd00::1]',
+      '169.254.169.254',
+    ]) {
+      expect(() => checkedAddress(`http://${host}/`, { hosts: [], privateHosts: [] }), host).toThrow(
+        /private/,
+      )
+    }
+  })
+})

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { dataset, type Platform, platform } from '../server/platform.ts'
+
+let at: Platform
+beforeAll(async () => {
+  at = await platform()
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const table = async (csv = 'n,word\n1,a\n2,b\n3,c\n') => {
+  const { id } = await dataset(at, at.root, { csv })
+  const call = (method: string, query = '', options = {}) =>
+    at.call(at.root, method, `/datasets/${id}/data${query}`, options)
+  const rows = async () => (await call('GET')).body
+  return { id, call, rows }
+}
+const csv = (body: string, headers = {}) => ({ body, headers: { 'content-type': 'text/csv', ...headers } })
+
+it('rows are deleted and set by a filter, with a note, once for each Idempotency-Key', async () => {
+  const { id, call, rows } = await table()
+  expect((await call('DELETE')).json().code).toBe('invalid_option')
+  const headers = { 'idempotency-key': 'once', 'if-match': '*' }
+  for (let i = 0; i < 2; i++) {
+    const done = await call('PATCH', '?$filter=n ge 2&note=fix', { json: { n: '=n mul 10' }, headers })
+    expect([done.statusCode, done.json()]).toEqual([200, { version: 2, matchedRows: 2 }])
+  }
+  expect(await rows()).toBe('n,word\n1,a\n20,b\n30,c\n')
+  const other = await call('PATCH', '?$filter=n ge 2&note=fix', { json: { n: '=n' }, headers })
+  expect(other.statusCode).toBe(422)
+  expect(
+    (await call('DELETE', '?$filter=n gt @m&@m=25', { headers: { 'if-match': '"old"' } })).statusCode,
+  ).toBe(412)
+  expect((await call('DELETE', '?$filter=n gt @m&@m=25')).json()).toEqual({ version: 3, matchedRows: 1 })
+  expect((await call('DELETE', '?$filter=n gt 25')).json()).toEqual({ version: 3, matchedRows: 0 })
+  const versions = (await at.call(at.root, 'GET', `/datasets/${id}/versions`)).json()
+  expect(versions.slice(0, 2)).toMatchObject([
+    { operation: 'delete', by: 'root' },
+    { operation: 'edit', note: 'fix' },
+  ])
+  expect((await call('DELETE', '?$filter=m eq 1')).statusCode).toBe(400)
+  expect((await call('DELETE', '?$top=1&$filter=true')).statusCode).toBe(400)
+  expect((await call('PATCH', '?$filter=true', { json: { n: { a: 1 } } })).statusCode).toBe(400)
+  expect((await call('PATCH', '?$filter=true', { json: [] })).statusCode).toBe(400)
+})
+
+it('a key is declared by PATCH, is in the record, and uploads that repeat it are 409 with rows', async () => {
+  const { id, call, rows } = await table()
+  const patch = (json: object) => at.call(at.root, 'PATCH', `/datasets/${id}`, { json })
+  expect((await patch({ key: ['n'], name: 'x' })).statusCode).toBe(400)
+  expect((await patch({ key: ['m'] })).json().code).toBe('column_conflict')
+  expect((await patch({ key: ['n'] })).json().key).toEqual(['n'])
+  expect((await at.call(at.root, 'GET', `/datasets/${id}`)).json().key).toEqual(['n'])
+  const refused = await call('POST', '', csv('n,word\n4,d\n2,x\n'))
+  expect(refused.statusCode).toBe(409)
+  expect(refused.json()).toMatchObject({ code: 'duplicate_key', errors: [{ row: 2, value: 'n = 2' }] })
+  expect((await call('POST', '?mode=upsert', csv('n,word\n4,d\n2,x\n'))).statusCode).toBe(200)
+  expect(await rows()).toBe('n,word\n1,a\n3,c\n4,d\n2,x\n')
+  const preferred = await call('POST', '', csv('n,word\n4,e\n', { prefer: 'resolution=merge-duplicates' }))
+  expect(preferred.headers['preference-applied']).toBe('resolution=merge-duplicates')
+  const json = { rows: [{ n: 1, word: 'z' }] }
+  expect((await call('POST', '?mode=upsert', { json })).json().rowCount).toBe(4)
+  expect(await rows()).toBe('n,word\n3,c\n2,x\n4,e\n1,z\n')
+  expect((await call('POST', '?on=n', csv('n,word\n9,d\n'))).statusCode).toBe(400)
+  expect((await call('POST', '?mode=upsert&on=word', csv('n,word\n9,d\n'))).statusCode).toBe(400)
+  expect((await patch({ key: null })).json().key).toBeUndefined()
+  expect((await call('POST', '?mode=upsert', csv('n,word\n9,d\n'))).statusCode).toBe(400)
+  expect((await call('POST', '?mode=upsert&on=word', csv('n,word\n9,z\n'))).json().rowCount).toBe(4)
+  const made = await at.call(at.root, 'POST', '/datasets', {
+    json: { name: 'keyed', repositoryId: 1, columns: [{ name: 'a', type: 'date' }], key: ['a'] },
+  })
+  expect(made.json().key).toEqual(['a'])
+})
