@@ -15,9 +15,9 @@ import { distributed } from './config/trino.ts'
 import { EarlyLog } from './early-log.ts'
 import { addGauges } from './gauges.ts'
 import { ServerError } from './http/errors.ts'
-import { indexProviders } from './index-providers.ts'
 import { openProviders } from './providers.ts'
 import { openServices, type Services } from './services.ts'
+import { indexProviders } from './sources/index-providers.ts'
 import { ownVersion } from './version.ts'
 
 export interface Server {

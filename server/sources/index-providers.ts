@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { ConnectorError, type Connectors } from '../connectors/index.ts'
+import { ConnectorError } from '../../connectors/errors.ts'
+import type { Connectors } from '../../connectors/index.ts'
 
 /** Long enough for the first requests of a start, which need the same thread. */
 const INDEX_DELAY = 5_000
