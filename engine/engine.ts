@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import type { Database, Handle } from './catalog/database.ts'
 import type { Datasets } from './catalog/datasets.ts'
 import type {
@@ -31,7 +29,7 @@ import { type Cell, inlineContext } from './relation.ts'
 import type { Queryable } from './snapshot.ts'
 import type { SqlValues } from './sql/parameters.ts'
 import { type DefineOptions, Sql, type SqlOptions, type SqlPlace } from './sql/sql.ts'
-import type { SqlTable } from './sql/tables.ts'
+import { type SqlTable, sqlTables } from './sql/tables.ts'
 import { type BackupReport, backupStore } from './store/backup.ts'
 import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
 import type { ClusterStats } from './store/membership/membership.ts'
@@ -74,11 +72,6 @@ const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
 
 /** How long the database and the store may take to answer whether they are there. */
 const READY_MS = 2_000
-
-/** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
-const LIST_PAGE = 200
-const WIDE_LIST_PAGE = 10
-const STATES_PAGE = 1_000
 
 /** Repositories of datasets, in a directory. */
 export class Engine implements AsyncDisposable {
@@ -219,30 +212,16 @@ export class Engine implements AsyncDisposable {
    * @param columnBytes a dataset's columns are given if their JSON has at most so many bytes; Infinity gives all
    * @param repositoryId only its datasets
    */
-  async *datasetList(
+  datasetList(
     columnBytes: number,
     repositoryId?: number,
   ): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
-    const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
-    for (let after = 0; ; ) {
-      const limit = Math.min(columnBytes, Number.MAX_SAFE_INTEGER)
-      const page = await this.#store.datasets.page(after, most, { columnBytes: limit, repositoryId })
-      if (page.length > 0) yield page
-      if (page.length < most) return
-      after = page.at(-1)!.id
-      await setImmediate()
-    }
+    return this.#store.datasets.pages(columnBytes, repositoryId)
   }
 
   /** A text that changes with each change of the datasets of these repositories. */
-  async datasetsTag(isIn: (repositoryId: number) => boolean): Promise<string> {
-    const hash = createHash('sha256')
-    for (let after = 0; ; await setImmediate()) {
-      const page = await this.#store.datasets.states(after, STATES_PAGE)
-      hash.update(JSON.stringify(page.filter(({ repositoryId }) => isIn(repositoryId))))
-      if (page.length < STATES_PAGE) return hash.digest('base64url').slice(0, 22)
-      after = page.at(-1)!.id
-    }
+  datasetsTag(isIn: (repositoryId: number) => boolean): Promise<string> {
+    return this.#store.datasets.tag(isIn)
   }
 
   /** @throws EngineError `not_found` */
@@ -324,14 +303,7 @@ export class Engine implements AsyncDisposable {
 
   /** All datasets as SQL names them. */
   async sqlTables(): Promise<SqlTable[]> {
-    const [datasets, repositories] = await Promise.all([this.datasetNames(), this.repositories()])
-    const names = new Map(repositories.map(({ id, name }) => [id, name]))
-    return datasets.map(({ id, name, repositoryId }) => ({
-      id,
-      name,
-      repositoryId,
-      repository: names.get(repositoryId) ?? '',
-    }))
+    return sqlTables(...(await Promise.all([this.datasetNames(), this.repositories()])))
   }
 
   /**

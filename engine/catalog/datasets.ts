@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import { keyPositions } from '../types/columns.ts'
@@ -12,6 +14,11 @@ import { noRepository } from './repositories.ts'
 
 /** The name under which the record of a dataset is recalled. */
 export const recordNamed = (id: number) => `dataset ${id}`
+
+/** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
+const LIST_PAGE = 200
+const WIDE_LIST_PAGE = 10
+const STATES_PAGE = 1_000
 
 interface Row extends Omit<DatasetRecord, 'columns' | 'keep' | 'key' | 'query' | keyof Metadata> {
   readonly columns: string
@@ -119,30 +126,42 @@ export class Datasets {
   }
 
   /**
-   * The next datasets after an id. Their columns are given only if they take at most `columnBytes` as JSON: nobody who
-   * looks at a list reads the columns of a wide table, and reading them for all tables takes seconds.
+   * All datasets, in the order of their ids, some at a time, so that a long list doesn't block the event loop. Their
+   * columns are given only if they take at most `columnBytes` as JSON: nobody who looks at a list reads the columns of a
+   * wide table, and reading them for all tables takes seconds.
    */
-  async page(
-    after: number,
-    most: number,
-    { columnBytes, repositoryId = null }: { columnBytes: number } & InRepository,
-  ): Promise<DatasetSummary[]> {
-    const rows = await this.#handle.all<SummaryRow>(PAGE, columnBytes, after, repositoryId, most)
-    const page: DatasetSummary[] = []
-    for (const { columns, versionId, ...given } of rows) {
-      const row = parsedRow(given)
-      if (columns === null) page.push({ ...row, columnCount: await this.#countColumns(versionId) })
-      else {
-        const parsed = JSON.parse(columns) as Column[]
-        page.push({ ...row, columnCount: parsed.length, columns: parsed })
-      }
+  async *pages(
+    columnBytes: number,
+    repositoryId: number | null = null,
+  ): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
+    const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
+    const limit = Math.min(columnBytes, Number.MAX_SAFE_INTEGER)
+    for (let after = 0; ; await setImmediate()) {
+      const rows = await this.#handle.all<SummaryRow>(PAGE, limit, after, repositoryId, most)
+      const page: DatasetSummary[] = []
+      for (const row of rows) page.push(await this.#summary(row))
+      if (page.length > 0) yield page
+      if (rows.length < most) return
+      after = rows.at(-1)!.id
     }
-    return page
   }
 
-  /** The states of the next datasets after an id. */
-  states(after: number, most: number): Promise<{ id: number; repositoryId: number }[]> {
-    return this.#handle.all(STATES, after, most)
+  async #summary({ columns, versionId, ...given }: SummaryRow): Promise<DatasetSummary> {
+    const row = parsedRow(given)
+    if (columns === null) return { ...row, columnCount: await this.#countColumns(versionId) }
+    const parsed = JSON.parse(columns) as Column[]
+    return { ...row, columnCount: parsed.length, columns: parsed }
+  }
+
+  /** A text that changes with each change of the datasets of these repositories. */
+  async tag(isIn: (repositoryId: number) => boolean): Promise<string> {
+    const hash = createHash('sha256')
+    for (let after = 0; ; await setImmediate()) {
+      const page = await this.#handle.all<{ id: number; repositoryId: number }>(STATES, after, STATES_PAGE)
+      hash.update(JSON.stringify(page.filter(({ repositoryId }) => isIn(repositoryId))))
+      if (page.length < STATES_PAGE) return hash.digest('base64url').slice(0, 22)
+      after = page.at(-1)!.id
+    }
   }
 
   /** Versions never change, so the columns of each are counted only once. */

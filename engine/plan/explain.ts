@@ -48,7 +48,8 @@ interface Profiled {
 
 /** What DuckDB tells of a statement that it ran. Columns of parts get their names, and no path is told. */
 export function profileOf(json: string, { source }: Plan): Pick<Explanation, 'ms' | 'bytesRead' | 'steps'> {
-  const named = json.replaceAll(/\bc(\d+)\b/g, (text) => {
+  // Outside of the user's texts, these are the names that we give to columns of parts.
+  const named = json.replaceAll(/'(?:''|[^'])*'|\bc\d+\b/g, (text) => {
     const name = source.find(({ sql }) => sql === text)?.name
     return name === undefined ? text : JSON.stringify(name).slice(1, -1)
   })

@@ -1,5 +1,5 @@
 import { type PastVersion, pastVersion } from '../catalog/history.ts'
-import type { DatasetName } from '../catalog/records.ts'
+import type { DatasetName, Repository } from '../catalog/records.ts'
 import { nearest } from '../util/nearest.ts'
 import type { TableReference } from './check.ts'
 import { sqlError } from './errors.ts'
@@ -8,6 +8,19 @@ import type { TreeNode } from './tree.ts'
 /** A dataset that SQL may name. */
 export interface SqlTable extends Omit<DatasetName, 'description'> {
   readonly repository: string
+}
+
+export function sqlTables(
+  datasets: readonly DatasetName[],
+  repositories: readonly Pick<Repository, 'id' | 'name'>[],
+): SqlTable[] {
+  const names = new Map(repositories.map(({ id, name }) => [id, name]))
+  return datasets.map(({ id, name, repositoryId }) => ({
+    id,
+    name,
+    repositoryId,
+    repository: names.get(repositoryId) ?? '',
+  }))
 }
 
 /** A dataset that a statement names, and which version of it. */

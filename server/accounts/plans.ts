@@ -1,5 +1,6 @@
 import type { Keep } from '../../engine/index.ts'
-import type { Config, PlanLimits } from '../config/schema.ts'
+import type { PlanLimits } from '../config/plans.ts'
+import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Access } from './access.ts'
 import type { Account } from './accounts.ts'

@@ -1,6 +1,7 @@
 import { MEMORY_LIMIT } from '../../engine/duckdb/memory-limit.ts'
 import { MOST_THREADS } from '../../engine/engine-options.ts'
 import type { FromSchema, JsonSchema } from '../records/schema.ts'
+import { PLANS, type PlanLimits, quota } from './plans.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
@@ -32,40 +33,6 @@ function group<const Properties extends Readonly<Record<string, JsonSchema>>>(pr
   return { ...fields(properties), default: {} } as const
 }
 
-/** null is "no limit". */
-const quota = { type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
-
-const PLAN = {
-  privateRepositories: quota,
-  paidProviders: { type: 'boolean' },
-  exportedRows: { ...quota, about: 'Rows of datasets downloaded in a calendar month, UTC.' },
-  datasets: { ...quota, about: 'Datasets in the repositories of an account.' },
-  columns: { ...quota, about: 'Columns of one dataset.' },
-  storedBytes: { ...quota, about: 'Bytes on disk of all datasets in the repositories of an account.' },
-  keptVersions: { ...quota, about: 'Versions that a dataset may keep.' },
-  keptDays: { ...quota, about: 'Days for which it may keep them.' },
-} as const
-
-/** What a plan allows; null is "no limit". */
-export type PlanLimits = { readonly [Name in keyof typeof PLAN]: FromSchema<(typeof PLAN)[Name]> }
-
-/** A plan that exists without configuration; each of its limits can be changed separately. */
-function builtIn(limits: PlanLimits) {
-  const properties = Object.fromEntries(
-    Object.entries(PLAN).map(([name, schema]) => [
-      name,
-      { ...schema, default: limits[name as keyof PlanLimits] },
-    ]),
-  )
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: Object.keys(PLAN) as (keyof PlanLimits)[],
-    properties: properties as unknown as typeof PLAN,
-    default: {},
-  } as const
-}
-
 const WINDOWS = {
   type: 'array',
   items: {
@@ -78,8 +45,8 @@ const WINDOWS = {
 
 /**
  * The type, the bounds and the default of every setting. `environment` names the variable that overrides the
- * configuration file, `about` says in the reference what a setting means. `secret` settings can only be set by their variable, so that no file has to contain them.
- * Arguments of the command have the names of the settings.
+ * configuration file, `about` says in the reference what a setting means. `secret` settings can only be set by their
+ * variable, so that no file has to contain them. Arguments of the command have the names of the settings.
  */
 export const CONFIG_SCHEMA = fields({
   host: { ...text, default: '127.0.0.1', environment: 'PARQUETRY_HOST' },
@@ -184,56 +151,7 @@ export const CONFIG_SCHEMA = fields({
     secret: true,
     about: 'The secret until now, where it is changed; `lost` gives up the saved provider keys.',
   },
-  plans: {
-    type: 'object',
-    default: {},
-    required: ['free', 'pro', 'unlimited'],
-    properties: {
-      free: builtIn({
-        privateRepositories: 1,
-        paidProviders: false,
-        exportedRows: 1_000_000,
-        datasets: 100,
-        columns: 2_000,
-        storedBytes: 10 * GIB,
-        keptVersions: 100,
-        keptDays: 366,
-      }),
-      pro: builtIn({
-        privateRepositories: 50,
-        paidProviders: true,
-        exportedRows: 100_000_000,
-        datasets: 10_000,
-        columns: 20_000,
-        storedBytes: 1024 * GIB,
-        keptVersions: 10_000,
-        keptDays: 36_525,
-      }),
-      unlimited: builtIn({
-        privateRepositories: null,
-        paidProviders: true,
-        exportedRows: null,
-        datasets: null,
-        columns: null,
-        storedBytes: null,
-        keptVersions: null,
-        keptDays: null,
-      }),
-    },
-    additionalProperties: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['privateRepositories', 'paidProviders', 'exportedRows'],
-      properties: {
-        ...PLAN,
-        datasets: { ...quota, default: null },
-        columns: { ...quota, default: null },
-        storedBytes: { ...quota, default: null },
-        keptVersions: { ...quota, default: null },
-        keptDays: { ...quota, default: null },
-      },
-    },
-  },
+  plans: PLANS,
   timeouts: group({
     firstByte: {
       ...milliseconds(30_000),

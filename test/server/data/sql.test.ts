@@ -111,6 +111,8 @@ describe('formats, headers and options', () => {
     expect(scan).toMatchObject({ name: 'READ_PARQUET', rows: 7, ms: expect.any(Number) })
     expect(JSON.stringify(scan.details)).toContain('n>3')
     expect(JSON.stringify(steps)).not.toContain('.parquet')
+    const named = `/datasets/${id}/data?$filter=n gt 3 or word eq 'a c0 b'&$explain=true`
+    expect((await at.call(ann, 'GET', named)).body).toContain("'a c0 b'")
     expect((await at.call(bob, 'GET', `/datasets/${private_.id}/data?$explain=true`)).statusCode).toBe(403)
   })
 
