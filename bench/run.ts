@@ -10,6 +10,7 @@ const AREAS = [
   'bounds',
   'parts',
   'sorted',
+  'sql',
   'pieces',
   'export',
   'http',

