@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Line } from '../cluster/line.ts'
+import { PostgresLine } from '../cluster/postgres-line.ts'
 import { ask } from '../crash/client.ts'
 import { type Table, Writer } from '../crash/writer.ts'
 import { LONG } from '../long.ts'
@@ -24,19 +26,45 @@ interface Victim {
   start(): Promise<void>
 }
 
-describe.runIf(HAS_CLUSTER)('two nodes behind a proxy', () => {
+/** Something that happens to the lines between the nodes and what they use, from a kill until what was killed is back. */
+type Fault = (line: Line) => void
+const FAULTS: readonly Fault[] = [
+  () => {},
+  (line) => line.reset(),
+  (line) => line.halfOpen(),
+  (line) => (line.delay = 20),
+  (line) => (line.silent = true),
+]
+
+function mend(line: Line): void {
+  // What was sent in the silence is lost, so these connections can't go on.
+  if (line.silent) line.cut()
+  line.silent = false
+  line.delay = 0
+}
+
+describe.runIf(HAS_CLUSTER)('two nodes behind a proxy, on lines that fail', () => {
   let cluster: Cluster
+  let lines: readonly Line[]
   let nodes: [NodeProcess, NodeProcess]
   let proxy: NodeProxy
   beforeAll(async () => {
     cluster = await Cluster.start()
-    nodes = [new NodeProcess(cluster, 'a'), new NodeProcess(cluster, 'b')]
+    const catalog = await PostgresLine.before(cluster.postgres.url)
+    const rows = await Line.to({ host: '127.0.0.1', port: cluster.store.port })
+    lines = [catalog, rows]
+    const over = {
+      PARQUETRY_DATABASE: catalog.url(cluster.postgres.url),
+      PARQUETRY_S3_ENDPOINT: `http://127.0.0.1:${rows.port}`,
+    }
+    nodes = [new NodeProcess(cluster, 'a', {}, over), new NodeProcess(cluster, 'b', {}, over)]
     for (const node of nodes) await node.start()
     proxy = await NodeProxy.before(() => nodes.map(({ url }) => url))
   })
   afterAll(async () => {
     for (const node of nodes ?? []) await node.kill()
     await proxy?.[Symbol.asyncDispose]()
+    for (const line of lines ?? []) await line[Symbol.asyncDispose]()
     await cluster?.[Symbol.asyncDispose]()
   })
 
@@ -64,8 +92,10 @@ describe.runIf(HAS_CLUSTER)('two nodes behind a proxy', () => {
         const working = Promise.all(writers.map((writer) => writer.work(proxy.url, Math.random, stop.signal)))
         await sleep(Math.random() * LONGEST_RUN_MS)
         await victim.kill()
+        for (const line of lines) FAULTS[kills % FAULTS.length]!(line)
         const readable = readableAgain(proxy.url, shared.id)
         await sleep(Math.random() * LONGEST_RUN_MS)
+        for (const line of lines) mend(line)
         await victim.start()
         longest = Math.max(longest, await readable)
         stop.abort()
