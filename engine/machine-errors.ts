@@ -63,3 +63,11 @@ export function machineError(error: unknown): EngineError | undefined {
 export function storageError(error: unknown): unknown {
   return machineError(error) ?? error
 }
+
+/** Node's and OpenSSL's codes for a certificate that is not accepted, or a connection that can't be encrypted. */
+const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_|HOSTNAME_MISMATCH)/
+
+/** Whether an error says that TLS failed, and not what it was for. */
+export function isTlsFailure(error: unknown): error is Error {
+  return TLS_CODES.test((error as NodeJS.ErrnoException).code ?? '')
+}

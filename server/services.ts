@@ -86,7 +86,10 @@ export async function openServices({
   const usage = new Usage(
     database,
     (cause) =>
-      warn?.('Rows that were exported could not be written down; they stay counted in memory.', cause),
+      warn?.(
+        'Rows that were exported could not be written down. Unless the outcome is unknown, they stay counted in memory.',
+        cause,
+      ),
     now,
   )
   const metrics = new Metrics()

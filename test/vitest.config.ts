@@ -6,7 +6,7 @@ const results = process.env['PARQUETRY_TEST_RESULTS']
 
 /** What kills, cuts, fills disks or waits takes as long as everything else: `npm run test:failures`. */
 const FAILURES = [
-  'test/{crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
+  'test/{cluster,crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
   'test/deploy/backup.test.ts',
   'test/export/flow.test.ts',
   'test/iceberg/{object-store,pyiceberg,spark}.test.ts',

@@ -1,4 +1,4 @@
-import type { Database } from '../../engine/index.ts'
+import { type Database, EngineError } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { type Account, ANONYMOUS } from './accounts.ts'
 
@@ -127,7 +127,9 @@ export class Usage {
           ON CONFLICT (account_id, month) DO UPDATE SET rows = exported_rows.rows + excluded.rows`
         await this.#database.transaction((t) => t.run(sql, accountId, month, rows), { changes: [] })
       } catch (error) {
-        this.#add(accountId, month, rows)
+        // They may have been written, and rows that are missing are better than rows counted twice.
+        const isUnknown = error instanceof EngineError && error.code === 'outcome_unknown'
+        if (!isUnknown) this.#add(accountId, month, rows)
         throw error
       }
     }

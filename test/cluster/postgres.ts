@@ -46,10 +46,14 @@ interface StartOptions {
   readonly folder?: string
   /** Whether it goes on when Ctrl+C is pressed, until it is disposed. */
   readonly detached?: boolean
+  /** Where it can be reached over TCP as well, and further settings, as `ssl=on`. */
+  readonly port?: number
+  readonly settings?: readonly string[]
 }
 
 /** Starts a server, reached over a socket in its folder by whoever is on this machine. */
-export async function startPostgres({ programs, folder, detached = false }: StartOptions): Promise<Postgres> {
+export async function startPostgres(options: StartOptions): Promise<Postgres> {
+  const { programs, folder, detached = false, port, settings: further = [] } = options
   const sockets = mkdtempSync(join(tmpdir(), 'parquetry-postgres-'))
   const data = join(folder ?? sockets, 'data')
   for (const place of [sockets, folder ?? sockets]) {
@@ -60,15 +64,17 @@ export async function startPostgres({ programs, folder, detached = false }: Star
     const made = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8']
     execFileSync(...as(join(programs, 'initdb'), made), { stdio: 'ignore' })
   }
-  const url = `postgres://postgres@localhost/postgres?host=${encodeURIComponent(sockets)}`
+  const url = `postgres://postgres@localhost:${port ?? 5432}/postgres?host=${encodeURIComponent(sockets)}`
   let server: ChildProcess | undefined
   const start = async () => {
-    const settings = ['listen_addresses=', `max_connections=${CONNECTIONS}`]
-    const options = ['-D', data, '-k', sockets, ...settings.flatMap((setting) => ['-c', setting])]
+    const reached =
+      port === undefined ? ['listen_addresses='] : ['listen_addresses=127.0.0.1', `port=${port}`]
+    const settings = [...reached, `max_connections=${CONNECTIONS}`, ...further]
+    const args = ['-D', data, '-k', sockets, ...settings.flatMap((setting) => ['-c', setting])]
     for (let tries = 0; tries < 300; tries++) {
       // It ends at once while a process of one that was killed still holds the shared memory.
       if (!server || hasEnded(server)) {
-        server = spawn(...as(join(programs, 'postgres'), options), {
+        server = spawn(...as(join(programs, 'postgres'), args), {
           stdio: 'ignore',
           cwd: sockets,
           detached,

@@ -9,17 +9,23 @@ import { commandOf } from './tools.ts'
 const KEY = { id: 'parquetry-tests', secret: 'secret-of-the-tests' }
 const BUCKET = 'tests'
 
+/** A certificate and its key, each in a file. */
+export interface TlsFiles {
+  readonly certificate: string
+  readonly key: string
+}
+
 interface Make {
   readonly command: string
-  readonly arguments: (port: number, folder: string) => string[]
+  readonly arguments: (port: number, folder: string, tls: readonly string[]) => string[]
   /** Whether it knows If-None-Match. */
   readonly conditional: boolean
 }
 
 const VERSITYGW: Make = {
   command: 'versitygw',
-  arguments: (port, folder) => [
-    ...['--port', `127.0.0.1:${port}`, '--access', KEY.id, '--secret', KEY.secret, '--quiet'],
+  arguments: (port, folder, tls) => [
+    ...[...tls, '--port', `127.0.0.1:${port}`, '--access', KEY.id, '--secret', KEY.secret, '--quiet'],
     ...['posix', '--sidecar', join(folder, 'metadata'), join(folder, 'data')],
   ],
   conditional: true,
@@ -27,8 +33,8 @@ const VERSITYGW: Make = {
 
 const RCLONE: Make = {
   command: 'rclone',
-  arguments: (port, folder) => [
-    ...['serve', 's3', '--addr', `127.0.0.1:${port}`, '--auth-key', `${KEY.id},${KEY.secret}`],
+  arguments: (port, folder, tls) => [
+    ...['serve', 's3', ...tls, '--addr', `127.0.0.1:${port}`, '--auth-key', `${KEY.id},${KEY.secret}`],
     ...['--config', '/dev/null', join(folder, 'data')],
   ],
   conditional: false,
@@ -54,6 +60,8 @@ interface StartOptions {
   readonly folder?: string
   /** Whether it goes on when Ctrl+C is pressed, until it is disposed. */
   readonly detached?: boolean
+  /** Makes it speak TLS alone. */
+  readonly tls?: TlsFiles
 }
 
 /** A real S3 server with one bucket, on 127.0.0.1. Dispose it. */
@@ -64,19 +72,25 @@ export class S3Server implements AsyncDisposable {
   readonly folder: string
   readonly #isOwnFolder: boolean
   readonly #detached: boolean
+  readonly #tls: TlsFiles | undefined
   #child: ChildProcess | undefined
 
-  static async start({ make = S3_SERVERS[0]!, folder, detached }: StartOptions = {}): Promise<S3Server> {
+  static async start({ make = S3_SERVERS[0]!, ...options }: StartOptions = {}): Promise<S3Server> {
     // The SDK finds them as it does in production.
     process.env['AWS_ACCESS_KEY_ID'] = KEY.id
     process.env['AWS_SECRET_ACCESS_KEY'] = KEY.secret
-    const server = new S3Server(make, await freePort(), folder, detached)
+    const server = new S3Server(make, await freePort(), options)
     await server.start()
     return server
   }
 
-  private constructor(make: (typeof S3_SERVERS)[number], port: number, folder?: string, detached = false) {
+  private constructor(
+    make: (typeof S3_SERVERS)[number],
+    port: number,
+    { folder, detached = false, tls }: StartOptions,
+  ) {
     this.#make = make
+    this.#tls = tls
     this.#detached = detached
     this.port = port
     this.#isOwnFolder = folder === undefined
@@ -86,7 +100,7 @@ export class S3Server implements AsyncDisposable {
   }
 
   get endpoint(): string {
-    return `http://127.0.0.1:${this.port}`
+    return this.#tls ? `https://localhost:${this.port}` : `http://127.0.0.1:${this.port}`
   }
 
   address(prefix: string): string {
@@ -105,7 +119,8 @@ export class S3Server implements AsyncDisposable {
 
   /** Resolves when it answers. It has what it had before. */
   async start(): Promise<void> {
-    const child = spawn(this.#make.path, this.#make.arguments(this.port, this.folder), {
+    const tls = this.#tls ? ['--cert', this.#tls.certificate, '--key', this.#tls.key] : []
+    const child = spawn(this.#make.path, this.#make.arguments(this.port, this.folder, tls), {
       stdio: 'ignore',
       detached: this.#detached,
     })
@@ -134,7 +149,8 @@ export class S3Server implements AsyncDisposable {
 async function answers(address: string): Promise<boolean> {
   return fetch(address).then(
     () => true,
-    () => false,
+    // This process doesn't know the authority of its certificate, but gets to see it.
+    ({ cause }) => /CERT|UNABLE_TO_VERIFY/.test(cause?.code),
   )
 }
 

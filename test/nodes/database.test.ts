@@ -148,6 +148,25 @@ describe.runIf(HAS_CLUSTER)('a node on PostgreSQL', () => {
     await node.close()
   })
 
+  it('counts exported rows once when the answer to the commit that counted them is lost', async () => {
+    const node = await cluster.node('counted', { database: line.url(cluster.postgres.url) })
+    const id = await cluster.dataset(node, 'counted', 'n\n1\n2\n3\n')
+    const counted = async () =>
+      (await json<{ usage: { exportedRows: number } }>(node.ask('GET', '/account'))).usage.exportedRows
+    const before = await counted()
+    line.cut()
+    await expect.poll(async () => (await node.ask('GET', '/readyz')).status).toBe(200)
+    line.cutCommit = { of: 'INSERT INTO exported_rows', at: 'answer' }
+    await (await node.ask('GET', `/datasets/${id}/data`)).text()
+    const metrics = async () => (await node.ask('GET', '/metrics')).text()
+    await expect.poll(metrics, { timeout: 10_000 }).toMatch(/of="usage_unwritten"\} 1\n/)
+    expect(await counted()).toBe(before + 3)
+    line.cutCommit = undefined
+    await (await node.ask('GET', `/datasets/${id}/data`)).text()
+    await expect.poll(counted, { timeout: 5_000 }).toBe(before + 6)
+    await node.close()
+  })
+
   it('holds the limits of a plan over two nodes', async () => {
     const free = { privateRepositories: 3, datasets: 4, storedBytes: 100_000 }
     const { plans } = readConfig({}, {})

@@ -1,4 +1,5 @@
 import { EngineError } from '../../errors.ts'
+import { isTlsFailure } from '../../machine-errors.ts'
 
 /** Whether an error says that the server can't be reached, lets nobody in, or that the connection to it was lost. */
 export function isUnreachable(error: unknown): boolean {
@@ -9,7 +10,8 @@ export function isUnreachable(error: unknown): boolean {
   // a transaction that was idle for too long, a server that stops or starts.
   if (code !== undefined && /^(08\w{3}|28\w{3}|3D000|53300|25P03|57P0[123])$/.test(code)) return true
   if (code !== undefined && /^E(CONN|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE|HOSTUNREACH)/.test(code)) return true
-  return /Connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/.test(
+  if (isTlsFailure(error)) return true
+  return /Connection terminated|does not support SSL|timeout exceeded when trying to connect|Query read timeout|not queryable/.test(
     message ?? '',
   )
 }
@@ -23,9 +25,12 @@ export function unopened(url: string, error: unknown): EngineError {
   const cause = error instanceof EngineError ? error.cause : error
   const { message, errors = [] } = cause as { message?: string; errors?: readonly Error[] }
   const reason = message || errors.map((one) => one.message).join(', ')
+  const hint = isTlsFailure(cause)
+    ? ' Its certificate must fit its name, and its authority must be known: sslrootcert=/path/ca.crt in the address names one.'
+    : ''
   return new EngineError(
     'catalog_unavailable',
-    `The database ${host}${pathname} can't be opened: ${reason}.`,
+    `The database ${host}${pathname} can't be opened: ${reason}.${hint}`,
     {
       cause,
     },

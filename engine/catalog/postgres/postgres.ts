@@ -12,6 +12,7 @@ import type {
 import { POSTGRES } from '../database-dialect.ts'
 import { Recalled } from '../recalled.ts'
 import { Transaction, TransactionScope } from '../transaction.ts'
+import { driverAddress } from './address.ts'
 import { Changes } from './changes.ts'
 import { isUnreachable, postgresError, unknownOutcome, unopened } from './errors.ts'
 import { KeyedMutex } from './keyed-mutex.ts'
@@ -87,13 +88,14 @@ export class PostgresDatabase implements Database {
 
   /**
    * @param url `postgres://user:password@host:port/database`
-   * @throws EngineError `catalog_unavailable` if it can't be reached or refuses us
+   * @throws EngineError `catalog_unavailable` if it can't be reached or refuses us; `invalid_option`
    */
   static async open(url: string): Promise<PostgresDatabase> {
     const { default: pg } = await import('pg')
+    const connectionString = driverAddress(url)
     const connect = (max: number) =>
       new pg.Pool({
-        connectionString: url,
+        connectionString,
         max,
         connectionTimeoutMillis: PATIENCE_MS,
         query_timeout: LONGEST_STATEMENT_MS,
@@ -101,7 +103,7 @@ export class PostgresDatabase implements Database {
         keepAlive: true,
         types: { getTypeParser: (oid: number) => (oid === BIGINT ? Number : pg.types.getTypeParser(oid)) },
       })
-    const database = new PostgresDatabase(connect, url)
+    const database = new PostgresDatabase(connect, connectionString)
     try {
       await database.get('SELECT 1 AS one')
       await database.#changes.start()

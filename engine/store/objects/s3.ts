@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import type * as Sdk from '@aws-sdk/client-s3'
 import type { Upload } from '@aws-sdk/lib-storage'
 import { EngineError } from '../../errors.ts'
+import { isTlsFailure } from '../../machine-errors.ts'
 import { Opened } from '../../util/opened.ts'
 import { nameOf, type S3Address, s3Requests } from './address.ts'
 import {
@@ -348,6 +349,12 @@ function failure(error: unknown, signal?: AbortSignal): unknown {
     const message =
       `The store of the rows rejects this server's credentials (${name}). Nothing was changed; whoever runs the server ` +
       'has to correct them.'
+    return new EngineError('storage_unavailable', message, { cause: error })
+  }
+  if (isTlsFailure(error)) {
+    const message =
+      `The certificate of the store of the rows is not accepted: ${error.message}. NODE_EXTRA_CA_CERTS=/path/ca.crt makes ` +
+      'its authority known to this server.'
     return new EngineError('storage_unavailable', message, { cause: error })
   }
   return storeUnavailable(error)
