@@ -7,14 +7,13 @@ import { Parts } from '../catalog/parts.ts'
 import type { Keep, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Versions } from '../catalog/versions.ts'
-import type { Events } from '../events.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Opened } from '../util/opened.ts'
 import { Commits } from './commits.ts'
 import { Hold, lockServer } from './hold.ts'
-import { CHECKS, Checker, type CheckOptions } from './integrity/checker.ts'
+import { CHECKS, Checker } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
 import { FolderManifests, type Manifests } from './manifests.ts'
@@ -24,39 +23,12 @@ import { Nodes } from './membership/nodes.ts'
 import { Processes } from './membership/processes.ts'
 import { Merger } from './merger.ts'
 import { ObjectManifests } from './objects/object-manifests.ts'
-import type { ObjectStoreOptions } from './objects/open.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
-import { PART_SIZES, type PartSizes } from './part-size.ts'
+import { PART_SIZES } from './part-size.ts'
 import { Profiles } from './profiles.ts'
+import type { StoreOptions } from './store-options.ts'
 import { type Swept, sweep } from './sweep.ts'
-import type { UploadLimits } from './upload.ts'
 import { Writer } from './writer.ts'
-
-export interface StoreOptions {
-  readonly directory: string
-  /**
-   * `server` owns the directory: a second one is refused, and leftovers of crashes are swept at start. `guest` works
-   * beside a server, as the commands do.
-   */
-  readonly role: 'server' | 'guest'
-  /** Begin with an empty catalog if the present one is lost or damaged. */
-  readonly anew?: boolean
-  /** Make this catalog the owner of the store of objects, even if another copy of it is. */
-  readonly takeOver?: boolean | undefined
-  /** The PostgreSQL database of the catalog; without it, the catalog is in the data directory. */
-  readonly database?: string | undefined
-  /** The store of objects for the parts; without it, they are in the data directory. */
-  readonly store?: ObjectStoreOptions | undefined
-  readonly events: Events
-  readonly checks?: Partial<CheckOptions>
-  readonly partSizes?: Partial<PartSizes>
-  readonly threads?: number
-  readonly uploadLimits: UploadLimits
-  /** How new parts are encoded; `compact` by default. */
-  readonly partEncoding?: 'plain' | 'compact' | undefined
-  /** How long versions of datasets are kept that were given no other time. */
-  readonly keep?: Partial<Keep> | undefined
-}
 
 /** How often to look for leases that are no longer needed because another process made a new version. */
 const TIDY_MS = 60_000

@@ -121,12 +121,13 @@ describe.runIf(shim)('each system call on the files of a server fails once', () 
     `and every answer has a code that says so, nothing is lost and nothing is called damaged (${POINTS} points)`,
     async () => {
       server = await start()
-      await ask('POST', '/repositories', 'application/json', '{"name":"r"}')
-      await ask('POST', '/datasets', 'application/json', '{"name":"d","repositoryId":1}')
+      const made = (path: string, body: object) => ask('POST', path, 'application/json', JSON.stringify(body))
+      expect(await made('/repositories', { name: 'r' })).toMatchObject({ status: 201 })
+      expect(await made('/datasets', { name: 'd', repositoryId: 1 })).toMatchObject({ status: 201 })
       const points: { question: string; rule: Rule }[] = []
       const path = `${folder}/data/*`
       let rows = 3_000
-      await ask('PUT', '/datasets/1/data', 'text/csv', csv(rows))
+      expect(await ask('PUT', '/datasets/1/data', 'text/csv', csv(rows))).toMatchObject({ status: 200 })
       for (const [question, of] of Object.entries(QUESTIONS)) {
         rmSync(log, { force: true })
         armWith(arm, [{ calls: CALLS, nth: 1e9, error: 'EIO', mode: 'once', path }])
@@ -149,7 +150,10 @@ describe.runIf(shim)('each system call on the files of a server fails once', () 
       const codes: Record<string, number> = {}
       for (let n = 0; n < Math.min(POINTS, points.length); n++) {
         const point = points[((FROM + n) * PRIME) % points.length]!
-        const blame = (what: string) => found.push(`${JSON.stringify(point)}: ${what}`)
+        const blame = (what: string) => {
+          found.push(`${JSON.stringify(point)}: ${what}`)
+          if (LONG) console.log(found.at(-1))
+        }
         // New parts, so that nothing is known of them.
         if (n % 5 === 0) {
           rows = 3_000 + n

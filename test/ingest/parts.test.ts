@@ -39,6 +39,12 @@ test('a table of more than a thousand columns of text is uploaded as Parquet, me
   })
 })
 
+test('a csv file of 5,000 columns of integers is read within the memory of one upload', async () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `x${index}`)
+  const file = bench.file(`${names.join()}\n${names.map((_, index) => index).join()}\n`)
+  expect(await bench.ingest('csv', file)).toMatchObject({ rows: 1, rawBytes: 8 * names.length })
+})
+
 describe('rewrite', () => {
   const from = [
     column('i', 'integer'),

@@ -35,6 +35,10 @@ export interface PlannedPart extends Omit<Estimate, 'columns'> {
  */
 const NEGATIVE_ZERO = 'a double is -0'
 
+/** For each column DuckDB sets memory aside that grows with the largest dictionary: of a MiB by default. */
+const DICTIONARY_BYTES = 2 ** 20
+const ALL_DICTIONARIES = 2 ** 29
+
 /**
  * Writes the rows that `select` returns as a part; its columns are c0, c1, …, and last the
  * ordinals (`engine/parquet/ordinals.ts`). Nothing is left at `target` if it fails.
@@ -52,10 +56,11 @@ export async function writePart(
     // ARCHITECTURE.md says why parts have snappy and pages of version 2, unless older readers are to read them. Field ids let other Parquet readers tell which
     // column is which.
     const groupRows = rowGroupRows({ ...planned, columns: columns.length })
+    const dictionary = Math.min(DICTIONARY_BYTES, Math.ceil(ALL_DICTIONARIES / columns.length))
     const copy = (rows: string, more = '') =>
       duck.run(
         `COPY (${rows}) TO ${quoteLiteral(target)} (FORMAT parquet, CODEC 'snappy', PARQUET_VERSION '${parquetVersion(duck.encoding)}', ` +
-          `ROW_GROUP_SIZE ${groupRows}, FIELD_IDS {${fieldIds(columns.length)}}${more})`,
+          `ROW_GROUP_SIZE ${groupRows}, STRING_DICTIONARY_PAGE_SIZE_LIMIT ${dictionary}, FIELD_IDS {${fieldIds(columns.length)}}${more})`,
         { ...options, parameters },
       )
     await copy(withoutNegativeZeros(select, columns)).catch((error: unknown) => {
