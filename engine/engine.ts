@@ -30,7 +30,7 @@ import type { Queryable } from './snapshot.ts'
 import type { SqlValues } from './sql/parameters.ts'
 import { type DefineOptions, Sql, type SqlOptions, type SqlPlace } from './sql/sql.ts'
 import { type SqlTable, sqlTables } from './sql/tables.ts'
-import { type BackupReport, backupStore } from './store/backup.ts'
+import { type BackupOptions, type BackupReport, backupStore } from './store/backup.ts'
 import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
 import type { ClusterStats } from './store/membership/membership.ts'
 import { storeUnavailable } from './store/objects/object-store.ts'
@@ -325,8 +325,8 @@ export class Engine implements AsyncDisposable {
    * Copies all rows and the metadata, as of one moment, into a directory, which is created or brought up to date.
    * Writes may go on meanwhile.
    */
-  backup(directory: string, onProgress?: (done: { bytes: number }) => void): Promise<BackupReport> {
-    return backupStore(this.#store, directory, onProgress)
+  backup(directory: string, options?: BackupOptions): Promise<BackupReport> {
+    return backupStore(this.#store, directory, options)
   }
 
   /** Removes what nothing needs any more. @throws EngineError `locked` beside a server */

@@ -1,7 +1,7 @@
 import { Engine } from './engine.ts'
 import type { EngineOptions } from './engine-options.ts'
 import { Events } from './events.ts'
-import { type BackupReport, restoreStore } from './store/backup.ts'
+import { type BackupReport, restoreStore, restoreToCluster } from './store/backup.ts'
 import { type MoveOptions, type MoveReport, moveParts } from './store/move/move.ts'
 import { type MoveAllOptions, moveToCluster, moveToDirectory } from './store/move/move-catalog.ts'
 
@@ -54,7 +54,7 @@ export type { Queryable, Snapshot } from './snapshot.ts'
 export type { SqlParameter, SqlValues } from './sql/parameters.ts'
 export type { SqlOptions } from './sql/sql.ts'
 export type { SqlTable } from './sql/tables.ts'
-export type { BackupReport } from './store/backup.ts'
+export type { BackupOptions, BackupReport } from './store/backup.ts'
 export type { VerifyReport } from './store/integrity/verify.ts'
 export type { ClusterStats } from './store/membership/membership.ts'
 export type { MoveOptions, MoveReport } from './store/move/move.ts'
@@ -101,6 +101,16 @@ export function restoreBackup(
   onProgress?: (done: { bytes: number }) => void,
 ): Promise<BackupReport> {
   return restoreStore(backup, directory, onProgress)
+}
+
+/**
+ * Copies a backup into an empty database and an empty place in an object store, and compares every part with its hash. If
+ * it is interrupted, the next call continues.
+ * @throws EngineError `invalid_option` if either holds a catalog already; `catalog_unavailable`, `storage_damaged`,
+ * `storage_unavailable`
+ */
+export function restoreIntoCluster(backup: string, options: MoveAllOptions): Promise<MoveReport> {
+  return restoreToCluster(backup, options, new Events(undefined))
 }
 
 /**

@@ -1,23 +1,31 @@
+import { createHash } from 'node:crypto'
 import {
   constants,
   createWriteStream,
   existsSync,
+  mkdirSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
 } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
+import type { Database } from '../catalog/database.ts'
 import { makePrivate } from '../catalog/sqlite/sqlite.ts'
 import { EngineError, invalidOption } from '../errors.ts'
+import type { Events } from '../events.ts'
 import { storageError } from '../machine-errors.ts'
 import { quoteLiteral } from '../types/index.ts'
 import { hashFile } from './integrity/hash.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
+import { MOVED } from './lost.ts'
+import type { MoveReport } from './move/move.ts'
+import { copyShared, type MoveAllOptions, moveToCluster } from './move/move-catalog.ts'
 import { DamagedPart, type PartStore } from './objects/part-store.ts'
 import type { Store } from './store.ts'
 import { sync } from './sync.ts'
@@ -31,13 +39,19 @@ export interface BackupReport {
 
 type OnProgress = (done: { bytes: number }) => void
 
+export interface BackupOptions {
+  readonly onProgress?: OnProgress
+  /** Makes the caller's own tables in the copy of a catalog that nodes share; they are copied, too. */
+  readonly prepare?: (database: Database) => Promise<void>
+}
+
 /** The most tries. Each copies only what was written during the one before, so a few are enough. */
 const ROUNDS = 100
 
 /**
- * Copies the state of a store at one moment into another directory, even while the store is written to. SQLite copies
- * the catalog first, then the parts that it names are copied. A part never changes. If one was removed meanwhile, its
- * version is no longer current, so the copy begins again with a new catalog. An existing copy is brought up to date,
+ * Copies the state of a store at one moment into another directory, even while the store is written to. The catalog is
+ * copied first, then the parts that it names. A part never changes. If one was removed meanwhile, its version is no
+ * longer kept, so the copy begins again with a new catalog. An existing copy is brought up to date,
  * and stays usable until the new catalog replaces the old one. Each copied part is checked against its hash in the
  * catalog.
  * @throws EngineError `invalid_option`, `storage_full`, `storage_damaged` if a part is missing or not what was written
@@ -45,13 +59,8 @@ const ROUNDS = 100
 export async function backupStore(
   store: Store,
   directory: string,
-  onProgress?: OnProgress,
+  { onProgress, prepare }: BackupOptions = {},
 ): Promise<BackupReport> {
-  if (store.database.isShared) {
-    throw invalidOption(
-      'The catalog is in PostgreSQL: copy it with pg_dump first, and then the object store with its own tools.',
-    )
-  }
   const to = layoutOf(directory)
   if (to.directory === store.layout.directory) {
     throw invalidOption('A backup must go to another directory than the data.')
@@ -61,7 +70,9 @@ export async function backupStore(
     const { layout, files, database } = store
     const copy = files.cache ? copyStored(files) : copyFrom(layout)
     const outcome = await copyOnce(copy, to, onProgress, (fresh) =>
-      database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`),
+      database.isShared
+        ? copyShared(database, fresh, prepare)
+        : database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`),
     )
     if (!('gone' in outcome)) return outcome
     // The catalog that was copied after the part had gone still names it, so no writer has removed it.
@@ -81,9 +92,7 @@ export async function restoreStore(
   directory: string,
   onProgress?: OnProgress,
 ): Promise<BackupReport> {
-  if (!existsSync(join(backup, 'catalog.sqlite'))) {
-    throw invalidOption(`${backup} is not a backup: it has no catalog.sqlite.`)
-  }
+  requireBackup(backup)
   const from = layoutOf(backup)
   const to = layoutOf(directory)
   if (existsSync(to.catalog) || readdirSync(to.parts).length > 0) {
@@ -96,6 +105,45 @@ export async function restoreStore(
   )
   if ('gone' in outcome) throw missing(outcome.gone)
   return outcome
+}
+
+function requireBackup(backup: string): void {
+  if (existsSync(join(backup, 'catalog.sqlite'))) return
+  throw invalidOption(`${backup} is not a backup: it has no catalog.sqlite.`)
+}
+
+/**
+ * Restores a backup into an empty database and an empty place in an object store, of which the restored catalog becomes
+ * the owner. Each part is compared with its hash, and the backup is only read. If it is interrupted, the next call
+ * continues: what it needs for that is in a folder of the node's data directory until all is done.
+ * @throws EngineError as `moveToCluster` does
+ */
+export async function restoreToCluster(
+  backup: string,
+  options: MoveAllOptions,
+  events: Events,
+): Promise<MoveReport> {
+  requireBackup(backup)
+  const from = layoutOf(backup)
+  // A backup that was brought up to date since then is another one.
+  const { mtimeMs } = statSync(from.catalog)
+  const name = createHash('sha256').update(`${from.directory} ${mtimeMs}`).digest('hex').slice(0, 16)
+  const directory = join(options.directory, `restore-${name}`)
+  const catalog = join(directory, 'catalog.sqlite')
+  if (!existsSync(directory)) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    symlinkSync(from.parts, join(directory, 'parts'), 'junction')
+  }
+  if (!existsSync(catalog) && !existsSync(catalog + MOVED)) {
+    rmSync(`${catalog}.new`, { force: true })
+    withCatalog(from.catalog, true, (database) =>
+      database.exec(`VACUUM INTO ${quoteLiteral(`${catalog}.new`)}`),
+    )
+    renameSync(`${catalog}.new`, catalog)
+  }
+  const report = await moveToCluster({ ...options, directory }, events)
+  rmSync(directory, { recursive: true })
+  return { ...report, from: from.directory }
 }
 
 function missing(part: number): EngineError {
@@ -154,16 +202,13 @@ function withCatalog<T>(catalog: string, readOnly: boolean, work: (database: Dat
   }
 }
 
-/** The parts of the versions that datasets show. A catalog of an older program has no hashes. */
+/** The parts of all versions, of the past ones, too. A catalog of an older program has no hashes. */
 function partsIn(catalog: string): CopiedPart[] {
   return withCatalog(catalog, true, (database) => {
     const columns = database.prepare("SELECT name FROM pragma_table_info('parts')").all()
     const hash = columns.some(({ name }) => name === 'hash') ? 'p.hash' : 'NULL AS hash'
     return database
-      .prepare(
-        `SELECT p.id, p.bytes, ${hash} FROM parts p WHERE p.id IN
-         (SELECT vp.part_id FROM version_parts vp JOIN datasets d ON d.version_id = vp.version_id)`,
-      )
+      .prepare(`SELECT p.id, p.bytes, ${hash} FROM parts p WHERE p.id IN (SELECT part_id FROM version_parts)`)
       .all() as unknown as CopiedPart[]
   })
 }

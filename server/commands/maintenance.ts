@@ -10,6 +10,7 @@ import {
   moveIntoDirectory,
   moveRows,
   restoreBackup,
+  restoreIntoCluster,
 } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { readConfig } from '../config/read.ts'
@@ -31,14 +32,14 @@ export function addMaintenanceCommands(program: Command, target: Target, onTable
   program
     .command('backup <directory>')
     .description(
-      'copy the data directory as of one point in time, even while a server runs; an existing copy is updated',
+      'copy the catalog and all rows as of one point in time into a folder, even while servers run; an existing copy is updated',
     )
     .action((directory: string) => target.directory(({ engine, data }) => backup(engine, data, directory)))
 
   program
     .command('restore <what> [version]')
     .description(
-      'copy a backup into a new data directory; with a version, make that version of a dataset current again',
+      'copy a backup into a new data directory, or an empty database and store; with a version, make that version of a dataset current again',
     )
     .option('--note <text>', 'why, for the list of versions')
     .action(async (what: string, version: string | undefined, { note }: { note?: string }) => {
@@ -83,32 +84,44 @@ async function verify(engine: Engine): Promise<void> {
   if (report.problems.length > 0) throw new Failed()
 }
 
-/**
- * `parquetry backup`: copies the data directory as it is at one moment, with the secret that decrypts the saved
- * provider keys.
- */
+/** `parquetry backup`: copies all as it is at one moment, with the secret that decrypts the saved provider keys. */
 async function backup(engine: Engine, data: string, directory: string): Promise<void> {
   using progress = startProgress(
     'backup',
     (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
   )
-  const { parts, bytes, copied } = await engine.backup(directory, (done) => progress.bytes(done.bytes))
-  copySecret(data, directory)
+  const { parts, bytes, copied } = await engine.backup(directory, {
+    onProgress: (done) => progress.bytes(done.bytes),
+    prepare: makeTables,
+  })
+  if (engine.database.isShared) await writeSecret(engine.database, join(directory, 'secret'))
+  else copySecret(data, directory)
   progress[Symbol.dispose]()
   console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts are new in the copy`)
 }
 
-/** `parquetry restore`: copies a backup into a new data directory. */
-async function restore(from: string, { data, database }: Config): Promise<void> {
-  if (database !== undefined) {
-    throw new UsageError(
-      'Backups are restored into a data directory: unset PARQUETRY_DATABASE and PARQUETRY_STORE. ' +
-        'Use the tools of PostgreSQL to restore a database.',
-    )
+/** `parquetry restore`: copies a backup into a new data directory, or into an empty database and store. */
+async function restore(from: string, config: Config): Promise<void> {
+  const { data, database } = config
+  if (database === undefined) {
+    const { parts, bytes } = await restoreBackup(from, data)
+    copySecret(from, data)
+    console.log(`${parts} parts, ${bytes} bytes restored; all hashes match`)
+    return
   }
-  const { parts, bytes } = await restoreBackup(from, data)
-  copySecret(from, data)
-  console.log(`${parts} parts, ${bytes} bytes restored; all hashes match`)
+  const { parts, bytes, to } = await restoreIntoCluster(from, {
+    directory: data,
+    cluster: { database, store: objectStore(config)! },
+    prepare: async (catalog) => {
+      await makeTables(catalog)
+      if (!catalog.isShared) await readSecret(catalog, join(from, 'secret'))
+    },
+  })
+  console.log(`${parts} parts, ${bytes} bytes restored into ${to}; all hashes match`)
+}
+
+function makeTables(catalog: Database): Promise<void> {
+  return migrate(catalog, 'server', SERVER_STEPS)
 }
 
 function copySecret(from: string, to: string): void {
@@ -173,7 +186,7 @@ function move(
   }
   const cluster = { database, store: objectStore(config)! }
   const prepare = async (catalog: Database) => {
-    await migrate(catalog, 'server', SERVER_STEPS)
+    await makeTables(catalog)
     await carrySecret(catalog, join(directory, 'secret'), to)
   }
   return to === 'directory'
@@ -188,14 +201,22 @@ function move(
 async function carrySecret(catalog: Database, file: string, to: string): Promise<void> {
   const isSource = catalog.isShared === (to === 'directory')
   if (!isSource) return
-  if (catalog.isShared) {
-    const row = await catalog.get<{ value: string }>("SELECT value FROM secrets WHERE name = 'server'")
-    if (row && !existsSync(file)) writeFileSync(file, row.value, { mode: 0o600, flush: true })
-  } else if (existsSync(file)) {
-    await catalog.run(
-      `INSERT INTO secrets (name, value) VALUES ('server', ?)
-       ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-      readFileSync(file, 'utf8'),
-    )
-  }
+  if (!catalog.isShared) await readSecret(catalog, file)
+  else if (!existsSync(file)) await writeSecret(catalog, file)
+}
+
+/** Writes the secret that nodes share, if one was generated, into a file. */
+async function writeSecret(catalog: Database, file: string): Promise<void> {
+  const row = await catalog.get<{ value: string }>("SELECT value FROM secrets WHERE name = 'server'")
+  if (row) writeFileSync(file, row.value, { mode: 0o600, flush: true })
+}
+
+/** Puts the secret of a data directory, if one was generated, into the catalog. */
+async function readSecret(catalog: Database, file: string): Promise<void> {
+  if (!existsSync(file)) return
+  await catalog.run(
+    `INSERT INTO secrets (name, value) VALUES ('server', ?)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    readFileSync(file, 'utf8'),
+  )
 }

@@ -140,10 +140,23 @@ it('a copy is brought up to date by what is new alone, and rid of what is gone',
   await (await engine.dataset(other)).replace({ format: 'csv', body: csv(2) })
   const copy = join(folder, 'copy')
   expect(await copyTo(copy)).toMatchObject({ parts: 2, copied: 2 })
+  await engine.updateDataset(other, { keep: { versions: 1, days: 0 } })
   await (await engine.dataset(other)).replace({ format: 'csv', body: csv(3) })
+  await engine.settled()
   expect(await copyTo(copy)).toMatchObject({ parts: 2, copied: 1 })
   expect(readdirSync(join(copy, 'parts'))).toHaveLength(2)
   expect(await contents(copy)).toEqual({ kept: Array(200).fill(1), other: Array(200).fill(3) })
+})
+
+it('a copy has the rows of past versions', async () => {
+  const { engine } = server
+  const repository = await engine.createRepository({ name: 'r' })
+  const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'd' })
+  for (const n of [1, 2]) await (await engine.dataset(id)).replace({ format: 'csv', body: csv(n) })
+  await copyTo(join(folder, 'copy'))
+  await using copy = await openEngine({ directory: join(folder, 'copy'), threads: 1, workers: 1 })
+  using query = await (await copy.dataset(id)).query({ version: 1, top: 1 })
+  expect(await Array.fromAsync(query.rows())).toEqual([{ n: 1 }])
 })
 
 it('the data directory is not its own backup', async () => {

@@ -20,18 +20,20 @@ const NOT_COPIED = [
 interface Table {
   readonly name: string
   readonly columns: readonly string[]
-  readonly key: string
+  readonly key: readonly string[]
   /** Whether it gives ids that must never be given again. */
   readonly hasIds: boolean
 }
 
+/** Where rows are read: a catalog that nobody writes to meanwhile, or a transaction that sees one moment. */
+export type CopySource = Pick<Database, 'all' | 'get' | 'newestId'>
+
 /**
- * Copies all rows of a catalog into another one that has the same tables, all or nothing. Nobody may write to either
- * meanwhile.
+ * Copies all rows of a catalog into another one that has the same tables, all or nothing.
  * @param sqlite the one of the two that is in SQLite; the tables are taken from its schema
  * @throws EngineError `invalid_option` if the target holds something already
  */
-export async function copyCatalog(from: Database, to: Database, sqlite: Database): Promise<void> {
+export async function copyCatalog(from: CopySource, to: Database, sqlite: Database): Promise<void> {
   const tables = await tablesOf(sqlite)
   await to.transaction(async (t) => {
     await t.lockName('migrations')
@@ -56,18 +58,20 @@ export async function requireEmpty(target: Handle, tables: readonly { name: stri
   }
 }
 
-async function copyTable(from: Database, t: Handle, { name, columns, key }: Table): Promise<void> {
-  let copied = 0
-  for (;;) {
+async function copyTable(from: CopySource, t: Handle, { name, columns, key }: Table): Promise<void> {
+  const order = key.join(', ')
+  for (let last: SqlValue[] = []; ; ) {
+    const after = last.length > 0 ? `WHERE (${order}) > (${key.map(() => '?').join(', ')})` : ''
     const rows = await from.all<Record<string, SqlValue>>(
-      `SELECT ${columns.join(', ')} FROM ${name} ORDER BY ${key} LIMIT ${ROWS} OFFSET ?`,
-      copied,
+      `SELECT ${columns.join(', ')} FROM ${name} ${after} ORDER BY ${order} LIMIT ${ROWS}`,
+      ...last,
     )
     if (rows.length === 0) break
+    last = key.map((column) => rows.at(-1)![column]!)
     const values = rows.flatMap((row) => columns.map((column) => row[column]!))
     const places = `(${columns.map(() => '?').join(', ')})`
     const all = rows.map(() => places).join(', ')
-    copied += await t.run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES ${all}`, ...values)
+    await t.run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES ${all}`, ...values)
     if (rows.length < ROWS) break
   }
   const count = `SELECT count(*) AS n FROM ${name}`
@@ -103,10 +107,7 @@ export async function tablesOf(sqlite: Database): Promise<Table[]> {
     const table = {
       name,
       columns: all.filter(({ hidden }) => hidden === 0).map((column) => column.name),
-      key: all
-        .filter(({ pk }) => pk > 0)
-        .map((column) => column.name)
-        .join(', '),
+      key: all.filter(({ pk }) => pk > 0).map((column) => column.name),
       hasIds: sql.includes('AUTOINCREMENT'),
     }
     waiting.set(name, { table, after: refers.map((one) => one.table).filter((other) => other !== name) })

@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import type { Database } from '../../catalog/database.ts'
+import type { Database, Handle } from '../../catalog/database.ts'
 import { KEEP } from '../../catalog/history.ts'
 import { migrate } from '../../catalog/migrate.ts'
 import { NodeTables } from '../../catalog/postgres/nodes.ts'
@@ -13,8 +13,12 @@ import { type Layout, layoutOf } from '../layout.ts'
 import { MOVED, movedNote } from '../lost.ts'
 import { ownStore } from '../objects/claim.ts'
 import type { ObjectStoreOptions } from '../objects/open.ts'
-import { copyCatalog, requireEmpty, tablesOf } from './copy-catalog.ts'
+import { type CopySource, copyCatalog, requireEmpty, tablesOf } from './copy-catalog.ts'
 import { type MoveReport, moveHeldParts, moveParts } from './move.ts'
+
+/** Each statement of the transaction sees the same moment. The SQLite file may be slow, and nobody waits for locks. */
+const SNAPSHOT =
+  'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 60000'
 
 /** A cluster that everything is moved to or from. */
 export interface ClusterPlace {
@@ -92,14 +96,7 @@ export async function moveToDirectory(
       await migrate(shared, 'catalog', CATALOG_STEPS)
       await prepare?.(shared)
       await refuseNodes(shared)
-      const own = new SqliteDatabase(layout.catalog)
-      try {
-        await migrate(own, 'catalog', CATALOG_STEPS)
-        await prepare?.(own)
-        await copyCatalog(shared, own, own)
-      } finally {
-        await own.close()
-      }
+      await copyShared(shared, layout.catalog, prepare)
     } finally {
       await shared.close()
     }
@@ -107,6 +104,34 @@ export async function moveToDirectory(
     lock.release()
   }
   return moveParts(directory, { target: undefined, from: cluster.store }, events, onProgress)
+}
+
+/**
+ * Copies a catalog that nodes share, as it is at one moment, into an SQLite file that has no tables yet.
+ * @throws EngineError `catalog_unavailable`, `storage_full`
+ */
+export async function copyShared(
+  shared: Database,
+  file: string,
+  prepare: MoveAllOptions['prepare'],
+): Promise<void> {
+  const own = new SqliteDatabase(file)
+  try {
+    await migrate(own, 'catalog', CATALOG_STEPS)
+    await prepare?.(own)
+    const copy = async (t: Handle) => {
+      await t.exec(SNAPSHOT)
+      const from = {
+        all: t.all.bind(t),
+        get: t.get.bind(t),
+        newestId: shared.newestId.bind(shared),
+      } as CopySource
+      await copyCatalog(from, own, own)
+    }
+    await shared.transaction(copy, { changes: [] })
+  } finally {
+    await own.close()
+  }
 }
 
 /**
