@@ -13,12 +13,13 @@ import { EngineError } from './errors.ts'
 import type { QueryOptions } from './plan/options.ts'
 import type { Query } from './query.ts'
 import { type Queryable, Snapshot, type SnapshotPlace } from './snapshot.ts'
-import type { SavedOptions } from './sql/saved.ts'
+import { type SavedOptions, statementOf } from './sql/saved.ts'
 import type { Profile } from './store/profiles.ts'
 import type { Store } from './store/store.ts'
 import type { DeclareOptions, EditedRows, Upload, WriteOptions } from './store/upload.ts'
 import type { WrittenRecord } from './store/writer.ts'
 import type { DeclaredColumn } from './types/columns.ts'
+import { quoteIdentifier } from './types/index.ts'
 
 /** How long a record waits for the columns of a saved query. */
 const RECORD_MS = 5_000
@@ -60,6 +61,20 @@ export class Dataset implements Queryable {
     // The query holds the version itself, so the snapshot may be disposed.
     using snapshot = await this.snapshot(pastVersion({ version, asOf }), reading)
     return snapshot.query(options)
+  }
+
+  /**
+   * The same question in SQL, as `engine.sql` takes it. No rows are read.
+   * @throws EngineError what is wrong with the options; `invalid_option` for `last`; `version_gone`
+   */
+  async sql({ version, asOf, ...options }: QueryOptions & VersionOptions = {}): Promise<string> {
+    const past = pastVersion({ version, asOf })
+    using snapshot = await this.snapshot(past)
+    const { datasets, repositories } = this.#place.store
+    const { name, repositoryId } = await datasets.get(this.id)
+    const names = [(await repositories.get(repositoryId)).name, name].map(quoteIdentifier).join('.')
+    const table = past ? `${names} AT (VERSION => ${snapshot.version})` : names
+    return statementOf(options, snapshot.columns, table).sql
   }
 
   /**

@@ -76,7 +76,13 @@ const OURS = /^(o|position|row_number_|[a-z]\d+(_\d+)?)$/i
  * @param table what stands after FROM
  * @throws EngineError as `Query` does
  */
-function statementOf(options: QueryOptions, columns: readonly Column[], table: string): SavedStatement {
+export function statementOf(
+  options: QueryOptions,
+  columns: readonly Column[],
+  table: string,
+): SavedStatement {
+  if (options.last !== undefined)
+    throw invalidOption('last can not be said in SQL: order the rows the other way round.')
   const named = columns.map(({ name }, index) => (OURS.test(name) ? `c${index}` : quoteIdentifier(name)))
   const renamed = columns.map(({ name }, index) => `${quoteIdentifier(name)} AS ${named[index]}`)
   const isRenamed = columns.some(({ name }) => OURS.test(name))

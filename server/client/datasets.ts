@@ -1,4 +1,5 @@
 import { ADDING, CHANGE, pick, toHttp, VERSION } from '../../engine/options.ts'
+import type { Explanation } from '../../engine/plan/explanation.ts'
 import type { Format } from '../../engine/types/index.ts'
 import type {
   Column,
@@ -276,6 +277,16 @@ export class Datasets {
     return new Download(response, signal)
   }
 
+  /** Runs a query without sending its rows, and tells what was read and what each step took. */
+  explain(id: number, query: RowsQuery = {}): Promise<Explanation> {
+    return this.#transport.json(explainRequest(id, 'true', query))
+  }
+
+  /** The same question in SQL, for `client.sql`. */
+  async asSql(id: number, query: RowsQuery = {}): Promise<string> {
+    return (await this.#transport.json<{ sql: string }>(explainRequest(id, 'sql', query))).sql
+  }
+
   /** The URL that `download` requests, without the API key. */
   address(id: number, format: Format, query: RowsQuery = {}): URL {
     return this.#transport.address(dataRequest(id, format, query))
@@ -341,4 +352,9 @@ function dataRequest(id: number, format: Format, query: RowsQuery) {
   const which = toHttp(pick(query, VERSION), VERSION)
   const path = ['datasets', id, 'data']
   return { path, query: { $format: format, ...which, ...parameters(query, VERSION) } }
+}
+
+function explainRequest(id: number, $explain: 'true' | 'sql', { signal, ...given }: RowsQuery) {
+  const { path, query } = dataRequest(id, 'csv', given)
+  return { path, query: { ...query, $explain }, ...(signal && { signal }) }
 }

@@ -7,7 +7,7 @@ import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { FORMAT_FACTS } from '../transfers/formats.ts'
 import { startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
-import { findDataset } from './tables/find-by-name.ts'
+import { findDataset, findRepository } from './tables/find-by-name.ts'
 import type { Tables } from './tables/tables.ts'
 import { addOptions, oneOf, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
@@ -16,6 +16,12 @@ import { writeWhole } from './write-whole.ts'
 interface Given {
   readonly format?: Format
   readonly output?: string
+}
+
+interface StatementGiven extends Given {
+  readonly file?: string
+  readonly save?: string
+  readonly repository?: string
 }
 
 function isText(format: Format): boolean {
@@ -38,18 +44,28 @@ export function addSqlCommand(program: Command, on: On<Tables>): void {
     .command('sql [statement]')
     .description('write the rows of one SELECT over datasets, named as "repository"."dataset"')
     .option('-f, --file <file>', 'a file with the statement')
-    .action((statement: string | undefined, options: Given & { readonly file?: string }) =>
+    .option('--save <name>', 'save the statement as a dataset, in place of writing its rows')
+    .option('--repository <id or name>', 'the repository to save it in')
+    .action((statement: string | undefined, options: StatementGiven) =>
       on(async (tables) => {
         if ((statement === undefined) === (options.file === undefined)) {
           throw new UsageError('Give a statement, or a file with it (-f).')
         }
         const text = statement ?? (await readFile(options.file!, 'utf8'))
+        if (options.save !== undefined) return saveQuery(tables, text, options)
         const given = fromPlain(options, { ...WINDOW, ...WRITING })
         await writeRows(options, (format, signal) => tables.sql(text, format, given, signal))
       }),
     )
   addOutput(command)
   addOptions(command, { ...WINDOW, ...WRITING })
+}
+
+async function saveQuery(tables: Tables, sql: string, { save, repository }: StatementGiven): Promise<void> {
+  if (repository === undefined) throw new UsageError('Say with --repository where to save it.')
+  const { id: repositoryId, name: home } = await findRepository(tables, repository)
+  const { id } = await tables.saveQuery({ name: save!, repositoryId, query: { sql } })
+  console.log(`Saved as ${home}/${save} (dataset ${id}).`)
 }
 
 const WINDOW = { top: QUERY.top, skip: QUERY.skip }

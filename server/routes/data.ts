@@ -14,7 +14,7 @@ import type { Download } from '../transfers/download.ts'
 import { chooseFormat, mediaType, wantsIeee754 } from '../transfers/formats.ts'
 import { datasetFor } from './dataset-for.ts'
 import { linkMetadata } from './metadata.ts'
-import { checkedEncoding, EXPLAIN, queryOptions, rowParameters } from './query-options.ts'
+import { checkedEncoding, EXPLAIN_DATA, queryOptions, rowParameters } from './query-options.ts'
 import type { Routes } from './routes.ts'
 import { askedVersion } from './versions/past-version.ts'
 
@@ -61,10 +61,10 @@ export const NOT_MODIFIED = empty('The copy that you have is current.', { ETag: 
 interface DataQuery {
   readonly $format?: string | undefined
   readonly $count?: boolean | undefined
-  readonly $explain?: boolean | undefined
+  readonly $explain?: 'true' | 'false' | 'sql' | undefined
 }
 
-const ROW_PARAMETERS = parameters({ ...rowParameters('csv'), ...parametersOf(VERSION), ...EXPLAIN })
+const ROW_PARAMETERS = parameters({ ...rowParameters('csv'), ...parametersOf(VERSION), ...EXPLAIN_DATA })
 
 /** In a body, aliases are properties of their own. */
 const { aliases: _, ...BODY_OPTIONS } = ROW_PARAMETERS.properties
@@ -226,7 +226,11 @@ export function dataRoutes(app: Routes, services: Services): void {
       name: record.name,
       counted,
     }
-    if (given.$explain) {
+    if (given.$explain === 'sql') {
+      const sql = await dataset.sql({ ...options, ...(past && { version }) })
+      return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send({ sql })
+    }
+    if (given.$explain === 'true') {
       const query = await exports.prepare(request, reply, (signal) =>
         dataset.query({ ...options, ...(past && { version }) }, { signal }),
       )

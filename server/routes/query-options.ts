@@ -23,11 +23,22 @@ export function rowParameters<const Default extends Format>(defaultFormat: Defau
   } as const satisfies Readonly<Record<string, ParameterSchema>>
 }
 
-/** Asks what a query does, in place of its rows. */
+/** Asks what a statement does, in place of its rows. */
 export const EXPLAIN = {
   $explain: {
     type: 'boolean',
     description: 'With true, the answer is no rows but JSON: what was read, and what each step took.',
+  },
+} as const satisfies Readonly<Record<string, ParameterSchema>>
+
+/** Asks what a query does, or what it is called in SQL, in place of its rows. */
+export const EXPLAIN_DATA = {
+  $explain: {
+    type: 'string',
+    enum: ['true', 'false', 'sql'],
+    description:
+      'With `true`, the answer is no rows but JSON: what was read, and what each step took. With `sql`, it is the same ' +
+      'question as a statement for `/sql`, and no rows are read.',
   },
 } as const satisfies Readonly<Record<string, ParameterSchema>>
 

@@ -85,6 +85,25 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await run('sql')).code).toBe(2)
   })
 
+  test('SQL is saved as a dataset', async () => {
+    const statement = 'SELECT n FROM home.numbers WHERE n > 1 ORDER BY n'
+    const saved = await run('sql', statement, '--save', 'some', '--repository', 'home')
+    expect(saved).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Saved as home\/some \(dataset \d+\)\.\n$/),
+    })
+    const rows = (await run('sql', statement)).stdout
+    expect((await run('export', 'home/some')).stdout).toBe(rows)
+    expect(await run('sql', 'SELECT 1', '--save', 'one')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--repository'),
+    })
+    expect(await run('sql', 'SELECT a FROM nowhere', '--save', 'a', '--repository', 'home')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nowhere'),
+    })
+  })
+
   test('versions are listed, exported and restored', async () => {
     const put = (text: string) =>
       parquetry(

@@ -75,4 +75,21 @@ describe.skipIf(withoutBrowser())('SQL by hand', () => {
     await page.getByRole('gridcell', { name: 'Bergen' }).waitFor()
     expect(page.url()).toContain('q=SELECT')
   })
+
+  it('shows a view of a dataset as SQL, and what its query does', async () => {
+    const { page } = walked.visitor
+    await walked.go("datasets/1?filter=station eq 'Oslo'&panel=filter")
+    await page.getByRole('complementary').getByRole('button', { name: 'Show as SQL' }).click()
+    await page.getByText(/^\d+ rows, \d+ columns$/).waitFor()
+    expect(await statement().inputValue()).toContain('FROM "Weather"."stations" WHERE "station" =')
+    await walked.go("datasets/1?filter=station eq 'Oslo'")
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Why is this slow?' }).click()
+    await page.getByRole('dialog').getByText('read of 1 of 1 part.').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByRole('cell', { name: /read parquet/ })
+      .waitFor()
+    await walked.expectClean('sql-explained')
+  })
 })

@@ -32,6 +32,10 @@ export function localTables(place: Workplace): Tables {
       throw new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(account)}.`)
     },
     createDataset: async (fields) => engine.createDataset(fields),
+    async saveQuery({ query, ...fields }) {
+      const { saved, columns } = await engine.defineQuery(query)
+      return engine.createDataset({ ...fields, columns, query: saved })
+    },
     deleteDataset: async (id) => engine.deleteDataset(id),
     dataset: async (id) => (await engine.dataset(id)).record(),
     async describe(id, { columns, ...fields }) {

@@ -27,6 +27,7 @@ export function remoteTables(url: string, key: string): Tables {
     setMember: (id, account, permission) => client.repositories.setMember(id, account, permission),
     removeMember: (id, account) => client.repositories.removeMember(id, account),
     createDataset: (fields) => client.datasets.create(fields),
+    saveQuery: (fields) => client.datasets.create(fields),
     deleteDataset: (id) => client.datasets.delete(id),
     dataset: (id) => client.datasets.get(id),
     async describe(id, fields) {

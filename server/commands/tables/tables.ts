@@ -58,6 +58,12 @@ export interface Written extends DatasetLine {
   readonly options?: WrittenDataset['options']
 }
 
+export interface NewQuery {
+  readonly name: string
+  readonly repositoryId: number
+  readonly query: { readonly sql: string }
+}
+
 /** The tables that commands work on: in a data directory, or on a server. */
 export interface Tables {
   repositories(): Promise<readonly RepositoryLine[]>
@@ -80,6 +86,8 @@ export interface Tables {
   source(id: number): Promise<Source | undefined>
   follow(id: number, fields: Pick<NewSource, 'series' | 'start' | 'every'>): Promise<Source>
   unfollow(id: number): Promise<void>
+  /** Creates a dataset whose rows are those of a SELECT. */
+  saveQuery(fields: NewQuery): Promise<{ readonly id: number }>
   /** The rows of a SELECT over datasets. */
   sql(
     text: string,

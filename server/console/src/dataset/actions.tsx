@@ -10,6 +10,7 @@ import { announce } from '../ui/toast.tsx'
 import { type View, viewQuery } from '../view/view.ts'
 import { describeDataset } from './describe.ts'
 import { DownloadDialog } from './download-dialog.tsx'
+import { explainView, showAsSql } from './explain-dialog.tsx'
 import type { SourceState } from './use-source.ts'
 
 interface ActionsProps {
@@ -46,12 +47,12 @@ export function DatasetActions(props: ActionsProps) {
       <Button icon="download" look="primary" disabled={dataset.rowCount === 0 || !view} onClick={download}>
         Download
       </Button>
-      {props.canWrite && <Menu label="More" items={itemsOf(props)} />}
+      <Menu label="More" items={itemsOf(props)} />
     </>
   )
 }
 
-function itemsOf({ dataset, source }: ActionsProps): readonly MenuItem[] {
+function itemsOf({ dataset, source, view, canWrite }: ActionsProps): readonly MenuItem[] {
   const { id, name } = dataset
   const unfollow = () =>
     ask({
@@ -74,7 +75,13 @@ function itemsOf({ dataset, source }: ActionsProps): readonly MenuItem[] {
       },
     })
   const follows = source.source !== undefined
-  const items: readonly (MenuItem | false)[] = [
+  const reading: readonly MenuItem[] = view
+    ? [
+        { icon: 'search', label: 'Why is this slow?', to: () => explainView(id, viewQuery(view)) },
+        { icon: 'code', label: 'Show as SQL', to: () => showAsSql(id, viewQuery(view)) },
+      ]
+    : []
+  const writing: readonly (MenuItem | false)[] = [
     { icon: 'edit', label: 'Name and description', to: () => describeDataset(dataset) },
     source.mayFollow && {
       icon: 'globe',
@@ -84,7 +91,7 @@ function itemsOf({ dataset, source }: ActionsProps): readonly MenuItem[] {
     follows && { icon: 'close', label: 'Stop following', to: unfollow },
     { icon: 'trash', label: 'Delete the dataset', danger: true, to: remove },
   ]
-  return items.filter((item) => item !== false)
+  return [...reading, ...(canWrite ? writing.filter((item) => item !== false) : [])]
 }
 
 const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly Interval[]).map((value) => ({

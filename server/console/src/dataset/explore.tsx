@@ -15,6 +15,8 @@ import { Icon, type IconName } from '../ui/icons.tsx'
 import { lazy } from '../ui/loaded.tsx'
 import { ColumnChooser } from '../view/column-chooser.tsx'
 import { writeShown } from '../view/shown-columns.ts'
+import { viewQuery } from '../view/view.ts'
+import { showAsSql } from './explain-dialog.tsx'
 import { TableView } from './table-view.tsx'
 import type { Exploration } from './use-exploration.ts'
 
@@ -139,6 +141,11 @@ function Panel({ dataset, query, tab, exploration }: ExploreProps) {
       )}
       {name === 'group' && (
         <GroupBuilder columns={dataset.columns} apply={apply} error={applyError} onApply={setApply} />
+      )}
+      {name !== 'columns' && view && (
+        <Button look="small" icon="code" onClick={() => showAsSql(dataset.id, viewQuery(view))}>
+          Show as SQL
+        </Button>
       )}
       {name === 'columns' && view && (
         <ColumnChooser

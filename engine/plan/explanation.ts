@@ -1,0 +1,22 @@
+/** What a query did. Times are in milliseconds; those of steps are of all threads together. */
+export interface Explanation {
+  /** Who reads the rows, and why. */
+  readonly where: string
+  /** How the rows are read and written. */
+  readonly way: string
+  /** The parts that may have wanted rows by their statistics, of all; null where a statement reads several tables. */
+  readonly parts: { readonly read: number; readonly of: number; readonly byRanges: number } | null
+  readonly ms: number
+  readonly bytesRead: number
+  /** From the result down to the scans, which say which conditions are compared with the statistics of row groups. */
+  readonly steps: readonly ExplainedStep[]
+}
+
+export interface ExplainedStep {
+  readonly name: string
+  /** How many steps are above it. */
+  readonly depth: number
+  readonly rows: number
+  readonly ms: number
+  readonly details: Readonly<Record<string, unknown>>
+}
