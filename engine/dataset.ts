@@ -90,13 +90,14 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found`; `version_gone` for a version that is no longer kept; `saved_query`
    */
   async snapshot(past?: PastVersion, reading: SavedOptions = {}): Promise<Snapshot> {
-    if (past) return new Snapshot(this.id, await (await this.#stored()).readPast(this.id, past), this.#place)
+    const { store } = this.#place
+    const record = await store.datasets.get(this.id)
+    if (past) return new Snapshot(record, await (await this.#stored()).readPast(this.id, past), this.#place)
     const derived = await this.#place.saved(this.id, reading)
     try {
-      const { store } = this.#place
       const lease = await store.read(this.id)
       if (derived) store.noteColumns(this.id, lease.version, derived.columns)
-      return new Snapshot(this.id, lease, this.#place, derived)
+      return new Snapshot(record, lease, this.#place, derived)
     } catch (error) {
       derived?.[Symbol.dispose]()
       throw error
@@ -144,14 +145,15 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found`
    */
   async snapshotOf(version: number, file?: number): Promise<Snapshot | undefined> {
-    if ((await this.#place.store.datasets.get(this.id)).query) {
+    const record = await this.#place.store.datasets.get(this.id)
+    if (record.query) {
       const snapshot = await this.snapshot()
       if (snapshot.version === version) return snapshot
       snapshot[Symbol.dispose]()
       return undefined
     }
     const lease = await this.#place.store.readNumbered(this.id, { number: version, part: file })
-    return lease && new Snapshot(this.id, lease, this.#place)
+    return lease && new Snapshot(record, lease, this.#place)
   }
 
   /** Replaces all rows by those of an upload, entirely or not at all; running queries keep the old rows. */

@@ -3,12 +3,16 @@ import type { Counts } from './plan/counts.ts'
 import type { Plan, PlanSource } from './plan/plan.ts'
 import type { Reading } from './reading/reading.ts'
 import type { RemoteTable } from './reading/remote.ts'
+import type { DatasetWords } from './types/file-metadata.ts'
+import type { Column } from './types/index.ts'
 
 /** What a query needs. */
 export interface QueryContext {
   readonly source: PlanSource
   /** Identifies the rows: two contexts with the same text have the same rows. */
   readonly identity: string
+  /** What is written down about the dataset, and about the columns of the source. */
+  readonly words?: { readonly dataset: DatasetWords; readonly columns: readonly Column[] } | undefined
   /** Whether the same query can give other rows the next time. */
   readonly volatile?: boolean
   readonly executor: () => Promise<QueryExecutor>

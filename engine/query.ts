@@ -14,6 +14,7 @@ import type { QueryContext } from './query-context.ts'
 import { prepare, type Run } from './reading/prepare.ts'
 import type { RemoteQuery } from './reading/remote.ts'
 import { type BytesOptions, checkBytes, type RunOptions } from './run-options.ts'
+import { holdsMetadata, METADATA_KEY, metadataText } from './types/file-metadata.ts'
 import { type Format, quoteIdentifier } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
 import { writeWhole } from './util/whole-file.ts'
@@ -83,6 +84,17 @@ export class Query implements Disposable {
     return this.#count
   }
 
+  /** What a file in this format says about the dataset and its columns, as JSON; undefined if it says nothing. */
+  metadataIn(format: Format): string | undefined {
+    const { words } = this.#context
+    if (!words || !holdsMetadata(format)) return undefined
+    const columns = this.plan.columns.map(({ name, stored }) => ({
+      ...(stored !== undefined && words.columns[stored]),
+      name,
+    }))
+    return metadataText(words.dataset, columns)
+  }
+
   #read(signal: AbortSignal): Promise<number> {
     const way = chooseCount(this.plan, this.#remote !== undefined)
     return this.#run(way, { signal }, async ({ executor, statement, start, reading }) => {
@@ -132,7 +144,9 @@ export class Query implements Disposable {
     return this.#run(way, options, async (run) => {
       const isPage = way.kind === 'stream' && way.paged
       const page = isPage ? pageOf(this.plan, this.#context, this.#options, format, this.#now) : undefined
-      const produced = await produce(run, format, { ...options, page })
+      const text = this.metadataIn(format)
+      const metadata = text === undefined ? undefined : { metadata: new Map([[METADATA_KEY, text]]) }
+      const produced = await produce(run, format, { ...options, ...metadata, page })
       const found = counting ? matchesIn(way.plan.window, produced.found) : undefined
       this.#count ??= this.#context.counts.set(this.#context.identity, this.plan, found)
       return produced.stream.guarded(run.reading, { matches: beside ?? this.#matches(options) })

@@ -35,6 +35,7 @@ const KNOWN = {
   odata: true,
   ieee754: true,
   numbers: true,
+  metadata: true,
   envelope: true,
   ...OTHER_FORMATS,
 } satisfies Record<keyof BytesOptions, unknown>

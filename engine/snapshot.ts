@@ -17,6 +17,7 @@ import { VersionReading } from './reading/version-reading.ts'
 import type { SavedOptions, StatementRows } from './sql/saved.ts'
 import type { Lease } from './store/membership/leases.ts'
 import type { Store } from './store/store.ts'
+import type { DatasetWords } from './types/file-metadata.ts'
 import type { Column } from './types/index.ts'
 
 /** Releases the leases of queries that were garbage-collected without having been disposed. */
@@ -50,6 +51,7 @@ export class Snapshot implements Disposable {
   readonly #datasetId: number
   readonly #lease: Lease
   readonly #source: PlanSource
+  readonly #words: DatasetWords
   /** The rows that a saved query gives; undefined where the version has rows. */
   readonly derived: StatementRows | undefined
   /** How many users the lease has: the snapshot itself, its queries, and calls of `hold`. */
@@ -59,8 +61,14 @@ export class Snapshot implements Disposable {
   #disposed = false
 
   /** Use `dataset.snapshot()`. The snapshot takes over the lease and releases it. */
-  constructor(datasetId: number, lease: Lease, place: SnapshotPlace, derived?: StatementRows) {
-    this.#datasetId = datasetId
+  constructor(
+    dataset: DatasetWords & { readonly id: number },
+    lease: Lease,
+    place: SnapshotPlace,
+    derived?: StatementRows,
+  ) {
+    this.#datasetId = dataset.id
+    this.#words = dataset
     this.#lease = lease
     this.#place = place
     this.derived = derived
@@ -94,6 +102,7 @@ export class Snapshot implements Disposable {
     const context = {
       source,
       identity: this.identity,
+      words: { dataset: this.#words, columns: this.columns },
       executor,
       volatile,
       counts,

@@ -15,6 +15,7 @@ const TASKS = [
   'r',
   'undo',
   'change',
+  'describe',
   'share',
   'keys',
   'series',

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import { keyPositions } from '../types/columns.ts'
+import type { DatasetWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
 import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
@@ -225,6 +226,17 @@ export class Datasets {
       )
       return this.in(t).get(id)
     })
+  }
+
+  /** Sets the fields that are empty, in the transaction of an upload that has them. */
+  async fill(id: number, found: DatasetWords): Promise<void> {
+    const old = await this.get(id)
+    await this.#handle.run(
+      'UPDATE datasets SET description = ?, metadata = ? WHERE id = ?',
+      old.description || (found.description ?? ''),
+      JSON.stringify(changedMetadata({ ...found, ...old }, {})),
+      id,
+    )
   }
 
   async delete(id: number): Promise<void> {

@@ -39,23 +39,36 @@ export function changedMetadata(old: Metadata, changes: MetadataChanges): Metada
   return Object.fromEntries(all.filter(([, value]) => value !== undefined))
 }
 
+/** Whether this is a value of the field, with one keyword or more. */
+export function isMetadata(name: keyof Metadata, value: unknown): boolean {
+  return isOfKind(name, value) && isLicense(name, value) && !(Array.isArray(value) && value.length === 0)
+}
+
+function isOfKind(name: keyof Metadata, value: unknown): boolean {
+  const texts: unknown[] = name === 'keywords' && Array.isArray(value) ? value : [value]
+  const isText = (one: unknown) =>
+    typeof one === 'string' &&
+    one.trim() !== '' &&
+    one.length <= LONGEST_METADATA[name] &&
+    !/\p{Surrogate}/u.test(one)
+  return (
+    (name === 'keywords') === Array.isArray(value) && texts.length <= MOST_KEYWORDS && texts.every(isText)
+  )
+}
+
+function isLicense(name: keyof Metadata, value: unknown): boolean {
+  return name !== 'license' || LICENSE.test(value as string)
+}
+
 function checked(name: keyof Metadata, value: unknown): unknown {
   if (value === null) return undefined
-  const texts: unknown[] = name === 'keywords' && Array.isArray(value) ? value : [value]
-  const longest = LONGEST_METADATA[name]
-  const isText = (one: unknown) =>
-    typeof one === 'string' && one.trim() !== '' && one.length <= longest && !/\p{Surrogate}/u.test(one)
-  if (
-    (name === 'keywords') !== Array.isArray(value) ||
-    texts.length > MOST_KEYWORDS ||
-    !texts.every(isText)
-  ) {
-    const wanted = `text of 1 to ${longest} characters that is not blank`
+  if (!isOfKind(name, value)) {
+    const wanted = `text of 1 to ${LONGEST_METADATA[name]} characters that is not blank`
     const what = name === 'keywords' ? `a list of at most ${MOST_KEYWORDS} keywords, each ${wanted}` : wanted
     throw invalidOption(`${name} must be ${what}.`)
   }
-  if (name === 'license' && !LICENSE.test(value as string)) {
+  if (!isLicense(name, value)) {
     throw invalidOption('license must be an SPDX id such as CC-BY-4.0, or a URL.')
   }
-  return texts.length === 0 ? undefined : value
+  return Array.isArray(value) && value.length === 0 ? undefined : value
 }

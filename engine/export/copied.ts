@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cancelled } from '../duckdb/errors.ts'
-import type { StartOptions } from '../duckdb/runner.ts'
 import { fileEnd, MAGIC, readFooter } from '../parquet/file-footer.ts'
 import { rowGroups } from '../parquet/footer.ts'
 import { type Joined, type JoinedFile, joinFiles } from '../parquet/joined.ts'
@@ -10,7 +9,7 @@ import type { Copies } from '../plan/copies.ts'
 import type { Slice } from '../plan/plan.ts'
 import { ByteStream } from './byte-stream.ts'
 import type { ExecutorParts } from './executor-parts.ts'
-import { writeParquet } from './parquet.ts'
+import { type ParquetOptions, writeParquet } from './parquet.ts'
 
 const READ_BYTES = 256 << 10
 /** How many buffers are kept to be read into again. */
@@ -34,7 +33,7 @@ interface CopiedFile extends JoinedFile {
 export async function exportCopied(
   parts: ExecutorParts,
   copies: Copies,
-  options: StartOptions,
+  options: ParquetOptions,
 ): Promise<ByteStream | undefined> {
   const { signal } = options
   if (signal?.aborted) throw cancelled(signal)
@@ -50,7 +49,7 @@ export async function exportCopied(
   }
   try {
     const found = await filesOf(copies, write)
-    const joined = found && joinFiles(found, copies.columns)
+    const joined = found && joinFiles(found, copies.columns, options.metadata)
     if (joined) return joinedBytes(parts, found, joined, signal, clean)
   } catch (error) {
     await clean()

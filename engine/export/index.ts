@@ -134,7 +134,7 @@ export class Executor {
    * Rows of several Parquet files as one file, into which their compressed pages are copied; undefined where that is
    * not possible and all rows have to be written anew.
    */
-  copied(copies: Copies, options: StartOptions = {}): Promise<ByteStream | undefined> {
+  copied(copies: Copies, options: ParquetOptions = {}): Promise<ByteStream | undefined> {
     return this.#opened(exportCopied(this.#parts, copies, options))
   }
 

@@ -19,9 +19,7 @@ const GROUP_ROWS = 122_880
 /** How long to wait before looking whether the file has grown. */
 const GROWS_MS = 20
 
-export interface ParquetOptions extends StartOptions {
-  readonly encoding?: EncodeOptions['encoding']
-}
+export interface ParquetOptions extends StartOptions, Pick<EncodeOptions, 'encoding' | 'metadata'> {}
 
 /**
  * Has DuckDB write a Parquet file, hands its bytes out while the file grows, and removes the file at the end. Resolves
@@ -38,7 +36,8 @@ export async function exportParquet(
   const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
   const writing = new Writing(writeParquet(parts, statement, file, { ...options, signal }))
   let rows = 0
-  const growing = growingFile(file, writing, statement, signal, (all) => (rows = all))
+  const shown = (footer: Uint8Array) => shownFooter(footer, statement.columns, options.metadata)
+  const growing = growingFile(file, writing, shown, signal, (all) => (rows = all))
   let first: IteratorResult<Uint8Array, void> | undefined
   async function* bytes() {
     if (first && !first.done) yield first.value
@@ -133,7 +132,7 @@ export async function writeParquet(
 async function* growingFile(
   file: string,
   writing: Writing,
-  statement: Statement,
+  shown: (footer: Uint8Array) => Uint8Array,
   signal: AbortSignal,
   atEnd: (rows: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -156,7 +155,8 @@ async function* growingFile(
     else await writing.grow()
   }
   atEnd(writing.rows!)
-  yield await lastFooter(handle, statement)
+  // The footer with the columns as users see them.
+  yield fileEnd(shown((await readFooter(handle)).footer))
 }
 
 /** Opens the file as soon as DuckDB has made it. */
@@ -175,10 +175,4 @@ async function opened(file: string, writing: Writing): Promise<FileHandle> {
 
 async function footerStart(handle: FileHandle): Promise<number> {
   return (await readFooter(handle)).start
-}
-
-/** The footer with the columns as users see them, and the bytes after it: its length and the magic number. */
-async function lastFooter(handle: FileHandle, { columns }: Statement): Promise<Buffer> {
-  const { footer } = await readFooter(handle)
-  return fileEnd(shownFooter(footer, columns))
 }

@@ -22,8 +22,10 @@ interface Produced {
 export async function produce(run: Run, format: Format, options: ProduceOptions): Promise<Produced> {
   const { way, executor, statement, start, reading } = run
   if (format === 'parquet') {
-    const copied = way.kind === 'copied' && (await executor.copied(way.copies, start))
-    return { stream: copied || (await executor.parquet(statement, { ...start, encoding: options.encoding })) }
+    const { encoding, metadata } = options
+    const writing = { ...start, encoding, ...(metadata && { metadata }) }
+    const copied = way.kind === 'copied' && (await executor.copied(way.copies, writing))
+    return { stream: copied || (await executor.parquet(statement, writing)) }
   }
   if (format === 'xlsx') await checkSheet(run, options)
   if (way.kind === 'few') return few(run, way, format, options)

@@ -1,5 +1,6 @@
 import type { OptionsOf, READING } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
+import type { DatasetWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
 import type { Hooks } from './hooks.ts'
 import type { WrittenPart } from './parts/part.ts'
@@ -50,6 +51,8 @@ export interface IngestResult extends SizedPart {
   readonly reasons?: readonly (TextReason | undefined)[]
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options?: UploadOptions
+  /** What the file says about the dataset. */
+  readonly metadata?: DatasetWords | undefined
   /** The names of a workbook's sheets. */
   readonly sheets?: readonly string[] | undefined
 }

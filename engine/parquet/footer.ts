@@ -17,7 +17,8 @@ export interface RowGroup {
 
 // Field ids of parquet.thrift (https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift).
 export const FIELD = {
-  file: { schema: 2, rows: 3, rowGroups: 4, columnOrders: 7 },
+  file: { schema: 2, rows: 3, rowGroups: 4, pairs: 5, columnOrders: 7 },
+  pair: { key: 1, value: 2 },
   element: { type: 1, typeLength: 2, name: 4, children: 5, convertedType: 6, fieldId: 9, logicalType: 10 },
   group: { columns: 1, bytes: 2, rows: 3, sortingColumns: 4, offset: 5, compressedBytes: 6, ordinal: 7 },
   chunk: {
@@ -42,7 +43,7 @@ export const FIELD = {
   },
   statistics: { nulls: 3, max: 5, min: 6 },
 } as const
-const { file: FILE, element: ELEMENT, group: GROUP, chunk: CHUNK, meta: META } = FIELD
+const { file: FILE, element: ELEMENT, group: GROUP, chunk: CHUNK, meta: META, pair: PAIR } = FIELD
 
 const CONVERTED_JSON = 19
 /** The member of the union LogicalType that stands for JSON. */
@@ -55,12 +56,17 @@ const LOGICAL_JSON = 12
  * @param footer `FileMetaData`, without the length and the magic number after it
  * @throws RangeError if it is not the footer of a flat table with at least these columns
  */
-export function shownFooter(footer: Uint8Array, columns: readonly ShownColumn[]): Uint8Array {
-  return writeStruct(shown(readStruct(footer), columns))
+export function shownFooter(
+  footer: Uint8Array,
+  columns: readonly ShownColumn[],
+  metadata?: Pairs,
+): Uint8Array {
+  return writeStruct(shown(readStruct(footer), columns, metadata))
 }
 
 /** Like `shownFooter`, for a footer that has already been parsed. It changes and returns `file`. */
-export function shown(file: Struct, columns: readonly ShownColumn[]): Struct {
+export function shown(file: Struct, columns: readonly ShownColumn[], metadata?: Pairs): Struct {
+  if (metadata) setPairs(file, metadata)
   const schema = listOf(file, FILE.schema)
   if (schema.values.length <= columns.length) throw new RangeError('Parquet footer: it has fewer columns')
   const [root, ...elements] = schema.values as Struct[]
@@ -93,6 +99,28 @@ export function shown(file: Struct, columns: readonly ShownColumn[]): Struct {
   return file
 }
 
+/** A file's metadata: texts by their keys. */
+export type Pairs = ReadonlyMap<string, string>
+
+function setPairs(file: Struct, pairs: Pairs): void {
+  const values = [...pairs].map(([key, value]): Struct => {
+    const text = (one: string) => ({ type: TYPE.binary, value: Buffer.from(one) })
+    return new Map([
+      [PAIR.key, text(key)],
+      [PAIR.value, text(value)],
+    ])
+  })
+  set(file, FILE.pairs, TYPE.list, { element: TYPE.struct, values })
+}
+
+export function pairsOf(file: Struct): Pairs {
+  if (!file.has(FILE.pairs)) return new Map()
+  const pairs = listOf(file, FILE.pairs).values as Struct[]
+  const textOf = (pair: Struct, id: number) =>
+    Buffer.from((pair.get(id)?.value as Uint8Array) ?? []).toString()
+  return new Map(pairs.map((pair) => [textOf(pair, PAIR.key), textOf(pair, PAIR.value)]))
+}
+
 /**
  * The version of Parquet, as DuckDB's COPY names it. The second has encodings, such as BYTE_STREAM_SPLIT, that older
  * readers don't know.
@@ -114,8 +142,8 @@ export function rowGroups(footer: Uint8Array): RowGroup[] {
 }
 
 /** For each row group: its rows, and the bytes of its pages, unpacked and packed. */
-export function rowGroupSizes(footer: Uint8Array): { rows: number; rawBytes: number; bytes: number }[] {
-  return groupsOf(readStruct(footer)).map((group) => {
+export function rowGroupSizes(file: Struct): { rows: number; rawBytes: number; bytes: number }[] {
+  return groupsOf(file).map((group) => {
     const sum = (id: number) => metasOf(group).reduce((total, meta) => total + numberOf(meta, id), 0)
     return {
       rows: numberOf(group, GROUP.rows),

@@ -1,5 +1,15 @@
 import { MAGIC } from './file-footer.ts'
-import { chunkRange, FIELD, listOf, numberOf, type ShownColumn, set, shown, structOf } from './footer.ts'
+import {
+  chunkRange,
+  FIELD,
+  listOf,
+  numberOf,
+  type Pairs,
+  type ShownColumn,
+  set,
+  shown,
+  structOf,
+} from './footer.ts'
 import { readStruct, type Struct, TYPE, writeStruct } from './thrift.ts'
 
 /** A column of the joined file: its name and type for readers, and its position among the columns of the files. */
@@ -42,6 +52,7 @@ const COMMON_CODECS: ReadonlySet<number> = new Set([0, 1, 2, 6])
 export function joinFiles(
   files: readonly JoinedFile[],
   columns: readonly JoinedColumn[],
+  metadata?: Pairs,
 ): Joined | undefined {
   const copying = new Copying()
   const groups: Struct[] = []
@@ -82,7 +93,7 @@ export function joinFiles(
   for (const { number, meta } of filtered) moveFilter(number, meta, copying)
   set(first, FIELD.file.rows, TYPE.i64, rows)
   listOf(first, FIELD.file.rowGroups).values = groups
-  return { copied: copying.ranges, footer: writeStruct(shown(first, columns)), rows }
+  return { copied: copying.ranges, footer: writeStruct(shown(first, columns, metadata)), rows }
 }
 
 /** The bytes that are copied, in the order of the new file. */

@@ -28,6 +28,7 @@ export interface MadeParts {
   readonly columns: readonly Column[]
   readonly reasons?: IngestResult['reasons']
   readonly options?: IngestResult['options']
+  readonly metadata?: IngestResult['metadata']
 }
 
 /** A part that is being written. Its hash is null until all of it has been written. */
@@ -37,7 +38,7 @@ interface Begun {
   hash: string | null
 }
 
-interface Written extends Pick<IngestResult, 'columns' | 'reasons' | 'options'> {
+interface Written extends Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'metadata'> {
   /** In the order of the rows. */
   readonly written: readonly (readonly [Begun, SizedPart])[]
 }
@@ -150,8 +151,13 @@ export class Commits {
     const { jobs } = await this.#context.ingestor()
     using _ = await this.#ingests.enter()
     const whole = await begin()
-    const { columns, reasons, options: chosen, ...size } = await write(jobs, whole.target)
-    const found = { columns, ...(reasons && { reasons }), ...(chosen && { options: chosen }) }
+    const { columns, reasons, options: chosen, metadata, ...size } = await write(jobs, whole.target)
+    const found = {
+      columns,
+      ...(reasons && { reasons }),
+      ...(chosen && { options: chosen }),
+      ...(metadata && { metadata }),
+    }
     const pieces = piecesOf(size, columns.length, this.#context.sizes)
     if (pieces.length <= 1) return { ...found, written: [[whole, size]] }
     const targets: (Piece & Begun)[] = []

@@ -168,6 +168,7 @@ export class Writer {
         if (!kept) return 'again'
         const parts = [...kept.parts, ...made.parts.filter(({ rows }) => rows > 0)]
         await this.#accept(datasetId, { columns: made.columns, parts }, upload, t)
+        if (made.metadata) await this.#context.datasets.in(t).fill(datasetId, made.metadata)
         const operation = upload.isRefresh ? 'refresh' : mode
         const changed = { addedRows: rowsOf(made.parts), removedRows: kept.count }
         const change = { ...authorship(upload), operation, ...changed } as const

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FORMATS, type Format, type Query } from '../../engine/index.ts'
 import { VERSION } from '../../engine/options.ts'
+import { holdsMetadata, metadataText } from '../../engine/types/file-metadata.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { parametersOf } from '../http/option-parameters.ts'
@@ -163,7 +164,9 @@ export async function sendStatement(
     ...download,
     // With a limited plan, rows are counted first.
     meteredRows: query.mostRows ?? 0,
-    cacheKey: query.volatile ? undefined : `sql ${query.etag} ${counted}`,
+    cacheKey: query.volatile
+      ? undefined
+      : `sql ${query.etag} ${counted} ${query.metadataIn(download.format)}`,
   }
   if (!(await exports.sendAgain(request, reply, answer))) return exports.send(request, reply, answer)
   query[Symbol.dispose]()
@@ -241,7 +244,9 @@ export function dataRoutes(app: Routes, services: Services): void {
       request.trace.stage('plan')
       return sendStatement(services, request, reply, { ...answer, query, window: options })
     }
-    const cacheKey = cacheKeyOf(`${record.id}.${version}`, { ...options, count: given.$count })
+    // The columns are those of the version, so only the words about the dataset can change.
+    const words = holdsMetadata(format) && metadataText(record, [])
+    const cacheKey = cacheKeyOf(`${record.id}.${version}`, { ...options, count: given.$count, words })
     const kept = { ...answer, meteredRows: rowCount ?? 0, cacheKey }
     if (await exports.sendAgain(request, reply, kept)) return reply
     const query = await dataset.query({ ...options, ...(past && { version }) })

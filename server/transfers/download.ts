@@ -55,8 +55,10 @@ export const OF_ALL_ROWS = { vary: 'Accept, Accept-Encoding', 'cache-control': '
  */
 export function entityTag(download: Download, coding: Coding | undefined, release: string): string {
   const { query, format, variant, encoding } = download
-  // Both may hold what a tag may not: quotes, and characters outside of ASCII.
-  const parts = [variant, encoding && JSON.stringify(encoding)].map((text) => text && hashOf(text))
+  // They may hold what a tag may not: quotes, and characters outside of ASCII.
+  const parts = [variant, encoding && JSON.stringify(encoding), query.metadataIn(format)].map(
+    (text) => text && hashOf(text),
+  )
   const opaque = [query.etag, release, format, ...parts, coding].filter(Boolean).join('-')
   const strong = FORMAT_FACTS[format].exact && coding === undefined
   return `${strong ? '' : 'W/'}"${opaque}"`

@@ -19,14 +19,17 @@ export interface EncodeOptions extends OptionsOf<typeof OTHER_FORMATS> {
   readonly numbers?: RowNumbers
   /** Writes the fields differently from RFC 4180 (csv, tsv). */
   readonly dialect?: Dialect
+  /** What the file says about its rows: texts by their keys (parquet, arrow). */
+  readonly metadata?: ReadonlyMap<string, string>
   /** Text before and after the rows, which is compressed together with them; not in formats with pieces of their own. */
   readonly envelope?: Envelope
 }
 
 /** Picks these options from an object that may have others, too. */
 export function encodeOptions(options: EncodeOptions): EncodeOptions {
-  const { sheetName, coding, odata, ieee754, numbers, dialect, envelope } = options
-  return { sheetName, coding, odata, ieee754, numbers, dialect, envelope, ...pick(options, OTHER_FORMATS) }
+  const { sheetName, coding, odata, ieee754, numbers, dialect, metadata, envelope } = options
+  const own = { sheetName, coding, odata, ieee754, numbers, dialect, metadata, envelope }
+  return { ...own, ...pick(options, OTHER_FORMATS) }
 }
 
 /** Text before and after the rows. */

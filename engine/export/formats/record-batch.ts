@@ -28,7 +28,10 @@ export function arrowSchema(columns: readonly NamedColumn[]): Schema {
 }
 
 /** The schema of a stream, in which uuid and json are extension types (Arrow, "Canonical Extension Types"). */
-export function streamSchema(columns: readonly NamedColumn[]): Schema {
+export function streamSchema(
+  columns: readonly NamedColumn[],
+  metadata?: ReadonlyMap<string, string>,
+): Schema {
   return new Schema(
     columns.map((column) => {
       const { name, type } = column
@@ -36,6 +39,7 @@ export function streamSchema(columns: readonly NamedColumn[]): Schema {
       const storage = type === 'uuid' ? new FixedSizeBinary(UUID_BYTES) : plainType(column)
       return new Field(name, storage, true, extension(`arrow.${type}`))
     }),
+    metadata && new Map(metadata),
   )
 }
 

@@ -8,6 +8,7 @@ import {
   RecordBatchReader,
 } from 'apache-arrow'
 import { EngineError } from '../../errors.ts'
+import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import { FileSink } from '../file.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
@@ -48,7 +49,8 @@ export async function arrowToCsv(request: ReadRequest, target: string): Promise<
   const sink = await FileSink.create(target)
   const handle = await open(request.file, 'r')
   try {
-    return (await rewrite(request, handle, sink)).result(target)
+    const { rows, metadata } = await rewrite(request, handle, sink)
+    return { ...rows.result(target), metadata }
   } catch (error) {
     // The library throws errors of many kinds on damaged bytes. Those of the file system can be told by their codes.
     const { code } = error as { code?: string }
@@ -65,7 +67,7 @@ export async function arrowToCsv(request: ReadRequest, target: string): Promise<
   }
 }
 
-async function rewrite(request: ReadRequest, handle: FileHandle, sink: FileSink): Promise<TypedRows> {
+async function rewrite(request: ReadRequest, handle: FileHandle, sink: FileSink) {
   const { signal, onProgress } = request
   const { unpackedBytes } = request.limits
   const { size } = await handle.stat()
@@ -90,7 +92,9 @@ async function rewrite(request: ReadRequest, handle: FileHandle, sink: FileSink)
     known,
     given.map((type, index) => ({ name: names[index]!, type })),
   )
-  const rows = new TypedRows(layColumns(names, known, types))
+  const words = new Map(fields.map(({ name, metadata }) => [name, metadata]))
+  const metadata = readMetadata(reader.schema.metadata, words)
+  const rows = new TypedRows(filledColumns(layColumns(names, known, types), metadata))
   const columns = names.map((name, index) => ({
     name,
     given: given[index]!,
@@ -114,7 +118,7 @@ async function rewrite(request: ReadRequest, handle: FileHandle, sink: FileSink)
     }
   }
   await sink.write(rows.out.take())
-  return rows
+  return { rows, metadata: metadata.dataset }
 }
 
 /** Gives fields, and those nested in them, their exact names: the library drops byte order marks. */

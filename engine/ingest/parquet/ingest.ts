@@ -3,9 +3,10 @@ import type { Duck } from '../../duckdb/duck.ts'
 import { NOT_MICROSECONDS } from '../../duckdb/normalise.ts'
 import { EngineError } from '../../errors.ts'
 import { readFooter } from '../../parquet/file-footer.ts'
-import { FIELD, numberOf, rowGroupSizes } from '../../parquet/footer.ts'
-import { readListHead } from '../../parquet/thrift.ts'
+import { FIELD, numberOf, type Pairs, pairsOf, rowGroupSizes } from '../../parquet/footer.ts'
+import { readListHead, readStruct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
+import { filledColumns } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
 import { unpacksTooLarge } from '../gunzip.ts'
 import { writePart } from '../parts/part.ts'
@@ -29,6 +30,7 @@ import {
 } from '../text/value-errors.ts'
 import { badValueFound } from './bad-values.ts'
 import { inRange } from './in-range.ts'
+import { metadataOf } from './metadata.ts'
 import { comparePages } from './page-checksums.ts'
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
 
@@ -48,14 +50,15 @@ export async function ingestParquet(
 async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   const { file, target, limits } = request
   await refuseManyColumns(file)
-  const size = await unpackedSize(duck, request)
+  const { pairs, ...size } = await unpackedSize(duck, request)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const given = await parquetColumns(duck, request)
   await refuseManyValues(file, size.rows * given.length)
   await comparePages(file, request.signal)
   const names = given.map(({ name }) => name)
   const types = wantedTypes(known, given)
-  const targets = layColumns(names, known, types)
+  const metadata = await metadataOf(pairs)
+  const targets = filledColumns(layColumns(names, known, types), metadata)
   const columns = settledColumns(
     targets,
     targets.map(({ type }) => type!),
@@ -80,7 +83,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   // The footer counts a text once that many rows have.
   if (rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   request.onProgress?.({ bytes: size.bytes, rows: part.rows })
-  return { ...part, columns, rawBytes }
+  return { ...part, columns, rawBytes, metadata: metadata.dataset }
 }
 
 /** Fields of nested columns count as well, as many as this for each column that a dataset may have. */
@@ -148,19 +151,19 @@ function isOfType(
 }
 
 /**
- * The rows of the file, and its bytes unpacked and packed, as its footer states them. DuckDB's `parquet_metadata` would
+ * The rows of the file, its bytes unpacked and packed, and its metadata, as its footer states them. DuckDB's `parquet_metadata` would
  * fail where the footer has moments at the ends of what 64 bits hold.
  */
 async function unpackedSize(
   duck: Duck,
   request: ReadRequest,
-): Promise<{ rows: number; rawBytes: number; bytes: number }> {
+): Promise<{ rows: number; rawBytes: number; bytes: number; pairs: Pairs }> {
   // DuckDB says what is wrong with a file that is no Parquet.
   const file = quoteLiteral(request.file)
   await duck.run(`SELECT num_rows FROM parquet_file_metadata(${file})`, request)
   await using handle = await open(request.file)
-  const { footer } = await readFooter(handle)
-  const size = { rows: 0, rawBytes: 0, bytes: 0 }
+  const footer = readStruct((await readFooter(handle)).footer)
+  const size = { rows: 0, rawBytes: 0, bytes: 0, pairs: pairsOf(footer) }
   for (const { rows, rawBytes, bytes } of rowGroupSizes(footer)) {
     size.rows += rows
     size.rawBytes += rawBytes

@@ -10,8 +10,8 @@ import type { Rewritten } from './typed-rows.ts'
  */
 export async function ingestRewritten(duck: Duck, request: ReadRequest): Promise<IngestResult> {
   await using csv = new TemporaryFile(request.tempDirectory)
-  const { targets, source, sheets } = await rewrite(request, csv.path)
-  return { ...(await loadCsv(duck, source, targets, request)), sheets }
+  const { targets, source, sheets, metadata } = await rewrite(request, csv.path)
+  return { ...(await loadCsv(duck, source, targets, request)), sheets, metadata }
 }
 
 /** The code of a format is loaded when it is first needed: ndjson does not need the Arrow library. */

@@ -1,3 +1,4 @@
+import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { Column } from '../../types/index.ts'
 import type { CsvSource } from '../csv/load.ts'
 import { settledColumns, type Target } from '../targets.ts'
@@ -13,6 +14,7 @@ export interface Rewritten {
   readonly source: CsvSource
   /** The names of a workbook's sheets. */
   readonly sheets?: readonly string[]
+  readonly metadata?: FileMetadata['dataset']
 }
 
 /**

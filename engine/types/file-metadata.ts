@@ -1,0 +1,111 @@
+import { isMetadata, LONGEST_METADATA, type Metadata } from '../catalog/metadata.ts'
+import { wordsOf } from './columns.ts'
+import type { Column, Format } from './index.ts'
+
+/** What is written down about a dataset, besides its name. */
+export type DatasetWords = Metadata & { readonly description?: string }
+
+/** What is written down about a column. */
+type ColumnWords = Partial<Pick<Column, 'title' | 'description' | 'unit'>>
+
+/** What a file says about its dataset, and about its columns by their names. */
+export interface FileMetadata {
+  readonly dataset: DatasetWords
+  readonly columns: ReadonlyMap<string, ColumnWords>
+}
+
+/**
+ * The key in the metadata of Parquet and Arrow files under which we write all of it as JSON: the fields of a dataset,
+ * and `columns` with `name`, `title`, `description` and `unit`. Single fields under their own names are read as well.
+ */
+export const METADATA_KEY = 'parquetry'
+
+const DATASET_FIELDS = ['description', ...Object.keys(LONGEST_METADATA)] as (keyof DatasetWords)[]
+export const COLUMN_FIELDS = ['title', 'description', 'unit'] as const
+
+export function holdsMetadata(format: Format): boolean {
+  return format === 'parquet' || format === 'arrow'
+}
+
+/** The JSON text for a file; undefined if nothing is written down. */
+export function metadataText(
+  dataset: DatasetWords,
+  columns: readonly (ColumnWords & { readonly name: string })[],
+): string | undefined {
+  const described = columns.flatMap(({ name, ...column }) => {
+    const words = entriesOf(COLUMN_FIELDS, (field) => column[field] || undefined)
+    return words.length > 0 ? [{ name, ...Object.fromEntries(words) }] : []
+  })
+  const fields = entriesOf(DATASET_FIELDS, (field) => dataset[field] || undefined)
+  if (fields.length + described.length === 0) return undefined
+  return JSON.stringify({
+    ...Object.fromEntries(fields),
+    ...(described.length > 0 && { columns: described }),
+  })
+}
+
+/**
+ * The metadata of a file. What is no valid value of its field is left out: a file's rows are worth more than its words.
+ * @param pairs those of the file
+ * @param fields those of its columns, by their names
+ */
+export function readMetadata(
+  pairs: ReadonlyMap<string, string>,
+  fields: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(),
+): FileMetadata {
+  const ours = objectIn(pairs.get(METADATA_KEY))
+  const dataset = entriesOf(DATASET_FIELDS, (field) => {
+    const plain = pairs.get(field)
+    const keywords = () => plain?.split(',').map((word) => word.trim())
+    return valid(field, ours[field]) ?? valid(field, field === 'keywords' ? keywords() : plain)
+  })
+  const columns = new Map<string, ColumnWords>()
+  const add = (name: string, given: (field: keyof ColumnWords) => unknown) => {
+    const words = entriesOf(COLUMN_FIELDS, (field) => valid(field === 'unit' ? 'title' : field, given(field)))
+    columns.set(name, { ...columns.get(name), ...Object.fromEntries(words) })
+  }
+  for (const [name, words] of fields) add(name, (field) => words.get(field))
+  for (const column of Array.isArray(ours['columns']) ? ours['columns'] : []) {
+    if (typeof column?.name === 'string') add(column.name, (field) => column[field])
+  }
+  return { dataset: Object.fromEntries(dataset), columns }
+}
+
+/** Columns with the words of a file where they have none of their own. */
+export function filledColumns<C extends ColumnWords & { readonly name: string }>(
+  columns: readonly C[],
+  { columns: found }: FileMetadata,
+): C[] {
+  return columns.map((column) => {
+    const { title, unit, description = '' } = found.get(column.name) ?? {}
+    const words = wordsOf({ title: column.title ?? title, unit: column.unit ?? unit })
+    return { ...column, description: column.description || description, ...words }
+  })
+}
+
+/** The most characters of a description in a file. */
+const LONGEST_DESCRIPTION = 100_000
+
+function valid(field: keyof DatasetWords, value: unknown): unknown {
+  if (field !== 'description') return isMetadata(field, value) ? value : undefined
+  const isText = typeof value === 'string' && value.length <= LONGEST_DESCRIPTION && value.isWellFormed()
+  return isText && value.trim() !== '' && !value.includes('\0') ? value : undefined
+}
+
+function objectIn(json = ''): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+function entriesOf<Field extends string>(
+  fields: readonly Field[],
+  given: (field: Field) => unknown,
+): [Field, unknown][] {
+  return fields
+    .map((field): [Field, unknown] => [field, given(field)])
+    .filter(([, value]) => value !== undefined)
+}
