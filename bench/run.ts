@@ -18,6 +18,7 @@ const AREAS = [
   'ingest',
   'providers',
   'search',
+  'profile',
   'library',
 ] as const
 

@@ -61,12 +61,7 @@ export class Snapshot implements Disposable {
   #disposed = false
 
   /** Use `dataset.snapshot()`. The snapshot takes over the lease and releases it. */
-  constructor(
-    dataset: DatasetWords & { readonly id: number },
-    lease: Lease,
-    place: SnapshotPlace,
-    derived?: StatementRows,
-  ) {
+  constructor(dataset: DatasetRecord, lease: Lease, place: SnapshotPlace, derived?: StatementRows) {
     this.#datasetId = dataset.id
     this.#words = dataset
     this.#lease = lease

@@ -27,6 +27,8 @@ interface ProfilesContext {
 export class Profiles {
   readonly #context: ProfilesContext
   readonly #making = new Set<number>()
+  /** Why the profile of a version could not be made, until somebody has been told. */
+  readonly #failures = new Map<number, unknown>()
   readonly #turns = new Semaphore(1)
 
   constructor(context: ProfilesContext) {
@@ -35,15 +37,20 @@ export class Profiles {
 
   /**
    * The profile of the current version; undefined while it is being made.
-   * @throws EngineError `not_found`
+   * @throws EngineError `not_found`; once, the error with which making it failed
    */
   async get(datasetId: number): Promise<Profile | undefined> {
     const { database, background, events } = this.#context
-    const kept = await database.get<{ profile: string | null }>(
-      'SELECT v.profile FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?',
+    const kept = await database.get<{ id: number; profile: string | null }>(
+      'SELECT v.id, v.profile FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?',
       datasetId,
     )
     if (kept?.profile) return JSON.parse(kept.profile)
+    const failure = kept && this.#failures.get(kept.id)
+    if (failure !== undefined) {
+      this.#failures.delete(kept!.id)
+      throw failure
+    }
     if (this.#making.has(datasetId)) return undefined
     this.#making.add(datasetId)
     background.later(
@@ -64,10 +71,15 @@ export class Profiles {
     const { database, members, integrity, ingestor } = this.#context
     using lease = await members.take(datasetId)
     const { id, number, rows, columns, parts } = lease.version
-    using pinned = await integrity.pinWhole(parts)
-    const { jobs } = await ingestor()
-    const profiles = await jobs.profile({ parts: pinned.files, columns })
-    const profile = { version: number, rowCount: rows, columns: profiles }
-    await database.run('UPDATE versions SET profile = ? WHERE id = ?', JSON.stringify(profile), id)
+    try {
+      using pinned = await integrity.pinWhole(parts)
+      const { jobs } = await ingestor()
+      const profiles = await jobs.profile({ parts: pinned.files, columns })
+      const profile = { version: number, rowCount: rows, columns: profiles }
+      await database.run('UPDATE versions SET profile = ? WHERE id = ?', JSON.stringify(profile), id)
+    } catch (error) {
+      this.#failures.set(id, error)
+      throw error
+    }
   }
 }

@@ -84,7 +84,7 @@ export function filledColumns<C extends ColumnWords & { readonly name: string }>
 }
 
 /** The most characters of a description in a file. */
-const LONGEST_DESCRIPTION = 100_000
+const LONGEST_DESCRIPTION = 10_000
 
 function valid(field: keyof DatasetWords, value: unknown): unknown {
   if (field !== 'description') return isMetadata(field, value) ? value : undefined

@@ -13,11 +13,10 @@ export function byNameRoutes(app: Routes, services: Services): void {
     config: { reads: true },
     // Before the body is read.
     onRequest: async (request, reply) => {
-      const [repository = '', dataset = '', rest = ''] = split(request.url.slice(`${app.prefix}/d/`.length))
-      const id = await idOf(services, request, decoded(repository), decoded(dataset))
+      const url = await byId(services, request, request.url.slice(app.prefix.length))
       request.trace.passedOn = true
       reply.hijack()
-      request.raw.url = `${app.prefix}/datasets/${id}${rest}`
+      request.raw.url = `${app.prefix}${url}`
       app.routing(request.raw, reply.raw)
       return reply
     },
@@ -25,9 +24,14 @@ export function byNameRoutes(app: Routes, services: Services): void {
   })
 }
 
-/** The two names in front of a path, and the rest of it with the query. */
-function split(path: string): string[] {
-  return /^([^/?]*)\/?([^/?]*)(.*)$/s.exec(path)!.slice(1)
+/** A path that begins with `/d/` as the one of the dataset's id. @throws ServerError `not_found`, `invalid_url` */
+export async function byId(
+  services: Pick<Services, 'engine' | 'access'>,
+  request: FastifyRequest,
+  path: string,
+): Promise<string> {
+  const [, repository = '', dataset = '', rest = ''] = /^\/d\/([^/?]*)\/?([^/?]*)(.*)$/s.exec(path)!
+  return `/datasets/${await idOf(services, request, decoded(repository), decoded(dataset))}${rest}`
 }
 
 function decoded(name: string): string {
@@ -40,7 +44,7 @@ function decoded(name: string): string {
 
 /** The id of the dataset of this name, among those that the sender may read. @throws ServerError `not_found` */
 async function idOf(
-  { engine, access }: Services,
+  { engine, access }: Pick<Services, 'engine' | 'access'>,
   { account }: FastifyRequest,
   repository: string,
   dataset: string,

@@ -6,6 +6,7 @@ import { LINK } from '../records/accounts.ts'
 import { EXAMPLES } from '../records/examples.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
+import { byId } from './by-name.ts'
 import { pathId } from './ids.ts'
 import type { Routes } from './routes.ts'
 
@@ -14,12 +15,14 @@ const tags = ['Data']
 const YEAR_SECONDS = 366 * 86_400
 
 /** Matches the addresses for which links can be made: rows of a dataset or of a provider's series. */
-const EXPORT = /^\/(?:datasets\/\d+\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
+const EXPORT =
+  /^\/(?:(?:datasets\/\d+|d\/[^/?#]+\/[^/?#]+)\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
 
 /** Segments that lead out of a path. A proxy may resolve them, also encoded, before it passes a link on. */
 const DOTS = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i
 
-export function linkRoutes(app: Routes, { links }: Services): void {
+export function linkRoutes(app: Routes, services: Services): void {
+  const { links } = services
   app.get('/links', {
     schema: {
       operationId: 'listLinks',
@@ -44,19 +47,21 @@ export function linkRoutes(app: Routes, { links }: Services): void {
       body: NEW_LINK,
       response: {
         201: json(LINK, 'The link.', { example: EXAMPLES.link, headers: { Location: LOCATION } }),
-        ...errors(409, 413, 415),
+        ...errors(404, 409, 413, 415),
       },
     },
-    handler: async ({ account, keyId, body }, reply) => {
+    handler: async (request, reply) => {
+      const { account, keyId, body } = request
       const dots = DOTS.test(body.path.split('?', 1)[0]!)
       if (!EXPORT.test(body.path) || dots || /[^\x21-\x7e]/.test(body.path)) {
         throw new ServerError(
           'invalid_body',
           'path must be that of an export, percent-encoded, for example "/datasets/3/data?$format=csv" or ' +
-            '"/providers/ecb/series/…".',
+            '"/d/samples/penguins/data", or "/providers/ecb/series/…".',
         )
       }
-      const link = await links.create(account.id, keyId, { ...body, path: `${app.prefix}${body.path}` })
+      const path = body.path.startsWith('/d/') ? await byId(services, request, body.path) : body.path
+      const link = await links.create(account.id, keyId, { ...body, path: `${app.prefix}${path}` })
       return reply.code(201).headers({ location: link.url, 'cache-control': 'no-store' }).send(link)
     },
   })
@@ -83,7 +88,8 @@ const NEW_LINK = {
     path: {
       type: 'string',
       maxLength: 100_000,
-      description: 'Path and query string of `GET /datasets/{id}/data` or of a series.',
+      description:
+        'Path and query string of `GET /datasets/{id}/data`, also as `/d/{repository}/{dataset}/data`, or of a series.',
       examples: ['/datasets/3/data?$format=xlsx'],
       documented: { pattern: EXPORT.source },
     },

@@ -1,3 +1,5 @@
+import { readdirSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Profile } from '../../server/records/index.ts'
 import { type Platform, platform } from './platform.ts'
@@ -134,4 +136,22 @@ it('takes odd values, and tables without rows or columns', async () => {
   expect((await profile(await made('none', ''))).columns).toEqual([])
   expect((await profile(await made('no rows', 'a,b\n'))).columns).toMatchObject([{ nulls: 0 }, { nulls: 0 }])
   expect((await at.call(ada, 'GET', '/datasets/9999/profile')).statusCode).toBe(404)
+})
+
+it('says so if it can not be made, and tries again when it is asked for again', async () => {
+  const parts = join(at.directory, 'parts')
+  const before = new Set(readdirSync(parts))
+  const id = await made('damaged', `a,b\n${'1,text\n'.repeat(5_000)}`)
+  const part = readdirSync(parts).find((name) => !before.has(name))!
+  truncateSync(join(parts, part), 100)
+  const ask = () => at.call(ada, 'GET', `/datasets/${id}/profile`)
+  for (let round = 0; round < 2; round++) {
+    let answer = await ask()
+    expect(answer.statusCode).toBe(202)
+    while (answer.statusCode === 202) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      answer = await ask()
+    }
+    expect(answer.json().code).toBe('storage_damaged')
+  }
 })

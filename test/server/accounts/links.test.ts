@@ -29,6 +29,19 @@ test('a link opens one export without a key', async () => {
   expect((await at.call(undefined, 'GET', await linkTo(`/datasets/${id}/data`))).body).toBe('a\n1\n2\n3\n')
 })
 
+test('a link of a path with names stays with the dataset when it gets another name', async () => {
+  const { id } = await dataset(at, ada, { name: 'named 1/2', csv: 'a\n1\n' })
+  const path = `/d/${encodeURIComponent('named 1/2')}/${encodeURIComponent('named 1/2')}`
+  const url = await linkTo(`${path}/data?$top=1`)
+  await at.call(ada, 'PATCH', `/datasets/${id}`, { json: { name: 'renamed' } })
+  expect(await at.call(undefined, 'GET', url)).toMatchObject({ statusCode: 200, body: 'a\n1\n' })
+  for (const wrong of [`${path}/data`, '/d/nobody/nothing/data']) {
+    expect((await at.call(ada, 'POST', '/links', { json: { path: wrong } })).statusCode).toBe(404)
+  }
+  const json = { path: `/d/${encodeURIComponent('named 1/2')}/renamed` }
+  expect((await at.call(ada, 'POST', '/links', { json })).statusCode).toBe(400)
+})
+
 test('a link opens however a mail program has percent-encoded it', async () => {
   const url = await linkTo(`/datasets/${id}/data?$top=2&$filter=a%20gt%201`)
   for (const [from, to] of [

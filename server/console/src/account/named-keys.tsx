@@ -1,17 +1,17 @@
-import type { NamedKey } from '../../../client/index.ts'
+import type { NamedKey, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { formatAge, formatDateTime } from '../format.ts'
+import { formatAge, formatDateTime, plural } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
+import { latest, useResource } from '../use-resource.ts'
 import { showKey } from './new-key.tsx'
 
 const DAY = 86_400_000
 
-const FIELDS = {
+const fieldsFor = (repositories: readonly Repository[]) => ({
   name: { label: 'What it is for', value: '', plain: true, required: true },
   right: {
     label: 'What it may do',
@@ -31,11 +31,29 @@ const FIELDS = {
       { value: '365', label: 'in a year' },
     ],
   },
-}
+  where: {
+    label: 'Where',
+    value: 'all',
+    options: [
+      { value: 'all', label: 'in all repositories' },
+      { value: 'some', label: 'only in some' },
+    ],
+  },
+  ...Object.fromEntries(
+    repositories.map(({ id, name }) => [
+      repositoryField(id),
+      { label: name, value: false, when: ({ where }: { readonly where?: unknown }) => where === 'some' },
+    ]),
+  ),
+})
+
+const repositoryField = (id: number) => `repository ${id}`
 
 /** Additional keys of the account, one for each use, so that each can be deleted without affecting the others. */
 export function NamedKeys() {
   const resource = useResource((signal) => api().account.listKeys({ signal }), [])
+  const [known] = useResource((signal) => api().repositories.list({ signal }), [])
+  const repositories = latest(known)
   const end = (name: string) =>
     ask({
       title: `End the key ${name}?`,
@@ -61,7 +79,9 @@ export function NamedKeys() {
                 <strong>{key.name}</strong>
                 <code>{key.keyHint}</code>
                 <span class="hint">
-                  {key.readOnly ? 'only reads' : 'reads and writes'}, {endOf(key)},{' '}
+                  {key.readOnly ? 'only reads' : 'reads and writes'}
+                  {key.repositories && ` in ${plural(key.repositories.length, 'repository', 'repositories')}`}
+                  , {endOf(key)},{' '}
                   {key.lastUsedAt === null ? 'never used' : `used ${formatAge(key.lastUsedAt)}`}
                 </span>
                 <Button look="small" label={`End the key ${key.name}`} onClick={() => end(key.name)}>
@@ -72,15 +92,22 @@ export function NamedKeys() {
           </ul>
         )}
       </Loaded>
-      <LineForm
-        action="Make a key"
-        fields={FIELDS}
-        onSubmit={async ({ name, right, days }) => {
-          const expiresAt = days === '0' ? null : new Date(Date.now() + Number(days) * DAY).toISOString()
-          const made = await api().account.createKey({ name, readOnly: right === 'read', expiresAt })
-          showKey(name, made.apiKey)
-        }}
-      />
+      {repositories && (
+        <LineForm
+          action="Make a key"
+          fields={fieldsFor(repositories)}
+          onSubmit={async ({ name, right, days, where, ...chosen }) => {
+            const expiresAt = days === '0' ? null : new Date(Date.now() + Number(days) * DAY).toISOString()
+            const only = repositories
+              .map(({ id }) => id)
+              .filter((id) => (chosen as Record<string, unknown>)[repositoryField(id)])
+            if (where === 'some' && only.length === 0) throw new Error('Choose at least one repository.')
+            const limits = { readOnly: right === 'read', ...(where === 'some' && { repositories: only }) }
+            const made = await api().account.createKey({ name, expiresAt, ...limits })
+            showKey(name, made.apiKey)
+          }}
+        />
+      )}
     </Card>
   )
 }

@@ -131,12 +131,30 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
   )
 }
 
-/** What is known about a dataset, in two lines. */
+/** The most characters of a description that is shown without being asked for, so that the table is not far below. */
+const LONG_DESCRIPTION = 400
+
+/** A description, which is Markdown: as it was typed, until the code that reads it is there. */
+function Description({ text }: { readonly text: string }) {
+  const [code] = useResource(() => import('../ui/markdown.ts'), [])
+  const { Markdown } = latest(code) ?? {}
+  return Markdown ? <Markdown text={text} /> : <p class="lede">{text}</p>
+}
+
+/** What is known about a dataset. */
 function Facts({ dataset }: { readonly dataset: CountedDataset }) {
   const { title, description, creator, license } = dataset
   return (
     <>
-      {(title || description) && <p class="lede">{[title, description].filter(Boolean).join('. ')}</p>}
+      {title && <p class="lede">{title}</p>}
+      {description.length > LONG_DESCRIPTION ? (
+        <details>
+          <summary>Description</summary>
+          <Description text={description} />
+        </details>
+      ) : (
+        description && <Description text={description} />
+      )}
       <ul class="facts">
         <li>{plural(dataset.rowCount, 'row')}</li>
         <li>{plural(dataset.columns.length, 'column')}</li>

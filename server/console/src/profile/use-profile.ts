@@ -6,7 +6,7 @@ export type ColumnProfile = Profile['columns'][number]
 export type Profiles = ReadonlyMap<string, ColumnProfile>
 
 /** Pauses between two questions, in milliseconds, each twice as long as the one before. */
-const [SHORTEST, LONGEST] = [200, 5_000]
+const [SHORTEST, LONGEST] = [200, 30_000]
 
 /** What the values of each column are like, by its name. The server counts all rows of a version once, when asked. */
 export function useProfile({ id, version }: Dataset, wanted: boolean) {
