@@ -39,10 +39,10 @@ test('a table of more than a thousand columns of text is uploaded as Parquet, me
   })
 })
 
-test('a csv file of 5,000 columns of integers is read within the memory of one upload', async () => {
-  const names = Array.from({ length: 5_000 }, (_, index) => `x${index}`)
-  const file = bench.file(`${names.join()}\n${names.map((_, index) => index).join()}\n`)
-  expect(await bench.ingest('csv', file)).toMatchObject({ rows: 1, rawBytes: 8 * names.length })
+test('a csv file of 2,500 columns of repeated texts is read within the memory of one upload', async () => {
+  const names = Array.from({ length: 2_500 }, (_, index) => `x${index}`)
+  const file = bench.file(`${names.join()}\n`.repeat(11))
+  expect(await bench.ingest('csv', file)).toMatchObject({ rows: 10, columns: { length: names.length } })
 })
 
 describe('rewrite', () => {

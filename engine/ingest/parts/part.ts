@@ -35,7 +35,7 @@ export interface PlannedPart extends Omit<Estimate, 'columns'> {
  */
 const NEGATIVE_ZERO = 'a double is -0'
 
-/** For each column DuckDB sets memory aside that grows with the largest dictionary: of a MiB by default. */
+/** For each column of texts DuckDB sets memory aside for the largest dictionary, which by default has a MiB. */
 const DICTIONARY_BYTES = 2 ** 20
 const ALL_DICTIONARIES = 2 ** 29
 
