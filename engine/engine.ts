@@ -31,7 +31,7 @@ import type { SqlValues } from './sql/parameters.ts'
 import { type DefineOptions, Sql, type SqlOptions, type SqlPlace } from './sql/sql.ts'
 import { type SqlTable, sqlTables } from './sql/tables.ts'
 import { type BackupOptions, type BackupReport, backupStore } from './store/backup.ts'
-import { type VerifyReport, verifyStore } from './store/integrity/verify.ts'
+import { type VerifyOptions, type VerifyReport, verifyStore } from './store/integrity/verify.ts'
 import type { ClusterStats } from './store/membership/membership.ts'
 import { storeUnavailable } from './store/objects/object-store.ts'
 import type { CacheStats } from './store/objects/part-store.ts'
@@ -317,8 +317,11 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Reads every part and compares it with the catalog. */
-  verify(onProgress?: (done: { parts: number; of: number; bytes: number }) => void): Promise<VerifyReport> {
-    return verifyStore(this.#store, onProgress)
+  verify(
+    onProgress?: (done: { parts: number; of: number; bytes: number }) => void,
+    options?: VerifyOptions,
+  ): Promise<VerifyReport> {
+    return verifyStore(this.#store, onProgress, options)
   }
 
   /**

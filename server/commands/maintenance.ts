@@ -17,6 +17,7 @@ import { readConfig } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
 import { objectStore } from '../config/store-options.ts'
 import { type Progress, startProgress } from './progress.ts'
+import { abortOnInterrupt } from './stop.ts'
 import type { Tables } from './tables/tables.ts'
 import { restoreVersion } from './tables/versions.ts'
 import { Failed, UsageError, wholeNumber } from './usage.ts'
@@ -26,8 +27,9 @@ import type { On, StorageOptions, Target } from './workplace.ts'
 export function addMaintenanceCommands(program: Command, target: Target, onTables: On<Tables>): void {
   program
     .command('verify')
-    .description('read every part and compare it with the catalog')
-    .action(() => target.directory(({ engine }) => verify(engine)))
+    .description('read every part and compare it with the catalog; Ctrl-C says how to go on later')
+    .option('--from <dataset>', 'the id of the first dataset to read', (text) => wholeNumber('--from', text))
+    .action((options: { from?: number }) => target.directory(({ engine }) => verify(engine, options)))
 
   program
     .command('backup <directory>')
@@ -63,16 +65,19 @@ export function addMaintenanceCommands(program: Command, target: Target, onTable
     .action(() => target.directory(({ engine }) => gc(engine)))
 }
 
-/** `parquetry verify`: compares every part with the catalog. @throws Failed if there are problems */
-async function verify(engine: Engine): Promise<void> {
+/** `parquetry verify`: compares parts with the catalog. @throws Failed if there are problems, or if it was stopped */
+async function verify(engine: Engine, { from = 1 }: { from?: number }): Promise<void> {
+  const datasets = (await engine.datasets()).filter(({ id }) => id >= from)
+  using interrupt = abortOnInterrupt()
   using progress = startProgress(
     'verify',
-    (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
+    datasets.reduce((sum, one) => sum + one.bytes, 0),
   )
-  const report = await engine.verify(({ bytes, parts, of }) => {
+  const onProgress = ({ bytes, parts, of }: { bytes: number; parts: number; of: number }) => {
     progress.note(`${parts}/${of} parts`)
     progress.bytes(bytes)
-  })
+  }
+  const report = await engine.verify(onProgress, { from, signal: interrupt.signal })
   progress[Symbol.dispose]()
   for (const { dataset, part, problem } of report.problems) {
     console.error(`dataset ${dataset}${part === undefined ? '' : `, part ${part}`}: ${problem}`)
@@ -81,7 +86,8 @@ async function verify(engine: Engine): Promise<void> {
     `${report.datasets} datasets, ${report.parts} parts, ${report.rows} rows, ${report.bytes} bytes: ` +
       (report.problems.length === 0 ? 'all well' : `${report.problems.length} problems`),
   )
-  if (report.problems.length > 0) throw new Failed()
+  if (report.next !== undefined) console.error(`Stopped. Go on with: parquetry verify --from ${report.next}`)
+  if (report.problems.length > 0 || report.next !== undefined) throw new Failed()
 }
 
 /** `parquetry backup`: copies all as it is at one moment, with the secret that decrypts the saved provider keys. */

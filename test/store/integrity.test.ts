@@ -253,6 +253,20 @@ test('a dataset that is deleted while others are verified is left out', async ()
   expect(report).toMatchObject({ datasets: 2, parts: 2, rows: 10_000, problems: [] })
 })
 
+test('verify stops where it is told to, and goes on from there', async () => {
+  await using engine = await open()
+  for (const name of ['second', 'third']) {
+    const { id } = await engine.createDataset({ repositoryId: 1, name })
+    await (await engine.dataset(id)).replace(upload())
+  }
+  const stop = new AbortController()
+  const first = await engine.verify(() => stop.abort(), { signal: stop.signal })
+  expect(first).toMatchObject({ datasets: 1, parts: 1, problems: [], next: expect.any(Number) })
+  const rest = await engine.verify(undefined, { from: first.next! })
+  expect(rest).toMatchObject({ datasets: 2, parts: 2, rows: 10_000 })
+  expect(rest).not.toHaveProperty('next')
+})
+
 describe('a restore', () => {
   test('gives the rows of the backup, in a new directory alone', async () => {
     const copy = join(folder, 'copy')

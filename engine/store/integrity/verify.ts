@@ -1,4 +1,6 @@
 import { EngineError, type ErrorCode } from '../../errors.ts'
+import type { Names } from '../../types/option-values.ts'
+import { requireKnown } from '../../util/known-options.ts'
 import type { Store } from '../store.ts'
 
 export interface VerifyReport {
@@ -8,7 +10,18 @@ export interface VerifyReport {
   readonly bytes: number
   /** Everything that does not agree with the catalog; empty if all is well. */
   readonly problems: readonly { readonly dataset: number; readonly part?: number; readonly problem: string }[]
+  /** The first dataset that was not read to its end, where the signal ended the work. */
+  readonly next?: number
 }
+
+export interface VerifyOptions {
+  /** The id of the first dataset to read: the `next` of a report that ended early. */
+  readonly from?: number
+  /** Ends the work before the next part. */
+  readonly signal?: AbortSignal
+}
+
+const KNOWN: Names<VerifyOptions> = { from: true, signal: true }
 
 /** Errors that say nothing about the part that was read. */
 const NOT_OF_THE_PART: ReadonlySet<ErrorCode> = new Set([
@@ -28,8 +41,11 @@ const NOT_OF_THE_PART: ReadonlySet<ErrorCode> = new Set([
 export async function verifyStore(
   store: Store,
   onProgress?: (done: { parts: number; of: number; bytes: number }) => void,
+  options: VerifyOptions = {},
 ): Promise<VerifyReport> {
-  const records = await store.datasets.list()
+  requireKnown(options, KNOWN)
+  const { from = 1, signal } = options
+  const records = (await store.datasets.list()).filter(({ id }) => id >= from)
   let of = 0
   for (const { id } of records) of += (await ifThere(store.versions.current(id)))?.parts.length ?? 0
   const report = { datasets: 0, parts: 0, rows: 0, bytes: 0 }
@@ -38,9 +54,9 @@ export async function verifyStore(
   for (const record of records) {
     using lease = await ifThere(store.read(record.id))
     if (!lease) continue
-    report.datasets += 1
     const { version } = lease
     for (const part of version.parts) {
+      if (signal?.aborted) return { ...report, problems, next: record.id }
       const wrong = (problem: string) => problems.push({ dataset: record.id, part: part.id, problem })
       const problem = await store.integrity.check(part).catch(whyUnread)
       if (problem !== undefined) wrong(problem)
@@ -62,6 +78,7 @@ export async function verifyStore(
       report.bytes += part.bytes
       onProgress?.({ parts: report.parts, of, bytes: report.bytes })
     }
+    report.datasets += 1
   }
   return { ...report, problems }
 }
