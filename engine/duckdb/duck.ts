@@ -45,6 +45,11 @@ export class Duck {
     return new Duck(options, await openInstance(options))
   }
 
+  /** Another one with the same options, but for its memory. */
+  withMemory(memoryLimit: string): Promise<Duck> {
+    return Duck.open({ ...this.#options, memoryLimit })
+  }
+
   /** Waits for running statements, because closing while a connection is being made would crash the process. */
   async close(): Promise<void> {
     await this.#statements.end()

@@ -6,7 +6,7 @@ import { ReaderPool, type ReaderState, type ReadersOptions } from './process/rea
 
 export type { SetColumns, WantedRows } from './edit/edit.ts'
 export type { Place, Repeated } from './edit/repeated.ts'
-export type { Jobs } from './jobs.ts'
+export type { CompareInput, Jobs } from './jobs.ts'
 export type {
   DeclaredColumn,
   IngestRequest,

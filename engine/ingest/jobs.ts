@@ -12,6 +12,7 @@ import type { Hooks } from './hooks.ts'
 import { refuseLongTexts } from './long-texts.ts'
 import { ingestParquet } from './parquet/ingest.ts'
 import { type Cut, cutPart } from './parts/cut.ts'
+import { writePart } from './parts/part.ts'
 import { rewriteParts, verifyPart } from './parts/parts.ts'
 import { type ColumnProfile, profileParts } from './profile.ts'
 import type { IngestRequest, IngestResult, ReadRequest, SizedPart } from './request.ts'
@@ -38,6 +39,18 @@ export interface CutInput {
   /** The bytes of all values of the part; each new part is given a share according to its rows. */
   readonly rawBytes: number
 }
+
+/** Rows that a relation finds in parts, as c0, c1, …, each with its place, and what is known of them before. */
+export interface CompareInput {
+  readonly parts: readonly string[]
+  readonly relation: string
+  readonly target: string
+  readonly columns: readonly Column[]
+  readonly size: { readonly rows: number; readonly rawBytes: number }
+}
+
+/** What DuckDB may use to compare rows; more of them go to the disk. With 128 MiB, wide rows do not fit. */
+const COMPARE_MEMORY = '192MiB'
 
 /**
  * What a reader process does (`process/main.ts`). Inputs and results are plain data. Its parent calls the same functions
@@ -83,6 +96,22 @@ export function jobsWith(duck: Duck) {
     /** Finds rows that repeat a key. */
     repeated(input: RepeatedInput, hooks: Hooks = {}): Promise<Repeated[]> {
       return findRepeated(duck, input, hooks)
+    },
+
+    /** Writes the rows that a relation finds as one part, in order, and in little memory if it can be done. */
+    async compare({ relation, target, columns, size }: CompareInput, hooks: Hooks = {}): Promise<void> {
+      const names = columns.map((_, index) => `c${index}`)
+      const sql = `SELECT ${names.join(', ')} FROM ${relation} ORDER BY file_index, file_row_number`
+      const write = (duck: Duck) => writePart(duck, sql, target, { ...size, columns }, hooks)
+      const small = await duck.withMemory(COMPARE_MEMORY)
+      try {
+        await write(small)
+      } catch (error) {
+        if (!(error instanceof EngineError && error.code === 'overloaded')) throw error
+        await write(duck)
+      } finally {
+        await small.close()
+      }
     },
 
     /** What the values of the columns of parts are like. */
