@@ -5,6 +5,7 @@ import { byKey } from '../filter/sql/narrow.ts'
 import type { Ingestor, Place, Repeated, SetColumns, WantedRows } from '../ingest/index.ts'
 import { keyed } from '../plan/prune.ts'
 import type { Column } from '../types/index.ts'
+import { Semaphore } from '../util/semaphore.ts'
 import type { Commits } from './commits.ts'
 import type { Integrity } from './integrity/integrity.ts'
 
@@ -38,6 +39,9 @@ interface Edited {
 /** The most rows of parts that are searched in one statement: each of them takes a bit. */
 const ROWS_AT_ONCE = 8_000_000
 
+/** The most parts that are written at once: each by a process, which may use all cores and is kept for the next part. */
+const PARTS_AT_ONCE = 2
+
 /**
  * A change of rows in parts. It prepares what takes the place of each part, and only parts with such rows are written
  * again. Versions that others commit meanwhile have few other parts, so only these are prepared for another try.
@@ -47,6 +51,7 @@ export class Edits {
   readonly #context: EditContext
   readonly #plan: EditPlan
   readonly #edited = new Map<number, Edited>()
+  readonly #turns = new Semaphore(PARTS_AT_ONCE)
 
   constructor(context: EditContext, columns: readonly Column[], plan: EditPlan) {
     this.#context = context
@@ -95,6 +100,7 @@ export class Edits {
       const { count, bits } = found[index] ?? { count: 0, bits: '' }
       if (count === 0) return { parts: [part], count }
       if (count === part.rows && !set) return { parts: [], count }
+      using _ = await this.#turns.enter()
       const made = await commits.makeParts(
         async (jobs, target) => {
           const edit = { part: files[index]!, target, columns, bits, set, size: part }

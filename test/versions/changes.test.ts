@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataset, type Platform, platform } from '../server/platform.ts'
 
@@ -36,6 +37,22 @@ describe('changes', () => {
     )
     const json = await changes('since=2&$format=json&$select=_change,n&$count=true&$top=1')
     expect([json.json(), json.headers['row-count']]).toEqual([[{ _change: 'delete', n: 1 }], '4'])
+  })
+
+  it('are found once, whoever asks at the same time, and leave no file behind', async () => {
+    const { id, send } = await table(`n,w\n${Array.from({ length: 500 }, (_, n) => `${n},a`).join('\n')}\n`)
+    await send('PUT', '', `n,w\n${Array.from({ length: 500 }, (_, n) => `${n * 2},a`).join('\n')}\n`)
+    const found = async () => readdirSync(at.engine.temporary).filter((name) => name.startsWith('ingest-'))
+    {
+      using changes = await (await at.engine.dataset(id)).changes({ since: 1 })
+      const counts = ['delete', 'insert'].map(async (change) => {
+        using query = changes.query({ filter: `_change eq '${change}'` })
+        return query.count()
+      })
+      expect(await Promise.all(counts)).toEqual([250, 250])
+      expect(await found()).toHaveLength(1)
+    }
+    expect(await found()).toEqual([])
   })
 
   it('of a dataset with a key pair the row before with the row after', async () => {
