@@ -89,3 +89,14 @@ it('is what kubectl makes of the base, with the secret and the settings', (conte
   const config = made.find(({ kind }) => kind === 'ConfigMap').metadata.name
   expect(pod.volumes).toContainEqual({ name: 'config', configMap: { name: config } })
 })
+
+it("fits Kubernetes' own schemas, without unknown fields", (context) => {
+  const files = base.resources.map((name: string) => join(folder, name))
+  const check = ['-m', 'kubernetes_validate', '--strict', ...files]
+  const { status, stderr, error } = spawnSync('python3', check, { encoding: 'utf8' })
+  if (error || /No module named/.test(stderr)) {
+    return context.skip('no kubernetes-validate: pip install kubernetes-validate brings it')
+  }
+  expect(stderr).not.toMatch(/schema|WARN|ERROR/)
+  expect(status).toBe(0)
+})
