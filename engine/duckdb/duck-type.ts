@@ -17,17 +17,20 @@ export interface DuckField {
 /**
  * Reads type text as DuckDB prints it: `STRUCT(a INTEGER, "b c" VARCHAR[])[3]`, `DECIMAL(18,3)`, `ENUM('x', 'y')`.
  * Types that are not known to have a structure become scalars without their parameters (`GEOMETRY('OGC:CRS84')`).
+ * @param renamed other names for types without parameters
  */
-export function parseDuckType(text: string): DuckType {
-  return new TypeReader(text).read()
+export function parseDuckType(text: string, renamed: Readonly<Record<string, string>> = {}): DuckType {
+  return new TypeReader(text, renamed).read()
 }
 
 class TypeReader {
   readonly #text: string
+  readonly #renamed: Readonly<Record<string, string>>
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, renamed: Readonly<Record<string, string>>) {
     this.#text = text
+    this.#renamed = renamed
   }
 
   read(): DuckType {
@@ -52,7 +55,8 @@ class TypeReader {
     // A type's name may have several words (`TIMESTAMP WITH TIME ZONE`). The name of a field has already been read.
     const word = this.#match(/[A-Za-z_][A-Za-z0-9_]*(?: [A-Za-z][A-Za-z0-9_]*)*/y)?.[0]
     const name = word?.toUpperCase() ?? this.#fail('the name of a type')
-    return this.#next === '(' ? this.#withArguments(name) : { kind: 'scalar', name }
+    if (this.#next === '(') return this.#withArguments(name)
+    return { kind: 'scalar', name: this.#renamed[name] ?? name }
   }
 
   #withArguments(name: string): DuckType {

@@ -31,8 +31,7 @@ export function normaliseColumn(duckType: string, sql: string): NormalisedColumn
  * version 22 marked all times so.
  */
 export function normaliseParquetColumn(duckType: string, sql: string): NormalisedColumn {
-  if (duckType === 'TIME WITH TIME ZONE') return { type: 'time', sql: `CAST(${sql} AS TIME)` }
-  return normaliseColumn(duckType, sql)
+  return normalise(parseDuckType(duckType, { 'TIME WITH TIME ZONE': 'TIME IN UTC' }), sql, 0)
 }
 
 /** The beginning of DuckDB's error message when a query meets a time that is finer than a microsecond. */
@@ -81,6 +80,8 @@ function normaliseScalar(name: string, sql: string): NormalisedColumn {
       return { type: 'date', sql }
     case 'TIME':
       return { type: 'time', sql }
+    case 'TIME IN UTC':
+      return { type: 'time', sql: `CAST(${sql} AS TIME)` }
     case 'TIME_NS':
       return { type: 'time', sql: wholeMicroseconds(sql, 'TIME') }
     case 'TIMESTAMP':
@@ -204,6 +205,8 @@ function scalarJson(name: string, sql: string): string {
     case 'TIMESTAMP_NS':
       // Written as text, nanoseconds needn't be cut off.
       return `to_json(${timestampText(sql)})`
+    case 'TIME IN UTC':
+      return `to_json(CAST(${sql} AS TIME))`
     default:
       return `to_json(${sql})`
   }

@@ -39,6 +39,13 @@ describe('Parquet', () => {
     })
   })
 
+  test('times that are marked as UTC are times of day within other values, too', async () => {
+    const file = await parquet("SELECT [TIMETZ '10:20:30.5+02', NULL] AS a, {'b': TIMETZ '10:20:30+00'} AS c")
+    expect((await bench.readFile('parquet', file)).values).toEqual([
+      ['["08:20:30.5",null]', '{"b":"10:20:30"}'],
+    ])
+  })
+
   test('times that are marked as UTC are times of day', async () => {
     const file = await parquet("SELECT unnest([TIMETZ '10:20:30.5+02', NULL]) AS a")
     const { shape, values } = await bench.readFile('parquet', file)

@@ -106,7 +106,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     trino: (x, type) => (type.kind === 'integer' ? averageInTrino(x) : undefined),
     standard: true,
     about:
-      'The sum divided by the number of values, as a double; null if there are no values. `avg` is the same.',
+      'The sum divided by the number of values, as a double; null if there are no values. Where a double has too few digits, take `sum` and `$count`, which are exact. `avg` is the same.',
     example: 'aggregate(Price with average as Mean)',
   },
   {
