@@ -265,10 +265,13 @@ describe.skipIf(withoutBrowser())('from a file to a plot', () => {
     const { page } = walked.visitor
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Name and description' }).click()
+    await page.getByRole('textbox', { name: 'Description' }).fill('Rain in **Norway**.\n\n<b>As it is</b>')
     await page.getByLabel('Licence').fill('CC-BY-4.0')
     await page.getByLabel('Keywords').fill('rain, Norway')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.locator('.markdown strong', { hasText: 'Norway' }).waitFor()
+    await page.getByText('<b>As it is</b>').waitFor()
     await page.getByRole('tab', { name: 'Columns' }).click()
     await page.getByRole('button', { name: 'Describe Rain (mm)' }).click()
     await page.getByLabel('Unit').fill('mm')

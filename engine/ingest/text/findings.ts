@@ -16,8 +16,9 @@ const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
   [/^[-+]?\d{1,3}([ \u00a0\u202f]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
   [/^[-+]?\d*,\d+$/, 'decimal=,'],
   [/^\d{1,2}\.\d{1,2}\.\d{4}( |T|$)/, 'dates=D.M.YYYY'],
-  [/^(1[3-9]|2\d|3[01])\/\d{1,2}\/\d{4}( |T|$)/, 'dates=D/M/YYYY'],
   [/^\d{1,2}\/(1[3-9]|2\d|3[01])\/\d{4}( |T|$)/, 'dates=M/D/YYYY'],
+  // The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option.
+  [/^\d{1,2}\/\d{1,2}\/\d{4}( |T|$)/, 'dates=D/M/YYYY'],
   [/^\d{4}\/\d{1,2}\/\d{1,2}( |T|$)/, 'dates=YYYY/M/D'],
   [/^(NA|N\/A|NULL|null|None|n\/a|-|\.|\\N)$/, 'nulls='],
 ]

@@ -108,6 +108,12 @@ describe('POST /preview', () => {
     expect(read.json()).toMatchObject({ rowCount: 10, sheets: [expect.any(String)], errors: [] })
   })
 
+  it('names the option for days that may be read in two ways', async () => {
+    const { because } = (await preview('day\n01/02/2024\n03/04/2024\n')).columns[0]
+    expect(because).toEqual({ row: 1, value: '01/02/2024', try: 'dates=D/M/YYYY' })
+    expect((await preview('day\n01/13/2024\n')).columns[0].because.try).toBe('dates=M/D/YYYY')
+  })
+
   it('needs a key, a known type and options that fit', async () => {
     expect((await at.call(undefined, 'POST', '/preview', csv('a\n1\n'))).statusCode).toBe(401)
     const html = { body: 'x', headers: { 'content-type': 'text/html' } }
