@@ -7,7 +7,7 @@ import type { DatasetWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
 import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
-import { checkName, isId, now } from './fields.ts'
+import { checkDescription, checkName, isId, now } from './fields.ts'
 import { checkKeep, KEEP } from './history.ts'
 import { changedMetadata, type Metadata } from './metadata.ts'
 import type { DatasetChanges, DatasetName, DatasetRecord, DatasetSummary, SavedQuery } from './records.ts'
@@ -95,7 +95,7 @@ export class Datasets {
            VALUES (?, ?, ?, ?, ?, ?, ?)`,
           fields.repositoryId,
           checkName(fields.name, 'dataset'),
-          fields.description ?? '',
+          checkDescription(fields.description ?? ''),
           version,
           query ? JSON.stringify(query) : null,
           at,
@@ -216,7 +216,7 @@ export class Datasets {
            WHERE id = ?`,
           repositoryId,
           name,
-          description ?? '',
+          checkDescription(description ?? ''),
           keep?.versions ?? null,
           keep?.days ?? null,
           JSON.stringify(changedMetadata(old, fields)),

@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts'
+import { EngineError, invalidOption } from '../errors.ts'
 
 const LONGEST_NAME = 255
 
@@ -20,6 +20,12 @@ export function checkName(name: unknown, what: 'repository' | 'dataset'): string
     throw new EngineError('invalid_name', `The name of a ${what} must not hold control characters.`)
   }
   return name
+}
+
+/** Gives the description unchanged if every catalog can hold it. @throws EngineError `invalid_option` */
+export function checkDescription(text: unknown): string {
+  if (typeof text === 'string' && text.isWellFormed() && !text.includes('\0')) return text
+  throw invalidOption('description must be text without the character U+0000 and without half characters.')
 }
 
 /** Whether the catalog can be asked for it; programs in JavaScript may give anything. */

@@ -1,6 +1,6 @@
 import { EngineError } from '../errors.ts'
 import type { Handle } from './database.ts'
-import { checkName, isId, now } from './fields.ts'
+import { checkDescription, checkName, isId, now } from './fields.ts'
 import type { Repository } from './records.ts'
 
 const SELECT = `SELECT id, name, description, created_at AS "createdAt", updated_at AS "updatedAt" FROM repositories`
@@ -17,7 +17,7 @@ export class Repositories {
     const id = await this.#handle.insert(
       'INSERT INTO repositories (name, description, created_at, updated_at) VALUES (?, ?, ?, ?)',
       checkName(fields.name, 'repository'),
-      fields.description ?? '',
+      checkDescription(fields.description ?? ''),
       at,
       at,
     )
@@ -38,11 +38,12 @@ export class Repositories {
 
   async update(id: number, fields: { name?: string; description?: string }): Promise<Repository> {
     const name = fields.name === undefined ? null : checkName(fields.name, 'repository')
+    const { description = null } = fields
     await this.#handle.run(
       `UPDATE repositories SET name = coalesce(?, name), description = coalesce(?, description), updated_at = ?
        WHERE id = ?`,
       name,
-      fields.description ?? null,
+      description === null ? null : checkDescription(description),
       now(),
       id,
     )

@@ -17,6 +17,7 @@ import {
   manifestChange,
   sameColumns,
 } from '../types/columns.ts'
+import { keptWords } from '../types/file-metadata.ts'
 import type { Background } from '../util/background.ts'
 import { UnderWay } from '../util/under-way.ts'
 import type { Commits, Content, MadeParts } from './commits.ts'
@@ -158,6 +159,7 @@ export class Writer {
         upload,
       )
       const edits = await this.#byKey(base, made, upload, mode)
+      let { columns } = made
       const done = await this.#commitEdits(datasetId, made.parts, edits, upload, async (current, t) => {
         // If the columns changed while the rows were read, the rows are read again with the new columns.
         const isOther = !anew && !sameColumns(current.columns, base.columns)
@@ -167,16 +169,18 @@ export class Writer {
         const kept = mode === 'replace' ? none : edits ? edits.changed(current.parts) : all
         if (!kept) return 'again'
         const parts = [...kept.parts, ...made.parts.filter(({ rows }) => rows > 0)]
-        await this.#accept(datasetId, { columns: made.columns, parts }, upload, t)
+        const { columns: declared = [] } = upload
+        if (anew) columns = keptWords(keptWords(made.columns, current.columns), declared)
+        await this.#accept(datasetId, { columns, parts }, upload, t)
         if (made.metadata) await this.#context.datasets.in(t).fill(datasetId, made.metadata)
         const operation = upload.isRefresh ? 'refresh' : mode
         const changed = { addedRows: rowsOf(made.parts), removedRows: kept.count }
         const change = { ...authorship(upload), operation, ...changed } as const
-        return { columns: made.columns, parts, change }
+        return { columns, parts, change }
       })
       if (done) {
         this.#mergeLater(datasetId)
-        return explained(await this.#context.datasets.get(datasetId), made)
+        return explained(await this.#context.datasets.get(datasetId), { ...made, columns })
       }
     }
   }

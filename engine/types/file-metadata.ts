@@ -71,16 +71,32 @@ export function readMetadata(
   return { dataset: Object.fromEntries(dataset), columns }
 }
 
+type Worded = { readonly name: string } & {
+  readonly [Field in keyof ColumnWords]: ColumnWords[Field] | undefined
+}
+
 /** Columns with the words of a file where they have none of their own. */
-export function filledColumns<C extends ColumnWords & { readonly name: string }>(
+export function filledColumns<C extends Worded>(
   columns: readonly C[],
   { columns: found }: FileMetadata,
 ): C[] {
-  return columns.map((column) => {
-    const { title, unit, description = '' } = found.get(column.name) ?? {}
-    const words = wordsOf({ title: column.title ?? title, unit: column.unit ?? unit })
-    return { ...column, description: column.description || description, ...words }
-  })
+  return columns.map((column) => worded(column, [column, found.get(column.name)]))
+}
+
+/** The columns of an upload that take the place of others: those of the same names keep what is written down. */
+export function keptWords<C extends Worded>(columns: readonly C[], before: readonly Worded[]): C[] {
+  const old = new Map(before.map((column) => [column.name, column]))
+  return columns.map((column) => worded(column, [old.get(column.name), column]))
+}
+
+function worded<C extends Worded>(
+  { title: _, unit: __, ...column }: C,
+  words: readonly [ColumnWords | undefined, ColumnWords | undefined],
+): C {
+  const [first = {}, second = {}] = words
+  const { title = second.title, unit = second.unit } = first
+  const description = first.description || (second.description ?? '')
+  return { ...column, description, ...wordsOf({ title, unit }) } as C
 }
 
 /** The most characters of a description in a file. */

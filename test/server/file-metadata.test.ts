@@ -50,9 +50,9 @@ async function dataset(): Promise<number> {
   return (await at.call(ada, 'POST', '/datasets', { json })).json().id
 }
 
-async function upload(id: number, body: Buffer | string, type: string, method = 'PUT') {
+async function upload(id: number, body: Buffer | string, type: string, method = 'PUT', query = '') {
   const headers = { 'content-type': type }
-  const answer = await at.call(ada, method, `/datasets/${id}/data`, { body, headers })
+  const answer = await at.call(ada, method, `/datasets/${id}/data${query}`, { body, headers })
   expect(answer.statusCode, answer.body).toBe(200)
   return answer.json()
 }
@@ -152,6 +152,19 @@ describe.each(FORMATS)('what is written down, in %s', (format) => {
     await patch(id, { title: WORDS.title })
     expect((await get(id, format, '', { 'if-none-match': tag })).statusCode).toBe(304)
   })
+})
+
+it('stays with columns of the same names when an upload replaces the columns', async () => {
+  const id = await described()
+  const written = await upload(id, 'größe,more\n12,text\n', 'text/csv', 'PUT', '?columns=replace')
+  expect(written.columns).toMatchObject([COLUMNS[1]!, { name: 'more', because: { value: 'text' } }])
+  const { columns } = await record(id)
+  expect(columns).toEqual([
+    { ...COLUMNS[1], type: 'integer', nullable: true },
+    { name: 'more', type: 'string', nullable: true, description: '' },
+  ])
+  const declared = await at.call(ada, 'PUT', `/datasets/${id}/columns`, { json: columns })
+  expect(declared.json().version).toBe(written.version)
 })
 
 describe('the metadata of files by others', () => {

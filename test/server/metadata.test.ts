@@ -79,6 +79,8 @@ describe('what is written down about a dataset', () => {
     const before = (await get('')).json()
     for (const [wrong, message] of [
       [{ license: 'do what you like!' }, 'SPDX'],
+      [{ description: 'a\0b' }, 'U+0000'],
+      [{ description: 'a\ud800' }, 'half characters'],
       [{ title: ' ' }, 'title must be text'],
       [{ title: 'x'.repeat(301) }, 'title'],
       [{ keywords: 'a' }, 'keywords'],
