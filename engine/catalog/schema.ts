@@ -1,4 +1,8 @@
-/** Steps that build the catalog's tables. A step that has shipped is never edited; a change is a new step. */
+/**
+ * Steps that build the catalog's tables. A step that has shipped is never edited; a change is a new step. It only adds
+ * tables and columns that may be left out, because nodes of the version before go on while a cluster is upgraded. What
+ * is no longer used is removed a version later.
+ */
 export const CATALOG_STEPS = [
   `
   CREATE TABLE repositories (

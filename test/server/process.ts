@@ -21,19 +21,21 @@ export interface ServeOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly args?: readonly string[]
   readonly samples?: boolean
+  /** The program of another version. */
+  readonly main?: string
 }
 
 /** Resolves when it serves. */
 export async function serveProcess(options: ServeOptions): Promise<Served> {
-  const { data, environment = {}, args = [], samples = false } = options
+  const { data, environment = {}, args = [], samples = false, main } = options
   const all = ['serve', '--port', '0', '--data', data, ...(samples ? [] : ['--no-samples']), ...args]
-  const child = await command(all, environment)
+  const child = await command(all, environment, main)
   const texts = collect(child)
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const url = await new Promise<string>((resolve, reject) => {
     child.once('exit', () => reject(new Error(`The server ended before it told its address: ${texts.err}`)))
     child.stdout.on('data', () => {
-      const address = /is running at (http:\S+)/.exec(texts.out)?.[1]
+      const address = /(?:is running at|serves on) (http:\S+)/.exec(texts.out)?.[1]
       if (address !== undefined) resolve(address)
     })
   })
@@ -65,9 +67,9 @@ export async function runCommand(
   return { code, ...texts }
 }
 
-async function command(args: readonly string[], environment: Readonly<Record<string, string>>) {
+async function command(args: readonly string[], environment: Readonly<Record<string, string>>, main = MAIN) {
   const elsewhere = await clusterEnvironment(dataIn(args))
-  return spawn(process.execPath, [MAIN, ...args], {
+  return spawn(process.execPath, [main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...elsewhere, ...environment },
   })
