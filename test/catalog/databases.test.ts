@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -268,6 +268,18 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       }
     })
   })
+})
+
+it('an SQLite file that can not be opened beside a transaction is a fault of the machine', async () => {
+  const file = join(folder, 'moved.sqlite')
+  const database = new SqliteDatabase(file)
+  await database.transaction(async () => {
+    renameSync(file, `${file}.aside`)
+    await expect(database.get('SELECT 1')).rejects.toMatchObject({ code: 'storage_read_only' })
+    renameSync(`${file}.aside`, file)
+    expect(await database.get('SELECT 1 AS n')).toEqual({ n: 1 })
+  })
+  await database.close()
 })
 
 describe.runIf(programs)('a PostgreSQL that is down', () => {

@@ -161,7 +161,7 @@ export class SqliteDatabase implements Database {
   /** A connection that sees only what is committed. */
   #readable(): SqliteConnection {
     if (!this.#isOpen) return this.#writer
-    this.#reader ??= new SqliteConnection(this.file, { readOnly: true })
+    this.#reader ??= guard(() => new SqliteConnection(this.file, { readOnly: true }))
     return this.#reader
   }
 
