@@ -1,6 +1,6 @@
 import type { VNode } from 'preact'
 import { expect, it } from 'vitest'
-import { Markdown } from '../../server/console/src/ui/markdown.ts'
+import { Markdown } from '../../server/console/src/dataset/markdown.ts'
 
 /** What a browser would show, as HTML without escapes: text is text, and is in ⟦brackets⟧. */
 function shown(node: unknown): string {

@@ -136,7 +136,7 @@ const LONG_DESCRIPTION = 400
 
 /** A description, which is Markdown: as it was typed, until the code that reads it is there. */
 function Description({ text }: { readonly text: string }) {
-  const [code] = useResource(() => import('../ui/markdown.ts'), [])
+  const [code] = useResource(() => import('../dataset/markdown.ts'), [])
   const { Markdown } = latest(code) ?? {}
   return Markdown ? <Markdown text={text} /> : <p class="lede">{text}</p>
 }
