@@ -173,11 +173,16 @@ export function checkedKind(found: number, text: string): number {
     case TEXT_KIND.looseNumber:
       return text.length <= LONGEST_NUMBER && Number.isFinite(Number(text)) ? kind : TEXT_KIND.text
     default: {
-      const year = Number(text.slice(0, 4))
-      if (year === 1 || year === 9999) return isWithinCalendar(text) ? kind : TEXT_KIND.text
-      return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? kind : TEXT_KIND.text
+      const isRight = text.startsWith('02-29', 5)
+        ? isLeapYear(Number(text.slice(0, 4)))
+        : isWithinCalendar(text)
+      return isRight ? kind : TEXT_KIND.text
     }
   }
+}
+
+function isLeapYear(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }
 
 /** Whether a moment of the first or the last day is still within the years 1 to 9999 when converted to UTC. */
