@@ -50,14 +50,14 @@ const ABOUT_STATEMENT = new Set([
 
 /**
  * What DuckDB says about a user's statement: its first line, without the names that we gave to things. Undefined if it
- * is not about the statement or its values.
+ * is not about the statement or its values, but about a file in `folder`.
  */
-export function duckMessage(error: unknown): string | undefined {
+export function duckMessage(error: unknown, folder: string | undefined): string | undefined {
   const message = error instanceof Error ? error.message : ''
   const [, kind, said] = /^([A-Z][\w ]*?) Error: ([\s\S]*)$/.exec(message) ?? []
   if (kind === undefined || said === undefined || !ABOUT_STATEMENT.has(kind)) return undefined
   const short = said.split(/\n\s*(?:LINE \d+:|Did you mean|Candidate)|\n\n/, 1)[0]!.trim()
-  if (/\.parquet\b/.test(short)) return undefined
+  if (folder !== undefined && said.includes(folder)) return undefined
   const safe = shownName(short).replaceAll(/"?parquetry [tc][0-9a-f]+"?/g, 'the table')
   return /[.!?]$/.test(safe) ? safe : `${safe}.`
 }

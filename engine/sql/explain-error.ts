@@ -10,8 +10,8 @@ import { placeOf, type TreeNode } from './tree.ts'
  * @param hiding whether values must not be told, because who reads a saved query may not see all that it reads
  */
 export function explainer({ statement }: Checked, tables: readonly Scanned[], hiding: boolean) {
-  return (error: unknown): EngineError | undefined => {
-    const message = duckMessage(error)
+  return (error: unknown, folder: string | undefined): EngineError | undefined => {
+    const message = duckMessage(error, folder)
     if (message === undefined) return undefined
     if (hiding && ABOUT_VALUES.test((error as Error).message)) {
       return sqlError('invalid_sql', 'A value can not be converted, or is out of range.', undefined, error)

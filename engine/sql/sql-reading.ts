@@ -85,8 +85,8 @@ export interface SqlPlace {
   readonly authorise: () => Promise<void>
   /** The relation of the statement's rows, given WITH and the tables; nothing where it is below another one. */
   readonly relation: (tables: string) => string
-  /** The error as users see it; undefined if it is not about the statement or its values. */
-  readonly explain: (error: unknown) => EngineError | undefined
+  /** The error as users see it; undefined if it is not about the statement or its values, but about files in `folder`. */
+  readonly explain: (error: unknown, folder: string | undefined) => EngineError | undefined
 }
 
 /** A reading of the rows of a user's statement, in a process that is given links to the parts, and nothing else. */
@@ -95,6 +95,8 @@ export class SqlReading extends Reading {
   /** Begun at once, so that the versions stay even if the query is disposed. */
   readonly #readings: readonly Reading[]
   #entered = false
+  /** Where the links to the parts are. Nobody can guess its name. */
+  #folder: string | undefined
 
   constructor(plan: Plan, place: SqlPlace) {
     super(plan)
@@ -113,6 +115,7 @@ export class SqlReading extends Reading {
   /** Links the parts of all tables into the folder of a process, and adds the tables to those of the statement there. */
   async link(lent: LentReader, signal: AbortSignal | undefined, tables: Tables): Promise<void> {
     const { authorise, tables: named } = this.#place
+    this.#folder = lent.process.directory
     await authorise()
     for (const [index, table] of named.entries()) {
       if (tables.has(table)) continue
@@ -136,7 +139,7 @@ export class SqlReading extends Reading {
   }
 
   protected override unreadable(error: unknown): EngineError | undefined {
-    const about = this.#place.explain(error)
+    const about = this.#place.explain(error, this.#folder)
     if (about) return about
     for (const reading of this.#readings) {
       const explained = reading.explain(error)

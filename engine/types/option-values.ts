@@ -159,6 +159,8 @@ export function fromPlain<Table extends OptionTable>(given: object, table: Table
 
 function valueFromHttp(kind: keyof Kinds, value: unknown): unknown {
   if (kind === 'character' && value === 'tab') return '\t'
+  if (kind === 'count' && isText(value) && /^\d{1,15}$/.test(value)) return Number(value)
+  if (kind === 'flag' && isText(value)) return value === 'true' ? true : value === 'false' ? false : value
   return kind === 'texts' && isText(value) ? value.split(',') : value
 }
 

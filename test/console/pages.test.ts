@@ -1,46 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { signIn, visit, withoutBrowser } from './support/browser.ts'
+import { fillStage, PAGES } from './support/pages.ts'
 import { ROOT_KEY } from './support/stage.ts'
-import { STATIONS } from './support/stations.ts'
 import { walk } from './support/steps.ts'
-
-const PAGES = [
-  '',
-  '?search=stat',
-  'upload',
-  'sql',
-  'repositories/1',
-  'repositories/1/members',
-  'repositories/1/upload?dataset=1',
-  'datasets/1',
-  'datasets/1?panel=filter',
-  'datasets/1?panel=group&apply=groupby((station))',
-  'datasets/1?panel=columns',
-  'datasets/1?search=oslo&filter=sunny%20eq%20true',
-  'datasets/1?view=columns',
-  'datasets/1?view=plot&x=day&y=temperature&by=station',
-  'datasets/1?view=plot&x=station&y=%5B%22temperature%22%2C%22Rain%20(mm)%22%5D&kind=bar',
-  'datasets/1?view=history',
-  'datasets/1?view=connect',
-  'datasets/1?view=share',
-  'datasets/1?version=1',
-  'providers',
-  'providers/ecb',
-  'account',
-  'account/all',
-  'nowhere',
-]
 
 describe.skipIf(withoutBrowser())('every page', () => {
   const walked = walk(async ({ stage, visitor }) => {
-    await stage.api('POST', '/repositories', { name: 'Weather', private: true })
-    await stage.api('POST', '/datasets', { name: 'stations', repositoryId: 1 })
-    await stage.upload('/datasets/1/data', 'text/csv', STATIONS)
-    await stage.upload(
-      '/datasets/1/data?note=shorter',
-      'text/csv',
-      STATIONS.split('\n').slice(0, 101).join('\n'),
-    )
+    await fillStage(stage)
     await signIn(visitor, `${stage.server.url}/console/`, ROOT_KEY)
     // Without a network there is no ECB to browse.
     for (const status of [502, 503, 504]) visitor.expectRefusal(status, '/providers/ecb')

@@ -5,7 +5,7 @@ import { signIn, withoutBrowser } from './support/browser.ts'
 import { ROOT_KEY } from './support/stage.ts'
 import { walk } from './support/steps.ts'
 
-const GERMAN = 'Stadt;Höhe;am\nKöln;1,5;2024-01-31\nHof;NA;\nJena;-2,25;2024-02-01\n'
+const GERMAN = 'Messungen\n\nStadt;Höhe;am\nKöln;1,5;2024-01-31\nHof;NA;\nJena;-2,25;2024-02-01\n'
 
 describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', () => {
   const walked = walk(async ({ stage, visitor }) => {
@@ -22,6 +22,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByText('3 columns, 3 rows.').waitFor()
     expect(await page.getByLabel('Between fields').inputValue()).toBe(';')
     expect(await page.getByLabel('Decimal sign').inputValue()).toBe(',')
+    expect(await page.getByLabel('Lines above it').inputValue()).toBe('2')
     expect(await page.getByLabel('Characters').inputValue()).toBe('windows-1252')
     expect(await page.getByLabel('Texts for missing values').inputValue()).toBe('NA')
     expect(await page.getByLabel('Type of Höhe').inputValue()).toBe('double')

@@ -42,12 +42,16 @@ const later = async () => {
 describe('a dataset that follows an address', () => {
   it('has the rows of the file, and a version only for other bytes', async () => {
     const id = await dataset()
-    answer = (_, response) => response.setHeader('etag', '"1"').end('a;b\n1;x\n')
-    const source = await put(id, { url: `${base}/x.csv`, every: 'day', options: { delimiter: ';' } })
+    answer = (_, response) => response.setHeader('etag', '"1"').end('Title\na;b\n1;x\n')
+    const source = await put(id, {
+      url: `${base}/x.csv`,
+      every: 'day',
+      options: { delimiter: ';', skip: '1' },
+    })
     expect(source.json()).toMatchObject({
       url: `${base}/x.csv`,
       mode: 'replace',
-      options: { delimiter: ';' },
+      options: { delimiter: ';', skip: '1' },
       lastError: null,
       lastVersion: 1,
     })
@@ -59,7 +63,7 @@ describe('a dataset that follows an address', () => {
     expect(asked.at(-1)).toMatchObject({ 'if-none-match': '"1"' })
     answer = (_, response) => response.writeHead(304).end()
     await later()
-    answer = (_, response) => response.end('a;b\n2;y\n')
+    answer = (_, response) => response.end('Title\na;b\n2;y\n')
     await later()
     expect(await rows(id)).toBe('a,b\n2,y\n')
     const versions = (await at.call(at.root, 'GET', `/datasets/${id}/versions`)).json()

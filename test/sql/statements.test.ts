@@ -189,6 +189,20 @@ describe('what goes wrong', () => {
     expect(await rowsOf('SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
+  test.each([
+    [
+      'WITH a AS (SELECT "/tm q, su/x.parquet") SELECT * FROM a',
+      'Referenced column "/tm q, su/x.parquet" was not found',
+    ],
+    ["SELECT CAST('x.parquet' AS INTEGER)", "Could not convert string 'x.parquet'"],
+    ["SELECT strptime('x.parquet', '%Y')", 'x.parquet'],
+  ])('a message about the text of a user names no file of ours: %s', async (sql, message) => {
+    await expect(rowsOf(sql)).rejects.toMatchObject({
+      code: 'invalid_sql',
+      message: expect.stringContaining(message),
+    })
+  })
+
   const RUNS = Number(process.env['PARQUETRY_MUTATIONS'] ?? 150)
   test(`${RUNS} mutated statements are answered or refused`, { timeout: 60_000 + RUNS * 200 }, async () => {
     const seeds = [...QUESTIONS, ...attacks('/tmp/x.parquet', '/tmp')]

@@ -59,6 +59,8 @@ export class Nodes implements Membership {
   }
 
   async start(): Promise<void> {
+    // What crashed processes of this machine have left there, nobody else can remove.
+    await removeDeadMarks(this.#context.hold.layout)
     await this.#beat()
     if (this.#context.looksForJobs) {
       for (const kind of ['gc', 'sweep']) await this.#tables.expect({ kind, subject: 0 })

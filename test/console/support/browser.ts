@@ -39,11 +39,16 @@ const ARGUMENTS = [
 ]
 
 /** A browser of its own, with a new profile, that may talk to one address alone. */
-export async function visit(origin: string, size = { width: 1280, height: 800 }): Promise<Visitor> {
+export async function visit(
+  origin: string,
+  size = { width: 1280, height: 800 },
+  options: { readonly bypassCSP?: boolean } = {},
+): Promise<Visitor> {
   const profile = mkdtempSync(join(tmpdir(), 'parquetry-browser-'))
   const context: BrowserContext = await chromium.launchPersistentContext(profile, {
     executablePath: browserPath!,
     args: ARGUMENTS,
+    ...options,
     viewport: size,
     acceptDownloads: true,
   })

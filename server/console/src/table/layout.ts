@@ -49,12 +49,15 @@ function fittingWidth(
   return Math.ceil(Math.min(WIDEST, Math.max(NARROW, widest + PADDING)))
 }
 
-/** Returns a function that measures text in the font of an element. */
+/**
+ * Returns a function that measures text in the font of an element. Digits of a table are all as wide as 0, which a canvas
+ * can't be told.
+ */
 export function textMeasure(element: Element): (text: string) => number {
   const style = getComputedStyle(element)
   const context = document.createElement('canvas').getContext('2d')!
   context.font = `${style.fontSize} ${style.fontFamily}`
-  return (text) => context.measureText(text.length > 60 ? text.slice(0, 60) : text).width
+  return (text) => context.measureText(text.slice(0, 60).replaceAll(/\d/g, '0')).width
 }
 
 /** The columns in view; `end` is exclusive. */
