@@ -41,27 +41,21 @@ export const KEY_ANNOTATIONS: readonly Annotation[] = [
  */
 export function setAnnotations({ name, title, description, properties }: DescribedSet): Annotation[] {
   const binary = properties.filter(({ type }) => type.name === 'Edm.Binary').map((property) => property.name)
-  return [
-    ...named(name, title, description),
-    [`${CAPABILITIES}.TopSupported`, true],
-    [`${CAPABILITIES}.SkipSupported`, true],
-    [`${CAPABILITIES}.ComputeSupported`, true],
-    [`${CAPABILITIES}.IndexableByKey`, true],
-    [`${CAPABILITIES}.CountRestrictions`, { Countable: true }],
-    [
-      `${CAPABILITIES}.FilterRestrictions`,
-      { Filterable: true, ...(binary.length > 0 && { [NOT_FILTERED]: binary }) },
-    ],
-    [`${CAPABILITIES}.SortRestrictions`, { Sortable: true }],
-    [`${CAPABILITIES}.SelectSupport`, { Supported: true }],
-    [`${CAPABILITIES}.SearchRestrictions`, { Searchable: true }],
-    [`${CAPABILITIES}.ExpandRestrictions`, { Expandable: false }],
-    [`${CAPABILITIES}.InsertRestrictions`, { Insertable: false }],
-    [`${CAPABILITIES}.UpdateRestrictions`, { Updatable: false }],
-    [`${CAPABILITIES}.DeleteRestrictions`, { Deletable: false }],
-    [`${AGGREGATION}.ApplySupported`, { Transformations: TRANSFORMATIONS, Rollup: 'MultipleHierarchies' }],
-  ]
+  const filtered: Annotation =
+    binary.length > 0 ? [FILTER_RESTRICTIONS, { Filterable: true, [NOT_FILTERED]: binary }] : ALL_FILTERED
+  return [...named(name, title, description), ...ALL_READ, filtered, ...NONE_WRITTEN]
 }
+
+const ALL_READ: readonly Annotation[] = [
+  [`${CAPABILITIES}.TopSupported`, true],
+  [`${CAPABILITIES}.SkipSupported`, true],
+  [`${CAPABILITIES}.ComputeSupported`, true],
+  [`${CAPABILITIES}.IndexableByKey`, true],
+  [`${CAPABILITIES}.CountRestrictions`, { Countable: true }],
+]
+
+const FILTER_RESTRICTIONS = `${CAPABILITIES}.FilterRestrictions`
+const ALL_FILTERED: Annotation = [FILTER_RESTRICTIONS, { Filterable: true }]
 
 export const CONTAINER_ANNOTATIONS: readonly Annotation[] = [
   [`${CAPABILITIES}.SupportedFormats`, ['application/json']],
@@ -87,6 +81,17 @@ const TRANSFORMATIONS = [
   'topcount',
   'toppercent',
   'topsum',
+]
+
+const NONE_WRITTEN: readonly Annotation[] = [
+  [`${CAPABILITIES}.SortRestrictions`, { Sortable: true }],
+  [`${CAPABILITIES}.SelectSupport`, { Supported: true }],
+  [`${CAPABILITIES}.SearchRestrictions`, { Searchable: true }],
+  [`${CAPABILITIES}.ExpandRestrictions`, { Expandable: false }],
+  [`${CAPABILITIES}.InsertRestrictions`, { Insertable: false }],
+  [`${CAPABILITIES}.UpdateRestrictions`, { Updatable: false }],
+  [`${CAPABILITIES}.DeleteRestrictions`, { Deletable: false }],
+  [`${AGGREGATION}.ApplySupported`, { Transformations: TRANSFORMATIONS, Rollup: 'MultipleHierarchies' }],
 ]
 
 const NOT_FILTERED = 'NonFilterableProperties'

@@ -71,11 +71,19 @@ function typeAttributes({ name, precision, scale }: EdmType): Record<string, str
   }
 }
 
-function annotation([term, value]: Annotation): string {
+/** Annotations that are the same for many sets, which would otherwise take half of the time. */
+const written = new WeakMap<Annotation, string>()
+
+function annotation(one: Annotation): string {
+  const known = written.get(one)
+  if (known !== undefined) return known
+  const [term, value] = one
   const simple = attributeOf(value)
-  return simple
+  const xml = simple
     ? element('Annotation', { Term: term, ...simple })
     : element('Annotation', { Term: term }, [expression(value)])
+  written.set(one, xml)
+  return xml
 }
 
 /** A constant in attribute notation; undefined for collections and records. */
@@ -110,14 +118,17 @@ function expression(value: Value, textElement: 'String' | 'PropertyPath' = 'Stri
 }
 
 function element(name: string, attributes: Record<string, string>, children: readonly string[] = []): string {
-  const start = Object.entries(attributes).map(([key, value]) => ` ${key}="${text(value)}"`)
-  return children.length === 0
-    ? `<${name}${start.join('')}/>`
-    : `<${name}${start.join('')}>${children.join('')}</${name}>`
+  let start = `<${name}`
+  for (const key in attributes) start += ` ${key}="${text(attributes[key]!)}"`
+  return children.length === 0 ? `${start}/>` : `${start}>${children.join('')}</${name}>`
 }
+
+/** Text that stays as it is. */
+const PLAIN = /^[\w .:/-]*$/
 
 /** Escapes text for XML, and replaces characters that XML 1.0 can't contain (2.2). */
 function text(value: string): string {
+  if (PLAIN.test(value)) return value
   return value
     .toWellFormed()
     .replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
