@@ -3,6 +3,10 @@
  * conditions that an operator must act on. Each kind has a log level and a description of when it happens.
  */
 export const EVENTS = {
+  catalog_migrated: {
+    level: 'warn',
+    when: 'the catalog of an older version was brought up to date; that version can no longer open it',
+  },
   writes_stopped: {
     level: 'error',
     when: 'a commit failed so that its outcome is unknown, and the next start reads it from the catalog; or another catalog has taken over the store; this process takes no more writes',

@@ -15,7 +15,7 @@ const FAILURES = [
   'test/server/service/{schemathesis,sigterm,soak}.test.ts',
   'test/sources/processes.test.ts',
   'test/store/{closing,crash,diskfull,integrity}.test.ts',
-  'test/versions/kills.test.ts',
+  'test/versions/{kills,opened-cluster}.test.ts',
 ]
 /** `service` or `failures`; without it, all tests that are named. */
 const part = process.env['PARQUETRY_TESTS']

@@ -64,7 +64,13 @@ export class Hold {
     let mark: ProcessMark | undefined
     try {
       database = await openDatabase(layout, options)
-      await migrate(database, 'catalog', CATALOG_STEPS)
+      const older = await migrate(database, 'catalog', CATALOG_STEPS)
+      if (older !== undefined) {
+        events.tell(
+          'catalog_migrated',
+          `The catalog of an older version was migrated from step ${older} to step ${CATALOG_STEPS.length}. Older versions can no longer open it.`,
+        )
+      }
       mark = new ProcessMark(layout)
       const role = lock ? 'server' : 'guest'
       const context = { layout, database, role, temporary: mark.temporary } as const

@@ -126,8 +126,8 @@ async function restore(from: string, config: Config): Promise<void> {
   console.log(`${parts} parts, ${bytes} bytes restored into ${to}; all hashes match`)
 }
 
-function makeTables(catalog: Database): Promise<void> {
-  return migrate(catalog, 'server', SERVER_STEPS)
+async function makeTables(catalog: Database): Promise<void> {
+  await migrate(catalog, 'server', SERVER_STEPS)
 }
 
 function copySecret(from: string, to: string): void {

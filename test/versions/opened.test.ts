@@ -29,4 +29,6 @@ test('a data directory of version 0.2.0 has its rows, rights and keys', async ()
   expect((await ask('a-key-of-nobody-at-all')).status).toBe(401)
   expect((await ask(ROOT, 'POST')).status).toBe(200)
   expect((await ask(ROOT)).text).toBe(`${rows}4,,\n`)
+  const migrated = /The catalog of an older version was migrated from step \d+ to step \d+\./g
+  expect(served.said().out.match(migrated)).toHaveLength(1)
 })
