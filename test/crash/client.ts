@@ -36,13 +36,18 @@ export async function ask(
 /** How often a server may say that it is busy, as it does on a busy machine. */
 const MOST_ATTEMPTS = 30
 
+/** The answer of a server that is there, but may be busy at first. */
+export async function patiently(...request: Parameters<typeof ask>): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await ask(...request)
+    if (answer.status !== 503 || attempt === MOST_ATTEMPTS) return answer
+    await sleep(1_000)
+  }
+}
+
 /** The answer as text of a server that is there. @throws where it says no */
 export async function read(url: string, key: string, path: string): Promise<string> {
-  let { status, body } = await ask(url, key, 'GET', path)
-  for (let attempt = 1; status === 503 && attempt < MOST_ATTEMPTS; attempt++) {
-    await sleep(1_000)
-    ;({ status, body } = await ask(url, key, 'GET', path))
-  }
+  const { status, body } = await patiently(url, key, 'GET', path)
   if (status !== 200) throw new Error(`GET ${path}: status ${status} ${body}`)
   return body
 }

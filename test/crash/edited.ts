@@ -103,11 +103,16 @@ export class Edited {
     }
   }
 
-  /** Reads every version that is kept, and all copies, which are removed then. Gives what is wrong, in sentences. */
-  async check(url: string, key: string, send: Send): Promise<string[]> {
+  /**
+   * Reads every version that is kept, and all copies, which are removed then. Gives how many rows it read, and what is
+   * wrong, in sentences.
+   */
+  async check(url: string, key: string, send: Send): Promise<{ asked: number; wrong: readonly string[] }> {
     const wrong: string[] = []
+    let asked = 0
     const compare = async (what: string, path: string, rows: Rows) => {
       const found = rowsOf(await read(url, key, path))
+      asked += found.length
       if (JSON.stringify(found) === JSON.stringify(sorted(rows))) return
       wrong.push(`${what} shows ${JSON.stringify(found)} instead of ${JSON.stringify(sorted(rows))}`)
     }
@@ -117,7 +122,7 @@ export class Edited {
       this.#known.set(number, after(this.#known.get(this.#newest)!, this.#lost, this.#known))
     } else if (number !== this.#newest) {
       wrong.push(`dataset ${this.id} is at version ${number} instead of ${this.#newest}`)
-      return wrong
+      return { asked, wrong }
     }
     this.#newest = number
     this.#lost = undefined
@@ -126,7 +131,7 @@ export class Edited {
       await compare(`version ${one.number} of dataset ${this.id}`, path, this.#known.get(one.number)!)
     }
     type Listed = { id: number; name: string; repositoryId: number }
-    const all = await get<Listed[]>(url, key, '/datasets?limit=1000')
+    const all = await get<Listed[]>(url, key, '/datasets')
     for (const [name, { rows, acknowledged }] of this.#copies) {
       const copy = all.find((one) => one.name === name && one.repositoryId === this.#repositoryId)
       if (copy) {
@@ -135,7 +140,7 @@ export class Edited {
       } else if (acknowledged) wrong.push(`${name} is gone`)
     }
     this.#copies.clear()
-    return wrong
+    return { asked, wrong }
   }
 }
 

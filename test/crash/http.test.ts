@@ -8,7 +8,8 @@ import { leftovers } from '../faults/oracle.ts'
 import { LONG } from '../long.ts'
 import { ROOT_KEY } from '../server/platform.ts'
 import { runCommand, serveProcess } from '../server/process.ts'
-import { ask } from './client.ts'
+import { ask, patiently } from './client.ts'
+import { Edited } from './edited.ts'
 import { type Table, Writer } from './writer.ts'
 
 /** How often the server is killed while four accounts write; PARQUETRY_KILLS says otherwise. */
@@ -41,7 +42,7 @@ async function command(...args: string[]): Promise<string> {
 
 /** What POST answers, as JSON. */
 async function make(url: string, key: string, path: string, body: object): Promise<{ id: number }> {
-  const answer = await ask(url, key, 'POST', path, body)
+  const answer = await patiently(url, key, 'POST', path, body)
   if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.body}`)
   return JSON.parse(answer.body)
 }
@@ -62,10 +63,11 @@ async function settle(): Promise<Writer[]> {
     const key = keys.get(account)!
     const { id: repositoryId } = await make(url, key, '/repositories', { name: account })
     const own = await make(url, key, '/datasets', { name: 'own', repositoryId, columns: COLUMNS })
+    const keyed = await make(url, key, '/datasets', Edited.fields(repositoryId, 'edited'))
+    const edited = new Edited(keyed.id, repositoryId)
     const friend = WRITERS[(at + 1) % WRITERS.length]!
-    writers.push(
-      new Writer({ account, key, repositoryId, own: { id: own.id, before: [], writes: [] }, shared, friend }),
-    )
+    const table = { id: own.id, before: [], writes: [] }
+    writers.push(new Writer({ account, key, repositoryId, own: table, shared, edited, friend }))
   }
   await server.stop()
   return writers

@@ -1,5 +1,6 @@
 import { type Blocks, contradiction, type Write } from '../simulation/history.ts'
 import { ask, get, read } from './client.ts'
+import type { Edited } from './edited.ts'
 import { Register } from './register.ts'
 
 /** Rows of one dataset and what was written to it since it was last looked at, by whomever. */
@@ -13,7 +14,7 @@ export interface Table {
 let ops = 0
 
 /**
- * One account that writes over HTTP: rows to a dataset of its own and to one that all share, names of a repository and
+ * One account that writes over HTTP: rows to a dataset of its own and to one that all share, rows by their keys, names of a repository and
  * a dataset, a manifest, a member's permission, a saved provider key, its own API key; and it downloads rows, which
  * count against its plan.
  */
@@ -22,6 +23,7 @@ export class Writer {
   readonly repositoryId: number
   readonly own: Table
   readonly shared: Table
+  readonly edited: Edited
   readonly key: Register<string>
   readonly repositoryName: Register<string>
   readonly datasetName: Register<string>
@@ -42,6 +44,7 @@ export class Writer {
     repositoryId: number
     own: Table
     shared: Table
+    edited: Edited
     friend: string
     /** Whether rows may be counted after the check: the other nodes write down what they have sent within a second. */
     countedLate?: boolean
@@ -50,6 +53,7 @@ export class Writer {
     this.repositoryId = fields.repositoryId
     this.own = fields.own
     this.shared = fields.shared
+    this.edited = fields.edited
     this.friend = fields.friend
     this.#countedLate = fields.countedLate ?? false
     const named = (what: string) => `${what} of ${fields.account}`
@@ -68,6 +72,9 @@ export class Writer {
       () => this.#write(url, this.own, random),
       () => this.#write(url, this.shared, random),
       () => this.#write(url, this.shared, random),
+      () => this.#edit(url, random),
+      () => this.#edit(url, random),
+      () => this.#edit(url, random),
       () => this.#read(url, random() < 0.5 ? this.own : this.shared),
       () =>
         this.#set(
@@ -109,6 +116,17 @@ export class Writer {
     if (answer.outcome === 'refused') table.writes.splice(at, 1)
     else if (acknowledged) table.writes[at] = { ...write, ended: performance.now(), acknowledged }
     return answer.outcome !== 'unknown'
+  }
+
+  async #edit(url: string, random: () => number): Promise<boolean> {
+    const answer = await this.edited.change(this.#sending(url), random)
+    this.#acknowledge(answer)
+    return answer.outcome !== 'unknown'
+  }
+
+  #sending(url: string) {
+    return (method: string, path: string, body?: object | string) =>
+      ask(url, this.key.value, method, path, body)
   }
 
   async #read(url: string, table: Table): Promise<boolean> {
@@ -204,6 +222,9 @@ export class Writer {
     this.#settle(this.providerKey, keys.find(({ provider }) => provider === 'fred')?.keyHint.slice(-4))
     await this.#checkUsage(url, key, clean)
     await this.checkTable(url, this.own)
+    const { asked, wrong } = await this.edited.check(url, key, this.#sending(url))
+    this.asked += asked
+    this.broken.push(...wrong)
   }
 
   /** @throws where the rows can't be had at all */

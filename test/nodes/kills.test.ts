@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Line } from '../cluster/line.ts'
 import { PostgresLine } from '../cluster/postgres-line.ts'
-import { ask } from '../crash/client.ts'
+import { ask, patiently } from '../crash/client.ts'
+import { Edited } from '../crash/edited.ts'
 import { type Table, Writer } from '../crash/writer.ts'
 import { LONG } from '../long.ts'
 import { Cluster, HAS_CLUSTER, ROOT } from './cluster.ts'
@@ -123,7 +124,7 @@ describe.runIf(HAS_CLUSTER)('two nodes behind a proxy, on lines that fail', () =
 
 /** What POST answers, as JSON. */
 async function make<T>(url: string, key: string, path: string, body?: object): Promise<T> {
-  const answer = await ask(url, key, 'POST', path, body)
+  const answer = await patiently(url, key, 'POST', path, body)
   if (answer.outcome !== 'done') throw new Error(`POST ${path}: ${answer.status} ${answer.body}`)
   return JSON.parse(answer.body)
 }
@@ -147,7 +148,10 @@ async function settle(url: string): Promise<Writer[]> {
     const { id: repositoryId } = await make<{ id: number }>(url, key, '/repositories', { name: account })
     const own = await table(key, 'own', repositoryId)
     const friend = WRITERS[(at + 1) % WRITERS.length]!
-    writers.push(new Writer({ account, key, repositoryId, own, shared, friend, countedLate: true }))
+    const fields = Edited.fields(repositoryId, 'edited')
+    const { id } = await make<{ id: number }>(url, key, '/datasets', fields)
+    const edited = new Edited(id, repositoryId)
+    writers.push(new Writer({ account, key, repositoryId, own, shared, edited, friend, countedLate: true }))
   }
   return writers
 }

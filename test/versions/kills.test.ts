@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { type Dataset, openEngine } from '../../engine/index.ts'
+import { after, type Change, type Rows, sorted } from '../crash/edited.ts'
 import { leftovers } from '../faults/oracle.ts'
 import { LONG } from '../long.ts'
 
@@ -15,28 +16,6 @@ const KEEP = { versions: 30 }
 
 const directory = mkdtempSync(join(tmpdir(), 'parquetry-versions-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
-
-/** Rows by their key. */
-type Rows = ReadonlyMap<number, number>
-
-interface Change {
-  readonly kind: 'upsert' | 'remove' | 'edit' | 'restore' | 'replace'
-  readonly from: number
-  readonly to: number
-  readonly value: number
-  readonly version: number
-}
-
-function after(rows: Rows, change: Change, past: ReadonlyMap<number, Rows>): Rows {
-  const { kind, from, to, value, version } = change
-  if (kind === 'restore') return past.get(version)!
-  const next = new Map(kind === 'replace' ? [] : rows)
-  for (let key = from; key < to; key++) {
-    if (kind === 'remove') next.delete(key)
-    else if (kind !== 'edit' || next.has(key)) next.set(key, value)
-  }
-  return next
-}
 
 async function rowsOf(dataset: Dataset, version: number): Promise<Rows> {
   using query = await dataset.query({ version })
@@ -65,8 +44,6 @@ async function changed(dataset: Dataset, before: Rows, since: number): Promise<R
   }
   return rows
 }
-
-const sorted = (rows: Rows) => [...rows].sort(([a], [b]) => a - b)
 
 test(
   `${KILLS} kills of changes by key and filter lose nothing, and every kept version stays as it was`,
