@@ -76,12 +76,31 @@ async function make(
 ): Promise<{ found?: [number, number][] }> {
   switch (work.kind) {
     case 'append':
-    case 'replace': {
-      const { op, rows } = work
+    case 'replace':
+    case 'upsert': {
+      const { op, rows, kind } = work
       const body = (async function* () {
         yield Buffer.from(csv(op, rows))
       })()
-      await (await engine.dataset(work.dataset))[work.kind]({ format: 'csv', body })
+      const on = kind === 'upsert' && { on: ['op', 'n'] }
+      await (await engine.dataset(work.dataset))[kind]({ format: 'csv', body, ...on })
+      return {}
+    }
+    case 'remove': {
+      const dataset = await engine.dataset(work.dataset)
+      // An upload without rows has columns of text.
+      await dataset.deleteRows({ filter: `cast(op,Edm.String) eq '${work.of}'` }).catch((error: unknown) => {
+        // Nothing was ever written there.
+        if (codeOf(error) !== 'invalid_columns') throw error
+      })
+      return {}
+    }
+    case 'restore': {
+      const dataset = await engine.dataset(work.dataset)
+      const { number: version } = (await dataset.versions({ limit: work.pick + 1 })).at(-1)!
+      using query = await dataset.query({ version })
+      tell({ id, restored: await blocksOf(query) })
+      await dataset.restore({ version })
       return {}
     }
     case 'read': {

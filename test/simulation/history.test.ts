@@ -181,4 +181,36 @@ describe('the model of what may be visible', () => {
       ),
     ).toMatch(/wrote nothing/)
   })
+
+  test('lets a remove take a block away, and shows none that was removed', () => {
+    const remove = { ...write('remove', 5, 40, 50), of: 1 }
+    expect(contradiction(before, [append, remove], [[90, 1]], END)).toBeUndefined()
+    const shown = [...before, [1, 1] as const]
+    expect(contradiction(before, [append, remove], shown, END)).toMatch(/removed op 1, which is shown/)
+    expect(contradiction(before, [append, remove], shown, at(45))).toBeUndefined()
+    expect(contradiction(before, [{ ...remove, of: 90 }], [], END)).toBeUndefined()
+    expect(contradiction(before, [{ ...remove, of: 90 }], before, END)).toMatch(/removed op 90/)
+  })
+
+  test('lets a restore show what a version held, behind nothing that came before it', () => {
+    const restore = { ...write('restore', 6, 60, 70), blocks: [[4, 4] as const] }
+    expect(contradiction(before, [append, restore], [[4, 4]], END)).toBeUndefined()
+    expect(contradiction(before, [append, restore], [...before, [1, 1]], END)).toMatch(/acknowledged/)
+    expect(
+      contradiction(
+        before,
+        [append, restore],
+        [
+          [4, 4],
+          [1, 1],
+        ],
+        END,
+      ),
+    ).toMatch(/behind/)
+    const remove = { ...write('remove', 7, 40, 50), of: 4 }
+    expect(contradiction(before, [remove, restore], [[4, 4]], END)).toBeUndefined()
+    expect(contradiction(before, [restore, { ...remove, begun: 80, ended: 90 }], [[4, 4]], END)).toMatch(
+      /removed/,
+    )
+  })
 })

@@ -109,7 +109,8 @@ function hearsay(told: readonly Told[], epoch: Epoch): string[] {
     if ('uncaught' in line) return [`an error that nobody waited for: ${line.uncaught}`]
     const code = 'failed' in line ? line.code : 'outcome' in line ? line.outcome : 'done'
     const message = 'message' in line ? (line.message ?? '') : ''
-    if (code === 'done') return []
+    // Clocks jump by more than versions are kept.
+    if (code === 'done' || code === 'version_gone') return []
     if (!faulty || (code === 'other' && !fromDisk(message))) return [`${code}: ${message}`]
     return message.startsWith('wrong rows') ? [message] : []
   })
@@ -118,15 +119,23 @@ function hearsay(told: readonly Told[], epoch: Epoch): string[] {
 /** Writes that happened or may have: one that failed for certain isn't among them. */
 function writesTo(dataset: number, told: readonly Told[]): Write[] {
   const ends = new Map(told.flatMap((line) => ('ended' in line ? [[line.id, line] as const] : [])))
+  const restored = new Map(
+    told.flatMap((line) => ('restored' in line ? [[line.id, line.restored] as const] : [])),
+  )
   return told.flatMap((line): Write[] => {
     if (!('work' in line)) return []
     const { work, begun, id } = line
-    if (!(work.kind === 'append' || work.kind === 'replace') || work.dataset !== dataset) return []
+    if (!('op' in work) || work.dataset !== dataset) return []
     const end = ends.get(id)
     const acknowledged = end?.outcome === 'done'
     if (end && !acknowledged && !isUnknown(end.outcome, end.message)) return []
-    const { kind, op, rows } = work
-    return [{ kind, op, rows, begun, ended: acknowledged ? end!.ended : Infinity, acknowledged }]
+    const { op } = work
+    const times = { op, begun, ended: acknowledged ? end!.ended : Infinity, acknowledged }
+    if (work.kind === 'remove') return [{ ...times, kind: 'remove', of: work.of, rows: 0 }]
+    if (work.kind !== 'restore')
+      return [{ ...times, kind: work.kind === 'replace' ? 'replace' : 'append', rows: work.rows }]
+    const blocks = restored.get(id)
+    return blocks ? [{ ...times, kind: 'restore', blocks, rows: 0 }] : []
   })
 }
 

@@ -29,6 +29,12 @@ export interface Fault {
 export type Work =
   | { readonly kind: 'append'; readonly dataset: number; readonly op: number; readonly rows: number }
   | { readonly kind: 'replace'; readonly dataset: number; readonly op: number; readonly rows: number }
+  /** Rows with keys that no row has: they are appended. */
+  | { readonly kind: 'upsert'; readonly dataset: number; readonly op: number; readonly rows: number }
+  /** Removes the rows of an earlier op. */
+  | { readonly kind: 'remove'; readonly dataset: number; readonly op: number; readonly of: number }
+  /** Makes one of the last versions current again. */
+  | { readonly kind: 'restore'; readonly dataset: number; readonly op: number; readonly pick: number }
   /** A slow reader takes its version at once and its rows when all others of the round have ended. */
   | { readonly kind: 'read'; readonly dataset: number; readonly slow: boolean }
   /** Reads a past version twice, and what versions up to another one have changed. */
@@ -46,7 +52,10 @@ export function scriptOf(seed: number): Script {
   const work = (): Work => {
     const dataset = random.pick(DATASETS)
     const chance = random.below(100)
-    if (chance < 45) return { kind: 'append', dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
+    if (chance < 30) return { kind: 'append', dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
+    if (chance < 38) return { kind: 'upsert', dataset, op: ++op, rows: random.pick([1, 30, 700]) }
+    if (chance < 46) return { kind: 'remove', dataset, op: ++op, of: Math.max(1, op - random.below(12)) }
+    if (chance < 51) return { kind: 'restore', dataset, op: ++op, pick: random.below(4) }
     if (chance < 60) return { kind: 'replace', dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
     if (chance < 85) return { kind: 'read', dataset, slow: random.below(2) === 0 }
     if (chance < 93) return { kind: 'past', dataset, pick: random.below(10), span: random.below(4) }
