@@ -17,7 +17,10 @@ export interface FilterLimits {
   readonly sql: number
   /** Expressions of `$apply`, `$compute` and `$orderby` together. */
   readonly expressions: number
-  /** How often the branches of `concat` and `rollup` together read the rows. Each time opens about two files. */
+  /**
+   * How often the branches of `concat` and `rollup` together read the rows. Each time has a file open, or two, however many
+   * there are; with the exports that one account may run at once, this bounds the files that it has open.
+   */
   readonly reads: number
   /** Transformations in sequence; for DuckDB each is a subquery within the next. */
   readonly steps: number

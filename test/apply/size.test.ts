@@ -1,6 +1,7 @@
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Dataset, QueryOptions } from '../../engine/index.ts'
-import { bytesOf, newDataset, openWorkplace } from '../engine/workplace.ts'
+import { bytesOf, newDataset, openWorkplace, textOf } from '../engine/workplace.ts'
 
 let workplace: Awaited<ReturnType<typeof openWorkplace>>
 let dataset: Dataset
@@ -104,3 +105,28 @@ test('branches that are written alike are read once, and their rows come for eac
   using query = await dataset.query({ apply })
   expect((await query.explain()).match(/Function:/g)).toHaveLength(3)
 })
+
+test.runIf(process.platform === 'linux')(
+  'a query has about one file open for each time that it reads the rows, however many files they are in',
+  async () => {
+    await using place = await openWorkplace({ partSizes: { rows: 2_048 } })
+    const many = await newDataset(place.engine)
+    const lines = Array.from({ length: 16_000 }, (_, n) => `${n},${n % 7}`)
+    await many.replace({ format: 'csv', body: bytesOf(`a,b\n${lines.join('\n')}\n`) })
+    const open = () =>
+      readdirSync('/proc/self/fd').filter((fd) => {
+        // It may have been closed meanwhile, as the one that lists them is.
+        const path = existsSync(`/proc/self/fd/${fd}`) ? readlinkSync(`/proc/self/fd/${fd}`) : ''
+        return path.startsWith(place.directory) && path.endsWith('.parquet')
+      }).length
+    const reads = 10
+    using query = await many.query({ apply: `concat(${list(reads, (i) => `filter(a ge ${i})`)})` })
+    let most = 0
+    const watching = setInterval(() => (most = Math.max(most, open())), 1)
+    await textOf(await query.bytes('csv'))
+    clearInterval(watching)
+    expect(most).toBeGreaterThan(0)
+    // Each of DuckDB's two threads may open the next one before the last is closed.
+    expect(most).toBeLessThanOrEqual(2 * reads)
+  },
+)
