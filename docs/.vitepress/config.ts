@@ -39,7 +39,7 @@ const pages = (...paths: readonly string[]) => paths.map(page)
 
 export default defineConfig({
   title: 'Parquetry',
-  description: 'Tables as a fast, filterable HTTP API, and the world’s economic series through the same one',
+  description: 'Tables as a fast, filterable HTTP API, and the world’s economic series through the same API',
   base: '/guide/',
   outDir: '../server/guide/dist',
   cacheDir: '../node_modules/.cache/vitepress',

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 export function commandPage(program: Command): string {
   return [
     '# Command',
-    'In a checkout the command runs as `npx parquetry`. It exits with 0 on success, 1 on failure and 2 on misuse, and prints errors to stderr.',
+    'In a checkout, run the command as `node server/bin.js`; where the package is installed, as `npx parquetry`. It exits with 0 on success, 1 on failure and 2 on misuse, and prints errors to stderr.',
     '## Options of all commands',
     optionsOf(program),
     ...program.commands.flatMap((command) => sectionsOf(command, 'parquetry')),
@@ -28,7 +28,9 @@ function sectionsOf(command: Command, parent: string): readonly string[] {
 function optionsOf(command: Command): string {
   const options = command.options.filter(({ long }) => long !== '--help')
   if (options.length === 0) return ''
-  const rows = options.map(({ flags, description }) => `| \`${escaped(flags)}\` | ${escaped(description)} |`)
+  const rows = options.map(
+    ({ flags, description }) => `| \`${flags.replaceAll('|', '\\|')}\` | ${escaped(description)} |`,
+  )
   return ['| option | |', '|---|---|', ...rows].join('\n')
 }
 

@@ -4,9 +4,9 @@ import type { Connector, Limit } from '../../../connectors/connector.ts'
 export function providerTable(connectors: readonly Connector[]): string {
   const rows = connectors.map(({ info, search, many, vintages, freshSeconds = 900 }) => {
     const abilities = [
-      ...(search === undefined ? [] : ['own search']),
+      ...(search === undefined ? [] : ['search']),
       ...(many === undefined ? [] : ['wildcards']),
-      ...(vintages ? ['asOf'] : []),
+      ...(vintages ? ['vintages (`asOf`)'] : []),
     ]
     const cells = [
       `\`${info.slug}\``,
