@@ -283,14 +283,14 @@ export const CONFIG_SCHEMA = fields({
   }),
   sources: group({
     hosts: {
-      about: 'Hosts of which datasets may follow files; without any, all that are on the internet.',
+      about: 'Hosts on the internet of which datasets may follow files; empty: all of them.',
       type: 'array',
       items: text,
       default: [],
     },
     privateHosts: {
       about:
-        'Names or addresses of hosts in private networks. Everybody who may write a dataset can have files of them read.',
+        'Names or addresses of hosts in private networks of which datasets may follow files; empty: none. Everybody who may write a dataset can have files of them read.',
       type: 'array',
       items: text,
       default: [],
