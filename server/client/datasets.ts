@@ -238,7 +238,7 @@ export class Datasets {
     return this.#transport.json({ method: 'POST', path, json: { version, ...(note && { note }) }, ...call })
   }
 
-  /** The series that a dataset follows; undefined if it follows none. */
+  /** The series or the file that a dataset follows; undefined if it follows nothing. */
   async source(id: number, options: CallOptions = {}): Promise<Source | undefined> {
     try {
       return await this.#transport.json<Source>({ path: ['datasets', id, 'source'], ...options })

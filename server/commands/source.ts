@@ -23,27 +23,29 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
       return on(async (tables) => {
         const found = await findOrMake(tables, dataset)
         const wanted = { series, start: options.start ?? null, every }
-        const made = await orRemoved(tables, found, () => tables.follow(found.id, wanted))
-        print(made)
-        if (made.lastError !== null) throw new Failed()
+        await orRemoved(tables, found, async () => {
+          const made = await tables.follow(found.id, wanted)
+          print(made)
+          if (made.lastError !== null) throw new Failed()
+        })
       })
     })
 
   source
     .command('show <dataset>')
-    .description('print the series that a dataset follows, and its last and next refresh')
+    .description('print the series or the file that a dataset follows, and its last and next refresh')
     .action((dataset: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, dataset)
         const found = await tables.source(id)
-        if (found === undefined) console.log(`dataset ${id} follows no series`)
+        if (found === undefined) console.log(`dataset ${id} follows neither series nor a file`)
         else print(found)
       }),
     )
 
   source
     .command('end <dataset>')
-    .description('stop following series; the rows stay')
+    .description('stop following series or a file; the rows stay')
     .action((dataset: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, dataset)
@@ -72,9 +74,10 @@ async function findOrMake(tables: Tables, text: string): Promise<{ id: number; i
   }
 }
 
-function print({ series, start, every, lastRun, nextRun, lastError, lastVersion }: Source): void {
+function print({ series, url, start, every, lastRun, nextRun, lastError, lastVersion }: Source): void {
   const lines = [
-    ['series', series.join(' ')],
+    ...(series.length > 0 ? [['series', series.join(' ')]] : []),
+    ...(url === undefined ? [] : [['file', url]]),
     ...(start === null ? [] : [['start', start]]),
     ['every', every],
     ['last run', lastRun ?? 'not yet'],

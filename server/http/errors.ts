@@ -34,7 +34,7 @@ export const SERVER_ERRORS = {
     when: "a page of another site asked for a change with a browser's own login",
   },
   not_found: { status: 404, when: 'no such repository, dataset, member or account' },
-  not_followed: { status: 404, when: 'a dataset follows no series' },
+  not_followed: { status: 404, when: 'a dataset follows neither series nor a file' },
   unknown_path: { status: 404, when: 'there is nothing at this path' },
   method_not_allowed: {
     status: 405,

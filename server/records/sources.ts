@@ -6,7 +6,7 @@ export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 
 const interval = { type: 'string', enum: INTERVALS } as const
 
-const STATE = record('The series that a dataset follows, and the state of the last refresh.', {
+const STATE = record('The series or the file that a dataset follows, and the state of the last refresh.', {
   series: {
     type: 'array',
     items: text,

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { nearest } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Services } from '../services.ts'
 import type { Routes } from './routes.ts'
@@ -50,15 +51,17 @@ async function idOf(
   dataset: string,
 ): Promise<number> {
   const [tables, readable] = await Promise.all([engine.sqlTables(), access.readable(account)])
-  const found = tables.filter(
-    (one) => one.repository === repository && one.name === dataset && readable.has(one.repositoryId),
-  )
+  const known = tables.filter((one) => readable.has(one.repositoryId))
+  const found = known.filter((one) => one.repository === repository && one.name === dataset)
   if (found.length === 1) return found[0]!.id
-  const name = JSON.stringify(`${repository}/${dataset}`)
+  const wanted = `${repository}/${dataset}`
+  const name = JSON.stringify(wanted)
+  const names = known.slice(0, 2_000).map((one) => `${one.repository}/${one.name}`)
+  const meant = found.length === 0 && wanted.length <= 128 ? nearest(wanted, names) : undefined
   throw new ServerError(
     'not_found',
     found.length === 0
-      ? `There is no dataset ${name}; GET /datasets lists those that you may read.`
+      ? `There is no dataset ${name}; ${meant ? `did you mean ${JSON.stringify(meant)}?` : 'GET /datasets lists those that you may read.'}`
       : `Several datasets are called ${name}; their ids are ${found.map(({ id }) => id).join(', ')}.`,
   )
 }

@@ -69,6 +69,14 @@ export function serviceRoutes(app: Routes, services: Services): void {
       reply.redirect(`${app.prefix}/${services.console ? 'console/' : 'docs'}`),
   })
 
+  // Browsers ask for it whenever they open an address that is not a page.
+  app.get('/favicon.ico', {
+    config: { public: true },
+    schema: { hide: true },
+    handler: async (_request, reply) =>
+      reply.code(204).header('cache-control', 'public, max-age=86400').send(),
+  })
+
   app.get('/healthz', {
     config: { public: true, always: true },
     schema: GET_HEALTH,

@@ -29,7 +29,7 @@ const EXAMPLE = {
 
 const GET_SOURCE = {
   operationId: 'getSource',
-  summary: 'Get the series that a dataset follows',
+  summary: 'Get the series or the file that a dataset follows',
   tags,
   response: { 200: json(SOURCE, 'The source.', { example: EXAMPLE }), ...errors(403, 404) },
 } as const
@@ -57,9 +57,9 @@ const SET_SOURCE = {
 
 const DELETE_SOURCE = {
   operationId: 'deleteSource',
-  summary: 'Stop following series; the rows stay',
+  summary: 'Stop following series or a file; the rows stay',
   tags,
-  response: { 204: empty('The dataset no longer follows any series.'), ...errors(403, 404) },
+  response: { 204: empty('The dataset no longer follows anything.'), ...errors(403, 404) },
 } as const
 
 /** The routes for datasets that follow series of providers. */
@@ -73,7 +73,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
   const none = (id: number) =>
     new ServerError(
       'not_followed',
-      `Dataset ${id} follows no series. To make it follow some, use PUT /datasets/${id}/source.`,
+      `Dataset ${id} follows neither series nor a file. To make it follow one, use PUT /datasets/${id}/source.`,
     )
 
   app.get('/datasets/:id/source', {

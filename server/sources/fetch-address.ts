@@ -59,7 +59,7 @@ export function checkedAddress(text: string, { hosts, privateHosts }: Hosts): UR
   if (privateHosts.includes(host)) return url
   if (hosts.length > 0 && !hosts.includes(host)) {
     throw new FetchFailure(
-      `This server follows no addresses of ${host}; its configuration lists the hosts that it follows.`,
+      `This server follows no addresses of ${host}; sources.hosts in its configuration lists those that it follows.`,
     )
   }
   if (isIP(host) > 0 && isPrivate(host)) throw atPrivate(host)
@@ -70,7 +70,7 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1')
 
 function atPrivate(host: string): FetchFailure {
   return new FetchFailure(
-    `${host} is in a private network, and this server's configuration does not allow it.`,
+    `${host} is in a private network; the operator allows it with sources.privateHosts in the configuration.`,
   )
 }
 

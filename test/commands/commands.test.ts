@@ -173,8 +173,8 @@ describe.each(PLACES)('%s', (where, place) => {
     expect(
       (await run('import', file('short.csv'), '--repository', 'home', '--dataset', 'short')).stderr,
     ).toBe(
-      'parquetry: Row 1: it has 1 of the 2 fields of the header.\n' +
-        '  Row 3: it has 1 of the 2 fields of the header.\n',
+      'parquetry: Row 1: it has 1 of the 2 fields of the header: "1". Remove the line if it is a note.\n' +
+        '  Row 3: it has 1 of the 2 fields of the header: "4". Remove the line if it is a note.\n',
     )
     expect(await run(...args, '--sheet', 'a')).toMatchObject({
       code: 1,

@@ -43,7 +43,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByLabel('Between fields').selectOption('semicolon ;')
     await page.getByText('2 columns, 2 rows.').waitFor()
     await page.getByLabel('Between fields').selectOption('comma ,')
-    await page.getByText('Row 2: it has 1 of the 2 fields of the header.').waitFor()
+    await page.getByText('Row 2: it has 1 of the 2 fields of the header: "4;5".').waitFor()
     expect(await page.getByRole('button', { name: 'Add the rows' }).isDisabled()).toBe(true)
     await page.setViewportSize({ width: 360, height: 740 })
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(

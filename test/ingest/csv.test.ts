@@ -101,7 +101,11 @@ describe('csv that is refused', () => {
     ['an empty file', '', 'The file is empty: its first line must be a header with the column names.'],
     ['a name that is missing', 'a,,b\n', 'Column 2 has no name.'],
     ['a name that stands twice', 'a,b,a\n', 'Columns 1 and 3 have the same name "a".'],
-    ['a row too short', 'a,b\n1,2\n3\n', 'Row 2: it has 1 of the 2 fields of the header.'],
+    [
+      'a row too short',
+      'a,b\n1,2\n3\n',
+      'Row 2: it has 1 of the 2 fields of the header: "3". Remove the line if it is a note.',
+    ],
     [
       'a row too long',
       'a,b\n1,2\n3,4,5\n',

@@ -85,9 +85,9 @@ describe('csv of other programs', () => {
     for (const [text, error] of [
       ['a;b\n\n1,5;x\n\n1.234;y\n', 'Row 2, column "a": "1.234" has a point, but'],
       ['a;b\n1,5;2\n\n1;2;3.5\n', 'Row 2: it has more fields than the 2 of the header'],
-      ['a;b\n1,5;2\nNA\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header.'],
-      ['a;b\n1,5;2\n1,5\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header.'],
-      ['a;b\n1,5;2\n""\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header.'],
+      ['a;b\n1,5;2\nNA\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "NA".'],
+      ['a;b\n1,5;2\n1,5\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "1,5".'],
+      ['a;b\n1,5;2\n""\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "".'],
       ['a;b\n\n1,5;2\n\n"x"y;1\n', 'Row 2: there is text behind the closing quote of a field.'],
     ] as const) {
       const given = { options, ...(text.includes('.234') && { declared: declared({ a: 'double' }) }) }

@@ -32,7 +32,7 @@ describe('gzip', () => {
       ...Array(16).fill(gzipSync(Buffer.alloc(1 << 26, '1,2\n'))),
     ])
     expect(await bench.refusal('csv', packed, { gzip: true, limits: { unpackedBytes: 2 ** 32 } })).toBe(
-      '400 invalid_upload: Row 24000001: it has 1 of the 2 fields of the header.',
+      '400 invalid_upload: Row 24000001: it has 1 of the 2 fields of the header: "1". Remove the line if it is a note.',
     )
   })
 

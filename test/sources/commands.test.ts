@@ -70,10 +70,10 @@ describe('a dataset of the data directory', () => {
     expect(await printed('source', 'show', 'home/gdp')).toEqual(set)
     expect((await printed('repository', 'list')).out).toContain('gdp\t1 rows')
     expect(await printed('source', 'end', 'home/gdp')).toMatchObject({ code: 0 })
-    expect((await printed('source', 'show', 'home/gdp')).out).toMatch(/follows no series$/)
+    expect((await printed('source', 'show', 'home/gdp')).out).toMatch(/follows neither series nor a file$/)
     expect(await printed('source', 'end', 'home/gdp')).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/^parquetry: Dataset \d+ follows no series\./),
+      err: expect.stringMatching(/^parquetry: Dataset \d+ follows neither series nor a file\./),
     })
   })
 

@@ -35,13 +35,18 @@ function first(
   return [...unknown].slice(0, 5).map(hint).find(Boolean)
 }
 
-/** A question that names the column with the nearest name. A name that differs only by case is preferred. */
+/**
+ * A question that names the column with the nearest name, or one that begins so but for spaces and punctuation. A name
+ * that differs only by case is preferred.
+ */
 function meantColumn(name: string, columns: readonly { readonly name: string }[]): string | undefined {
   if (name.length > 128) return undefined
-  const meant = nearest(
-    name,
-    columns.slice(0, 2_000).map((column) => column.name),
-  )
+  const names = columns.slice(0, 2_000).map((column) => column.name)
+  const letters = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+  const begun = letters(name)
+  const meant =
+    nearest(name, names) ??
+    (begun.length < 3 ? undefined : names.find((one) => letters(one).startsWith(begun)))
   return meant === undefined ? undefined : `Did you mean ${meant}?`
 }
 

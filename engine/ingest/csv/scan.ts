@@ -209,7 +209,7 @@ export class CsvScan {
       return at + 1
     }
     if (!blankLine) {
-      if (field < last) this.#faults.add(this.#short(field))
+      if (field < last) this.#faults.add(this.#short(field, buffer, at))
       this.#endRecord(at - this.#recordStart)
     }
     return this.#endLine(at, ending)
@@ -278,8 +278,14 @@ export class CsvScan {
     )
   }
 
-  #short(field: number): EngineError {
-    return this.#malformed(`it has ${field + 1} of the ${this.#fields.length} fields of the header`)
+  #short(field: number, buffer: Buffer, end: number): EngineError {
+    // What came in an earlier buffer is gone. Files of other dialects have quotes here that they don't have themselves.
+    const line = buffer.subarray(Math.max(this.#recordStart, 0), end).toString()
+    const text = field === 0 && line.startsWith('"') ? line.slice(1, -1).replaceAll('""', '"') : line
+    const hint = field === 0 ? 'Remove the line if it is a note' : 'Missing values need their delimiters, too'
+    return this.#malformed(
+      `it has ${field + 1} of the ${this.#fields.length} fields of the header: ${quoteValue(text)}. ${hint}`,
+    )
   }
 
   #malformed(what: string): EngineError {

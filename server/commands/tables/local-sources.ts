@@ -24,7 +24,7 @@ export function localSources({ engine, config }: Workplace): Pick<Tables, 'sourc
     },
     async unfollow(id) {
       if (!(await sources.remove(id)))
-        throw new ServerError('not_followed', `Dataset ${id} follows no series.`)
+        throw new ServerError('not_followed', `Dataset ${id} follows neither series nor a file.`)
     },
     async follow(id, fields) {
       const connectors = await openProviders(config, engine.database, () => {})

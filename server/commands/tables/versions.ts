@@ -15,7 +15,15 @@ export function addVersionsCommand(program: Command, on: On<Tables>): void {
           const { number, createdAt, operation, by, rowCount, addedRows, removedRows, note } = version
           const change = addedRows === null ? '' : `+${addedRows} -${removedRows}`
           console.log(
-            [number, createdAt, operation ?? '', by ?? '', `${rowCount} rows`, change, note ?? ''].join('\t'),
+            [
+              number,
+              createdAt,
+              operation ?? '',
+              by ?? '',
+              rowCount === 1 ? '1 row' : `${rowCount} rows`,
+              change,
+              note ?? '',
+            ].join('\t'),
           )
         }
       }),

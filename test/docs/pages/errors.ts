@@ -63,7 +63,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
     'Send the request again in a few seconds. `gc` and a second server wait until the first one has ended.',
   method_not_allowed: '`Allow` lists the methods of this path. The path may lack a part, such as `/data`.',
   name_taken: 'Names are unique within a repository. Use the one that exists, or another name.',
-  not_followed: 'Set a source first: `PUT /datasets/{id}/source`.',
+  not_followed: 'Set a source first: `PUT /datasets/{id}/source` with series or the address of a file.',
   not_found:
     '`GET /datasets` and `GET /repositories` list what your key can reach. Ids are never used twice: what was deleted stays gone.',
   not_representable:
@@ -76,7 +76,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   path_not_found: 'Browse from the top: `GET /providers/{slug}/browse`.',
   plan_limit:
     'The message names the limit. [Keys and plans](../tasks/keys.md) has the numbers; an operator can move the account to another plan.',
-  provider_down: 'Try again later; other providers are not affected. Cached series are still answered.',
+  provider_down:
+    "Try again later; other providers are not affected. Cached series are still answered. If all providers are down, this server itself can't reach the internet: it sends requests directly and ignores variables such as `HTTPS_PROXY`, because outgoing proxies are not supported.",
   provider_limit:
     'Wait for as many seconds as `Retry-After` says. A key of your own has a limit of its own: `PUT /user-keys/{slug}`.',
   provider_slow: 'Ask for a shorter range, or try again later.',

@@ -85,7 +85,10 @@ describe('POST /preview', () => {
     const one = await preview('a,b\n1,2\n3\n4,5,6\n')
     expect(one).toMatchObject({ columns: [], rows: [] })
     expect(one.errors).toEqual([
-      { row: 2, error: 'Row 2: it has 1 of the 2 fields of the header.' },
+      {
+        row: 2,
+        error: 'Row 2: it has 1 of the 2 fields of the header: "3". Remove the line if it is a note.',
+      },
       { row: 3, error: expect.stringContaining('the first that is too many is "6"') },
     ])
     expect((await preview(`a,b\n${'1\n'.repeat(30)}`)).errors).toHaveLength(20)

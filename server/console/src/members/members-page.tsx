@@ -57,8 +57,8 @@ export function Members({ repositoryId: id }: { readonly repositoryId: number })
           title={plural(members.length, 'member')}
           hint={
             home.private
-              ? `Only ${home.owner} and these accounts can read ${home.name}.`
-              : `Everybody who has a key can read ${home.name}; ${home.owner} and the members with that right write in it.`
+              ? `Only ${home.owner} and these accounts can read the repository ${home.name}, with all its datasets.`
+              : `Everybody who has a key can read the repository ${home.name}, with all its datasets; ${home.owner} and the members with that right write in it.`
           }
         >
           <ul class="key-list">

@@ -116,7 +116,8 @@ function useForm<F extends Fields>({ fields, onSubmit }: FormOf<F>) {
     controls,
     ready: shown.every(([name, { required }]) => !required || trimmed[name] !== ''),
     send: () => onSubmit(trimmed as Parameters<typeof onSubmit>[0]).then(changed),
-    reset: () => setValues(start),
+    // A form of choices alone keeps them: they often serve once more.
+    reset: () => shown.every(([, { options }]) => options) || setValues(start),
   }
 }
 

@@ -107,8 +107,10 @@ function UploadForm(
     Pick<ReturnType<typeof useChosen>, 'readWith' | 'setType'> & { readonly chosen: Chosen },
 ) {
   const { homes, target, chosen, readWith } = props
+  // What is public is never chosen for the user.
+  const own = props.home ?? homes.find((one) => one.private)
   const [ownName, setOwnName] = useState<string>()
-  const [home, setHome] = useState(String(homes[0]?.id ?? ''))
+  const [home, setHome] = useState(String(own?.id ?? ''))
   const [mode, setMode] = useState<Mode>('append')
   const [sending, send, cancel] = useSending()
   const name = ownName ?? datasetName(chosen.file.name)
