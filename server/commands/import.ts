@@ -7,7 +7,7 @@ import { abortOnInterrupt } from './stop.ts'
 import { findRepository } from './tables/find-by-name.ts'
 import { orRemoved } from './tables/or-removed.ts'
 import type { ImportedFile, Tables, Written } from './tables/tables.ts'
-import { addOptions, UsageError } from './usage.ts'
+import { addOptions, inRows, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
 interface ImportOptions {
@@ -73,7 +73,7 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
     })
     progress[Symbol.dispose]()
     console.log(
-      `dataset ${written.id}: ${written.rowCount} rows, ${written.columns.length} columns, version ${written.version}`,
+      `dataset ${written.id}: ${inRows(written.rowCount ?? 0)}, ${written.columns.length} columns, version ${written.version}`,
     )
     for (const line of findings(written, reading)) console.error(line)
   })

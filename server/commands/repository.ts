@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { findRepository } from './tables/find-by-name.ts'
 import type { Tables } from './tables/tables.ts'
+import { inRows } from './usage.ts'
 import type { On } from './workplace.ts'
 
 /** `parquetry repository list|create`. */
@@ -17,7 +18,7 @@ export function addRepositoryCommands(program: Command, on: On<Tables>): void {
           console.log(`${id}\t${name}`)
           for (const dataset of datasets.filter(({ repositoryId }) => repositoryId === id)) {
             console.log(
-              `\t${dataset.id}\t${dataset.name}\t${dataset.rowCount === null ? 'saved query' : `${dataset.rowCount} rows`}`,
+              `\t${dataset.id}\t${dataset.name}\t${dataset.rowCount === null ? 'saved query' : inRows(dataset.rowCount)}`,
             )
           }
         }

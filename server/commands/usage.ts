@@ -11,6 +11,9 @@ export class Failed extends Error {
   override readonly name = 'Failed'
 }
 
+/** A number of rows in words. */
+export const inRows = (count: number) => `${count} ${count === 1 ? 'row' : 'rows'}`
+
 /** Parses the value of an option as an integer of at least 0. @throws UsageError */
 export function wholeNumber(option: string, text: string): number {
   const value = Number(text)

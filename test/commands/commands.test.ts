@@ -113,7 +113,7 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await put('n\n1\n')).stderr).toBe('')
     await put('n\n2\n')
     const lines = (await run('versions', 'home/past')).stdout.split('\n')
-    expect(lines[0]).toMatch(/^2\t\S+\treplace\t\w*\t1 rows\t\+1 -1\t$/)
+    expect(lines[0]).toMatch(/^2\t\S+\treplace\t\w*\t1 row\t\+1 -1\t$/)
     expect(await run('export', 'home/past', '--version', '1')).toMatchObject({ code: 0, stdout: 'n\n1\n' })
     const restored = await run('restore', 'home/past', '1', '--note', 'undo')
     expect(restored).toMatchObject({ code: 0, stderr: '' })

@@ -380,6 +380,7 @@ test.each([
   ['"Nome" eq 1', 'Did you mean Name?'],
   ['name eq 1', 'Did you mean Name?'],
   ['Stcok eq 1', 'Did you mean Stock?'],
+  ['"S-t-o" eq 1', 'Did you mean Stock?'],
   ['Qwertyuiop eq 1', ''],
   ['Name eq Doritos', "If it is a text, write 'Doritos'."],
   ['Name eq NULL', 'The literal is written null.'],

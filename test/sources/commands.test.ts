@@ -68,7 +68,7 @@ describe('a dataset of the data directory', () => {
       /^series\tfred\/A\nstart\t2024-02-01\nevery\tweek\nlast run\t\S+Z\nnext run\t\S+Z\nversion\t2$/,
     )
     expect(await printed('source', 'show', 'home/gdp')).toEqual(set)
-    expect((await printed('repository', 'list')).out).toContain('gdp\t1 rows')
+    expect((await printed('repository', 'list')).out).toContain('gdp\t1 row')
     expect(await printed('source', 'end', 'home/gdp')).toMatchObject({ code: 0 })
     expect((await printed('source', 'show', 'home/gdp')).out).toMatch(/follows neither series nor a file$/)
     expect(await printed('source', 'end', 'home/gdp')).toMatchObject({
@@ -80,6 +80,8 @@ describe('a dataset of the data directory', () => {
   it('ends with 1 if the first fetch fails, and prints why', async () => {
     const set = await printed('source', 'set', 'home/none', 'fred/NOSUCH')
     expect(set).toMatchObject({ code: 1, out: expect.stringMatching(/^last error\t.*NOSUCH/m) })
+    // What was made for it is gone again.
+    expect((await printed('repository', 'list')).out).not.toContain('none')
   })
 
   it.each([

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { inRows } from '../usage.ts'
 import type { On } from '../workplace.ts'
 import { findDataset } from './find-by-name.ts'
 import type { Tables } from './tables.ts'
@@ -15,15 +16,7 @@ export function addVersionsCommand(program: Command, on: On<Tables>): void {
           const { number, createdAt, operation, by, rowCount, addedRows, removedRows, note } = version
           const change = addedRows === null ? '' : `+${addedRows} -${removedRows}`
           console.log(
-            [
-              number,
-              createdAt,
-              operation ?? '',
-              by ?? '',
-              rowCount === 1 ? '1 row' : `${rowCount} rows`,
-              change,
-              note ?? '',
-            ].join('\t'),
+            [number, createdAt, operation ?? '', by ?? '', inRows(rowCount), change, note ?? ''].join('\t'),
           )
         }
       }),

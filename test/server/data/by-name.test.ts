@@ -50,6 +50,8 @@ test('a name that the key may not read does not exist', async () => {
   const hidden = await refusal('/d/secret/secret/data')
   expect(hidden).toMatchObject({ statusCode: 404, body: expect.stringContaining('GET /datasets lists') })
   expect(await refusal('/d/nothing/nothing/data')).toEqual(hidden)
+  const { body } = await refusal(NAME.replace(/2024$/, '2025'))
+  expect(JSON.parse(body).error).toContain('did you mean "my tables/2024/my tables/2024"?')
   expect((await at.call(undefined, 'GET', '/d/secret/secret')).statusCode).toBe(401)
   expect((await at.call(eve, 'GET', '/d/only')).statusCode).toBe(404)
 })
