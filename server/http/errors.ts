@@ -45,7 +45,7 @@ export const SERVER_ERRORS = {
   account_exists: { status: 409, when: 'an account of that name exists already' },
   follows_series: {
     status: 409,
-    when: 'rows were sent to a dataset that follows series, which the next refresh would remove',
+    when: 'rows were sent to a dataset that follows series or a file; the next refresh would remove them',
   },
   other_data: {
     status: 409,
