@@ -23,11 +23,15 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
       return on(async (tables) => {
         const found = await findOrMake(tables, dataset)
         const wanted = { series, start: options.start ?? null, every }
-        await orRemoved(tables, found, async () => {
-          const made = await tables.follow(found.id, wanted)
-          print(made)
-          if (made.lastError !== null) throw new Failed()
+        const made = await orRemoved(tables, found, async () => {
+          const source = await tables.follow(found.id, wanted)
+          print(source)
+          // What some of the series brought is kept.
+          if (source.lastError === null || source.lastVersion !== null) return source
+          if (found.isNew) console.error('Nothing was fetched, so the new dataset is removed again.')
+          throw new Failed()
         })
+        if (made.lastError !== null) throw new Failed()
       })
     })
 

@@ -80,8 +80,11 @@ describe('a dataset of the data directory', () => {
   it('ends with 1 if the first fetch fails, and prints why', async () => {
     const set = await printed('source', 'set', 'home/none', 'fred/NOSUCH')
     expect(set).toMatchObject({ code: 1, out: expect.stringMatching(/^last error\t.*NOSUCH/m) })
-    // What was made for it is gone again.
-    expect((await printed('repository', 'list')).out).not.toContain('none')
+    expect(set.err).toBe('Nothing was fetched, so the new dataset is removed again.')
+    expect((await printed('source', 'set', 'home/some', 'fred/A', 'fred/NOSUCH')).code).toBe(1)
+    const { out } = await printed('repository', 'list')
+    expect(out).toContain('some\t2 rows')
+    expect(out).not.toContain('none')
   })
 
   it.each([
