@@ -104,7 +104,7 @@ export class Connectors {
     const signal = caller.signal === undefined ? waited : AbortSignal.any([caller.signal, waited])
     const within = { ...caller, signal }
     const read = this.#operations.run(provider, within, 'source', [id], async (connector, context) => {
-      this.#operations.allowanceOf(provider, caller.userKey).requirePlenty()
+      this.#operations.allowanceOf(provider, caller.userKey).requireHeadroom()
       return connector.source!(id, context)
     })
     try {

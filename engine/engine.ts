@@ -39,9 +39,9 @@ import { Store } from './store/store.ts'
 import type { PreviewOptions, Upload } from './store/upload.ts'
 import { Trino, type TrinoStats } from './trino/index.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
-import { Opened } from './util/opened.ts'
+import { within } from './util/in-flight.ts'
+import { Lazy } from './util/lazy.ts'
 import { checkRuntime } from './util/runtime.ts'
-import { within } from './util/under-way.ts'
 
 /** Figures for metrics. */
 export interface EngineStats {
@@ -82,7 +82,7 @@ export class Engine implements AsyncDisposable {
   readonly #iceberg: IcebergTables
   readonly #events: Events
   readonly #remote: Trino | undefined
-  readonly #executor = new Opened(() => this.#openExecutor())
+  readonly #executor = new Lazy(() => this.#openExecutor())
   readonly #sql: Sql
   #mayRead: SqlPlace['mayRead'] = async () => true
   #closing: Promise<void> | undefined

@@ -1,6 +1,6 @@
 import type { RecordBatch } from 'apache-arrow'
 import { type ByteStream, guarded } from './export/byte-stream.ts'
-import { choose, chooseCount, inWords, type ReadingWay, type Way, type Wish } from './export/choose.ts'
+import { choose, chooseCount, inWords, type OutputKind, type ReadingWay, type Way } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { nothingIn } from './export/nothing.ts'
 import { produce } from './export/produce.ts'
@@ -216,7 +216,7 @@ export class Query implements Disposable {
     this.#context.release?.()
   }
 
-  #choose(wish: Wish, { paged, encoding }: BytesOptions = {}): Way {
+  #choose(wish: OutputKind, { paged, encoding }: BytesOptions = {}): Way {
     return choose(this.plan, wish, {
       matches: this.#count,
       paged,

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { type Engine, isUnwritable, migrate, openEngine } from '../engine/index.ts'
-import { Opened } from '../engine/util/opened.ts'
+import { Lazy } from '../engine/util/lazy.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
@@ -131,7 +131,7 @@ async function openServer(
   opened: Closers,
 ): Promise<Services> {
   await migrate(engine.database, 'server', SERVER_STEPS)
-  const connectors = new Opened(() =>
+  const connectors = new Lazy(() =>
     openProviders(config, engine.database, ({ level, provider, message, cause }) =>
       events.line(level, message, { provider }, cause),
     ),

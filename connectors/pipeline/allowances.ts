@@ -85,7 +85,7 @@ export class Allowance {
    * For requests that an answer can do without: throws `provider_limit` if half is used of a limit that takes longer to
    * renew than a request waits.
    */
-  requirePlenty(): void {
+  requireHeadroom(): void {
     const now = this.#now()
     const isLong = ({ limit }: SlidingWindow) => limit.perSeconds * 1000 > PATIENCE_MS
     const isPlenty = this.#windows.filter(isLong).every((each) => 2 * each.used(now) < each.limit.requests)

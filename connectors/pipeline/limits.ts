@@ -17,13 +17,13 @@ const LONGEST_PAUSE_SECONDS = 86_400
 export function limited(now: () => number): Layer {
   return (next) => async (exchange) => {
     const { allowance, signal } = exchange
-    const takeBack = await allowance.take(signal)
+    const refund = await allowance.take(signal)
     let answer: UpstreamAnswer
     try {
       answer = await next(exchange)
     } catch (error) {
       const hasLeft = error instanceof Failure && error.kind !== 'unconnected'
-      if (!hasLeft) await takeBack()
+      if (!hasLeft) await refund()
       throw error
     }
     const pause = retryAfter(answer, now())

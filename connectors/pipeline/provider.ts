@@ -14,7 +14,7 @@ import { compose } from './layer.ts'
 import { limited } from './limits.ts'
 import { type RetryOptions, retried } from './retries.ts'
 import { type Secrets, sanitised } from './sanitise.ts'
-import { slotted } from './slots.ts'
+import { limitConcurrency } from './slots.ts'
 import { openTransport, type Timeouts } from './transport.ts'
 import type { LimitStore } from './window.ts'
 
@@ -75,7 +75,7 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     retried(options.retry),
     breaker.refuse,
     limited(now),
-    slotted(limits.concurrency ?? CONCURRENCY, waitMs),
+    limitConcurrency(limits.concurrency ?? CONCURRENCY, waitMs),
     breaker.observe,
   ]
   const send = compose(layers, transport.send)

@@ -7,11 +7,11 @@ import type { Layer } from './layer.ts'
  * Limits how many requests with one allowance are under way at once; the others wait in line. `waitMs` limits the wait, so
  * that with a provider that hangs, requests in line don't take longer than those under way.
  */
-export function slotted(concurrency: number, waitMs: number): Layer {
-  const lines = new WeakMap<Allowance, Line>()
+export function limitConcurrency(concurrency: number, waitMs: number): Layer {
+  const lines = new WeakMap<Allowance, WaitQueue>()
   return (next) => async (exchange) => {
     let line = lines.get(exchange.allowance)
-    if (line === undefined) lines.set(exchange.allowance, (line = new Line(concurrency)))
+    if (line === undefined) lines.set(exchange.allowance, (line = new WaitQueue(concurrency)))
     if (!(await line.enter(exchange.signal, waitMs))) {
       throw exchange.signal?.aborted ? cancelled() : new Failure('crowded')
     }
@@ -23,7 +23,7 @@ export function slotted(concurrency: number, waitMs: number): Layer {
   }
 }
 
-class Line {
+class WaitQueue {
   #free: number
   readonly #waiting = new Set<() => void>()
 

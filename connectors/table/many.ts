@@ -1,6 +1,6 @@
 import type { MissingSeries, SeriesBatch, WantedSeries } from '../calls.ts'
 import { ConnectorError } from '../errors.ts'
-import { atOnce } from '../pipeline/at-once.ts'
+import { mapConcurrent } from '../pipeline/map-concurrent.ts'
 
 /** How many requests of one call may be under way at once; each provider's own limits apply as well. */
 const AT_ONCE = 6
@@ -10,7 +10,7 @@ export async function inBatches<T extends WantedSeries>(
   wanted: readonly T[],
   fetch: (one: T) => Promise<SeriesBatch['series']>,
 ): Promise<SeriesBatch> {
-  const outcomes = await atOnce(AT_ONCE, wanted, async (one) => {
+  const outcomes = await mapConcurrent(AT_ONCE, wanted, async (one) => {
     try {
       return await fetch(one)
     } catch (thrown) {

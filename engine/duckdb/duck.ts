@@ -1,5 +1,5 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
-import { UnderWay } from '../util/under-way.ts'
+import { InFlight } from '../util/in-flight.ts'
 import { keepInterrupting } from './calls.ts'
 import { cancelled, engineError, isBroken } from './errors.ts'
 import { type InstanceOptions, lockDown, openSettings } from './instance.ts'
@@ -24,7 +24,7 @@ interface StatementOptions extends RunOptions {
  */
 export class Duck {
   readonly #options: DuckOptions
-  readonly #statements = new UnderWay()
+  readonly #statements = new InFlight()
   #instance: DuckDBInstance
 
   private constructor(options: DuckOptions, instance: DuckDBInstance) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Opened } from '../util/opened.ts'
+import { Lazy } from '../util/lazy.ts'
 import { cancelled } from './errors.ts'
 import { openNativeRunner } from './native/native-runner.ts'
 import type { DuckRunner, RunnerOptions } from './runner.ts'
@@ -12,7 +12,7 @@ import type { DuckRunner, RunnerOptions } from './runner.ts'
 export async function openRunner(options: RunnerOptions): Promise<DuckRunner> {
   const main = await openNativeRunner(options)
   const hasLight = options.threads !== 1
-  const light = new Opened(() => openNativeRunner(lightOptions(options)))
+  const light = new Lazy(() => openNativeRunner(lightOptions(options)))
   let opened: DuckRunner | undefined
   let closed = false
   return {

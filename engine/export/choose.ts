@@ -6,7 +6,7 @@ import type { Format } from '../types/index.ts'
 import type { EncodeOptions, RowNumbers } from './formats/encoder.ts'
 
 /** The form in which a query's rows are wanted. */
-export type Wish = Format | 'rows' | 'batches'
+export type OutputKind = Format | 'rows' | 'batches'
 
 export interface ChooseOptions {
   /** How many rows match the filter, if that was found before. */
@@ -71,7 +71,7 @@ export type ReadingWay = Exclude<Way, { kind: 'nothing' }>
 /** Decides how a query is run. Nothing else does. */
 export function choose(
   plan: Plan,
-  wish: Wish,
+  wish: OutputKind,
   { matches, paged = false, encoding, remote = false }: ChooseOptions = {},
 ): Way {
   const located = plan.order.length > 0 && !remote && hasPositions(plan)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { cancelled } from '../duckdb/errors.ts'
-import { Shared } from '../util/shared.ts'
+import { SingleFlight } from '../util/single-flight.ts'
 import type { Plan } from './plan.ts'
 
 /** What a count depends on, besides the rows. */
@@ -17,7 +17,7 @@ const MOST = 1_000
  */
 export class Counts {
   readonly #known = new LRUCache<string, number>({ max: MOST })
-  readonly #reading = new Shared<number>()
+  readonly #reading = new SingleFlight<number>()
 
   /**
    * The remembered count, or the one that `read` finds.

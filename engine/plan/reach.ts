@@ -26,7 +26,7 @@ export function reachOf(plan: Plan, counting: boolean): Reach {
 }
 
 /** Whether so little of a part is read that fetching all of it doesn't pay. */
-export function isSmallReach(part: Part, slice: Slice, { columns, of, share }: Reach): boolean {
+export function readsLittle(part: Part, slice: Slice, { columns, of, share }: Reach): boolean {
   if (part.bytes < LEAST_BYTES) return false
   const sizes = columns.map((position) => part.statistics?.[position]?.bytes)
   // Of tables of very many columns, the sizes of single columns are not known.

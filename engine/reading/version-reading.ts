@@ -1,7 +1,7 @@
 import type { Part, Version } from '../catalog/records.ts'
 import type { EngineError } from '../errors.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
-import { isSmallReach, type Reach } from '../plan/reach.ts'
+import { type Reach, readsLittle } from '../plan/reach.ts'
 import type { RangedParts } from '../store/objects/part-store.ts'
 import type { Store } from '../store/store.ts'
 import { Reading } from './reading.ts'
@@ -55,7 +55,7 @@ export class VersionReading extends Reading {
   ): Promise<RangedParts | undefined> {
     const { store, readsHttp } = this.#place
     if (!store.files.ranges || !(await readsHttp())) return undefined
-    const small = parts.filter((part) => isSmallReach(part, slices.get(store.files.file(part))!, reach))
+    const small = parts.filter((part) => readsLittle(part, slices.get(store.files.file(part))!, reach))
     return store.integrity.readByRanges(small, signal)
   }
 

@@ -11,7 +11,7 @@ import { type Plan, type PlanSource, physicalColumns } from '../plan/plan.ts'
 import { Query } from '../query.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { Column } from '../types/index.ts'
-import { Opened } from '../util/opened.ts'
+import { Lazy } from '../util/lazy.ts'
 import { type Checked, checkTree, type TableReference } from './check.ts'
 import { INTERNAL, shownName, sqlError } from './errors.ts'
 import { explainer } from './explain-error.ts'
@@ -86,13 +86,13 @@ interface Described {
 /** Users' SQL: one SELECT over datasets, read and run in processes of its own. */
 export class Sql {
   readonly #place: SqlPlace
-  readonly #pool: Opened<SqlPool>
+  readonly #pool: Lazy<SqlPool>
   readonly #parser = new SqlParser(async (signal) => (await this.#pool.get()).lend(signal))
   readonly #described = new LRUCache<string, Described>({ max: 1_000 })
 
   constructor(place: SqlPlace) {
     this.#place = place
-    this.#pool = new Opened(() => SqlPool.open(place.readers))
+    this.#pool = new Lazy(() => SqlPool.open(place.readers))
   }
 
   /**

@@ -10,7 +10,7 @@ import { type NumberedVersion, Versions } from '../catalog/versions.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
-import { Opened } from '../util/opened.ts'
+import { Lazy } from '../util/lazy.ts'
 import { Commits } from './commits.ts'
 import { Hold, lockServer } from './hold.ts'
 import { CHECKS, Checker } from './integrity/checker.ts'
@@ -55,7 +55,7 @@ export class Store {
   readonly #merger: Merger
   readonly #checker: Checker
   #timer: NodeJS.Timeout | undefined
-  readonly #ingestor = new Opened(() => this.#openIngestor())
+  readonly #ingestor = new Lazy(() => this.#openIngestor())
 
   private constructor(options: StoreOptions, hold: Hold) {
     this.#options = options

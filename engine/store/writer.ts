@@ -19,7 +19,7 @@ import {
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
 import type { Background } from '../util/background.ts'
-import { UnderWay } from '../util/under-way.ts'
+import { InFlight } from '../util/in-flight.ts'
 import type { Commits, Content, MadeParts } from './commits.ts'
 import { type EditContext, type EditPlan, Edits, editByKey, requireDistinct } from './edits.ts'
 import type { Lease } from './membership/leases.ts'
@@ -59,7 +59,7 @@ export interface WrittenRecord extends DatasetRecord {
 /** Makes new versions: by uploads, and by declared columns. */
 export class Writer {
   readonly #context: WriterContext
-  readonly #writes = new UnderWay()
+  readonly #writes = new InFlight()
   #spooled = 0
 
   constructor(context: WriterContext) {

@@ -1,4 +1,4 @@
-import { Opened } from '../../engine/util/opened.ts'
+import { Lazy } from '../../engine/util/lazy.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag } from '../http/headers.ts'
 import { json } from '../openapi/describe.ts'
@@ -59,7 +59,7 @@ const GET_DOCS = {
 /** Health, metrics and documentation. */
 export function serviceRoutes(app: Routes, services: Services): void {
   const { engine, metrics, lifecycle } = services
-  const reference = new Opened(loadReference)
+  const reference = new Lazy(loadReference)
 
   // Somebody who opens the address in a browser is shown where to go, instead of being asked for a password.
   app.get('/', {

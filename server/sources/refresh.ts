@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { Caller, Connectors, Series } from '../../connectors/index.ts'
-import { atOnce } from '../../connectors/pipeline/at-once.ts'
+import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
 import type { Dataset, DeclaredColumn } from '../../engine/index.ts'
 import { errorAnswer, ServerError } from '../http/errors.ts'
 import { hasTimes, type SeriesRow, seriesColumns, seriesLine, seriesRows } from './rows.ts'
@@ -39,7 +39,7 @@ export async function ask(
   wanted: readonly Followed[],
   start: string | null,
 ): Promise<ReadonlyMap<string, Answer>> {
-  const answers = await atOnce(AT_ONCE, wanted, async ({ id }): Promise<[string, Answer]> => {
+  const answers = await mapConcurrent(AT_ONCE, wanted, async ({ id }): Promise<[string, Answer]> => {
     const slash = id.indexOf('/')
     try {
       const provider = id.slice(0, slash)

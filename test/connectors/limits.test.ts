@@ -265,9 +265,9 @@ describe('a window', () => {
   it('takes back what never left', () => {
     const entries = memoryEntries()
     const window = new SlidingWindow({ requests: 1, perSeconds: 60 }, 'w')
-    const takeBack = window.take(entries, 1000)
+    const refund = window.take(entries, 1000)
     expect(window.freeAt(1000)).toBeGreaterThan(1000)
-    takeBack(entries)
+    refund(entries)
     expect(window.freeAt(1000)).toBe(1000)
   })
 })

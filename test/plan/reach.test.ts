@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../../engine/catalog/records.ts'
-import { isSmallReach } from '../../engine/plan/reach.ts'
+import { readsLittle } from '../../engine/plan/reach.ts'
 
 const MIB = 2 ** 20
 /** Rows of 1 KiB, in row groups of 2,048. */
@@ -22,5 +22,5 @@ test.each([
   [narrow, 0, 300_000, false],
 ])('the row groups of a window are those that parts have (%#)', (of, from, to, isSmall) => {
   const reach = { columns: [0, 1], of: 2, share: 1 }
-  expect(isSmallReach(of, { file: 'f', first: 0, from, to }, reach)).toBe(isSmall)
+  expect(readsLittle(of, { file: 'f', first: 0, from, to }, reach)).toBe(isSmall)
 })

@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.ts'
-import { within } from '../../util/under-way.ts'
+import { within } from '../../util/in-flight.ts'
 
 /** Runs work of the same name one after the other. */
 export class KeyedMutex {

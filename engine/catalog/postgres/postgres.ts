@@ -10,7 +10,7 @@ import type {
   TransactionOptions,
 } from '../database.ts'
 import { POSTGRES } from '../database-dialect.ts'
-import { Recalled } from '../recalled.ts'
+import { MetadataCache } from '../metadata-cache.ts'
 import { Transaction, TransactionScope } from '../transaction.ts'
 import { driverAddress } from './address.ts'
 import { Changes } from './changes.ts'
@@ -72,7 +72,7 @@ export class PostgresDatabase implements Database {
   readonly #mutex = new KeyedMutex()
   readonly #changes: Changes
   readonly #scope = new TransactionScope()
-  readonly #recalled = new Recalled(OLDEST_MS)
+  readonly #recalled = new MetadataCache(OLDEST_MS)
   readonly #callers = new AsyncLocalStorage<Caller>()
 
   private constructor(connect: (most: number) => Pool, url: string) {

@@ -3,7 +3,7 @@ import { Semaphore } from '../../util/semaphore.ts'
 import type { Database, Handle, SqlValue } from '../database.ts'
 import { SQLITE } from '../database-dialect.ts'
 import { isSurelyUndone } from '../failures.ts'
-import { Recalled } from '../recalled.ts'
+import { MetadataCache } from '../metadata-cache.ts'
 import { Transaction, TransactionScope } from '../transaction.ts'
 import { guard, knownError, SqliteConnection } from './connection.ts'
 import { Doubt } from './doubt.ts'
@@ -30,7 +30,7 @@ export class SqliteDatabase implements Database {
   readonly #turns: WriteTurns
   readonly #scope = new TransactionScope()
   readonly #doubt: Doubt
-  readonly #recalled = new Recalled()
+  readonly #recalled = new MetadataCache()
   #dataVersion: unknown
   /** The writes of this process when `data_version` was read in this turn of the event loop. */
   #writesAtRead: number | undefined
@@ -67,7 +67,7 @@ export class SqliteDatabase implements Database {
   }
 
   /**
-   * Recalled values are forgotten on every write of this process, and when `data_version` shows that somebody else has
+   * MetadataCache values are forgotten on every write of this process, and when `data_version` shows that somebody else has
    * written. It is read once in a turn of the event loop, because it costs more than all the rest of a small request; so
    * a write of another process is seen some milliseconds later at most.
    */

@@ -4,7 +4,7 @@ import { setPriority } from 'node:os'
 import { type Executor, openExecutor } from '../../export/index.ts'
 import { duckMemory, serveJobs } from '../../ingest/process/serve-jobs.ts'
 import { readerOptions } from '../../ingest/process/start.ts'
-import { Opened } from '../../util/opened.ts'
+import { Lazy } from '../../util/lazy.ts'
 import { headOf } from './frames.ts'
 import { type Framed, sqlJobs } from './jobs.ts'
 
@@ -31,8 +31,8 @@ function open(disabledOptimizers?: string): Promise<Executor> {
   })
 }
 
-const usual = new Opened(() => open())
-const withoutTopN = new Opened(() => open('top_n'))
+const usual = new Lazy(() => open())
+const withoutTopN = new Lazy(() => open('top_n'))
 const pipe = new Socket({ fd: 4, readable: false, writable: true })
 pipe.on('error', () => process.kill(process.pid, 'SIGKILL'))
 

@@ -5,7 +5,7 @@ import type { Events } from '../../events.ts'
 import { machineError } from '../../machine-errors.ts'
 import type { Background } from '../../util/background.ts'
 import { Semaphore } from '../../util/semaphore.ts'
-import { Shared } from '../../util/shared.ts'
+import { SingleFlight } from '../../util/single-flight.ts'
 import { storeUnavailable } from '../objects/object-store.ts'
 import { DamagedPart, type PartBytes, type PartStore, type RangedParts } from '../objects/part-store.ts'
 import type { FileHashes } from './file-hashes.ts'
@@ -43,7 +43,7 @@ export class Integrity {
   readonly #background: Background
   readonly #files: PartStore
   readonly #hashes: FileHashes
-  readonly #comparing = new Shared<string>()
+  readonly #comparing = new SingleFlight<string>()
   readonly #turns = new Semaphore(AT_ONCE)
   /** Parts whose size and ends were checked since the start. */
   readonly #seen = new Set<number>()

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { machineError, storageError } from '../../machine-errors.ts'
-import { Shared } from '../../util/shared.ts'
+import { SingleFlight } from '../../util/single-flight.ts'
 import { FileHashes } from '../integrity/file-hashes.ts'
 import { type Download, download } from './download.ts'
 import type { CacheStats } from './part-store.ts'
@@ -39,9 +39,9 @@ export class ObjectCache {
   readonly #folder: string
   readonly #maxBytes: number
   readonly #get: Download['get']
-  readonly #fetching = new Shared<void>()
+  readonly #fetching = new SingleFlight<void>()
   readonly #hashes = new FileHashes()
-  readonly #hashing = new Shared<string>()
+  readonly #hashing = new SingleFlight<string>()
   /** In the order of their last use, the most recent ones last. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0

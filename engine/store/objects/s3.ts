@@ -5,7 +5,7 @@ import type * as Sdk from '@aws-sdk/client-s3'
 import type { Upload } from '@aws-sdk/lib-storage'
 import { EngineError } from '../../errors.ts'
 import { isTlsFailure } from '../../machine-errors.ts'
-import { Opened } from '../../util/opened.ts'
+import { Lazy } from '../../util/lazy.ts'
 import { nameOf, type S3Address, s3Requests } from './address.ts'
 import {
   MissingObject,
@@ -49,7 +49,7 @@ export class S3Store implements ObjectStore {
   readonly requests = { requests: 0, failedRequests: 0, requestSeconds: 0 }
   readonly #address: S3Address
   readonly #deadlines: S3Deadlines
-  readonly #connection = new Opened(() => this.#connect())
+  readonly #connection = new Lazy(() => this.#connect())
   /** Whether to send conditions; false once the store has answered that it does not support them. */
   #conditional = true
 

@@ -1,4 +1,4 @@
-import { atOnce } from '../../../connectors/pipeline/at-once.ts'
+import { mapConcurrent } from '../../../connectors/pipeline/map-concurrent.ts'
 import type { Column, Upload } from '../../../engine/index.ts'
 import type { Account } from '../../accounts/accounts.ts'
 import { ServerError } from '../../http/errors.ts'
@@ -24,7 +24,7 @@ export async function seriesUpload(
   const { provider, ids } = checked(wanted, services.config.limits.savedSeries)
   const { info, caller } = await callerOf(services, account, provider, signal)
   const connectors = await services.connectors()
-  const fetched = await atOnce(AT_ONCE, ids, (id) => connectors.series(info.slug, id, {}, caller))
+  const fetched = await mapConcurrent(AT_ONCE, ids, (id) => connectors.series(info.slug, id, {}, caller))
   const times = fetched.some(hasTimes) || existing.some(({ name }) => name === 'time')
   const all = seriesColumns({ provider: true, times })
   const has = new Set(existing.map(({ name }) => name))

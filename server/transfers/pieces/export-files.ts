@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ByteStream } from '../../../engine/index.ts'
-import { Shared } from '../../../engine/util/shared.ts'
+import { SingleFlight } from '../../../engine/util/single-flight.ts'
 
 /** How long a file is kept after its last use. */
 const KEPT_MS = 5 * 60_000
@@ -71,7 +71,7 @@ export class ExportFiles {
   readonly #directory: string
   readonly #most: number
   #bytes = 0
-  readonly #writing = new Shared<ExportFile | undefined>()
+  readonly #writing = new SingleFlight<ExportFile | undefined>()
   readonly #tooLarge = new LRUCache<string, true>({ max: MOST_FILES, ttl: KEPT_MS })
   readonly #kept = new LRUCache<string, ExportFile>({
     max: MOST_FILES,

@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts'
 
 /** Work that is under way, so that closing can wait for it. */
-export class UnderWay {
+export class InFlight {
   readonly #running = new Set<Promise<unknown>>()
   #ended = false
 

@@ -5,7 +5,7 @@ interface Run<T> {
 }
 
 /** Work that several callers may ask for at the same time: it runs once, and is aborted when the last one gives up. */
-export class Shared<T> {
+export class SingleFlight<T> {
   readonly #runs = new Map<string, Run<T>>()
 
   /**

@@ -1,5 +1,5 @@
 /** Something that is opened when it is first needed. If opening fails, the next call of `get` tries again. */
-export class Opened<T> {
+export class Lazy<T> {
   readonly #open: () => Promise<T>
   #opening: Promise<T> | undefined
 

@@ -1,5 +1,5 @@
 /** Works on items, a few at a time, and gives the results in the order of the items. After a failure no more is begun. */
-export async function atOnce<Item, Result>(
+export async function mapConcurrent<Item, Result>(
   most: number,
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,

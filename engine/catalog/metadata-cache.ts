@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 const MOST = 4_096
 
 /** Values read from the database, by name. Callers that ask for a value while it is being read share that one read. */
-export class Recalled {
+export class MetadataCache {
   readonly #values: LRUCache<string, Promise<unknown>>
 
   /** @param oldest after how many milliseconds a value is read anew; Infinity: age does not matter */
