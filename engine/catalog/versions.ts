@@ -210,12 +210,15 @@ export class Versions {
     return rows.map((row) => row.process)
   }
 
-  /** Removes versions that are neither shown nor kept nor read; gives the parts that are in no version any more. */
-  reclaim(): Promise<RemovedPart[]> {
+  /**
+   * Removes versions that are neither shown nor kept nor read; gives the parts that are in no version any more.
+   * @param datasetId whose versions are looked at; 0 stands for all
+   */
+  reclaim(datasetId = 0): Promise<RemovedPart[]> {
     return this.#handle.transaction(async (t) => {
       await removeVersions(
         t,
-        `id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
+        `${datasetId === 0 ? '' : `dataset_id = ${datasetId} AND `}id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
          AND NOT ${isKept(this.#keep)}`,
       )
       return t.all<RemovedPart>(

@@ -79,8 +79,19 @@ export class Commits {
   /** Parts of commits whose outcome is unknown here. The database knows if they are in a version. */
   readonly #undecided = new Set<RemovedPart>()
 
+  /** The datasets that may have versions that nobody needs; 0 stands for all. */
+  readonly #behind = new Set<number>()
+  readonly #tidy = async () => {
+    const behind = this.#behind.has(0) ? [0] : [...this.#behind]
+    this.#behind.clear()
+    await this.tidy(behind)
+  }
+  readonly #onTidyFailed: (error: unknown) => void
+
   constructor(context: CommitsContext) {
     this.#context = context
+    const message = 'Versions that nobody needs could not be removed; tried again later.'
+    this.#onTidyFailed = context.events.failure('tidy_failed', message)
   }
 
   /**
@@ -229,7 +240,7 @@ export class Commits {
       throw error
     } finally {
       await this.discard(unneeded)
-      this.tidyLater()
+      this.tidyLater(datasetId)
     }
   }
 
@@ -241,8 +252,9 @@ export class Commits {
   /**
    * Removes versions and parts that nothing needs any more. Does nothing if the outcome of a commit is unknown, because
    * then it is also unknown which parts are needed.
+   * @param datasetIds whose versions are looked at; 0 stands for all
    */
-  async tidy(): Promise<void> {
+  async tidy(datasetIds: readonly number[] = [0]): Promise<void> {
     const { hold, versions, parts, members, manifests } = this.#context
     if (hold.database.inDoubt) return
     await each(this.#discarded, async (part) => {
@@ -252,27 +264,32 @@ export class Commits {
     await each(this.#undecided, async (part) => {
       if (await parts.drop(part.id)) await this.#remove(part)
     })
-    await members.assign({ kind: 'gc', subject: 0 })
+    for (const subject of datasetIds) await members.assign({ kind: 'gc', subject })
     await manifests.remove(await versions.gone(manifests.versions()))
   }
 
-  /** Removes versions and parts that no process needs any more. */
-  async reclaim(): Promise<void> {
+  /** Removes versions of a dataset, or of all of them, and parts that no process needs any more. */
+  async reclaim(datasetId = 0): Promise<void> {
     const { hold, members } = this.#context
     // Nothing is removed from the catalog either whose bytes could not be.
     await hold.files.answers(0)
-    await members.reclaim((part) => this.#remove(part))
+    await members.reclaim((part) => this.#remove(part), datasetId)
   }
 
-  tidyLater(): void {
-    this.#later(() => this.tidy())
+  /**
+   * Tidies soon; after many commits in a row it is done once.
+   * @param datasetId whose versions are looked at; 0 stands for all, and none for parts alone
+   */
+  tidyLater(datasetId?: number): void {
+    if (datasetId !== undefined) this.#behind.add(datasetId)
+    this.#context.background.laterOnce(this.#tidy, this.#onTidyFailed)
   }
 
   /** Tidies if a version that nobody reads any more is no longer its dataset's current one. */
   tidyBehind(datasetId: number, versionId: number): void {
-    this.#later(async () => {
-      if (!(await this.#isCurrent(datasetId, versionId))) await this.tidy()
-    })
+    this.#context.background.later(async () => {
+      if (!(await this.#isCurrent(datasetId, versionId))) this.tidyLater(datasetId)
+    }, this.#onTidyFailed)
   }
 
   async #isCurrent(datasetId: number, versionId: number): Promise<boolean> {
@@ -282,12 +299,6 @@ export class Commits {
       if (error instanceof EngineError && error.code === 'not_found') return false
       throw error
     }
-  }
-
-  #later(work: () => Promise<void>): void {
-    const { background, events } = this.#context
-    const message = 'Versions that nobody needs could not be removed; tried again later.'
-    background.later(work, events.failure('tidy_failed', message))
   }
 
   /**

@@ -153,7 +153,7 @@ export class Store {
         () => this.integrity.refresh(),
         events.failure('check_failed', 'Reading the list of damaged parts failed.'),
       )
-      this.#commits.tidyLater()
+      this.#commits.tidyLater(0)
     }, TIDY_MS)
     this.#timer.unref()
     if (isServer) this.#checker.start()
@@ -243,12 +243,12 @@ export class Store {
 
   async deleteDataset(id: number): Promise<void> {
     await this.datasets.delete(id)
-    this.#commits.tidyLater()
+    this.#commits.tidyLater(0)
   }
 
   async deleteRepository(id: number): Promise<void> {
     await this.repositories.delete(id)
-    this.#commits.tidyLater()
+    this.#commits.tidyLater(0)
   }
 
   /**
@@ -365,7 +365,7 @@ export class Store {
 
   async #work({ kind, subject }: Job): Promise<void> {
     if (kind === 'merge') await this.#merger.merge(subject)
-    else if (kind === 'gc') await this.#commits.reclaim()
+    else if (kind === 'gc') await this.#commits.reclaim(subject)
     else await this.#sweep()
   }
 }

@@ -1,7 +1,7 @@
 import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
 import type { Lease } from './leases.ts'
 
-/** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset, else 0. */
+/** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset; 0 stands for all. */
 export interface Job {
   readonly kind: 'merge' | 'gc' | 'sweep'
   readonly subject: number
@@ -41,8 +41,9 @@ export interface Membership {
    * Removes from the catalog what is needed by nobody: versions that no dataset shows and no process reads, and parts of
    * no version.
    * @param remove removes the bytes of such a part; gives whether it could
+   * @param datasetId whose versions have to be looked at; 0 stands for all
    */
-  reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void>
+  reclaim(remove: (part: RemovedPart) => Promise<boolean>, datasetId: number): Promise<void>
   /** Takes no new reader. Queries that end later may still release their versions. */
   end(): void
   /** Removes what the catalog knows of this process. */

@@ -75,9 +75,9 @@ export class Processes implements Membership {
     return removeDeadMarks(layout, versions)
   }
 
-  async reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void> {
+  async reclaim(remove: (part: RemovedPart) => Promise<boolean>, datasetId: number): Promise<void> {
     await this.#settle()
-    for (const part of await this.#context.versions.reclaim()) await remove(part)
+    for (const part of await this.#context.versions.reclaim(datasetId)) await remove(part)
   }
 
   end(): void {
