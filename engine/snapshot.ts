@@ -173,7 +173,7 @@ export class Snapshot implements Disposable {
   }
 
   /**
-   * Makes a dataset of the same rows, columns and key. No bytes are copied: both have the same parts.
+   * Makes a dataset of the same rows, columns, key and metadata. No bytes are copied: both have the same parts.
    * @throws EngineError `not_found` (repository), `name_taken`, `invalid_name`, `saved_query`
    */
   async copy(
@@ -185,6 +185,7 @@ export class Snapshot implements Disposable {
     const { datasets, versions } = this.#place.store
     const { columns, key, parts, rows } = this.#lease.version
     const { id } = await datasets.in(t).create({ ...fields, columns, key })
+    await datasets.in(t).fill(id, await datasets.in(t).get(this.#datasetId))
     if (parts.length > 0) {
       const change = { ...author, operation: 'replace', addedRows: rows, removedRows: 0 } as const
       const current = await versions.in(t).current(id)

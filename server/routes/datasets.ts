@@ -214,7 +214,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
       operationId: 'copyDataset',
       summary: 'Copy a dataset, or an earlier version of it',
       description:
-        'Creates a dataset with the same rows, columns and key, in any repository that you may write in. No rows are ' +
+        'Creates a dataset with the same rows, columns, key and metadata, in any repository that you may write in. No rows are ' +
         'copied: both datasets share their files until one of them changes.',
       tags,
       body: COPY,

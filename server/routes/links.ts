@@ -93,7 +93,12 @@ const NEW_LINK = {
       examples: ['/datasets/3/data?$format=xlsx'],
       documented: { pattern: EXPORT.source },
     },
-    name: { type: 'string', maxLength: 200, description: 'What or whom the link is for.' },
+    name: {
+      type: 'string',
+      maxLength: 200,
+      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+      description: 'What or whom the link is for.',
+    },
     expiresIn: {
       type: 'integer',
       minimum: 1,

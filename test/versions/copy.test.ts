@@ -11,13 +11,20 @@ it('a copy shares the files of a version, and outlives the dataset', async () =>
   const { id, repository } = await dataset(at, at.root, { csv: 'n\n1\n2\n' })
   const url = `/datasets/${id}`
   await at.call(at.root, 'PATCH', url, { json: { key: ['n'] } })
-  await at.call(at.root, 'PATCH', url, { json: { description: 'd' } })
+  await at.call(at.root, 'PATCH', url, { json: { description: 'd', title: 'T', license: 'CC0-1.0' } })
   await at.call(at.root, 'PUT', `${url}/data`, { body: 'n\n3\n', headers: { 'content-type': 'text/csv' } })
   const copy = (json: object, headers = {}) => at.call(at.root, 'POST', `${url}/copy`, { json, headers })
   const before = (await at.engine.stats()).cache
   const made = await copy({ repositoryId: repository, name: 'past', version: 1 }, { 'idempotency-key': 'a' })
   expect(made.statusCode).toBe(201)
-  expect(made.json()).toMatchObject({ version: 1, rowCount: 2, name: 'past', description: 'd' })
+  expect(made.json()).toMatchObject({
+    version: 1,
+    rowCount: 2,
+    name: 'past',
+    description: 'd',
+    title: 'T',
+    license: 'CC0-1.0',
+  })
   expect(made.headers['location']).toBe(`/datasets/${made.json().id}`)
   const again = await copy({ repositoryId: repository, name: 'past', version: 1 }, { 'idempotency-key': 'a' })
   expect(again.json().id).toBe(made.json().id)

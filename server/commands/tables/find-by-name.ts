@@ -1,3 +1,4 @@
+import { nearest } from '../../../engine/index.ts'
 import { UsageError } from '../usage.ts'
 import type { DatasetLine, RepositoryLine, Tables } from './tables.ts'
 
@@ -26,15 +27,18 @@ export async function findDataset(tables: Tables, text: string): Promise<Dataset
   }
   // Names may contain slashes, so the text can't simply be split at one.
   const repositories = await tables.repositories()
-  const found = all.filter(({ name, id, repositoryId }) => {
+  const namesOf = ({ name, id, repositoryId }: DatasetLine) => {
     const home = repositories.find((one) => one.id === repositoryId)
-    const homes = [String(repositoryId), ...(home ? [home.name] : [])]
-    return homes.some((one) => text === `${one}/${name}` || text === `${one}/${id}`)
-  })
+    const homes = [...(home ? [home.name] : []), String(repositoryId)]
+    return homes.flatMap((one) => [`${one}/${name}`, `${one}/${id}`])
+  }
+  const found = all.filter((dataset) => namesOf(dataset).includes(text))
   if (found.length === 1) return found[0]!
   if (found.length > 1) throw new UsageError(several('datasets', text, found))
+  const near = nearest(text, all.flatMap(namesOf))
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`
   throw new UsageError(
-    `There is no dataset ${JSON.stringify(text)}. Name it by its id or as repository/dataset; \`parquetry repository list\` shows both.`,
+    `There is no dataset ${JSON.stringify(text)}.${hint} Name it by its id or as repository/dataset; \`parquetry repository list\` shows both.`,
   )
 }
 

@@ -40,6 +40,8 @@ test('a link of a path with names stays with the dataset when it gets another na
   }
   const json = { path: `/d/${encodeURIComponent('named 1/2')}/renamed` }
   expect((await at.call(ada, 'POST', '/links', { json })).statusCode).toBe(400)
+  const unprintable = { path: `/datasets/${id}/data`, name: 'a\u0000b' }
+  expect((await at.call(ada, 'POST', '/links', { json: unprintable })).json().error).toMatch(/name/)
 })
 
 test('a link opens however a mail program has percent-encoded it', async () => {
