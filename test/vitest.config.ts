@@ -6,7 +6,7 @@ const results = process.env['PARQUETRY_TEST_RESULTS']
 
 /** What kills, cuts, fills disks or waits takes as long as everything else: `npm run test:failures`. */
 const FAILURES = [
-  'test/{cluster,crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
+  'test/{crash,faults,nodes,objects,outages,simulation,trino}/**/*.test.ts',
   'test/deploy/backup.test.ts',
   'test/export/flow.test.ts',
   'test/iceberg/{object-store,pyiceberg,spark}.test.ts',
@@ -27,7 +27,7 @@ export default defineConfig({
     exclude: [
       ...configDefaults.exclude,
       ...(part === 'service'
-        ? [...FAILURES, 'test/{console,tools}/**', 'test/{package/package,sql/tpc}.test.ts']
+        ? [...FAILURES, 'test/{cluster,console,tools}/**', 'test/{package/package,sql/tpc}.test.ts']
         : []),
     ],
     // Loading the sources anew for each file would take a quarter of the time.
@@ -35,8 +35,8 @@ export default defineConfig({
     ...(results && {
       reporters: ['default', ['json', { outputFile: `${results}/${process.pid}.json` }]],
     }),
-    // DuckDB and the workers use every core themselves: more files at once would only queue.
-    maxWorkers: 2,
+    // DuckDB and the workers use every core themselves: more files at once would only queue. Failures wait a lot.
+    maxWorkers: part === 'failures' ? 3 : 2,
     // No server that a test starts may ask the providers by itself.
     env: { PARQUETRY_INDEX_PROVIDERS: 'false' },
     testTimeout: 90_000,
