@@ -94,7 +94,12 @@ export async function violations(page: Page): Promise<string[]> {
       .getAnimations()
       .filter((it) => it.effect?.getComputedTiming().endTime !== Infinity)
     await Promise.allSettled(ending.map((it) => it.finished))
-    const { violations } = await axe.run()
+    let { violations } = await axe.run()
+    if (violations.length > 0) {
+      // It may have become usable while axe looked; a lasting fault is there again.
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      ;({ violations } = await axe.run())
+    }
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
   })
 }
