@@ -19,7 +19,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
     const one = await duel(
       `sql: question ${number} of TPC-H`,
       'DuckDB on the same parts',
-      quick ? 3 : 7,
+      quick ? 3 : 5,
       async () => {
         using query = await engine.sql(sql)
         for await (const _ of await query.bytes('arrow'));
