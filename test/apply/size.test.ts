@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Dataset, QueryOptions } from '../../engine/index.ts'
+import { openFiles } from '../engine/open-files.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from '../engine/workplace.ts'
 
 let workplace: Awaited<ReturnType<typeof openWorkplace>>
@@ -113,12 +113,7 @@ test.runIf(process.platform === 'linux')(
     const many = await newDataset(place.engine)
     const lines = Array.from({ length: 16_000 }, (_, n) => `${n},${n % 7}`)
     await many.replace({ format: 'csv', body: bytesOf(`a,b\n${lines.join('\n')}\n`) })
-    const open = () =>
-      readdirSync('/proc/self/fd').filter((fd) => {
-        // It may have been closed meanwhile, as the one that lists them is.
-        const path = existsSync(`/proc/self/fd/${fd}`) ? readlinkSync(`/proc/self/fd/${fd}`) : ''
-        return path.startsWith(place.directory) && path.endsWith('.parquet')
-      }).length
+    const open = () => openFiles(place.directory).filter((path) => path.endsWith('.parquet')).length
     const reads = 10
     using query = await many.query({ apply: `concat(${list(reads, (i) => `filter(a ge ${i})`)})` })
     let most = 0

@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Engine, type EngineOptions, FORMATS, openEngine } from '../../engine/index.ts'
 import type { UploadFormat } from '../../engine/ingest/index.ts'
+import { openFiles } from '../engine/open-files.ts'
 
 let directory: string
 beforeEach(() => {
@@ -31,19 +32,6 @@ async function dataset(engine: Engine) {
   return await engine.dataset((await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id)
 }
 
-/** Files of the data directory that this process has open. */
-function openFiles(): string[] {
-  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
-    try {
-      const file = readlinkSync(`/proc/self/fd/${descriptor}`)
-      return file.startsWith(directory) ? [file.slice(directory.length)] : []
-    } catch {
-      // It was the one that listed the others.
-      return []
-    }
-  })
-}
-
 describe.runIf(process.platform === 'linux')('no file of the data directory is open after closing', () => {
   test('when all has gone well', async () => {
     const engine = await open()
@@ -55,9 +43,9 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
       for await (const _ of await query.bytes(format));
     }
     await engine.verify()
-    expect(openFiles()).toContain('/catalog.sqlite')
+    expect(openFiles(directory)).toContain('/catalog.sqlite')
     await engine.close()
-    expect(openFiles()).toEqual([])
+    expect(openFiles(directory)).toEqual([])
   })
 
   test('when queries were dropped, forgotten or cancelled', async () => {
@@ -74,7 +62,7 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
     cancelled.abort()
     await expect(late).rejects.toMatchObject({ code: 'cancelled' })
     await engine.close()
-    expect(openFiles()).toEqual([])
+    expect(openFiles(directory)).toEqual([])
   })
 
   test.for([
@@ -93,7 +81,7 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
       name: 'EngineError',
     })
     await engine.close()
-    expect(openFiles()).toEqual([])
+    expect(openFiles(directory)).toEqual([])
   })
 
   test('when an upload was given up in its middle', async () => {
@@ -107,7 +95,7 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
       await expect(written).rejects.toMatchObject({ code: 'cancelled' })
     }
     await engine.close()
-    expect(openFiles()).toEqual([])
+    expect(openFiles(directory)).toEqual([])
   })
 
   test('when it could not be opened', async () => {
@@ -120,7 +108,7 @@ describe.runIf(process.platform === 'linux')('no file of the data directory is o
       code: 'storage_damaged',
       message: expect.stringMatching(/catalog.sqlite is damaged \(file is not a database\)/),
     })
-    expect(openFiles()).toEqual([])
+    expect(openFiles(directory)).toEqual([])
   })
 })
 
