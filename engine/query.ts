@@ -13,6 +13,7 @@ import { matchesIn, type Plan, planQuery, resultRows } from './plan/plan.ts'
 import type { QueryContext } from './query-context.ts'
 import { prepare, type Run } from './reading/prepare.ts'
 import type { RemoteQuery } from './reading/remote.ts'
+import { rowGroupsOf } from './reading/row-groups.ts'
 import { type BytesOptions, checkBytes, type RunOptions } from './run-options.ts'
 import { holdsMetadata, METADATA_KEY, metadataText } from './types/file-metadata.ts'
 import { type Format, quoteIdentifier } from './types/index.ts'
@@ -186,7 +187,15 @@ export class Query implements Disposable {
     const chosen = inWords(this.#choose(format))
     const way = choose(this.plan, 'rows')
     if (way.kind === 'nothing')
-      return { where: 'Nothing is read.', way: chosen, parts: null, ms: 0, bytesRead: 0, steps: [] }
+      return {
+        where: 'Nothing is read.',
+        way: chosen,
+        parts: null,
+        rowGroups: null,
+        ms: 0,
+        bytesRead: 0,
+        steps: [],
+      }
     return this.#run(
       { ...way, remote: false },
       options,
@@ -196,7 +205,8 @@ export class Query implements Disposable {
         const place =
           plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.'
         const where = this.#remote?.explain() ?? place
-        return { where, way: chosen, parts: partsOf(plan), ...profileOf(String(row![1]), plan) }
+        const rowGroups = await rowGroupsOf(plan)
+        return { where, way: chosen, parts: partsOf(plan), rowGroups, ...profileOf(String(row![1]), plan) }
       },
     )
   }

@@ -6,6 +6,8 @@ export interface Explanation {
   readonly way: string
   /** The parts that may have wanted rows by their statistics, of all; null where a statement reads several tables. */
   readonly parts: { readonly read: number; readonly of: number; readonly byRanges: number } | null
+  /** The row groups of those parts that may have them, of all; null where the parts are not on this machine. */
+  readonly rowGroups: { readonly read: number; readonly of: number } | null
   readonly ms: number
   readonly bytesRead: number
   /** From the result down to the scans, which say which conditions are compared with the statistics of row groups. */

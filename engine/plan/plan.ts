@@ -58,6 +58,8 @@ export interface Plan {
   readonly columns: readonly PlanColumn[]
   /** Applied to the rows that the steps give. */
   readonly filter?: { readonly sql: string; readonly parameters: readonly string[] }
+  /** The filter, where it is on stored columns, whose statistics may rule out parts and row groups. */
+  readonly pruning?: Expression | undefined
   readonly order: readonly SortKey[]
   readonly orderParameters: readonly string[]
   /** Applied after filter and order. If there is neither, the slices of the scan already contain only these rows. */
@@ -159,14 +161,13 @@ export function planQuery(
   aliases.requireAllUsed()
   const rows = steps.every(({ kind }) => kind === 'compute') ? source.rows : undefined
   if (filter || rows === undefined || order.length > 0) {
+    // After a step, a column may hold other values than the parts, so nothing can rule out parts.
+    const pruning = steps.length > 0 ? undefined : filter?.tree
+    const first = steps.length > 0 || filter ? undefined : firstOf(order, window, source)
     return {
       ...common,
-      scan: source.scan(
-        0,
-        source.rows ?? Number.MAX_SAFE_INTEGER,
-        // After a step, a column may hold other values than the parts, so nothing can rule out parts.
-        steps.length > 0 ? {} : filter ? { filter: filter.tree } : { first: firstOf(order, window, source) },
-      ),
+      pruning,
+      scan: source.scan(0, source.rows ?? Number.MAX_SAFE_INTEGER, { filter: pruning, first }),
       ...(filter && { filter: { sql: filter.sql, parameters: filter.parameters } }),
       window: definedOnly(window),
       matches: filter ? undefined : rows,

@@ -85,3 +85,26 @@ test('windows of random filters have the rows of the upload in its order', async
     { numRuns: 200 },
   )
 })
+
+test.each([
+  ['a range in one row group', { filter: `n ge ${LARGE + 130_000} and n lt ${LARGE + 130_010}` }, 1],
+  [
+    'a range that has the border of two',
+    { filter: `n ge ${LARGE + 122_870} and n lt ${LARGE + 122_890}` },
+    2,
+  ],
+  [
+    'a column whose values are everywhere',
+    { filter: `kind eq 5 and n ge ${LARGE} and n lt ${LARGE + 140_000}` },
+    2,
+  ],
+  ['rows by their position', { skip: LARGE + 130_000, top: 10 }, 1],
+] as const)('analyse() says how many row groups may have the rows: %s', async (_, options, read) => {
+  using query = await dataset.query(options)
+  expect(await query.analyse()).toMatchObject({ parts: { read: 1, of: 5 }, rowGroups: { read, of: 2 } })
+})
+
+test('after a step, statistics can exclude no row group', async () => {
+  using query = await dataset.query({ compute: 'n mul 2 as twice', filter: 'n lt 0' })
+  expect(await query.analyse()).toMatchObject({ parts: { read: 5, of: 5 }, rowGroups: { read: 6, of: 6 } })
+})

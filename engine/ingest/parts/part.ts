@@ -4,11 +4,11 @@ import { FIELD, groupsOf, metasOf, numberOf, parquetVersion, structOf } from '..
 import { addOrdinals } from '../../parquet/ordinals.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import { type Estimate, rowGroupRows } from '../../parquet/row-groups.ts'
+import { partStatistics } from '../../parquet/statistics.ts'
 import type { Struct } from '../../parquet/thrift.ts'
 import { type Column, quoteLiteral } from '../../types/index.ts'
 import type { PartStatistics } from '../../types/statistics.ts'
 import { addBloomFilters } from './bloom-filters.ts'
-import { partStatistics } from './statistics.ts'
 
 /** A part that was written. */
 export interface WrittenPart {

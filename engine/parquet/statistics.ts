@@ -1,7 +1,7 @@
-import { FIELD, groupsOf, metasOf, numberOf, structOf } from '../../parquet/footer.ts'
-import type { Struct } from '../../parquet/thrift.ts'
-import { type Column, type ColumnType, entryOf } from '../../types/index.ts'
-import type { ColumnBounds, PartStatistics } from '../../types/statistics.ts'
+import { type Column, type ColumnType, entryOf } from '../types/index.ts'
+import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
+import { FIELD, groupsOf, metasOf, numberOf, structOf } from './footer.ts'
+import type { Struct } from './thrift.ts'
 
 /** Bounds that are longer texts are cut off: they would help less than they cost, since the catalog is read often. */
 const MOST_CHARACTERS = 64
@@ -9,8 +9,17 @@ const MOST_CHARACTERS = 64
 const MOST_COLUMNS = 1_000
 
 /** What is known of a part's columns, from the statistics in its footer. */
-export function partStatistics(footer: Struct, columns: readonly Column[]): PartStatistics {
-  const groups = groupsOf(footer).map(metasOf)
+export function partStatistics(footer: Struct, columns: readonly Pick<Column, 'type'>[]): PartStatistics {
+  return statisticsOf(groupsOf(footer), columns)
+}
+
+/** The same for each row group. */
+export function groupStatistics(footer: Struct, columns: readonly Pick<Column, 'type'>[]): PartStatistics[] {
+  return groupsOf(footer).map((group) => statisticsOf([group], columns))
+}
+
+function statisticsOf(all: readonly Struct[], columns: readonly Pick<Column, 'type'>[]): PartStatistics {
+  const groups = all.map(metasOf)
   // The ordinals, which parts of older programs lack, are behind the columns.
   const types: ColumnType[] = [...columns.map(({ type }) => type), 'integer']
   return types.map((type, index) => {
