@@ -62,12 +62,8 @@ export function sqlJobs(
   const jobs = {
     /** DuckDB's tree of a text, or what is wrong with it, as JSON. */
     async parse({ text }: { readonly text: string }, { signal }: Hooks): Promise<string> {
-      return oneText(
-        await executor(false),
-        'SELECT json_serialize_sql($1::varchar, skip_default := true)',
-        text,
-        signal,
-      )
+      const [tree] = await textsOf(await executor(false), [serialized('$1::varchar')], text, signal)
+      return tree!
     },
 
     /**
@@ -78,9 +74,10 @@ export function sqlJobs(
     async describe({ tree, tables, held }: DescribeRequest, { signal }: Hooks) {
       const duck = await executor(false)
       const whole = `{"error":false,"statements":[${tree}]}`
-      const sql = await oneText(duck, 'SELECT json_deserialize_sql($1::json)', whole, signal)
-      requireOnlyOurs(await jobs.parse({ text: sql }, { signal: signal! }))
-      const query = withConstants(sql, held)
+      const written = 'json_deserialize_sql($1::json)'
+      const [sql, parsed] = await textsOf(duck, [written, serialized(written)], whole, signal)
+      requireOnlyOurs(parsed!)
+      const query = withConstants(sql!, held)
       const described = await duck.rows(
         {
           sql: `SELECT column_name, column_type FROM (DESCRIBE ${tables}SELECT * FROM (${query}\n))`,
@@ -98,7 +95,7 @@ export function sqlJobs(
           ...normaliseColumn(String(type), `r${index}`),
         }),
       )
-      return { sql, columns }
+      return { sql: sql!, columns }
     },
 
     /** Few rows, as values: counts and plans. */
@@ -168,10 +165,22 @@ function endAfter(last: Framed | undefined): Framed {
   return { bytes: new Uint8Array(0), rows: last?.rows ?? 0 }
 }
 
-async function oneText(duck: Executor, sql: string, parameter: string, signal: AbortSignal | undefined) {
-  const statement: Statement = { sql, parameters: [parameter], columns: [{ name: 'text', type: 'string' }] }
-  const [row] = await duck.rows(statement, { signal })
-  return String(row![0])
+/** The tree of a text, in SQL. */
+function serialized(text: string): string {
+  return `json_serialize_sql(${text}, skip_default := true)`
+}
+
+/** What expressions of a text make of it. */
+async function textsOf(
+  duck: Executor,
+  expressions: readonly string[],
+  text: string,
+  signal: AbortSignal | undefined,
+) {
+  const columns = expressions.map((name) => ({ name, type: 'string' as const }))
+  const sql = `SELECT ${expressions.join(', ')}`
+  const [row] = await duck.rows({ sql, parameters: [text], columns, light: true }, { signal })
+  return row!.map(String)
 }
 
 /**
