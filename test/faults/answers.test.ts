@@ -103,6 +103,42 @@ const QUESTIONS = {
     ask: () => ask('PUT', '/datasets/1', 'application/json', JSON.stringify({ description: `${++unique}` })),
     after: rows,
   }),
+  upsert: (rows: number) => ({
+    ask: () =>
+      ask('POST', '/datasets/1/data?mode=upsert&on=a', 'application/x-ndjson', `{"a":2,"b":"${++unique}"}\n`),
+    after: rows,
+  }),
+  edit: (rows: number) => ({
+    ask: () =>
+      ask(
+        'PATCH',
+        '/datasets/1/data?$filter=a eq 3',
+        'application/json',
+        JSON.stringify({ b: `${++unique}` }),
+      ),
+    after: rows,
+  }),
+  // No other row has this number, and no row is deleted twice.
+  delete: (rows: number) => ({
+    ask: () => ask('DELETE', `/datasets/1/data?$filter=a eq ${100 + ++unique}`),
+    after: rows - 1,
+  }),
+  restore: (rows: number) => ({
+    ask: async () => {
+      const versions = await ask('GET', '/datasets/1/versions?limit=1')
+      if (versions.status !== 200) return versions
+      const [{ number }] = JSON.parse(versions.text) as [{ number: number }]
+      return ask('POST', '/datasets/1/restore', 'application/json', JSON.stringify({ version: number }))
+    },
+    after: rows,
+  }),
+  copy: (rows: number) => ({
+    ask: () => {
+      const body = JSON.stringify({ repositoryId: 1, name: `copy ${++unique}` })
+      return ask('POST', '/datasets/1/copy', 'application/json', body)
+    },
+    after: rows,
+  }),
   ...Object.fromEntries(
     [
       '$filter=a ge -§',
@@ -143,7 +179,7 @@ describe.runIf(shim)('each system call on the files of a server fails once', () 
         rmSync(log, { force: true })
         armWith(arm, [{ calls: CALLS, nth: 1e9, error: 'EIO', mode: 'once', path }])
         const { ask, after } = of(rows)
-        expect(await ask()).toMatchObject({ status: 200 })
+        expect([200, 201]).toContain((await ask()).status)
         rmSync(arm)
         rows = after
         for (const call of CALLS) {
