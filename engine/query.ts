@@ -5,15 +5,15 @@ import type { EncodeOptions } from './export/formats/encoder.ts'
 import { nothingIn } from './export/nothing.ts'
 import { produce } from './export/produce.ts'
 import { etagOf } from './plan/etag.ts'
-import { explanation, partsOf, partsRead, profileOf } from './plan/explain.ts'
-import type { Explanation } from './plan/explanation.ts'
+import { explanation, partsRead } from './plan/explain.ts'
+import { type Explanation, NOTHING_READ } from './plan/explanation.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
 import { matchesIn, type Plan, planQuery, resultRows } from './plan/plan.ts'
 import type { QueryContext } from './query-context.ts'
+import { analyse } from './reading/analyse.ts'
 import { prepare, type Run } from './reading/prepare.ts'
 import type { RemoteQuery } from './reading/remote.ts'
-import { rowGroupsOf } from './reading/row-groups.ts'
 import { type BytesOptions, checkBytes, type RunOptions } from './run-options.ts'
 import { holdsMetadata, METADATA_KEY, metadataText } from './types/file-metadata.ts'
 import { type Format, quoteIdentifier } from './types/index.ts'
@@ -186,29 +186,11 @@ export class Query implements Disposable {
   async analyse(format: Format = 'csv', options: RunOptions = {}): Promise<Explanation> {
     const chosen = inWords(this.#choose(format))
     const way = choose(this.plan, 'rows')
-    if (way.kind === 'nothing')
-      return {
-        where: 'Nothing is read.',
-        way: chosen,
-        parts: null,
-        rowGroups: null,
-        ms: 0,
-        bytesRead: 0,
-        steps: [],
-      }
-    return this.#run(
-      { ...way, remote: false },
-      options,
-      async ({ executor, statement, start, plan, reading }) => {
-        using _ = reading
-        const [row] = await executor.rows(explanation(statement, '(ANALYZE, FORMAT JSON) '), start)
-        const place =
-          plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.'
-        const where = this.#remote?.explain() ?? place
-        const rowGroups = await rowGroupsOf(plan)
-        return { where, way: chosen, parts: partsOf(plan), rowGroups, ...profileOf(String(row![1]), plan) }
-      },
-    )
+    if (way.kind === 'nothing') return { ...NOTHING_READ, way: chosen }
+    return this.#run({ ...way, remote: false }, options, async (run) => {
+      using _ = run.reading
+      return await analyse(run, chosen, this.#remote?.explain())
+    })
   }
 
   /** Whether a double among the rows that the query begins with is infinite. */

@@ -1,5 +1,7 @@
 /** What a query did. Times are in milliseconds; those of steps are of all threads together. */
 export interface Explanation {
+  /** What took most of the time, and what would help. */
+  readonly verdict: string
   /** Who reads the rows, and why. */
   readonly where: string
   /** How the rows are read and written. */
@@ -21,4 +23,15 @@ export interface ExplainedStep {
   readonly rows: number
   readonly ms: number
   readonly details: Readonly<Record<string, unknown>>
+}
+
+/** Of a query without columns. */
+export const NOTHING_READ: Omit<Explanation, 'way'> = {
+  verdict: 'Nothing is read.',
+  where: 'Nothing is read.',
+  parts: null,
+  rowGroups: null,
+  ms: 0,
+  bytesRead: 0,
+  steps: [],
 }

@@ -7,7 +7,7 @@ import { abortOnInterrupt } from './stop.ts'
 import { findRepository } from './tables/find-by-name.ts'
 import { orRemoved } from './tables/or-removed.ts'
 import type { ImportedFile, Tables, Written } from './tables/tables.ts'
-import { addOptions, inRows, UsageError } from './usage.ts'
+import { addOptions, counted, inRows, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
 interface ImportOptions {
@@ -67,13 +67,13 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
       note,
       signal: stop.signal,
       onProgress: ({ bytes, rows }) => {
-        if (rows !== undefined) progress.note(`${rows.toLocaleString('en')} rows`)
+        if (rows !== undefined) progress.note(inRows(rows))
         progress.bytes(bytes, total === undefined ? undefined : Math.max(bytes, total))
       },
     })
     progress[Symbol.dispose]()
     console.log(
-      `dataset ${written.id}: ${inRows(written.rowCount ?? 0)}, ${written.columns.length} columns, version ${written.version}`,
+      `dataset ${written.id}: ${inRows(written.rowCount ?? 0)}, ${counted(written.columns.length, 'column')}, version ${written.version}`,
     )
     for (const line of findings(written, reading)) console.error(line)
   })

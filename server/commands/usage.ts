@@ -12,7 +12,11 @@ export class Failed extends Error {
 }
 
 /** A number of rows in words. */
-export const inRows = (count: number) => `${count} ${count === 1 ? 'row' : 'rows'}`
+export const inRows = (count: number) => counted(count, 'row')
+
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+}
 
 /** Parses the value of an option as an integer of at least 0. @throws UsageError */
 export function wholeNumber(option: string, text: string): number {

@@ -38,7 +38,7 @@ test('a file of one’s own is measured in each format, beside COPY, and the fig
     ...['--json', file('figures.json'), '--html', file('figures.html')],
   ])
   expect(code).toBe(0)
-  expect(stdout).toMatch(/n\.csv: 1 rows, 1 columns\nformat +clients +rows\/s/)
+  expect(stdout).toMatch(/n\.csv: 1 row, 1 column\nformat +clients +rows\/s/)
   const { tables } = JSON.parse(readFileSync(file('figures.json'), 'utf8')) as Report
   expect(tables).toMatchObject([{ name: 'n.csv', rows: 1, columns: 1 }])
   expect(

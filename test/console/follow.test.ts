@@ -3,23 +3,23 @@ import { signIn, withoutBrowser } from './support/browser.ts'
 import { ROOT_KEY } from './support/stage.ts'
 import { walk } from './support/steps.ts'
 
-describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
+describe.skipIf(withoutBrowser())('a dataset that follows series or a file', () => {
   const walked = walk(async ({ stage, visitor }) => {
     await stage.api('PUT', '/user-keys/fred', { key: 'a-key-for-fred-0' })
     await stage.api('POST', '/repositories', { name: 'World', private: false })
     await stage.api('POST', '/datasets', { name: 'People', repositoryId: 1 })
     await signIn(visitor, `${stage.server.url}/console/#/datasets/1`, ROOT_KEY)
   })
-  const box = () => walked.visitor.page.getByRole('region', { name: 'Series that are followed' })
+  const box = () => walked.visitor.page.getByRole('region', { name: 'What is followed' })
   const choose = async (item: string) => {
     await walked.visitor.page.getByRole('button', { name: 'More' }).click()
     await walked.visitor.page.getByRole('button', { name: item }).click()
   }
-  const dialog = () => walked.visitor.page.getByRole('dialog', { name: 'Follow series' })
+  const dialog = () => walked.visitor.page.getByRole('dialog', { name: 'Follow series or a file' })
   const source = async () => (await walked.stage.api('GET', '/datasets/1/source')).json()
 
   it('is made of an empty one, and shows its rows at once', async () => {
-    await choose('Follow series of providers…')
+    await choose('Follow series or a file…')
     await dialog().getByLabel('Series').fill('fred/POPTHM')
     await dialog().getByLabel('How often').selectOption('every week')
     await dialog().getByLabel('First date').fill('2022-03-01')
@@ -37,7 +37,7 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
     const add = page.getByRole('link', { name: 'Add rows' })
     expect(await add.count()).toBe(0)
     await page.goto(`${walked.stage.server.url}/console/#/repositories/1/upload?dataset=1`)
-    await page.getByText('People follows series').waitFor()
+    await page.getByText('People follows series or a file').waitFor()
     await walked.expectClean('follow-upload')
     await page.getByRole('link', { name: 'Go to the dataset' }).click()
     await box().getByText('Follows fred/POPTHM every week').waitFor()
@@ -68,7 +68,6 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
   })
 
   it('stops with its rows left, after it was asked', async () => {
-    walked.visitor.expectRefusal(404, '/datasets/1/source')
     await choose('Stop following')
     const question = walked.visitor.page.getByRole('dialog', { name: 'Stop following?' })
     await question.getByText('The rows stay as they are').waitFor()
@@ -79,5 +78,20 @@ describe.skipIf(withoutBrowser())('a dataset that follows series', () => {
     expect((await walked.stage.api('GET', '/datasets/1/source')).status).toBe(404)
     expect(await (await walked.stage.api('GET', '/datasets/1')).json()).toMatchObject({ rowCount: 22 })
     await walked.expectClean()
+  })
+
+  it('follows the file of an address, and says so', async () => {
+    const { upstream, api, server } = walked.stage
+    upstream.routes = { ...upstream.routes, '/people.csv': { status: 200, body: 'name,age\nAda,36\n' } }
+    const { id } = await (await api('POST', '/datasets', { name: 'File', repositoryId: 1 })).json()
+    await walked.visitor.page.goto(`${server.url}/console/#/datasets/${id}`)
+    await walked.visitor.page.getByRole('heading', { name: 'File' }).waitFor()
+    await choose('Follow series or a file…')
+    await dialog().getByLabel('Series').fill(`${upstream.url}/people.csv`)
+    await dialog().getByRole('button', { name: 'Follow' }).click()
+    await box().getByText(`Follows ${upstream.url}/people.csv every day`).waitFor()
+    await walked.visitor.page.getByText('1 row').first().waitFor()
+    expect(await (await api('GET', `/datasets/${id}/source`)).json()).toMatchObject({ mode: 'replace' })
+    await walked.expectClean('follow-file')
   })
 })

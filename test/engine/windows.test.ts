@@ -104,6 +104,19 @@ test.each([
   expect(await query.analyse()).toMatchObject({ parts: { read: 1, of: 5 }, rowGroups: { read, of: 2 } })
 })
 
+test.each([
+  [
+    'kind eq 5',
+    undefined,
+    /^Reading takes .*only 0 of \d row groups, because the rows are not sorted by kind/,
+  ],
+  [`n eq ${LARGE}`, undefined, /^Reading takes .*ruled out all but 1 of 2 row groups\.$/],
+  [undefined, 'kind', /^Sorting takes \d+ % of the time\. With \$top/],
+])('analyse() has a verdict on the filter %s and the order %s', async (filter, orderBy, verdict) => {
+  using query = await dataset.query({ filter, orderBy })
+  expect((await query.analyse()).verdict).toMatch(verdict)
+})
+
 test('after a step, statistics can exclude no row group', async () => {
   using query = await dataset.query({ compute: 'n mul 2 as twice', filter: 'n lt 0' })
   expect(await query.analyse()).toMatchObject({ parts: { read: 5, of: 5 }, rowGroups: { read: 6, of: 6 } })

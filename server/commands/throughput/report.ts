@@ -1,3 +1,4 @@
+import { counted, inRows } from '../usage.ts'
 import { type Figure, type Spread, spread } from './measure.ts'
 
 /** What was measured, where and with what. */
@@ -96,7 +97,7 @@ export function htmlOf({ tables, ...about }: Report): string {
       bar(`${format}, ${clients} at once`, rowsPerSecond, most, '#4338ca'),
       ...(copy ? [bar(`DuckDB COPY ${format}`, copy, most, '#94a3b8')] : []),
     ])
-    return `<h2>${escapeHtml(name)}</h2><p>${count(rows)} rows, ${columns} columns; rows per second, longer is better; the line is the spread</p><table>${bars.join('')}</table>`
+    return `<h2>${escapeHtml(name)}</h2><p>${inRows(rows)}, ${counted(columns, 'column')}; rows per second, longer is better; the line is the spread</p><table>${bars.join('')}</table>`
   })
   return `<!doctype html><meta charset="utf-8"><title>Parquetry: export throughput</title>
 <style>body{font:15px system-ui;margin:2rem auto;max-width:60rem;color:#0f172a}td{padding:.2rem .5rem;white-space:nowrap}svg{width:32rem;height:1.1rem}</style>

@@ -6,7 +6,7 @@ import { Client } from '../../client/index.ts'
 import { ownVersion } from '../../version.ts'
 import { importFile } from '../import.ts'
 import { remoteTables } from '../tables/remote.ts'
-import { Failed, oneOf, UsageError, wholeNumber } from '../usage.ts'
+import { counted, Failed, inRows, oneOf, UsageError, wholeNumber } from '../usage.ts'
 import { writeWhole } from '../write-whole.ts'
 import { measureCopy } from './copy.ts'
 import { countRows, type Figure, measure } from './measure.ts'
@@ -101,7 +101,7 @@ async function measureAll(
     const { name, columns } = await new Client({ url: server.url, key: server.key }).datasets.get(dataset)
     const asked = { ...server, dataset, filter: plan.filter }
     const rows = await countRows(asked)
-    console.log(`\n${name}: ${rows.toLocaleString('en')} rows, ${columns.length} columns`)
+    console.log(`\n${name}: ${inRows(rows)}, ${counted(columns.length, 'column')}`)
     const file = server.directory && join(server.directory, 'rows.parquet')
     if (file !== undefined) {
       const { signal } = new AbortController()

@@ -55,7 +55,8 @@ export async function visit(
   const page = context.pages()[0] ?? (await context.newPage())
   page.setDefaultTimeout(30_000)
   const complaints: string[] = []
-  const refusals: { status: number; address: string }[] = []
+  // Every page of a dataset asks what it follows, and mostly it is nothing.
+  const refusals: { status: number; address: string }[] = [{ status: 404, address: '/source' }]
   page.on('pageerror', (error) => complaints.push(`exception: ${error.stack ?? error.message}`))
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return

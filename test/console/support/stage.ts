@@ -29,8 +29,10 @@ export async function openStage(routes: Routes): Promise<Stage> {
   const data = mkdtempSync(join(tmpdir(), 'parquetry-console-'))
   const upstream = await startUpstream(routes)
   const environment = { PARQUETRY_ROOT_KEY: ROOT_KEY, PARQUETRY_PROVIDER_FRED_URL: upstream.url }
+  const read = readConfig({ data, port: '0' }, environment)
   const config = {
-    ...readConfig({ data, port: '0' }, environment),
+    ...read,
+    sources: { ...read.sources, privateHosts: ['127.0.0.1'] },
     // The test shares its thread with the server, and a busy machine would shed what the page asks.
     shedding: { eventLoopDelay: 0, memoryBytes: 0 },
   }

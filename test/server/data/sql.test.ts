@@ -105,6 +105,8 @@ describe('formats, headers and options', () => {
     expect(plan).toMatchObject({
       where: expect.stringContaining('in the server'),
       way: expect.any(String),
+      verdict: expect.stringMatching(/^Reading takes/),
+      rowGroups: { read: 1, of: 1 },
       parts: { read: 1, of: 1, byRanges: 0 },
     })
     const scan = steps.at(-1)

@@ -83,9 +83,9 @@ function itemsOf({ dataset, source, view, canWrite }: ActionsProps): readonly Me
     : []
   const writing: readonly (MenuItem | false)[] = [
     { icon: 'edit', label: 'Name and description', to: () => describeDataset(dataset) },
-    source.mayFollow && {
+    !dataset.query && {
       icon: 'globe',
-      label: follows ? 'Change or refresh now' : 'Follow series of providers…',
+      label: follows ? 'Change or refresh now' : 'Follow series or a file…',
       to: () => follow(id, source),
     },
     follows && { icon: 'close', label: 'Stop following', to: unfollow },
@@ -99,24 +99,38 @@ const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly 
   label: `every ${value}`,
 }))
 
-/** Asks for the series that a dataset follows. Ids are separated by spaces, because some contain commas. */
+/** Asks for what a dataset follows. Ids are separated by spaces, because some contain commas. */
 function follow(id: number, { source }: SourceState): void {
   ask({
-    title: 'Follow series',
+    title: 'Follow series or a file',
     action: 'Follow',
     busyAction: 'Fetching…',
     fields: {
       series: {
-        label: 'Series',
-        value: source?.series.join(' ') ?? '',
+        label: 'Series, or the address of a file',
+        value: source?.url ?? source?.series.join(' ') ?? '',
         required: true,
         plain: true,
-        hint: 'Ids with their provider, as fred/GDP, separated by blanks.',
+        hint: 'Ids with their provider, as fred/GDP, separated by blanks; or https://…/x.csv.',
       },
       every: { label: 'How often', value: (source?.every ?? 'day') as Interval, options: INTERVALS },
-      start: { label: 'First date', value: source?.start ?? '', hint: 'As 2000-01-31; empty for all.' },
+      start: {
+        label: 'First date',
+        value: source?.start ?? '',
+        hint: 'Of series, as 2000-01-31; empty for all.',
+      },
     },
-    onSubmit: ({ series, every, start }) =>
-      api().datasets.follow(id, { series: series.split(/\s+/), start: start || null, every }),
+    onSubmit: ({ series, every, start }) => {
+      const named = series.trim()
+      if (!/^https?:/.test(named))
+        return api().datasets.follow(id, { series: named.split(/\s+/), start: start || null, every })
+      const { mode, options } = source?.url === named ? source : {}
+      return api().datasets.follow(id, {
+        url: named,
+        every,
+        ...(mode && { mode }),
+        ...(options && { options }),
+      })
+    },
   })
 }

@@ -174,7 +174,7 @@ function NoRowsYet(props: { readonly follows: boolean; readonly canWrite: boolea
       This dataset is empty.{' '}
       {props.follows
         ? 'Its rows come with the next refresh of its series.'
-        : props.canWrite && 'Choose “Add rows” above, or let it follow series of providers, under “More”.'}
+        : props.canWrite && 'Choose “Add rows” above, or let it follow series or a file, under “More”.'}
     </Empty>
   )
 }
@@ -188,9 +188,9 @@ function SourceBox({ source }: { readonly source: Source | undefined }) {
   if (!source) return null
   const refreshed = source.lastRun === null ? 'not refreshed yet' : `refreshed ${formatAge(source.lastRun)}`
   return (
-    <section class="source" aria-label="Series that are followed">
+    <section class="source" aria-label="What is followed">
       <p>
-        Follows {source.query ? 'a query' : source.series.join(', ')}{' '}
+        Follows {source.query ? 'a query' : (source.url ?? source.series.join(', '))}{' '}
         {source.every === 'on-change' ? 'when it changes' : `every ${source.every}`} · {refreshed} · next{' '}
         {formatDateTime(source.nextRun)}
       </p>

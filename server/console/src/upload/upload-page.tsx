@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Dataset, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { mayFollow } from '../dataset/use-source.ts'
 import { formatBytes, plural } from '../format.ts'
 import { href } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -40,8 +39,7 @@ export function UploadPage(props: {
           ? (await repositories.list({ signal })).filter(({ permission }) => permission === 'Write')
           : [await repositories.get(repositoryId, { signal })]
       const target = datasetId === undefined ? undefined : await datasets.get(datasetId, { signal })
-      const source =
-        target && mayFollow(target.columns) ? await datasets.source(target.id, { signal }) : undefined
+      const source = target && (await datasets.source(target.id, { signal }))
       const home = repositoryId === undefined ? undefined : homes[0]
       return { homes, home, target, follows: source !== undefined }
     },
@@ -58,11 +56,10 @@ export function UploadPage(props: {
         target && follows ? (
           <NoPage
             icon="table"
-            title={`${target.name} follows series`}
+            title={`${target.name} follows series or a file`}
             to={['Go to the dataset', href(['datasets', target.id])]}
           >
-            Its rows come from the providers of these series, and each refresh replaces them. To add rows of
-            your own, stop following the series first.
+            Its rows come from there with each refresh. To add rows of your own, stop following first.
           </NoPage>
         ) : (
           <UploadView {...rest} target={target} />

@@ -3,15 +3,37 @@ import { readFooter } from '../parquet/file-footer.ts'
 import { elementsOf, rowGroups } from '../parquet/footer.ts'
 import { groupStatistics } from '../parquet/statistics.ts'
 import { readStruct } from '../parquet/thrift.ts'
+import { explanation, partsOf, profileOf } from '../plan/explain.ts'
 import type { Explanation } from '../plan/explanation.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
 import { mayMatch } from '../plan/prune.ts'
+import { verdictOf } from '../plan/verdict.ts'
+import type { Run } from './prepare.ts'
+
+/**
+ * Runs a statement without giving its rows, and tells what was read and what each step took.
+ * @param way how the rows would be written
+ * @param elsewhere why another database would not read them, if there is one
+ */
+export async function analyse(
+  { executor, statement, start, plan }: Run,
+  way: string,
+  elsewhere: string | undefined,
+): Promise<Explanation> {
+  const [row] = await executor.rows(explanation(statement, '(ANALYZE, FORMAT JSON) '), start)
+  const profile = profileOf(String(row![1]), plan)
+  const rowGroups = await rowGroupsOf(plan)
+  const verdict = verdictOf({ ...profile, rowGroups }, plan)
+  const where =
+    elsewhere ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
+  return { verdict, where, way, parts: partsOf(plan), rowGroups, ...profile }
+}
 
 /**
  * How many row groups of the plan's parts may have wanted rows: those in the window, and with a filter those whose
  * statistics don't rule it out. DuckDB, which skips the others, doesn't say how many it skipped.
  */
-export async function rowGroupsOf(plan: Plan): Promise<Explanation['rowGroups']> {
+async function rowGroupsOf(plan: Plan): Promise<Explanation['rowGroups']> {
   const { scan } = plan
   if (scan.kind !== 'slices' || scan.slices.some(({ file }) => file.startsWith('http:'))) return null
   let read = 0

@@ -1,0 +1,47 @@
+import type { Explanation } from './explanation.ts'
+import type { Plan } from './plan.ts'
+
+type Explained = Pick<Explanation, 'steps' | 'rowGroups'>
+
+/** What DuckDB's steps do, and what helps where it takes long. The first that fits a step counts. */
+const WORK: readonly {
+  readonly steps: RegExp
+  readonly what: string
+  readonly advice: string | ((explained: Explained, plan: Plan) => string)
+}[] = [
+  { steps: /SCAN|READ/, what: 'Reading', advice: readingAdvice },
+  { steps: /ORDER|TOP_N|WINDOW/, what: 'Sorting', advice: 'With $top, only the first rows are kept.' },
+  {
+    steps: /GROUP|AGGREGATE/,
+    what: 'Grouping',
+    advice: 'A filter before it leaves fewer rows, and fewer keys make fewer groups.',
+  },
+  { steps: /JOIN|PRODUCT/, what: 'Joining', advice: 'Filter or group the tables before they are joined.' },
+  { steps: /./, what: 'Calculating', advice: 'Select only the columns that you need.' },
+]
+
+/** What took most of the time, and what would help, in two or three sentences. */
+export function verdictOf(explained: Explained, plan: Plan): string {
+  const total = explained.steps.reduce((sum, { ms }) => sum + ms, 0)
+  const works = Map.groupBy(explained.steps, ({ name }) => WORK.find(({ steps }) => steps.test(name))!)
+  const [most] = [...works]
+    .map(([work, steps]) => ({ ...work, ms: steps.reduce((sum, { ms }) => sum + ms, 0) }))
+    .toSorted((one, other) => other.ms - one.ms)
+  if (!most) return 'Nothing is read.'
+  const advice = typeof most.advice === 'string' ? most.advice : most.advice(explained, plan)
+  const share = total > 0 ? Math.round((most.ms / total) * 100) : 0
+  return `${most.what} takes ${share} % of the time. ${advice}`
+}
+
+function readingAdvice({ rowGroups }: Explained, { filter, reads, source }: Plan): string {
+  if (!filter || reads.counted.length === 0)
+    return 'Without a filter or $top all rows are read; $select leaves out columns.'
+  if (!rowGroups) return 'Of the rows that are sorted by the column of the filter, fewer are read.'
+  const { read, of } = rowGroups
+  if (read * 2 <= of || of === 1) return `Statistics have ruled out all but ${read} of ${of} row groups.`
+  const names = reads.counted.map((position) => source[position]!.name).join(', ')
+  return (
+    `Statistics could rule out only ${of - read} of ${of} row groups, because the rows are not sorted by ${names}, ` +
+    'or the filter calculates with its values. Sort the rows by the column that you filter most before you upload them.'
+  )
+}
