@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { defineConfig } from 'vitepress'
+import { compressed } from '../../server/console/vite.config.ts'
 
 const docs = resolve(import.meta.dirname, '..')
 /** What most people do first. */
@@ -45,7 +46,7 @@ export default defineConfig({
   cacheDir: '../node_modules/.cache/vitepress',
   cleanUrls: true,
   // What is small enough to be inlined would be a data: address, which the Content-Security-Policy forbids.
-  vite: { build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 } },
+  vite: { plugins: [compressed], build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 } },
   rewrites: { 'decisions/README.md': 'decisions/index.md' },
   markdown: {
     config(markdown) {

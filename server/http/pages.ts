@@ -46,6 +46,7 @@ function servePages(app: FastifyInstance, path: string, folder: string, policy: 
       root: folder,
       prefix: `${path}/`,
       extensions: ['html'],
+      preCompressed: true,
       decorateReply: !scope.hasReplyDecorator('sendFile'),
       setHeaders: (reply) => reply.header('content-security-policy', policy),
     })

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Platform, platform } from '../platform.ts'
 
@@ -10,6 +11,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Console</title>')
   writeFileSync(join(folder, 'assets', 'main.js'), 'start()')
+  writeFileSync(join(folder, 'assets', 'main.js.gz'), gzipSync('start()'))
   at = await platform({ console: folder })
 })
 afterAll(() => at[Symbol.asyncDispose]())
@@ -25,6 +27,15 @@ it('the console is served without a key, under a policy that lets it load its ow
   const script = await get('/console/assets/main.js')
   expect(script.body).toBe('start()')
   expect(script.headers['content-type']).toMatch(/javascript/)
+})
+
+it('scripts are sent compressed where the browser takes it', async () => {
+  const headers = { 'accept-encoding': 'gzip, deflate' }
+  const script = await at.call(undefined, 'GET', '/console/assets/main.js', { headers })
+  expect(script.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' })
+  expect(script.headers['content-type']).toMatch(/javascript/)
+  expect(gunzipSync(script.rawPayload).toString()).toBe('start()')
+  expect((await at.call(undefined, 'GET', '/console/', { headers })).body).toContain('<title>Console</title>')
 })
 
 it('the address of the service leads to it', async () => {

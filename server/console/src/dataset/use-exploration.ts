@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useReducer, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { ApplyRefused, useResultColumns } from '../group/result.ts'
 import { type Profiles, useProfile } from '../profile/use-profile.ts'
@@ -78,7 +78,8 @@ function useRows(dataset: CountedDataset, view: View | undefined): Rows {
   const [opened, setOpened] = useState<Opened>()
   const [revision, changed] = useReducer((count: number, _: undefined) => count + 1, 0)
   const { id, version } = dataset
-  useEffect(() => {
+  // Asked for before the page is painted, which a slow machine takes a while for.
+  useLayoutEffect(() => {
     if (dataset.rowCount === 0 || !view) return
     const query = viewQuery(view)
     const fetch: FetchWindow = (place) => fetchRows(id, { ...query, ...place })
