@@ -95,6 +95,13 @@ describe('csv of other programs', () => {
     }
   })
 
+  test('a row that is too short does not make a title of the header', async () => {
+    const options = { dialect: 'auto' } as const
+    expect(await bench.refusal('csv', 'a;b;c\n1,5;x;2\n2,5;y\n', { options })).toContain(
+      'Row 2: it has 2 of the 3 fields of the header',
+    )
+  })
+
   test('numbers that look like days stay numbers in columns of numbers', async () => {
     const options = { dates: 'YYYYMMDD' } as const
     for (const given of [

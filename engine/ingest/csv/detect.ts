@@ -127,6 +127,9 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
       (line) => line.trim() === '' || isNote(recordsOf(line, best.delimiter)[0], width),
     )
     if (width > 1 && !isTitle && areNotes) return best
+    // A header is no title because a row is too short: that row is the error.
+    const ragged = skip === first && layouts.find(({ records }) => isRagged(records))
+    if (ragged) return ragged
   }
   const [delimiter = usual] = delimiters
   return { skip: first, delimiter, records: recordsOf(text.slice(starts[first] ?? 0), delimiter) }
@@ -155,6 +158,13 @@ function widthOf(records: readonly Field[][]): number {
   const table = records.slice(1, 1 + records.findLastIndex(({ length }) => length > 1))
   const isEven = second.length - first.length <= 1 && table.every(({ length }) => length === second.length)
   return isEven && second.length >= first.length ? first.length : 0
+}
+
+/** Whether more than half of the records have as many fields as the first one, which may be a header. */
+function isRagged(records: readonly Field[][]): boolean {
+  const [first = []] = records
+  const same = records.filter(({ length }) => length === first.length)
+  return first.length > 1 && !isNote(first, first.length) && same.length > records.length / 2
 }
 
 /** How columns are called that have no name, or the same one. */

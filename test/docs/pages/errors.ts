@@ -98,7 +98,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   storage_unavailable:
     'Nothing has changed. Send the request again; operators look at the object store and its credentials.',
   timeout:
-    'Narrow the question with `$filter` or `$top`; [Find out why a query is slow](../tasks/slow.md). Operators can raise `timeouts.firstByte`.',
+    'Narrow the query with `$filter` or `$top`; [Find out why a query is slow](../tasks/slow.md). Operators can raise `timeouts.firstByte`.',
   too_many_failures: 'Wait for as many seconds as `Retry-After` says. Correct keys still work.',
   too_many_keys: 'End keys that nobody uses: `GET /account/keys` says when each was last used.',
   too_many_open_files:
