@@ -106,6 +106,23 @@ export class History {
     return this.#records(datasetId, 'ORDER BY v.id DESC LIMIT ? OFFSET ?', limit, offset)
   }
 
+  /** The numbers of all versions, newest first. */
+  async numbers(datasetId: number): Promise<number[]> {
+    const sql = `SELECT v.number ${READABLE} ORDER BY v.number DESC`
+    const kept = await this.#handle.all<{ number: number }>(sql, datasetId)
+    return kept.map(({ number }) => number)
+  }
+
+  /** How many parts all versions have together. */
+  async partCount(datasetId: number): Promise<number> {
+    const parts = `SELECT DISTINCT part_id FROM version_parts WHERE version_id IN (SELECT v.id ${READABLE})`
+    const found = await this.#handle.get<{ parts: number }>(
+      `SELECT count(*) AS parts FROM (${parts}) p`,
+      datasetId,
+    )
+    return Number(found!.parts)
+  }
+
   /** @throws EngineError as `find` does */
   async get(datasetId: number, wanted: PastVersion): Promise<VersionRecord> {
     const { number } = await this.find(datasetId, wanted)
@@ -175,11 +192,7 @@ export class History {
   }
 
   async #refuse(datasetId: number, wanted: PastVersion): Promise<never> {
-    const kept = await this.#handle.all<{ number: number }>(
-      `SELECT v.number ${READABLE} ORDER BY v.number DESC LIMIT 1000`,
-      datasetId,
-    )
-    const numbers = kept.map(({ number }) => number)
+    const numbers = (await this.numbers(datasetId)).slice(0, 1_000)
     const newest = numbers[0]
     if (newest === undefined) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)
     if ('asOf' in wanted) {

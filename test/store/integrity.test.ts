@@ -123,6 +123,23 @@ describe('a damaged part', () => {
     expect(new Set(events.map(({ kind }) => kind))).toEqual(new Set(['part_damaged', 'part_repaired']))
   })
 
+  test('is found by verify where only a past version has it', async () => {
+    const old = part()
+    {
+      await using engine = await open()
+      await (await engine.dataset(1)).replace(upload())
+    }
+    flip(old, Math.floor(readFileSync(old).length / 2))
+    await using engine = await open()
+    expect(await engine.verify()).toMatchObject({
+      parts: 2,
+      rows: 5_000,
+      problems: [{ dataset: 1, part: 1, problem: 'its bytes are not those that were written' }],
+    })
+    expect(await countOf(engine)).toBe(5_000)
+    await expect((await engine.dataset(1)).query({ version: 1 })).rejects.toThrow(/damaged/)
+  })
+
   const answers: Record<string, (query: Query) => Promise<unknown>> = {
     csv: (query) => query.toFile(join(folder, 'rows.csv'), 'csv'),
     parquet: (query) => query.toFile(join(folder, 'rows.parquet'), 'parquet'),

@@ -1,3 +1,4 @@
+import type { Part, Version } from '../../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../../errors.ts'
 import type { Names } from '../../types/option-values.ts'
 import { requireKnown } from '../../util/known-options.ts'
@@ -35,8 +36,8 @@ const NOT_OF_THE_PART: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /**
- * Reads every part of every dataset completely and compares its bytes and its rows with the catalog. The results are
- * recorded: damaged parts are not read any more, and parts that have been repaired are read again.
+ * Reads every part of every version that is kept completely and compares its bytes and its rows with the catalog. The
+ * results are recorded: damaged parts are not read any more, and parts that have been repaired are read again.
  */
 export async function verifyStore(
   store: Store,
@@ -47,48 +48,54 @@ export async function verifyStore(
   const { from = 1, signal } = options
   const records = (await store.datasets.list()).filter(({ id }) => id >= from)
   let of = 0
-  for (const { id } of records) of += (await ifThere(store.versions.current(id)))?.parts.length ?? 0
+  for (const { id } of records) of += await store.history.partCount(id)
   const report = { datasets: 0, parts: 0, rows: 0, bytes: 0 }
   const problems: { dataset: number; part?: number; problem: string }[] = []
-  const { jobs } = await store.ingestor()
-  for (const record of records) {
-    using lease = await ifThere(store.read(record.id))
-    if (!lease) continue
-    const { version } = lease
-    for (const part of version.parts) {
-      if (signal?.aborted) return { ...report, problems, next: record.id }
-      const wrong = (problem: string) => problems.push({ dataset: record.id, part: part.id, problem })
-      const problem = await store.integrity.check(part).catch(whyUnread)
-      if (problem !== undefined) wrong(problem)
-      else {
-        try {
-          using _ = await store.integrity.pin([part])
-          const read = await jobs.verify({ part: store.integrity.file(part) })
-          if (read.rows !== part.rows) wrong(`it has ${read.rows} rows; the catalog says ${part.rows}`)
-          if (read.columns.length !== version.columns.length) {
-            wrong(`it has ${read.columns.length} columns; the catalog says ${version.columns.length}`)
-          }
-          report.rows += read.rows
-        } catch (error) {
-          if (error instanceof EngineError && NOT_OF_THE_PART.has(error.code)) throw error
-          wrong('its file can not be read')
-        }
+  for (const { id } of records) {
+    const versions = await store.history.numbers(id)
+    const read = new Set<number>()
+    for (const number of versions) {
+      using lease = await ifThere(store.readPast(id, { version: number }))
+      for (const part of lease?.version.parts ?? []) {
+        if (read.has(part.id)) continue
+        if (signal?.aborted) return { ...report, problems, next: id }
+        read.add(part.id)
+        const problem = await problemOf(store, part, lease!.version)
+        if (problem === undefined) report.rows += part.rows
+        else problems.push({ dataset: id, part: part.id, problem })
+        report.parts += 1
+        report.bytes += part.bytes
+        onProgress?.({ parts: report.parts, of, bytes: report.bytes })
       }
-      report.parts += 1
-      report.bytes += part.bytes
-      onProgress?.({ parts: report.parts, of, bytes: report.bytes })
     }
-    report.datasets += 1
+    if (versions.length > 0) report.datasets += 1
   }
   return { ...report, problems }
 }
 
-/** What is read of a dataset; undefined if the dataset was deleted since the datasets were listed. */
+/** In what a part does not agree with the catalog; undefined if it does in all. */
+async function problemOf(store: Store, part: Part, { columns }: Version): Promise<string | undefined> {
+  const problem = await store.integrity.check(part).catch(whyUnread)
+  if (problem !== undefined) return problem
+  try {
+    using _ = await store.integrity.pin([part])
+    const { jobs } = await store.ingestor()
+    const read = await jobs.verify({ part: store.integrity.file(part) })
+    if (read.rows !== part.rows) return `it has ${read.rows} rows; the catalog says ${part.rows}`
+    if (read.columns.length === columns.length) return undefined
+    return `it has ${read.columns.length} columns; the catalog says ${columns.length}`
+  } catch (error) {
+    if (error instanceof EngineError && NOT_OF_THE_PART.has(error.code)) throw error
+    return 'its file can not be read'
+  }
+}
+
+/** What is read of a version; undefined if it was removed since the versions were listed. */
 async function ifThere<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {
-    if (error instanceof EngineError && error.code === 'not_found') return undefined
+    if (error instanceof EngineError && ['not_found', 'version_gone'].includes(error.code)) return undefined
     throw error
   }
 }
