@@ -27,8 +27,8 @@ const MONTHS = {
 /**
  * Reads the notations that providers use: `2024`, `2024-A1`, `2024-S1`, `2024-H1`, `2024S1`, `2024-Q1`, `2024Q1`,
  * `2024-01`, `202401`, `2024-M01`, `2020M01`, `2024-W05` (ISO 8601: begins on a Monday), `2024-D032`, `2024-01-31`,
- * `20240131` and date-times, some of them (`2024-01-31T05`) without minutes, whose offset is dropped because the day is meant in the provider's own time zone. Returns undefined
- * for anything else.
+ * `20240131` and date-times, some of them (`2024-01-31T05`) without minutes, whose offset is dropped because the day is
+ * meant in the provider's own time zone. Returns undefined for anything else.
  */
 export function parsePeriod(text: string): Period | undefined {
   const trimmed = text.trim()

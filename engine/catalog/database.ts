@@ -53,12 +53,12 @@ export interface Handle {
    * Gives the result of `read` and keeps it in memory until it may have changed. Meant for what every request needs.
    * The value is shared, so nobody may change it. In a transaction, `read` is always called.
    */
-  recall<Value>(name: string, read: () => Promise<Value>, how?: RecallOptions): Promise<Value>
+  cached<Value>(name: string, read: () => Promise<Value>, how?: CachedOptions): Promise<Value>
 }
 
 export interface TransactionOptions {
   /**
-   * The names of the recalled values that the transaction changes. All processes forget these; without this option, they
+   * The names of the cached values that the transaction changes. All processes forget these; without this option, they
    * forget everything. A nested transaction leaves it to the outer one.
    */
   readonly changes?: readonly string[]
@@ -69,10 +69,10 @@ export interface TransactionOptions {
   readonly turn?: string
 }
 
-export interface RecallOptions {
+export interface CachedOptions {
   /**
    * Whether every change that another node has committed before the call must count. Needed for keys, which may have
-   * been revoked. What is recalled afterwards is as new.
+   * been revoked. What is cached afterwards is as new.
    */
   readonly exact?: boolean
 }

@@ -13,7 +13,7 @@ import { changedMetadata, type Metadata } from './metadata.ts'
 import type { DatasetChanges, DatasetName, DatasetRecord, DatasetSummary, SavedQuery } from './records.ts'
 import { noRepository } from './repositories.ts'
 
-/** The name under which the record of a dataset is recalled. */
+/** The name under which the record of a dataset is cached. */
 export const recordNamed = (id: number) => `dataset ${id}`
 
 /** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
@@ -118,7 +118,7 @@ export class Datasets {
 
   /** What the datasets are called, in the order of their ids. The same list is given until something changes. */
   names({ repositoryId = null }: InRepository = {}): Promise<readonly DatasetName[]> {
-    return this.#handle.recall(`names of datasets in ${repositoryId ?? 'all'}`, () =>
+    return this.#handle.cached(`names of datasets in ${repositoryId ?? 'all'}`, () =>
       this.#handle.all<DatasetName>(
         `SELECT id, name, description, repository_id AS "repositoryId" FROM datasets d WHERE ${IS_IN} ORDER BY id`,
         repositoryId,
@@ -180,7 +180,7 @@ export class Datasets {
 
   /** @throws EngineError `not_found` */
   get(id: number): Promise<DatasetRecord> {
-    return this.#handle.recall(recordNamed(id), async () => {
+    return this.#handle.cached(recordNamed(id), async () => {
       const row = isId(id) ? await this.#handle.get<Row>(`${SELECT} WHERE d.id = ?`, id) : undefined
       if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
       return recordOf(row)

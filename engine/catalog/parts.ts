@@ -14,7 +14,7 @@ export function partOf({ statistics, ...row }: PartRow): Part {
   return { ...row, statistics: statistics === null ? null : JSON.parse(statistics) }
 }
 
-/** Parts are recalled only with their version. */
+/** Parts are cached only with their version. */
 const UNRECALLED = { changes: [] }
 
 /**

@@ -38,7 +38,7 @@ export abstract class Transaction<Connection> implements Handle {
   abstract lock(table: LockedTable, id: number): Promise<void>
   abstract lockName(name: string): Promise<void>
 
-  async recall<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
+  async cached<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
     return read()
   }
 

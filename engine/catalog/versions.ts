@@ -20,7 +20,7 @@ export interface NumberedVersion {
   readonly part?: number | undefined
 }
 
-/** The name under which the current version of a dataset is recalled. */
+/** The name under which the current version of a dataset is cached. */
 export const versionOf = (datasetId: number) => `version of ${datasetId}`
 /** A part that is no longer in the catalog, so that its bytes may be removed. */
 export type RemovedPart = Pick<Part, 'id' | 'hash'>
@@ -81,7 +81,7 @@ export class Versions {
 
   /** The version that a dataset shows now. @throws EngineError `not_found` */
   current(datasetId: number): Promise<Version> {
-    return this.#handle.recall(versionOf(datasetId), () => this.#current(datasetId))
+    return this.#handle.cached(versionOf(datasetId), () => this.#current(datasetId))
   }
 
   async #current(datasetId: number): Promise<Version> {

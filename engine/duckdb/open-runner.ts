@@ -5,9 +5,9 @@ import { openNativeRunner } from './native/native-runner.ts'
 import type { DuckRunner, RunnerOptions } from './runner.ts'
 
 /**
- * A DuckDB for all statements that no delegate answers, and behind it a second one with a single thread for light ones whose rows are wanted at
- * once; it is opened with the first of them. DuckDB has one number of threads for all statements, and if it divides
- * little work among threads, it needs more time for them than it saves.
+ * A DuckDB for all statements that no delegate answers, and behind it a second one with a single thread for light ones
+ * whose rows are wanted at once; it is opened with the first of them. DuckDB has one number of threads for all
+ * statements, and if it divides little work among threads, it needs more time for them than it saves.
  */
 export async function openRunner(options: RunnerOptions): Promise<DuckRunner> {
   const main = await openNativeRunner(options)

@@ -1,8 +1,8 @@
 import { tooComplex } from './errors.ts'
 
 /**
- * Upper limits of a filter, and of the other texts of a query. Size and nesting are checked before any recursive code runs, so that no input can overflow
- * a stack, neither ours nor DuckDB's (whose expressions go 1,000 deep).
+ * Upper limits of a filter, and of the other texts of a query. Size and nesting are checked before any recursive code
+ * runs, so that no input can overflow a stack, neither ours nor DuckDB's (whose expressions go 1,000 deep).
  */
 export interface FilterLimits {
   /** UTF-16 units of the text. */

@@ -12,8 +12,8 @@ export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Pro
 
 /**
  * Feeds a file, from a position on, piece by piece to a reader that needs whole values: bytes that it can't use yet are
- * passed again with more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to twice the longest
- * value.
+ * passed again with more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to
+ * twice the longest value.
  */
 export async function feedFile(
   file: string,

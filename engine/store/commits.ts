@@ -12,12 +12,12 @@ import { storageError } from '../machine-errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
-import type { Hold } from './hold.ts'
 import { SummedBlocks } from './integrity/block-sums.ts'
 import type { Integrity } from './integrity/integrity.ts'
 import type { Manifests } from './manifests.ts'
 import type { Membership } from './membership/membership.ts'
 import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
+import type { Storage } from './storage.ts'
 
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
 const INGESTS_AT_ONCE = 2
@@ -58,7 +58,7 @@ type Decided = Content | 'again' | undefined
 interface CommitsContext {
   readonly sizes: PartSizes
   readonly events: Events
-  readonly hold: Hold
+  readonly storage: Storage
   readonly versions: Versions
   readonly parts: Parts
   readonly members: Membership
@@ -102,11 +102,11 @@ export class Commits {
     write: (jobs: Jobs, target: string) => Promise<IngestResult>,
     options: RunOptions,
   ): Promise<MadeParts> {
-    const { hold, parts: registry } = this.#context
+    const { storage, parts: registry } = this.#context
     const begun: Begun[] = []
     const begin = async (): Promise<Begun> => {
-      const id = await registry.register(hold.mark.id)
-      const part: Begun = { id, target: hold.files.target(id), hash: null }
+      const id = await registry.register(storage.mark.id)
+      const part: Begun = { id, target: storage.files.target(id), hash: null }
       begun.push(part)
       return part
     }
@@ -118,7 +118,7 @@ export class Commits {
         const part = await this.#describe(file, size)
         // While one part is stored, the next is hashed.
         await keeping
-        keeping = hold.files.keep(part)
+        keeping = storage.files.keep(part)
         keeping.catch(() => {})
         parts.push(part)
       }
@@ -185,11 +185,11 @@ export class Commits {
    * find it.
    */
   async #describe(begun: Begun, written: SizedPart): Promise<Part> {
-    const { hold, parts } = this.#context
+    const { storage, parts } = this.#context
     const { rows, bytes, rawBytes, statistics } = written
     // Reading the file again costs little now, because its pages are still in the system's memory.
-    const blocks = hold.files.objects && new SummedBlocks()
-    begun.hash = await hold.hashes.read(begun.target, { alsoTo: blocks })
+    const blocks = storage.files.objects && new SummedBlocks()
+    begun.hash = await storage.hashes.read(begun.target, { alsoTo: blocks })
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
     await parts.describe(part, blocks?.sums())
     return part
@@ -206,11 +206,11 @@ export class Commits {
     parts: readonly Part[],
     content: (current: Version, t: Handle) => Decided | Promise<Decided>,
   ): Promise<boolean> {
-    const { hold, versions } = this.#context
+    const { storage, versions } = this.#context
     let unneeded = parts
     const made = new Set(parts.map(({ id }) => id))
     try {
-      const shown = await hold.database.transaction(
+      const shown = await storage.database.transaction(
         async (t) => {
           await t.lock('datasets', datasetId)
           const current = await versions.in(t).current(datasetId)
@@ -255,8 +255,8 @@ export class Commits {
    * @param datasetIds whose versions are looked at; 0 stands for all
    */
   async tidy(datasetIds: readonly number[] = [0]): Promise<void> {
-    const { hold, versions, parts, members, manifests } = this.#context
-    if (hold.database.inDoubt) return
+    const { storage, versions, parts, members, manifests } = this.#context
+    if (storage.database.inDoubt) return
     await each(this.#discarded, async (part) => {
       await this.#remove(part)
       await parts.drop(part.id)
@@ -270,9 +270,9 @@ export class Commits {
 
   /** Removes versions of a dataset, or of all of them, and parts that no process needs any more. */
   async reclaim(datasetId = 0): Promise<void> {
-    const { hold, members } = this.#context
+    const { storage, members } = this.#context
     // Nothing is removed from the catalog either whose bytes could not be.
-    await hold.files.answers(0)
+    await storage.files.answers(0)
     await members.reclaim((part) => this.#remove(part), datasetId)
   }
 
@@ -306,17 +306,17 @@ export class Commits {
    * succeeded and that it names the part.
    */
   async #discard(part: RemovedPart): Promise<void> {
-    const { hold } = this.#context
-    if (hold.database.inDoubt) return
+    const { storage } = this.#context
+    if (storage.database.inDoubt) return
     // The file is removed at once to free room on this disk; the catalog entry is removed later.
-    await hold.files.giveUp(part.id).catch((cause) => this.#leave(part, cause))
+    await storage.files.giveUp(part.id).catch((cause) => this.#leave(part, cause))
     this.#discarded.add(part)
     this.tidyLater()
   }
 
   /** A file that can't be removed is reported, but is no reason to fail: it only takes room. Gives whether it could. */
   #remove(part: RemovedPart): Promise<boolean> {
-    return this.#context.hold.files.remove(part).then(
+    return this.#context.storage.files.remove(part).then(
       () => true,
       (cause) => {
         this.#leave(part, cause)

@@ -12,7 +12,6 @@ import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Lazy } from '../util/lazy.ts'
 import { Commits } from './commits.ts'
-import { Hold, lockServer } from './hold.ts'
 import { CHECKS, Checker } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
@@ -26,6 +25,7 @@ import { ObjectManifests } from './objects/object-manifests.ts'
 import type { CacheStats, PartStore } from './objects/part-store.ts'
 import { PART_SIZES } from './part-size.ts'
 import { Profiles } from './profiles.ts'
+import { lockServer, Storage } from './storage.ts'
 import type { StoreOptions } from './store-options.ts'
 import { type Swept, sweep } from './sweep.ts'
 import { Writer } from './writer.ts'
@@ -48,7 +48,7 @@ export class Store {
   readonly profiles: Profiles
   readonly writer: Writer
   readonly #options: StoreOptions
-  readonly #hold: Hold
+  readonly #storage: Storage
   readonly #members: Membership
   readonly #background: Background
   readonly #commits: Commits
@@ -57,14 +57,14 @@ export class Store {
   #timer: NodeJS.Timeout | undefined
   readonly #ingestor = new Lazy(() => this.#openIngestor())
 
-  private constructor(options: StoreOptions, hold: Hold) {
+  private constructor(options: StoreOptions, storage: Storage) {
     this.#options = options
     const { events } = options
-    this.#hold = hold
-    const { directory, catalog } = hold.layout
+    this.#storage = storage
+    const { directory, catalog } = storage.layout
     this.#background = new Background(
-      () => existsSync(hold.database.isShared ? directory : catalog),
-      (work) => hold.database.unattended(work),
+      () => existsSync(storage.database.isShared ? directory : catalog),
+      (work) => storage.database.unattended(work),
     )
     this.repositories = new Repositories(this.database)
     this.datasets = new Datasets(this.database)
@@ -72,13 +72,13 @@ export class Store {
     this.history = new History(this.database, this.#keep)
     this.parts = new Parts(this.database)
     this.#members = this.#membership()
-    const { objects } = hold.files
+    const { objects } = storage.files
     this.manifests = objects ? new ObjectManifests(objects) : new FolderManifests(this.layout, this.temporary)
     const sizes = { ...PART_SIZES, ...options.partSizes }
     this.#commits = new Commits({
       sizes,
       events,
-      hold: this.#hold,
+      storage: this.#storage,
       versions: this.versions,
       parts: this.parts,
       members: this.#members,
@@ -90,8 +90,8 @@ export class Store {
       parts: this.parts,
       events,
       background: this.#background,
-      files: hold.files,
-      hashes: hold.hashes,
+      files: storage.files,
+      hashes: storage.hashes,
     })
     this.profiles = new Profiles({
       database: this.database,
@@ -102,7 +102,7 @@ export class Store {
       ingestor: () => this.ingestor(),
     })
     // A store of objects protects its data against decay by itself, and reading it costs money.
-    const checks = hold.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
+    const checks = storage.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
     this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })
     this.#merger = new Merger(this.integrity, this.#members, this.#commits, events, sizes)
     this.writer = new Writer({
@@ -120,12 +120,12 @@ export class Store {
     })
   }
 
-  /** @throws EngineError as `Hold.open` does */
+  /** @throws EngineError as `Storage.open` does */
   static async open(options: StoreOptions): Promise<Store> {
-    const hold = await Hold.open(options)
+    const storage = await Storage.open(options)
     let store: Store | undefined
     try {
-      store = new Store(options, hold)
+      store = new Store(options, storage)
       await store.#start()
       return store
     } catch (error) {
@@ -134,7 +134,7 @@ export class Store {
         // Nodes that can't be told find out by themselves.
         await store.#members.leave().catch(() => {})
       }
-      await hold.end()
+      await storage.end()
       throw error
     }
   }
@@ -164,12 +164,12 @@ export class Store {
   }
 
   get layout(): Layout {
-    return this.#hold.layout
+    return this.#storage.layout
   }
 
   /** Where the bytes of parts are. */
   get files(): PartStore {
-    return this.#hold.files
+    return this.#storage.files
   }
 
   get cache(): CacheStats | undefined {
@@ -177,12 +177,12 @@ export class Store {
   }
 
   get database(): Database {
-    return this.#hold.database
+    return this.#storage.database
   }
 
   /** A folder that only this process uses; it is removed when the store closes. */
   get temporary(): string {
-    return this.#hold.mark.temporary
+    return this.#storage.mark.temporary
   }
 
   get readers(): number {
@@ -223,7 +223,7 @@ export class Store {
 
   /** The address of a part for other programs. @throws EngineError `storage_damaged` */
   partUrl(part: Part): string {
-    const { files } = this.#hold
+    const { files } = this.#storage
     return files.objects ? files.url(part) : `file://${this.integrity.file(part)}`
   }
 
@@ -256,7 +256,7 @@ export class Store {
    * @throws EngineError `locked` while a server runs, unless the catalog is shared
    */
   async gc(): Promise<Swept> {
-    const isAlone = this.#hold.serverLock !== undefined || this.database.isShared
+    const isAlone = this.#storage.serverLock !== undefined || this.database.isShared
     const lock = isAlone ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
     try {
       return await this.#sweep()
@@ -308,7 +308,7 @@ export class Store {
         await this.#commits.tidy()
       })
     } finally {
-      await this.#hold.end()
+      await this.#storage.end()
     }
   }
 
@@ -321,7 +321,7 @@ export class Store {
 
   #sweep(): Promise<Swept> {
     return sweep({
-      hold: this.#hold,
+      storage: this.#storage,
       versions: this.versions,
       parts: this.parts,
       members: this.#members,
@@ -337,7 +337,7 @@ export class Store {
     const work = (job: Job) => this.#work(job)
     if (database.isShared) {
       return new Nodes({
-        hold: this.#hold,
+        storage: this.#storage,
         versions,
         keep: this.#keep,
         looksForJobs: role === 'server',
@@ -353,7 +353,7 @@ export class Store {
       layout,
       database,
       versions,
-      process: this.#hold.mark.id,
+      process: this.#storage.mark.id,
       work,
       onIdle: (datasetId, versionId) => this.#commits.tidyBehind(datasetId, versionId),
       onUnwritten: events.failure(

@@ -1,11 +1,11 @@
 import type { Parts } from '../catalog/parts.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
-import type { Hold } from './hold.ts'
 import { lostFolder } from './lost.ts'
 import type { Manifests } from './manifests.ts'
 import type { Membership } from './membership/membership.ts'
 import type { FoundPart } from './objects/part-store.ts'
+import type { Storage } from './storage.ts'
 
 /** What a sweep removed: files of parts, their bytes, and the traces of processes that crashed or were killed. */
 export interface Swept {
@@ -15,7 +15,7 @@ export interface Swept {
 }
 
 interface SweepContext {
-  readonly hold: Hold
+  readonly storage: Storage
   readonly versions: Versions
   readonly parts: Parts
   readonly members: Membership
@@ -29,7 +29,7 @@ interface SweepContext {
  * catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
  */
 export async function sweep({
-  hold,
+  storage,
   versions,
   parts,
   members,
@@ -37,7 +37,7 @@ export async function sweep({
   manifests,
   events,
 }: SweepContext): Promise<Swept> {
-  const { layout, database, files } = hold
+  const { layout, database, files } = storage
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept
   swept.processes = await members.forgetDead()

@@ -23,7 +23,8 @@ export interface WriteOptions extends Authorship {
   readonly signal?: AbortSignal
   /**
    * Called in the transaction that would make the change visible, with the number of columns and the bytes on disk that
-   * the dataset would have, those of kept versions included, and with the transaction's handle. If it throws, the change is refused with that error.
+   * the dataset would have, those of kept versions included, and with the transaction's handle. If it throws, the
+   * change is refused with that error.
    */
   readonly accept?: (
     made: { readonly columns: number; readonly bytes: number; readonly edited?: EditedRows },

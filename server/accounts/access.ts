@@ -62,7 +62,7 @@ export class Access {
   /** @throws ServerError `not_found` */
   async of(repositoryId: number, account: Account): Promise<RepositoryAccess> {
     const { id, admin } = account
-    const seen = await this.#handle.recall(`access of ${id} ${admin} to ${repositoryId}`, async () => {
+    const seen = await this.#handle.cached(`access of ${id} ${admin} to ${repositoryId}`, async () => {
       const row = await this.#handle.get<AccessRow>(`${SELECT} WHERE r.id = ?`, id, repositoryId)
       if (!row) {
         const where = 'GET /repositories lists those that you may read'

@@ -109,7 +109,7 @@ export class Accounts {
   async byKey(key: string): Promise<Account | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    return this.#database.recall(
+    return this.#database.cached(
       `account of key ${hash.toString('base64')}`,
       async () => {
         const rows = await this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))

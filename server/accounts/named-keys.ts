@@ -110,7 +110,7 @@ export class NamedKeys {
   async find(key: string): Promise<FoundKey | undefined> {
     if (isMistyped(key)) return undefined
     const hash = hashKey(key)
-    const row = await this.#database.recall(
+    const row = await this.#database.cached(
       `named key ${hash.toString('base64')}`,
       async () => {
         const rows = await this.#database.all<Row>(`${SELECT} WHERE key_index = ?`, hash.subarray(0, 8))

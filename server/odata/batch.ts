@@ -29,9 +29,10 @@ const DEFAULTS = ['odata-maxversion'] as const
 const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 'retry-after', 'location']
 
 /**
- * Answers a batch in JSON or in multipart format. The requests are injected into the application one after the other, with the credentials of the
- * batch. A request is answered with 424 if one that it depends on has failed (JSON Format 4.01, 19.4). In
- * multipart format, the first failure ends the batch unless the client prefers to go on (Protocol 4.01, 11.7.7.4).
+ * Answers a batch in JSON or in multipart format. The requests are injected into the application one after the other,
+ * with the credentials of the batch. A request is answered with 424 if one that it depends on has failed (JSON Format
+ * 4.01, 19.4). In multipart format, the first failure ends the batch unless the client prefers to go on (Protocol 4.01,
+ * 11.7.7.4).
  * @param root path of the service root, against which relative URLs are resolved
  * @throws ODataError 400 if the batch is malformed, 415 if it is in another format
  */

@@ -52,7 +52,7 @@ interface SourceRow extends Omit<StoredSource, 'series' | 'address'> {
 const COLUMNS = `dataset_id AS "datasetId", account_id AS "accountId", series, address, start_date AS "start", every, since, due,
   scheduled, last_run AS "lastRun", last_error AS "lastError", last_version AS "lastVersion", digest, failures`
 
-/** Sources are not recalled. */
+/** Sources are not cached. */
 const UNRECALLED = { changes: [] }
 
 /**

@@ -212,7 +212,7 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
     it('recalls until something is written, here or elsewhere', async () => {
       let readings = 0
       const read = () =>
-        database.recall('names', async () => {
+        database.cached('names', async () => {
           readings += 1
           return names(database)
         })
@@ -223,7 +223,7 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       expect(await read()).toEqual(['a'])
       await new Repositories(other).create({ name: 'b' })
       await expect.poll(read).toEqual(['a', 'b'])
-      const exact = () => database.recall('exact', () => names(database), { exact: true })
+      const exact = () => database.cached('exact', () => names(database), { exact: true })
       await exact()
       await new Repositories(other).create({ name: 'c' })
       expect(await exact()).toEqual(['a', 'b', 'c'])
@@ -233,15 +233,15 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       'keeps what it recalls of other things than those that a transaction says it changes',
       async () => {
         const read = { one: 0, two: 0 }
-        const recall = (name: 'one' | 'two') => database.recall(name, async () => ++read[name])
-        const both = async () => [await recall('one'), await recall('two')]
+        const cached = (name: 'one' | 'two') => database.cached(name, async () => ++read[name])
+        const both = async () => [await cached('one'), await cached('two')]
         const change = (on: Database, changes?: readonly string[]) =>
           on.transaction(async () => {}, changes ? { changes } : {})
         // By then it has heard of what was written while the databases were opened.
-        await database.recall('anything', async () => 0, { exact: true })
+        await database.cached('anything', async () => 0, { exact: true })
         expect(await both()).toEqual([1, 1])
         await change(other, ['one'])
-        await expect.poll(() => recall('one')).toBe(2)
+        await expect.poll(() => cached('one')).toBe(2)
         await change(database, ['one'])
         expect(await both()).toEqual([3, 1])
         await change(other, [])
@@ -249,9 +249,9 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
           other,
           Array.from({ length: 1_000 }, (_, n) => `a long list ${n}`),
         )
-        await expect.poll(() => recall('two')).toBe(2)
+        await expect.poll(() => cached('two')).toBe(2)
         await change(other)
-        await expect.poll(() => recall('two')).toBe(3)
+        await expect.poll(() => cached('two')).toBe(3)
       },
     )
 
@@ -259,7 +259,7 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       const repositories = new Repositories(other)
       const { id } = await repositories.create({ name: 'first' })
       const read = (name: string, exact: boolean) =>
-        database.recall(name, async () => (await new Repositories(database).get(id)).name, { exact })
+        database.cached(name, async () => (await new Repositories(database).get(id)).name, { exact })
       for (let n = 0; n < 200; n++) {
         await repositories.update(id, { name: `${n}` })
         const exact = await Promise.all(Array.from({ length: 5 }, () => read('exact', true)))

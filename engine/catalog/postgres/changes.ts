@@ -6,7 +6,7 @@ const CHANNEL = 'parquetry_changed'
 const LONGEST = 7_000
 /** How long to wait before connecting again after the connection was lost. */
 const PAUSE_MS = 500
-/** After this time without an answer, the connection is taken for lost. What is recalled is then read. */
+/** After this time without an answer, the connection is taken for lost. What is cached is then read. */
 const PATIENCE_MS = 2_000
 
 /**

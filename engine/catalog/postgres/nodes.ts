@@ -15,7 +15,7 @@ const LONGEST_JOB_MS = 600_000
 
 const IS_SHOWN = 'EXISTS (SELECT 1 FROM datasets d WHERE d.version_id = versions.id)'
 
-/** Nothing of what nodes write down here is recalled, nor are versions that nothing shows. */
+/** Nothing of what nodes write down here is cached, nor are versions that nothing shows. */
 const UNRECALLED = { changes: [] }
 
 interface NodeJob {

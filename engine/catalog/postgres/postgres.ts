@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Pool, PoolClient } from 'pg'
 import { Semaphore } from '../../util/semaphore.ts'
 import type {
+  CachedOptions,
   Database,
   Handle,
   LockedTable,
-  RecallOptions,
   SqlValue,
   TransactionOptions,
 } from '../database.ts'
@@ -35,7 +35,7 @@ const PATIENCE_MS = 5_000
 const GRACE_MS = 1_000
 /** How long work that no caller waits for waits for a lock. It is done again later. */
 const UNATTENDED_LOCK_MS = 1_000
-/** After this time a recalled value is read anew, in case the notification of its change was lost. */
+/** After this time a cached value is read anew, in case the notification of its change was lost. */
 const OLDEST_MS = 30_000
 /** The longest statement of work that no request waits for, as a migration or a sweep. */
 const LONGEST_STATEMENT_MS = 60_000
@@ -57,8 +57,8 @@ interface Caller {
  * the row first.
  *
  * A process that changes something sends NOTIFY in the same transaction, so that the other processes forget what they
- * have recalled of it a moment after the commit. They also forget everything after a lost connection. An exact value waits
- * until all earlier changes have been heard, and so what is recalled after it, in the same request, is as new.
+ * have cached of it a moment after the commit. They also forget everything after a lost connection. An exact value waits
+ * until all earlier changes have been heard, and so what is cached after it, in the same request, is as new.
  */
 export class PostgresDatabase implements Database {
   readonly dialect = POSTGRES
@@ -72,7 +72,7 @@ export class PostgresDatabase implements Database {
   readonly #mutex = new KeyedMutex()
   readonly #changes: Changes
   readonly #scope = new TransactionScope()
-  readonly #recalled = new MetadataCache(OLDEST_MS)
+  readonly #cached = new MetadataCache(OLDEST_MS)
   readonly #callers = new AsyncLocalStorage<Caller>()
 
   private constructor(connect: (most: number) => Pool, url: string) {
@@ -83,7 +83,7 @@ export class PostgresDatabase implements Database {
       pool.on('error', () => {})
       pool.on('connect', (client) => client.on('error', () => {}))
     }
-    this.#changes = new Changes(url, (changes) => this.#recalled.forget(changes))
+    this.#changes = new Changes(url, (changes) => this.#cached.forget(changes))
   }
 
   /**
@@ -131,13 +131,13 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async recall<Value>(
+  async cached<Value>(
     name: string,
     read: () => Promise<Value>,
-    { exact = false }: RecallOptions = {},
+    { exact = false }: CachedOptions = {},
   ): Promise<Value> {
     if (!this.#changes.areHeard || (exact && !(await this.#changes.caughtUp()))) return read()
-    return this.#recalled.get(name, read)
+    return this.#cached.get(name, read)
   }
 
   run(sql: string, ...parameters: SqlValue[]): Promise<number> {
@@ -169,10 +169,10 @@ export class PostgresDatabase implements Database {
         if (caller && changes?.length !== 0) caller.hasChanged = true
         return result
       })
-      .finally(() => this.#recalled.forget(changes))
+      .finally(() => this.#cached.forget(changes))
   }
 
-  /** Tells nobody, and so forgets nothing: what is recalled must not depend on it. */
+  /** Tells nobody, and so forgets nothing: what is cached must not depend on it. */
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
     return this.#transaction(work, 'SET LOCAL synchronous_commit = off;')
   }

@@ -30,7 +30,7 @@ export class SqliteDatabase implements Database {
   readonly #turns: WriteTurns
   readonly #scope = new TransactionScope()
   readonly #doubt: Doubt
-  readonly #recalled = new MetadataCache()
+  readonly #cached = new MetadataCache()
   #dataVersion: unknown
   /** The writes of this process when `data_version` was read in this turn of the event loop. */
   #writesAtRead: number | undefined
@@ -71,17 +71,17 @@ export class SqliteDatabase implements Database {
    * written. It is read once in a turn of the event loop, because it costs more than all the rest of a small request; so
    * a write of another process is seen some milliseconds later at most.
    */
-  recall<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
+  cached<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
     if (this.#writesAtRead !== this.#turns.writes) {
       if (this.#writesAtRead === undefined) setImmediate(() => (this.#writesAtRead = undefined))
       this.#writesAtRead = this.#turns.writes
       const { data_version } = this.#writer.get<{ data_version: number }>('PRAGMA data_version', [])!
       if (data_version !== this.#dataVersion) {
-        this.#recalled.forget(undefined)
+        this.#cached.forget(undefined)
         this.#dataVersion = data_version
       }
     }
-    return this.#recalled.get(name, read)
+    return this.#cached.get(name, read)
   }
 
   async run(sql: string, ...parameters: SqlValue[]): Promise<number> {
@@ -202,7 +202,7 @@ export class SqliteDatabase implements Database {
       throw this.#doubt.begin(error)
     } finally {
       this.#turns.writes += 1
-      this.#recalled.forget(undefined)
+      this.#cached.forget(undefined)
     }
   }
 

@@ -151,8 +151,8 @@ function isOfType(
 }
 
 /**
- * The rows of the file, its bytes unpacked and packed, and its metadata, as its footer states them. DuckDB's `parquet_metadata` would
- * fail where the footer has moments at the ends of what 64 bits hold.
+ * The rows of the file, its bytes unpacked and packed, and its metadata, as its footer states them. DuckDB's
+ * `parquet_metadata` would fail where the footer has moments at the ends of what 64 bits hold.
  */
 async function unpackedSize(
   duck: Duck,

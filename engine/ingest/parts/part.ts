@@ -53,8 +53,8 @@ export async function writePart(
 ): Promise<WrittenPart> {
   const { columns, parameters } = planned
   try {
-    // ARCHITECTURE.md says why parts have snappy and pages of version 2, unless older readers are to read them. Field ids let other Parquet readers tell which
-    // column is which.
+    // ARCHITECTURE.md says why parts have snappy and pages of version 2, unless older readers are to read them. Field
+    // ids let other Parquet readers tell which column is which.
     const groupRows = rowGroupRows({ ...planned, columns: columns.length })
     const dictionary = Math.min(DICTIONARY_BYTES, Math.ceil(ALL_DICTIONARIES / columns.length))
     const copy = (rows: string, more = '') =>

@@ -4,7 +4,7 @@ import type { Keep } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
 import { within } from '../../util/in-flight.ts'
-import type { Hold } from '../hold.ts'
+import type { Storage } from '../storage.ts'
 import { type Lease, Leases } from './leases.ts'
 import { removeDeadMarks } from './mark.ts'
 import type { ClusterStats, Job, Membership } from './membership.ts'
@@ -21,7 +21,7 @@ const AGAIN: Partial<Record<Job['kind'], number>> = {
 }
 
 interface NodesContext {
-  readonly hold: Hold
+  readonly storage: Storage
   readonly versions: Versions
   readonly keep: Keep
   /** Whether this process looks for jobs; a command does only what it brings about itself. */
@@ -54,18 +54,18 @@ export class Nodes implements Membership {
 
   constructor(context: NodesContext) {
     this.#context = context
-    this.#id = context.hold.mark.id
-    this.#tables = new NodeTables(context.hold.database, context.keep)
+    this.#id = context.storage.mark.id
+    this.#tables = new NodeTables(context.storage.database, context.keep)
   }
 
   async start(): Promise<void> {
     // What crashed processes of this machine have left there, nobody else can remove.
-    await removeDeadMarks(this.#context.hold.layout)
+    await removeDeadMarks(this.#context.storage.layout)
     await this.#beat()
     if (this.#context.looksForJobs) {
       for (const kind of ['gc', 'sweep']) await this.#tables.expect({ kind, subject: 0 })
     }
-    const { database } = this.#context.hold
+    const { database } = this.#context.storage
     this.#timer = setInterval(() => database.unattended(() => this.#tick()), BEAT_MS).unref()
   }
 
@@ -77,7 +77,7 @@ export class Nodes implements Membership {
     const counted = await within(COUNTED_MS, this.#tables.count(), () => new Error('late')).catch(() => ({}))
     return {
       heartbeatAge: (performance.now() - this.#heard) / 1000,
-      waiting: this.#context.hold.database.waiting,
+      waiting: this.#context.storage.database.waiting,
       ...counted,
     }
   }
@@ -123,7 +123,7 @@ export class Nodes implements Membership {
   }
 
   async forgetDead(): Promise<number> {
-    await removeDeadMarks(this.#context.hold.layout)
+    await removeDeadMarks(this.#context.storage.layout)
     return this.#tables.forgetDead()
   }
 

@@ -8,11 +8,11 @@ import { CATALOG_STEPS } from '../../catalog/schema.ts'
 import { SqliteDatabase } from '../../catalog/sqlite/sqlite.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
 import type { Events } from '../../events.ts'
-import { Hold, lockServer } from '../hold.ts'
 import { type Layout, layoutOf } from '../layout.ts'
 import { MOVED, movedNote } from '../lost.ts'
 import { ownStore } from '../objects/claim.ts'
 import type { ObjectStoreOptions } from '../objects/open.ts'
+import { lockServer, Storage } from '../storage.ts'
 import { type CopySource, copyCatalog, requireEmpty, tablesOf } from './copy-catalog.ts'
 import { type MoveReport, moveHeldParts, moveParts } from './move.ts'
 
@@ -54,25 +54,25 @@ export async function moveToCluster(
 
   async function withHold(): Promise<{ layout: Layout; report: MoveReport }> {
     const { store } = cluster
-    const hold = await Hold.open({ directory, role: 'server', store: { whereItIs: store }, events })
+    const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: store }, events })
     try {
       const shared = await PostgresDatabase.open(cluster.database)
       try {
-        for (const database of [hold.database, shared]) {
+        for (const database of [storage.database, shared]) {
           await migrate(database, 'catalog', CATALOG_STEPS)
           await prepare?.(database)
         }
-        const isCopied = await isCopyOf(hold.database, shared)
+        const isCopied = await isCopyOf(storage.database, shared)
         // Looked at before the rows are moved, too, so that a refusal leaves the directory as it was.
-        if (!isCopied) await requireEmpty(shared, await tablesOf(hold.database))
-        const report = await moveHeldParts(hold, store, onProgress)
-        if (!isCopied) await copyCatalog(hold.database, shared, hold.database)
-        return { layout: hold.layout, report }
+        if (!isCopied) await requireEmpty(shared, await tablesOf(storage.database))
+        const report = await moveHeldParts(storage, store, onProgress)
+        if (!isCopied) await copyCatalog(storage.database, shared, storage.database)
+        return { layout: storage.layout, report }
       } finally {
         await shared.close()
       }
     } finally {
-      await hold.end()
+      await storage.end()
     }
   }
 }

@@ -4,13 +4,13 @@ import type { Database } from '../../catalog/database.ts'
 import { Parts } from '../../catalog/parts.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
 import type { Events } from '../../events.ts'
-import { Hold } from '../hold.ts'
 import { SummedBlocks } from '../integrity/block-sums.ts'
 import { hashFile } from '../integrity/hash.ts'
 import { claimTarget, settleIn } from '../objects/claim.ts'
 import { FolderParts } from '../objects/folder.ts'
 import { type ObjectStoreOptions, openObjects, remoteParts, type WhereItIs } from '../objects/open.ts'
 import { DamagedPart, type PartBytes, type PartStore } from '../objects/part-store.ts'
+import { Storage } from '../storage.ts'
 
 export interface MoveOptions {
   /** A store of objects, or undefined for the data directory. */
@@ -41,24 +41,24 @@ export async function moveParts(
   events: Events,
   onProgress?: (done: { bytes: number; of: number }) => void,
 ): Promise<MoveReport> {
-  const hold = await Hold.open({ directory, role: 'server', store: { whereItIs: from }, events })
+  const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: from }, events })
   try {
-    const report = await moveHeldParts(hold, target, onProgress)
+    const report = await moveHeldParts(storage, target, onProgress)
     if (report.from !== report.to) return report
     throw invalidOption(`The rows are already in ${report.to}.`)
   } finally {
-    await hold.end()
+    await storage.end()
   }
 }
 
 /** The same in a directory that is open. Does nothing if the rows are there already. */
 export async function moveHeldParts(
-  hold: Hold,
+  storage: Storage,
   target: ObjectStoreOptions | undefined,
   onProgress?: (done: { bytes: number; of: number }) => void,
 ): Promise<MoveReport> {
-  const { database, files } = hold
-  const to = await openTarget(hold, target)
+  const { database, files } = storage
+  const to = await openTarget(storage, target)
   try {
     const parts = await movable(database)
     const of = parts.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -77,12 +77,12 @@ export async function moveHeldParts(
   }
 }
 
-async function openTarget(hold: Hold, target: ObjectStoreOptions | undefined): Promise<PartStore> {
-  const { layout, database, mark } = hold
+async function openTarget(storage: Storage, target: ObjectStoreOptions | undefined): Promise<PartStore> {
+  const { layout, database, mark } = storage
   if (!target) return new FolderParts(layout.parts)
   const objects = openObjects(target)
   try {
-    if (objects.name !== hold.files.name) await claimTarget(database, objects)
+    if (objects.name !== storage.files.name) await claimTarget(database, objects)
     return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)
   } catch (error) {
     objects.close()

@@ -26,9 +26,9 @@ export interface PutOptions {
 }
 
 /**
- * A store of objects by their keys. Each object is written as a whole; those of parts are never changed. Every call has a deadline and
- * retries failures that may pass. If that does not help, it throws EngineError `storage_unavailable`; if the signal is
- * aborted, it throws the signal's reason.
+ * A store of objects by their keys. Each object is written as a whole; those of parts are never changed. Every call has
+ * a deadline and retries failures that may pass. If that does not help, it throws EngineError `storage_unavailable`; if
+ * the signal is aborted, it throws the signal's reason.
  */
 export interface ObjectStore {
   /** Its address for operators: `s3://bucket/prefix`. */

@@ -14,7 +14,7 @@ import { ProcessMark } from './membership/mark.ts'
 import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
 import type { PartStore } from './objects/part-store.ts'
 
-export interface HoldOptions {
+export interface StorageOptions {
   readonly directory: string
   readonly role: 'server' | 'guest'
   /** Begin with an empty catalog if the present one is lost or damaged; see `EngineOptions`. */
@@ -32,7 +32,7 @@ export interface HoldOptions {
  * All that a process opens while it works: its data directory and the catalog, which may be elsewhere. If one thing
  * can't be opened, all are closed.
  */
-export class Hold {
+export class Storage {
   readonly layout: Layout
   readonly database: Database
   readonly mark: ProcessMark
@@ -43,7 +43,7 @@ export class Hold {
   /** The lock of the server that owns the directory; undefined if this process does not own it. */
   readonly serverLock: FileLock | undefined
 
-  private constructor(held: Omit<Hold, 'hashes' | 'end'>) {
+  private constructor(held: Omit<Storage, 'hashes' | 'end'>) {
     this.layout = held.layout
     this.database = held.database
     this.mark = held.mark
@@ -55,7 +55,7 @@ export class Hold {
    * @throws EngineError `locked` when another server has the directory; `storage_full`; `storage_damaged` when its
    * catalog is lost or damaged; `invalid_option`, `catalog_unavailable`, `storage_unavailable`
    */
-  static async open(options: HoldOptions): Promise<Hold> {
+  static async open(options: StorageOptions): Promise<Storage> {
     const { directory, store, events, takeOver } = options
     checkShared(options)
     const layout = layoutOf(directory)
@@ -76,7 +76,7 @@ export class Hold {
       const context = { layout, database, role, temporary: mark.temporary } as const
       const claim = { takeOver, mayOnlyRead: options.role === 'guest' }
       const files = await openParts(context, store, events, claim)
-      return new Hold({ layout, database, mark, files, serverLock: lock })
+      return new Storage({ layout, database, mark, files, serverLock: lock })
     } catch (error) {
       mark?.end()
       await database?.close()
@@ -97,7 +97,7 @@ export class Hold {
 }
 
 /** @throws EngineError `invalid_option` */
-function checkShared({ database, store, anew }: HoldOptions): void {
+function checkShared({ database, store, anew }: StorageOptions): void {
   if (database === undefined) return
   if (store === undefined) {
     throw invalidOption(
@@ -116,11 +116,11 @@ function checkShared({ database, store, anew }: HoldOptions): void {
  * only says whose the cache there is.
  * @throws EngineError `locked`
  */
-function ownDirectory(layout: Layout, { database }: HoldOptions): FileLock | undefined {
+function ownDirectory(layout: Layout, { database }: StorageOptions): FileLock | undefined {
   return database === undefined ? lockServer(layout, 'it is already served') : serverLock(layout)
 }
 
-function openDatabase(layout: Layout, { database, anew, events }: HoldOptions): Promise<Database> {
+function openDatabase(layout: Layout, { database, anew, events }: StorageOptions): Promise<Database> {
   if (database !== undefined) return PostgresDatabase.open(database)
   return anew ? openAnew(layout, events) : openCatalog(layout, events)
 }
