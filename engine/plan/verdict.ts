@@ -38,7 +38,8 @@ function readingAdvice({ rowGroups }: Explained, { filter, reads, source }: Plan
     return 'Without a filter or $top all rows are read; $select leaves out columns.'
   if (!rowGroups) return 'Of the rows that are sorted by the column of the filter, fewer are read.'
   const { read, of } = rowGroups
-  if (read * 2 <= of || of === 1) return `Statistics have ruled out all but ${read} of ${of} row groups.`
+  if (of === 1) return 'There is a single row group, which is read whole.'
+  if (read * 2 <= of) return `Statistics have ruled out all but ${read} of ${of} row groups.`
   const names = reads.counted.map((position) => source[position]!.name).join(', ')
   return (
     `Statistics could rule out only ${of - read} of ${of} row groups, because the rows are not sorted by ${names}, ` +

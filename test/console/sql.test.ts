@@ -85,7 +85,11 @@ describe.skipIf(withoutBrowser())('SQL by hand', () => {
     await walked.go("datasets/1?filter=station eq 'Oslo'")
     await page.getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Why is this slow?' }).click()
-    await page.getByRole('dialog').getByText('read of 1 of 1 part.').waitFor()
+    await page
+      .getByRole('dialog')
+      .getByText(/^Reading takes/)
+      .waitFor()
+    await page.getByRole('dialog').getByText('read of 1 of 1 part, 1 of 1 row group.').waitFor()
     await page
       .getByRole('dialog')
       .getByRole('cell', { name: /read parquet/ })

@@ -34,11 +34,13 @@ function ExplainDialog(props: {
     <Dialog title="Why is this slow?" wide onClose={props.onClose}>
       <div class="dialog-body">
         <Loaded of={resource} label="Running the query">
-          {({ where, parts, ms, bytesRead, steps }) => (
+          {({ verdict, where, parts, rowGroups, ms, bytesRead, steps }) => (
             <>
-              <p>
+              <p>{verdict}</p>
+              <p class="hint">
                 {where} {formatMs(ms)}, {formatBytes(bytesRead)} read
-                {parts && ` of ${formatCount(parts.read)} of ${plural(parts.of, 'part')}`}.
+                {parts && ` of ${formatCount(parts.read)} of ${plural(parts.of, 'part')}`}
+                {rowGroups && `, ${formatCount(rowGroups.read)} of ${plural(rowGroups.of, 'row group')}`}.
               </p>
               {steps.length > 0 && (
                 <PlainTable
@@ -53,11 +55,7 @@ function ExplainDialog(props: {
                   ])}
                 />
               )}
-              <p class="hint">
-                Times of steps are those of all threads together. Filters that stand at the reading are
-                compared with the statistics of the files first, so that what can't match is skipped. Sort
-                what you upload by the column that you filter most.
-              </p>
+              <p class="hint">Times of steps are those of all threads together.</p>
             </>
           )}
         </Loaded>
