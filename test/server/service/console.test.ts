@@ -27,6 +27,8 @@ it('the console is served without a key, under a policy that lets it load its ow
   const script = await get('/console/assets/main.js')
   expect(script.body).toBe('start()')
   expect(script.headers['content-type']).toMatch(/javascript/)
+  expect(script.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+  expect(page.headers['cache-control']).toBe('public, max-age=0')
 })
 
 it('scripts are sent compressed where the browser takes it', async () => {
