@@ -192,6 +192,8 @@ export class Engine implements AsyncDisposable {
       columns?: readonly DeclaredColumn[]
       key?: readonly string[]
       query?: SavedQuery
+      /** Who creates it, for its list of versions. */
+      by?: string
     },
     t?: Handle,
   ): Promise<DatasetRecord> {

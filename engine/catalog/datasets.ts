@@ -77,6 +77,7 @@ export class Datasets {
     columns: readonly Column[]
     key?: readonly string[]
     query?: SavedQuery
+    by?: string
   }): Promise<DatasetRecord> {
     const at = now()
     const { columns, key = [], query } = fields
@@ -103,8 +104,9 @@ export class Datasets {
         ),
       )
       await t.run(
-        "UPDATE versions SET dataset_id = ?, operation = 'create', added_rows = 0, removed_rows = 0 WHERE id = ?",
+        "UPDATE versions SET dataset_id = ?, author = ?, operation = 'create', added_rows = 0, removed_rows = 0 WHERE id = ?",
         id,
+        fields.by ?? null,
         version,
       )
       return this.in(t).get(id)

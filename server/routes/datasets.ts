@@ -114,7 +114,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
         await plans.allowDataset(owner, accessNow)
         await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
         return engine.createDataset(
-          { ...fields, columns, ...(defined && !materialize && { query: defined.saved }) },
+          { ...fields, columns, by: account.name, ...(defined && !materialize && { query: defined.saved }) },
           t,
         )
       })

@@ -32,6 +32,7 @@ describe('versions over HTTP', () => {
       removedRows: 1,
     })
     expect((await get(`/versions/${first.number}`)).json()).toEqual(first)
+    expect((await get('/versions/0')).json()).toMatchObject({ operation: 'create', by: 'root' })
     expect((await get('/versions/99')).statusCode).toBe(404)
     expect((await get('/versions/x')).statusCode).toBe(404)
     expect((await get('/versions?limit=0')).statusCode).toBe(400)
