@@ -15,7 +15,7 @@ export function partOf({ statistics, ...row }: PartRow): Part {
 }
 
 /** Parts are cached only with their version. */
-const UNRECALLED = { changes: [] }
+const UNCACHED = { changes: [] }
 
 /**
  * The parts that versions are made of. A part is registered before its file exists, and belongs to the process that
@@ -32,7 +32,7 @@ export class Parts {
   /** Registers a part that `process` is about to write. */
   register(process: string): Promise<number> {
     const sql = 'INSERT INTO parts (process) VALUES (?)'
-    return this.#database.transaction((t) => t.insert(sql, process), UNRECALLED)
+    return this.#database.transaction((t) => t.insert(sql, process), UNCACHED)
   }
 
   /** @param blockSums the sums of its blocks, if it may be read by ranges */
@@ -50,13 +50,13 @@ export class Parts {
           blockSums ?? null,
           part.id,
         ),
-      UNRECALLED,
+      UNCACHED,
     )
   }
 
   async addBlockSums(id: number, blockSums: string): Promise<void> {
     const sql = 'UPDATE parts SET block_sums = ? WHERE id = ?'
-    await this.#database.transaction((t) => t.run(sql, blockSums, id), UNRECALLED)
+    await this.#database.transaction((t) => t.run(sql, blockSums, id), UNCACHED)
   }
 
   /** The sums of a part's blocks; null if they were never computed. Only cold reads need them, so no `Part` has them. */
@@ -74,7 +74,7 @@ export class Parts {
    */
   async drop(id: number): Promise<boolean> {
     const sql = 'DELETE FROM parts WHERE id = ? AND process IS NOT NULL'
-    return (await this.#database.transaction((t) => t.run(sql, id), UNRECALLED)) > 0
+    return (await this.#database.transaction((t) => t.run(sql, id), UNCACHED)) > 0
   }
 
   /** The ids of all registered parts. A file with another id is a leftover. */

@@ -33,10 +33,12 @@ export function verdictOf(explained: Explained, plan: Plan): string {
   return `${most.what} takes ${share} % of the time. ${advice}`
 }
 
-function readingAdvice({ rowGroups }: Explained, { filter, reads, source }: Plan): string {
+function readingAdvice({ rowGroups }: Explained, { scan, filter, reads, source }: Plan): string {
+  if (scan.kind === 'query')
+    return 'Name only the columns that you need, and compare the column by which the rows are sorted.'
   if (!filter || reads.counted.length === 0)
-    return 'Without a filter or $top all rows are read; $select leaves out columns.'
-  if (!rowGroups) return 'Of the rows that are sorted by the column of the filter, fewer are read.'
+    return 'No filter leaves out rows before they are read; $select leaves out columns.'
+  if (!rowGroups) return 'Less is fetched where the rows are sorted by the column of the filter.'
   const { read, of } = rowGroups
   if (of === 1) return 'There is a single row group, which is read whole.'
   if (read * 2 <= of) return `Statistics have ruled out all but ${read} of ${of} row groups.`

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { readFooter } from '../parquet/file-footer.ts'
-import { elementsOf, rowGroups } from '../parquet/footer.ts'
+import { elementsOf, rowGroupSizes } from '../parquet/footer.ts'
 import { groupStatistics } from '../parquet/statistics.ts'
 import { readStruct } from '../parquet/thrift.ts'
 import { explanation, partsOf, profileOf } from '../plan/explain.ts'
@@ -13,20 +13,21 @@ import type { Run } from './prepare.ts'
 /**
  * Runs a statement without giving its rows, and tells what was read and what each step took.
  * @param way how the rows would be written
- * @param elsewhere why another database would not read them, if there is one
+ * @param remote what another database, if there is one, would do with the statement
  */
 export async function analyse(
   { executor, statement, start, plan }: Run,
   way: string,
-  elsewhere: string | undefined,
+  remote: string | undefined,
 ): Promise<Explanation> {
   const [row] = await executor.rows(explanation(statement, '(ANALYZE, FORMAT JSON) '), start)
   const profile = profileOf(String(row![1]), plan)
-  const rowGroups = await rowGroupsOf(plan)
+  const parts = partsOf(plan)
+  const rowGroups = parts?.byRanges === 0 ? await rowGroupsOf(plan) : null
   const verdict = verdictOf({ ...profile, rowGroups }, plan)
   const where =
-    elsewhere ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
-  return { verdict, where, way, parts: partsOf(plan), rowGroups, ...profile }
+    remote ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
+  return { verdict, where, way, parts, rowGroups, ...profile }
 }
 
 /**
@@ -35,7 +36,7 @@ export async function analyse(
  */
 async function rowGroupsOf(plan: Plan): Promise<Explanation['rowGroups']> {
   const { scan } = plan
-  if (scan.kind !== 'slices' || scan.slices.some(({ file }) => file.startsWith('http:'))) return null
+  if (scan.kind !== 'slices') return null
   let read = 0
   let of = 0
   for (const slice of scan.slices) {
@@ -51,13 +52,12 @@ async function groupsMayMatch(
   plan: Plan,
 ): Promise<boolean[]> {
   await using handle = await open(file)
-  const { footer: bytes } = await readFooter(handle)
-  const footer = readStruct(bytes)
+  const footer = readStruct((await readFooter(handle)).footer)
   // A part that is older than a column of the table doesn't have it.
   const stored = elementsOf(footer).length - 2
   const statistics = groupStatistics(footer, plan.source.slice(0, stored))
   let start = 0
-  return rowGroups(bytes).map((group, index) => {
+  return rowGroupSizes(footer).map((group, index) => {
     const [first, end] = [start, start + group.rows]
     start = end
     if (from >= end || to <= first || rows?.every((row) => row < first || row >= end)) return false

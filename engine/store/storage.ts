@@ -43,12 +43,12 @@ export class Storage {
   /** The lock of the server that owns the directory; undefined if this process does not own it. */
   readonly serverLock: FileLock | undefined
 
-  private constructor(held: Omit<Storage, 'hashes' | 'end'>) {
-    this.layout = held.layout
-    this.database = held.database
-    this.mark = held.mark
-    this.files = held.files
-    this.serverLock = held.serverLock
+  private constructor(opened: Omit<Storage, 'hashes' | 'end'>) {
+    this.layout = opened.layout
+    this.database = opened.database
+    this.mark = opened.mark
+    this.files = opened.files
+    this.serverLock = opened.serverLock
   }
 
   /**

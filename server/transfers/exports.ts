@@ -1,11 +1,9 @@
-import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ByteStream, EncodeOptions, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Usage } from '../accounts/usage.ts'
 import { matchesTag } from '../http/headers.ts'
-import type { Outcome } from '../metrics/metrics.ts'
 import { type Answer, AnswerCache, SMALL_ANSWER } from './answer-cache.ts'
 import { bodyStream } from './compress.ts'
 import {
@@ -23,6 +21,7 @@ import {
   notModified,
   OF_ALL_ROWS,
 } from './download.ts'
+import { ExportMeter } from './export-meter.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { Gate } from './gate.ts'
 import { logInfinities } from './infinities.ts'
@@ -70,12 +69,14 @@ export class Exports {
   readonly answers: AnswerCache
   readonly files: ExportFiles
   readonly #parts: ExportParts
+  readonly #meter: ExportMeter
   /** A part of each entity tag, because another release may write different bytes for the same rows. */
   readonly #release: string
 
   constructor(parts: ExportParts, release: string) {
     const { exports, exportsPerAccount, queue } = parts.config.limits
     this.#parts = parts
+    this.#meter = new ExportMeter(parts.metrics)
     this.#release = release
     this.answers = new AnswerCache(parts.config.limits.cachedAnswerBytes)
     this.files = new ExportFiles(parts.temporary, parts.config.limits.exportFileBytes)
@@ -112,8 +113,8 @@ export class Exports {
     }
     if (request.method !== 'HEAD') {
       if (download.meteredRows !== undefined) await spend(this.#parts, request, answer.rows)
-      this.#begins(request, download, answer)
-      this.#ends(request, download, 'whole')
+      this.#meter.begins(request, download, answer)
+      this.#meter.ends(request, download, 'whole')
     }
     sendWhole(request, reply, download, answer)
     return true
@@ -185,8 +186,10 @@ export class Exports {
     sending.inTime()
     if (gathered.whole) {
       const answer = await keep(gathered.whole)
-      this.#begins(request, download, answer)
-      transfer.onClose(() => this.#ends(request, download, reply.raw.writableFinished ? 'whole' : 'left'))
+      this.#meter.begins(request, download, answer)
+      transfer.onClose(() =>
+        this.#meter.ends(request, download, reply.raw.writableFinished ? 'whole' : 'left'),
+      )
       // A smaller body fits into the buffers of any socket, so it needs no watching.
       if (answer.body.byteLength > 16 * 1024) transfer.watchSocket()
       return sendWhole(request, reply, download, answer)
@@ -195,7 +198,7 @@ export class Exports {
     if (stream.size !== undefined && !coding && !download.envelope)
       reply.header('content-length', stream.size)
     const body = bodyStream(gathered.pieces, stream.coding ? undefined : coding)
-    return reply.send(this.#watched(download, stream, transfer, body))
+    return reply.send(this.#meter.watched(download, stream, transfer, body))
   }
 
   /** Makes an answer of a whole body, and keeps it if it has the rows that were counted. */
@@ -369,50 +372,6 @@ export class Exports {
           ? undefined
           : Math.ceil(ranges.reduce((sum, { from, to }) => sum + to - from, 0) * (rows / Math.max(bytes, 1))),
     })
-  }
-
-  /** Notes the first byte of a download, and what is sent if that is known already. */
-  #begins({ trace }: FastifyRequest, { format }: Announced, whole?: Answer): void {
-    trace.firstByte = trace.elapsed
-    if (whole) Object.assign(trace, { rows: whole.rows, bytes: whole.body.byteLength })
-    this.#parts.metrics.exportStarted(format, trace.firstByte / 1000)
-  }
-
-  #ends({ trace }: FastifyRequest, { format }: Announced, outcome: Outcome): void {
-    const { rows = 0, bytes = 0, elapsed } = trace
-    this.#parts.metrics.exportEnded(format, { outcome, rows, bytes, seconds: elapsed / 1000 })
-  }
-
-  /** Gives the body for Fastify to send, and measures and watches it until its end. */
-  #watched(download: Announced, stream: ByteStream, transfer: Transfer, body: Readable): Readable {
-    const { request } = transfer
-    const { trace } = request
-    let failed = false
-    const { raw } = transfer.reply
-    const sent: Uint8Array[] = []
-    trace.bytes = 0
-    body.on('data', (chunk: Uint8Array) => {
-      // Nothing waits in the socket, so all chunks given to it have been sent and their memory can be used again.
-      if (raw.writableLength === 0) for (const one of sent.splice(0)) stream.recycle(one)
-      sent.push(chunk)
-      if (trace.firstByte === undefined) this.#begins(request, download)
-      trace.bytes! += chunk.byteLength
-      trace.rows = stream.rows()
-    })
-    // The listener above has started the flow. Fastify must start it, after the headers, so it is paused.
-    body.pause()
-    body.on('error', () => {
-      failed = true
-      // HTTP/1.0 has no chunks, so the end of the connection means the end of the body. Only a reset shows the failure.
-      if (request.raw.httpVersion === '1.0') request.raw.socket.resetAndDestroy()
-    })
-    transfer.watchSocket()
-    transfer.onClose(() => {
-      if (raw.writableFinished) for (const one of sent.splice(0)) stream.recycle(one)
-      if (raw.writableFinished) this.#ends(request, download, 'whole')
-      else this.#ends(request, download, failed ? 'failed' : transfer.stalled ? 'stalled' : 'left')
-    })
-    return body
   }
 }
 

@@ -16,7 +16,7 @@ const LONGEST_JOB_MS = 600_000
 const IS_SHOWN = 'EXISTS (SELECT 1 FROM datasets d WHERE d.version_id = versions.id)'
 
 /** Nothing of what nodes write down here is cached, nor are versions that nothing shows. */
-const UNRECALLED = { changes: [] }
+const UNCACHED = { changes: [] }
 
 interface NodeJob {
   readonly kind: string
@@ -64,7 +64,7 @@ export class NodeTables {
     return this.#database.transaction(async (t) => {
       await t.run('DELETE FROM nodes WHERE id = ?', id)
       await takeUp(t, this.#now)
-    }, UNRECALLED)
+    }, UNCACHED)
   }
 
   /** Forgets nodes that have died; gives how many. */
@@ -73,7 +73,7 @@ export class NodeTables {
       const dead = await t.run(`DELETE FROM nodes WHERE seen < ${this.#now} - ?`, DEAD_MS)
       if (dead > 0) await takeUp(t, this.#now)
       return dead
-    }, UNRECALLED)
+    }, UNCACHED)
   }
 
   /** How many nodes live, and how many jobs have been due for longer than it takes a node to look for them. */
@@ -125,7 +125,7 @@ export class NodeTables {
         `UPDATE parts SET given_up_at = ${this.#now} WHERE process IS NULL AND given_up_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM part_ranges r WHERE r.part_id = parts.id)`,
       )
-    }, UNRECALLED)
+    }, UNCACHED)
   }
 
   /** Parts whose bytes are to be removed. */

@@ -14,7 +14,7 @@ import { ownStore } from '../objects/claim.ts'
 import type { ObjectStoreOptions } from '../objects/open.ts'
 import { lockServer, Storage } from '../storage.ts'
 import { type CopySource, copyCatalog, requireEmpty, tablesOf } from './copy-catalog.ts'
-import { type MoveReport, moveHeldParts, moveParts } from './move.ts'
+import { type MoveReport, moveParts, movePartsOf } from './move.ts'
 
 /** Each statement of the transaction sees the same moment. The SQLite file may be slow, and nobody waits for locks. */
 const SNAPSHOT =
@@ -45,14 +45,14 @@ export async function moveToCluster(
   { directory, cluster, prepare, onProgress }: MoveAllOptions,
   events: Events,
 ): Promise<MoveReport> {
-  const { layout, report } = await withHold()
+  const { layout, report } = await copyToShared()
   for (const ending of ['-wal', '-shm']) rmSync(layout.catalog + ending, { force: true })
   const { host, pathname } = new URL(cluster.database)
   writeFileSync(movedNote(layout), `postgres://${host}${pathname} and ${cluster.store.address}\n`)
   renameSync(layout.catalog, layout.catalog + MOVED)
   return report
 
-  async function withHold(): Promise<{ layout: Layout; report: MoveReport }> {
+  async function copyToShared(): Promise<{ layout: Layout; report: MoveReport }> {
     const { store } = cluster
     const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: store }, events })
     try {
@@ -65,7 +65,7 @@ export async function moveToCluster(
         const isCopied = await isCopyOf(storage.database, shared)
         // Looked at before the rows are moved, too, so that a refusal leaves the directory as it was.
         if (!isCopied) await requireEmpty(shared, await tablesOf(storage.database))
-        const report = await moveHeldParts(storage, store, onProgress)
+        const report = await movePartsOf(storage, store, onProgress)
         if (!isCopied) await copyCatalog(storage.database, shared, storage.database)
         return { layout: storage.layout, report }
       } finally {

@@ -43,7 +43,7 @@ export async function moveParts(
 ): Promise<MoveReport> {
   const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: from }, events })
   try {
-    const report = await moveHeldParts(storage, target, onProgress)
+    const report = await movePartsOf(storage, target, onProgress)
     if (report.from !== report.to) return report
     throw invalidOption(`The rows are already in ${report.to}.`)
   } finally {
@@ -52,7 +52,7 @@ export async function moveParts(
 }
 
 /** The same in a directory that is open. Does nothing if the rows are there already. */
-export async function moveHeldParts(
+export async function movePartsOf(
   storage: Storage,
   target: ObjectStoreOptions | undefined,
   onProgress?: (done: { bytes: number; of: number }) => void,

@@ -99,7 +99,12 @@ describe('formats, headers and options', () => {
   test('$explain=true says what was read, in place of the rows', async () => {
     const { id } = await dataset(at, ann, { name: 'explained' })
     const told = await sql(ann, 'SELECT word FROM explained WHERE n > 3', '?$explain=true')
-    expect(told.json()).toMatchObject({ where: expect.stringContaining('process of its own'), parts: null })
+    expect(told.json()).toMatchObject({
+      where: expect.stringContaining('process of its own'),
+      verdict: expect.stringMatching(/^Reading .*Name only the columns that you need/),
+      parts: null,
+      rowGroups: null,
+    })
     const url = `/datasets/${id}/data?$filter=n gt 3&$select=word&$explain=true`
     const { steps, ...plan } = (await at.call(ann, 'GET', url)).json()
     expect(plan).toMatchObject({

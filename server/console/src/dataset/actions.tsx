@@ -83,11 +83,13 @@ function itemsOf({ dataset, source, view, canWrite }: ActionsProps): readonly Me
     : []
   const writing: readonly (MenuItem | false)[] = [
     { icon: 'edit', label: 'Name and description', to: () => describeDataset(dataset) },
-    !dataset.query && {
-      icon: 'globe',
-      label: follows ? 'Change or refresh now' : 'Follow series or a file…',
-      to: () => follow(id, source),
-    },
+    // The schedule of a stored query is part of the query.
+    !dataset.query &&
+      !source.source?.query && {
+        icon: 'globe',
+        label: follows ? 'Change or refresh now' : 'Follow series or a file…',
+        to: () => follow(id, source),
+      },
     follows && { icon: 'close', label: 'Stop following', to: unfollow },
     { icon: 'trash', label: 'Delete the dataset', danger: true, to: remove },
   ]

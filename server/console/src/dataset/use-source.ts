@@ -9,11 +9,14 @@ export interface SourceState {
   readonly takesRows: boolean
 }
 
-export function useSource(dataset: Dataset): SourceState {
+export function useSource({ id, version, query }: Dataset): SourceState {
+  const stored = query === undefined
   const [resource] = useResource(
-    async (signal) => (dataset.query ? undefined : api().datasets.source(dataset.id, { signal })),
-    [dataset.id, dataset.version, dataset.query],
+    async (signal) => (stored && (await api().datasets.source(id, { signal }))) || null,
+    [id, version, stored],
   )
-  const source = latest(resource)
-  return { source, takesRows: !dataset.query && resource.state !== 'loading' && source === undefined }
+  // It is null where nothing is followed, so that a later request changes nothing until it is answered.
+  const known = latest(resource)
+  const takesRows = stored && (known === null || (known === undefined && resource.state === 'failed'))
+  return { source: known ?? undefined, takesRows }
 }

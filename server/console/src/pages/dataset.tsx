@@ -173,7 +173,7 @@ function NoRowsYet(props: { readonly follows: boolean; readonly canWrite: boolea
     <Empty icon="table" title="No rows yet">
       This dataset is empty.{' '}
       {props.follows
-        ? 'Its rows come with the next refresh of its series.'
+        ? 'Its rows come with the next refresh.'
         : props.canWrite && 'Choose “Add rows” above, or let it follow series or a file, under “More”.'}
     </Empty>
   )

@@ -41,7 +41,7 @@ export function UploadPage(props: {
       const target = datasetId === undefined ? undefined : await datasets.get(datasetId, { signal })
       const source = target && (await datasets.source(target.id, { signal }))
       const home = repositoryId === undefined ? undefined : homes[0]
-      return { homes, home, target, follows: source !== undefined }
+      return { homes, home, target, follows: source && (source.url ? 'a file' : 'series') }
     },
     [repositoryId, datasetId],
   )
@@ -56,7 +56,7 @@ export function UploadPage(props: {
         target && follows ? (
           <NoPage
             icon="table"
-            title={`${target.name} follows series or a file`}
+            title={`${target.name} follows ${follows}`}
             to={['Go to the dataset', href(['datasets', target.id])]}
           >
             Its rows come from there with each refresh. To add rows of your own, stop following first.
