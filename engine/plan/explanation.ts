@@ -11,7 +11,8 @@ export interface Explanation {
   /** The row groups of those parts that may have them, of all; null where the parts are not on this machine. */
   readonly rowGroups: { readonly read: number; readonly of: number } | null
   readonly ms: number
-  readonly bytesRead: number
+  /** Undefined over HTTP for who may not read all tables below a saved query; `steps` is empty then. */
+  readonly bytesRead?: number
   /** From the result down to the scans, which say which conditions are compared with the statistics of row groups. */
   readonly steps: readonly ExplainedStep[]
 }

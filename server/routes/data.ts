@@ -65,6 +65,11 @@ interface DataQuery {
   readonly $explain?: 'true' | 'false' | 'sql' | undefined
 }
 
+/** Rows are an array of objects. */
+export const ROWS_OR_EXPLANATION = {
+  description: 'An array of rows; with `$explain`, an object in its place.',
+}
+
 const ROW_PARAMETERS = parameters({ ...rowParameters('csv'), ...parametersOf(VERSION), ...EXPLAIN_DATA })
 
 /** In a body, aliases are properties of their own. */
@@ -135,11 +140,12 @@ export async function sendExplained(
     query.analyse(format, { signal }),
   )
   const { where, way, parts, ms } = told
+  const verdict = 'What takes long is told only to who may read all tables below.'
   const isWhole = await mayReadAll(services, request.account, query.borrowed)
   return reply
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
-    .send(isWhole ? told : { where, way, parts, ms, steps: [] })
+    .send(isWhole ? told : { verdict, where, way, parts, rowGroups: null, ms, steps: [] })
 }
 
 async function mayReadAll(
@@ -194,7 +200,7 @@ export function dataRoutes(app: Routes, services: Services): void {
         200: {
           description: 'The rows, in the order of upload unless `$orderby` says otherwise.',
           headers: ROW_HEADERS,
-          content: rowContent({ type: 'array', items: { type: 'object' } }),
+          content: rowContent(ROWS_OR_EXPLANATION),
         },
         206: {
           description: 'The ranges that were asked for.',
@@ -271,7 +277,7 @@ export function dataRoutes(app: Routes, services: Services): void {
           200: {
             description: 'The rows.',
             headers: ROW_HEADERS,
-            content: rowContent({ type: 'array', items: { type: 'object' } }),
+            content: rowContent(ROWS_OR_EXPLANATION),
           },
           304: NOT_MODIFIED,
           ...errors(402, 403, 404, 410, 413, 415, 504),

@@ -8,7 +8,15 @@ import { parameters } from '../http/query.ts'
 import { errors } from '../openapi/error-responses.ts'
 import type { Services } from '../services.ts'
 import { chooseFormat } from '../transfers/formats.ts'
-import { NOT_MODIFIED, ROW_HEADERS, readTexts, rowContent, sendExplained, sendStatement } from './data.ts'
+import {
+  NOT_MODIFIED,
+  ROW_HEADERS,
+  ROWS_OR_EXPLANATION,
+  readTexts,
+  rowContent,
+  sendExplained,
+  sendStatement,
+} from './data.ts'
 import { checkedEncoding, EXPLAIN, rowParameters } from './query-options.ts'
 import type { Routes } from './routes.ts'
 
@@ -55,7 +63,7 @@ const RESPONSE = {
   200: {
     description: 'The rows, in the order of the statement.',
     headers: ROW_HEADERS,
-    content: rowContent({ type: 'array', items: { type: 'object' } }),
+    content: rowContent(ROWS_OR_EXPLANATION),
   },
   304: NOT_MODIFIED,
   ...errors(402, 410, 413, 415, 503, 504),

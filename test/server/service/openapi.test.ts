@@ -313,3 +313,15 @@ describe('every operation, called with what the document allows and with what it
     }
   }, 120_000)
 })
+
+it('rows and what stands in their place are as documented', async () => {
+  const key = await at.account('explainer')
+  const { id } = await dataset(at, key)
+  const { responses } = operations.find(({ operationId }) => operationId === 'downloadData')!
+  const content = resolved(responses['200']!)['content'] as Record<string, { schema: Schema }>
+  for (const search of ['$format=json', '$explain=true', '$explain=sql', '$explain=true&$top=0']) {
+    const answer = await at.call(key, 'GET', `/datasets/${id}/data?${search}`)
+    expect(answer.statusCode, search).toBe(200)
+    expect(problems(content['application/json']!.schema, answer.json()), search).toBeUndefined()
+  }
+})

@@ -38,7 +38,8 @@ function ExplainDialog(props: {
             <>
               <p>{verdict}</p>
               <p class="hint">
-                {where} {formatMs(ms)}, {formatBytes(bytesRead)} read
+                {where} {formatMs(ms)}
+                {bytesRead !== undefined && `, ${formatBytes(bytesRead)} read`}
                 {parts && ` of ${formatCount(parts.read)} of ${plural(parts.of, 'part')}`}
                 {rowGroups && `, ${formatCount(rowGroups.read)} of ${plural(rowGroups.of, 'row group')}`}.
               </p>
