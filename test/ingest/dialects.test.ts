@@ -102,6 +102,13 @@ describe('csv of other programs', () => {
     )
   })
 
+  test('values above one that has a comma are no titles', async () => {
+    const options = { dialect: 'auto' } as const
+    expect(await bench.refusal('csv', 'price\n1\n2\n1.234,50\n', { options })).toContain(
+      'Row 3: it has more fields than the 1 of the header',
+    )
+  })
+
   test('numbers that look like days stay numbers in columns of numbers', async () => {
     const options = { dates: 'YYYYMMDD' } as const
     for (const given of [

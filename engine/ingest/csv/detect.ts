@@ -126,7 +126,9 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
     const areNotes = above.every(
       (line) => line.trim() === '' || isNote(recordsOf(line, best.delimiter)[0], width),
     )
-    if (width > 1 && !isTitle && areNotes) return best
+    // Lines above a single record are no titles of it: more likely they are the table.
+    const isTable = skip === first || best.records.length > 1
+    if (width > 1 && isTable && !isTitle && areNotes) return best
     // A header is no title because a row is too short: that row is the error.
     const ragged = skip === first && layouts.find(({ records }) => isRagged(records))
     if (ragged) return ragged
