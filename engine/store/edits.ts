@@ -39,9 +39,6 @@ interface Edited {
 /** The most rows of parts that are searched in one statement: each of them takes a bit. */
 const ROWS_AT_ONCE = 8_000_000
 
-/** The most parts that are written at once: each by a process, which may use all cores and is kept for the next part. */
-const PARTS_AT_ONCE = 2
-
 /**
  * A change of rows in parts. It prepares what takes the place of each part, and only parts with such rows are written
  * again. Versions that others commit meanwhile have few other parts, so only these are prepared for another try.
@@ -51,7 +48,8 @@ export class Edits {
   readonly #context: EditContext
   readonly #plan: EditPlan
   readonly #edited = new Map<number, Edited>()
-  readonly #turns = new Semaphore(PARTS_AT_ONCE)
+  /** Parts are written one after the other, by one process whose threads use all cores: another costs its start. */
+  readonly #writing = new Semaphore(1)
 
   constructor(context: EditContext, columns: readonly Column[], plan: EditPlan) {
     this.#context = context
@@ -100,11 +98,14 @@ export class Edits {
       const { count, bits } = found[index] ?? { count: 0, bits: '' }
       if (count === 0) return { parts: [part], count }
       if (count === part.rows && !set) return { parts: [], count }
-      using _ = await this.#turns.enter()
+      using turn = await this.#writing.enter()
       const made = await commits.makeParts(
         async (jobs, target) => {
           const edit = { part: files[index]!, target, columns, bits, set, size: part }
-          return { ...(await jobs.edit(edit, { signal })), columns }
+          const written = await jobs.edit(edit, { signal })
+          // While this part is hashed and stored, the next one is written.
+          turn[Symbol.dispose]()
+          return { ...written, columns }
         },
         { signal },
       )

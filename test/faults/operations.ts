@@ -78,8 +78,11 @@ export function after(state: State, step: Step, number: number): State {
   return { ...state, [step.dataset]: { ...dataset, blocks } }
 }
 
-/** Rows of a step as csv: each names its step and its place, so that blocks can be told apart and counted. */
-export function csv(step: number, rows: number): string {
-  const lines = Array.from({ length: rows }, (_, n) => `${step},${n},row ${n} of ${step}`)
+/**
+ * Rows of a step as csv: each names its step and its place, so that blocks can be told apart and counted.
+ * @param by who writes them, if they are to take the place of that step's rows
+ */
+export function csv(step: number, rows: number, by = step): string {
+  const lines = Array.from({ length: rows }, (_, n) => `${step},${n},row ${n} of ${by}`)
   return `op,n,text\n${lines.join('\n')}\n`
 }

@@ -4,9 +4,9 @@
  * processes share.
  */
 import { writeFileSync, writeSync } from 'node:fs'
-import { EngineError, openEngine, type Query } from '../../engine/index.ts'
+import { EngineError, openEngine } from '../../engine/index.ts'
 import { csv } from '../faults/operations.ts'
-import type { Told } from './history.ts'
+import { type Blocks, readBlocks, type Told, writerOf } from './history.ts'
 import type { Actor, Work } from './script.ts'
 
 const [directory, process_, text] = process.argv.slice(2) as [string, string, string]
@@ -69,18 +69,15 @@ async function attempt(id: string, work: Work, wait?: () => Promise<unknown>): P
   }
 }
 
-async function make(
-  id: string,
-  work: Work,
-  wait?: () => Promise<unknown>,
-): Promise<{ found?: [number, number][] }> {
+async function make(id: string, work: Work, wait?: () => Promise<unknown>): Promise<{ found?: Blocks }> {
   switch (work.kind) {
     case 'append':
     case 'replace':
     case 'upsert': {
       const { op, rows, kind } = work
+      const key = kind === 'upsert' ? work.of : op
       const body = (async function* () {
-        yield Buffer.from(csv(op, rows))
+        yield Buffer.from(csv(key, rows, op))
       })()
       const on = kind === 'upsert' && { on: ['op', 'n'] }
       await (await engine.dataset(work.dataset))[kind]({ format: 'csv', body, ...on })
@@ -99,7 +96,7 @@ async function make(
       const dataset = await engine.dataset(work.dataset)
       const { number: version } = (await dataset.versions({ limit: work.pick + 1 })).at(-1)!
       using query = await dataset.query({ version })
-      tell({ id, restored: await blocksOf(query) })
+      tell({ id, restored: await readBlocks(query) })
       await dataset.restore({ version })
       return {}
     }
@@ -107,7 +104,7 @@ async function make(
       using query = await (await engine.dataset(work.dataset)).query()
       tell({ id, taken: now() })
       await wait?.()
-      return { found: await blocksOf(query) }
+      return { found: await readBlocks(query) }
     }
     case 'past':
       await lookBack(work)
@@ -123,19 +120,6 @@ async function make(
   }
 }
 
-/** The blocks of rows that a query gives: which op wrote them, and how many they are. @throws Error wrong rows */
-async function blocksOf(query: Query): Promise<[number, number][]> {
-  const blocks: [number, number][] = []
-  for await (const row of query.rows()) {
-    const [op, n] = [Number(row['op']), Number(row['n'])]
-    let last = blocks.at(-1)
-    if (last?.[0] !== op) blocks.push((last = [op, 0]))
-    if (n !== last[1]) throw new Error(`wrong rows: row ${n} of op ${op} lies where row ${last[1]} belongs`)
-    last[1] += 1
-  }
-  return blocks
-}
-
 /**
  * A version has as many rows as it says and always the same ones, and the rows that versions have changed lead from one
  * to the other.
@@ -147,7 +131,7 @@ async function lookBack({ dataset: id, pick, span }: Extract<Work, { kind: 'past
   const [old, later] = [versions[from]!, versions[Math.max(0, from - span)]!]
   const read = async ({ number }: { readonly number: number }) => {
     using query = await dataset.query({ version: number })
-    return await blocksOf(query)
+    return await readBlocks(query)
   }
   try {
     const [before, after, again] = [await read(old), await read(later), await read(old)]
@@ -156,10 +140,19 @@ async function lookBack({ dataset: id, pick, span }: Extract<Work, { kind: 'past
     for (const [op, count] of before) add(op, count)
     using changes = await dataset.changes({ since: old.number, until: later.number })
     using query = changes.query()
-    for await (const row of query.rows()) add(Number(row['op']), row['_change'] === 'insert' ? 1 : -1)
+    for await (const row of query.rows()) add(writerOf(row), row['_change'] === 'insert' ? 1 : -1)
+    // The version before the first upload has no columns, so nothing says whose rows its restore removed.
+    if (!query.plan.columns.some(({ name }) => name === 'text')) rows.clear()
     for (const [op, count] of after) add(op, -count)
     const count = before.reduce((sum, [, each]) => sum + each, 0)
-    const story = JSON.stringify({ old: old.number, later: later.number, before, again, after })
+    const story = JSON.stringify({
+      old: old.number,
+      later: later.number,
+      before,
+      again,
+      after,
+      rest: [...rows],
+    })
     if (JSON.stringify(again) !== JSON.stringify(before))
       throw new Error(`wrong rows: another time, ${story}`)
     if (count !== old.rowCount) throw new Error(`wrong rows: ${old.rowCount} are told, ${story}`)

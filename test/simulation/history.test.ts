@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { contradiction, type Write } from './history.ts'
+import { type Blocks, contradiction, type Write } from './history.ts'
 
 /** Op `op` from `begun` to `ended`; it writes as many rows as its number. */
 function write(
@@ -186,10 +186,34 @@ describe('the model of what may be visible', () => {
     const remove = { ...write('remove', 5, 40, 50), of: 1 }
     expect(contradiction(before, [append, remove], [[90, 1]], END)).toBeUndefined()
     const shown = [...before, [1, 1] as const]
-    expect(contradiction(before, [append, remove], shown, END)).toMatch(/removed op 1, which is shown/)
+    expect(contradiction(before, [append, remove], shown, END)).toMatch(
+      /removed the rows of op 1, which are shown/,
+    )
     expect(contradiction(before, [append, remove], shown, at(45))).toBeUndefined()
     expect(contradiction(before, [{ ...remove, of: 90 }], [], END)).toBeUndefined()
-    expect(contradiction(before, [{ ...remove, of: 90 }], before, END)).toMatch(/removed op 90/)
+    expect(contradiction(before, [{ ...remove, of: 90 }], before, END)).toMatch(/removed the rows of op 90/)
+  })
+
+  test('lets an upsert take the place of a block, whole and once', () => {
+    const upsert = { ...write('upsert', 5, 40, 50, true, 1), of: 1 }
+    const [old, fresh] = [[1, 1] as const, [5, 1, 1] as const]
+    const show = (...shown: Blocks) => contradiction(before, [append, upsert], [...before, ...shown], END)
+    expect(show(fresh)).toBeUndefined()
+    expect(show(old, fresh)).toMatch(/op 5 is shown behind op 1, whose place it takes/)
+    expect(show(fresh, old)).toMatch(/behind it/)
+    expect(show(old)).toMatch(/op 5 removed the rows of op 1/)
+    expect(show()).toMatch(/op 1 was acknowledged and isn't shown/)
+    // Half of an upsert that nobody was told of.
+    const lost = { ...upsert, ended: Infinity, acknowledged: false }
+    expect(contradiction(before, [append, lost], before, END)).toMatch(/op 1 was acknowledged/)
+    expect(contradiction([[1, 1]], [lost], [], END)).toMatch(/gone/)
+    expect(contradiction([[1, 1]], [lost], [fresh], END)).toBeUndefined()
+    // What one writer appends while another one looks for its keys stays.
+    const same = { ...append, ended: 60 }
+    expect(contradiction([], [same, upsert], [fresh, old], END)).toBeUndefined()
+    const later = { ...write('upsert', 6, 60, 70, true, 1), of: 1 }
+    expect(contradiction([old], [upsert, later], [[6, 1, 1]], END)).toBeUndefined()
+    expect(contradiction([old], [upsert, later], [fresh], END)).toMatch(/op 6 removed the rows of op 1/)
   })
 
   test('lets a restore show what a version held, behind nothing that came before it', () => {

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { openEngine } from '../../engine/index.ts'
 import { fromDisk, isUnknown, leftovers } from '../faults/oracle.ts'
 import type { Call, Ran, Shim } from '../faults/shim.ts'
-import { stateOf } from '../faults/state.ts'
-import { type Blocks, contradiction, type Told, type Write } from './history.ts'
+import { type Blocks, contradiction, readBlocks, type Told, type Write } from './history.ts'
 import { type Actor, DATASETS, type Epoch, type Script } from './script.ts'
 
 const CALLS: readonly Call[] = [
@@ -88,16 +87,23 @@ async function restart(
 ): Promise<Map<number, Blocks>> {
   await using engine = await openEngine({ directory, role: 'server', threads: 1, workers: 1 })
   const { problems } = await engine.verify()
-  const state = await stateOf(engine)
+  const blocks = new Map<number, Blocks>()
+  for (const id of DATASETS) {
+    const dataset = await engine.dataset(id)
+    using query = await dataset.query()
+    const shown = await readBlocks(query)
+    const rows = shown.reduce((sum, [, count]) => sum + count, 0)
+    const { rowCount } = (await engine.datasets()).find((one) => one.id === id)!
+    if (rows !== rowCount)
+      throw new Error(`dataset ${id} says that it has ${rowCount} rows and shows ${rows}`)
+    blocks.set(id, shown)
+  }
   await engine.settled()
   const wrong = [
     ...problems.map((one) => JSON.stringify(one)),
     ...leftovers(directory, (await engine.gc()).files),
   ]
   if (wrong.length > 0) throw new Error(wrong.join('; '))
-  const blocks = new Map(
-    DATASETS.map((id) => [id, state[id]!.blocks.map(({ step, rows }) => [step, rows] as const)]),
-  )
   for (const [id, shown] of blocks) check(id, shown)
   return blocks
 }
@@ -132,8 +138,7 @@ function writesTo(dataset: number, told: readonly Told[]): Write[] {
     const { op } = work
     const times = { op, begun, ended: acknowledged ? end!.ended : Infinity, acknowledged }
     if (work.kind === 'remove') return [{ ...times, kind: 'remove', of: work.of, rows: 0 }]
-    if (work.kind !== 'restore')
-      return [{ ...times, kind: work.kind === 'replace' ? 'replace' : 'append', rows: work.rows }]
+    if (work.kind !== 'restore') return [{ ...times, ...work }]
     const blocks = restored.get(id)
     return blocks ? [{ ...times, kind: 'restore', blocks, rows: 0 }] : []
   })

@@ -29,9 +29,15 @@ export interface Fault {
 export type Work =
   | { readonly kind: 'append'; readonly dataset: number; readonly op: number; readonly rows: number }
   | { readonly kind: 'replace'; readonly dataset: number; readonly op: number; readonly rows: number }
-  /** Rows with keys that no row has: they are appended. */
-  | { readonly kind: 'upsert'; readonly dataset: number; readonly op: number; readonly rows: number }
-  /** Removes the rows of an earlier op. */
+  /** Writes as many rows as an earlier op, with its keys: they take the place of its rows, if there are any. */
+  | {
+      readonly kind: 'upsert'
+      readonly dataset: number
+      readonly op: number
+      readonly rows: number
+      readonly of: number
+    }
+  /** Removes the rows with the keys of an earlier op. */
   | { readonly kind: 'remove'; readonly dataset: number; readonly op: number; readonly of: number }
   /** Makes one of the last versions current again. */
   | { readonly kind: 'restore'; readonly dataset: number; readonly op: number; readonly pick: number }
@@ -49,14 +55,26 @@ const HOUR = 3_600_000
 export function scriptOf(seed: number): Script {
   const random = randomOf(seed)
   let op = 0
+  const written: Extract<Work, { kind: 'append' | 'replace' }>[] = []
+  const write = (kind: 'append' | 'replace', dataset: number): Work => {
+    const work = { kind, dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
+    written.push(work)
+    return work
+  }
   const work = (): Work => {
     const dataset = random.pick(DATASETS)
     const chance = random.below(100)
-    if (chance < 30) return { kind: 'append', dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
-    if (chance < 38) return { kind: 'upsert', dataset, op: ++op, rows: random.pick([1, 30, 700]) }
+    if (chance < 30) return write('append', dataset)
+    if (chance < 38) {
+      const last = written.filter((one) => one.dataset === dataset && one.rows > 0).slice(-4)
+      if (last.length > 0) {
+        const { op: of, rows } = random.pick(last)
+        return { kind: 'upsert', dataset, op: ++op, rows, of }
+      }
+    }
     if (chance < 46) return { kind: 'remove', dataset, op: ++op, of: Math.max(1, op - random.below(12)) }
     if (chance < 51) return { kind: 'restore', dataset, op: ++op, pick: random.below(4) }
-    if (chance < 60) return { kind: 'replace', dataset, op: ++op, rows: random.pick([0, 1, 30, 700, 6_000]) }
+    if (chance < 60) return write('replace', dataset)
     if (chance < 85) return { kind: 'read', dataset, slow: random.below(2) === 0 }
     if (chance < 93) return { kind: 'past', dataset, pick: random.below(10), span: random.below(4) }
     return { kind: chance < 96 ? 'verify' : 'settle' }
