@@ -20,6 +20,9 @@ export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
   readonly fields: number
 }
 
+/** Each thread of DuckDB holds vectors of all fields, 30 KiB for each field. */
+const MOST_PARALLEL_FIELDS = 4_000
+
 /** Writes a csv file as a part. The file has been checked: every text in it is a value of its column's type. */
 export async function loadCsv(
   duck: Duck,
@@ -39,11 +42,12 @@ export async function loadCsv(
       `DuckDB read ${part.rows} rows of csv where there are ${source.rows}, or other nulls.`,
     )
   }
-  const part = await write(!source.quotedNewlines).catch((error: unknown) => {
+  const parallel = !source.quotedNewlines && source.fields <= MOST_PARALLEL_FIELDS
+  const part = await write(parallel).catch((error: unknown) => {
     const machine = error instanceof EngineError && error.code !== 'internal'
     // Several threads of DuckDB guess where records begin, and give up if quotes mislead them. A single thread does not
     // have to guess.
-    if (machine || source.quotedNewlines || !source.quotes) throw error
+    if (machine || !parallel || !source.quotes) throw error
     return write(false)
   })
   const reasons = targets.map(({ source: field }) => source.reasons[field ?? -1])
