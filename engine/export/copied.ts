@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cancelled } from '../duckdb/errors.ts'
-import { fileEnd, MAGIC, readFooter } from '../parquet/file-footer.ts'
+import { fileEnd, footerOf, MAGIC } from '../parquet/file-footer.ts'
 import { rowGroups } from '../parquet/footer.ts'
 import { type Joined, type JoinedFile, joinFiles } from '../parquet/joined.ts'
 import type { Copies } from '../plan/copies.ts'
@@ -148,11 +148,6 @@ async function filesOf(
     files.push({ path, footer: (await footerOf(path)).footer, same: true })
   }
   return files
-}
-
-async function footerOf(file: string) {
-  await using handle = await open(file)
-  return await readFooter(handle)
 }
 
 /** The whole row groups of a slice, and the rows before and after them. */

@@ -19,7 +19,10 @@ const GROUP_ROWS = 122_880
 /** How long to wait before looking whether the file has grown. */
 const GROWS_MS = 20
 
-export interface ParquetOptions extends StartOptions, Pick<EncodeOptions, 'encoding' | 'metadata'> {}
+export interface ParquetOptions extends StartOptions, Pick<EncodeOptions, 'encoding' | 'metadata'> {
+  /** Whether both 0 and -0 may be among the doubles. In dictionaries, DuckDB takes them for one value. */
+  readonly signedZeros?: () => Promise<boolean>
+}
 
 /**
  * Has DuckDB write a Parquet file, hands its bytes out while the file grows, and removes the file at the end. Resolves
@@ -107,13 +110,14 @@ export async function writeParquet(
   // Spark can't open a file with a column of these types.
   const asText = (type: string) => options.encoding === 'plain' && (type === 'uuid' || type === 'time')
   const values = columns.map(({ type }, index) => (asText(type) ? `CAST(c${index} AS VARCHAR)` : `c${index}`))
+  const dictionaries = (await options.signedZeros?.()) ? ', DICTIONARY_SIZE_LIMIT 0' : ''
   const groupRows = Math.round(GROUP_BYTES / Math.max(options.rowBytes ?? 0, 1) / 2048) * 2048
   const cursor = await runner.start(
     {
       sql:
         `COPY (SELECT * FROM (SELECT ${values} FROM (${sql}) AS result(${names})) AS written(${names})) ` +
         `TO ${quoteLiteral(file)} (FORMAT parquet, PARQUET_VERSION '${parquetVersion(options.encoding ?? 'plain')}', ` +
-        `ROW_GROUP_SIZE ${Math.min(Math.max(groupRows, 2048), GROUP_ROWS)})`,
+        `ROW_GROUP_SIZE ${Math.min(Math.max(groupRows, 2048), GROUP_ROWS)}${dictionaries})`,
       parameters,
       columns: [{ name: 'rows', type: 'integer' }],
     },

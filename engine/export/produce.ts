@@ -1,5 +1,8 @@
 import { EngineError } from '../errors.ts'
+import { footerOf } from '../parquet/file-footer.ts'
+import { hasDictionaries } from '../parquet/footer.ts'
 import type { Page } from '../plan/page.ts'
+import type { Plan } from '../plan/plan.ts'
 import type { Run } from '../reading/prepare.ts'
 import type { Format } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -23,7 +26,8 @@ export async function produce(run: Run, format: Format, options: ProduceOptions)
   const { way, executor, statement, start, reading } = run
   if (format === 'parquet') {
     const { encoding, metadata } = options
-    const writing = { ...start, encoding, ...(metadata && { metadata }) }
+    const signedZeros = () => readsNegativeZeros(run.plan)
+    const writing = { ...start, encoding, signedZeros, ...(metadata && { metadata }) }
     const copied = way.kind === 'copied' && (await executor.copied(way.copies, writing))
     return { stream: copied || (await executor.parquet(statement, writing)) }
   }
@@ -31,6 +35,16 @@ export async function produce(run: Run, format: Format, options: ProduceOptions)
   if (way.kind === 'few') return few(run, way, format, options)
   const page = options.page && { ...options.page, hold: () => reading.hold() }
   return { stream: await executor.stream(statement, format, { ...start, ...encodingOf(way, options), page }) }
+}
+
+/** Whether stored doubles are read that may be -0: parts with one have no dictionaries (`ingest/parts/part.ts`). */
+async function readsNegativeZeros({ scan, columns }: Plan): Promise<boolean> {
+  const doubles = columns.filter(({ type, stored }) => type === 'double' && stored !== undefined)
+  if (scan.kind !== 'slices' || doubles.length === 0) return false
+  for (const { file } of scan.slices) {
+    if (!hasDictionaries((await footerOf(file)).footer)) return true
+  }
+  return false
 }
 
 /** @throws EngineError `not_representable` */

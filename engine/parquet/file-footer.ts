@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 
 /** The magic number at both ends of a file. */
 export const MAGIC = Buffer.from('PAR1')
@@ -19,6 +19,12 @@ export async function readFooter(handle: FileHandle): Promise<FileFooter> {
   const length = tail.readUInt32LE(0)
   const start = size - TAIL_BYTES - length
   return { footer: await readExactly(handle, start, length), start }
+}
+
+/** Reads the footer of the file at a path. */
+export async function footerOf(path: string): Promise<FileFooter> {
+  await using handle = await open(path)
+  return await readFooter(handle)
 }
 
 /** What stands behind the pages of a file: the footer, its length, the magic number. */

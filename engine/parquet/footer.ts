@@ -141,6 +141,13 @@ export function rowGroups(footer: Uint8Array): RowGroup[] {
   })
 }
 
+/** Whether a column chunk of the file has a dictionary. */
+export function hasDictionaries(footer: Uint8Array): boolean {
+  return groupsOf(readStruct(footer)).some((group) =>
+    metasOf(group).some((meta) => meta.has(META.dictionaryOffset)),
+  )
+}
+
 /** For each row group: its rows, and the bytes of its pages, unpacked and packed. */
 export function rowGroupSizes(file: Struct): { rows: number; rawBytes: number; bytes: number }[] {
   return groupsOf(file).map((group) => {

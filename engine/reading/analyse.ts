@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises'
-import { readFooter } from '../parquet/file-footer.ts'
+import { footerOf } from '../parquet/file-footer.ts'
 import { elementsOf, rowGroupSizes } from '../parquet/footer.ts'
 import { groupStatistics } from '../parquet/statistics.ts'
 import { readStruct } from '../parquet/thrift.ts'
@@ -51,8 +50,7 @@ async function groupsMayMatch(
   { file, from = 0, to = Infinity, rows }: Slice,
   plan: Plan,
 ): Promise<boolean[]> {
-  await using handle = await open(file)
-  const footer = readStruct((await readFooter(handle)).footer)
+  const footer = readStruct((await footerOf(file)).footer)
   // A part that is older than a column of the table doesn't have it.
   const stored = elementsOf(footer).length - 2
   const statistics = groupStatistics(footer, plan.source.slice(0, stored))

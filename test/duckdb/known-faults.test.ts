@@ -105,8 +105,8 @@ const FAULTS: readonly Fault[] = [
     name: 'dictionaries take 0 and -0 for one value',
     report: 'duckdb#25781: a Parquet file with both has one of them in all their places.',
     ours:
-      'Uploads and merges: a part with a -0 is written without dictionaries. Parquet exports that DuckDB writes: ' +
-      'docs/reference/types.md tells users.',
+      'Uploads and merges: a part with a -0 is written without dictionaries, and so are Parquet exports of its rows. ' +
+      'Parquet files of calculated columns: docs/reference/types.md tells users.',
     rows: 'SELECT CASE WHEN n % 2 = 0 THEN 0e0 ELSE -0e0 END AS x FROM range(5000) t(n)',
     query: "SELECT count(*) FROM FILE WHERE CAST(x AS VARCHAR) = '-0.0'",
     right: [2500],

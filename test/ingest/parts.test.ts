@@ -50,7 +50,9 @@ test('a csv file of 2,500 columns of repeated texts is read within the memory of
 test('a csv file of 20,000 columns of numbers is read within the memory of one upload', async () => {
   const names = Array.from({ length: 20_000 }, (_, index) => `x${index}`)
   const row = (n: number) => names.map((_, index) => (n * index) % 977).join()
-  const body = [names.join(), ...Array.from({ length: 100 }, (_, n) => row(n))].map((line) => Buffer.from(`${line}\n`))
+  const body = [names.join(), ...Array.from({ length: 100 }, (_, n) => row(n))].map((line) =>
+    Buffer.from(`${line}\n`),
+  )
   await using engine = await openEngine({ directory: bench.path() })
   const { id: repositoryId } = await engine.createRepository({ name: 'wide' })
   const { id } = await engine.createDataset({ repositoryId, name: 'wide' })
