@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { Lazy } from '../util/lazy.ts'
 import { cancelled } from './errors.ts'
 import { openNativeRunner } from './native/native-runner.ts'
-import type { DuckRunner, RunnerOptions } from './runner.ts'
+import type { DuckRunner, Runner, RunnerOptions } from './runner.ts'
+import { SequenceCursor } from './sequence-cursor.ts'
 
 /**
  * A DuckDB for all statements that no delegate answers, and behind it a second one with a single thread for light ones
@@ -15,6 +16,15 @@ export async function openRunner(options: RunnerOptions): Promise<DuckRunner> {
   const light = new Lazy(() => openNativeRunner(lightOptions(options)))
   let opened: DuckRunner | undefined
   let closed = false
+  const start: Runner['start'] = async (statement, startOptions) => {
+    const { delegate, whole, signal } = startOptions
+    const answered = await delegate?.(statement.columns, signal)
+    if (answered) return answered
+    if (!hasLight || !statement.light || !whole) return main.start(statement, startOptions)
+    if (closed) throw cancelled(undefined)
+    opened = await light.get()
+    return opened.start(statement, startOptions)
+  }
   return {
     readsHttp: main.readsHttp,
     get open() {
@@ -24,13 +34,11 @@ export async function openRunner(options: RunnerOptions): Promise<DuckRunner> {
       return main.started + (opened?.started ?? 0)
     },
     async start(statement, startOptions) {
-      const { delegate, whole, signal } = startOptions
-      const answered = await delegate?.(statement.columns, signal)
-      if (answered) return answered
-      if (!hasLight || !statement.light || !whole) return main.start(statement, startOptions)
-      if (closed) throw cancelled(undefined)
-      opened = await light.get()
-      return opened.start(statement, startOptions)
+      const cursor = await start(statement, startOptions)
+      const { others = [] } = startOptions
+      return others.length === 0
+        ? cursor
+        : new SequenceCursor(cursor, others, (other) => start(other, startOptions))
     },
     async close() {
       closed = true

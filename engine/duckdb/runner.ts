@@ -13,6 +13,8 @@ export interface StartOptions {
   readonly steady?: boolean
   /** Whether all rows easily fit in memory. Then `start` waits for all of them, which takes fewer calls. */
   readonly whole?: boolean
+  /** Statements with the same columns, whose rows follow. Each is started when the rows before it are fetched. */
+  readonly others?: readonly Statement[]
   /** Asked first. */
   readonly delegate?: Delegate | undefined
 }

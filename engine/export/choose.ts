@@ -1,6 +1,6 @@
 import { type Copies, copies } from '../plan/copies.ts'
 import type { Plan } from '../plan/plan.ts'
-import { hasPositions } from '../plan/statements.ts'
+import { hasPositions, sortsWideRows } from '../plan/statements.ts'
 import { withoutRowNumbers } from '../plan/view.ts'
 import type { Format } from '../types/index.ts'
 import type { EncodeOptions, RowNumbers } from './formats/encoder.ts'
@@ -39,7 +39,7 @@ export type Way =
   /** Few rows, which are fetched completely before they are written. */
   | (Reads & Writes & { readonly kind: 'few'; readonly counting: Counting | undefined })
   /** Many rows, which are fetched while they are written. */
-  | (Reads & Writes & { readonly kind: 'stream'; readonly paged: boolean })
+  | (Reads & Writes & { readonly kind: 'stream'; readonly paged: boolean; readonly inTurns: boolean })
   /** Pages of stored files, copied. Where that is not possible, DuckDB writes a file, as for `parquet`. */
   | (Reads & { readonly kind: 'copied'; readonly copies: Copies })
   /** A file that DuckDB writes. */
@@ -83,7 +83,9 @@ export function choose(
     const copied = encoding === undefined ? copies(plan) : undefined
     return copied ? { ...files, kind: 'copied', copies: copied } : { ...files, kind: 'parquet' }
   }
-  if (wish === 'batches') return { ...reads, kind: 'stream', numbers: undefined, paged: false }
+  const inTurns = wish !== 'xlsx' && !remote && sortsWideRows(plan)
+  const streamed = { kind: 'stream', inTurns, located: located || inTurns } as const
+  if (wish === 'batches') return { ...reads, ...streamed, numbers: undefined, paged: false }
   const wanted = mostRows(plan)
   if (wish !== 'rows' && wish !== 'xlsx' && matches === undefined && mayCount(plan, wanted)) {
     const wider = { ...plan, window: { skip: plan.window.skip, top: wanted + LOOK_AHEAD } }
@@ -103,7 +105,7 @@ export function choose(
   const read = numbered ? { ...files, plan: numbered.plan } : wish === 'xlsx' ? files : reads
   const numbers = numbered?.numbers
   if (isFew(wanted, plan)) return { ...read, kind: 'few', numbers, counting: undefined }
-  return { ...read, kind: 'stream', numbers, paged }
+  return { ...read, ...streamed, numbers, paged }
 }
 
 /** How the matching rows are counted. */
@@ -142,7 +144,8 @@ export function inWords(way: Way): string {
     }
     case 'stream': {
       const paged = way.paged ? ', and the statement waits for the next page' : ''
-      return `Rows are written while they are fetched${paged}${foundFirst(way)}.`
+      const turns = way.inTurns ? ', some of them at a time' : ''
+      return `Rows are written while they are fetched${turns}${paged}${foundFirst(way)}.`
     }
     case 'copied':
       return 'Compressed pages of the stored files are copied if their layouts agree; otherwise DuckDB writes the file.'

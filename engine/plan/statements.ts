@@ -1,4 +1,5 @@
 import type { SortKey } from '../filter/index.ts'
+import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import { isLight } from './light.ts'
 import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
@@ -101,13 +102,32 @@ export function positionsStatement(plan: Plan): Statement {
   }
 }
 
-/** The plan of the rows at these positions, which the statement of `positionsStatement` found. */
+/** DuckDB sorts vectors of whole rows, and gives sorted rows in such vectors. One of wider rows takes a gigabyte. */
+const WIDE_ROW = 2 ** 28 / VECTOR_ROWS
+/** The bytes of the wide rows that are read at once. */
+const WIDE_ROWS_AT_ONCE = 64 << 20
+
+/** Whether rows are sorted that are so wide that their places are sorted first, and some rows read at a time. */
+export function sortsWideRows({ scan, steps, order, rowBytes }: Plan): boolean {
+  return scan.kind === 'slices' && steps.length === 0 && order.length > 0 && rowBytes > WIDE_ROW
+}
+
+/** The positions whose rows are read by one statement, one statement after the other. */
+export function inTurns(
+  { rowBytes }: Plan,
+  positions: readonly Position[],
+): readonly (readonly Position[])[] {
+  const rows = Math.ceil(WIDE_ROWS_AT_ONCE / rowBytes)
+  const turns = Math.max(1, Math.ceil(positions.length / rows))
+  return Array.from({ length: turns }, (_, turn) => positions.slice(turn * rows, (turn + 1) * rows))
+}
+
+/** The plan of the rows at these positions, in their order. */
 export function planAt(plan: Plan, positions: readonly Position[]): Plan {
   if (plan.scan.kind !== 'slices') throw new TypeError('only rows in files have positions')
   const { slices, of } = plan.scan
   const sorted = plan.order.length > 0
-  const inOrder = plan.window.last === undefined ? positions : positions.toReversed()
-  const found = Map.groupBy(inOrder.entries(), ([, [file]]) => file)
+  const found = Map.groupBy(positions.entries(), ([, [file]]) => file)
   const at = [...found].map(([file, ofFile]) => ({
     ...slices[file]!,
     rows: ofFile.map(([, [, row]]) => row),

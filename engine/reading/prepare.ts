@@ -5,6 +5,7 @@ import type { Plan } from '../plan/plan.ts'
 import { reachOf } from '../plan/reach.ts'
 import {
   countStatement,
+  inTurns,
   type Position,
   planAt,
   positionsStatement,
@@ -52,28 +53,38 @@ export async function prepare<Way extends ReadingWay>(
   const { filter, order, steps, rowBytes } = plan
   const executor = await context.executor()
   const positions = way.located ? await positionsOf(plan, executor, signal) : undefined
-  const wanted = way.kind === 'few' ? way.counting?.wanted : undefined
-  const found = positions ? planAt(plan, positions.slice(0, wanted)) : plan
+  const [first, ...others] = plansAt(plan, way, positions)
   return {
     way,
     reading,
     plan,
     executor,
-    statement: counting ? countStatement(plan) : rowsStatement(found, matches),
+    statement: counting ? countStatement(plan) : rowsStatement(first!, matches),
     located: positions?.length,
     start: {
       signal,
       rowBytes,
       steady: !filter && order.length === 0 && steps.length === 0,
       whole: way.kind === 'few',
+      others: others.map((other) => rowsStatement(other, undefined)),
       delegate: delegate && orDuckDb(delegate, reading),
     },
   }
 }
 
+/** The plans whose rows are read, one after the other: without positions, the plan itself. */
+function plansAt(plan: Plan, way: ReadingWay, positions: readonly Position[] | undefined): readonly Plan[] {
+  if (!positions) return [plan]
+  if (way.kind === 'stream' && way.inTurns) return inTurns(plan, positions).map((some) => planAt(plan, some))
+  const wanted = way.kind === 'few' ? way.counting?.wanted : undefined
+  return [planAt(plan, positions.slice(0, wanted))]
+}
+
 async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSignal | undefined) {
   const found = await executor.rows(positionsStatement(plan), { signal })
-  return found.map(([file, row]): Position => [Number(file), Number(row)])
+  const positions = found.map(([file, row]): Position => [Number(file), Number(row)])
+  // The last rows are found in the reverse order.
+  return plan.window.last === undefined ? positions : positions.toReversed()
 }
 
 function delegateOf({ kind, plan }: ReadingWay, remote: RemoteQuery | undefined) {

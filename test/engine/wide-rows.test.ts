@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Dataset, Format, QueryOptions } from '../../engine/index.ts'
+import { newDataset, openWorkplace, textOf } from './workplace.ts'
+
+/** Rows so wide that sorted ones are read in three turns. */
+const ROWS = 900
+const WIDE = 'x'.repeat(180_000)
+const NUMBERS = Array.from({ length: ROWS }, (_, n) => n)
+/** Each hundredth row has none; of the others three have the same. */
+const keyOf = (n: number) => (n % 100 === 0 ? null : ((n * 7) % ROWS) % 300)
+const before = (a: number | null, b: number | null) => (a ?? -1) - (b ?? -1)
+const SORTED = NUMBERS.toSorted((a, b) => before(keyOf(a), keyOf(b)))
+
+let place: Awaited<ReturnType<typeof openWorkplace>>
+let dataset: Dataset
+
+beforeAll(async () => {
+  place = await openWorkplace()
+  dataset = await newDataset(place.engine)
+  async function* lines(from: number) {
+    yield Buffer.from('n,k,text\n')
+    for (let n = from; n < from + ROWS / 3; n++) yield Buffer.from(`${n},${keyOf(n) ?? ''},${n} ${WIDE}\n`)
+  }
+  for (const from of [0, ROWS / 3, (2 * ROWS) / 3]) await dataset.append({ format: 'csv', body: lines(from) })
+}, 60_000)
+afterAll(() => place[Symbol.asyncDispose]())
+
+async function read(options: QueryOptions, format: Format = 'csv'): Promise<string> {
+  using query = await dataset.query(options)
+  return await textOf(await query.bytes(format))
+}
+
+test('sorted wide rows are found first, and then read some at a time', async () => {
+  using query = await dataset.query({ orderBy: 'k' })
+  expect(await query.explain()).toContain('some of them at a time')
+  const before = (await place.engine.stats()).executor!.started
+  const lines = (await textOf(await query.bytes('csv'))).trimEnd().split('\n').slice(1)
+  expect((await place.engine.stats()).executor!.started - before).toBe(1 + 3)
+  expect(lines.map((line) => line.replace(/,[^,]*$/, ''))).toEqual(
+    SORTED.map((n) => `${n},${keyOf(n) ?? ''}`),
+  )
+  expect(lines.every((line) => line.endsWith(`,${line.split(',')[0]} ${WIDE}`))).toBe(true)
+})
+
+test.each([
+  ['descending', { orderBy: 'k desc' }, NUMBERS.toSorted((a, b) => before(keyOf(b), keyOf(a)))],
+  ['of a filter', { orderBy: 'k', filter: 'n ge 450' }, SORTED.filter((n) => n >= 450)],
+  ['behind others', { orderBy: 'k', skip: 100, top: 700 }, SORTED.slice(100, 800)],
+  ['at the end', { orderBy: 'k', last: 700 }, SORTED.slice(-700)],
+  ['where none match', { orderBy: 'k', filter: 'n lt 0' }, []],
+] satisfies [string, QueryOptions, number[]][])('wide rows are right %s', async (_, options, wanted) => {
+  expect(await read({ ...options, select: ['n'] }, 'ndjson')).toBe(wanted.map((n) => `{"n":${n}}\n`).join(''))
+  using query = await dataset.query({ ...options, select: ['n'] })
+  expect((await Array.fromAsync(query.rows())).map(({ n }) => n)).toEqual(wanted)
+})
+
+test('whoever leaves sorted wide rows early, or cancels them, leaves nothing behind', async () => {
+  using query = await dataset.query({ orderBy: 'k' })
+  for await (const _ of await query.bytes('csv')) break
+  const cancelling = new AbortController()
+  const reading = (async () => {
+    for await (const _ of await query.bytes('csv', { signal: cancelling.signal })) cancelling.abort()
+  })()
+  await expect(reading).rejects.toMatchObject({ code: 'cancelled' })
+  expect((await place.engine.stats()).executor).toMatchObject({ exports: 0, statements: 0 })
+})
