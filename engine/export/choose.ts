@@ -39,11 +39,16 @@ export type Way =
   /** Few rows, which are fetched completely before they are written. */
   | (Reads & Writes & { readonly kind: 'few'; readonly counting: Counting | undefined })
   /** Many rows, which are fetched while they are written. */
-  | (Reads & Writes & { readonly kind: 'stream'; readonly paged: boolean; readonly inTurns: boolean })
+  | (Reads & Writes & { readonly kind: 'stream'; readonly paged: boolean } & Turns)
   /** Pages of stored files, copied. Where that is not possible, DuckDB writes a file, as for `parquet`. */
   | (Reads & { readonly kind: 'copied'; readonly copies: Copies })
   /** A file that DuckDB writes. */
-  | (Reads & { readonly kind: 'parquet' })
+  | (Reads & { readonly kind: 'parquet' } & Turns)
+
+interface Turns {
+  /** Whether the rows that were located are read some at a time. */
+  readonly inTurns: boolean
+}
 
 interface Writes {
   /** Columns that the encoder counts instead of reading them. */
@@ -78,13 +83,14 @@ export function choose(
   const reads = { plan, ranges: !paged, remote, located }
   // Files are copied, and the rows of a workbook are read twice.
   const files = { ...reads, ranges: false, remote: false }
+  const inTurns = wish !== 'xlsx' && !remote && sortsWideRows(plan)
+  const turns = { inTurns, located: located || inTurns }
   if (plan.columns.length === 0) return { kind: 'nothing' }
   if (wish === 'parquet') {
     const copied = encoding === undefined ? copies(plan) : undefined
-    return copied ? { ...files, kind: 'copied', copies: copied } : { ...files, kind: 'parquet' }
+    return copied ? { ...files, kind: 'copied', copies: copied } : { ...files, ...turns, kind: 'parquet' }
   }
-  const inTurns = wish !== 'xlsx' && !remote && sortsWideRows(plan)
-  const streamed = { kind: 'stream', inTurns, located: located || inTurns } as const
+  const streamed = { ...turns, kind: 'stream' } as const
   if (wish === 'batches') return { ...reads, ...streamed, numbers: undefined, paged: false }
   const wanted = mostRows(plan)
   if (wish !== 'rows' && wish !== 'xlsx' && matches === undefined && mayCount(plan, wanted)) {
@@ -144,16 +150,19 @@ export function inWords(way: Way): string {
     }
     case 'stream': {
       const paged = way.paged ? ', and the statement waits for the next page' : ''
-      const turns = way.inTurns ? ', some of them at a time' : ''
-      return `Rows are written while they are fetched${turns}${paged}${foundFirst(way)}.`
+      return `Rows are written while they are fetched${someAtATime(way)}${paged}${foundFirst(way)}.`
     }
     case 'copied':
       return 'Compressed pages of the stored files are copied if their layouts agree; otherwise DuckDB writes the file.'
     case 'parquet':
-      return 'DuckDB writes the file.'
+      return `DuckDB writes the file${someAtATime(way)}${foundFirst(way)}.`
     default:
       return way satisfies never
   }
+}
+
+function someAtATime({ inTurns }: Turns): string {
+  return inTurns ? ', some rows at a time' : ''
 }
 
 function foundFirst({ located }: Reads): string {

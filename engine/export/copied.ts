@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { cancelled } from '../duckdb/errors.ts'
 import { fileEnd, footerOf, MAGIC } from '../parquet/file-footer.ts'
 import { rowGroups } from '../parquet/footer.ts'
-import { type Joined, type JoinedFile, joinFiles } from '../parquet/joined.ts'
+import { type Joined, type JoinedColumn, type JoinedFile, joinFiles } from '../parquet/joined.ts'
 import type { Copies } from '../plan/copies.ts'
 import type { Slice } from '../plan/plan.ts'
+import type { Statement } from '../types/index.ts'
 import { ByteStream } from './byte-stream.ts'
 import type { ExecutorParts } from './executor-parts.ts'
 import { type ParquetOptions, writeParquet } from './parquet.ts'
@@ -35,21 +36,51 @@ export async function exportCopied(
   copies: Copies,
   options: ParquetOptions,
 ): Promise<ByteStream | undefined> {
+  return await exportFiles(parts, copies.columns, options, (write) =>
+    filesOf(copies, (slice) => write(copies.statement(slice))),
+  )
+}
+
+/** Writes the rows of each statement as a file, and joins these: never more than those of one are in memory. */
+export async function exportJoined(
+  parts: ExecutorParts,
+  statements: readonly Statement[],
+  options: ParquetOptions,
+): Promise<ByteStream> {
+  const columns = statements[0]!.columns.map((column, stored) => ({ ...column, stored }))
+  const stream = await exportFiles(parts, columns, options, async (write) => {
+    const files: CopiedFile[] = []
+    for (const statement of statements) files.push(await write(statement))
+    return files
+  })
+  if (!stream) throw new TypeError('the statements have different columns')
+  return stream
+}
+
+/**
+ * @param find gives the files to join; `write` makes one for it, which is removed at the end of the stream
+ * @returns undefined where there are none, or where they are too different
+ */
+async function exportFiles(
+  parts: ExecutorParts,
+  columns: readonly JoinedColumn[],
+  options: ParquetOptions,
+  find: (write: (statement: Statement) => Promise<CopiedFile>) => Promise<CopiedFile[] | undefined>,
+): Promise<ByteStream | undefined> {
   const { signal } = options
   if (signal?.aborted) throw cancelled(signal)
   const written: string[] = []
   const clean = async () => {
     await Promise.all(written.map((path) => rm(path, { force: true })))
   }
-  const write = async (slice: Slice): Promise<string> => {
-    const path = join(parts.directory, `export-${randomUUID()}.parquet`)
-    written.push(path)
-    await writeParquet(parts, copies.statement(slice), path, options)
-    return path
-  }
   try {
-    const found = await filesOf(copies, write)
-    const joined = found && joinFiles(found, copies.columns, options.metadata)
+    const found = await find(async (statement) => {
+      const path = join(parts.directory, `export-${randomUUID()}.parquet`)
+      written.push(path)
+      await writeParquet(parts, statement, path, options)
+      return { path, footer: (await footerOf(path)).footer, same: true }
+    })
+    const joined = found && joinFiles(found, columns, options.metadata)
     if (joined) return joinedBytes(parts, found, joined, signal, clean)
   } catch (error) {
     await clean()
@@ -113,7 +144,7 @@ function joinedBytes(
 /** What to join; undefined where copying would not be worth it. */
 async function filesOf(
   { slices, columns }: Copies,
-  write: (slice: Slice) => Promise<string>,
+  write: (slice: Slice) => Promise<CopiedFile>,
 ): Promise<CopiedFile[] | undefined> {
   if (slices.length > MOST_FILES || new Set(columns.map(({ stored }) => stored)).size < columns.length) {
     return undefined
@@ -139,14 +170,7 @@ async function filesOf(
   const whole = pieces.filter((piece) => 'path' in piece)
   // Nothing is written in vain if what is copied can't be joined.
   if (rewritten > 0 && !joinFiles(whole, columns)) return undefined
-  for (const piece of pieces) {
-    if ('path' in piece) {
-      files.push(piece)
-      continue
-    }
-    const path = await write(piece)
-    files.push({ path, footer: (await footerOf(path)).footer, same: true })
-  }
+  for (const piece of pieces) files.push('path' in piece ? piece : await write(piece))
   return files
 }
 

@@ -8,7 +8,7 @@ import type { DuckRunner, Runner, RunnerOptions, StartOptions } from '../duckdb/
 import type { Copies } from '../plan/copies.ts'
 import type { Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
-import { exportCopied } from './copied.ts'
+import { exportCopied, exportJoined } from './copied.ts'
 import { exportBytes } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
 import { PieceMemory } from './encode.ts'
@@ -127,7 +127,12 @@ export class Executor {
 
   /** The rows as a Parquet file, which DuckDB writes. */
   parquet(statement: Statement, options: ParquetOptions = {}): Promise<ByteStream> {
-    return this.#opened(exportParquet(this.#parts, statement, options))
+    const { others = [] } = options
+    const exported =
+      others.length === 0
+        ? exportParquet(this.#parts, statement, options)
+        : exportJoined(this.#parts, [statement, ...others], { ...options, others: [] })
+    return this.#opened(exported)
   }
 
   /**

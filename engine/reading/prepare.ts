@@ -75,7 +75,7 @@ export async function prepare<Way extends ReadingWay>(
 /** The plans whose rows are read, one after the other: without positions, the plan itself. */
 function plansAt(plan: Plan, way: ReadingWay, positions: readonly Position[] | undefined): readonly Plan[] {
   if (!positions) return [plan]
-  if (way.kind === 'stream' && way.inTurns) return inTurns(plan, positions).map((some) => planAt(plan, some))
+  if ('inTurns' in way && way.inTurns) return inTurns(plan, positions).map((some) => planAt(plan, some))
   const wanted = way.kind === 'few' ? way.counting?.wanted : undefined
   return [planAt(plan, positions.slice(0, wanted))]
 }

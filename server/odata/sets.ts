@@ -1,4 +1,11 @@
-import { type Column, type DatasetName, type Engine, EngineError } from '../../engine/index.ts'
+import { LRUCache } from 'lru-cache'
+import {
+  type Column,
+  type DatasetName,
+  type Engine,
+  EngineError,
+  type Repository,
+} from '../../engine/index.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { recordTag } from '../http/preconditions.ts'
 import type { Services } from '../services.ts'
@@ -23,6 +30,11 @@ const COLUMN_BYTES = 64 * 1024
 
 /** The sets of a list of datasets, so that a page of a large repository doesn't name all of them again. */
 const setsOfRepositories = new WeakMap<readonly DatasetName[], readonly EntitySet[]>()
+
+/** The same for all datasets, by the repositories that somebody may read. */
+const setsOfReadable = new WeakMap<readonly DatasetName[], LRUCache<string, readonly EntitySet[]>>()
+/** Different rights of so many accounts are known at once. */
+const MOST_KNOWN = 16
 
 /** @throws EngineError `not_found`, ServerError `forbidden` */
 export async function repositoryFeed(
@@ -49,10 +61,26 @@ export async function wholeFeed(
   account: Account,
 ): Promise<Feed> {
   const readable = await access.readable(account)
-  const repositories = new Map((await engine.repositories()).map(({ id, name }) => [id, name]))
-  const datasets = (await engine.datasetNames()).filter(({ repositoryId }) => readable.has(repositoryId))
-  const names = datasets.map(({ repositoryId, name }) => `${repositories.get(repositoryId)}_${name}`)
-  return feedOf(engine, setsOf(datasets, names), readable)
+  const repositories = (await engine.repositories()).filter(({ id }) => readable.has(id))
+  const datasets = await engine.datasetNames()
+  return feedOf(engine, setsOfAll(datasets, repositories), readable)
+}
+
+function setsOfAll(
+  datasets: readonly DatasetName[],
+  repositories: readonly Repository[],
+): readonly EntitySet[] {
+  const prefixes = new Map(repositories.map(({ id, name }) => [id, name]))
+  const key = JSON.stringify([...prefixes])
+  const known = setsOfReadable.get(datasets) ?? new LRUCache({ max: MOST_KNOWN })
+  setsOfReadable.set(datasets, known)
+  const found = known.get(key)
+  if (found) return found
+  const readable = datasets.filter(({ repositoryId }) => prefixes.has(repositoryId))
+  const names = readable.map(({ repositoryId, name }) => `${prefixes.get(repositoryId)}_${name}`)
+  const sets = setsOf(readable, names)
+  known.set(key, sets)
+  return sets
 }
 
 function setsOf(datasets: readonly DatasetName[], names: readonly string[]): EntitySet[] {

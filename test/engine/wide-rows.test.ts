@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Dataset, Format, QueryOptions } from '../../engine/index.ts'
+import { type Dataset, type Format, openFiles, type QueryOptions } from '../../engine/index.ts'
 import { newDataset, openWorkplace, textOf } from './workplace.ts'
 
 /** Rows so wide that sorted ones are read in three turns. */
@@ -32,7 +33,7 @@ async function read(options: QueryOptions, format: Format = 'csv'): Promise<stri
 
 test('sorted wide rows are found first, and then read some at a time', async () => {
   using query = await dataset.query({ orderBy: 'k' })
-  expect(await query.explain()).toContain('some of them at a time')
+  expect(await query.explain()).toContain('some rows at a time')
   const before = (await place.engine.stats()).executor!.started
   const lines = (await textOf(await query.bytes('csv'))).trimEnd().split('\n').slice(1)
   expect((await place.engine.stats()).executor!.started - before).toBe(1 + 3)
@@ -52,6 +53,17 @@ test.each([
   expect(await read({ ...options, select: ['n'] }, 'ndjson')).toBe(wanted.map((n) => `{"n":${n}}\n`).join(''))
   using query = await dataset.query({ ...options, select: ['n'] })
   expect((await Array.fromAsync(query.rows())).map(({ n }) => n)).toEqual(wanted)
+})
+
+test('a Parquet file of sorted wide rows is made of files of some rows each', async () => {
+  const file = join(place.directory, 'sorted.parquet')
+  using query = await dataset.query({ orderBy: 'k', select: ['n', 'text'] })
+  expect(await query.explain('parquet')).toContain('some rows at a time')
+  expect(await query.toFile(file, 'parquet')).toMatchObject({ rows: ROWS })
+  await using files = await openFiles(file)
+  using all = files.query()
+  const rows = await Array.fromAsync(all.rows())
+  expect(rows.map(({ n, text }) => [n, text])).toEqual(SORTED.map((n) => [n, `${n} ${WIDE}`]))
 })
 
 test('whoever leaves sorted wide rows early, or cancels them, leaves nothing behind', async () => {

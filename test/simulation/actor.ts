@@ -141,8 +141,6 @@ async function lookBack({ dataset: id, pick, span }: Extract<Work, { kind: 'past
     using changes = await dataset.changes({ since: old.number, until: later.number })
     using query = changes.query()
     for await (const row of query.rows()) add(writerOf(row), row['_change'] === 'insert' ? 1 : -1)
-    // The version before the first upload has no columns, so nothing says whose rows its restore removed.
-    if (!query.plan.columns.some(({ name }) => name === 'text')) rows.clear()
     for (const [op, count] of after) add(op, -count)
     const count = before.reduce((sum, [, each]) => sum + each, 0)
     const story = JSON.stringify({

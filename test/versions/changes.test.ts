@@ -39,6 +39,16 @@ describe('changes', () => {
     expect([json.json(), json.headers['row-count']]).toEqual([[{ _change: 'delete', n: 1 }], '4'])
   })
 
+  it('have the columns of the rows that a restore of the version before the first upload removed', async () => {
+    const { id, send, changes } = await table('n,w\n1,a\n2,b\n')
+    await send('PUT', '', 'n,w\n2,b\n3,c\n')
+    await at.call(at.root, 'POST', `/datasets/${id}/restore`, { json: { version: 0 } })
+    expect((await changes('since=1')).body).toBe(
+      '_change,_version,n,w\ndelete,2,1,a\ninsert,2,3,c\ndelete,3,2,b\ndelete,3,3,c\n',
+    )
+    expect((await changes('since=3')).body).toBe('_change,_version\n')
+  })
+
   it('are found once, whoever asks at the same time, and leave no file behind', async () => {
     const { id, send } = await table(`n,w\n${Array.from({ length: 500 }, (_, n) => `${n},a`).join('\n')}\n`)
     await send('PUT', '', `n,w\n${Array.from({ length: 500 }, (_, n) => `${n * 2},a`).join('\n')}\n`)

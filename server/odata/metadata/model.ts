@@ -48,7 +48,7 @@ export function forContainer(set: DescribedSet): DescribedSet {
   return { ...set, properties: set.properties.filter(({ type }) => type.name === 'Edm.Binary') }
 }
 
-const SLICE = 25
+const SLICE = 10
 
 /** A list in slices, between which others get a turn. */
 export async function* slices<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
