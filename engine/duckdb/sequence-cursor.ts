@@ -32,7 +32,6 @@ export class SequenceCursor implements Cursor {
     return undefined
   }
 
-  cut = (chunk: Chunk, rows: number): Chunk => this.#current.cut!(chunk, rows)
   decode = (chunk: Chunk, arena: Arena): Batch => this.#current.decode(chunk, arena)
   discard = (chunk: Chunk): void => this.#current.discard(chunk)
 
