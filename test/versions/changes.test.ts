@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataset, type Platform, platform } from '../server/platform.ts'
 
@@ -63,6 +64,21 @@ describe('changes', () => {
       expect(await found()).toHaveLength(1)
     }
     expect(await found()).toEqual([])
+  })
+
+  it('end without an error, even if their file can not be removed', async () => {
+    const { id, send } = await table('n,w\n1,a\n')
+    await send('PUT', '', 'n,w\n2,b\n')
+    const changes = await (await at.engine.dataset(id)).changes({ since: 1 })
+    using query = changes.query()
+    expect(await query.count()).toBe(2)
+    const [name] = readdirSync(at.engine.temporary).filter((one) => one.startsWith('ingest-'))
+    const file = join(at.engine.temporary, name!)
+    rmSync(file)
+    mkdirSync(file)
+    expect(() => changes[Symbol.dispose]()).not.toThrow()
+    query[Symbol.dispose]()
+    rmSync(file, { recursive: true })
   })
 
   it('of a dataset with a key pair the row before with the row after', async () => {
