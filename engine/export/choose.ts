@@ -84,7 +84,9 @@ export function choose(
   // Files are copied, and the rows of a workbook are read twice.
   const files = { ...reads, ranges: false, remote: false }
   const inTurns = wish !== 'xlsx' && !remote && sortsWideRows(plan)
-  const turns = { inTurns, located: located || inTurns }
+  // Where many rows are read, each turn may read every part, so they are not fetched piece by piece.
+  const whole = inTurns && !located && { ranges: false }
+  const turns = { inTurns, located: located || inTurns, ...whole }
   if (plan.columns.length === 0) return { kind: 'nothing' }
   if (wish === 'parquet') {
     const copied = encoding === undefined ? copies(plan) : undefined

@@ -26,7 +26,8 @@ export async function produce(run: Run, format: Format, options: ProduceOptions)
   const { way, executor, statement, start, reading } = run
   if (format === 'parquet') {
     const { encoding, metadata } = options
-    const signedZeros = () => readsNegativeZeros(run.plan)
+    let signed: Promise<boolean> | undefined
+    const signedZeros = () => (signed ??= readsNegativeZeros(run.plan))
     const writing = { ...start, encoding, signedZeros, ...(metadata && { metadata }) }
     const copied = way.kind === 'copied' && (await executor.copied(way.copies, writing))
     return { stream: copied || (await executor.parquet(statement, writing)) }

@@ -102,7 +102,7 @@ export function positionsStatement(plan: Plan): Statement {
   }
 }
 
-/** DuckDB sorts vectors of whole rows, and gives sorted rows in such vectors. One of wider rows takes a gigabyte. */
+/** DuckDB sorts whole rows and gives them in vectors, each of which takes more than 256 MiB where rows are wider. */
 const WIDE_ROW = 2 ** 28 / VECTOR_ROWS
 /** The bytes of the wide rows that are read at once. */
 const WIDE_ROWS_AT_ONCE = 64 << 20
