@@ -102,6 +102,11 @@ export function positionsStatement(plan: Plan): Statement {
   }
 }
 
+/** Positions as `positionsStatement` finds them, in the order of the result. */
+export function inResultOrder({ window }: Plan, found: readonly Position[]): readonly Position[] {
+  return window.last === undefined ? found : found.toReversed()
+}
+
 /** DuckDB sorts whole rows and gives them in vectors, each of which takes more than 256 MiB where rows are wider. */
 const WIDE_ROW = 2 ** 28 / VECTOR_ROWS
 /** The bytes of the wide rows that are read at once. */
@@ -112,7 +117,7 @@ export function sortsWideRows({ scan, steps, order, rowBytes }: Plan): boolean {
   return scan.kind === 'slices' && steps.length === 0 && order.length > 0 && rowBytes > WIDE_ROW
 }
 
-/** The positions whose rows are read by one statement, one statement after the other. */
+/** The positions in the order of the result, as one statement after the other reads their rows. */
 export function inTurns(
   { rowBytes }: Plan,
   positions: readonly Position[],

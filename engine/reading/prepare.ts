@@ -5,6 +5,7 @@ import type { Plan } from '../plan/plan.ts'
 import { reachOf } from '../plan/reach.ts'
 import {
   countStatement,
+  inResultOrder,
   inTurns,
   type Position,
   planAt,
@@ -82,9 +83,10 @@ function plansAt(plan: Plan, way: ReadingWay, positions: readonly Position[] | u
 
 async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSignal | undefined) {
   const found = await executor.rows(positionsStatement(plan), { signal })
-  const positions = found.map(([file, row]): Position => [Number(file), Number(row)])
-  // The last rows are found in the reverse order.
-  return plan.window.last === undefined ? positions : positions.toReversed()
+  return inResultOrder(
+    plan,
+    found.map(([file, row]): Position => [Number(file), Number(row)]),
+  )
 }
 
 function delegateOf({ kind, plan }: ReadingWay, remote: RemoteQuery | undefined) {

@@ -2,11 +2,20 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Queryable, QueryOptions } from '../../engine/index.ts'
-import { planAt, positionsStatement, rowsStatement } from '../../engine/plan/statements.ts'
+import {
+  inResultOrder,
+  inTurns,
+  planAt,
+  positionsStatement,
+  rowsStatement,
+} from '../../engine/plan/statements.ts'
 import type { Query } from '../../engine/query.ts'
 import type { Statement } from '../../engine/types/index.ts'
 import { sortedRows } from './questions.ts'
 import { plans, Writer } from './tables.ts'
+
+/** Of rows so wide, eight are read at a time. */
+const ROW_BYTES = 8 << 20
 
 const TABLES = Number(process.env['PARQUETRY_TEST_ORDERS'] ?? 250) / 50
 
@@ -34,13 +43,16 @@ test('rows that are found by their keys first are those of one statement, in the
           .then((matches) => rows(rowsStatement(wide, matches)))
           .catch(() => undefined)
         if (!whole) continue
-        const positions = (await rows(positionsStatement(wide))).map(
+        const found = (await rows(positionsStatement(wide))).map(
           ([file, row]) => [Number(file), Number(row)] as const,
         )
-        expect(
-          await rows(rowsStatement(planAt(wide, positions), undefined)),
-          JSON.stringify(options),
-        ).toEqual(whole)
+        const positions = inResultOrder(wide, found)
+        const at = (some: typeof positions) => rows(rowsStatement(planAt(wide, some), undefined))
+        expect(await at(positions), JSON.stringify(options)).toEqual(whole)
+        const turns = []
+        for (const some of inTurns({ ...wide, rowBytes: ROW_BYTES }, positions))
+          turns.push(...(await at(some)))
+        expect(turns, JSON.stringify(options)).toEqual(whole)
         compared += whole.length > 0 ? 1 : 0
       }
     },
