@@ -7,6 +7,7 @@ import type { Explanation } from '../plan/explanation.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
 import { mayMatch } from '../plan/prune.ts'
 import { verdictOf } from '../plan/verdict.ts'
+import type { Statement } from '../types/index.ts'
 import type { Run } from './prepare.ts'
 
 /**
@@ -14,19 +15,31 @@ import type { Run } from './prepare.ts'
  * @param way how the rows would be written
  * @param remote what another database, if there is one, would do with the statement
  */
-export async function analyse(
-  { executor, statement, start, plan }: Run,
-  way: string,
-  remote: string | undefined,
-): Promise<Explanation> {
-  const [row] = await executor.rows(explanation(statement, '(ANALYZE, FORMAT JSON) '), start)
-  const profile = profileOf(String(row![1]), plan)
+export async function analyse(run: Run, way: string, remote: string | undefined): Promise<Explanation> {
+  const { plan } = run
+  const profile = await profileOfRun(run)
   const parts = partsOf(plan)
   const rowGroups = parts?.byRanges === 0 ? await rowGroupsOf(plan) : null
   const verdict = verdictOf({ ...profile, rowGroups }, plan)
   const where =
     remote ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
   return { verdict, where, way, parts, rowGroups, ...profile }
+}
+
+/** Runs the statements one after the other; the steps are those of the first. */
+async function profileOfRun({ executor, statement, start, plan }: Run) {
+  const { others = [], ...options } = start
+  const profile = async (one: Statement) => {
+    const [row] = await executor.rows(explanation(one, '(ANALYZE, FORMAT JSON) '), options)
+    return profileOf(String(row![1]), plan)
+  }
+  let { ms, bytesRead = 0, steps } = await profile(statement)
+  for (const other of others) {
+    const more = await profile(other)
+    ms += more.ms
+    bytesRead += more.bytesRead ?? 0
+  }
+  return { ms, bytesRead, steps }
 }
 
 /**

@@ -31,12 +31,18 @@ async function read(options: QueryOptions, format: Format = 'csv'): Promise<stri
   return await textOf(await query.bytes(format))
 }
 
+/** Statements that were started so far. */
+async function started(): Promise<number> {
+  await place.engine.executor()
+  return (await place.engine.stats()).executor!.started
+}
+
 test('sorted wide rows are found first, and then read some at a time', async () => {
   using query = await dataset.query({ orderBy: 'k' })
   expect(await query.explain()).toContain('some rows at a time')
-  const before = (await place.engine.stats()).executor!.started
+  const before = await started()
   const lines = (await textOf(await query.bytes('csv'))).trimEnd().split('\n').slice(1)
-  expect((await place.engine.stats()).executor!.started - before).toBe(1 + 3)
+  expect((await started()) - before).toBe(1 + 3)
   expect(lines.map((line) => line.replace(/,[^,]*$/, ''))).toEqual(
     SORTED.map((n) => `${n},${keyOf(n) ?? ''}`),
   )
@@ -64,6 +70,16 @@ test('a Parquet file of sorted wide rows is made of files of some rows each', as
   using all = files.query()
   const rows = await Array.fromAsync(all.rows())
   expect(rows.map(({ n, text }) => [n, text])).toEqual(SORTED.map((n) => [n, `${n} ${WIDE}`]))
+})
+
+test('an explanation of sorted wide rows runs all turns, and has the steps of the first', async () => {
+  using query = await dataset.query({ orderBy: 'k' })
+  const before = await started()
+  const { way, steps } = await query.analyse()
+  expect((await started()) - before).toBe(1 + 3)
+  expect(way).toContain('some rows at a time')
+  expect(steps[0]!.rows).toBeGreaterThan(0)
+  expect(steps[0]!.rows).toBeLessThan(ROWS / 2)
 })
 
 test('whoever leaves sorted wide rows early, or cancels them, leaves nothing behind', async () => {
