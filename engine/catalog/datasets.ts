@@ -17,7 +17,7 @@ import { noRepository } from './repositories.ts'
 export const recordNamed = (id: number) => `dataset ${id}`
 
 /** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
-const LIST_PAGE = 100
+const LIST_PAGE = 200
 const WIDE_LIST_PAGE = 10
 const STATES_PAGE = 1_000
 

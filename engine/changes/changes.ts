@@ -53,16 +53,15 @@ export class Changes implements Disposable {
     const parts = [...new Map(steps.flatMap(partsOf).map((part) => [part.id, part])).values()]
     this.mostRows = steps.reduce((sum, step) => sum + rowsOf(step), 0)
     // The version before the first upload, which may have been restored, has no columns.
-    const { columns: stored } =
-      leases.findLast(({ version }) => version.columns.length > 0)?.version ?? newest
-    const meta = ['_change', '_version'].map((name) => unusedName(name, stored))
+    const { columns: shown } = leases.findLast(({ version }) => version.columns.length > 0)?.version ?? newest
+    const meta = ['_change', '_version'].map((name) => unusedName(name, shown))
     const columns: Column[] = [
       { ...META, name: meta[0]!, type: 'string' },
       { ...META, name: meta[1]!, type: 'integer' },
-      ...stored,
+      ...shown,
     ]
     const fileOf = (part: Part) => store.integrity.file(part)
-    const sql = changesSql(steps, stored, fileOf)
+    const sql = changesSql(steps, shown, fileOf)
     const rowBytes = newest.rows === 0 ? 0 : Math.ceil(newest.rawBytes / newest.rows)
     if (steps.some(isCompared)) {
       const size = { rows: this.mostRows, rawBytes: this.mostRows * rowBytes }

@@ -35,10 +35,10 @@ export async function openRunner(options: RunnerOptions): Promise<DuckRunner> {
     },
     async start(statement, startOptions) {
       const cursor = await start(statement, startOptions)
-      const { others = [] } = startOptions
-      return others.length === 0
+      const { following = [] } = startOptions
+      return following.length === 0
         ? cursor
-        : new SequenceCursor(cursor, others, (other) => start(other, startOptions))
+        : new SequenceCursor(cursor, following, (next) => start(next, startOptions))
     },
     async close() {
       closed = true

@@ -14,7 +14,7 @@ export interface StartOptions {
   /** Whether all rows easily fit in memory. Then `start` waits for all of them, which takes fewer calls. */
   readonly whole?: boolean
   /** Statements with the same columns, whose rows follow. Each is started when the rows before it are fetched. */
-  readonly others?: readonly Statement[]
+  readonly following?: readonly Statement[]
   /** Asked first. */
   readonly delegate?: Delegate | undefined
 }

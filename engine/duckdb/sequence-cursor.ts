@@ -4,22 +4,26 @@ import type { Chunk, Cursor } from './runner.ts'
 
 /** The rows of several statements with the same columns, one statement after the other. */
 export class SequenceCursor implements Cursor {
-  readonly #others: Statement[]
+  readonly #following: Statement[]
   readonly #start: (statement: Statement) => Promise<Cursor>
   #current: Cursor
   #interrupted = false
 
   /** @param first is running already */
-  constructor(first: Cursor, others: readonly Statement[], start: (statement: Statement) => Promise<Cursor>) {
+  constructor(
+    first: Cursor,
+    following: readonly Statement[],
+    start: (statement: Statement) => Promise<Cursor>,
+  ) {
     this.#current = first
-    this.#others = [...others]
+    this.#following = [...following]
     this.#start = start
   }
 
   async fetch(): Promise<Chunk | undefined> {
     for (;;) {
       const chunk = await this.#current.fetch()
-      const next = chunk ? undefined : this.#others.shift()
+      const next = chunk ? undefined : this.#following.shift()
       if (!next) return chunk
       await this.#current.close()
       this.#current = await this.#start(next)

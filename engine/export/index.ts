@@ -127,11 +127,11 @@ export class Executor {
 
   /** The rows as a Parquet file, which DuckDB writes. */
   parquet(statement: Statement, options: ParquetOptions = {}): Promise<ByteStream> {
-    const { others = [] } = options
+    const { following = [], ...each } = options
     const exported =
-      others.length === 0
-        ? exportParquet(this.#parts, statement, options)
-        : exportJoined(this.#parts, [statement, ...others], { ...options, others: [] })
+      following.length === 0
+        ? exportParquet(this.#parts, statement, each)
+        : exportJoined(this.#parts, [statement, ...following], each)
     return this.#opened(exported)
   }
 

@@ -84,6 +84,8 @@ export interface Plan {
   readonly most: number | undefined
   /** Average bytes of a row, uncompressed; the sizes of buffers depend on it. */
   readonly rowBytes: number
+  /** The same of the columns in the result alone, as far as that is known: of a wide table, some columns may be narrow. */
+  readonly resultBytes: number
 }
 
 /** The rows that a plan is made for. */
@@ -93,6 +95,8 @@ export interface PlanSource {
   /** There can't be more rows than this, if that is known where `rows` is not. */
   readonly most?: number | undefined
   readonly rowBytes: number
+  /** The share of a row's bytes that columns have, by their positions. */
+  readonly shareOf?: (columns: readonly number[]) => number
   /** The scan of rows `from` to `to`. It leaves out parts that are known to have none of the wanted rows. */
   readonly scan: (from: number, to: number, wanted?: Wanted) => Scan
 }
@@ -157,6 +161,7 @@ export function planQuery(
     source: source.columns,
     most: mostRows === undefined ? undefined : mostAfter(steps, mostRows),
     rowBytes: source.rowBytes,
+    resultBytes: source.rowBytes * (source.shareOf?.(selected.flatMap(({ stored }) => stored ?? [])) ?? 1),
   }
   aliases.requireAllUsed()
   const rows = steps.every(({ kind }) => kind === 'compute') ? source.rows : undefined
@@ -247,6 +252,7 @@ export function versionSource(
     columns: physicalColumns(version.columns),
     rows: version.rows,
     rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
+    shareOf: (columns) => shareOf(version.parts, columns),
     scan: (from, to, { filter, first: wanted } = {}) => {
       const needed = wanted && partsOfFirst(version.parts, wanted)
       const slices: Slice[] = []
@@ -267,6 +273,18 @@ export function versionSource(
       return { kind: 'slices', slices, of: version.parts.length }
     },
   }
+}
+
+/** By the compressed sizes of columns, which is close enough to tell a wide one from narrow ones. */
+function shareOf(parts: Version['parts'], columns: readonly number[]): number {
+  const sizes = parts.flatMap(({ bytes, statistics }) => {
+    const read = columns.map((position) => statistics?.[position]?.bytes)
+    return read.includes(undefined)
+      ? []
+      : [{ bytes, read: read.reduce<number>((sum, size) => sum + size!, 0) }]
+  })
+  const all = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
+  return all === 0 ? 1 : sizes.reduce((sum, { read }) => sum + read, 0) / all
 }
 
 export function physicalColumns(columns: readonly Column[]): PlanColumn[] {

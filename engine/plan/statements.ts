@@ -113,16 +113,16 @@ const WIDE_ROW = 2 ** 28 / VECTOR_ROWS
 const WIDE_ROWS_AT_ONCE = 64 << 20
 
 /** Whether rows are sorted that are so wide that their places are sorted first, and some rows read at a time. */
-export function sortsWideRows({ scan, steps, order, rowBytes }: Plan): boolean {
-  return scan.kind === 'slices' && steps.length === 0 && order.length > 0 && rowBytes > WIDE_ROW
+export function sortsWideRows({ scan, steps, order, resultBytes }: Plan): boolean {
+  return scan.kind === 'slices' && steps.length === 0 && order.length > 0 && resultBytes > WIDE_ROW
 }
 
 /** The positions in the order of the result, as one statement after the other reads their rows. */
-export function inTurns(
-  { rowBytes }: Plan,
+export function turnsOf(
+  { resultBytes }: Plan,
   positions: readonly Position[],
 ): readonly (readonly Position[])[] {
-  const rows = Math.ceil(WIDE_ROWS_AT_ONCE / rowBytes)
+  const rows = Math.ceil(WIDE_ROWS_AT_ONCE / resultBytes)
   const turns = Math.max(1, Math.ceil(positions.length / rows))
   return Array.from({ length: turns }, (_, turn) => positions.slice(turn * rows, (turn + 1) * rows))
 }

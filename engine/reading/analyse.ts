@@ -28,14 +28,14 @@ export async function analyse(run: Run, way: string, remote: string | undefined)
 
 /** Runs the statements one after the other; the steps are those of the first. */
 async function profileOfRun({ executor, statement, start, plan }: Run) {
-  const { others = [], ...options } = start
+  const { following = [], ...options } = start
   const profile = async (one: Statement) => {
     const [row] = await executor.rows(explanation(one, '(ANALYZE, FORMAT JSON) '), options)
     return profileOf(String(row![1]), plan)
   }
   let { ms, bytesRead = 0, steps } = await profile(statement)
-  for (const other of others) {
-    const more = await profile(other)
+  for (const next of following) {
+    const more = await profile(next)
     ms += more.ms
     bytesRead += more.bytesRead ?? 0
   }

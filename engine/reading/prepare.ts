@@ -6,11 +6,11 @@ import { reachOf } from '../plan/reach.ts'
 import {
   countStatement,
   inResultOrder,
-  inTurns,
   type Position,
   planAt,
   positionsStatement,
   rowsStatement,
+  turnsOf,
 } from '../plan/statements.ts'
 import type { QueryContext } from '../query-context.ts'
 import type { Statement } from '../types/index.ts'
@@ -54,7 +54,7 @@ export async function prepare<Way extends ReadingWay>(
   const { filter, order, steps, rowBytes } = plan
   const executor = await context.executor()
   const positions = way.located ? await positionsOf(plan, executor, signal) : undefined
-  const [first, ...others] = plansAt(plan, way, positions)
+  const [first, ...following] = plansAt(plan, way, positions)
   return {
     way,
     reading,
@@ -67,7 +67,7 @@ export async function prepare<Way extends ReadingWay>(
       rowBytes,
       steady: !filter && order.length === 0 && steps.length === 0,
       whole: way.kind === 'few',
-      others: others.map((other) => rowsStatement(other, undefined)),
+      following: following.map((one) => rowsStatement(one, undefined)),
       delegate: delegate && orDuckDb(delegate, reading),
     },
   }
@@ -76,7 +76,7 @@ export async function prepare<Way extends ReadingWay>(
 /** The plans whose rows are read, one after the other: without positions, the plan itself. */
 function plansAt(plan: Plan, way: ReadingWay, positions: readonly Position[] | undefined): readonly Plan[] {
   if (!positions) return [plan]
-  if ('inTurns' in way && way.inTurns) return inTurns(plan, positions).map((some) => planAt(plan, some))
+  if ('inTurns' in way && way.inTurns) return turnsOf(plan, positions).map((some) => planAt(plan, some))
   const wanted = way.kind === 'few' ? way.counting?.wanted : undefined
   return [planAt(plan, positions.slice(0, wanted))]
 }

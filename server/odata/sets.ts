@@ -1,11 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import {
-  type Column,
-  type DatasetName,
-  type Engine,
-  EngineError,
-  type Repository,
-} from '../../engine/index.ts'
+import { type Column, type DatasetName, type Engine, EngineError } from '../../engine/index.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { recordTag } from '../http/preconditions.ts'
 import type { Services } from '../services.ts'
@@ -28,13 +22,10 @@ export interface Feed {
 /** Wider tables than this, in bytes of JSON, are read one by one. */
 const COLUMN_BYTES = 64 * 1024
 
-/** The sets of a list of datasets, so that a page of a large repository doesn't name all of them again. */
-const setsOfRepositories = new WeakMap<readonly DatasetName[], readonly EntitySet[]>()
-
-/** The same for all datasets, by the repositories that somebody may read. */
-const setsOfReadable = new WeakMap<readonly DatasetName[], LRUCache<string, readonly EntitySet[]>>()
-/** Different rights of so many accounts are known at once. */
-const MOST_KNOWN = 16
+/** The sets of a list of datasets by their prefixes, so that a page of a long list doesn't name all of them again. */
+const setsOfLists = new WeakMap<readonly DatasetName[], LRUCache<string, readonly EntitySet[]>>()
+/** So many accounts that may read different repositories are remembered. */
+const MOST_REMEMBERED = 16
 
 /** @throws EngineError `not_found`, ServerError `forbidden` */
 export async function repositoryFeed(
@@ -44,14 +35,7 @@ export async function repositoryFeed(
 ): Promise<Feed> {
   await access.require(repositoryId, account, 'Read')
   const datasets = await engine.datasetNames({ repositoryId })
-  let sets = setsOfRepositories.get(datasets)
-  if (!sets) {
-    sets = setsOf(
-      datasets,
-      datasets.map(({ name }) => name),
-    )
-    setsOfRepositories.set(datasets, sets)
-  }
+  const sets = setsOf(datasets, new Map([[repositoryId, '']]))
   return feedOf(engine, sets, new Set([repositoryId]), repositoryId)
 }
 
@@ -63,29 +47,29 @@ export async function wholeFeed(
   const readable = await access.readable(account)
   const repositories = (await engine.repositories()).filter(({ id }) => readable.has(id))
   const datasets = await engine.datasetNames()
-  return feedOf(engine, setsOfAll(datasets, repositories), readable)
+  const prefixes = new Map(repositories.map(({ id, name }) => [id, `${name}_`]))
+  return feedOf(engine, setsOf(datasets, prefixes), readable)
 }
 
-function setsOfAll(
+/** @param prefixes of the names of datasets, by the repositories that are in the feed */
+function setsOf(
   datasets: readonly DatasetName[],
-  repositories: readonly Repository[],
+  prefixes: ReadonlyMap<number, string>,
 ): readonly EntitySet[] {
-  const prefixes = new Map(repositories.map(({ id, name }) => [id, name]))
+  const remembered =
+    setsOfLists.get(datasets) ?? new LRUCache<string, readonly EntitySet[]>({ max: MOST_REMEMBERED })
+  setsOfLists.set(datasets, remembered)
   const key = JSON.stringify([...prefixes])
-  const known = setsOfReadable.get(datasets) ?? new LRUCache({ max: MOST_KNOWN })
-  setsOfReadable.set(datasets, known)
-  const found = known.get(key)
-  if (found) return found
-  const readable = datasets.filter(({ repositoryId }) => prefixes.has(repositoryId))
-  const names = readable.map(({ repositoryId, name }) => `${prefixes.get(repositoryId)}_${name}`)
-  const sets = setsOf(readable, names)
-  known.set(key, sets)
+  const sets = remembered.get(key) ?? named(datasets, prefixes)
+  remembered.set(key, sets)
   return sets
 }
 
-function setsOf(datasets: readonly DatasetName[], names: readonly string[]): EntitySet[] {
+function named(datasets: readonly DatasetName[], prefixes: ReadonlyMap<number, string>): EntitySet[] {
+  const shown = datasets.filter(({ repositoryId }) => prefixes.has(repositoryId))
+  const names = shown.map(({ repositoryId, name }) => `${prefixes.get(repositoryId)}${name}`)
   const identifiers = identifiersFor(names, [CONTAINER])
-  return datasets.map(({ id, name, description }, index) => ({
+  return shown.map(({ id, name, description }, index) => ({
     name: identifiers[index]!,
     datasetId: id,
     title: name,

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import type { Queryable, QueryOptions } from '../../engine/index.ts'
 import {
   inResultOrder,
-  inTurns,
   planAt,
   positionsStatement,
   rowsStatement,
+  turnsOf,
 } from '../../engine/plan/statements.ts'
 import type { Query } from '../../engine/query.ts'
 import type { Statement } from '../../engine/types/index.ts'
@@ -50,7 +50,7 @@ test('rows that are found by their keys first are those of one statement, in the
         const at = (some: typeof positions) => rows(rowsStatement(planAt(wide, some), undefined))
         expect(await at(positions), JSON.stringify(options)).toEqual(whole)
         const turns = []
-        for (const some of inTurns({ ...wide, rowBytes: ROW_BYTES }, positions))
+        for (const some of turnsOf({ ...wide, resultBytes: ROW_BYTES }, positions))
           turns.push(...(await at(some)))
         expect(turns, JSON.stringify(options)).toEqual(whole)
         compared += whole.length > 0 ? 1 : 0

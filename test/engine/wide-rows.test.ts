@@ -56,9 +56,17 @@ test.each([
   ['at the end', { orderBy: 'k', last: 700 }, SORTED.slice(-700)],
   ['where none match', { orderBy: 'k', filter: 'n lt 0' }, []],
 ] satisfies [string, QueryOptions, number[]][])('wide rows are right %s', async (_, options, wanted) => {
-  expect(await read({ ...options, select: ['n'] }, 'ndjson')).toBe(wanted.map((n) => `{"n":${n}}\n`).join(''))
-  using query = await dataset.query({ ...options, select: ['n'] })
+  const text = await read({ ...options, select: ['n', 'text'] }, 'ndjson')
+  expect(text === wanted.map((n) => `{"n":${n},"text":"${n} ${WIDE}"}\n`).join('')).toBe(true)
+  using query = await dataset.query({ ...options, select: ['n', 'text'] })
+  expect(await query.explain('ndjson')).toContain('some rows at a time')
   expect((await Array.fromAsync(query.rows())).map(({ n }) => n)).toEqual(wanted)
+})
+
+test('narrow columns of wide rows are sorted by one statement', async () => {
+  const before = await started()
+  expect(await read({ orderBy: 'k', select: ['n'] })).toBe(`n\n${SORTED.join('\n')}\n`)
+  expect((await started()) - before).toBe(1)
 })
 
 test('a Parquet file of sorted wide rows is made of files of some rows each', async () => {

@@ -89,7 +89,9 @@ export function contradiction(
     .map(({ write, blocks }): Head => {
       return { write, blocks: blocks.filter(([op, , key = op]) => ops.has(op) || !removed.has(key)) }
     })
-    .filter(({ blocks }) => blocks.every(([op, rows], at) => shown[at]?.[0] === op && shown[at][1] === rows))
+    .filter(({ blocks }) =>
+      blocks.every((block, at) => [0, 1, 2].every((place) => shown[at]?.[place] === block[place])),
+    )
   if (heads.length === 0) {
     const all = behind([], shown, possible)
     return typeof all === 'string' ? all : 'the blocks from before are gone and nothing replaced them'

@@ -93,7 +93,7 @@ async function restart(
     using query = await dataset.query()
     const shown = await readBlocks(query)
     const rows = shown.reduce((sum, [, count]) => sum + count, 0)
-    const { rowCount } = (await engine.datasets()).find((one) => one.id === id)!
+    const { rowCount } = await dataset.record()
     if (rows !== rowCount)
       throw new Error(`dataset ${id} says that it has ${rowCount} rows and shows ${rows}`)
     blocks.set(id, shown)

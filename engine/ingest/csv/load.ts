@@ -20,7 +20,7 @@ export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
   readonly fields: number
 }
 
-/** Each thread of DuckDB holds vectors of all fields, 30 KiB for each field. */
+/** More fields are read by one thread, because each thread holds vectors of all of them, 30 KiB for each. */
 const MOST_PARALLEL_FIELDS = 4_000
 
 /** Writes a csv file as a part. The file has been checked: every text in it is a value of its column's type. */

@@ -26,7 +26,7 @@ export function changesRoutes(app: Routes, services: Services): void {
       description:
         'The rows that were inserted, deleted or updated after version `since`, version by version. `_change` is ' +
         '`insert` or `delete`; in a dataset with a key also `update_before` and `update_after`. `_version` is the ' +
-        'version that made the change. The other columns are those of the newest of the versions. Where the header ' +
+        'version that made the change. The other columns are those of the newest of the versions that has any. Where the header ' +
         '`Next-Since` is less than the newest version, there are more changes. If `since` is no longer kept, the ' +
         'response is 410, with a link to the whole table.',
       tags: ['Versions'],
