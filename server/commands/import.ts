@@ -83,13 +83,13 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
 function findings({ options = {}, columns }: Written, given: object): string[] {
   const added = Object.entries(options).filter(([name]) => !(name in given))
   const chosen = added.map(([name, value]) => `--${name} ${shellWord(value)}`)
-  const texts = columns.flatMap(({ name, because }) =>
-    because?.try === undefined
-      ? []
-      : [
-          `${name} is text because of ${JSON.stringify(because.value)} in row ${because.row}; ${flags(because.try)} may read it.`,
-        ],
-  )
+  const texts = columns.flatMap(({ name, because }) => {
+    if (because?.try === undefined && because?.above === undefined) return []
+    const { row, value, above, try: better } = because
+    const values = above === undefined ? '' : `; the values above it are of type ${above}`
+    const reading = better === undefined ? '' : `; ${flags(better)} may read it`
+    return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]
+  })
   return [...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...texts]
 }
 

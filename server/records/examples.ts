@@ -65,7 +65,7 @@ export const EXAMPLES = {
         type: 'string',
         nullable: true,
         description: '',
-        because: { row: 3, value: '1.234,50', try: 'decimal=,&thousands=.' },
+        because: { row: 3, value: '1.234,50', above: 'double', try: 'decimal=,&thousands=.' },
       },
     ],
     createdAt: NOW,

@@ -9,6 +9,11 @@ const BECAUSE = named('TextReason', {
   properties: {
     row: { ...count, description: 'From 1, without the header.' },
     value: text,
+    above: {
+      ...text,
+      description:
+        'The type of the values above it, unless they are text or missing. Then it may be in a row of totals.',
+    },
     try: {
       ...text,
       description: 'Options of the upload that may read the value as what it means: `decimal=,&thousands=.`.',

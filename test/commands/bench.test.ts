@@ -30,7 +30,7 @@ function report(least: number, median: number, most: number): Report {
 }
 
 test('a file of one’s own is measured in each format, beside COPY, and the figures are written', async () => {
-  writeFileSync(file('n.csv'), 'n\n1\nx\n')
+  writeFileSync(file('n.csv'), 'n\nx\n1\n')
   const { code, stdout } = await parquetryProcess([
     'bench',
     file('n.csv'),

@@ -149,6 +149,12 @@ describe.each(PLACES)('%s', (where, place) => {
       "read with --nulls - --delimiter ';' --decimal , --encoding windows-1252\n" +
         'Tag is text because of "31.12.2024" in row 1; --dates D.M.YYYY may read it.\n',
     )
+    writeFileSync(file('totals.csv'), 'day;n\n1.2.2024;1\n13.2.2024;2\ntotal;3\n')
+    const totals = ['import', file('totals.csv'), '--repository', 'home', '--dataset', 'totals']
+    expect((await run(...totals)).stderr).toBe(
+      "read with --delimiter ';' --dates D.M.YYYY\n" +
+        'day is text because of "total" in row 3; the values above it are of type date.\n',
+    )
     const refused = await run(...args, '--dialect', 'standard')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('delimiter=;') })
     const manner = ['--delimiter', ';', '--decimal', ',', '--encoding', 'latin1', '--nulls', '-,NA']

@@ -87,7 +87,9 @@ describe('csv of other programs', () => {
       ['a;b\n1,5;2\n\n1;2;3.5\n', 'Row 2: it has more fields than the 2 of the header'],
       ['a;b\n1,5;2\nNA\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "NA".'],
       ['a;b\n1,5;2\n1,5\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "1,5".'],
-      ['a;b\n1,5;2\n""\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "".'],
+      ['a;b\n1,5;2\n""\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "\\"\\"".'],
+      ['a;b;c\n1,5;2;3\n2,5;y\n', 'Row 2: it has 2 of the 3 fields of the header: "2,5;y".'],
+      ['a;b\n1,5;2\n1;2;3,5\n', 'the first that is too many is "3,5".'],
       ['a;b\n\n1,5;2\n\n"x"y;1\n', 'Row 2: there is text behind the closing quote of a field.'],
     ] as const) {
       const given = { options, ...(text.includes('.234') && { declared: declared({ a: 'double' }) }) }
@@ -98,7 +100,7 @@ describe('csv of other programs', () => {
   test('a row that is too short does not make a title of the header', async () => {
     const options = { dialect: 'auto' } as const
     expect(await bench.refusal('csv', 'a;b;c\n1,5;x;2\n2,5;y\n', { options })).toContain(
-      'Row 2: it has 2 of the 3 fields of the header',
+      'Row 2: it has 2 of the 3 fields of the header: "2,5;y".',
     )
   })
 

@@ -62,7 +62,9 @@ export async function detectDialect(
 /** How the values of these rows are written. */
 function valuesOf(rows: readonly Field[][], known: UploadOptions, delimiter: string): UploadOptions {
   const numbers = numbersOf(rows, known, delimiter)
-  const dates = known.dates ?? datesOf(rows, { ...known, ...numbers })
+  // The last row may be one of totals, which is not in the sample of a longer file.
+  const inDates = (some: readonly Field[][]) => datesOf(some, { ...known, ...numbers })
+  const dates = known.dates ?? inDates(rows) ?? (rows.length > 2 ? inDates(rows.slice(0, -1)) : undefined)
   const options = { ...known, ...numbers, ...(dates && { dates }) }
   const symbols = known.symbols ?? usefulOf(rows, { ...LENIENT, ...options, symbols: [] }, 'symbols')
   const booleans = known.booleans ?? usefulOf(rows, { ...LENIENT, ...options }, 'booleans')

@@ -19,8 +19,9 @@ import {
   badValue,
   LATE_QUOTE,
   LONE_RETURN,
+  longRow,
   missingValue,
-  quoteValue,
+  shortRow,
 } from '../text/value-errors.ts'
 import { CR, LF, LONGEST_RECORD, QUOTE, STOP, TOO_LONG, transitions, wholeCharacters } from './bytes.ts'
 
@@ -200,7 +201,7 @@ export class CsvScan {
     }
     const blankLine = field === 0 && last > 0 && at === from && ending !== this.#delimiter
     if (!blankLine) {
-      if (field > last) throw this.#ragged(buffer, from)
+      if (field > last) throw this.#long(buffer, from)
       const kind = !quoted && at === from ? TEXT_KIND.null : kindOf[state >> 8]!
       this.#take(field, kind, buffer, quoted ? from + 1 : from, to, quoted)
     }
@@ -253,7 +254,9 @@ export class CsvScan {
     const text = quoted ? bytes.toString().replaceAll('""', '"') : bytes.toString()
     if (type === undefined) {
       this.#certain[field]! |= kind
-      if (inferType(this.#kinds[field]! | kind) === 'string') this.#reasons[field] ??= textReason(row, text)
+      const kinds = this.#kinds[field]!
+      if (inferType(kinds | kind) === 'string')
+        this.#reasons[field] ??= textReason(row, text, inferType(kinds))
       return
     }
     const { possible } = acceptedKinds(type)
@@ -267,25 +270,15 @@ export class CsvScan {
     throw this.#malformed(LATE_QUOTE)
   }
 
-  #ragged(buffer: Buffer, from: number): EngineError {
-    const wanted = this.#fields.length
-    const text = buffer
-      .subarray(from, from + 40)
-      .toString()
-      .split(/[\r\n]/, 1)[0]!
-    return this.#malformed(
-      `it has more fields than the ${wanted} of the header; the first that is too many is ${quoteValue(text)}`,
-    )
+  #long(buffer: Buffer, from: number): EngineError {
+    const text = buffer.subarray(from, from + 40).toString()
+    return longRow(this.rows + 1, this.#fields.length, text.split(/[\r\n]/, 1)[0]!)
   }
 
   #short(field: number, buffer: Buffer, end: number): EngineError {
-    // What came in an earlier buffer is gone. Files of other dialects have quotes here that they don't have themselves.
+    // What came in an earlier buffer is gone.
     const line = buffer.subarray(Math.max(this.#recordStart, 0), end).toString()
-    const text = field === 0 && line.startsWith('"') ? line.slice(1, -1).replaceAll('""', '"') : line
-    const hint = field === 0 ? 'Remove the line if it is a note' : 'Missing values need their delimiters, too'
-    return this.#malformed(
-      `it has ${field + 1} of the ${this.#fields.length} fields of the header: ${quoteValue(text)}. ${hint}`,
-    )
+    return shortRow(this.rows + 1, field + 1, this.#fields.length, line)
   }
 
   #malformed(what: string): EngineError {

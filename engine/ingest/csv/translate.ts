@@ -4,7 +4,8 @@ import type { Hooks } from '../hooks.ts'
 import type { UploadOptions } from '../request.ts'
 import { namesOfColumns } from '../text/column-names.ts'
 import { isBigEndian, otherEncoding } from '../text/encoding.ts'
-import { badRow, LATE_QUOTE, LONE_RETURN, malformed } from '../text/value-errors.ts'
+import { Faults } from '../text/findings.ts'
+import { badRow, LATE_QUOTE, LONE_RETURN, longRow, malformed, shortRow } from '../text/value-errors.ts'
 import { LONGEST_RECORD, TOO_LONG } from './bytes.ts'
 import { type Field, type FieldReader, fieldReader, textField } from './translate-value.ts'
 
@@ -86,6 +87,8 @@ function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): strin
 /** Takes the text of another dialect in pieces and returns whole records in our own dialect. */
 class Records {
   rows = 0
+  /** Rows with other fields than the header are found here, where they are as the file has them. */
+  readonly #faults = new Faults()
   readonly #delimiter: string
   readonly #options: UploadOptions
   readonly #columns: readonly string[] | undefined
@@ -113,14 +116,27 @@ class Records {
     this.#reader = fieldReader(options)
   }
 
+  /** @throws EngineError `invalid_upload` that lists the rows with other fields than the header */
   get translated(): TranslatedColumn[] {
+    this.#faults.check()
     return (this.#names ?? []).flatMap((name, index) => {
       const [rewritten, pointed] = [this.#translated.has(index), this.#pointed.get(index)]
       return rewritten || pointed ? [{ name, index, rewritten, pointed }] : []
     })
   }
 
+  /** @throws EngineError `invalid_upload` */
   push(text: string, final: boolean): string {
+    try {
+      const out = this.#push(text, final)
+      this.#faults.read(text.length)
+      return out
+    } catch (error) {
+      throw this.#faults.before(error)
+    }
+  }
+
+  #push(text: string, final: boolean): string {
     const all = this.#rest + text
     let out = ''
     let at = 0
@@ -133,8 +149,8 @@ class Records {
     while (at < all.length && this.#skip === 0) {
       const record = readRecord(all, at, this.#delimiter, final, (what) => this.#malformed(what))
       if (!record) break
+      out += this.#line(record.fields, all.slice(at, record.end))
       at = record.end
-      out += this.#line(record.fields)
     }
     this.#rest = all.slice(at)
     if (final && this.#heading && !this.#names) out += this.#header(this.#heading.length)
@@ -144,18 +160,24 @@ class Records {
     return out
   }
 
-  #line(given: readonly Field[]): string {
+  #line(given: readonly Field[], text: string): string {
     if (!this.#heading && this.#options.header !== 'absent') {
       this.#heading = given.map(({ text }) => text)
       return ''
     }
     const isBlank = given.length === 1 && given[0]!.text === '' && !given[0]!.quoted
-    if (isBlank && !this.#names && (this.#heading?.length ?? 0) > 1) return ''
+    if (isBlank && (this.#names ?? this.#heading ?? []).length > 1) return ''
     const first = this.#names ? '' : this.#header(given.length)
     const names = this.#names!
-    if (given.length === 1 && names.length > 1) return `${first}${this.#loneField(given[0]!)}\n`
     this.rows++
     const fields = this.#options.names === 'number' ? this.#withoutTrailing(given, names.length) : given
+    if (fields.length < names.length) {
+      const line = text.replace(/\r?\n$/, '')
+      this.#faults.add(shortRow(this.rows, fields.length, names.length, line))
+    }
+    if (fields.length > names.length) {
+      this.#faults.add(longRow(this.rows, names.length, fields[names.length]!.text))
+    }
     return `${first}${fields.map((field, index) => this.#field(field, index, names)).join(',')}\n`
   }
 
@@ -165,14 +187,6 @@ class Records {
     if (others.every(({ text }) => text === '')) return fields.slice(0, width)
     if (fields.length > (this.#heading?.length ?? 0)) return fields
     throw badRow(this.rows, ' has a value in a column without a name.', { trailing: true })
-  }
-
-  /** A line with one field where there are more columns: a blank line is no row, any other is one that is too short. */
-  #loneField(field: Field): string {
-    if (field.text === '' && !field.quoted) return ''
-    this.rows++
-    // A missing value must not make a blank line of it.
-    return textField({ ...field, quoted: true })
   }
 
   #field(field: Field, index: number, names: readonly string[]): string {

@@ -1,10 +1,12 @@
 import { EngineError } from '../../errors.ts'
-import type { Column } from '../../types/index.ts'
+import type { Column, ColumnType } from '../../types/index.ts'
 
 /** Why a column is text: the first value that no narrower type of the column holds. Rows count from 1. */
 export interface TextReason {
   readonly row: number
   readonly value: string
+  /** The type of the values above it, unless they are text or missing. Then the value may be in a row of totals. */
+  readonly above?: ColumnType
   /** Options with which the value may be what was meant, as in a query string: `decimal=,&thousands=.`. */
   readonly try?: string
 }
@@ -26,10 +28,16 @@ const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
 /** How much of a value is kept to be shown. */
 const SHOWN = 200
 
-export function textReason(row: number, value: string): TextReason {
+/** @param above the type that the column would have without this value and those behind it */
+export function textReason(row: number, value: string, above: ColumnType = 'string'): TextReason {
   const found = SUGGESTIONS.find(([pattern]) => pattern.test(value))?.[1]
   const better = found?.endsWith('=') ? found + encodeURIComponent(value) : found
-  return { row, value: value.slice(0, SHOWN), ...(better !== undefined && { try: better }) }
+  return {
+    row,
+    value: value.slice(0, SHOWN),
+    ...(above !== 'string' && { above }),
+    ...(better !== undefined && { try: better }),
+  }
 }
 
 /** A column of an upload, with the reason why it is text. */

@@ -82,8 +82,9 @@ export class TypedRows {
   #note(field: number, kind: number, isText: boolean, text: string): void {
     const scalars = this.#scalars[field]! | (isText ? 0 : kind)
     const texts = this.#texts[field]! | (isText ? kind : 0)
-    if (inferTyped(scalars, texts, false) === 'string')
-      this.#reasons[field] ??= textReason(this.rows + 1, text)
+    if (inferTyped(scalars, texts, false) !== 'string') return
+    const above = inferTyped(this.#scalars[field]!, this.#texts[field]!, false)
+    this.#reasons[field] ??= textReason(this.rows + 1, text, above)
   }
 
   /** Writes a value that is known to be of its column's type, without a check. */

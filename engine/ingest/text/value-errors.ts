@@ -22,6 +22,18 @@ export function badRow(row: number, what: string, details: Details = {}): Engine
   return malformed(`Row ${row}${what}`, { row, ...details })
 }
 
+/** The error for a row with fewer fields than the header. @param line as it is in the file */
+export function shortRow(row: number, fields: number, width: number, line: string): EngineError {
+  const hint = fields === 1 ? 'Remove the line if it is a note' : 'Missing values need their delimiters, too'
+  return badRow(row, `: it has ${fields} of the ${width} fields of the header: ${quoteValue(line)}. ${hint}.`)
+}
+
+/** The error for a row with more fields than the header. @param field the first that is too many */
+export function longRow(row: number, width: number, field: string): EngineError {
+  const first = `the first that is too many is ${quoteValue(field)}`
+  return badRow(row, `: it has more fields than the ${width} of the header; ${first}.`)
+}
+
 /** The error for a defect of a value. */
 export function badCell(row: number, column: string, what: string, details: Details = {}): EngineError {
   return badRow(row, `, column ${JSON.stringify(column)}: ${what}`, { column, ...details })

@@ -44,7 +44,7 @@ describe('POST /preview', () => {
           type: 'string',
           nullable: true,
           description: '',
-          because: { row: 3, value: '1.234,50', try: 'decimal=,&thousands=.' },
+          because: { row: 3, value: '1.234,50', above: 'double', try: 'decimal=,&thousands=.' },
         },
       ],
       rowCount: 4,
@@ -115,6 +115,22 @@ describe('POST /preview', () => {
     const { because } = (await preview('day\n01/02/2024\n03/04/2024\n')).columns[0]
     expect(because).toEqual({ row: 1, value: '01/02/2024', try: 'dates=D/M/YYYY' })
     expect((await preview('day\n01/13/2024\n')).columns[0].because.try).toBe('dates=M/D/YYYY')
+  })
+
+  it('says of a row of totals that the values above it have a type', async () => {
+    const rows = '01.02.2024;2,5\n13.02.2024;7,5\n'
+    for (const read of [
+      await preview(`day;sum\n${rows}total;10,0\n`, { dialect: 'auto' }),
+      await preview(`day;sum\n${rows}total;10,0\n`, { delimiter: ';', decimal: ',', dates: 'D.M.YYYY' }),
+    ]) {
+      expect(read.columns[0]).toMatchObject({
+        type: 'string',
+        because: { row: 3, value: 'total', above: 'date' },
+      })
+      expect(read.columns[1]).toMatchObject({ type: 'double' })
+      expect(read.rows[0]).toEqual({ day: '01.02.2024', sum: 2.5 })
+    }
+    expect((await preview('n\n\nall\n')).columns[0].because).not.toHaveProperty('above')
   })
 
   it('needs a key, a known type and options that fit', async () => {

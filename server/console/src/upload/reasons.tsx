@@ -10,16 +10,19 @@ export function Reasons(props: {
   readonly onOptions: (options: UploadOptions) => void
 }) {
   const meant = props.preview.columns.flatMap(({ name, because }) =>
-    because?.try === undefined ? [] : [{ name, ...because, wanted: because.try }],
+    because && (because.try ?? because.above) !== undefined ? [{ name, ...because }] : [],
   )
   return (
     <>
-      {meant.map(({ name, row, value, wanted }) => (
+      {meant.map(({ name, row, value, above, try: wanted }) => (
         <Note key={name}>
           “{name}” is text, because row {row} has “{value}”.{' '}
-          <Button look="small" onClick={() => props.onOptions(joined(props.options, wanted))}>
-            Read it with {decodeURIComponent(wanted).replaceAll('&', ', ')}
-          </Button>
+          {above !== undefined && `The values above it are of type ${above}. `}
+          {wanted !== undefined && (
+            <Button look="small" onClick={() => props.onOptions(joined(props.options, wanted))}>
+              Read it with {decodeURIComponent(wanted).replaceAll('&', ', ')}
+            </Button>
+          )}
         </Note>
       ))}
     </>
