@@ -8,7 +8,7 @@ export const VECTOR_ROWS = 2_048
  * groups, which are scanned as fast as large ones. Tables of many columns get larger groups, since otherwise a group
  * would hold too little of each column to compress well.
  */
-const GROUP_BYTES = 2 << 20
+const GROUP_BYTES = 4 << 20
 export const COLUMN_BYTES = 128 << 10
 
 /** What is known of the rows of a part. */

@@ -56,7 +56,7 @@ function write(file: string, names: readonly (keyof typeof COLUMNS)[], rows: num
     (name) =>
       ({ name, type: name === 'double' ? 'double' : 'string', nullable: true, description: '' }) as const,
   )
-  const planned = { rows, rawBytes: rows * 1_024, columns }
+  const planned = { rows, rawBytes: rows * 2_048, columns }
   return writePart(duck, `SELECT ${selected} FROM range(${rows}) t(i)`, file, planned, {})
 }
 
