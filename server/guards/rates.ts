@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type RateLimiterAbstract, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { Database } from '../../engine/index.ts'
+import { Lazy } from '../../engine/util/lazy.ts'
 import { ServerError } from '../http/errors.ts'
-import { sharedRate } from './shared-rate.ts'
 
 const WINDOW_SECONDS = 60
 /**
@@ -17,17 +17,19 @@ const TELL_MS = 1_000
  * with 429 instead of 401. A right key is always accepted, so that users who share an address with a guesser can work.
  */
 export class FailedKeys {
-  readonly #limiter: RateLimiterAbstract | undefined
+  readonly #limiter: Lazy<RateLimiterAbstract> | undefined
 
   /** @param most wrong keys allowed in a minute, on all nodes together; 0 sets no limit */
   constructor(most: number, database: Database) {
-    const own = most > 0 ? rate(most) : undefined
-    this.#limiter = own && database.isShared ? sharedRate(database, own) : own
+    this.#limiter =
+      most > 0
+        ? new Lazy(async () => (database.isShared ? await sharedRate(most, database) : await rate(most)))
+        : undefined
   }
 
   /** Counts a wrong key. @throws ServerError `too_many_failures` if there were too many */
   async count(address: string, key: string): Promise<void> {
-    const limiter = this.#limiter
+    const limiter = await this.#limiter?.get()
     if (!limiter) return
     const counted = [`from ${network(address)}`, `like ${key.slice(0, BEGINNING)}`].map(digest)
     const outcomes = await Promise.allSettled(counted.map((name) => limiter.consume(name)))
@@ -51,8 +53,8 @@ export class FailedKeys {
  */
 export class RequestRate {
   readonly #most: number | null
-  readonly #own: RateLimiterMemory | undefined
-  readonly #all: RateLimiterAbstract | undefined
+  readonly #own: Lazy<RateLimiterMemory> | undefined
+  readonly #all: Lazy<RateLimiterAbstract> | undefined
   readonly #whose: string
   /** Requests by name that the database has not been told of. */
   #untold = new Map<string, number>()
@@ -62,8 +64,9 @@ export class RequestRate {
   constructor(most: number | null, database: Database, whose: 'account' | 'address' = 'account') {
     this.#most = most
     this.#whose = whose
-    this.#own = most === null ? undefined : rate(most)
-    this.#all = most !== null && database.isShared ? sharedRate(database, rate(most)) : undefined
+    if (most === null) return
+    this.#own = new Lazy(() => rate(most))
+    if (database.isShared) this.#all = new Lazy(() => sharedRate(most, database))
   }
 
   get limited(): boolean {
@@ -73,7 +76,7 @@ export class RequestRate {
   /** @param name the account or the address @throws ServerError `too_many_requests` */
   async count(name: string): Promise<void> {
     try {
-      await this.#own?.consume(name)
+      await (await this.#own?.get())?.consume(name)
     } catch (spent) {
       throw tooMany(
         'too_many_requests',
@@ -89,7 +92,7 @@ export class RequestRate {
   #tellLater(): void {
     if (this.#timer) return
     this.#timer = setTimeout(async () => {
-      await this.#tell(this.#all!)
+      await this.#tell(await this.#all!.get())
       this.#timer = undefined
       if (this.#untold.size > 0) this.#tellLater()
     }, TELL_MS).unref()
@@ -102,14 +105,21 @@ export class RequestRate {
       try {
         await all.consume(name, requests)
       } catch (spent) {
-        await this.#own!.block(name, (spent as RateLimiterRes).msBeforeNext / 1000)
+        await (await this.#own!.get()).block(name, (spent as RateLimiterRes).msBeforeNext / 1000)
       }
     }
   }
 }
 
-function rate(most: number): RateLimiterMemory {
+/** The package is loaded when something is first counted: a server starts 14 ms earlier. */
+async function rate(most: number): Promise<RateLimiterMemory> {
+  const { RateLimiterMemory } = await import('rate-limiter-flexible')
   return new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS })
+}
+
+async function sharedRate(most: number, database: Database): Promise<RateLimiterAbstract> {
+  const { sharedRate } = await import('./shared-rate.ts')
+  return sharedRate(database, await rate(most))
 }
 
 /** So that no beginning of a key, right or wrong, is written into the database. */

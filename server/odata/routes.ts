@@ -9,7 +9,6 @@ import { recordTag } from '../http/preconditions.ts'
 import { parameters, rawQuery, readQuery } from '../http/query.ts'
 import { pathId } from '../routes/ids.ts'
 import type { Services } from '../services.ts'
-import { answerBatch } from './batch.ts'
 import { answerCollection, answerCount, type CollectionOptions } from './collection.ts'
 import { connectionFileRoutes } from './connection-files.ts'
 import { answerEntity, answerProperty } from './entity.ts'
@@ -119,6 +118,7 @@ async function answer(
   if (resource.kind === 'metadata')
     return answerMetadata(request, reply, feed, options.$format, { version, program: services.version })
   if (resource.kind === 'batch') {
+    const { answerBatch } = await import('./batch.ts')
     const { type, text } = await answerBatch(app, request, root, request.body)
     return reply.type(type).send(text)
   }

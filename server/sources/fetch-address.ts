@@ -1,7 +1,5 @@
 import { lookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
-import { request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { type UploadFormat, uploadFormatOf } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
@@ -110,7 +108,7 @@ export async function fetchAddress(
   throw new FetchFailure(`${url.host} redirects more than ${REDIRECTS} times.`)
 }
 
-function ask(
+async function ask(
   url: URL,
   headers: Record<string, string>,
   { privateHosts }: Hosts,
@@ -126,8 +124,9 @@ function ask(
       if (refused) return done(atPrivate(host) as NodeJS.ErrnoException, [])
       return options.all ? done(null, found) : done(null, found[0]!.address, found[0]!.family)
     })
+  // Imported at a start, node:http costs 20 ms: all that it exports is looked at, so Node loads its WebSocket.
+  const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   return new Promise((resolve, reject) => {
-    const send = url.protocol === 'https:' ? requestHttps : requestHttp
     const request = send(url, { headers, lookup: checked, signal, timeout, agent: false }, resolve)
     request.once('timeout', () => request.destroy(new FetchFailure(`${url.host} does not answer in time.`)))
     request.once('error', (error) => reject(failure(error, url)))
