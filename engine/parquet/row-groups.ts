@@ -3,10 +3,10 @@ const MOST_ROWS = 122_880
 /** DuckDB scans and writes in vectors of this many rows. */
 export const VECTOR_ROWS = 2_048
 /**
- * A row group holds up to `GROUP_BYTES`, or `COLUMN_BYTES` for each column if that is more. Each thread of an export has
- * a whole row group in memory, even while its client hardly reads anything. Tables of long texts therefore get small
- * groups, which are scanned as fast as large ones. Tables of many columns get larger groups, since otherwise a group
- * would hold too little of each column to compress well.
+ * A row group holds up to `GROUP_BYTES` of values, or `COLUMN_BYTES` for each column if that is more. Each thread of an
+ * export has a whole row group in memory, even while its client hardly reads anything. Tables of long texts therefore
+ * get small groups, which are scanned as fast as large ones. Tables of many columns get larger groups, since otherwise a
+ * group would hold too little of each column to compress well.
  */
 const GROUP_BYTES = 4 << 20
 export const COLUMN_BYTES = 128 << 10

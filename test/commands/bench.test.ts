@@ -42,7 +42,7 @@ test('a file of one’s own is measured in each format, beside COPY, and the fig
   const { tables } = JSON.parse(readFileSync(file('figures.json'), 'utf8')) as Report
   expect(tables).toMatchObject([{ name: 'n.csv', rows: 1, columns: 1 }])
   expect(
-    tables[0]!.figures.map(({ format, clients, copy }) => [format, clients, copy !== undefined]),
+    tables[0]!.figures.map(({ format, clients, beside }) => [format, clients, beside?.copy !== undefined]),
   ).toEqual([
     ['csv', 1, true],
     ['csv', 2, true],
@@ -55,6 +55,23 @@ test('a file of one’s own is measured in each format, beside COPY, and the fig
     expect(rowsPerSecond.least).toBeLessThanOrEqual(rowsPerSecond.median)
   }
   expect(readFileSync(file('figures.html'), 'utf8')).toContain('<h2>n.csv</h2>')
+})
+
+const python = process.env['PARQUETRY_PYTHON']
+
+test.skipIf(python === undefined)('pandas and polars write the same rows beside it', async () => {
+  writeFileSync(file('days.csv'), 'day,n\n2024-01-01,1\n2024-01-02,2\n')
+  const formats = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow']
+  const { code, stdout } = await parquetryProcess([
+    ...['bench', file('days.csv'), '--formats', formats.join(), '--seconds', '0'],
+    ...['--beside', 'pandas,polars', '--python', python!, '--json', file('days.json')],
+  ])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/pandas rows\/s +ratio +polars rows\/s +ratio/)
+  const { tables } = JSON.parse(readFileSync(file('days.json'), 'utf8')) as Report
+  expect(
+    tables[0]!.figures.map(({ format, beside = {} }) => [format, ...Object.keys(beside).sort()]),
+  ).toEqual(formats.map((format) => [format, 'pandas', 'polars']))
 })
 
 test('a change is noise where the measurements overlap', () => {
@@ -84,6 +101,12 @@ test('with --fail-above a slower export ends with 1', async () => {
 })
 
 test.each([
+  [['--beside', 'excel'], /--beside: "excel" is not one of copy, pandas/],
+  [
+    ['--beside', 'pandas', '--python', '/bin/false'],
+    /--python: \/bin\/false has not pandas, pyarrow, xlsxwriter/,
+  ],
+  [['1', '--beside', 'polars', '--server', 'http://127.0.0.1:1', '--key', 'k'], /not of a server/],
   [['--formats', 'excel'], /--formats: "excel" is not one of csv/],
   [['--fail-above', 'x'], /--fail-above: "x" is not a ratio/],
   [['--compare', 'nowhere.json'], /--compare: nowhere.json can't be read/],

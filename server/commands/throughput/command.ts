@@ -14,6 +14,11 @@ export function addBenchCommand(program: Command, target: Target): void {
     .option('--clients <list>', 'how many clients download at once, for example 1,8', '1')
     .option('--seconds <number>', 'how long each format is measured', seconds, 3)
     .option('--filter <text>', 'exports only the rows that match an OData expression')
+    .option('--beside <list>', 'what else writes the same rows: copy (of DuckDB), pandas, polars', 'copy')
+    .option(
+      '--python <program>',
+      'the Python for pandas and polars: it must have them. By default python3, and if it lacks them, an environment of its own into which they are installed',
+    )
     .option('--json <file>', 'writes the figures')
     .option('--html <file>', 'writes a page with plots')
     .option('--compare <file>', 'compares with figures that --json has written')

@@ -9,6 +9,10 @@ export interface Spread {
   readonly most: number
 }
 
+/** What else writes rows in our formats. */
+export const RIVALS = ['copy', 'pandas', 'polars'] as const
+export type Rival = (typeof RIVALS)[number]
+
 /** How fast a server exports one format to some clients at once. */
 export interface Figure {
   readonly format: string
@@ -23,8 +27,8 @@ export interface Figure {
   /** Seconds of all cores for one download, and the highest resident memory in bytes; only an admin's key sees them. */
   readonly cpu?: number
   readonly peakMemory?: number
-  /** Rows per second of DuckDB's COPY to a file. */
-  readonly copy?: Spread
+  /** Rows per second with which others write the same rows to a file. */
+  readonly beside?: Readonly<Partial<Record<Rival, Spread>>>
 }
 
 /** A dataset of a server, as it is asked for. */

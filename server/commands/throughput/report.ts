@@ -1,5 +1,8 @@
 import { counted, inRows } from '../usage.ts'
-import { type Figure, type Spread, spread } from './measure.ts'
+import { type Figure, RIVALS, type Rival, type Spread, spread } from './measure.ts'
+
+/** How what writes the same rows is called. */
+const NAMES: Readonly<Record<Rival, string>> = { copy: 'DuckDB COPY', pandas: 'pandas', polars: 'polars' }
 
 /** What was measured, where and with what. */
 export interface Report {
@@ -15,23 +18,14 @@ export interface Report {
   }[]
 }
 
-const HEADER = [
-  'format',
-  'clients',
-  'rows/s',
-  'spread',
-  'MB/s',
-  'first byte',
-  'CPU',
-  'memory',
-  'COPY rows/s',
-  'ratio',
-]
+const HEADER = ['format', 'clients', 'rows/s', 'spread', 'MB/s', 'first byte', 'CPU', 'memory']
 
 /** The lines of a table for people. */
 export function tableOf(figures: readonly Figure[], rows: number): string {
-  const lines = [HEADER, ...figures.map((figure) => cellsOf(figure, rows))]
-  const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
+  const rivals = RIVALS.filter((rival) => figures.some(({ beside }) => beside?.[rival]))
+  const header = [...HEADER, ...rivals.flatMap((rival) => [`${NAMES[rival]} rows/s`, 'ratio'])]
+  const lines = [header, ...figures.map((figure) => cellsOf(figure, rows, rivals))]
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   return lines
     .map((line) =>
       line
@@ -41,8 +35,8 @@ export function tableOf(figures: readonly Figure[], rows: number): string {
     .join('\n')
 }
 
-function cellsOf(figure: Figure, rows: number): string[] {
-  const { format, clients, bytes, rowsPerSecond, firstByte, cpu, peakMemory, copy } = figure
+function cellsOf(figure: Figure, rows: number, rivals: readonly Rival[]): string[] {
+  const { format, clients, bytes, rowsPerSecond, firstByte, cpu, peakMemory, beside = {} } = figure
   const rate = rowsPerSecond.median
   return [
     format,
@@ -53,8 +47,10 @@ function cellsOf(figure: Figure, rows: number): string[] {
     `${firstByte.median.toFixed(1)} ms`,
     cpu === undefined ? '' : `${cpu.toFixed(2)} s`,
     peakMemory === undefined ? '' : `${(peakMemory / 2 ** 20).toFixed(0)} MiB`,
-    copy === undefined ? '' : count(copy.median),
-    copy === undefined ? '' : (rate / copy.median).toFixed(2),
+    ...rivals.flatMap((rival) => {
+      const other = beside[rival]?.median
+      return other === undefined ? ['', ''] : [count(other), (rate / other).toFixed(2)]
+    }),
   ]
 }
 
@@ -91,11 +87,17 @@ export function compare(before: Report, after: Report): Change[] {
 export function htmlOf({ tables, ...about }: Report): string {
   const sections = tables.map(({ name, rows, columns, figures }) => {
     const most = spread(
-      figures.flatMap(({ rowsPerSecond, copy }) => [rowsPerSecond.most, copy?.most ?? 0]),
+      figures.flatMap(({ rowsPerSecond, beside = {} }) => [
+        rowsPerSecond.most,
+        ...RIVALS.map((rival) => beside[rival]?.most ?? 0),
+      ]),
     ).most
-    const bars = figures.flatMap(({ format, clients, rowsPerSecond, copy }) => [
+    const bars = figures.flatMap(({ format, clients, rowsPerSecond, beside = {} }) => [
       bar(`${format}, ${clients} at once`, rowsPerSecond, most, '#4338ca'),
-      ...(copy ? [bar(`DuckDB COPY ${format}`, copy, most, '#94a3b8')] : []),
+      ...RIVALS.flatMap((rival) => {
+        const other = beside[rival]
+        return other ? [bar(`${NAMES[rival]}: ${format}`, other, most, '#94a3b8')] : []
+      }),
     ])
     return `<h2>${escapeHtml(name)}</h2><p>${inRows(rows)}, ${counted(columns, 'column')}; rows per second, longer is better; the line is the spread</p><table>${bars.join('')}</table>`
   })

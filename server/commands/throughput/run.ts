@@ -9,7 +9,8 @@ import { remoteTables } from '../tables/remote.ts'
 import { counted, Failed, inRows, oneOf, UsageError, wholeNumber } from '../usage.ts'
 import { writeWhole } from '../write-whole.ts'
 import { measureCopy } from './copy.ts'
-import { countRows, type Figure, measure } from './measure.ts'
+import { countRows, type Figure, measure, RIVALS, type Rival, type Spread } from './measure.ts'
+import { measurePython, pythonWith } from './python.ts'
 import { compare, htmlOf, type Report, tableOf } from './report.ts'
 import { type TemporaryServer, temporaryServer } from './temporary-server.ts'
 
@@ -19,6 +20,8 @@ export interface Given {
   readonly clients: string
   readonly seconds: number
   readonly filter?: string
+  readonly beside: string
+  readonly python?: string
   readonly json?: string
   readonly html?: string
   readonly compare?: string
@@ -30,6 +33,8 @@ interface Plan {
   readonly clients: readonly number[]
   readonly seconds: number
   readonly filter: string | undefined
+  readonly rivals: readonly Rival[]
+  readonly python: string | undefined
 }
 
 /** Measures, prints and keeps the figures. @throws UsageError, Failed if anything is slower than `--fail-above` allows */
@@ -43,8 +48,15 @@ export async function bench(
     clients: given.clients.split(',').map((text) => Math.max(1, wholeNumber('--clients', text))),
     seconds: given.seconds,
     filter: given.filter,
+    rivals: given.beside.split(',').map((rival) => oneOf('--beside', RIVALS, rival)),
+    python: given.python,
   }
   const before = given.compare === undefined ? undefined : readReport(given.compare)
+  if (server && plan.rivals.some((rival) => rival !== 'copy')) {
+    throw new UsageError(
+      '--beside: pandas and polars write rows of files or of the samples, not of a server.',
+    )
+  }
   if (server && what.length === 0) throw new UsageError('Name the datasets of the server by their ids.')
   const tables = server
     ? await measureAll(
@@ -96,6 +108,8 @@ async function measureAll(
   ids: readonly number[],
   plan: Plan,
 ): Promise<Report['tables']> {
+  const libraries = plan.rivals.filter((rival) => rival !== 'copy')
+  const python = server.directory === undefined ? undefined : await pythonWith(libraries, plan.python)
   const measured: Report['tables'][number][] = []
   for (const dataset of ids) {
     const { name, columns } = await new Client({ url: server.url, key: server.key }).datasets.get(dataset)
@@ -110,10 +124,16 @@ async function measureAll(
     }
     const figures: Figure[] = []
     for (const format of plan.formats) {
-      const copy = file === undefined ? undefined : await measureCopy(file, { ...plan, format, rows })
+      const beside: Partial<Record<Rival, Spread>> = {}
+      for (const rival of file === undefined ? [] : plan.rivals) {
+        const how = { ...plan, format, rows }
+        const found =
+          rival === 'copy' ? await measureCopy(file!, how) : await measurePython(rival, python!, file!, how)
+        if (found) beside[rival] = found
+      }
       for (const clients of plan.clients) {
         const figure = await measure(asked, { ...plan, format, clients, rows })
-        figures.push({ ...figure, ...(copy && { copy }) })
+        figures.push({ ...figure, ...(file !== undefined && { beside }) })
       }
     }
     console.log(tableOf(figures, rows))
