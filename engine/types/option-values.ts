@@ -139,10 +139,12 @@ export function pick<Table extends OptionTable>(options: OptionsOf<Table>, table
 /** The options that parameters of HTTP mean; those of other names are left out. */
 export function fromHttp<Table extends OptionTable>(query: object, table: Table): OptionsOf<Table> {
   const values = query as Readonly<Record<string, unknown>>
-  const given = Object.entries(table).filter(([, { http }]) => values[http] !== undefined)
-  return Object.fromEntries(
-    given.map(([name, { http, kind }]) => [name, valueFromHttp(kind, values[http])]),
-  ) as OptionsOf<Table>
+  const given: Record<string, unknown> = {}
+  for (const name of Object.keys(table)) {
+    const { http, kind } = table[name]!
+    if (values[http] !== undefined) given[name] = valueFromHttp(kind, values[http])
+  }
+  return given as OptionsOf<Table>
 }
 
 /** The name of an option without the dollar sign: as an option of a command, or an argument for agents. */
