@@ -1,6 +1,13 @@
 import type { RecordBatch } from 'apache-arrow'
 import { type ByteStream, guarded } from './export/byte-stream.ts'
-import { choose, chooseCount, inWords, type OutputKind, type ReadingWay, type Way } from './export/choose.ts'
+import {
+  choose,
+  chooseCount,
+  inWords,
+  type OutputKind,
+  type ReadingStrategy,
+  type Strategy,
+} from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { nothingIn } from './export/nothing.ts'
 import { produce } from './export/produce.ts'
@@ -23,7 +30,7 @@ import { writeWhole } from './util/whole-file.ts'
 /**
  * One query, from text to rows:
  *
- *   options ── parse, check ──> plan ── choose ──> way ── SQL ──> statement ── run ──> batches ── encode ──> bytes
+ *   options ── parse, check ──> plan ── choose ──> strategy ── SQL ──> statement ── run ──> batches ── encode ──> bytes
  *
  * The constructor parses the filter, checks columns and options, and plans, all without touching the data: mistakes of
  * the user are thrown here. The query may be run more than once. Until it is disposed, it sees the version of the
@@ -97,8 +104,8 @@ export class Query implements Disposable {
   }
 
   #read(signal: AbortSignal): Promise<number> {
-    const way = chooseCount(this.plan, this.#remote !== undefined)
-    return this.#run(way, { signal }, async ({ executor, statement, start, reading }) => {
+    const strategy = chooseCount(this.plan, this.#remote !== undefined)
+    return this.#run(strategy, { signal }, async ({ executor, statement, start, reading }) => {
       using _ = reading
       const [[count]] = (await executor.rows(statement, start)) as [[bigint]]
       await reading.whole
@@ -108,9 +115,9 @@ export class Query implements Disposable {
 
   /** Arrow record batches, owned by JavaScript. */
   async *batches(options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    const way = this.#choose('batches')
-    if (way.kind === 'nothing') return
-    yield* await this.#run(way, options, async ({ executor, statement, start, reading }) =>
+    const strategy = this.#choose('batches')
+    if (strategy.kind === 'nothing') return
+    yield* await this.#run(strategy, options, async ({ executor, statement, start, reading }) =>
       guarded(executor.batches(statement, start), reading),
     )
   }
@@ -120,9 +127,9 @@ export class Query implements Disposable {
    * themselves, `binary` is a Uint8Array; everything else is the text that csv has for it.
    */
   async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
-    const way = this.#choose('rows')
-    if (way.kind === 'nothing') return
-    const objects = await this.#run(way, options, async ({ executor, statement, start, reading }) => {
+    const strategy = this.#choose('rows')
+    if (strategy.kind === 'nothing') return
+    const objects = await this.#run(strategy, options, async ({ executor, statement, start, reading }) => {
       const asObject = objectMaker(statement.columns.map((column) => column.name))
       return guarded(inBatches(executor.values(statement, start), asObject), reading)
     })
@@ -137,18 +144,18 @@ export class Query implements Disposable {
    */
   async bytes(format: Format, options: BytesOptions = {}): Promise<ByteStream> {
     checkBytes(format, options)
-    const way = this.#choose(format, options)
-    if (way.kind === 'nothing') return nothingIn(format, this.plan.matches)
-    const counting = way.kind === 'few' && way.counting
+    const strategy = this.#choose(format, options)
+    if (strategy.kind === 'nothing') return nothingIn(format, this.plan.matches)
+    const counting = strategy.kind === 'few' && strategy.counting
     // Where the rows are not counted while they are read, that is done beside the reading.
     const beside = counting ? undefined : this.#matches(options)
-    return this.#run(way, options, async (run) => {
-      const isPage = way.kind === 'stream' && way.paged
+    return this.#run(strategy, options, async (run) => {
+      const isPage = strategy.kind === 'stream' && strategy.paged
       const page = isPage ? pageOf(this.plan, this.#context, this.#options, format, this.#now) : undefined
       const text = this.metadataIn(format)
       const metadata = text === undefined ? undefined : { metadata: new Map([[METADATA_KEY, text]]) }
       const produced = await produce(run, format, { ...options, ...metadata, page })
-      const found = counting ? matchesIn(way.plan.window, produced.found) : undefined
+      const found = counting ? matchesIn(strategy.plan.window, produced.found) : undefined
       this.#count ??= this.#context.counts.set(this.#context.identity, this.plan, found)
       return produced.stream.guarded(run.reading, { matches: beside ?? this.#matches(options) })
     })
@@ -170,10 +177,10 @@ export class Query implements Disposable {
    * by ranges; how a format is written; and DuckDB's plan of the SQL, which shows columns and filters of the scan.
    */
   async explain(format: Format = 'csv'): Promise<string> {
-    const chosen = `Way: ${inWords(this.#choose(format))}`
-    const way = choose(this.plan, 'rows')
-    if (way.kind === 'nothing') return chosen
-    return this.#run({ ...way, located: false }, {}, async ({ executor, statement, plan, reading }) => {
+    const chosen = `Strategy: ${inWords(this.#choose(format))}`
+    const strategy = choose(this.plan, 'rows')
+    if (strategy.kind === 'nothing') return chosen
+    return this.#run({ ...strategy, located: false }, {}, async ({ executor, statement, plan, reading }) => {
       using _ = reading
       const rows = await executor.rows(explanation(statement))
       return [this.#remote?.explain(), partsRead(plan), chosen, ...rows.map((row) => row[1])]
@@ -185,9 +192,9 @@ export class Query implements Disposable {
   /** Runs the query without giving its rows, and tells what was read and what each step took. */
   async analyse(format: Format = 'csv', options: RunOptions = {}): Promise<Explanation> {
     const chosen = inWords(this.#choose(format))
-    const way = choose(this.plan, 'rows')
-    if (way.kind === 'nothing') return { ...NOTHING_READ, way: chosen }
-    return this.#run({ ...way, remote: false }, options, async (run) => {
+    const strategy = choose(this.plan, 'rows')
+    if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen }
+    return this.#run({ ...strategy, remote: false }, options, async (run) => {
       using _ = run.reading
       return await analyse(run, chosen, this.#remote?.explain())
     })
@@ -208,7 +215,7 @@ export class Query implements Disposable {
     this.#context.release?.()
   }
 
-  #choose(wish: OutputKind, { paged, encoding }: BytesOptions = {}): Way {
+  #choose(wish: OutputKind, { paged, encoding }: BytesOptions = {}): Strategy {
     return choose(this.plan, wish, {
       matches: this.#count,
       paged,
@@ -217,12 +224,18 @@ export class Query implements Disposable {
     })
   }
 
-  /** Runs a way. If that fails, what it reads is released; else `use` sees to that. */
-  async #run<T>(way: ReadingWay, { signal }: RunOptions, use: (run: Run) => Promise<T>): Promise<T> {
-    const reading = this.#context.reading(way.plan)
+  /** Runs a strategy. If that fails, what it reads is released; else `use` sees to that. */
+  async #run<T>(
+    strategy: ReadingStrategy,
+    { signal }: RunOptions,
+    use: (run: Run) => Promise<T>,
+  ): Promise<T> {
+    const reading = this.#context.reading(strategy.plan)
     try {
       const count = () => this.count({ signal })
-      return await use(await prepare(way, reading, this.#context, { signal, remote: this.#remote, count }))
+      return await use(
+        await prepare(strategy, reading, this.#context, { signal, remote: this.#remote, count }),
+      )
     } catch (error) {
       reading[Symbol.dispose]()
       throw reading.explain(error)

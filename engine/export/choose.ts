@@ -31,7 +31,7 @@ interface Reads {
 }
 
 /** How a query is run, as data. */
-export type Way =
+export type Strategy =
   /** There are no columns. */
   | { readonly kind: 'nothing' }
   /** The matching rows are counted. */
@@ -71,14 +71,14 @@ const FEW_BYTES = 256 << 10
 /** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */
 const LOOK_AHEAD = 32
 
-export type ReadingWay = Exclude<Way, { kind: 'nothing' }>
+export type ReadingStrategy = Exclude<Strategy, { kind: 'nothing' }>
 
 /** Decides how a query is run. Nothing else does. */
 export function choose(
   plan: Plan,
   wish: OutputKind,
   { matches, paged = false, encoding, remote = false }: ChooseOptions = {},
-): Way {
+): Strategy {
   const located = plan.order.length > 0 && !remote && hasPositions(plan)
   const reads = { plan, ranges: !paged, remote, located }
   // Files are copied, and the rows of a workbook are read twice.
@@ -117,7 +117,7 @@ export function choose(
 }
 
 /** How the matching rows are counted. */
-export function chooseCount(plan: Plan, remote: boolean): ReadingWay {
+export function chooseCount(plan: Plan, remote: boolean): ReadingStrategy {
   return { kind: 'count', plan, ranges: true, remote, located: false }
 }
 
@@ -138,28 +138,28 @@ function mostRows({ result, window, most = Number.POSITIVE_INFINITY }: Plan): nu
   return result ?? Math.min(window.top ?? window.last ?? most, most)
 }
 
-/** A way as a sentence. */
-export function inWords(way: Way): string {
-  switch (way.kind) {
+/** A strategy as a sentence. */
+export function inWords(strategy: Strategy): string {
+  switch (strategy.kind) {
     case 'nothing':
       return 'There are no columns, so nothing is read.'
     case 'count':
       return 'The matching rows are counted.'
     case 'few': {
       const how = 'Few rows are fetched at once and written in one piece'
-      const counted = way.counting ? `, and counted along if at most ${LOOK_AHEAD - 1} more match` : ''
-      return `${how}${counted}${foundFirst(way)}.`
+      const counted = strategy.counting ? `, and counted along if at most ${LOOK_AHEAD - 1} more match` : ''
+      return `${how}${counted}${foundFirst(strategy)}.`
     }
     case 'stream': {
-      const paged = way.paged ? ', and the statement waits for the next page' : ''
-      return `Rows are written while they are fetched${someAtATime(way)}${paged}${foundFirst(way)}.`
+      const paged = strategy.paged ? ', and the statement waits for the next page' : ''
+      return `Rows are written while they are fetched${someAtATime(strategy)}${paged}${foundFirst(strategy)}.`
     }
     case 'copied':
       return 'Compressed pages of the stored files are copied if their layouts agree; otherwise DuckDB writes the file.'
     case 'parquet':
-      return `DuckDB writes the file${someAtATime(way)}${foundFirst(way)}.`
+      return `DuckDB writes the file${someAtATime(strategy)}${foundFirst(strategy)}.`
     default:
-      return way satisfies never
+      return strategy satisfies never
   }
 }
 

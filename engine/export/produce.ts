@@ -6,7 +6,7 @@ import type { Plan } from '../plan/plan.ts'
 import type { Run } from '../reading/prepare.ts'
 import type { Format } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
-import type { Way } from './choose.ts'
+import type { Strategy } from './choose.ts'
 import { type EncodeOptions, encodeOptions } from './formats/encoder.ts'
 import type { EncodedFormat } from './formats/index.ts'
 
@@ -21,21 +21,23 @@ interface Produced {
   readonly found?: number
 }
 
-/** Produces bytes in the way that was chosen. Resolves when the first of them are there. */
+/** Produces bytes by the strategy that was chosen. Resolves when the first of them are there. */
 export async function produce(run: Run, format: Format, options: ProduceOptions): Promise<Produced> {
-  const { way, executor, statement, start, reading } = run
+  const { strategy, executor, statement, start, reading } = run
   if (format === 'parquet') {
     const { encoding, metadata } = options
     let signed: Promise<boolean> | undefined
     const signedZeros = () => (signed ??= readsNegativeZeros(run.plan))
     const writing = { ...start, encoding, signedZeros, ...(metadata && { metadata }) }
-    const copied = way.kind === 'copied' && (await executor.copied(way.copies, writing))
+    const copied = strategy.kind === 'copied' && (await executor.copied(strategy.copies, writing))
     return { stream: copied || (await executor.parquet(statement, writing)) }
   }
   if (format === 'xlsx') await checkSheet(run, options)
-  if (way.kind === 'few') return few(run, way, format, options)
+  if (strategy.kind === 'few') return few(run, strategy, format, options)
   const page = options.page && { ...options.page, hold: () => reading.hold() }
-  return { stream: await executor.stream(statement, format, { ...start, ...encodingOf(way, options), page }) }
+  return {
+    stream: await executor.stream(statement, format, { ...start, ...encodingOf(strategy, options), page }),
+  }
 }
 
 /** Whether stored doubles are read that may be -0: parts with one have no dictionaries (`ingest/parts/part.ts`). */
@@ -60,14 +62,14 @@ async function checkSheet(
 
 async function few(
   { executor, statement, start, located, reading }: Run,
-  way: Extract<Way, { kind: 'few' }>,
+  strategy: Extract<Strategy, { kind: 'few' }>,
   format: EncodedFormat,
   options: EncodeOptions,
 ): Promise<Produced> {
-  const most = way.counting?.wanted
+  const most = strategy.counting?.wanted
   const { stream, found } = await executor.few(statement, format, {
     ...start,
-    ...encodingOf(way, options),
+    ...encodingOf(strategy, options),
     most,
   })
   // A number is remembered only if it is that of the rows that were written.
@@ -75,7 +77,7 @@ async function few(
   return { stream, found: located ?? found }
 }
 
-function encodingOf(way: Run['way'], options: EncodeOptions): EncodeOptions {
-  const numbers = 'numbers' in way ? way.numbers : undefined
+function encodingOf(strategy: Run['strategy'], options: EncodeOptions): EncodeOptions {
+  const numbers = 'numbers' in strategy ? strategy.numbers : undefined
   return { ...encodeOptions(options), ...(numbers && { numbers }) }
 }

@@ -5,7 +5,7 @@ export interface Explanation {
   /** Who reads the rows, and why. */
   readonly where: string
   /** How the rows are read and written. */
-  readonly way: string
+  readonly strategy: string
   /** The parts that may have wanted rows by their statistics, of all; null where a statement reads several tables. */
   readonly parts: { readonly read: number; readonly of: number; readonly byRanges: number } | null
   /** The row groups of those parts that may have them, of all; null where the parts are not on this machine. */
@@ -27,7 +27,7 @@ export interface ExplainedStep {
 }
 
 /** Of a query without columns. */
-export const NOTHING_READ: Omit<Explanation, 'way'> = {
+export const NOTHING_READ: Omit<Explanation, 'strategy'> = {
   verdict: 'Nothing is read.',
   where: 'Nothing is read.',
   parts: null,

@@ -60,7 +60,7 @@ export type Position = readonly [file: number, row: number]
 
 /** The most sorted rows that are found first: more make a long statement. */
 const MOST_SORTED = 256
-/** To read a row by its number costs about as much as a row group, which has so many bytes. */
+/** To read a row by its number costs about as much as to scan so many bytes of values for the keys. */
 const BYTES_OF_ROW = 2 << 20
 
 /**

@@ -12,10 +12,10 @@ import type { Run } from './prepare.ts'
 
 /**
  * Runs a statement without giving its rows, and tells what was read and what each step took.
- * @param way how the rows would be written
+ * @param strategy how the rows would be written
  * @param remote what another database, if there is one, would do with the statement
  */
-export async function analyse(run: Run, way: string, remote: string | undefined): Promise<Explanation> {
+export async function analyse(run: Run, strategy: string, remote: string | undefined): Promise<Explanation> {
   const { plan } = run
   const profile = await profileOfRun(run)
   const parts = partsOf(plan)
@@ -23,7 +23,7 @@ export async function analyse(run: Run, way: string, remote: string | undefined)
   const verdict = verdictOf({ ...profile, rowGroups }, plan)
   const where =
     remote ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
-  return { verdict, where, way, parts, rowGroups, ...profile }
+  return { verdict, where, strategy, parts, rowGroups, ...profile }
 }
 
 /** Runs the statements one after the other; the steps are those of the first. */

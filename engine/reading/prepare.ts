@@ -1,8 +1,8 @@
 import type { Delegate, StartOptions } from '../duckdb/runner.ts'
-import type { ReadingWay } from '../export/choose.ts'
+import type { ReadingStrategy } from '../export/choose.ts'
 import type { QueryExecutor } from '../export/index.ts'
 import type { Plan } from '../plan/plan.ts'
-import { reachOf } from '../plan/reach.ts'
+import { estimateOf } from '../plan/read-estimate.ts'
 import {
   countStatement,
   inResultOrder,
@@ -17,16 +17,16 @@ import type { Statement } from '../types/index.ts'
 import type { Reading } from './reading.ts'
 import type { RemoteQuery } from './remote.ts'
 
-/** A way with all that it takes to run it. */
-export interface Run<Way extends ReadingWay = ReadingWay> {
-  readonly way: Way
+/** A strategy with all that it takes to run it. */
+export interface Run<Strategy extends ReadingStrategy = ReadingStrategy> {
+  readonly strategy: Strategy
   readonly executor: QueryExecutor
   readonly statement: Statement
   /** How many rows a first statement has found, if there was one. */
   readonly located: number | undefined
   readonly start: StartOptions
   readonly reading: Reading
-  /** The plan of the way, with the names under which DuckDB finds what it reads. */
+  /** The plan of the strategy, with the names under which DuckDB finds what it reads. */
   readonly plan: Plan
 }
 
@@ -37,26 +37,26 @@ export interface PrepareOptions {
   readonly count: () => Promise<number>
 }
 
-/** Makes readable what a way reads, and makes its statement. */
-export async function prepare<Way extends ReadingWay>(
-  way: Way,
+/** Makes readable what a strategy reads, and makes its statement. */
+export async function prepare<Strategy extends ReadingStrategy>(
+  strategy: Strategy,
   reading: Reading,
   context: QueryContext,
   { signal, remote, count }: PrepareOptions,
-): Promise<Run<Way>> {
-  const counting = way.kind === 'count'
-  const isKnown = counting || way.located || way.plan.window.last === undefined
+): Promise<Run<Strategy>> {
+  const counting = strategy.kind === 'count'
+  const isKnown = counting || strategy.located || strategy.plan.window.last === undefined
   const matches = isKnown ? undefined : await count()
-  const delegate = way.remote ? await delegateOf(way, remote) : undefined
-  const reach = way.ranges ? reachOf(way.plan, counting) : undefined
+  const delegate = strategy.remote ? await delegateOf(strategy, remote) : undefined
+  const estimate = strategy.ranges ? estimateOf(strategy.plan, counting) : undefined
   // What another database answers is made readable only if it fails.
-  const plan = delegate ? way.plan : await reading.ready(reach, signal)
+  const plan = delegate ? strategy.plan : await reading.ready(estimate, signal)
   const { filter, order, steps, rowBytes } = plan
   const executor = await context.executor()
-  const positions = way.located ? await positionsOf(plan, executor, signal) : undefined
-  const [first, ...following] = plansAt(plan, way, positions)
+  const positions = strategy.located ? await positionsOf(plan, executor, signal) : undefined
+  const [first, ...following] = plansAt(plan, strategy, positions)
   return {
-    way,
+    strategy,
     reading,
     plan,
     executor,
@@ -66,7 +66,7 @@ export async function prepare<Way extends ReadingWay>(
       signal,
       rowBytes,
       steady: !filter && order.length === 0 && steps.length === 0,
-      whole: way.kind === 'few',
+      whole: strategy.kind === 'few',
       following: following.map((one) => rowsStatement(one, undefined)),
       delegate: delegate && orDuckDb(delegate, reading),
     },
@@ -74,10 +74,15 @@ export async function prepare<Way extends ReadingWay>(
 }
 
 /** The plans whose rows are read, one after the other: without positions, the plan itself. */
-function plansAt(plan: Plan, way: ReadingWay, positions: readonly Position[] | undefined): readonly Plan[] {
+function plansAt(
+  plan: Plan,
+  strategy: ReadingStrategy,
+  positions: readonly Position[] | undefined,
+): readonly Plan[] {
   if (!positions) return [plan]
-  if ('inTurns' in way && way.inTurns) return turnsOf(plan, positions).map((some) => planAt(plan, some))
-  const wanted = way.kind === 'few' ? way.counting?.wanted : undefined
+  if ('inTurns' in strategy && strategy.inTurns)
+    return turnsOf(plan, positions).map((some) => planAt(plan, some))
+  const wanted = strategy.kind === 'few' ? strategy.counting?.wanted : undefined
   return [planAt(plan, positions.slice(0, wanted))]
 }
 
@@ -89,7 +94,7 @@ async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSig
   )
 }
 
-function delegateOf({ kind, plan }: ReadingWay, remote: RemoteQuery | undefined) {
+function delegateOf({ kind, plan }: ReadingStrategy, remote: RemoteQuery | undefined) {
   return kind === 'count' ? remote?.count() : remote?.rows(plan.window)
 }
 

@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts'
 import { runtimeFilterError } from '../filter/index.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { Reach } from '../plan/reach.ts'
+import type { ReadEstimate } from '../plan/read-estimate.ts'
 
 /**
  * What a query holds while it reads rows. Dispose it when they have been read. This class is for rows that are always
@@ -19,10 +19,10 @@ export class Reading implements Disposable {
 
   /**
    * Makes everything readable that DuckDB reads for the plan. Gives the plan with the names under which DuckDB finds it.
-   * @param reach what is read of the parts, if they need not be there as files
+   * @param estimate what is read of the parts, if they need not be there as files
    * @throws EngineError `storage_damaged`, `storage_unavailable`, `storage_full`, `cancelled`
    */
-  async ready(_reach: Reach | undefined, _signal: AbortSignal | undefined): Promise<Plan> {
+  async ready(_estimate: ReadEstimate | undefined, _signal: AbortSignal | undefined): Promise<Plan> {
     return this.plan
   }
 

@@ -1,7 +1,7 @@
 import type { Part, Version } from '../catalog/records.ts'
 import type { EngineError } from '../errors.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
-import { type Reach, readsLittle } from '../plan/reach.ts'
+import { type ReadEstimate, readsLittle } from '../plan/read-estimate.ts'
 import type { RangedParts } from '../store/objects/part-store.ts'
 import type { Store } from '../store/store.ts'
 import { Reading } from './reading.ts'
@@ -27,13 +27,13 @@ export class VersionReading extends Reading {
     this.#place = place
   }
 
-  override async ready(reach: Reach | undefined, signal: AbortSignal | undefined): Promise<Plan> {
+  override async ready(estimate: ReadEstimate | undefined, signal: AbortSignal | undefined): Promise<Plan> {
     const { scan } = this.plan
     if (scan.kind !== 'slices') return this.plan
     const { store, version } = this.#place
     const slices = new Map(scan.slices.map((slice) => [slice.file, slice]))
     const parts = version.parts.filter((part) => slices.has(store.files.file(part)))
-    const ranged = reach && (await this.#readByRanges(parts, slices, reach, signal))
+    const ranged = estimate && (await this.#readByRanges(parts, slices, estimate, signal))
     if (ranged) this.#ranged.push(ranged)
     const pin = await store.integrity.pin(ranged ? parts.filter((part) => !ranged.url(part)) : parts, signal)
     if (pin) this.#held.push(pin)
@@ -50,12 +50,12 @@ export class VersionReading extends Reading {
   async #readByRanges(
     parts: readonly Part[],
     slices: ReadonlyMap<string, Slice>,
-    reach: Reach,
+    estimate: ReadEstimate,
     signal: AbortSignal | undefined,
   ): Promise<RangedParts | undefined> {
     const { store, readsHttp } = this.#place
     if (!store.files.ranges || !(await readsHttp())) return undefined
-    const small = parts.filter((part) => readsLittle(part, slices.get(store.files.file(part))!, reach))
+    const small = parts.filter((part) => readsLittle(part, slices.get(store.files.file(part))!, estimate))
     return store.integrity.readByRanges(small, signal)
   }
 

@@ -43,7 +43,7 @@ interface Sender {
 }
 
 /** Finds the sender of a request that names one in a certain way; undefined if the request doesn't use that way. */
-type Way = (request: FastifyRequest) => Promise<Sender | undefined>
+type Authenticator = (request: FastifyRequest) => Promise<Sender | undefined>
 
 /**
  * Demands an API key on every path that is not public, even on paths that don't exist, so that nobody without a key can
@@ -72,33 +72,33 @@ export async function authenticate(app: FastifyInstance, parts: AuthenticationPa
     await failedKeys.count(request.ip, key)
     throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
   }
-  const header: Way = async (request) => {
+  const header: Authenticator = async (request) => {
     const { authorization, 'x-api-key': named } = request.headers
     const key = authorization === undefined ? named : keyInHeader(authorization)
     return typeof key === 'string' ? byKey(request, key) : undefined
   }
-  const signedLink: Way = async ({ method, url }) => {
+  const signedLink: Authenticator = async ({ method, url }) => {
     if (!isLink(url)) return undefined
     const account = isRead(method) ? await links.account(url) : undefined
     if (!account) throw unauthorized('This link has expired or was altered. Create a new one.')
     return { account, keyId: 0, readOnly: false }
   }
-  const parameter: Way = async (request) => {
+  const parameter: Authenticator = async (request) => {
     const key = apiKeyIn(rawQuery(request.url))
     return key === undefined ? undefined : byKey(request, key)
   }
 
-  const nobody: Way = async (request) => {
+  const nobody: Authenticator = async (request) => {
     const path = (request.routeOptions.url ?? '').slice(app.prefix.length)
     if (!anonymousRequests.limited || !isRead(request.method) || !OPEN.test(path)) return undefined
     await count(request, anonymousRequests, `from ${network(request.ip)}`)
     return { account: ANONYMOUS, keyId: 0, readOnly: true }
   }
 
-  const letIn = (way: Way) => async (request: FastifyRequest) => {
+  const letIn = (authenticator: Authenticator) => async (request: FastifyRequest) => {
     if (request.refusal) throw request.refusal
     try {
-      const sender = await way(request)
+      const sender = await authenticator(request)
       if (!sender) throw NO_KEY
       checkRights(request, sender)
       request.account = sender.account

@@ -139,13 +139,13 @@ export async function sendExplained(
   const told = await services.exports.run(request, reply, query, (signal) =>
     query.analyse(format, { signal }),
   )
-  const { where, way, parts, ms } = told
+  const { where, strategy, parts, ms } = told
   const verdict = 'What takes long is told only to who may read all tables below.'
   const isWhole = await mayReadAll(services, request.account, query.borrowed)
   return reply
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
-    .send(isWhole ? told : { verdict, where, way, parts, rowGroups: null, ms, steps: [] })
+    .send(isWhole ? told : { verdict, where, strategy, parts, rowGroups: null, ms, steps: [] })
 }
 
 async function mayReadAll(

@@ -83,9 +83,9 @@ test('a Parquet file of sorted wide rows is made of files of some rows each', as
 test('an explanation of sorted wide rows runs all turns, and has the steps of the first', async () => {
   using query = await dataset.query({ orderBy: 'k' })
   const before = await started()
-  const { way, steps } = await query.analyse()
+  const { strategy, steps } = await query.analyse()
   expect((await started()) - before).toBe(1 + 3)
-  expect(way).toContain('some rows at a time')
+  expect(strategy).toContain('some rows at a time')
   expect(steps[0]!.rows).toBeGreaterThan(0)
   expect(steps[0]!.rows).toBeLessThan(ROWS / 2)
 })

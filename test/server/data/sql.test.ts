@@ -109,7 +109,7 @@ describe('formats, headers and options', () => {
     const { steps, ...plan } = (await at.call(ann, 'GET', url)).json()
     expect(plan).toMatchObject({
       where: expect.stringContaining('in the server'),
-      way: expect.any(String),
+      strategy: expect.any(String),
       verdict: expect.stringMatching(/^Reading takes/),
       rowGroups: { read: 1, of: 1 },
       parts: { read: 1, of: 1, byRanges: 0 },

@@ -3,7 +3,7 @@ import { rowGroupRows } from '../parquet/row-groups.ts'
 import type { Plan, Slice } from './plan.ts'
 
 /** What a plan reads of its parts. */
-export interface Reach {
+export interface ReadEstimate {
   /** The positions of the columns. */
   readonly columns: readonly number[]
   /** How many columns the table has. */
@@ -20,13 +20,13 @@ const LEAST_BYTES = 8 * 2 ** 20
 const MOST_READ = 1 / 4
 
 /** @param counting whether the matching rows are only counted */
-export function reachOf(plan: Plan, counting: boolean): Reach {
+export function estimateOf(plan: Plan, counting: boolean): ReadEstimate {
   const columns = counting ? plan.reads.counted : plan.reads.rows
   return { columns, of: plan.source.length, share: plan.filter && plan.steps.length === 0 ? FILTERED : 1 }
 }
 
 /** Whether so little of a part is read that fetching all of it doesn't pay. */
-export function readsLittle(part: Part, slice: Slice, { columns, of, share }: Reach): boolean {
+export function readsLittle(part: Part, slice: Slice, { columns, of, share }: ReadEstimate): boolean {
   if (part.bytes < LEAST_BYTES) return false
   const sizes = columns.map((position) => part.statistics?.[position]?.bytes)
   // Of tables of very many columns, the sizes of single columns are not known.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../../engine/catalog/records.ts'
-import { readsLittle } from '../../engine/plan/reach.ts'
+import { readsLittle } from '../../engine/plan/read-estimate.ts'
 
 const MIB = 2 ** 20
 /** Rows of 1 KiB, in row groups of 2,048. */
@@ -21,6 +21,6 @@ test.each([
   [narrow, 122_870, 122_890, true],
   [narrow, 0, 300_000, false],
 ])('the row groups of a window are those that parts have (%#)', (of, from, to, isSmall) => {
-  const reach = { columns: [0, 1], of: 2, share: 1 }
-  expect(readsLittle(of, { file: 'f', first: 0, from, to }, reach)).toBe(isSmall)
+  const estimate = { columns: [0, 1], of: 2, share: 1 }
+  expect(readsLittle(of, { file: 'f', first: 0, from, to }, estimate)).toBe(isSmall)
 })
