@@ -231,11 +231,9 @@ export class Query implements Disposable {
     use: (run: Run) => Promise<T>,
   ): Promise<T> {
     const reading = this.#context.reading(strategy.plan)
+    const options = { signal, remote: this.#remote, count: () => this.count({ signal }) }
     try {
-      const count = () => this.count({ signal })
-      return await use(
-        await prepare(strategy, reading, this.#context, { signal, remote: this.#remote, count }),
-      )
+      return await use(await prepare(strategy, reading, this.#context, options))
     } catch (error) {
       reading[Symbol.dispose]()
       throw reading.explain(error)

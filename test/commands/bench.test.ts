@@ -104,7 +104,7 @@ test.each([
   [['--beside', 'excel'], /--beside: "excel" is not one of copy, pandas/],
   [
     ['--beside', 'pandas', '--python', '/bin/false'],
-    /--python: \/bin\/false has not pandas, pyarrow, xlsxwriter/,
+    /--python: \/bin\/false lacks one of pandas, pyarrow, xlsxwriter/,
   ],
   [['1', '--beside', 'polars', '--server', 'http://127.0.0.1:1', '--key', 'k'], /not of a server/],
   [['--formats', 'excel'], /--formats: "excel" is not one of csv/],

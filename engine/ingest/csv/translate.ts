@@ -87,7 +87,7 @@ function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): strin
 /** Takes the text of another dialect in pieces and returns whole records in our own dialect. */
 class Records {
   rows = 0
-  /** Rows with other fields than the header are found here, where they are as the file has them. */
+  /** Rows with more or fewer fields than the header: they are found here, where they are as the file has them. */
   readonly #faults = new Faults()
   readonly #delimiter: string
   readonly #options: UploadOptions
@@ -116,7 +116,7 @@ class Records {
     this.#reader = fieldReader(options)
   }
 
-  /** @throws EngineError `invalid_upload` that lists the rows with other fields than the header */
+  /** @throws EngineError `invalid_upload` that lists the rows with more or fewer fields than the header */
   get translated(): TranslatedColumn[] {
     this.#faults.check()
     return (this.#names ?? []).flatMap((name, index) => {

@@ -70,7 +70,7 @@ export async function pythonWith(
   const problem = await lacks(given ?? 'python3')
   if (problem === undefined) return given ?? 'python3'
   if (given !== undefined)
-    throw new UsageError(`--python: ${given} has not ${packages.join(', ')}: ${problem}`)
+    throw new UsageError(`--python: ${given} lacks one of ${packages.join(', ')}: ${problem}`)
   const folder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'parquetry', 'python')
   const python = join(folder, 'bin', 'python')
   if ((await lacks(python)) === undefined) return python

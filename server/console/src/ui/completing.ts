@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 export interface Suggestion {
   readonly label: string
@@ -30,8 +30,16 @@ export function useEditing(
   const [text, setText] = useState(current)
   const [completion, setCompletion] = useState<Completion>()
   const [chosen, setChosen] = useState(-1)
+  /** Where the caret goes when the text with a suggestion is shown. */
+  const [moved, setMoved] = useState<{ readonly caret: number }>()
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => setText(current), [current])
+  // Later, as with an animation frame, it would move the caret of somebody who types on at once.
+  useLayoutEffect(() => {
+    if (!moved) return
+    area.current?.focus()
+    area.current?.setSelectionRange(moved.caret, moved.caret)
+  }, [moved])
   const suggest = (value: string, caret: number) => {
     setCompletion(complete(value, caret))
     setChosen(-1)
@@ -48,10 +56,7 @@ export function useEditing(
     const caret = from + suggestion.insert.length - suggestion.caretBack
     setText(next)
     suggest(next, caret)
-    requestAnimationFrame(() => {
-      area.current?.focus()
-      area.current?.setSelectionRange(caret, caret)
-    })
+    setMoved({ caret })
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { formatBytes } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
 import { ACCEPT } from './formats.ts'
@@ -7,7 +7,8 @@ import { ACCEPT } from './formats.ts'
 export function DropZone(props: { readonly file: File | undefined; readonly onFile: (file: File) => void }) {
   const { file, onFile } = props
   const [over, setOver] = useState(false)
-  useEffect(() => {
+  // Not after the page is painted, because who sees that it takes cells may paste them at once.
+  useLayoutEffect(() => {
     const onPaste = (event: ClipboardEvent) => {
       if (event.target instanceof HTMLElement && event.target.closest('input, textarea, dialog')) return
       const pasted = pastedFile(event.clipboardData)
