@@ -41,6 +41,8 @@ export default defineConfig({
     env: { PARQUETRY_INDEX_PROVIDERS: 'false' },
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    // A browser on a busy machine takes more than the second that polls wait by default.
+    expect: { poll: { timeout: 10_000 } },
     coverage: {
       include: ['engine/**/*.ts', 'connectors/**/*.ts', 'server/**/*.ts'],
       exclude: ['server/console/**', '**/dist/**'],
