@@ -2,4 +2,8 @@
 import '../engine/util/pool-threads.ts'
 import { run } from './commands/program.ts'
 
+// A reader such as `head` closes the pipe when it has enough; that is not an error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
 process.exitCode = await run(process.argv.slice(2))

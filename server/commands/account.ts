@@ -54,7 +54,10 @@ export function addAccountCommands(program: Command, on: On<AccountBook>): void 
     .description('create an account and print its key (shown only once)')
     .option('--plan <plan>', 'its plan', 'free')
     .action((name: string, { plan }: { plan: string }) =>
-      on(async (book) => console.log(await book.create(name, plan))),
+      on(async (book) => {
+        console.log(await book.create(name, plan))
+        console.error(`The key of ${name}, shown only once.`)
+      }),
     )
 
   account

@@ -86,7 +86,10 @@ function findings({ options = {}, columns }: Written, given: object): string[] {
   const texts = columns.flatMap(({ name, because }) => {
     if (because?.try === undefined && because?.above === undefined) return []
     const { row, value, above, try: better } = because
-    const values = above === undefined ? '' : `; the values above it are of type ${above}`
+    const values =
+      above === undefined
+        ? ''
+        : `; the values above it are of type ${above}. If the row holds totals, remove it from the file and import again`
     const reading = better === undefined ? '' : `; ${flags(better)} may read it`
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]
   })

@@ -50,11 +50,9 @@ export function addMemberCommands(program: Command, on: On<Tables>): void {
     .option('--write', 'let it write, too')
     .action((repository: string, account: string, { write }: { write?: boolean }) =>
       on(async (tables) => {
-        await tables.setMember(
-          (await findRepository(tables, repository)).id,
-          account,
-          write ? 'Write' : 'Read',
-        )
+        const { id, name } = await findRepository(tables, repository)
+        await tables.setMember(id, account, write ? 'Write' : 'Read')
+        console.log(`${account} may read ${write ? 'and write ' : ''}${name}`)
       }),
     )
 

@@ -25,11 +25,14 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
         const wanted = { series, start: options.start ?? null, every }
         const made = await orRemoved(tables, found, async () => {
           const source = await tables.follow(found.id, wanted)
+          const hasFailed = source.lastError !== null && source.lastVersion === null
+          if (hasFailed && found.isNew) {
+            console.error(`parquetry: ${source.lastError}`)
+            console.error('Nothing was fetched, so the new dataset is removed again.')
+            throw new Failed()
+          }
           print(source)
-          // What some of the series brought is kept.
-          if (source.lastError === null || source.lastVersion !== null) return source
-          if (found.isNew) console.error('Nothing was fetched, so the new dataset is removed again.')
-          throw new Failed()
+          return source
         })
         if (made.lastError !== null) throw new Failed()
       })

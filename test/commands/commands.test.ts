@@ -1,15 +1,17 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import ExcelJS from 'exceljs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../server/client/index.ts'
 import { type Served, serveSamples } from '../client/served.ts'
-import { type Called, parquetry, parquetryProcess } from './parquetry.ts'
+import { bin, type Called, parquetry, parquetryProcess } from './parquetry.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-commands-'))
 const file = (name: string) => join(folder, name)
@@ -61,7 +63,10 @@ describe.each(PLACES)('%s', (where, place) => {
   test('members are added, listed and removed', async () => {
     const { home } = place()
     expect((await run('account', 'create', 'colleague')).code).toBe(0)
-    expect((await run('member', 'add', home, 'colleague', '--write')).code).toBe(0)
+    expect(await run('member', 'add', home, 'colleague', '--write')).toMatchObject({
+      code: 0,
+      stdout: 'colleague may read and write home\n',
+    })
     expect((await run('member', 'list', home)).stdout).toBe('colleague\tWrite\n')
     expect(await run('member', 'add', home, 'colleage')).toEqual({
       code: 1,
@@ -153,7 +158,8 @@ describe.each(PLACES)('%s', (where, place) => {
     const totals = ['import', file('totals.csv'), '--repository', 'home', '--dataset', 'totals']
     expect((await run(...totals)).stderr).toBe(
       "read with --delimiter ';' --dates D.M.YYYY\n" +
-        'day is text because of "total" in row 3; the values above it are of type date.\n',
+        'day is text because of "total" in row 3; the values above it are of type date. ' +
+        'If the row holds totals, remove it from the file and import again.\n',
     )
     const refused = await run(...args, '--dialect', 'standard')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('delimiter=;') })
@@ -350,6 +356,13 @@ test.each([
 test('the version is that of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   expect(await parquetry(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('a reader that closes the pipe, as `head` does, is no error', async () => {
+  const child = spawn(process.execPath, [bin, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')])
+  expect({ code: child.exitCode, stderr }).toEqual({ code: 0, stderr: '' })
 })
 
 test('an older Node, Bun and Deno get one sentence', async () => {

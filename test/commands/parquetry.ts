@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { run } from '../../server/commands/program.ts'
 
-const bin = fileURLToPath(new URL('../../server/bin.js', import.meta.url))
+export const bin = fileURLToPath(new URL('../../server/bin.js', import.meta.url))
 
 export interface Called {
   readonly code: number | null

@@ -102,6 +102,10 @@ describe('csv of other programs', () => {
     expect(await bench.refusal('csv', 'a;b;c\n1,5;x;2\n2,5;y\n', { options })).toContain(
       'Row 2: it has 2 of the 3 fields of the header: "2,5;y".',
     )
+    // With commas, all rows below the header would have two fields.
+    expect(await bench.refusal('csv', 'a;b;c\n1,5;x\n2,5;y\n3;z;2,5\n', { options })).toContain(
+      'Row 1: it has 2 of the 3 fields of the header: "1,5;x".',
+    )
   })
 
   test('values above one that has a comma are no titles', async () => {

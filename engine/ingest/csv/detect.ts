@@ -164,11 +164,16 @@ function widthOf(records: readonly Field[][]): number {
   return isEven && second.length >= first.length ? first.length : 0
 }
 
-/** Whether more than half of the records have as many fields as the first one, which may be a header. */
+/**
+ * Whether records of different lengths may be a table whose first one is the header: more than half have as many fields
+ * as it, or all are split, and it has not much fewer fields than the others.
+ */
 function isRagged(records: readonly Field[][]): boolean {
   const [first = []] = records
   const same = records.filter(({ length }) => length === first.length)
-  return first.length > 1 && !isNote(first, first.length) && same.length > records.length / 2
+  if (same.length > records.length / 2) return first.length > 1 && !isNote(first, first.length)
+  const widest = Math.max(0, ...records.map(({ length }) => length))
+  return records.length > 2 && records.every(({ length }) => length > 1) && !isNote(first, widest)
 }
 
 /** How columns are called that have no name, or the same one. */
