@@ -1,13 +1,6 @@
 import type { RecordBatch } from 'apache-arrow'
 import { type ByteStream, guarded } from './export/byte-stream.ts'
-import {
-  choose,
-  chooseCount,
-  inWords,
-  type OutputKind,
-  type ReadingStrategy,
-  type Strategy,
-} from './export/choose.ts'
+import { choose, inWords } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { nothingIn } from './export/nothing.ts'
 import { produce } from './export/produce.ts'
@@ -19,10 +12,10 @@ import { pageOf } from './plan/page.ts'
 import { matchesIn, type Plan, planQuery, resultRows } from './plan/plan.ts'
 import type { QueryContext } from './query-context.ts'
 import { analyse } from './reading/analyse.ts'
-import { prepare, type Run } from './reading/prepare.ts'
 import type { RemoteQuery } from './reading/remote.ts'
+import { Runs } from './reading/runs.ts'
 import { type BytesOptions, checkBytes, type RunOptions } from './run-options.ts'
-import { holdsMetadata, METADATA_KEY, metadataText } from './types/file-metadata.ts'
+import { METADATA_KEY, metadataIn } from './types/file-metadata.ts'
 import { type Format, quoteIdentifier } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
 import { writeWhole } from './util/whole-file.ts'
@@ -48,7 +41,7 @@ export class Query implements Disposable {
   /** What now() returns in all statements of the query. */
   readonly #now = new Date()
   readonly #remote: RemoteQuery | undefined
-  #count: number | undefined
+  readonly #runs: Runs
 
   /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
   constructor(context: QueryContext, options: QueryOptions = {}) {
@@ -59,6 +52,7 @@ export class Query implements Disposable {
     this.plan = planQuery(source, options, { now: this.#now })
     this.etag = etagOf(identity, options, this.plan)
     this.#remote = remote?.query(this.plan, source, options, this.#now)
+    this.#runs = new Runs(this.plan, context, this.#remote)
   }
 
   /** The ids of the datasets that saved queries read for it, with the rights of who saved them. */
@@ -85,39 +79,21 @@ export class Query implements Disposable {
    * Rows that match the filter, before `top`, `last` and `skip`. They are counted once, even if this is called again or
    * by other queries of the same version.
    */
-  async count({ signal }: RunOptions = {}): Promise<number> {
-    const { counts, identity } = this.#context
-    const known = this.plan.matches ?? this.#count
-    this.#count = known ?? (await counts.of(identity, this.plan, (joint) => this.#read(joint), signal))
-    return this.#count
+  count(options: RunOptions = {}): Promise<number> {
+    return this.#runs.count(options)
   }
 
   /** What a file in this format says about the dataset and its columns, as JSON; undefined if it says nothing. */
   metadataIn(format: Format): string | undefined {
     const { words } = this.#context
-    if (!words || !holdsMetadata(format)) return undefined
-    const columns = this.plan.columns.map(({ name, stored }) => ({
-      ...(stored !== undefined && words.columns[stored]),
-      name,
-    }))
-    return metadataText(words.dataset, columns)
-  }
-
-  #read(signal: AbortSignal): Promise<number> {
-    const strategy = chooseCount(this.plan, this.#remote !== undefined)
-    return this.#run(strategy, { signal }, async ({ executor, statement, start, reading }) => {
-      using _ = reading
-      const [[count]] = (await executor.rows(statement, start)) as [[bigint]]
-      await reading.whole
-      return Number(count)
-    })
+    return words && metadataIn(format, words.dataset, this.plan.columns, words.columns)
   }
 
   /** Arrow record batches, owned by JavaScript. */
   async *batches(options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    const strategy = this.#choose('batches')
+    const strategy = this.#runs.choose('batches')
     if (strategy.kind === 'nothing') return
-    yield* await this.#run(strategy, options, async ({ executor, statement, start, reading }) =>
+    yield* await this.#runs.run(strategy, options, async ({ executor, statement, start, reading }) =>
       guarded(executor.batches(statement, start), reading),
     )
   }
@@ -127,12 +103,16 @@ export class Query implements Disposable {
    * themselves, `binary` is a Uint8Array; everything else is the text that csv has for it.
    */
   async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
-    const strategy = this.#choose('rows')
+    const strategy = this.#runs.choose('rows')
     if (strategy.kind === 'nothing') return
-    const objects = await this.#run(strategy, options, async ({ executor, statement, start, reading }) => {
-      const asObject = objectMaker(statement.columns.map((column) => column.name))
-      return guarded(inBatches(executor.values(statement, start), asObject), reading)
-    })
+    const objects = await this.#runs.run(
+      strategy,
+      options,
+      async ({ executor, statement, start, reading }) => {
+        const asObject = objectMaker(statement.columns.map((column) => column.name))
+        return guarded(inBatches(executor.values(statement, start), asObject), reading)
+      },
+    )
     for await (const some of objects) for (const row of some) yield row
   }
 
@@ -144,20 +124,19 @@ export class Query implements Disposable {
    */
   async bytes(format: Format, options: BytesOptions = {}): Promise<ByteStream> {
     checkBytes(format, options)
-    const strategy = this.#choose(format, options)
+    const strategy = this.#runs.choose(format, options)
     if (strategy.kind === 'nothing') return nothingIn(format, this.plan.matches)
     const counting = strategy.kind === 'few' && strategy.counting
     // Where the rows are not counted while they are read, that is done beside the reading.
-    const beside = counting ? undefined : this.#matches(options)
-    return this.#run(strategy, options, async (run) => {
+    const beside = counting ? undefined : this.#runs.matches(options)
+    return this.#runs.run(strategy, options, async (run) => {
       const isPage = strategy.kind === 'stream' && strategy.paged
       const page = isPage ? pageOf(this.plan, this.#context, this.#options, format, this.#now) : undefined
       const text = this.metadataIn(format)
       const metadata = text === undefined ? undefined : { metadata: new Map([[METADATA_KEY, text]]) }
       const produced = await produce(run, format, { ...options, ...metadata, page })
-      const found = counting ? matchesIn(strategy.plan.window, produced.found) : undefined
-      this.#count ??= this.#context.counts.set(this.#context.identity, this.plan, found)
-      return produced.stream.guarded(run.reading, { matches: beside ?? this.#matches(options) })
+      if (counting) this.#runs.found(matchesIn(strategy.plan.window, produced.found))
+      return produced.stream.guarded(run.reading, { matches: beside ?? this.#runs.matches(options) })
     })
   }
 
@@ -177,24 +156,28 @@ export class Query implements Disposable {
    * by ranges; how a format is written; and DuckDB's plan of the SQL, which shows columns and filters of the scan.
    */
   async explain(format: Format = 'csv'): Promise<string> {
-    const chosen = `Strategy: ${inWords(this.#choose(format))}`
+    const chosen = `Strategy: ${inWords(this.#runs.choose(format))}`
     const strategy = choose(this.plan, 'rows')
     if (strategy.kind === 'nothing') return chosen
-    return this.#run({ ...strategy, located: false }, {}, async ({ executor, statement, plan, reading }) => {
-      using _ = reading
-      const rows = await executor.rows(explanation(statement))
-      return [this.#remote?.explain(), partsRead(plan), chosen, ...rows.map((row) => row[1])]
-        .filter((line) => line !== undefined)
-        .join('\n')
-    })
+    return this.#runs.run(
+      { ...strategy, located: false },
+      {},
+      async ({ executor, statement, plan, reading }) => {
+        using _ = reading
+        const rows = await executor.rows(explanation(statement))
+        return [this.#remote?.explain(), partsRead(plan), chosen, ...rows.map((row) => row[1])]
+          .filter((line) => line !== undefined)
+          .join('\n')
+      },
+    )
   }
 
   /** Runs the query without giving its rows, and tells what was read and what each step took. */
   async analyse(format: Format = 'csv', options: RunOptions = {}): Promise<Explanation> {
-    const chosen = inWords(this.#choose(format))
+    const chosen = inWords(this.#runs.choose(format))
     const strategy = choose(this.plan, 'rows')
     if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen }
-    return this.#run({ ...strategy, remote: false }, options, async (run) => {
+    return this.#runs.run({ ...strategy, remote: false }, options, async (run) => {
       using _ = run.reading
       return await analyse(run, chosen, this.#remote?.explain())
     })
@@ -213,39 +196,5 @@ export class Query implements Disposable {
   /** Releases the version that the query reads. What was begun goes on. */
   [Symbol.dispose](): void {
     this.#context.release?.()
-  }
-
-  #choose(wish: OutputKind, { paged, encoding }: BytesOptions = {}): Strategy {
-    return choose(this.plan, wish, {
-      matches: this.#count,
-      paged,
-      encoding,
-      remote: this.#remote !== undefined,
-    })
-  }
-
-  /** Runs a strategy. If that fails, what it reads is released; else `use` sees to that. */
-  async #run<T>(
-    strategy: ReadingStrategy,
-    { signal }: RunOptions,
-    use: (run: Run) => Promise<T>,
-  ): Promise<T> {
-    const reading = this.#context.reading(strategy.plan)
-    const options = { signal, remote: this.#remote, count: () => this.count({ signal }) }
-    try {
-      return await use(await prepare(strategy, reading, this.#context, options))
-    } catch (error) {
-      reading[Symbol.dispose]()
-      throw reading.explain(error)
-    }
-  }
-
-  /** How many rows match, if that is known or wanted. */
-  #matches({ counted, signal }: BytesOptions): Promise<number | undefined> {
-    if (!counted) return Promise.resolve(this.plan.matches ?? this.#count)
-    const counting = this.count({ signal })
-    // The reading may fail first; nobody waits for this then.
-    counting.catch(() => {})
-    return counting
   }
 }

@@ -2,11 +2,14 @@ import type { Statement } from '../types/index.ts'
 import type { ExplainedStep, Explanation } from './explanation.ts'
 import type { Plan } from './plan.ts'
 
-/** How many parts are read; those by ranges are named by addresses. */
+/** How many parts are read; those by ranges are named by addresses. A statement opens all parts of its tables. */
 export function partsOf({ scan }: Plan): Explanation['parts'] {
-  if (scan.kind !== 'slices') return null
-  const byRanges = scan.slices.filter(({ file }) => file.startsWith('http:')).length
-  return { read: scan.slices.length, of: scan.of, byRanges }
+  if (scan.kind === 'slices') {
+    const byRanges = scan.slices.filter(({ file }) => file.startsWith('http:')).length
+    return { read: scan.slices.length, of: scan.of, byRanges }
+  }
+  if (scan.kind !== 'query' || scan.parts === undefined) return null
+  return { read: scan.parts, of: scan.parts, byRanges: 0 }
 }
 
 export function partsRead(plan: Plan): string | undefined {

@@ -6,9 +6,12 @@ export interface Explanation {
   readonly where: string
   /** How the rows are read and written. */
   readonly strategy: string
-  /** The parts that may have wanted rows by their statistics, of all; null where a statement reads several tables. */
+  /**
+   * The parts that may have wanted rows by their statistics, of all. A statement of SQL opens all parts of its tables;
+   * null for who may not read them.
+   */
   readonly parts: { readonly read: number; readonly of: number; readonly byRanges: number } | null
-  /** The row groups of those parts that may have them, of all; null where the parts are not on this machine. */
+  /** The row groups of those parts that may have them, of all; null where the parts are not on this machine, and for SQL, since DuckDB doesn't say which it skips. */
   readonly rowGroups: { readonly read: number; readonly of: number } | null
   readonly ms: number
   /** Undefined over HTTP for who may not read all tables below a saved query; `steps` is empty then. */

@@ -39,8 +39,8 @@ export type Scan =
   | { readonly kind: 'inline'; readonly json: string }
   /** Parquet files that the engine did not write: a subquery that names the columns and gives each row's position. */
   | { readonly kind: 'foreign'; readonly sql: string }
-  /** The rows of a user's statement: a subquery that names the columns. */
-  | { readonly kind: 'query'; readonly sql: string; readonly light?: boolean }
+  /** The rows of a user's statement: a subquery that names the columns, and how many parts its tables have. */
+  | { readonly kind: 'query'; readonly sql: string; readonly light?: boolean; readonly parts?: number }
 
 export type PlanColumn = StepColumn
 

@@ -24,6 +24,8 @@ export interface Scanned {
  */
 export class Tables {
   readonly #sql = new Map<string, string>()
+  /** How many parts they have together. */
+  parts = 0
 
   has({ name }: Scanned): boolean {
     return this.#sql.has(name)
@@ -109,7 +111,7 @@ export class SqlReading extends Reading {
     this.#entered = true
     const tables = new Tables()
     await this.link(await session.enter(signal), signal, tables)
-    return { ...this.plan, scan: { kind: 'query', sql: relation(tables.sql), light } }
+    return { ...this.plan, scan: { kind: 'query', sql: relation(tables.sql), light, parts: tables.parts } }
   }
 
   /** Links the parts of all tables into the folder of a process, and adds the tables to those of the statement there. */
@@ -124,6 +126,7 @@ export class SqlReading extends Reading {
         reading instanceof SqlReading
           ? await reading.within(lent, signal, tables)
           : await linked(await reading.ready(undefined, signal), lent)
+      if (plan.scan.kind === 'slices') tables.parts += plan.scan.slices.length
       tables.add(table, rowsStatement(plan, undefined).sql)
     }
     const wholes = this.#readings.flatMap(({ whole }) => whole ?? [])

@@ -23,17 +23,20 @@ export const METADATA_KEY = 'parquetry'
 const DATASET_FIELDS = ['description', ...Object.keys(LONGEST_METADATA)] as (keyof DatasetWords)[]
 export const COLUMN_FIELDS = ['title', 'description', 'unit'] as const
 
-export function holdsMetadata(format: Format): boolean {
-  return format === 'parquet' || format === 'arrow'
-}
-
-/** The JSON text for a file; undefined if nothing is written down. */
-export function metadataText(
+/**
+ * The JSON text for a file in this format; undefined if nothing is written down, or if such files can't hold it.
+ * @param columns those of the file, which may be columns of the dataset
+ */
+export function metadataIn(
+  format: Format,
   dataset: DatasetWords,
-  columns: readonly (ColumnWords & { readonly name: string })[],
+  columns: readonly { readonly name: string; readonly stored?: number | undefined }[],
+  stored: readonly ColumnWords[],
 ): string | undefined {
-  const described = columns.flatMap(({ name, ...column }) => {
-    const words = entriesOf(COLUMN_FIELDS, (field) => column[field] || undefined)
+  if (format !== 'parquet' && format !== 'arrow') return undefined
+  const described = columns.flatMap(({ name, stored: at }) => {
+    const column = at === undefined ? undefined : stored[at]
+    const words = entriesOf(COLUMN_FIELDS, (field) => column?.[field] || undefined)
     return words.length > 0 ? [{ name, ...Object.fromEntries(words) }] : []
   })
   const fields = entriesOf(DATASET_FIELDS, (field) => dataset[field] || undefined)

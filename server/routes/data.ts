@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { FORMATS, type Format, type Query } from '../../engine/index.ts'
 import { VERSION } from '../../engine/options.ts'
-import { holdsMetadata, metadataText } from '../../engine/types/file-metadata.ts'
+import { metadataIn } from '../../engine/types/file-metadata.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { parametersOf } from '../http/option-parameters.ts'
@@ -139,13 +139,13 @@ export async function sendExplained(
   const told = await services.exports.run(request, reply, query, (signal) =>
     query.analyse(format, { signal }),
   )
-  const { where, strategy, parts, ms } = told
+  const { where, strategy, ms } = told
   const verdict = 'What takes long is told only to who may read all tables below.'
   const isWhole = await mayReadAll(services, request.account, query.borrowed)
   return reply
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
-    .send(isWhole ? told : { verdict, where, strategy, parts, rowGroups: null, ms, steps: [] })
+    .send(isWhole ? told : { verdict, where, strategy, parts: null, rowGroups: null, ms, steps: [] })
 }
 
 async function mayReadAll(
@@ -251,7 +251,7 @@ export function dataRoutes(app: Routes, services: Services): void {
       return sendStatement(services, request, reply, { ...answer, query, window: options })
     }
     // The columns are those of the version, so only the words about the dataset can change.
-    const words = holdsMetadata(format) && metadataText(record, [])
+    const words = metadataIn(format, record, [], [])
     const cacheKey = cacheKeyOf(`${record.id}.${version}`, { ...options, count: given.$count, words })
     const kept = { ...answer, meteredRows: rowCount ?? 0, cacheKey }
     if (await exports.sendAgain(request, reply, kept)) return reply

@@ -80,7 +80,9 @@ describe('a dataset of the data directory', () => {
   it('ends with 1 if the first fetch fails, and prints why', async () => {
     const set = await printed('source', 'set', 'home/none', 'fred/NOSUCH')
     expect(set).toMatchObject({ code: 1, out: '' })
-    expect(set.err).toMatch(/^parquetry: .*NOSUCH.*\nNothing was fetched, so the new dataset is removed again\.$/)
+    expect(set.err).toMatch(
+      /^parquetry: .*NOSUCH.*\nNothing was fetched, so the new dataset is removed again\.$/,
+    )
     expect((await printed('source', 'set', 'home/some', 'fred/A', 'fred/NOSUCH')).code).toBe(1)
     const { out } = await printed('repository', 'list')
     expect(out).toContain('some\t2 rows')

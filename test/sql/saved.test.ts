@@ -273,6 +273,7 @@ describe('rights are those of who saved it', () => {
         verdict: 'What takes long is told only to who may read all tables below.',
         where: expect.any(String),
         ms: expect.any(Number),
+        parts: null,
         rowGroups: null,
         steps: [],
       })

@@ -102,7 +102,7 @@ describe('formats, headers and options', () => {
     expect(told.json()).toMatchObject({
       where: expect.stringContaining('process of its own'),
       verdict: expect.stringMatching(/^Reading .*Name only the columns that you need/),
-      parts: null,
+      parts: { read: 1, of: 1, byRanges: 0 },
       rowGroups: null,
     })
     const url = `/datasets/${id}/data?$filter=n gt 3&$select=word&$explain=true`
