@@ -15,7 +15,9 @@ import type { TreeNode } from '../tree.ts'
 
 interface DescribeRequest {
   readonly tree: string
+  /** WITH and the tables that the tree names. */
   readonly tables: string
+  /** The constants that were taken out of the tree. */
   readonly held: readonly string[]
 }
 
@@ -66,36 +68,8 @@ export function sqlJobs(
       return tree!
     },
 
-    /**
-     * Makes SQL of a tree, and finds its columns.
-     * @param tables WITH and the tables that it names
-     * @param held its constants that were taken out of the tree
-     */
-    async describe({ tree, tables, held }: DescribeRequest, { signal }: Hooks) {
-      const duck = await executor(false)
-      const whole = `{"error":false,"statements":[${tree}]}`
-      const written = 'json_deserialize_sql($1::json)'
-      const [sql, parsed] = await textsOf(duck, [written, serialized(written)], whole, signal)
-      requireOnlyOurs(parsed!)
-      const query = withConstants(sql!, held)
-      const described = await duck.rows(
-        {
-          sql: `SELECT column_name, column_type FROM (DESCRIBE ${tables}SELECT * FROM (${query}\n))`,
-          parameters: [],
-          columns: [
-            { name: 'name', type: 'string' },
-            { name: 'type', type: 'string' },
-          ],
-        },
-        { signal },
-      )
-      const columns = described.map(
-        ([name, type], index): DescribedColumn => ({
-          name: String(name),
-          ...normaliseColumn(String(type), `r${index}`),
-        }),
-      )
-      return { sql: sql!, columns }
+    async describe(request: DescribeRequest, { signal }: Hooks) {
+      return describe(await executor(false), request, signal)
     },
 
     /** Few rows, as values: counts and plans. */
@@ -141,23 +115,22 @@ export function sqlJobs(
       }
     },
   }
-  return Object.fromEntries(
-    Object.entries(jobs).map(([name, job]) => [
-      name,
-      async (input: never, hooks: Hooks) => {
-        try {
-          return await (job as (given: never, hooks: Hooks) => Promise<unknown>)(input, hooks)
-        } catch (error) {
-          // DuckDB would refuse every later statement, so another process takes the place of this one.
-          if (isBroken(error)) {
-            process.stderr.write(`${(error as Error).message}\n`, () => process.kill(process.pid, 'SIGKILL'))
-            await new Promise(() => {})
-          }
-          throw error
-        }
-      },
-    ]),
-  )
+  return Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name, endingIfBroken(job)]))
+}
+
+/** A job that ends the process if DuckDB would refuse every later statement, so that another takes its place. */
+function endingIfBroken(job: (input: never, hooks: Hooks) => Promise<unknown>) {
+  return async (input: never, hooks: Hooks) => {
+    try {
+      return await job(input, hooks)
+    } catch (error) {
+      if (isBroken(error)) {
+        process.stderr.write(`${(error as Error).message}\n`, () => process.kill(process.pid, 'SIGKILL'))
+        await new Promise(() => {})
+      }
+      throw error
+    }
+  }
 }
 
 /** Marks the end of the rows. */
@@ -181,6 +154,37 @@ async function textsOf(
   const sql = `SELECT ${expressions.join(', ')}`
   const [row] = await duck.rows({ sql, parameters: [text], columns, light: true }, { signal })
   return row!.map(String)
+}
+
+/** Makes SQL of a tree, and finds its columns. */
+async function describe(
+  duck: Executor,
+  { tree, tables, held }: DescribeRequest,
+  signal: AbortSignal | undefined,
+) {
+  const whole = `{"error":false,"statements":[${tree}]}`
+  const written = 'json_deserialize_sql($1::json)'
+  const [sql, parsed] = await textsOf(duck, [written, serialized(written)], whole, signal)
+  requireOnlyOurs(parsed!)
+  const query = withConstants(sql!, held)
+  const described = await duck.rows(
+    {
+      sql: `SELECT column_name, column_type FROM (DESCRIBE ${tables}SELECT * FROM (${query}\n))`,
+      parameters: [],
+      columns: [
+        { name: 'name', type: 'string' },
+        { name: 'type', type: 'string' },
+      ],
+    },
+    { signal },
+  )
+  const columns = described.map(
+    ([name, type], index): DescribedColumn => ({
+      name: String(name),
+      ...normaliseColumn(String(type), `r${index}`),
+    }),
+  )
+  return { sql: sql!, columns }
 }
 
 /**
