@@ -53,7 +53,7 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
   const named = sourceOf(file, format)
   const isText = named.format === 'csv' || named.format === 'tsv'
   const source = { ...named, options: { ...(isText && { dialect: 'auto' as const }), ...reading } }
-  const { id: repositoryId } = await findRepository(tables, repository)
+  const { id: repositoryId, name: home } = await findRepository(tables, repository)
   const known = (await tables.datasets()).find(
     (one) => one.repositoryId === repositoryId && one.name === name,
   )
@@ -76,6 +76,10 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
       `dataset ${written.id}: ${inRows(written.rowCount ?? 0)}, ${counted(written.columns.length, 'column')}, version ${written.version}`,
     )
     for (const line of findings(written, reading)) console.error(line)
+    if (known?.rowCount && mode === 'replace') {
+      const before = `parquetry restore ${shellWord(`${home}/${name}`)} ${written.version - 1}`
+      console.error(`replaced ${inRows(known.rowCount)}; ${before} brings them back`)
+    }
   })
 }
 

@@ -108,6 +108,11 @@ async function backup(engine: Engine, data: string, directory: string): Promise<
 
 /** `parquetry restore`: copies a backup into a new data directory, or into an empty database and store. */
 async function restore(from: string, config: Config): Promise<void> {
+  if (!existsSync(from)) {
+    throw new UsageError(
+      `There is no folder ${from}. To go back to a version of a dataset, give its number, which \`parquetry versions ${from}\` lists.`,
+    )
+  }
   const { data, database } = config
   if (database === undefined) {
     const { parts, bytes } = await restoreBackup(from, data)

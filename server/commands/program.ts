@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { EngineError, faultsOf } from '../../engine/index.ts'
+import { MOST_FAULTS } from '../../engine/ingest/text/findings.ts'
 import { ParquetryError } from '../client/index.ts'
 import { ConfigError } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'
@@ -102,6 +103,8 @@ function exitCode(error: unknown): number {
     error instanceof ParquetryError ? error.errors : error instanceof EngineError ? faultsOf(error) : []
   // The first is the message.
   for (const fault of faults.slice(1)) console.error(`  ${fault.error}`)
+  if (faults.length > 0)
+    console.error(`Nothing was stored.${faults.length < MOST_FAULTS ? '' : ' There may be more errors.'}`)
   return 1
 }
 

@@ -117,6 +117,12 @@ export class Target {
     const group = command.parent === this.#program ? command.name() : command.parent!.name()
     // Of a dataset, and not of a backup.
     const restoresVersion = group === 'restore' && command.args.length > 1
+    if (group === 'restore' && !restoresVersion) {
+      const name = command.args[0]
+      throw new UsageError(
+        `A backup is restored into a data directory. To go back to a version of a dataset, give its number, which \`parquetry versions ${name}\` lists.`,
+      )
+    }
     if (!restoresVersion && ![...REMOTE, ...WITHOUT_DATA].includes(group)) {
       throw new UsageError(`This command works on a data directory; --server is for ${REMOTE.join(', ')}.`)
     }

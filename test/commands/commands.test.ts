@@ -126,6 +126,12 @@ describe.each(PLACES)('%s', (where, place) => {
     expect((await run('export', 'home/past')).stdout).toBe('n\n1\n')
     expect((await run('versions', 'home/past')).stdout).toMatch(/^3\t.*\tundo\n/)
     expect((await run('export', 'home/past', '--version', '9')).stderr).toContain('has no version 9')
+    expect((await run('restore', 'home/past')).stderr).toContain('`parquetry versions home/past` lists')
+    const wrong = ['import', '-', '--format', 'csv', '--repository', 'home', '--dataset', 'past']
+    expect(await parquetry([...place().args, ...wrong], 'n\nx\n')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Row 1, column "n".*\nNothing was stored\.\n$/),
+    })
   })
 
   test('standard input, packed or not, appended', async () => {
@@ -164,7 +170,10 @@ describe.each(PLACES)('%s', (where, place) => {
     const refused = await run(...args, '--dialect', 'standard')
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('delimiter=;') })
     const manner = ['--delimiter', ';', '--decimal', ',', '--encoding', 'latin1', '--nulls', '-,NA']
-    expect(await run(...args, ...manner)).toMatchObject({ code: 0, stderr: '' })
+    expect(await run(...args, ...manner)).toMatchObject({
+      code: 0,
+      stderr: 'replaced 2 rows; parquetry restore home/office 1 brings them back\n',
+    })
     expect((await run('export', 'home/office')).stdout).toBe('Tag,Menge\n31.12.2024,1.5\nMärz,\n')
     const other = ['import', file('numbers.csv'), '--repository', 'home', '--dataset', 'office']
     expect((await run(...other)).stderr).toContain('columns=replace')
@@ -186,7 +195,8 @@ describe.each(PLACES)('%s', (where, place) => {
       (await run('import', file('short.csv'), '--repository', 'home', '--dataset', 'short')).stderr,
     ).toBe(
       'parquetry: Row 1: it has 1 of the 2 fields of the header: "1". Remove the line if it is a note.\n' +
-        '  Row 3: it has 1 of the 2 fields of the header: "4". Remove the line if it is a note.\n',
+        '  Row 3: it has 1 of the 2 fields of the header: "4". Remove the line if it is a note.\n' +
+        'Nothing was stored.\n',
     )
     expect(await run(...args, '--sheet', 'a')).toMatchObject({
       code: 1,

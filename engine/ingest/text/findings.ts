@@ -64,7 +64,7 @@ export interface UploadFault {
 }
 
 /** How many faults of an upload one error lists. */
-const MOST_FAULTS = 20
+export const MOST_FAULTS = 20
 /** How many bytes behind the first fault are looked at for others. */
 const LOOK_BYTES = 8 << 20
 

@@ -8,7 +8,9 @@ import type { Tables } from './tables.ts'
 export function addVersionsCommand(program: Command, on: On<Tables>): void {
   program
     .command('versions <dataset>')
-    .description('list the kept versions of a dataset, newest first')
+    .description(
+      'list the kept versions of a dataset, newest first: number, time, operation, author, rows, rows written and taken away, note',
+    )
     .action((name: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, name)
