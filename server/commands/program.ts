@@ -103,7 +103,7 @@ function exitCode(error: unknown): number {
     error instanceof ParquetryError ? error.errors : error instanceof EngineError ? faultsOf(error) : []
   // The first is the message.
   for (const fault of faults.slice(1)) console.error(`  ${fault.error}`)
-  if (faults.length > 0)
+  if ((error as { code?: unknown }).code === 'invalid_upload')
     console.error(`Nothing was stored.${faults.length < MOST_FAULTS ? '' : ' There may be more errors.'}`)
   return 1
 }

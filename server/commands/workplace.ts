@@ -120,7 +120,7 @@ export class Target {
     if (group === 'restore' && !restoresVersion) {
       const name = command.args[0]
       throw new UsageError(
-        `A backup is restored into a data directory. To go back to a version of a dataset, give its number, which \`parquetry versions ${name}\` lists.`,
+        `Restoring a backup works on a data directory. To go back to a version of a dataset, give its number, which \`parquetry versions ${name}\` lists.`,
       )
     }
     if (!restoresVersion && ![...REMOTE, ...WITHOUT_DATA].includes(group)) {
