@@ -179,7 +179,7 @@ export class Query implements Disposable {
     if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen }
     return this.#runs.run({ ...strategy, remote: false }, options, async (run) => {
       using _ = run.reading
-      return await analyse(run, chosen, this.#remote?.explain())
+      return await analyse(run, format, chosen, this.#remote?.explain())
     })
   }
 

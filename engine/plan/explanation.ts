@@ -13,8 +13,9 @@ export interface Explanation {
   readonly parts: { readonly read: number; readonly of: number; readonly byRanges: number } | null
   /** The row groups of those parts that may have them, of all; null where the parts are not on this machine, and for SQL, since DuckDB doesn't say which it skips. */
   readonly rowGroups: { readonly read: number; readonly of: number } | null
+  /** From the beginning of the statement to its last row; writing the rows in a format is not counted. */
   readonly ms: number
-  /** Undefined over HTTP for who may not read all tables below a saved query; `steps` is empty then. */
+  /** From files; what DuckDB has in memory is not counted. Undefined over HTTP for who may not read all tables below a saved query; `steps` is empty then. */
   readonly bytesRead?: number
   /** From the result down to the scans, which say which conditions are compared with the statistics of row groups. */
   readonly steps: readonly ExplainedStep[]

@@ -37,6 +37,22 @@ export function mayMatch(filter: Expression, part: PartFacts): boolean {
   }
 }
 
+/** Whether statistics may rule rows out: some condition that must hold compares a stored column with a literal. */
+export function canPrune(filter: Expression): boolean {
+  switch (filter.kind) {
+    case 'logical':
+      return filter.operator === 'and' ? filter.operands.some(canPrune) : filter.operands.every(canPrune)
+    case 'comparison':
+      return asRange(filter) !== undefined || (filter.left.kind === 'column' && !!literalOf(filter.right))
+    case 'in':
+      return filter.operand.kind === 'column'
+    case 'call':
+      return filter.name === 'startswith' && filter.args[0]!.kind === 'column'
+    default:
+      return false
+  }
+}
+
 function comparisonMayHold(node: Extract<Expression, { kind: 'comparison' }>, part: PartFacts): boolean {
   const range = asRange(node)
   if (range) return range.every((bound) => comparisonMayHold(bound, part))

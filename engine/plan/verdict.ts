@@ -1,5 +1,7 @@
+import type { Format } from '../types/index.ts'
 import type { Explanation } from './explanation.ts'
 import type { Plan } from './plan.ts'
+import { canPrune } from './prune.ts'
 
 type Explained = Pick<Explanation, 'steps' | 'rowGroups'>
 
@@ -20,8 +22,8 @@ const WORK: readonly {
   { steps: /./, what: 'Calculating', advice: 'Select only the columns that you need.' },
 ]
 
-/** What took most of the time, and what would help, in two or three sentences. */
-export function verdictOf(explained: Explained, plan: Plan): string {
+/** What took most of the time, and what would help, in some sentences. */
+export function verdictOf(explained: Explained, plan: Plan, format: Format): string {
   const total = explained.steps.reduce((sum, { ms }) => sum + ms, 0)
   const works = Map.groupBy(explained.steps, ({ name }) => WORK.find(({ steps }) => steps.test(name))!)
   const [most] = [...works]
@@ -30,21 +32,28 @@ export function verdictOf(explained: Explained, plan: Plan): string {
   if (!most) return 'Nothing is read.'
   const advice = typeof most.advice === 'string' ? most.advice : most.advice(explained, plan)
   const share = total > 0 ? Math.round((most.ms / total) * 100) : 0
-  return `${most.what} takes ${share} % of the time. ${advice}`
+  const verdict = `${most.what} takes ${share} % of the time. ${advice}`
+  return format === 'xlsx' ? `${verdict} Writing the workbook, which is not counted, takes longer.` : verdict
 }
 
-function readingAdvice({ rowGroups }: Explained, { scan, filter, reads, source }: Plan): string {
+function readingAdvice({ rowGroups }: Explained, { scan, filter, pruning, reads, source }: Plan): string {
   if (scan.kind === 'query')
     return 'Name only the columns that you need, and compare the column by which the rows are sorted.'
   if (!filter || reads.counted.length === 0)
     return 'No filter leaves out rows before they are read; $select leaves out columns.'
+  if (!pruning || !canPrune(pruning)) {
+    return (
+      'The filter calculates with values, as contains() and month() do, so statistics rule out nothing. ' +
+      'Compare the column itself where you can: day ge 2024-03-01 and day lt 2024-04-01.'
+    )
+  }
   if (!rowGroups) return 'Less is fetched where the rows are sorted by the column of the filter.'
   const { read, of } = rowGroups
   if (of === 1) return 'There is a single row group, which is read whole.'
   if (read * 2 <= of) return `Statistics have ruled out all but ${read} of ${of} row groups.`
   const names = reads.counted.map((position) => source[position]!.name).join(', ')
   return (
-    `Statistics could rule out only ${of - read} of ${of} row groups, because the rows are not sorted by ${names}, ` +
-    'or the filter calculates with its values. Sort the rows by the column that you filter most before you upload them.'
+    `Statistics could rule out only ${of - read} of ${of} row groups, because the rows are not sorted by ${names}. ` +
+    'Sort the rows by the column that you filter most before you upload them.'
   )
 }

@@ -7,20 +7,25 @@ import type { Explanation } from '../plan/explanation.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
 import { mayMatch } from '../plan/prune.ts'
 import { verdictOf } from '../plan/verdict.ts'
-import type { Statement } from '../types/index.ts'
+import type { Format, Statement } from '../types/index.ts'
 import type { Run } from './prepare.ts'
 
 /**
  * Runs a statement without giving its rows, and tells what was read and what each step took.
- * @param strategy how the rows would be written
+ * @param strategy how the rows would be written in the format
  * @param remote what another database, if there is one, would do with the statement
  */
-export async function analyse(run: Run, strategy: string, remote: string | undefined): Promise<Explanation> {
+export async function analyse(
+  run: Run,
+  format: Format,
+  strategy: string,
+  remote: string | undefined,
+): Promise<Explanation> {
   const { plan } = run
   const profile = await profileOfRun(run)
   const parts = partsOf(plan)
   const rowGroups = parts?.byRanges === 0 ? await rowGroupsOf(plan) : null
-  const verdict = verdictOf({ ...profile, rowGroups }, plan)
+  const verdict = verdictOf({ ...profile, rowGroups }, plan, format)
   const where =
     remote ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
   return { verdict, where, strategy, parts, rowGroups, ...profile }

@@ -336,7 +336,7 @@ test('an import that fails says why, even if the dataset that it has made can no
   const args = ['--server', `http://127.0.0.1:${port}`, '--key', 'k', 'import', file('numbers.csv')]
   const { code, stderr } = await parquetry([...args, '--repository', 'home', '--dataset', 'd'])
   server.close()
-  expect({ code, stderr }).toEqual({ code: 1, stderr: 'parquetry: Row 3 is wrong.\n' })
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'parquetry: Row 3 is wrong.\nNothing was stored.\n' })
   expect(asked.at(-1)).toBe('DELETE /datasets/7')
 })
 

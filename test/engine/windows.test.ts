@@ -110,6 +110,7 @@ test.each([
     undefined,
     /^Reading takes .*only 0 of \d row groups, because the rows are not sorted by kind/,
   ],
+  ['(n add 1) mod 2 eq 0', undefined, /^Reading takes .*The filter calculates with values/],
   [`n eq ${LARGE}`, undefined, /^Reading takes .*ruled out all but 1 of 2 row groups\.$/],
   [undefined, 'kind', /^Sorting takes \d+ % of the time\. With \$top/],
 ])('analyse() has a verdict on the filter %s and the order %s', async (filter, orderBy, verdict) => {
