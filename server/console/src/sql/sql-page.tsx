@@ -1,5 +1,5 @@
-import { useEffect, useId, useMemo, useReducer, useState } from 'preact/hooks'
-import { type Format, ParquetryError } from '../../../client/index.ts'
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import type { Format } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
 import { formatCount, plural } from '../format.ts'
 import { drawResult, Plot } from '../plot/plot-view.tsx'
@@ -8,18 +8,17 @@ import { Grid } from '../table/grid.tsx'
 import type { CellPlace } from '../table/keys.ts'
 import { RowWindows } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
-import { useEditing } from '../ui/completing.ts'
 import { copyText } from '../ui/copy.tsx'
 import { Empty, Loading } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
 import { FormDialog } from '../ui/form.tsx'
 import { Page } from '../ui/page.tsx'
-import { SuggestionList } from '../ui/suggestion-list.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
-import { complete, type Names, tableName } from './complete.ts'
-import { pastStatements, rememberStatement } from './history.ts'
+import { type Names, tableName } from './complete.ts'
+import { Editor } from './editor.tsx'
+import { rememberStatement } from './history.ts'
 import { downloadResult, fetchResult, resultColumns } from './statement.ts'
 
 const TABS = [
@@ -100,94 +99,6 @@ function Start({
       Tables are datasets: "repository"."dataset". Join them, group them, and use window functions.
     </Empty>
   )
-}
-
-function Editor(props: {
-  readonly sql: string
-  readonly names: Names
-  readonly error: unknown
-  readonly running: boolean
-  readonly onRun: (sql: string) => void
-  readonly onStop: () => void
-}) {
-  const { sql, names, error, onRun } = props
-  const id = useId()
-  const edit = useEditing(sql, (text, caret) => complete(text, caret, names), onRun, true)
-  const { text, area, completion, isOpen, chosen } = edit
-  const failed = error !== undefined && text.trim() === sql
-  useEffect(() => {
-    const at = failed ? placeOf(error) : undefined
-    if (at === undefined) return
-    area.current?.focus()
-    area.current?.setSelectionRange(at, at + (/^\w+|./.exec(sql.slice(at))?.[0].length ?? 0))
-  }, [error])
-  const past = pastStatements()
-  return (
-    <div class={`sql-editor ${failed ? 'is-wrong' : ''}`}>
-      <textarea
-        ref={area}
-        class="input"
-        rows={6}
-        aria-label="Statement"
-        aria-autocomplete="list"
-        aria-controls={isOpen ? `${id}-list` : undefined}
-        aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
-        aria-invalid={failed || undefined}
-        aria-describedby={failed ? `${id}-error` : undefined}
-        placeholder="SELECT …"
-        spellcheck={false}
-        autocapitalize="off"
-        autocomplete="off"
-        value={text}
-        onInput={({ currentTarget: { value, selectionStart } }) => edit.type(value, selectionStart)}
-        onKeyDown={edit.onKeyDown}
-        onBlur={edit.close}
-      />
-      {isOpen && (
-        <SuggestionList
-          id={id}
-          suggestions={completion!.suggestions}
-          chosen={chosen}
-          onAccept={edit.accept}
-        />
-      )}
-      {failed && (
-        <p class="filter-error" id={`${id}-error`} role="alert">
-          {messageOf(error)}
-        </p>
-      )}
-      <div class="actions">
-        {props.running ? (
-          <Button look="danger" onClick={props.onStop}>
-            Stop
-          </Button>
-        ) : (
-          <Button look="primary" disabled={text.trim() === ''} onClick={() => edit.apply(text)}>
-            Run
-          </Button>
-        )}
-        {past.length > 0 && (
-          <Select
-            label="Statements of before"
-            hideLabel
-            value=""
-            options={[
-              { value: '', label: 'Statements of before' },
-              ...past.map((one) => ({ value: one, label: one.replaceAll(/\s+/g, ' ').slice(0, 80) })),
-            ]}
-            onValue={(one) => one !== '' && onRun(one)}
-          />
-        )}
-      </div>
-    </div>
-  )
-}
-
-/** The number of characters before what an error is about. */
-function placeOf(error: unknown): number | undefined {
-  if (!(error instanceof ParquetryError)) return undefined
-  const given = /\(at character (\d+)\)/.exec(error.message)?.[1]
-  return given === undefined ? undefined : Number(given) - 1
 }
 
 interface ResultProps {

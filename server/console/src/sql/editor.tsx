@@ -1,0 +1,105 @@
+import { useEffect, useId } from 'preact/hooks'
+import { ParquetryError } from '../../../client/index.ts'
+import { messageOf } from '../api.ts'
+import { Button } from '../ui/button.tsx'
+import { useEditing } from '../ui/completing.ts'
+import { Select } from '../ui/field.tsx'
+import { SuggestionList } from '../ui/suggestion-list.tsx'
+import { complete, type Names } from './complete.ts'
+import { pastStatements } from './history.ts'
+
+interface EditorProps {
+  readonly sql: string
+  readonly names: Names
+  /** What was wrong with the statement `sql`. */
+  readonly error: unknown
+  readonly running: boolean
+  readonly onRun: (sql: string) => void
+  readonly onStop: () => void
+}
+
+/** A statement to be edited and run. Names are completed, and what an error is about is selected. */
+export function Editor({ sql, names, error, running, onRun, onStop }: EditorProps) {
+  const id = useId()
+  const edit = useEditing(sql, (text, caret) => complete(text, caret, names), onRun, true)
+  const { text, area, completion, isOpen, chosen } = edit
+  const failed = error !== undefined && text.trim() === sql
+  useEffect(() => {
+    const at = failed ? placeOf(error) : undefined
+    if (at === undefined) return
+    area.current?.focus()
+    area.current?.setSelectionRange(at, at + (/^\w+|./.exec(sql.slice(at))?.[0].length ?? 0))
+  }, [error])
+  return (
+    <div class={`sql-editor ${failed ? 'is-wrong' : ''}`}>
+      <textarea
+        ref={area}
+        class="input"
+        rows={6}
+        aria-label="Statement"
+        aria-autocomplete="list"
+        aria-controls={isOpen ? `${id}-list` : undefined}
+        aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
+        aria-invalid={failed || undefined}
+        aria-describedby={failed ? `${id}-error` : undefined}
+        placeholder="SELECT …"
+        spellcheck={false}
+        autocapitalize="off"
+        autocomplete="off"
+        value={text}
+        onInput={({ currentTarget: { value, selectionStart } }) => edit.type(value, selectionStart)}
+        onKeyDown={edit.onKeyDown}
+        onBlur={edit.close}
+      />
+      {isOpen && (
+        <SuggestionList
+          id={id}
+          suggestions={completion!.suggestions}
+          chosen={chosen}
+          onAccept={edit.accept}
+        />
+      )}
+      {failed && (
+        <p class="filter-error" id={`${id}-error`} role="alert">
+          {messageOf(error)}
+        </p>
+      )}
+      <div class="actions">
+        {running ? (
+          <Button look="danger" onClick={onStop}>
+            Stop
+          </Button>
+        ) : (
+          <Button look="primary" disabled={text.trim() === ''} onClick={() => edit.apply(text)}>
+            Run
+          </Button>
+        )}
+        <PastStatements onRun={onRun} />
+      </div>
+    </div>
+  )
+}
+
+function PastStatements({ onRun }: Pick<EditorProps, 'onRun'>) {
+  const past = pastStatements()
+  if (past.length === 0) return null
+  return (
+    <Select
+      label="Statements of before"
+      hideLabel
+      value=""
+      options={[
+        { value: '', label: 'Statements of before' },
+        ...past.map((one) => ({ value: one, label: one.replaceAll(/\s+/g, ' ').slice(0, 80) })),
+      ]}
+      onValue={(one) => one !== '' && onRun(one)}
+    />
+  )
+}
+
+/** The number of characters before what an error is about. */
+function placeOf(error: unknown): number | undefined {
+  if (!(error instanceof ParquetryError)) return undefined
+  const given = /\(at character (\d+)\)/.exec(error.message)?.[1]
+  return given === undefined ? undefined : Number(given) - 1
+}
