@@ -139,7 +139,7 @@ async function openServer(
   opened.defer(async () => (await connectors.present())?.close())
   // Opening them tells whether the configuration names providers that don't exist.
   if (Object.keys(config.providers).length > 0) await connectors.get()
-  const warn = (message: string, cause: unknown) => events.line('warn', message, {}, cause)
+  const warn = (message: string, cause?: unknown) => events.line('warn', message, {}, cause)
   const services = await openServices({
     config,
     engine,

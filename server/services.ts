@@ -59,7 +59,7 @@ export interface ServiceParts {
   readonly console?: string
   readonly guide?: string
   /** Called with failures in work for which no request waits. */
-  readonly warn?: (message: string, cause: unknown) => void
+  readonly warn?: (message: string, cause?: unknown) => void
   /** Replaced in tests. */
   readonly now?: () => Date
 }

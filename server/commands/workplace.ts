@@ -68,7 +68,7 @@ export class Target {
       .option('--store <address>', 'the object store of the rows, as s3://bucket/prefix (PARQUETRY_STORE)')
       .option(
         '--server <url>',
-        `use a server, not a data directory; for ${REMOTE.join(', ')} (PARQUETRY_SERVER)`,
+        `use a server, not a data directory; for ${REMOTE.join(', ')}, and to restore a version (PARQUETRY_SERVER)`,
       )
       .option(
         '--key <key>',

@@ -7,7 +7,7 @@ import {
   type SavedQuery,
   type Upload,
 } from '../../engine/index.ts'
-import { fromHttp, REPLACING } from '../../engine/options.ts'
+import { fromHttp } from '../../engine/options.ts'
 import type { Access } from '../accounts/access.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
@@ -19,6 +19,7 @@ import { type Answer, ask, type NewRows, newRows } from './refresh.ts'
 import { holdsSeriesAlone, seriesColumns } from './rows.ts'
 import { nextRun, retryRun } from './schedule.ts'
 import type { Followed, Outcome, Sources, StoredSource } from './sources.ts'
+import { fileOptions } from './wanted.ts'
 
 /** How often a process looks for sources that are due. */
 const POLL_MS = 10_000
@@ -30,6 +31,8 @@ const PATIENCE_MS = 10_000
 const AT_ONCE = 2
 /** How many errors `lastError` names; the others are only counted. */
 const MOST_NAMED = 3
+/** What is known of a file that was never read. */
+const UNREAD = { etag: undefined, lastModified: undefined }
 
 export interface RefresherParts extends CallerParts {
   readonly engine: Engine
@@ -37,8 +40,8 @@ export interface RefresherParts extends CallerParts {
   readonly access: Access
   readonly sources: Sources
   readonly now: () => Date
-  /** Called with internal failures, which no answer to a client shows. */
-  readonly warn: (message: string, cause: unknown) => void
+  /** Called with failures, whose causes are told if they are internal. */
+  readonly warn: (message: string, cause?: unknown) => void
 }
 
 /** Thrown if a file has the same bytes as before, so that it makes no version. */
@@ -135,7 +138,10 @@ export class Refresher {
       )
     }, TAKEN_MS / 4).unref()
     try {
-      await sources.settle(source.datasetId, token, await this.#refresh(source, token, signal))
+      const outcome = await this.#refresh(source, token, signal)
+      await sources.settle(source.datasetId, token, outcome)
+      if (outcome.lastError !== null)
+        this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${outcome.lastError}`)
     } catch (error) {
       if (stop.signal.aborted || error instanceof Superseded) return
       await sources.giveBack(source.datasetId, token)
@@ -178,16 +184,13 @@ export class Refresher {
       }
     } catch (error) {
       // The account lacks a permission, or the dataset can't hold the rows. Both may have changed by the next run.
-      const isExpected = [ServerError, EngineError, FetchFailure].some((kind) => error instanceof kind)
+      const isExpected =
+        error instanceof ServerError || error instanceof EngineError || error instanceof FetchFailure
       if (!isExpected || signal.aborted) throw error
-      const { series, address, failures } = source
-      return {
-        ...outcome(now, scheduled, scheduled),
-        series,
-        address,
-        lastError: (error as Error).message,
-        failures: failures + 1,
-      }
+      const { series, address } = source
+      const failures = source.failures + 1
+      const due = error instanceof FetchFailure ? retryRun(now, failures, undefined, scheduled) : scheduled
+      return { ...outcome(now, due, scheduled), series, address, lastError: error.message, failures }
     }
   }
 
@@ -234,9 +237,12 @@ export class Refresher {
   ): Promise<FollowedAddress> {
     const { config, engine } = this.#parts
     const account = await this.#accountOf(source)
-    const file = await fetchAddress(address, config, signal)
-    if (!file) return address
     const dataset = await engine.dataset(source.datasetId)
+    const { version, rowCount, columns } = await dataset.record()
+    // If others have changed the rows, they are put back, even though the file has not changed.
+    const isThere = address.mode !== 'replace' || version === source.lastVersion
+    const file = await fetchAddress(isThere ? address : { ...address, ...UNREAD }, config, signal)
+    if (!file) return address
     const hash = createHash('sha256')
     async function* hashed(body: AsyncIterable<Uint8Array>) {
       for await (const chunk of body) {
@@ -245,8 +251,13 @@ export class Refresher {
       }
     }
     const { format, gzip, etag, lastModified, body } = file
+    const options = fromHttp(address.options, fileOptions(address.mode))
+    const isNew = address.mode === 'replace' && rowCount === 0 && holdsSeriesAlone(columns)
     const upload = {
-      ...uploadOptions(fromHttp(address.options, REPLACING)),
+      ...uploadOptions(options),
+      ...('on' in options && { on: options.on }),
+      // What would have been columns of series.
+      ...(isNew && { replaceColumns: true }),
       ...{ format, gzip, signal, by: account.name, isRefresh: true, body: hashed(body) },
     }
     try {
@@ -254,7 +265,7 @@ export class Refresher {
         ...upload,
         accept: await this.#accept(source, token, () => {
           const digest = hash.copy().digest('hex')
-          if (digest === source.digest) throw new Unchanged()
+          if (isThere && digest === source.digest) throw new Unchanged()
           return digest
         }),
       })

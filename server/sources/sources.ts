@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Database, Handle, SavedQuery, SqlValue } from '../../engine/index.ts'
 import type { Source } from '../records/index.ts'
 import type { FollowedAddress } from './fetch-address.ts'
@@ -86,18 +87,20 @@ export class Sources {
       const before = await read(t, datasetId)
       const found = new Map(before?.series.map((one) => [one.id, one.found]))
       const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
+      // Who repeats what is followed already wants it now, but not the same rows again.
+      const isSame = before !== undefined && isDeepStrictEqual(askedOf(before.address), askedOf(address))
       await t.run(
         `INSERT INTO dataset_sources
-         (dataset_id, account_id, series, address, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
+         (dataset_id, account_id, series, address, digest, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
        ON CONFLICT (dataset_id) DO UPDATE SET account_id = excluded.account_id, series = excluded.series,
-         address = excluded.address, digest = NULL,
-         start_date = excluded.start_date, every = excluded.every, since = excluded.since, due = excluded.due,
+         address = excluded.address, digest = excluded.digest, start_date = excluded.start_date, every = excluded.every, since = excluded.since, due = excluded.due,
          scheduled = excluded.scheduled, failures = 0, taken_by = excluded.taken_by, taken_until = excluded.taken_until`,
         datasetId,
         accountId,
         JSON.stringify(series),
-        address && JSON.stringify(address),
+        address && JSON.stringify(isSame ? before.address : address),
+        isSame ? before.digest : null,
         start,
         every,
         now,
@@ -184,6 +187,13 @@ export class Sources {
   #note(sql: string, ...parameters: SqlValue[]): Promise<number> {
     return this.#database.transaction((t) => t.run(sql, ...parameters), UNRECALLED)
   }
+}
+
+/** What was asked for, without what is known of the last answer. */
+function askedOf(address: StoredSource['address']): unknown {
+  if (address === null || 'query' in address) return address
+  const { etag: _, lastModified: __, ...asked } = address
+  return asked
 }
 
 async function read(handle: Handle, datasetId: number): Promise<StoredSource | undefined> {

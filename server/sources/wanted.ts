@@ -1,5 +1,5 @@
 import { isDate } from '../../connectors/periods.ts'
-import { REPLACING } from '../../engine/options.ts'
+import { ADDING, READING, REPLACING } from '../../engine/options.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import type { NewSource } from '../records/index.ts'
@@ -38,15 +38,22 @@ export function checkedFile(
     return undefined
   }
   if (series !== undefined || start !== undefined) throw invalid('A source has series or a url, not both.')
+  const known = fileOptions(mode)
   const unknown = Object.keys(options).filter(
-    (name) => !Object.values(REPLACING).some(({ http }) => http === name),
+    (name) => !Object.values(known).some(({ http }) => http === name),
   )
-  if (unknown.length > 0) throw invalid(`options has ${unknown.join(', ')}, which is no option of an upload.`)
+  if (unknown.length > 0)
+    throw invalid(`options has ${unknown.join(', ')}, which is no option of an upload with mode ${mode}.`)
   try {
     return { url: checkedAddress(url, hosts).href, mode, options }
   } catch (error) {
     throw error instanceof FetchFailure ? invalid(error.message) : error
   }
+}
+
+/** The options with which a file may be followed. */
+export function fileOptions(mode: FollowedAddress['mode']) {
+  return mode === 'upsert' ? { ...READING, on: ADDING.on } : mode === 'append' ? READING : REPLACING
 }
 
 /** The providers of ids. */
@@ -60,7 +67,9 @@ function qualifiedId(text: string, slugs: readonly string[]): string {
   const id = text.slice(slash + 1).trim()
   const isId = id !== '' && id.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(id)
   if (slugs.includes(slug) && isId) return `${slug}/${id}`
-  throw invalid(`${JSON.stringify(text.slice(0, 120))} must be a provider and a series, like fred/GDP.`)
+  throw invalid(
+    `${JSON.stringify(text.slice(0, 120))} must be a provider and a series, like fred/GDP. The address of a file is \`url\` in PUT /datasets/{id}/source.`,
+  )
 }
 
 function invalid(message: string): ServerError {

@@ -108,6 +108,7 @@ export async function platform(
     engine,
     connectors,
     version: '1.2.3',
+    warn: (msg) => log.push({ level: 'warn', msg }),
     ...(options.now && { now: options.now }),
     ...(options.console !== undefined && { console: options.console }),
     ...(options.guide !== undefined && { guide: options.guide }),

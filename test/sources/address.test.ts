@@ -109,6 +109,69 @@ describe('a dataset that follows an address', () => {
   })
 
   it.each([
+    'append',
+    'replace',
+  ])('is read again by another PUT, but the same bytes not written again: %s', async (mode) => {
+    const id = await dataset()
+    answer = (_, response) => response.setHeader('etag', '"1"').end('k,v\n1,a\n')
+    await put(id, { url: `${base}/x.csv`, mode })
+    const before = (await at.call(at.root, 'GET', `/datasets/${id}`)).json().version
+    await put(id, { url: `${base}/x.csv`, mode, every: 'hour' })
+    expect(asked.at(-1)).toMatchObject({ 'if-none-match': '"1"' })
+    answer = (_, response) => response.writeHead(304).end()
+    await put(id, { url: `${base}/x.csv`, mode })
+    expect((await at.call(at.root, 'GET', `/datasets/${id}`)).json()).toMatchObject({
+      version: before,
+      rowCount: 1,
+    })
+    answer = (_, response) => response.end('k,v\n1,b\n')
+    await put(id, { url: `${base}/x.csv`, mode })
+    expect(await rows(id)).toBe(mode === 'append' ? 'k,v\n1,a\n1,b\n' : 'k,v\n1,b\n')
+    await put(id, { url: `${base}/x.csv`, mode, options: { nulls: 'b' } })
+    expect(await rows(id)).toBe(mode === 'append' ? 'k,v\n1,a\n1,b\n1,\n' : 'k,v\n1,\n')
+  })
+
+  it('upserts by the columns that it names', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.end('k,v\n1,a\n2,b\n')
+    await put(id, { url: `${base}/x.csv`, mode: 'upsert', options: { on: 'k' } })
+    answer = (_, response) => response.end('k,v\n2,c\n3,d\n')
+    await later()
+    expect(await rows(id)).toBe('k,v\n1,a\n2,c\n3,d\n')
+    expect((await put(id, { url: `${base}/x.csv`, options: { on: 'k' } })).json().error).toContain(
+      'options has on, which is no option of an upload with mode replace.',
+    )
+  })
+
+  it('is tried again soon where it could not be fetched, and at the schedule where it could not be read', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.writeHead(503).end()
+    const minutes = async (of: { json(): { nextRun: string } }) =>
+      (Date.parse(of.json().nextRun) - now.getTime()) / 60_000
+    const source = await put(id, { url: `${base}/x.csv`, every: 'month' })
+    expect(await minutes(source)).toBe(5)
+    expect(at.log).toContainEqual({
+      level: 'warn',
+      msg: `Dataset ${id} could not be refreshed: 127.0.0.1:${base.split(':')[2]} answered with status 503.`,
+    })
+    now = new Date(now.getTime() + 6 * 60_000)
+    await at.services.refresher.runDue()
+    expect(await minutes(await at.call(at.root, 'GET', `/datasets/${id}/source`))).toBe(10)
+    answer = (_, response) => response.end('a,b\n1\n')
+    now = new Date(now.getTime() + 11 * 60_000)
+    await at.services.refresher.runDue()
+    expect(await minutes(await at.call(at.root, 'GET', `/datasets/${id}/source`))).toBeGreaterThan(10_000)
+  })
+
+  it('takes the place of series of which none ever came', async () => {
+    const id = await dataset()
+    await put(id, { series: ['fred/NOSUCH'] })
+    answer = (_, response) => response.end('k,v\n1,a\n')
+    expect((await put(id, { url: `${base}/x.csv` })).json()).toMatchObject({ lastError: null })
+    expect(await rows(id)).toBe('k,v\n1,a\n')
+  })
+
+  it.each([
     [{}],
     [{ url: 'ftp://example.org/x.csv' }],
     [{ url: 'https://user:secret@example.org/x.csv' }],

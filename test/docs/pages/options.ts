@@ -1,4 +1,5 @@
 import {
+  ADDING,
   CHANGE,
   type OptionTable,
   QUERY,
@@ -12,7 +13,7 @@ import {
 export function optionsPage(): string {
   return [
     '# Options',
-    'In HTTP the options are query parameters. The command has those of queries and exports without the dollar sign (`--filter`), those of uploads as they are (`--delimiter`). An option that is unknown, or does not belong to the format, is rejected.',
+    'In HTTP the options are query parameters. The command has those of queries and exports without the dollar sign (`--filter`), those of uploads as they are (`--delimiter`). An option that is unknown, or does not belong to the format, is rejected. What is no option of rows or files, such as `$format`, `$count`, `$explain` and `dryRun`, is in [HTTP](http.md).',
     '## Queries',
     table(QUERY),
     '## Versions',
@@ -21,6 +22,8 @@ export function optionsPage(): string {
     table(WRITING),
     '## Uploads',
     table({ ...READING, ...REPLACING }),
+    '## Appends',
+    table(ADDING),
     '## Changes',
     table(CHANGE),
     '',
