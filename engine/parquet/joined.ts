@@ -56,7 +56,8 @@ export function joinFiles(
 ): Joined | undefined {
   const copying = new Copying()
   const groups: Struct[] = []
-  const filtered: { readonly number: number; readonly meta: Struct }[] = []
+  // The filters of a column lie behind each other, because a question asks for those of one column.
+  const filtered = columns.map((): { readonly number: number; readonly meta: Struct }[] => [])
   let first: Struct | undefined
   let form: string | undefined
   let rows = 0
@@ -76,12 +77,12 @@ export function joinFiles(
       const chunks = listOf(group, FIELD.group.columns)
       const chosen = places.map((place) => present(chunks.values[place]))
       const start = copying.at
-      for (const chunk of chosen) {
+      for (const [index, chunk] of chosen.entries()) {
         const meta = structOf(chunk, FIELD.chunk.metadata)
         if (!COMMON_CODECS.has(numberOf(meta, FIELD.meta.codec))) return undefined
         const { from, to } = chunkRange(chunk)
         move(chunk, meta, copying.copy(number, from, to) - from)
-        if (meta.has(FIELD.meta.bloomOffset)) filtered.push({ number, meta })
+        if (meta.has(FIELD.meta.bloomOffset)) filtered[index]!.push({ number, meta })
       }
       chunks.values = chosen
       resize(group, chosen, start)
@@ -90,7 +91,7 @@ export function joinFiles(
     }
   }
   if (!first) return undefined
-  for (const { number, meta } of filtered) moveFilter(number, meta, copying)
+  for (const { number, meta } of filtered.flat()) moveFilter(number, meta, copying)
   set(first, FIELD.file.rows, TYPE.i64, rows)
   listOf(first, FIELD.file.rowGroups).values = groups
   return { copied: copying.ranges, footer: writeStruct(shown(first, columns, metadata)), rows }

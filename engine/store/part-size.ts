@@ -15,7 +15,7 @@ export interface PartSizes {
 
 export const PART_SIZES: PartSizes = { rows: 491_520, bytes: 128 * 2 ** 20 }
 
-/** A part is cut only if it is larger than the limit by this factor, so that no piece is tiny. */
+/** A part, or the last piece of one, is cut only if it is larger than the limit by this factor, so that no piece is tiny. */
 const TOLERANCE = 1.25
 
 /** Rows `from` (inclusive) to `to` (exclusive) of a part. */
@@ -36,9 +36,9 @@ export function piecesOf(part: PartContent, columns: number, sizes: PartSizes): 
   // If rows are wide, the limits of bytes make the pieces shorter.
   const most = Math.min(Math.ceil((rows * sizes.bytes) / bytes), Math.ceil((rows * mostRaw) / rawBytes))
   const step = Math.max(1, Math.min(sizes.rows, most))
-  const count = Math.ceil(rows / step)
+  const count = Math.ceil(rows / step - (TOLERANCE - 1))
   return Array.from({ length: count }, (_, index) => ({
     from: index * step,
-    to: Math.min((index + 1) * step, rows),
+    to: index === count - 1 ? rows : (index + 1) * step,
   }))
 }

@@ -67,18 +67,29 @@ export async function writePart(
       if (!String(error).includes(NEGATIVE_ZERO)) throw error
       return copy(select, ', DICTIONARY_SIZE_LIMIT 0')
     })
-    await using file = await ParquetFile.open(target)
-    await addBloomFilters(duck, target, file, groupRows, options)
-    addOrdinals(file)
-    return {
-      rows: numberOf(file.footer, FIELD.file.rows),
-      bytes: await file.save(),
-      nulls: nullCounts(file.footer, columns.length),
-      statistics: partStatistics(file.footer, columns),
-    }
+    return await finishPart(target, columns, (file) =>
+      addBloomFilters(duck, target, file, groupRows, options),
+    )
   } catch (error) {
     await rm(target, { force: true })
     throw error
+  }
+}
+
+/** Adds to a file with the rows of a part what DuckDB does not write, and says what the part has. */
+export async function finishPart(
+  target: string,
+  columns: readonly Column[],
+  addFilters?: (file: ParquetFile) => Promise<void>,
+): Promise<WrittenPart> {
+  await using file = await ParquetFile.open(target)
+  await addFilters?.(file)
+  addOrdinals(file)
+  return {
+    rows: numberOf(file.footer, FIELD.file.rows),
+    bytes: await file.save(),
+    nulls: nullCounts(file.footer, columns.length),
+    statistics: partStatistics(file.footer, columns),
   }
 }
 
