@@ -4,8 +4,8 @@ import type { Operations } from './operations.ts'
 import type { ConnectorEvent } from './options.ts'
 import type { Provider } from './pipeline/provider.ts'
 import { checkedPage, checkLength } from './requests.ts'
-import { openSearchIndex } from './search/open-index.ts'
 import type { Found, SearchIndex } from './search/search-index.ts'
+import { openSearchIndex } from './search/search-index.ts'
 
 /** What can be searched: the index of what providers have listed so far, and the providers' own searches. */
 export class Catalogue {

@@ -1,6 +1,6 @@
 import { checkKeep } from './catalog/history.ts'
 import type { Keep } from './catalog/records.ts'
-import { checkMemoryLimit } from './duckdb/memory-limit.ts'
+import { checkMemoryLimit } from './duckdb/instance.ts'
 import { invalidOption } from './errors.ts'
 import type { EngineEvent } from './events.ts'
 import type { Names } from './options.ts'

@@ -13,7 +13,7 @@ import type {
 } from './catalog/records.ts'
 import { Repositories } from './catalog/repositories.ts'
 import { Dataset } from './dataset.ts'
-import { sizeOfLimit } from './duckdb/memory-limit.ts'
+import { sizeOfLimit } from './duckdb/instance.ts'
 import { loadDuckDb } from './duckdb/native/ffi.ts'
 import { checkEngineOptions, type EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'

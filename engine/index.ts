@@ -15,7 +15,6 @@ export {
   type VersionOptions,
   type VersionRecord,
 } from './catalog/history.ts'
-export { migrate } from './catalog/migrate.ts'
 export type {
   DatasetName,
   DatasetRecord,
@@ -25,6 +24,7 @@ export type {
   Repository,
   SavedQuery,
 } from './catalog/records.ts'
+export { migrate } from './catalog/schema.ts'
 export type { Changes, ChangesRange } from './changes/changes.ts'
 export type { EditedFilter, NewValues } from './changes/edit.ts'
 export { Dataset } from './dataset.ts'
@@ -34,7 +34,7 @@ export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
 export { type EngineEvent, EVENTS, type EventKind } from './events.ts'
 export type { ByteStream } from './export/byte-stream.ts'
 export type { EncodeOptions, ODataJson } from './export/formats/encoder.ts'
-export { checkEncoding, type Dialect } from './export/formats/text-dialect.ts'
+export { checkEncoding, type Dialect } from './export/formats/encoder.ts'
 export { type FilesOptions, openFiles, type ParquetFiles } from './files.ts'
 export { NAMED, type Naming, PLAIN, type TableMetadata } from './iceberg/index.ts'
 export type { UploadFormat, UploadOptions } from './ingest/index.ts'
@@ -84,7 +84,7 @@ export {
   TYPE_PATTERN,
   TYPES_IN_WORDS,
 } from './types/index.ts'
-export { nearest } from './util/nearest.ts'
+export { nearest } from './util/known-options.ts'
 
 /** Opens a data directory. Close the engine, or use it with `await using`. */
 export function openEngine(options: EngineOptions): Promise<Engine> {

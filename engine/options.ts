@@ -4,9 +4,9 @@
  * made from these rows, by `option-values.ts`. Neither imports anything else, so that browsers can load them.
  */
 
-import type { OptionTable } from './types/option-types.ts'
+import type { OptionTable } from './types/option-values.ts'
 
-export type { Option, OptionsOf, OptionTable, OrderKey, ParametersOf } from './types/option-types.ts'
+export type { Option, OptionsOf, OptionTable, OrderKey, ParametersOf } from './types/option-values.ts'
 export {
   brief,
   describe,

@@ -4,8 +4,8 @@ import { type ExplainedColumn, explainedColumns } from './ingest/text/findings.t
 import type { QueryOptions } from './plan/options.ts'
 import { physicalColumns } from './plan/plan.ts'
 import { Query } from './query.ts'
-import type { QueryContext } from './query-context.ts'
 import { Reading } from './reading/reading.ts'
+import type { QueryContext } from './reading/runs.ts'
 import type { Queryable } from './snapshot.ts'
 import { quoteLiteral } from './types/index.ts'
 

@@ -4,8 +4,8 @@ import { acceptance } from './ingest/text/cell-writer.ts'
 import { kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
 import { badCell, badRow, badValue, missingValue } from './ingest/text/value-errors.ts'
 import { physicalColumns } from './plan/plan.ts'
-import type { QueryContext } from './query-context.ts'
 import { Reading } from './reading/reading.ts'
+import type { QueryContext } from './reading/runs.ts'
 import type { Column } from './types/index.ts'
 
 /** A value of a row in memory, as in uploads of JSON: dates and times are ISO text, bytes may also be base64. */

@@ -1,6 +1,6 @@
 import { invalidOption } from './errors.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
-import { checkEncoding } from './export/formats/text-dialect.ts'
+import { checkEncoding } from './export/formats/encoder.ts'
 import { OTHER_FORMATS } from './options.ts'
 import { FORMATS, type Format } from './types/index.ts'
 import { requireKnown } from './util/known-options.ts'

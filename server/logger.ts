@@ -1,4 +1,5 @@
-import type { FastifyServerOptions } from 'fastify'
+import type { FastifyBaseLogger, FastifyServerOptions } from 'fastify'
+import type { EngineEvent } from '../engine/index.ts'
 import type { Config } from './config/schema.ts'
 import { LogOutput } from './http/log-output.ts'
 
@@ -55,5 +56,29 @@ function scrubber({ rootKey, secret, providers }: Config): (text: string) => str
       .replace(/((?:api_?key|token|registrationkey|authorization)["']?\s*[=:]\s*["']?)[^&\s"']+/gi, '$1…')
     for (const one of secrets) clean = clean.replaceAll(one, '…')
     return clean
+  }
+}
+
+type Level = 'info' | 'warn' | 'error'
+
+/** Writes events of the engine and the connectors to the log. Events from before there is a log are kept until then. */
+export class EarlyLog {
+  #log: FastifyBaseLogger | undefined
+  readonly #early: (() => void)[] = []
+
+  to(log: FastifyBaseLogger): void {
+    this.#log = log
+    for (const write of this.#early.splice(0)) write()
+  }
+
+  event({ kind, level, message, cause, dataset, part }: EngineEvent): void {
+    this.line(level, message, { event: kind, dataset, part }, cause)
+  }
+
+  line(level: Level, message: string, particulars: object, cause?: unknown): void {
+    const write = () =>
+      this.#log![level]({ ...particulars, ...(cause !== undefined && { err: cause }) }, message)
+    if (this.#log) write()
+    else this.#early.push(write)
   }
 }

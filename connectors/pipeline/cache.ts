@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { ConnectorError, type ConnectorErrorCode, cancelled } from '../errors.ts'
-import { sizeOf } from './size.ts'
+import { sizeOf } from './body.ts'
 
 /** Answers that several processes share, so that what all of them are asked for is fetched once. */
 export interface AnswerStore {

@@ -1,7 +1,7 @@
 import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { categories, category, listed, providerInfo, rate } from '../describe.ts'
+import { categories, category, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed } from '../failures.ts'
-import { missingReason } from '../observation-status.ts'
+import { missingReason } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { frequencyName } from '../periods.ts'
 import {

@@ -1,5 +1,5 @@
 import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { categories, listed, providerInfo } from '../describe.ts'
+import { categories, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'

@@ -7,9 +7,9 @@ import type {
   SeriesInfo,
   UpstreamAnswer,
 } from '../connector.ts'
-import { category, providerInfo } from '../describe.ts'
+import { category, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
-import { statusOfCode, statusOfFlags } from '../observation-status.ts'
+import { statusOfCode, statusOfFlags } from '../observations.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import {
   firstText,

@@ -1,5 +1,5 @@
 import type { Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
-import { category, providerInfo, rate } from '../describe.ts'
+import { category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'

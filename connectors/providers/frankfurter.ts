@@ -1,5 +1,5 @@
 import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { category, listed, providerInfo } from '../describe.ts'
+import { category, listed, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { inferFrequency } from '../periods.ts'

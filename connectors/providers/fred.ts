@@ -1,5 +1,5 @@
 import type { Category, Connector, ConnectorContext, Row, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { category, providerInfo, rate } from '../describe.ts'
+import { category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName } from '../periods.ts'

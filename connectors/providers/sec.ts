@@ -1,5 +1,5 @@
 import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { categories, category, providerInfo, rate } from '../describe.ts'
+import { categories, category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError, quoted } from '../errors.ts'
 import { absent, Failure, malformed } from '../failures.ts'
 import { slice } from '../paging.ts'

@@ -1,7 +1,7 @@
 import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { category, listed, providerInfo } from '../describe.ts'
+import { category, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
-import { statusOfCode } from '../observation-status.ts'
+import { statusOfCode } from '../observations.ts'
 import { fromPages, slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import {

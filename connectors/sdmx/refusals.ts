@@ -1,6 +1,6 @@
 import type { UpstreamAnswer } from '../connector.ts'
 import { Failure, type FailureKind } from '../failures.ts'
-import { type JsonRecord, listOf, parseJson, record, textOf } from './text/json.ts'
+import { type JsonRecord, listOf, parseJson, record, textOf } from './text/text.ts'
 
 /**
  * HTTP statuses and SDMX codes (web services guidelines 2.1, section 5.8) by what they mean; their numbers do not

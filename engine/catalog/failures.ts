@@ -1,5 +1,4 @@
-import { EngineError, type ErrorCode } from '../errors.ts'
-import { type MachineCode, sentenceOf } from '../machine-errors.ts'
+import { EngineError, type ErrorCode, type MachineCode, sentenceOf } from '../errors.ts'
 
 /** SQLite's result codes (https://sqlite.org/rescode.html); the low byte of an extended code is its primary one. */
 const BUSY = 5

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Handle, LockedTable, SqlValue } from './database.ts'
-import type { DatabaseDialect } from './database-dialect.ts'
+import type { DatabaseDialect, Handle, LockedTable, SqlValue } from './database.ts'
 
 /** The handle that the work of a transaction gets. Nothing else uses its connection until the transaction ends. */
 export abstract class Transaction<Connection> implements Handle {

@@ -2,12 +2,11 @@ import type { Part, Version } from '../catalog/records.ts'
 import { invalidOption } from '../errors.ts'
 import type { QueryOptions } from '../plan/options.ts'
 import { Query } from '../query.ts'
-import type { QueryContext } from '../query-context.ts'
-import type { Lease } from '../store/membership/leases.ts'
+import type { QueryContext } from '../reading/runs.ts'
+import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import type { Column } from '../types/index.ts'
-import { changesSql, isCompared, type Step } from './changes-sql.ts'
-import { ChangesReading, Compared } from './compared.ts'
+import { ChangesReading, Compared, changesSql, isCompared, type Step } from './compared.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */
 export interface ChangesRange {

@@ -1,5 +1,4 @@
-import { EngineError, type ErrorCode } from '../errors.ts'
-import { machineError } from '../machine-errors.ts'
+import { EngineError, type ErrorCode, machineError } from '../errors.ts'
 
 /** The error of an aborted statement: the signal's own reason if that is one of our errors. */
 export function cancelled(signal: AbortSignal | undefined): EngineError {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { Lazy } from '../util/lazy.ts'
 import { cancelled } from './errors.ts'
-import { openNativeRunner } from './native/native-runner.ts'
+import { openNativeRunner } from './native/native-cursor.ts'
 import type { DuckRunner, Runner, RunnerOptions } from './runner.ts'
-import { SequenceCursor } from './sequence-cursor.ts'
+import { SequenceCursor } from './runner.ts'
 
 /**
  * A DuckDB for all statements that no delegate answers, and behind it a second one with a single thread for light ones

@@ -1,15 +1,16 @@
+import { type Batch, isNull, type Vector } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { StartOptions } from '../duckdb/runner.ts'
+import type { Cursor, StartOptions } from '../duckdb/runner.ts'
 import type { Statement } from '../types/index.ts'
 import { ByteStream } from './byte-stream.ts'
 import type { Pieces } from './collect.ts'
-import type { Recipe } from './encode.ts'
+import { Production } from './collect.ts'
+import type { PieceMemory, Recipe } from './encode.ts'
 import type { ExecutorParts } from './executor-parts.ts'
-import { type EncodeOptions, type Encoder, encodeOptions } from './formats/encoder.ts'
+import { type EncodeOptions, type Encoder, encodeOptions, Output } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
-import { Output } from './formats/output.ts'
+import { fixedCell, KIND, type Shape } from './formats/text/cells.ts'
 import { type HeldPage, openPage } from './pages.ts'
-import { Production } from './production.ts'
 
 /** Up to this size, copying a piece behind the header is cheaper than handing it out separately. */
 const SMALL_PIECE = 32 << 10
@@ -81,4 +82,125 @@ async function* encodedBytes(
   }
   ends.end(rows, out)
   if (out.length > 0) yield out.written()
+}
+
+export interface FewOptions extends StartOptions, EncodeOptions {
+  /** The most rows to write; by default all. If the statement gives more, the rest are only counted. */
+  readonly most?: number | undefined
+}
+
+/**
+ * Runs a statement of few rows and encodes them at once, without workers and pieces. When it resolves, the connection
+ * is free again.
+ * @returns the bytes, and how many rows the statement gave, of which `most` were written
+ */
+export async function exportFew(
+  { runner, memory }: ExecutorParts,
+  statement: Statement,
+  format: EncodedFormat,
+  options: FewOptions,
+): Promise<{ stream: ByteStream; found: number }> {
+  const encoder = await openEncoder(format, statement.columns, options)
+  const cursor = await runner.start(statement, { ...options, whole: true })
+  try {
+    const { bytes, rows, found } = await encodeAll(cursor, encoder, memory, options.most)
+    return { stream: streamOf(bytes, rows, encoder.coding, options.signal), found }
+  } finally {
+    await cursor.close()
+  }
+}
+
+async function encodeAll(
+  cursor: Cursor,
+  encoder: Encoder,
+  { arena }: PieceMemory,
+  most = Number.POSITIVE_INFINITY,
+) {
+  const { packing } = encoder
+  const container = packing?.container()
+  const ends = container ?? encoder
+  const out = new Output(4096)
+  // Where the format packs, the batches are gathered apart, because only their packed form belongs in `out`.
+  const batches = container ? new Output(4096) : out
+  let rows = 0
+  let found = 0
+  ends.begin(out)
+  for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch()) {
+    const wanted = Math.min(most - rows, chunk.rows)
+    found += chunk.rows
+    if (wanted === 0) {
+      cursor.discard(chunk)
+      continue
+    }
+    encoder.batch({ ...cursor.decode(chunk, arena), rows: wanted }, rows, batches)
+    rows += wanted
+  }
+  if (packing && container && rows > 0) {
+    const { bytes, note } = packing.pack(batches.written(), 0, rows)
+    const rest = container.piece(bytes, note, out)
+    if (rest) out.append(rest)
+  }
+  ends.end(rows, out)
+  return { bytes: out.written(), rows, found }
+}
+
+/** One piece of bytes as a stream. */
+function streamOf(
+  bytes: Uint8Array,
+  rows: number,
+  coding: ByteStream['coding'],
+  signal: AbortSignal | undefined,
+): ByteStream {
+  let handedOut = 0
+  async function* once() {
+    if (signal?.aborted) throw cancelled(signal)
+    handedOut = rows
+    if (bytes.length > 0) yield bytes
+  }
+  return new ByteStream(once(), { rows: () => handedOut, size: bytes.length, coding })
+}
+
+/**
+ * Rows as JavaScript values: booleans, numbers for doubles and for integers up to 2^53 (BigInts beyond), Uint8Array
+ * for binary, and for all other types the text that csv has. A row is read only when the generator reaches it.
+ */
+export function* rowValues(
+  { rows, vectors }: Batch,
+  { kinds, scales }: Shape,
+): Generator<unknown[], void, undefined> {
+  const out = new Output(128)
+  for (let row = 0; row < rows; row++) {
+    yield vectors.map((vector, column) =>
+      isNull(vector, row) ? null : value(vector, row, kinds[column]!, scales[column]!, out),
+    )
+  }
+}
+
+function value(vector: Vector, row: number, kind: number, scale: number, out: Output): unknown {
+  switch (kind) {
+    case KIND.boolean:
+      return ((vector.bytes[row >> 3]! >> (row & 7)) & 1) === 1
+    case KIND.integer: {
+      const high = vector.words[2 * row + 1]!
+      const low = vector.words[2 * row]! >>> 0
+      const near = high * 4_294_967_296 + low
+      return Number.isSafeInteger(near) ? near : (BigInt(high) << 32n) | BigInt(low)
+    }
+    case KIND.double:
+      return vector.doubles[row]
+    case KIND.binary:
+      return vector.bytes.slice(vector.offsets[row], vector.offsets[row + 1])
+    case KIND.uuid:
+    case KIND.string:
+    case KIND.json:
+      return Buffer.from(vector.bytes.buffer, vector.bytes.byteOffset).toString(
+        'utf8',
+        vector.offsets[row],
+        vector.offsets[row + 1],
+      )
+    default:
+      return Buffer.from(out.bytes.buffer, 0, fixedCell(out.view, 0, vector, row, kind, scale)).toString(
+        'latin1',
+      )
+  }
 }

@@ -1,8 +1,8 @@
 import { Arena, type Batch } from '../duckdb/batch.ts'
 import type { Chunk } from '../duckdb/runner.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './formats/encoder.ts'
+import { Output } from './formats/encoder.ts'
 import type { EncodedFormat } from './formats/index.ts'
-import { Output } from './formats/output.ts'
 
 /** What an export writes; the same for all of its pieces. */
 export interface Recipe {

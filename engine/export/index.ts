@@ -9,17 +9,15 @@ import type { Copies } from '../plan/copies.ts'
 import type { Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { exportCopied, exportJoined } from './copied.ts'
-import { exportBytes } from './deliver.ts'
+import { exportBytes, exportFew, type FewOptions, rowValues } from './deliver.ts'
 import { WorkerPool } from './dispatch.ts'
 import { PieceMemory } from './encode.ts'
 import type { ExecutorParts } from './executor-parts.ts'
-import { exportFew, type FewOptions } from './few.ts'
 import type { EncodeOptions } from './formats/encoder.ts'
 import type { EncodedFormat } from './formats/index.ts'
 import { shapeOf } from './formats/text/cells.ts'
 import { type HeldPage, WaitingPages } from './pages.ts'
 import { exportParquet, type ParquetOptions } from './parquet.ts'
-import { rowValues } from './row-values.ts'
 
 export interface ExecutorOptions extends RunnerOptions {
   /** Threads that encode; by default as many as there are cores. */

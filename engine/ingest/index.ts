@@ -1,11 +1,10 @@
 import { realpath, rm, stat } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
-import type { Hooks } from './hooks.ts'
 import type { JobInput, JobName, Jobs } from './jobs.ts'
 import { ReaderPool, type ReaderState, type ReadersOptions } from './process/reader-pool.ts'
+import type { Hooks } from './request.ts'
 
-export type { SetColumns, WantedRows } from './edit/edit.ts'
-export type { Place, Repeated } from './edit/repeated.ts'
+export type { Place, Repeated, SetColumns, WantedRows } from './edit/edit.ts'
 export type { CompareInput, Jobs } from './jobs.ts'
 export type {
   DeclaredColumn,

@@ -1,21 +1,28 @@
 import type { Duck } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
-import { TemporaryFile } from '../util/temporary.ts'
+import { TemporaryFile } from '../util/whole-file.ts'
 import { copyRecords } from './beginning.ts'
 import { ingestDialect } from './csv/ingest.ts'
-import { type EditInput, editPart, type FindInput, type FoundRows, findRows } from './edit/edit.ts'
-import { findRepeated, type Repeated, type RepeatedInput } from './edit/repeated.ts'
+import {
+  type EditInput,
+  editPart,
+  type FindInput,
+  type FoundRows,
+  findRepeated,
+  findRows,
+  type Repeated,
+  type RepeatedInput,
+} from './edit/edit.ts'
+import { readPacked } from './file.ts'
 import { refuseForeign } from './foreign.ts'
-import { readPacked } from './gunzip.ts'
-import type { Hooks } from './hooks.ts'
 import { refuseLongTexts } from './long-texts.ts'
 import { ingestParquet } from './parquet/ingest.ts'
 import { type Cut, cutPart } from './parts/cut.ts'
 import { writePart } from './parts/part.ts'
 import { rewriteParts, verifyPart } from './parts/parts.ts'
 import { type ColumnProfile, profileParts } from './profile.ts'
-import type { IngestRequest, IngestResult, ReadRequest, SizedPart } from './request.ts'
+import type { Hooks, IngestRequest, IngestResult, ReadRequest, SizedPart } from './request.ts'
 import { knownColumns } from './targets.ts'
 import { ingestRewritten } from './text/rewritten.ts'
 

@@ -1,8 +1,9 @@
-import type { OptionsOf, READING } from '../options.ts'
+import { EngineError } from '../errors.ts'
+import { type OptionsOf, READING } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
 import type { DatasetWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
-import type { Hooks } from './hooks.ts'
+import { checkOptions } from '../util/known-options.ts'
 import type { WrittenPart } from './parts/part.ts'
 import type { TextReason } from './text/findings.ts'
 
@@ -60,4 +61,26 @@ export interface IngestResult extends SizedPart {
 /** A request as the code that reads its format gets it. */
 export interface ReadRequest extends IngestRequest, Hooks {
   readonly tempDirectory: string
+}
+
+/** The signal that ends a job or one of its passes over an upload, and the callback for its progress. */
+export interface Hooks {
+  readonly signal?: AbortSignal
+  /** Is called with the bytes of the file that have been read so far, and with the rows where they are known. */
+  readonly onProgress?: (done: { bytes: number; rows?: number }) => void
+}
+
+const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'xlsx'] as const satisfies UploadFormat[]
+
+/**
+ * @throws EngineError `unsupported_format`; `invalid_option` where an option is unknown or has no meaning in the format
+ */
+export function checkUploadOptions(format: UploadFormat, options: UploadOptions = {}): void {
+  if (!FORMATS.includes(format)) {
+    throw new EngineError(
+      'unsupported_format',
+      `Uploads have no format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
+    )
+  }
+  checkOptions(options, READING, format)
 }

@@ -3,8 +3,7 @@ import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isUint8Array } from 'node:util/types'
 import { cancelled } from '../duckdb/errors.ts'
-import { EngineError, invalidOption } from '../errors.ts'
-import { storageError } from '../machine-errors.ts'
+import { EngineError, invalidOption, storageError } from '../errors.ts'
 import type { UploadFormat } from './request.ts'
 
 /** The options of `spool`. */

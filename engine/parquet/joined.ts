@@ -1,4 +1,3 @@
-import { MAGIC } from './file-footer.ts'
 import {
   chunkRange,
   FIELD,
@@ -10,6 +9,7 @@ import {
   shown,
   structOf,
 } from './footer.ts'
+import { MAGIC } from './parquet-file.ts'
 import { readStruct, type Struct, TYPE, writeStruct } from './thrift.ts'
 
 /** A column of the joined file: its name and type for readers, and its position among the columns of the files. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Part } from '../catalog/records.ts'
 import { EngineError } from '../errors.ts'
-import { TAIL_BYTES } from './file-footer.ts'
 import { type RowGroup, rowGroups, type ShownColumn, shownFooter } from './footer.ts'
+import { TAIL_BYTES } from './parquet-file.ts'
 
 /** How many bytes of footers are kept in memory: a wide table has some megabytes of them. */
 const CACHE_BYTES = 64 << 20

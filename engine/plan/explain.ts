@@ -1,6 +1,7 @@
-import type { Statement } from '../types/index.ts'
+import type { Format, Statement } from '../types/index.ts'
 import type { ExplainedStep, Explanation } from './explanation.ts'
 import type { Plan } from './plan.ts'
+import { canPrune } from './prune.ts'
 
 /** How many parts are read; those by ranges are named by addresses. A statement opens all parts of its tables. */
 export function partsOf({ scan }: Plan): Explanation['parts'] {
@@ -55,4 +56,59 @@ export function explanation(statement: Statement, options = ''): Statement {
       { name: 'value', type: 'string' },
     ],
   }
+}
+
+type Explained = Pick<Explanation, 'steps' | 'rowGroups'>
+
+/** What DuckDB's steps do, and what helps where it takes long. The first that fits a step counts. */
+const WORK: readonly {
+  readonly steps: RegExp
+  readonly what: string
+  readonly advice: string | ((explained: Explained, plan: Plan) => string)
+}[] = [
+  { steps: /SCAN|READ/, what: 'Reading', advice: readingAdvice },
+  { steps: /ORDER|TOP_N|WINDOW/, what: 'Sorting', advice: 'With $top, only the first rows are kept.' },
+  {
+    steps: /GROUP|AGGREGATE/,
+    what: 'Grouping',
+    advice: 'A filter before it leaves fewer rows, and fewer keys make fewer groups.',
+  },
+  { steps: /JOIN|PRODUCT/, what: 'Joining', advice: 'Filter or group the tables before they are joined.' },
+  { steps: /./, what: 'Calculating', advice: 'Select only the columns that you need.' },
+]
+
+/** What took most of the time, and what would help, in some sentences. */
+export function verdictOf(explained: Explained, plan: Plan, format: Format): string {
+  const total = explained.steps.reduce((sum, { ms }) => sum + ms, 0)
+  const works = Map.groupBy(explained.steps, ({ name }) => WORK.find(({ steps }) => steps.test(name))!)
+  const [most] = [...works]
+    .map(([work, steps]) => ({ ...work, ms: steps.reduce((sum, { ms }) => sum + ms, 0) }))
+    .toSorted((one, other) => other.ms - one.ms)
+  if (!most) return 'Nothing is read.'
+  const advice = typeof most.advice === 'string' ? most.advice : most.advice(explained, plan)
+  const share = total > 0 ? Math.round((most.ms / total) * 100) : 0
+  const verdict = `${most.what} takes ${share} % of the time. ${advice}`
+  return format === 'xlsx' ? `${verdict} Writing the workbook, which is not counted, takes longer.` : verdict
+}
+
+function readingAdvice({ rowGroups }: Explained, { scan, filter, pruning, reads, source }: Plan): string {
+  if (scan.kind === 'query')
+    return 'Name only the columns that you need, and compare the column by which the rows are sorted.'
+  if (!filter || reads.counted.length === 0)
+    return 'No filter leaves out rows before they are read; $select leaves out columns.'
+  if (!pruning || !canPrune(pruning)) {
+    return (
+      'The filter calculates with values, as contains() and month() do, so statistics rule out nothing. ' +
+      'Compare the column itself where you can: day ge 2024-03-01 and day lt 2024-04-01.'
+    )
+  }
+  if (!rowGroups) return 'Less is fetched where the rows are sorted by the column of the filter.'
+  const { read, of } = rowGroups
+  if (of === 1) return 'There is a single row group, which is read whole.'
+  if (read * 2 <= of) return `Statistics have ruled out all but ${read} of ${of} row groups.`
+  const names = reads.counted.map((position) => source[position]!.name).join(', ')
+  return (
+    `Statistics could rule out only ${of - read} of ${of} row groups, because the rows are not sorted by ${names}. ` +
+    'Sort the rows by the column that you filter most before you upload them.'
+  )
 }

@@ -1,5 +1,5 @@
-import { literalOf } from '../filter/check/checked.ts'
 import type { Expression } from '../filter/check/expression.ts'
+import { literalOf } from '../filter/check/expression.ts'
 import type { ValueType } from '../filter/check/value-types.ts'
 import { asRange } from '../filter/sql/compile-range.ts'
 import { byKey, type Keyed, type NonNull, narrow } from '../filter/sql/narrow.ts'

@@ -1,8 +1,8 @@
 import type { SortKey } from '../filter/index.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
-import { isLight } from './light.ts'
 import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
+import { isLight } from './plan.ts'
 import { afterSteps, limitOf, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 

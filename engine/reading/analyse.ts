@@ -1,14 +1,13 @@
-import { footerOf } from '../parquet/file-footer.ts'
 import { elementsOf, rowGroupSizes } from '../parquet/footer.ts'
+import { footerOf } from '../parquet/parquet-file.ts'
 import { groupStatistics } from '../parquet/statistics.ts'
 import { readStruct } from '../parquet/thrift.ts'
-import { explanation, partsOf, profileOf } from '../plan/explain.ts'
+import { explanation, partsOf, profileOf, verdictOf } from '../plan/explain.ts'
 import type { Explanation } from '../plan/explanation.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
 import { mayMatch } from '../plan/prune.ts'
-import { verdictOf } from '../plan/verdict.ts'
 import type { Format, Statement } from '../types/index.ts'
-import type { Run } from './prepare.ts'
+import type { Run } from './runs.ts'
 
 /**
  * Runs a statement without giving its rows, and tells what was read and what each step took.

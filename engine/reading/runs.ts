@@ -1,3 +1,4 @@
+import type { Delegate, StartOptions } from '../duckdb/runner.ts'
 import {
   choose,
   chooseCount,
@@ -5,11 +6,24 @@ import {
   type ReadingStrategy,
   type Strategy,
 } from '../export/choose.ts'
-import type { Plan } from '../plan/plan.ts'
-import type { QueryContext } from '../query-context.ts'
+import type { QueryExecutor } from '../export/index.ts'
+import type { Counts } from '../plan/counts.ts'
+import type { Plan, PlanSource } from '../plan/plan.ts'
+import { estimateOf } from '../plan/read-estimate.ts'
+import {
+  countStatement,
+  inResultOrder,
+  type Position,
+  planAt,
+  positionsStatement,
+  rowsStatement,
+  turnsOf,
+} from '../plan/statements.ts'
 import type { BytesOptions, RunOptions } from '../run-options.ts'
-import { prepare, type Run } from './prepare.ts'
-import type { RemoteQuery } from './remote.ts'
+import type { DatasetWords } from '../types/file-metadata.ts'
+import type { Column, Statement } from '../types/index.ts'
+import type { Reading } from './reading.ts'
+import type { RemoteQuery, RemoteTable } from './remote.ts'
 
 /** The runs of a planned query, and the number of matching rows that any of them has found. */
 export class Runs {
@@ -79,4 +93,120 @@ export class Runs {
       return Number(count)
     })
   }
+}
+
+/** A strategy with all that it takes to run it. */
+export interface Run<Strategy extends ReadingStrategy = ReadingStrategy> {
+  readonly strategy: Strategy
+  readonly executor: QueryExecutor
+  readonly statement: Statement
+  /** How many rows a first statement has found, if there was one. */
+  readonly located: number | undefined
+  readonly start: StartOptions
+  readonly reading: Reading
+  /** The plan of the strategy, with the names under which DuckDB finds what it reads. */
+  readonly plan: Plan
+}
+
+export interface PrepareOptions {
+  readonly signal: AbortSignal | undefined
+  readonly remote: RemoteQuery | undefined
+  /** Counts the rows that match. */
+  readonly count: () => Promise<number>
+}
+
+/** Makes readable what a strategy reads, and makes its statement. */
+async function prepare<Strategy extends ReadingStrategy>(
+  strategy: Strategy,
+  reading: Reading,
+  context: QueryContext,
+  { signal, remote, count }: PrepareOptions,
+): Promise<Run<Strategy>> {
+  const counting = strategy.kind === 'count'
+  const isKnown = counting || strategy.located || strategy.plan.window.last === undefined
+  const matches = isKnown ? undefined : await count()
+  const delegate = strategy.remote ? await delegateOf(strategy, remote) : undefined
+  const estimate = strategy.ranges ? estimateOf(strategy.plan, counting) : undefined
+  // What another database answers is made readable only if it fails.
+  const plan = delegate ? strategy.plan : await reading.ready(estimate, signal)
+  const { filter, order, steps, rowBytes } = plan
+  const executor = await context.executor()
+  const positions = strategy.located ? await positionsOf(plan, executor, signal) : undefined
+  const [first, ...following] = plansAt(plan, strategy, positions)
+  return {
+    strategy,
+    reading,
+    plan,
+    executor,
+    statement: counting ? countStatement(plan) : rowsStatement(first!, matches),
+    located: positions?.length,
+    start: {
+      signal,
+      rowBytes,
+      steady: !filter && order.length === 0 && steps.length === 0,
+      whole: strategy.kind === 'few',
+      following: following.map((one) => rowsStatement(one, undefined)),
+      delegate: delegate && orDuckDb(delegate, reading),
+    },
+  }
+}
+
+/** The plans whose rows are read, one after the other: without positions, the plan itself. */
+function plansAt(
+  plan: Plan,
+  strategy: ReadingStrategy,
+  positions: readonly Position[] | undefined,
+): readonly Plan[] {
+  if (!positions) return [plan]
+  if ('inTurns' in strategy && strategy.inTurns)
+    return turnsOf(plan, positions).map((some) => planAt(plan, some))
+  const wanted = strategy.kind === 'few' ? strategy.counting?.wanted : undefined
+  return [planAt(plan, positions.slice(0, wanted))]
+}
+
+async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSignal | undefined) {
+  const found = await executor.rows(positionsStatement(plan), { signal })
+  return inResultOrder(
+    plan,
+    found.map(([file, row]): Position => [Number(file), Number(row)]),
+  )
+}
+
+function delegateOf({ kind, plan }: ReadingStrategy, remote: RemoteQuery | undefined) {
+  return kind === 'count' ? remote?.count() : remote?.rows(plan.window)
+}
+
+/** If the other database fails, DuckDB reads files, which must be compared with what was written before. */
+function orDuckDb(delegate: Delegate, reading: Reading): Delegate {
+  return async (columns, signal) => {
+    const cursor = await delegate(columns, signal)
+    if (cursor) return cursor
+    await reading.ready(undefined, signal)
+    await reading.whole
+    return undefined
+  }
+}
+
+/** What a query needs. */
+export interface QueryContext {
+  readonly source: PlanSource
+  /** Identifies the rows: two contexts with the same text have the same rows. */
+  readonly identity: string
+  /** What is written down about the dataset, and about the columns of the source. */
+  readonly words?: { readonly dataset: DatasetWords; readonly columns: readonly Column[] } | undefined
+  /** Whether the same query can give other rows the next time. */
+  readonly volatile?: boolean
+  readonly executor: () => Promise<QueryExecutor>
+  /** Remembers counts beyond this query. */
+  readonly counts: Counts
+  /** Begins to read what a plan needs. */
+  readonly reading: (plan: Plan) => Reading
+  /** The ids of the datasets that saved queries below read with the rights of others. */
+  readonly borrowed?: readonly number[] | undefined
+  /** Called when the query is disposed, perhaps more than once. */
+  readonly release?: () => void
+  /** Whether parts may have to be fetched before they can be read. */
+  readonly fetches?: boolean
+  /** The rows as another database sees them, if there is one. */
+  readonly remote?: RemoteTable | undefined
 }

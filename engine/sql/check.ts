@@ -1,10 +1,19 @@
-import { nearest } from '../util/nearest.ts'
+import { nearest } from '../util/known-options.ts'
 import { INTERNAL, sqlError } from './errors.ts'
-import { ALLOWED_FUNCTIONS, TABLE_FUNCTIONS, VOLATILE_FUNCTIONS } from './functions.ts'
-import { EXPRESSIONS, type Kind, QUERIES, STATEMENT, TABLES } from './nodes.ts'
+import {
+  ALLOWED_FUNCTIONS,
+  EXPRESSIONS,
+  type Kind,
+  placeOf,
+  QUERIES,
+  STATEMENT,
+  TABLE_FUNCTIONS,
+  TABLES,
+  type TreeNode,
+  VOLATILE_FUNCTIONS,
+} from './nodes.ts'
 import { bindParameter, type SqlParameters } from './parameters.ts'
 import { guardDistinct } from './rewrite.ts'
-import { placeOf, type TreeNode } from './tree.ts'
 
 /** A table that a statement names, and its node. */
 export interface TableReference {

@@ -1,9 +1,9 @@
 import type { EngineError } from '../errors.ts'
-import { nearest } from '../util/nearest.ts'
+import { nearest } from '../util/known-options.ts'
 import type { Checked } from './check.ts'
 import { duckMessage, shownName, sqlError } from './errors.ts'
+import { placeOf, type TreeNode } from './nodes.ts'
 import type { Scanned } from './sql-reading.ts'
-import { placeOf, type TreeNode } from './tree.ts'
 
 /**
  * Turns DuckDB's errors about a statement into ours, with the place and the nearest name.

@@ -1,7 +1,7 @@
-import { nearest } from '../util/nearest.ts'
+import { nearest } from '../util/known-options.ts'
 import { sqlError } from './errors.ts'
+import type { TreeNode } from './nodes.ts'
 import { become, constant } from './rewrite.ts'
-import type { TreeNode } from './tree.ts'
 
 /** Values for `$1` and `?` in their order, or for `$name` by their names. */
 export type SqlValues = readonly SqlParameter[] | Readonly<Record<string, SqlParameter>>

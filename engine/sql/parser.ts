@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { LentReader } from '../ingest/process/reader-pool.ts'
 import { sqlError } from './errors.ts'
-import type { TreeNode } from './tree.ts'
+import type { TreeNode } from './nodes.ts'
 
 /** A statement's text is short. Beyond this, reading it would take longer than most statements run. */
 const MOST_TEXT = 100_000

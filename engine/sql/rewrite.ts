@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../types/index.ts'
 import { CASED, INTERNAL, sqlError } from './errors.ts'
-import type { TreeNode } from './tree.ts'
+import type { TreeNode } from './nodes.ts'
 
 /** A constant of the tree. */
 export function constant(type: string, value: unknown): TreeNode {

@@ -5,7 +5,7 @@ import { fromPlain, plainName, QUERY } from '../options.ts'
 import type { QueryOptions } from '../plan/options.ts'
 import { planQuery } from '../plan/plan.ts'
 import { rowsStatement } from '../plan/statements.ts'
-import type { QueryContext } from '../query-context.ts'
+import type { QueryContext } from '../reading/runs.ts'
 import { type Column, quoteIdentifier } from '../types/index.ts'
 
 /** The rows of a statement, for queries or a snapshot of them. They may be read until this is disposed. */

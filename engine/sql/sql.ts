@@ -5,9 +5,8 @@ import type { DatasetRecord, QueryDefinition, SavedQuery } from '../catalog/reco
 import type { EngineError } from '../errors.ts'
 import type { LentReader, ReadersOptions } from '../ingest/process/reader-pool.ts'
 import type { Counts } from '../plan/counts.ts'
-import { FEW_ROWS } from '../plan/light.ts'
 import type { QueryOptions } from '../plan/options.ts'
-import { type Plan, type PlanSource, physicalColumns } from '../plan/plan.ts'
+import { FEW_ROWS, type Plan, type PlanSource, physicalColumns } from '../plan/plan.ts'
 import { Query } from '../query.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { Column } from '../types/index.ts'
@@ -15,6 +14,7 @@ import { Lazy } from '../util/lazy.ts'
 import { type Checked, checkTree, type TableReference } from './check.ts'
 import { INTERNAL, shownName, sqlError } from './errors.ts'
 import { explainer } from './explain-error.ts'
+import type { TreeNode } from './nodes.ts'
 import { SqlParameters, type SqlValues } from './parameters.ts'
 import { SqlParser } from './parser.ts'
 import type { DescribedColumn } from './process/jobs.ts'
@@ -31,7 +31,6 @@ import {
 } from './saved.ts'
 import { type Scanned, Session, SqlReading, Tables } from './sql-reading.ts'
 import { findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
-import type { TreeNode } from './tree.ts'
 
 export interface SqlOptions extends QueryOptions {
   readonly signal?: AbortSignal | undefined

@@ -1,9 +1,9 @@
 import { type PastVersion, pastVersion } from '../catalog/history.ts'
 import type { DatasetName, Repository } from '../catalog/records.ts'
-import { nearest } from '../util/nearest.ts'
+import { nearest } from '../util/known-options.ts'
 import type { TableReference } from './check.ts'
 import { sqlError } from './errors.ts'
-import type { TreeNode } from './tree.ts'
+import type { TreeNode } from './nodes.ts'
 
 /** A dataset that SQL may name. */
 export interface SqlTable extends Omit<DatasetName, 'description'> {

@@ -1,11 +1,12 @@
+import type { Part } from '../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import type { Events } from '../events.ts'
+import { isWide, mostWideBytes } from '../parquet/wide-rows.ts'
 import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
 import type { Integrity } from './integrity/integrity.ts'
 import type { Membership } from './membership/membership.ts'
-import { partsToMerge } from './merge.ts'
-import type { PartSizes } from './part-size.ts'
+import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
 /** Errors that may end a merge although nothing is wrong. */
 const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped']
@@ -66,4 +67,58 @@ export class Merger {
       return { columns, parts: current.parts.toSpliced(at, ids.length, ...made.parts) }
     })
   }
+}
+
+/** Parts fall into tiers by weight; the limit of each tier is this many times that of the tier before. */
+const FAN = 8
+/** The least weight of a part, however small it is, because opening a file costs as much as scanning some bytes. */
+const SMALLEST = 4_096
+/** Parts of this weight are not merged: it would gain nothing. */
+const LARGE = 128 * 1024 * 1024
+/** The most weight of a merged part; its file has a quarter of that, or less. */
+const LARGEST = 4 * LARGE
+
+/**
+ * Chooses the parts at the end of a version that are worth merging into one; mostly there are none. A run of parts is
+ * merged when the result belongs to a higher tier, so each row is rewritten once per tier, and n appends leave about
+ * FAN · log n files. No run is larger than a part may be. A part of an older program that is too large is chosen alone,
+ * because rewriting it cuts it into smaller ones.
+ */
+export function partsToMerge(
+  parts: readonly Part[],
+  columns: number,
+  sizes: PartSizes = PART_SIZES,
+): readonly Part[] {
+  const oversize = parts.find((part) => piecesOf(part, columns, sizes).length > 1)
+  if (oversize) return [oversize]
+  const weights = parts.map((part) => weightOf(part, columns))
+  for (let limit = SMALLEST * FAN; limit <= LARGE; limit *= FAN) {
+    let first = parts.length
+    let total = 0
+    // Two parts of half the rows always fit into one.
+    while (first > 0 && weights[first - 1]! < limit && parts[first - 1]!.rows <= sizes.rows / 2) {
+      first -= 1
+      total += weights[first]!
+    }
+    if (parts.length - first >= FAN && total >= limit) return fitting(parts.slice(first), columns, sizes)
+  }
+  return []
+}
+
+/** The first parts of a run, as many as fit into one part. */
+function fitting(run: readonly Part[], columns: number, sizes: PartSizes): readonly Part[] {
+  let rows = 0
+  let weight = 0
+  const end = run.findIndex((part) => {
+    rows += part.rows
+    weight += weightOf(part, columns)
+    return rows > sizes.rows || weight > LARGEST
+  })
+  return end < 0 ? run : run.slice(0, end)
+}
+
+/** The bytes of a part's uncompressed values; those of wide rows count so that `LARGEST` is what such a part may have. */
+function weightOf(part: Part, columns: number): number {
+  const factor = isWide(part, columns) ? LARGEST / mostWideBytes(columns) : 1
+  return Math.max(factor * part.rawBytes, SMALLEST)
 }

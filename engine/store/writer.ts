@@ -22,8 +22,7 @@ import type { Background } from '../util/background.ts'
 import { InFlight } from '../util/in-flight.ts'
 import type { Commits, Content, MadeParts } from './commits.ts'
 import { type EditContext, type EditPlan, Edits, editByKey, requireDistinct } from './edits.ts'
-import type { Lease } from './membership/leases.ts'
-import type { Membership } from './membership/membership.ts'
+import type { Lease, Membership } from './membership/membership.ts'
 import {
   checkUpload,
   type DeclareOptions,

@@ -1,2 +1,2 @@
+export type { TrinoOptions } from './trino.ts'
 export { Trino, type TrinoStats } from './trino.ts'
-export type { TrinoOptions } from './trino-options.ts'

@@ -183,3 +183,19 @@ export const TYPES_IN_WORDS = (() => {
   )
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
 })()
+
+/** A column as users see it. Names are case-sensitive and may hold any character. */
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+  readonly nullable: boolean
+  readonly description: string
+  /** What people call it, where its name is short. */
+  readonly title?: string
+  /** The unit of its values: `EUR`, `km/h`. */
+  readonly unit?: string
+}
+
+/** The formats in which rows can be exported. */
+export const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow'] as const
+export type Format = (typeof FORMATS)[number]

@@ -1,4 +1,4 @@
-export type { Column } from './column.ts'
+export type { Column } from './column-types.ts'
 export {
   type ArrowName,
   COLUMN_TYPES,
@@ -6,6 +6,8 @@ export {
   decimalParts,
   edmName,
   entryOf,
+  FORMATS,
+  type Format,
   fixedBytes,
   icebergName,
   isColumnType,
@@ -16,5 +18,4 @@ export {
   type TypeName,
   typeName,
 } from './column-types.ts'
-export { FORMATS, type Format } from './formats.ts'
 export { quoteIdentifier, quoteLiteral, type Statement } from './sql.ts'

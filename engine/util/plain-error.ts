@@ -1,5 +1,4 @@
-import { EngineError, type ErrorCode } from '../errors.ts'
-import { machineError } from '../machine-errors.ts'
+import { EngineError, type ErrorCode, machineError } from '../errors.ts'
 
 /** An error as plain data that can be sent to another thread or process. */
 export interface PlainError {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 
 /**
  * Writes a file, which appears under its name only when it is whole. Gives its size.
@@ -26,4 +27,17 @@ export async function writeWhole(
     throw error
   }
   return bytes
+}
+
+/** A path for a temporary file. When its scope ends, the file is deleted if it exists. */
+export class TemporaryFile implements AsyncDisposable {
+  readonly path: string
+
+  constructor(directory: string) {
+    this.path = join(directory, `ingest-${randomUUID()}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.path, { force: true })
+  }
 }

@@ -3,8 +3,8 @@ import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { LinkRecord } from '../records/index.ts'
 import { type Account, type Accounts, limitedTo } from './accounts.ts'
-import { LastUse } from './last-use.ts'
 import type { FoundKey, NamedKeys } from './named-keys.ts'
+import { LastUse } from './named-keys.ts'
 
 /** How many seconds a link works unless told otherwise: long enough to click it, too short to be worth keeping. */
 export const LINK_SECONDS = 300

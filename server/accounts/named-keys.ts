@@ -1,9 +1,9 @@
+import { LRUCache } from 'lru-cache'
 import { type Database, type Handle, isUniqueViolation } from '../../engine/index.ts'
 import { generateKey, hashKey, isMistyped, keyHint, sameHash } from '../http/api-keys.ts'
 import { ServerError } from '../http/errors.ts'
 import { ACCOUNT_NAME, EXPIRY } from '../records/accounts.ts'
 import type { CreatedNamedKey, NamedKey, NewNamedKey } from '../records/index.ts'
-import { LastUse } from './last-use.ts'
 
 interface Row extends Omit<NamedKey, 'readOnly' | 'repositories'> {
   readonly id: number
@@ -152,4 +152,31 @@ function keyOf(row: Row): NamedKey {
 
 function limitsOf({ readOnly, repositories }: Row): Pick<NamedKey, 'readOnly' | 'repositories'> {
   return { readOnly: readOnly === 1, repositories: repositories === null ? null : JSON.parse(repositories) }
+}
+
+/** How exactly the last use of a key or a link is known. */
+const EXACT_MS = 60_000
+
+/** Notes when rows of a table were last used, each once a minute. No request waits for it or fails because of it. */
+export class LastUse {
+  readonly #database: Database
+  readonly #sql: string
+  readonly #now: () => Date
+  readonly #noted = new LRUCache<number, true>({ max: 4_096, ttl: EXACT_MS })
+
+  constructor(database: Database, table: 'links' | 'account_keys', now: () => Date) {
+    this.#database = database
+    this.#sql = `UPDATE ${table} SET last_used_at = ? WHERE id = ?`
+    this.#now = now
+  }
+
+  note(id: number): void {
+    if (this.#noted.has(id)) return
+    this.#noted.set(id, true)
+    const at = this.#now().toISOString()
+    this.#database
+      .unattended(() => this.#database.transaction((t) => t.run(this.#sql, at, id), { changes: [] }))
+      // For example a full disk.
+      .catch(() => undefined)
+  }
 }

@@ -18,8 +18,7 @@ export { ParquetryError } from './errors.ts'
 export type { Providers, Range, SeriesOptions, TableOptions } from './providers.ts'
 export type { QueryOptions, VersionOptions, WritingOptions } from './query-options.ts'
 export type { Repositories } from './repositories.ts'
-export type { RetryOptions } from './retry.ts'
-export type { CallOptions, ClientOptions } from './transport.ts'
+export type { CallOptions, ClientOptions, RetryOptions } from './transport.ts'
 export type { Upload, UploadOptions } from './uploads.ts'
 
 /** Values for `$1` and `?`, or for `$name`, and how the rows are written. */

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { nearest } from '../../engine/index.ts'
-import { jsonFault } from '../http/json-fault.ts'
-import { faultSentence, place } from '../http/schema-fault.ts'
+import { faultSentence, jsonFault, place } from '../http/answer-errors.ts'
 import { type CheckedConfig, CONFIG_SCHEMA, type Config } from './schema.ts'
 
 /** An error in the configuration. Its message is a sentence that names the setting. */

@@ -1,4 +1,4 @@
-import { MEMORY_LIMIT } from '../../engine/duckdb/memory-limit.ts'
+import { MEMORY_LIMIT } from '../../engine/duckdb/instance.ts'
 import { MOST_THREADS } from '../../engine/engine-options.ts'
 import type { FromSchema, JsonSchema } from '../records/schema.ts'
 import { PLANS, type PlanLimits, quota } from './plans.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { jsonFault } from './answer-errors.ts'
 import { ServerError } from './errors.ts'
-import { jsonFault } from './json-fault.ts'
 
 /** A JSON merge patch (RFC 7396): fields to change, and null for those to remove. */
 export const MERGE_PATCH = 'application/merge-patch+json'

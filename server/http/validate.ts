@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
+import { faultSentence } from './answer-errors.ts'
 import { ServerError } from './errors.ts'
-import { faultSentence } from './schema-fault.ts'
 
 /**
  * It stops at the first error, because the answer names only one; `verbose` gives the wrong value. Compiling the schema

@@ -8,11 +8,13 @@ import {
   listNamespaces,
   listTables,
   loadTable,
+  type Names,
+  PeoplesNames,
+  PlainNames,
   type RequestPath,
   requireTable,
 } from './catalog.ts'
 import { IcebergError, icebergAnswer } from './errors.ts'
-import { type Names, PeoplesNames, PlainNames } from './names.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof METHODS)[number]

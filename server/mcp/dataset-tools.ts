@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { fromPlain, QUERY, VERSION } from '../../engine/options.ts'
 import type { Client, Column, Profile } from '../client/index.ts'
-import { argumentsOf, DATASET } from './arguments.ts'
-import { fitting, MOST_CHARACTERS, type Tool, text } from './tool.ts'
+import { argumentsOf, DATASET, fitting, MOST_CHARACTERS, type Tool, text } from './tool.ts'
 
 const MOST_DATASETS = 50
 const MOST_ROWS = 500

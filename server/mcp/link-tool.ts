@@ -1,7 +1,7 @@
 import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
-import { argumentsOf, DATASET } from './arguments.ts'
 import type { Tool } from './tool.ts'
+import { argumentsOf, DATASET } from './tool.ts'
 
 const ROWS = { ...QUERY, ...WRITING, ...VERSION }
 

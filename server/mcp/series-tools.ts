@@ -1,8 +1,7 @@
 import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
 import { fromPlain } from '../../engine/options.ts'
 import type { Client } from '../client/index.ts'
-import { argumentsOf } from './arguments.ts'
-import { fitting, MOST_CHARACTERS, type Tool } from './tool.ts'
+import { argumentsOf, fitting, MOST_CHARACTERS, type Tool } from './tool.ts'
 
 const MOST_SERIES = 100
 const MOST_OBSERVATIONS = 500

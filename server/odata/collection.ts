@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Snapshot } from '../../engine/index.ts'
-import { addedSince, trackedChanges } from './delta.ts'
-import { type EntityQuery, entityQuery, type RowOptions, versionIn } from './entity-query.ts'
+import { type EntityQuery, entityQuery, type RowOptions, versionIn } from './entity.ts'
 import { ODataError } from './errors.ts'
 import { type Backend, contextHead, type Exchange } from './exchange.ts'
 import type { EntitySet } from './metadata/model.ts'
 import { jsonContentType } from './negotiate.ts'
-import { pageWindow, positionOf, preferredPageSize, skipToken } from './paging.ts'
+import { addedSince, pageWindow, positionOf, preferredPageSize, skipToken, trackedChanges } from './paging.ts'
 
 /** The system query options of a request for a collection. */
 export interface CollectionOptions extends RowOptions {

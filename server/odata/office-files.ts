@@ -1,3 +1,10 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { EngineError } from '../../engine/index.ts'
+import { datasetFor, pathId } from '../routes/dataset-for.ts'
+import type { Services } from '../services.ts'
+import { attachment } from '../transfers/negotiate.ts'
+import { repositoryFeed } from './sets.ts'
+
 /** A feed for an office program to open. */
 export interface FeedAddress {
   /** The name that the user gave the dataset or the repository. */
@@ -12,7 +19,7 @@ export interface FeedAddress {
  * A file that opens Power BI Desktop at a feed
  * (learn.microsoft.com/power-bi/connect-data/desktop-data-sources, "Using PBIDS files to get data").
  */
-export function pbids({ root, set }: FeedAddress): string {
+function pbids({ root, set }: FeedAddress): string {
   const url = set === undefined ? root : root + encodeURIComponent(set)
   const connection = {
     details: { protocol: 'odata', address: { url } },
@@ -26,7 +33,7 @@ export function pbids({ root, set }: FeedAddress): string {
  * An Office Data Connection file, which Excel opens as a query. It is an HTML page whose XML contains the query in M,
  * the language of Power Query, in the form in which Excel's "Export Connection File" writes it.
  */
-export function odc({ title, root, set }: FeedAddress): string {
+function odc({ title, root, set }: FeedAddress): string {
   const name = queryName(title)
   const source = `OData.Feed(${mText(root)}, null, [Implementation = "2.0"])`
   const formula =
@@ -77,4 +84,38 @@ function mText(text: string): string {
 
 function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+const FILES = {
+  pbids: { type: 'application/json;charset=utf-8', write: pbids },
+  odc: { type: 'text/x-ms-odc;charset=utf-8', write: odc },
+} as const
+
+/** Small files that open the feed of a dataset or a repository in Power BI or Excel. They contain no API key. */
+export function connectionFileRoutes(app: FastifyInstance, services: Services): void {
+  const send = (reply: FastifyReply, extension: keyof typeof FILES, feed: FeedAddress) => {
+    const { type, write } = FILES[extension]
+    return reply
+      .headers({ 'content-type': type, 'content-disposition': attachment(feed.title, extension) })
+      .send(write(feed))
+  }
+  const rootOf = (request: FastifyRequest, repositoryId: number) =>
+    `${request.publicUrl}${app.prefix}/repositories/${repositoryId}/odata/`
+
+  for (const extension of Object.keys(FILES) as (keyof typeof FILES)[]) {
+    app.get(`/repositories/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
+      const id = pathId(request, 'repository')
+      await services.access.require(id, request.account, 'Read')
+      const { name } = await services.engine.repository(id)
+      return send(reply, extension, { title: name, root: rootOf(request, id) })
+    })
+    app.get(`/datasets/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
+      const { record } = await datasetFor(request, services, 'Read')
+      const feed = await repositoryFeed(services, record.repositoryId, request.account)
+      const set = feed.sets.find(({ datasetId }) => datasetId === record.id)
+      if (!set) throw new EngineError('not_found', `There is no dataset ${record.id}.`)
+      const root = rootOf(request, record.repositoryId)
+      return send(reply, extension, { title: record.name, root, set: set.name })
+    })
+  }
 }

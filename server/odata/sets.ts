@@ -1,11 +1,17 @@
 import { LRUCache } from 'lru-cache'
 import { type Column, type DatasetName, type Engine, EngineError } from '../../engine/index.ts'
 import type { Account } from '../accounts/accounts.ts'
-import { recordTag } from '../http/preconditions.ts'
+import { recordTag } from '../http/headers.ts'
 import type { Services } from '../services.ts'
 import { ODataError } from './errors.ts'
-import { CONTAINER, type DescribedSet, type EntitySet, propertiesOf, slices } from './metadata/model.ts'
-import { identifiersFor } from './metadata/names.ts'
+import {
+  CONTAINER,
+  type DescribedSet,
+  type EntitySet,
+  identifiersFor,
+  propertiesOf,
+  slices,
+} from './metadata/model.ts'
 
 /** The entity sets that an account sees at a service root: the datasets of a repository, or all that it may read. */
 export interface Feed {

@@ -1,4 +1,7 @@
-import type { FromSchema, JsonSchema } from '../records/schema.ts'
+import { ERROR_TABLE } from '../http/errors.ts'
+import { ACCOUNT_NAME } from '../records/accounts.ts'
+import { type FromSchema, type JsonSchema, listOf, named, text } from '../records/schema.ts'
+import { FAULT } from '../records/uploads.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -56,4 +59,114 @@ export const RECORD_TAG: HeaderText = {
 export const LOCATION: HeaderText = {
   description: 'Path of the new resource.',
   schema: { type: 'string' },
+}
+
+const RETRY_AFTER: HeaderText = {
+  description: 'Seconds after which to try again.',
+  schema: { type: 'integer', minimum: 1 },
+}
+
+/** The shape of every error. `code` is stable; the sentence may change. */
+const ERROR = named('Error', {
+  type: 'object',
+  description: 'Why the request failed.',
+  required: ['error', 'code'],
+  additionalProperties: false,
+  properties: {
+    error: { ...text, description: 'A sentence for people.' },
+    code: { ...text, description: 'A stable code for programs.' },
+    errors: {
+      ...listOf(FAULT),
+      description: 'What is wrong with an upload, at most twenty things; `error` is the first.',
+    },
+  },
+})
+
+/** The error responses by status. The document contains each of them once; operations refer to them. */
+export const ERROR_RESPONSES: Readonly<Record<string, ReturnType<typeof errorResponse>>> = Object.fromEntries(
+  [...new Set([...ERROR_TABLE.values()].map(({ status }) => status))].map((status) => [
+    String(status),
+    errorResponse(status),
+  ]),
+)
+
+/** The error responses of an operation, by status. */
+export function errors<const Status extends number>(...statuses: readonly Status[]) {
+  const responses = statuses.map((status) => {
+    const response = ERROR_RESPONSES[status]
+    if (!response) throw new Error(`status ${status} is not described`)
+    return [status, response] as const
+  })
+  return Object.fromEntries(responses) as { readonly [One in Status]: ReturnType<typeof errorResponse> }
+}
+
+/** A description with every code of a status, and the first of them as the example. */
+function errorResponse(status: number) {
+  const entries = [...ERROR_TABLE].filter(([, entry]) => entry.status === status)
+  const [code, { when }] = entries[0]!
+  const example = { error: `${when.charAt(0).toUpperCase()}${when.slice(1)}.`, code }
+  const headers = {
+    ...(status === 401 && {
+      'WWW-Authenticate': {
+        description: 'Asks for Basic authentication.',
+        schema: { type: 'string', const: 'Basic realm="parquetry"' },
+      },
+    }),
+    ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
+    ...(status === 416 && {
+      'Content-Range': { description: 'The bytes of the file: `bytes */9423`.', schema: { type: 'string' } },
+    }),
+    ...(status === 405 && {
+      Allow: { description: 'The methods that the path supports.', schema: { type: 'string' } },
+    }),
+  }
+  const description = entries.map(([code, { when }]) => `- \`${code}\`: ${when}`).join('\n')
+  return json(ERROR, description, { example, headers })
+}
+
+/** Path parameters, by their name in the routes. */
+const PATH_PARAMETERS: Readonly<Record<string, JsonSchema>> = {
+  id: { type: 'integer', minimum: 1, description: 'The id.', examples: [1] },
+  version: {
+    type: 'integer',
+    format: 'int64',
+    minimum: 0,
+    description: 'A version of the dataset.',
+    examples: [1],
+  },
+  file: {
+    type: 'string',
+    description: 'Name of a file, from the list of files.',
+    examples: ['17.parquet'],
+  },
+  account: {
+    type: 'string',
+    pattern: ACCOUNT_NAME.source,
+    description: 'Name of an account.',
+    examples: ['grace'],
+  },
+  name: { type: 'string', description: 'Name of a key.', examples: ['nightly-job'] },
+  slug: { type: 'string', description: 'Slug of a provider, case-insensitive.', examples: ['fred'] },
+  '*': {
+    type: 'string',
+    description: 'Id of a series. It may contain slashes, plain or percent-encoded.',
+    examples: ['GNPCA'],
+  },
+}
+
+/** The path parameters of a route, for the document only: the routes parse them as text. */
+export function pathParameters(url: string) {
+  const names = url
+    .split('/')
+    .flatMap((part) => (part === '*' ? [part] : part.startsWith(':') ? [part.slice(1)] : []))
+  const properties = names.map((name) => {
+    const parameter = PATH_PARAMETERS[name]
+    if (!parameter) throw new Error(`path parameter ${name} of ${url} is not described`)
+    return [name === '*' ? 'series_id' : name, parameter] as const
+  })
+  return {
+    type: 'object',
+    required: properties.map(([name]) => name),
+    properties: Object.fromEntries(properties),
+  }
 }

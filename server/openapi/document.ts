@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import type { JsonSchema } from '../records/schema.ts'
-import { ERROR_RESPONSES, errors } from './error-responses.ts'
-import { pathParameters } from './path-parameters.ts'
+import { ERROR_RESPONSES, errors, pathParameters } from './describe.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

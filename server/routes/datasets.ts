@@ -6,12 +6,9 @@ import { withWords } from '../../engine/types/columns.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
-import { matchesTag } from '../http/headers.ts'
-import { parametersOf } from '../http/option-parameters.ts'
-import { recordTag, requireMatch } from '../http/preconditions.ts'
-import { parameters } from '../http/query.ts'
-import { empty, json, made, RECORD_TAG } from '../openapi/describe.ts'
-import { errors } from '../openapi/error-responses.ts'
+import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
+import { parameters, parametersOf } from '../http/query.ts'
+import { empty, errors, json, made, RECORD_TAG } from '../openapi/describe.ts'
 import {
   COLUMN,
   COPY,
@@ -32,7 +29,7 @@ import { NOT_MODIFIED } from './data.ts'
 import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
-import { askedVersion } from './versions/past-version.ts'
+import { askedVersion } from './versions/versions.ts'
 
 const tags = ['Datasets']
 

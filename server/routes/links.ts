@@ -1,13 +1,12 @@
 import { LINK_SECONDS } from '../accounts/links.ts'
 import { ServerError } from '../http/errors.ts'
-import { empty, json, LOCATION } from '../openapi/describe.ts'
-import { errors } from '../openapi/error-responses.ts'
+import { empty, errors, json, LOCATION } from '../openapi/describe.ts'
 import { LINK } from '../records/accounts.ts'
 import { EXAMPLES } from '../records/examples.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { byId } from './by-name.ts'
-import { pathId } from './ids.ts'
+import { pathId } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Data']

@@ -1,12 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { ServerError } from '../http/errors.ts'
-import { empty, json } from '../openapi/describe.ts'
-import { errors } from '../openapi/error-responses.ts'
+import { empty, errors, json } from '../openapi/describe.ts'
 import { EXAMPLES } from '../records/examples.ts'
 import { MEMBER, MEMBERSHIP } from '../records/repositories.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { pathId, pathParameter } from './ids.ts'
+import { pathId, pathParameter } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Members']

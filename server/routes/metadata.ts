@@ -5,9 +5,10 @@ import { croissant } from '../metadata/croissant.ts'
 import { dataPackage } from '../metadata/datapackage.ts'
 import { type Described, licenseUrl } from '../metadata/described.ts'
 import { rowSchema } from '../metadata/row-schema.ts'
-import { RECORD_TAG } from '../openapi/describe.ts'
-import { errors } from '../openapi/error-responses.ts'
+import { empty, errors, json, RECORD_TAG } from '../openapi/describe.ts'
+import { EXAMPLES } from '../records/examples.ts'
 import type { Dataset } from '../records/index.ts'
+import { PROFILE } from '../records/profile.ts'
 import type { Services } from '../services.ts'
 import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
@@ -76,4 +77,29 @@ export function linkMetadata(reply: FastifyReply, prefix: string, record: Datase
   )
   if (record.license) links.push(`<${encodeURI(licenseUrl(record.license))}>; rel="license"`)
   addLink(reply, ...links)
+}
+
+export function profileRoutes(app: Routes, services: Services): void {
+  app.get('/datasets/:id/profile', {
+    schema: {
+      operationId: 'getProfile',
+      summary: 'Get the profile of the columns of a dataset',
+      description:
+        'Nulls, different values, the lowest and highest one, mean, quantiles, histogram and frequent values of each ' +
+        'column. It is made once for a version, in the background, when it is first asked for.',
+      tags: ['Datasets'],
+      response: {
+        200: json(PROFILE, 'The profile of the current version.', { example: EXAMPLES.profile }),
+        202: empty('The profile is being made: ask again.', {
+          'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
+        }),
+        ...errors(403, 404),
+      },
+    },
+    handler: async (request, reply) => {
+      const { dataset } = await datasetFor(request, services, 'Read')
+      const profile = await dataset.profile()
+      return profile ? reply.send(profile) : reply.code(202).header('retry-after', 1).send()
+    },
+  })
 }

@@ -1,9 +1,8 @@
 import { checkEncoding, type EncodeOptions, type Format, type QueryOptions } from '../../engine/index.ts'
 import { fromHttp, QUERY, WRITING } from '../../engine/options.ts'
-import { parametersOf } from '../http/option-parameters.ts'
 import type { ParameterSchema } from '../http/query.ts'
-import { encodingOf } from '../transfers/encoding.ts'
-import { FORMAT_NAMES } from '../transfers/formats.ts'
+import { parametersOf } from '../http/query.ts'
+import { encodingOf, FORMAT_NAMES } from '../transfers/formats.ts'
 
 /** The parameters of every table of rows. As in OData, `$` may be left out of their names and case does not matter. */
 export function rowParameters<const Default extends Format>(defaultFormat: Default) {

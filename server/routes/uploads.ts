@@ -5,9 +5,8 @@ import { type Dataset, EngineError, faultsOf, type Upload } from '../../engine/i
 import { ADDING, CHANGE, fromHttp, type OptionsOf } from '../../engine/options.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
-import { requireMatch } from '../http/preconditions.ts'
-import { json } from '../openapi/describe.ts'
-import { errors } from '../openapi/error-responses.ts'
+import { requireMatch } from '../http/headers.ts'
+import { errors, json } from '../openapi/describe.ts'
 import { EXAMPLES } from '../records/examples.ts'
 import type { WrittenDataset } from '../records/index.ts'
 import type { JsonSchema } from '../records/schema.ts'
@@ -23,7 +22,7 @@ import {
 import { tagOf } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
 import type { Routes } from './routes.ts'
-import { rowsChange } from './versions/change.ts'
+import { rowsChange } from './versions/edits.ts'
 
 const tags = ['Data']
 

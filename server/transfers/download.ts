@@ -5,7 +5,7 @@ import { SECURITY_HEADERS } from '../http/headers.ts'
 import type { Trace } from '../http/trace.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { attachment, type Coding, chooseCoding } from './negotiate.ts'
-import { isSame } from './pieces/ranges.ts'
+import { isSame } from './pieces/send-pieces.ts'
 
 /** The description of a download. The query is disposed when the download is over. */
 export interface Download {

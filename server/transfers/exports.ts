@@ -21,14 +21,13 @@ import {
   notModified,
   OF_ALL_ROWS,
 } from './download.ts'
-import { ExportMeter } from './export-meter.ts'
 import { FORMAT_FACTS } from './formats.ts'
 import { Gate } from './gate.ts'
 import { logInfinities } from './infinities.ts'
 import type { Coding } from './negotiate.ts'
 import { type ExportFile, ExportFiles, type Save } from './pieces/export-files.ts'
 import { sendPieces } from './pieces/send-pieces.ts'
-import { countsFirst, reserve, spend } from './quota.ts'
+import { countsFirst, ExportMeter, reserve, spend } from './quota.ts'
 import { gather } from './small-body.ts'
 import { Transfer } from './transfer.ts'
 import type { TransferParts } from './uploads/uploads.ts'

@@ -1,4 +1,5 @@
-import { FORMATS, type Format } from '../../engine/index.ts'
+import { type EncodeOptions, FORMATS, type Format } from '../../engine/index.ts'
+import { DIALECT, type OptionsOf, OTHER_FORMATS, pick, type WRITING } from '../../engine/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { weightsIn } from './negotiate.ts'
 
@@ -92,4 +93,10 @@ function formatOf(given: string): Format {
     'invalid_query',
     `$format must be one of ${FORMATS.join(', ')}, or the media type of one of them.`,
   )
+}
+
+/** The options for writing a file as the engine takes them. */
+export function encodingOf(given: OptionsOf<typeof WRITING>): EncodeOptions {
+  const dialect = pick(given, DIALECT)
+  return { ...(Object.keys(dialect).length > 0 && { dialect }), ...pick(given, OTHER_FORMATS) }
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { retryAfter } from '../../server/client/errors.ts'
 import { Client, ParquetryError } from '../../server/client/index.ts'
-import { retryDelay } from '../../server/client/retry.ts'
+import { retryDelay } from '../../server/client/transport.ts'
 import { type Reply, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 
 let server: Upstream

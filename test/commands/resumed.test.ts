@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../server/client/index.ts'
-import { resumedRows } from '../../server/commands/tables/resumed-rows.ts'
-import { RowCutter } from '../../server/commands/tables/row-cutter.ts'
+import { RowCutter, resumedRows } from '../../server/commands/tables/resumed-rows.ts'
 import { type Served, serveSamples } from '../client/served.ts'
 
 describe('cutting rows out of a stream', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { explained, Failure } from '../../connectors/failures.ts'
 import { ConnectorError, openConnectors } from '../../connectors/index.ts'
 import { addressOf, isBelow } from '../../connectors/pipeline/address.ts'
-import { CONNECTOR_STATUSES } from '../../server/http/statuses.ts'
+import { CONNECTOR_STATUSES } from '../../server/http/errors.ts'
 import { startUpstream } from './support/upstream.ts'
 
 const HOSTILE = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { engineError } from '../../engine/duckdb/errors.ts'
-import { storageError } from '../../engine/machine-errors.ts'
+import { storageError } from '../../engine/errors.ts'
 import { plainError, revivedError } from '../../engine/util/plain-error.ts'
 import { errorAnswer } from '../../server/http/errors.ts'
 

@@ -1,7 +1,7 @@
 import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sizeOfLimit } from '../../engine/duckdb/memory-limit.ts'
+import { sizeOfLimit } from '../../engine/duckdb/instance.ts'
 import { openEngine, openFiles } from '../../engine/index.ts'
 import { checkRuntime } from '../../engine/util/runtime.ts'
 import { openWorkplace } from './workplace.ts'

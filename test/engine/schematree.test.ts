@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { topLevel } from '../../engine/duckdb/schema-tree.ts'
+import { topLevel } from '../../engine/duckdb/normalise.ts'
 
 const element = (name: string, children: number | null = null) => ({ name, children })
 

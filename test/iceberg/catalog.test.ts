@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Config } from '../../server/config/schema.ts'
-import { loadTable } from '../../server/iceberg/catalog.ts'
-import { PlainNames } from '../../server/iceberg/names.ts'
+import { loadTable, PlainNames } from '../../server/iceberg/catalog.ts'
 import { dataset, type Platform, platform } from '../server/platform.ts'
 
 let at: Platform

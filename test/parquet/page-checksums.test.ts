@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { fileEnd } from '../../engine/parquet/file-footer.ts'
 import { chunkRange, FIELD, listOf, numberOf, set, structOf } from '../../engine/parquet/footer.ts'
+import { fileEnd } from '../../engine/parquet/parquet-file.ts'
 import { readStruct, readStructFrom, type Struct, TYPE, writeStruct } from '../../engine/parquet/thrift.ts'
 import { useBench } from '../ingest/support/helper.ts'
 

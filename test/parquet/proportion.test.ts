@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { makeData, makeVector, Null, Table, tableToIPC } from 'apache-arrow'
 import { expect, test } from 'vitest'
-import { fileEnd, MAGIC } from '../../engine/parquet/file-footer.ts'
 import { FIELD, listOf, set } from '../../engine/parquet/footer.ts'
+import { fileEnd, MAGIC } from '../../engine/parquet/parquet-file.ts'
 import { readStruct, type Struct, TYPE, writeStruct } from '../../engine/parquet/thrift.ts'
 import { useBench } from '../ingest/support/helper.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
 import { openEngine } from '../../engine/index.ts'
-import { ALLOWED_FUNCTIONS } from '../../engine/sql/functions.ts'
+import { ALLOWED_FUNCTIONS } from '../../engine/sql/nodes.ts'
 import { renderSqlReference } from '../docs/pages/sql.ts'
 
 test('the page of SQL lists the functions that are allowed', async () => {

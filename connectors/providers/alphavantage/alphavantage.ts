@@ -1,5 +1,5 @@
 import type { Connector, ConnectorContext, SeriesInfo, SeriesRange, UpstreamAnswer } from '../../connector.ts'
-import { category, listed, providerInfo, rate } from '../../describe.ts'
+import { category, listed, providerInfo, rate } from '../../connector.ts'
 import { ConnectorError } from '../../errors.ts'
 import { absent, Failure, malformed } from '../../failures.ts'
 import { slice } from '../../paging.ts'

@@ -1,5 +1,5 @@
 import type { UpstreamAnswer } from '../../connector.ts'
-import { providerInfo, rate } from '../../describe.ts'
+import { providerInfo, rate } from '../../connector.ts'
 import { ConnectorError } from '../../errors.ts'
 import { absent, Failure, notUnderstood } from '../../failures.ts'
 import { type JsonRecord, openBody, record, refusedStatus, text } from '../../read.ts'

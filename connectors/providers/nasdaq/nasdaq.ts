@@ -1,5 +1,5 @@
 import type { Connector, ConnectorContext, Page, SeriesInfo } from '../../connector.ts'
-import { categories, category } from '../../describe.ts'
+import { categories, category } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { fromPages } from '../../paging.ts'
 import { frequencyName } from '../../periods.ts'

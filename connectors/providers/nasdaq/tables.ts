@@ -1,5 +1,5 @@
 import type { ConnectorContext, Page, SeriesData, SeriesInfo, SeriesRange } from '../../connector.ts'
-import { listed } from '../../describe.ts'
+import { listed } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { inferFrequency } from '../../periods.ts'
 import { type Json, type JsonRecord, list, record, records, text } from '../../read.ts'

@@ -5,7 +5,7 @@ import type {
   UpstreamAnswer,
   UpstreamRequest,
 } from '../../connector.ts'
-import { category, providerInfo, rate } from '../../describe.ts'
+import { category, providerInfo, rate } from '../../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../../failures.ts'
 import { observed } from '../../observations.ts'
 import { addDays, isoDate } from '../../periods.ts'

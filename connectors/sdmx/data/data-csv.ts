@@ -1,6 +1,6 @@
 import { Failure, notUnderstood } from '../../failures.ts'
 import { type Candidate, chooseDimensions } from '../keys.ts'
-import { type CsvTable, parseCsv } from '../text/csv.ts'
+import { type CsvTable, parseCsv } from '../text/text.ts'
 import { MULTIPLIERS, SeriesBuilder, STATUSES } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 

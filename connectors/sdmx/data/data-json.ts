@@ -1,6 +1,6 @@
 import { notUnderstood } from '../../failures.ts'
 import { refuseJsonFailure } from '../refusals.ts'
-import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from '../text/json.ts'
+import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from '../text/text.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
 import { readJsonStat } from './json-stat.ts'
 import type { DataMessage, Expected, Labels } from './message.ts'

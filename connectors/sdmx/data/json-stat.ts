@@ -1,5 +1,5 @@
 import { notUnderstood } from '../../failures.ts'
-import { type Json, type JsonRecord, listOf, record, textOf } from '../text/json.ts'
+import { type Json, type JsonRecord, listOf, record, textOf } from '../text/text.ts'
 import { assemble, type Block, type BlockObservation, TIME } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 

@@ -20,8 +20,7 @@ import {
 import { hasTitle, type Names, nameOf, namesFrom, scaleOf, unitCodeOf, unitOf } from './describe.ts'
 import { frequencyOf, namedFrequency } from './frequency.ts'
 import { dimensionsOf, lastUpdatedOf, metadataOf } from './metadata.ts'
-import { observationsOf } from './observations.ts'
-import { periodRange } from './range.ts'
+import { observationsOf, periodRange } from './observations.ts'
 
 /** How many series the error message for an ambiguous id lists. */
 const EXAMPLES = 3

@@ -1,4 +1,4 @@
-import { inEnglish, type Json, listOf, record, textOf as textIn } from '../text/json.ts'
+import { inEnglish, type Json, listOf, record, textOf as textIn } from '../text/text.ts'
 import { attribute, child, children, localised, textOf, type XmlElement } from '../text/xml.ts'
 import { type ItemReference, parseUrn } from './references.ts'
 

@@ -1,7 +1,7 @@
 import type { UpstreamAnswer } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
 import { refuseFailure, refuseJsonFailure } from '../refusals.ts'
-import { type JsonRecord, parseJson, record } from '../text/json.ts'
+import { type JsonRecord, parseJson, record } from '../text/text.ts'
 import { children, parseXml, type XmlElement } from '../text/xml.ts'
 import type { Category, Component, Constraint, DataStructure, Item, Structures } from './model.ts'
 import { JsonNode, type Node, XmlNode } from './node.ts'

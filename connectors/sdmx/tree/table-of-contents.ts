@@ -3,7 +3,7 @@ import { notUnderstood } from '../../failures.ts'
 import type { Branch } from '../provider.ts'
 import { refuseFailure } from '../refusals.ts'
 import { attempt } from '../session.ts'
-import { parseCsv } from '../text/csv.ts'
+import { parseCsv } from '../text/text.ts'
 import { allFlows } from './branches.ts'
 
 interface Entry {

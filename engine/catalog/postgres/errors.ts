@@ -1,5 +1,4 @@
-import { EngineError } from '../../errors.ts'
-import { isTlsFailure } from '../../machine-errors.ts'
+import { EngineError, isTlsFailure } from '../../errors.ts'
 
 /** Whether an error says that the server can't be reached, lets nobody in, or that the connection to it was lost. */
 export function isUnreachable(error: unknown): boolean {

@@ -9,13 +9,12 @@ import type {
   SqlValue,
   TransactionOptions,
 } from '../database.ts'
-import { POSTGRES } from '../database-dialect.ts'
+import { POSTGRES } from '../database.ts'
 import { MetadataCache } from '../metadata-cache.ts'
 import { Transaction, TransactionScope } from '../transaction.ts'
 import { driverAddress } from './address.ts'
-import { Changes } from './changes.ts'
+import { Changes, KeyedMutex } from './changes.ts'
 import { isUnreachable, postgresError, unknownOutcome, unopened } from './errors.ts'
-import { KeyedMutex } from './keyed-mutex.ts'
 import { query } from './statements.ts'
 
 /**

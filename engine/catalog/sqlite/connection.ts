@@ -1,3 +1,5 @@
+import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { EngineError } from '../../errors.ts'
 import type { SqlValue } from '../database.ts'
@@ -79,4 +81,68 @@ export function knownError(error: unknown): unknown {
   return new EngineError('storage_damaged', 'The catalog is damaged. Restore it from a backup.', {
     cause: error,
   })
+}
+
+const PAGE = 4_096
+
+/** Remembers whether the outcome of a commit to SQLite is unknown. It stays unknown until the process ends. */
+export class Doubt {
+  readonly #file: string
+  readonly #onDoubt: (cause: unknown) => void
+  #doubt: { readonly cause: unknown } | undefined
+
+  constructor(file: string, onDoubt: (cause: unknown) => void) {
+    this.#file = file
+    this.#onDoubt = onDoubt
+  }
+
+  get exists(): boolean {
+    return this.#doubt !== undefined
+  }
+
+  /** Records that the outcome is unknown; gives the error for the caller whose change it was. */
+  begin(cause: unknown): EngineError {
+    if (!this.#doubt) {
+      this.#doubt = { cause }
+      this.#onDoubt(cause)
+    }
+    return this.#isFull()
+      ? new EngineError(
+          'storage_full',
+          'The disk is full, and whether the change was made is unknown until the service is started again.',
+          { cause },
+        )
+      : new EngineError(
+          'outcome_unknown',
+          'The disk failed while the change was written. Whether it was made is unknown until the service is started again.',
+          { cause },
+        )
+  }
+
+  /** @throws EngineError `writes_stopped` */
+  requireNone(): void {
+    if (!this.#doubt) return
+    throw new EngineError(
+      'writes_stopped',
+      'An earlier change could not be written for certain, so nothing is written until the service is started again. Reading goes on.',
+      { cause: this.#doubt.cause },
+    )
+  }
+
+  /** SQLite says only that a sync failed, not why, so this looks for free room and tries a sync itself. */
+  #isFull(): boolean {
+    try {
+      const { bavail, bsize } = statfsSync(dirname(this.#file))
+      if (bavail * bsize < PAGE) return true
+      const log = openSync(`${this.#file}-wal`, 'r+')
+      try {
+        fsyncSync(log)
+      } finally {
+        closeSync(log)
+      }
+      return false
+    } catch (error) {
+      return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+    }
+  }
 }

@@ -1,12 +1,11 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { Semaphore } from '../../util/semaphore.ts'
 import type { Database, Handle, SqlValue } from '../database.ts'
-import { SQLITE } from '../database-dialect.ts'
+import { SQLITE } from '../database.ts'
 import { isSurelyUndone } from '../failures.ts'
 import { MetadataCache } from '../metadata-cache.ts'
 import { Transaction, TransactionScope } from '../transaction.ts'
-import { guard, knownError, SqliteConnection } from './connection.ts'
-import { Doubt } from './doubt.ts'
+import { Doubt, guard, knownError, SqliteConnection } from './connection.ts'
 
 /**
  * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs, and

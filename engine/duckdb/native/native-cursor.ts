@@ -2,8 +2,9 @@ import { entryOf, type Statement } from '../../types/index.ts'
 import type { Arena, Batch } from '../batch.ts'
 import { Calls } from '../calls.ts'
 import { cancelled, saysInterrupted } from '../errors.ts'
-import type { Chunk, Cursor, Handle, StartOptions } from '../runner.ts'
-import type { DuckDb, Result } from './ffi.ts'
+import { lockDown, openSettings } from '../instance.ts'
+import type { Chunk, Cursor, DuckRunner, Handle, RunnerOptions, StartOptions } from '../runner.ts'
+import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
 import { NativeReader } from './native-reader.ts'
 
 /**
@@ -15,7 +16,7 @@ const READY_KIB = 976
 const UNKNOWN_ROW_BYTES = 256
 
 /** A statement that DuckDB runs on a connection of its own. */
-export class NativeCursor implements Cursor {
+class NativeCursor implements Cursor {
   readonly #duckdb: DuckDb
   readonly #statement: Statement
   readonly #onClose: (self: NativeCursor) => void
@@ -232,5 +233,49 @@ function checkTypes(statement: Statement, types: readonly number[]): void {
         `Column ${index + 1} '${name}' is declared ${type}; DuckDB returns its type ${types[index]}`,
       )
     }
+  }
+}
+
+/** Opens a DuckDB through its C API. @throws EngineError `internal` if the library can't be loaded */
+export async function openNativeRunner(options: RunnerOptions): Promise<DuckRunner> {
+  const duckdb = loadDuckDb()
+  const database = duckdb.open(openSettings(options))
+  let readsHttp: boolean
+  try {
+    const connection = duckdb.connect(database)
+    try {
+      readsHttp = await lockDown(options, (sql) => duckdb.run(connection, sql))
+    } finally {
+      await duckdb.disconnect(connection)
+    }
+  } catch (error) {
+    duckdb.close(database)
+    throw error
+  }
+  const cursors = new Set<NativeCursor>()
+  let closed = false
+  let started = 0
+  return {
+    readsHttp,
+    get started() {
+      return started
+    },
+    get open() {
+      return cursors.size
+    },
+    async start(statement, startOptions) {
+      if (closed) throw cancelled(undefined)
+      const cursor = new NativeCursor(duckdb, database, statement, (self) => cursors.delete(self))
+      cursors.add(cursor)
+      started++
+      await cursor.start(startOptions)
+      return cursor
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      await Promise.all([...cursors].map((cursor) => cursor.close()))
+      duckdb.close(database)
+    },
   }
 }

@@ -1,10 +1,8 @@
 import type { Vector } from '../../duckdb/batch.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
-import { literal, writeLiteral } from './output.ts'
-import { boundOf, plainText, type Shape, shapeOf, textsOf, writeBase64 } from './text/cells.ts'
-import { KIND } from './text/kinds.ts'
+import { beginsFormula, type Dialect, isFormula, literal, separatorOf, writeLiteral } from './encoder.ts'
+import { boundOf, KIND, plainText, type Shape, shapeOf, textsOf, writeBase64 } from './text/cells.ts'
 import { compileRows, fixed, of, write } from './text/rows-writer.ts'
-import { beginsFormula, type Dialect, isFormula, separatorOf } from './text-dialect.ts'
 
 const QUOTE = 0x22
 const NEWLINE = 0x0a

@@ -1,8 +1,8 @@
 import type { Batch } from '../../duckdb/batch.ts'
-import { type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
-import type { Column } from '../../types/index.ts'
-import type { Output } from './output.ts'
-import type { Dialect } from './text-dialect.ts'
+import { invalidOption } from '../../errors.ts'
+import { DIALECT, type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
+import type { Column, Format } from '../../types/index.ts'
+import { checkOptions } from '../../util/known-options.ts'
 
 export type EncodedColumn = Pick<Column, 'name' | 'type'>
 
@@ -93,3 +93,126 @@ export interface Container {
   piece(bytes: Uint8Array<ArrayBuffer>, note: unknown, out: Output): Uint8Array | undefined
   end(rows: number, out: Output): void
 }
+
+/**
+ * A growing array of bytes. Writers reserve room once for many cells, then write at `length` into `bytes` and `view`
+ * (the same memory) and increase `length`. `reserve` may replace `bytes` and `view`.
+ */
+export class Output {
+  bytes: Uint8Array<ArrayBuffer>
+  view: DataView<ArrayBuffer>
+  length = 0
+
+  /** @param memory what to write into first, or how many bytes to have room for */
+  constructor(memory: number | ArrayBuffer) {
+    this.bytes = typeof memory === 'number' ? allocate(memory) : new Uint8Array(memory)
+    this.view = new DataView(this.bytes.buffer)
+  }
+
+  /** Makes sure that `bytes` more bytes fit, and a word beyond them, because words are stored whole. */
+  reserve(bytes: number): void {
+    if (this.length + bytes + 8 > this.bytes.length) this.#grow(bytes + 8)
+  }
+
+  /** Appends bytes as they are. */
+  append(bytes: Uint8Array): void {
+    this.reserve(bytes.length)
+    this.bytes.set(bytes, this.length)
+    this.length += bytes.length
+  }
+
+  /** What was written. If its buffer is transferred to another thread, this output can't be used any more. */
+  written(): Uint8Array<ArrayBuffer> {
+    return this.bytes.subarray(0, this.length)
+  }
+
+  #grow(bytes: number): void {
+    const larger = allocate(Math.max(2 * this.bytes.length, this.length + bytes))
+    larger.set(this.written())
+    this.bytes = larger
+    this.view = new DataView(larger.buffer)
+  }
+}
+
+/** New memory, not zeroed: `written` only returns bytes that have been written. */
+function allocate(bytes: number): Uint8Array<ArrayBuffer> {
+  const { buffer } = Buffer.allocUnsafeSlow(bytes)
+  return new Uint8Array(buffer as ArrayBuffer)
+}
+
+/** A text as words, for texts that are written often: a short copy loop is faster than `set`. */
+export interface Literal {
+  readonly words: Uint32Array
+  readonly length: number
+}
+
+export function literal(text: string): Literal {
+  const bytes = Buffer.from(text)
+  const words = new Uint32Array((bytes.length + 3) >> 2)
+  new Uint8Array(words.buffer).set(bytes)
+  return { words, length: bytes.length }
+}
+
+/** Writes a literal; room must have been reserved. Returns the position after it. */
+export function writeLiteral(view: DataView, at: number, { words, length }: Literal): number {
+  for (let i = 0; i < words.length; i++) view.setUint32(at + 4 * i, words[i]!, true)
+  return at + length
+}
+
+/** How csv and tsv are written for programs that need them to differ from RFC 4180. */
+export interface Dialect extends OptionsOf<typeof DIALECT> {}
+
+/** The beginning of texts that Excel, LibreOffice and Google Sheets take for formulas, in half and full width. */
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/
+
+/**
+ * @throws EngineError `invalid_option` where options are wrong, contradict each other, or have no meaning in the format
+ */
+export function checkEncoding(
+  format: Format,
+  { dialect = {}, ...others }: OptionsOf<typeof OTHER_FORMATS> & { readonly dialect?: Dialect },
+): void {
+  checkOptions(dialect, DIALECT, format)
+  checkOptions(pick(others, OTHER_FORMATS), OTHER_FORMATS, format)
+  const { delimiter, decimal, null: missing, formulas } = dialect
+  const between = separatorOf(format, delimiter)
+  if (decimal === ',' && between === ',') {
+    throw invalidOption(
+      "$decimal=, needs another sign between the fields: add $delimiter=; (percent-encoded: '%3B').",
+    )
+  }
+  if (missing === undefined) return
+  if (/["\r\n]/.test(missing) || missing.includes(between) || missing.length > MOST_NULL) {
+    throw invalidOption(
+      `$null has at most ${MOST_NULL} characters, no quotes, no line end and not what stands between the fields; it is ${JSON.stringify(missing)}.`,
+    )
+  }
+  if (formulas === 'escape' && FORMULA.test(missing)) {
+    throw invalidOption(
+      `$null=${missing} is what $formulas=escape keeps out: it begins as a formula does. Take a text that begins with another sign.`,
+    )
+  }
+}
+
+const MOST_NULL = 64
+
+export function separatorOf(format: Format, delimiter: string | undefined): string {
+  return delimiter ?? (format === 'tsv' ? '\t' : ',')
+}
+
+/** Whether spreadsheets would calculate a text: it begins with `=`, `+`, `-`, `@`, a tab or a carriage return. */
+export function isFormula(text: string): boolean {
+  return FORMULA.test(text)
+}
+
+/** Like `isFormula`, for UTF-8. */
+export function beginsFormula(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start]!
+  if (first < 0x80) return FORMULA_BYTES[first] === 1
+  // The full-width forms lie between U+FF0B and U+FF20.
+  return first === 0xef && isFormula(Buffer.from(bytes.subarray(start, Math.min(start + 3, end))).toString())
+}
+
+const FORMULA_BYTES = Uint8Array.from({ length: 128 }, (_, byte) =>
+  isFormula(String.fromCharCode(byte)) ? 1 : 0,
+)

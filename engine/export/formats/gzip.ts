@@ -1,7 +1,6 @@
-import { combineCrc } from '../../util/crc.ts'
-import { type Deflated, deflate } from '../../util/deflate.ts'
+import { combineCrc, type Deflated, deflate } from '../../util/deflate.ts'
 import type { Container, Encoder } from './encoder.ts'
-import { Output } from './output.ts'
+import { Output } from './encoder.ts'
 
 /**
  * For json and csv, level 2 takes up to two fifths longer and its output is a fiftieth smaller at most; level 3 takes

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { Batch, Vector } from '../../duckdb/batch.ts'
-import type { EncodedColumn, EncodeOptions, Encoder, ODataJson } from './encoder.ts'
-import type { Output } from './output.ts'
+import type { EncodedColumn, EncodeOptions, Encoder, ODataJson, Output } from './encoder.ts'
 import {
   boundOf,
+  embedJson,
   hasControls,
+  KIND,
   plainText,
   real,
   type Shape,
@@ -13,8 +14,6 @@ import {
   writeBase64,
   writeBase64Url,
 } from './text/cells.ts'
-import { embedJson } from './text/json-text.ts'
-import { KIND } from './text/kinds.ts'
 import { double, fourDigits, MAX_INTEGER, unsigned } from './text/numbers.ts'
 import { compileRows, fixed, of, whenUsed, write } from './text/rows-writer.ts'
 

@@ -2,8 +2,7 @@ import { Message, type Schema } from 'apache-arrow'
 import { BufferRegion, FieldNode, RecordBatch } from 'apache-arrow/ipc/metadata/message'
 import { type Batch, clearNulls, type Vector, widthOf } from '../../duckdb/batch.ts'
 import { entryOf } from '../../types/index.ts'
-import type { EncodedColumn } from './encoder.ts'
-import type { Output } from './output.ts'
+import type { EncodedColumn, Output } from './encoder.ts'
 
 /** Begins every message (Arrow Columnar Format, "Encapsulated message format"). */
 const CONTINUATION = 0xffffffff

@@ -1,4 +1,4 @@
-import { columnsOf } from '../check/column-names.ts'
+import { columnsOf } from '../check/scope.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'

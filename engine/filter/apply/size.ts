@@ -1,5 +1,5 @@
+import type { FilterLimits } from '../errors.ts'
 import { tooComplex } from '../errors.ts'
-import type { FilterLimits } from '../limits.ts'
 import type { Step } from './steps.ts'
 
 interface Size {

@@ -14,8 +14,17 @@ import type { ArithmeticOperator, Syntax } from '../syntax/tree.ts'
 import { productType, sumType } from '../tables/arithmetic-rows.ts'
 import { operatorRow } from '../tables/operators.ts'
 import { type Overload, resultType, zeroFails } from '../tables/overloads.ts'
-import { beside, convert, isNull, literal, literalOf, requireZones, showTyped, tightType } from './checked.ts'
 import type { Expression } from './expression.ts'
+import {
+  beside,
+  convert,
+  isNull,
+  literal,
+  literalOf,
+  requireZones,
+  showTyped,
+  tightType,
+} from './expression.ts'
 import type { Scope } from './scope.ts'
 import {
   asDecimal,

@@ -6,6 +6,7 @@ import type { FunctionRow, MomentPart } from '../tables/function-rows.ts'
 import { functionRow } from '../tables/functions.ts'
 import { type Overload, resultType } from '../tables/overloads.ts'
 import { readsAs } from './check-comparison.ts'
+import type { Expression } from './expression.ts'
 import {
   beside,
   convert,
@@ -16,8 +17,7 @@ import {
   requireZone,
   show,
   showTyped,
-} from './checked.ts'
-import type { Expression } from './expression.ts'
+} from './expression.ts'
 import type { Scope } from './scope.ts'
 import { TYPE, type ValueKind } from './value-types.ts'
 

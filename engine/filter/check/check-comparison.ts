@@ -2,6 +2,7 @@ import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
 import { type LiteralValue, literalType, NULL } from '../syntax/literals.ts'
 import type { ComparisonOperator, Syntax } from '../syntax/tree.ts'
+import type { Expression } from './expression.ts'
 import {
   beside,
   convert,
@@ -13,8 +14,7 @@ import {
   requireZones,
   show,
   showTyped,
-} from './checked.ts'
-import type { Expression } from './expression.ts'
+} from './expression.ts'
 import type { Scope } from './scope.ts'
 import {
   common,

@@ -6,11 +6,9 @@ import { arithmetic, negate } from './check-arithmetic.ts'
 import { call } from './check-call.ts'
 import { checkCast } from './check-cast.ts'
 import { comparison, isComparison, membership } from './check-comparison.ts'
-import { beside, convert, isLocal, isNull, literal, requireZone, show, tightType } from './checked.ts'
-import { columnsOf } from './column-names.ts'
 import type { Expression } from './expression.ts'
-import { always, type FilterColumn, readsOf, type Scope } from './scope.ts'
-import { unknownColumns } from './unknown-columns.ts'
+import { beside, convert, isLocal, isNull, literal, requireZone, show, tightType } from './expression.ts'
+import { always, columnsOf, type FilterColumn, readsOf, type Scope, unknownColumns } from './scope.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
 export interface CheckOptions {

@@ -1,8 +1,10 @@
-import type { LiteralValue } from '../syntax/literals.ts'
+import { excerpt, mistyped, type Span } from '../errors.ts'
+import { type LiteralValue, literalType, parseQuoted } from '../syntax/literals.ts'
 import type { ComparisonOperator, LogicalOperator } from '../syntax/tree.ts'
 import type { CastTarget } from '../tables/casts.ts'
 import type { Overload } from '../tables/overloads.ts'
-import type { ValueType } from './value-types.ts'
+import type { Scope } from './scope.ts'
+import { asDecimal, isNumeric, TYPE, typeName, type ValueType } from './value-types.ts'
 
 /**
  * An expression in which every part has a type, and every operator has operands that it takes. Conversions are separate
@@ -51,4 +53,104 @@ interface Typed {
   readonly type: ValueType
   /** The offset in the text that errors point to. */
   readonly at: number
+}
+
+/** Functions that the files of the checker share. They make nodes, and name them in messages. */
+
+export function literal(value: LiteralValue, at: number, type: ValueType = literalType(value)): Expression {
+  return { kind: 'literal', value, type, at }
+}
+
+export function isNull(node: Expression): boolean {
+  return node.kind === 'literal' && node.value.kind === 'null'
+}
+
+export function literalOf(node: Expression): LiteralValue | undefined {
+  return node.kind === 'literal' ? node.value : undefined
+}
+
+/** The same value in another type. A literal gets the type itself, and other nodes are wrapped in a conversion. */
+export function convert(node: Expression, type: ValueType): Expression {
+  if (isNull(node) || sameType(node.type, type)) return node
+  if (node.kind === 'literal') return { ...node, type }
+  return { kind: 'convert', operand: node, type, at: node.at }
+}
+
+/** The type of a node beside decimals: a literal whole number becomes a decimal with no more digits than it has. */
+export function tightType(node: Expression): ValueType {
+  const value = literalOf(node)
+  if (node.type.kind !== 'integer' || value?.kind !== 'number') return node.type
+  const digits = String(value.digits < 0n ? -value.digits : value.digits).length
+  return { ...asDecimal(node.type), precision: digits }
+}
+
+function sameType(a: ValueType, b: ValueType): boolean {
+  if (a.kind !== 'decimal' || b.kind !== 'decimal') return a.kind === b.kind
+  return a.precision === b.precision && a.scale === b.scale
+}
+
+/**
+ * Reads a node as the type of the value beside it. Quoted text becomes a date, a moment, a time of day, a guid or a
+ * duration where the type is one of these, and a value in JSON is read as the type.
+ */
+export function beside(node: Expression, type: ValueType): Expression {
+  if (node.type.kind === 'json') return readAs(node, type)
+  const value = literalOf(node)
+  if (value?.kind !== 'string') return node
+  const read = parseQuoted(value.value, type, node.at)
+  return read ? literal(read, node.at) : node
+}
+
+/**
+ * Reads a value in JSON as a type. Every number becomes a double, the only type of numbers in JSON; comparisons with large
+ * whole numbers don't do this (`check-comparison.ts`).
+ */
+function readAs(node: Expression, type: ValueType): Expression {
+  if (type.kind === 'null' || type.kind === 'json') return node
+  if (type.kind === 'duration' || type.kind === 'binary') {
+    throw mistyped(node.at, `a value in JSON can't be read as ${typeName(type)}.`)
+  }
+  return convert(node, isNumeric(type) ? TYPE.double : type)
+}
+
+/** Whether a node is a literal moment without an offset. It is legal only beside columns without offsets. */
+export function isLocal(node: Expression): boolean {
+  const value = literalOf(node)
+  return value?.kind === 'moment' && value.offset === undefined
+}
+
+export function requireZone(node: Expression, scope: Scope): Error {
+  const text = wordAt(node.at, scope)
+  return mistyped(
+    node.at,
+    `${text} has no offset, which only a column of type timestamp may be compared with. Write ${text}Z, or the offset.`,
+  )
+}
+
+/** The word at an offset, up to the next blank, comma or parenthesis. */
+function wordAt(at: number, scope: Scope): string {
+  const word = /^[^\s,()]*/.exec(scope.text.slice(at))![0]
+  return excerpt(word.replace(/^\w+'([^']*)'?.*$/, '$1'))
+}
+
+/** A part of the filter as it was written. */
+export function show({ at, end }: Span, scope: Scope): string {
+  return excerpt(scope.text.slice(at, end))
+}
+
+/** A part as it was written, with its type. */
+export function showTyped(span: Span, node: Expression, scope: Scope): string {
+  return `${show(span, scope)} (${isNull(node) ? 'null' : typeName(node.type)})`
+}
+
+/** Refuses a literal moment without an offset, unless the other operand is a timestamp and no such literal itself. */
+export function requireZones(left: Expression, right: Expression, scope: Scope): void {
+  for (const [node, other] of [
+    [left, right],
+    [right, left],
+  ] as const) {
+    if (isLocal(node) && !isNull(other) && (other.type.kind !== TYPE.timestamp.kind || isLocal(other))) {
+      throw requireZone(node, scope)
+    }
+  }
 }

@@ -1,4 +1,10 @@
+import { EngineError } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
+import { nearest } from '../../util/known-options.ts'
+import { excerpt } from '../errors.ts'
+import { durationMicros } from '../syntax/literals.ts'
+import type { Syntax } from '../syntax/tree.ts'
+import { functionRow } from '../tables/functions.ts'
 
 /** A column that a filter may use. */
 export interface FilterColumn {
@@ -27,4 +33,129 @@ export interface Scope {
 
 export function always(moment: Date): () => Date {
   return () => moment
+}
+
+/** The names of the columns in a tree, in the order of the text, each with its first position. */
+export function columnsOf(tree: Syntax, names = new Map<string, number>()): ReadonlyMap<string, number> {
+  if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)
+  for (const part of partsOf(tree)) columnsOf(part, names)
+  return names
+}
+
+/** The direct parts of an expression, from left to right. */
+function partsOf(node: Syntax): readonly Syntax[] {
+  switch (node.kind) {
+    case 'literal':
+    case 'type':
+    case 'column':
+      return []
+    case 'unary':
+      return [node.operand]
+    case 'binary':
+      return [node.left, node.right]
+    case 'logical':
+      return node.operands
+    case 'in':
+      return [node.operand, ...node.items]
+    case 'call':
+      return node.args
+    case 'case':
+      return node.branches.flatMap(({ when, result }) => [when, result])
+    default:
+      return node satisfies never
+  }
+}
+
+/**
+ * The error `invalid_columns`, which lists all names that no column has. It ends with a hint where a name is probably
+ * misspelt, or where the user probably meant a text, a literal or a function.
+ * @param unknown the names, each with its position in the text
+ */
+export function unknownColumns(
+  unknown: ReadonlyMap<string, number>,
+  text: string,
+  columns: readonly { readonly name: string }[],
+  option = 'Filter',
+): EngineError {
+  const names = [...unknown.keys()]
+  const hint =
+    first(unknown, ([name, at]) => hintFor(name, at, text) ?? madeBeside(name, at, text)) ??
+    first(unknown, ([name]) => meantColumn(name, columns)) ??
+    (option === 'Filter' ? first(unknown, ([name, at]) => textHint(name, at, text)) : undefined)
+  return new EngineError(
+    'invalid_columns',
+    `${option} contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,
+    { details: { columns: names } },
+  )
+}
+
+/** The first hint for one of the first five names. The others are not tried, because a filter may have thousands. */
+function first(
+  unknown: ReadonlyMap<string, number>,
+  hint: (entry: readonly [name: string, at: number]) => string | undefined,
+): string | undefined {
+  return [...unknown].slice(0, 5).map(hint).find(Boolean)
+}
+
+/**
+ * A question that names the column with the nearest name, or one that begins so but for spaces and punctuation. A name
+ * that differs only by case is preferred.
+ */
+function meantColumn(name: string, columns: readonly { readonly name: string }[]): string | undefined {
+  if (name.length > 128) return undefined
+  const names = columns.slice(0, 2_000).map((column) => column.name)
+  const letters = (text: string) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+  const begun = letters(name)
+  const meant =
+    nearest(name, names) ??
+    (begun.length < 3 ? undefined : names.find((one) => letters(one).startsWith(begun)))
+  return meant === undefined ? undefined : `Did you mean ${meant}?`
+}
+
+/** A hint for a name after a comparison, because it is often a text whose quotes were forgotten. */
+function textHint(name: string, at: number, text: string): string | undefined {
+  return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at))
+    ? `If it is a text, write '${excerpt(name)}'.`
+    : undefined
+}
+
+/** Literals whose case matters. That is easily forgotten, because the case of operators doesn't matter. */
+const WORD_LITERALS: Readonly<Record<string, string>> = {
+  null: 'null',
+  nan: 'NaN',
+  inf: 'INF',
+  infinity: 'INF',
+}
+
+function hintFor(name: string, at: number, text: string): string | undefined {
+  if (text[at] === '"') {
+    return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at)) ? singleQuotes(name) : undefined
+  }
+  const word = name.toLowerCase()
+  const literal = Object.hasOwn(WORD_LITERALS, word) ? WORD_LITERALS[word] : undefined
+  // Where a name must stand, a literal is one, however it is written.
+  if (literal !== undefined && literal !== name) return `The literal is written ${literal}.`
+  if (durationMicros(name) !== undefined) return `A duration is written duration'${name}'.`
+  const row = functionRow(name)
+  return row?.constant && `${row.name}() is a function: write its parentheses, too.`
+}
+
+/** A hint for a name that an earlier expression of the same step makes. */
+function madeBeside(name: string, at: number, text: string): string | undefined {
+  const before = text.slice(0, at)
+  const made = before.lastIndexOf(` as ${name}`)
+  return made < 0 || before.includes('/', made)
+    ? undefined
+    : `${name} can be used from the next step on, as in compute(… as ${name})/compute(…).`
+}
+
+/** How many characters before a name are searched for a comparison. */
+const NEAR = 20
+
+/** Matches text after which a value is likely: a comparison, a comma or the start of a list. */
+const WHERE_VALUES_STAND = /(?:\s(?:eq|ne|gt|ge|lt|le)\s+|,\s*|\sin\s*[([]\s*)$/i
+
+/** The hint for a text that was put in double quotes. */
+export function singleQuotes(text: string): string {
+  return `Double quotes are for names; a text stands in single ones: '${excerpt(text.replaceAll("'", "''"))}'.`
 }

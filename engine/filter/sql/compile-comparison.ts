@@ -1,5 +1,5 @@
-import { literalOf } from '../check/checked.ts'
 import type { Expression } from '../check/expression.ts'
+import { literalOf } from '../check/expression.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import type { ComparisonOperator } from '../syntax/tree.ts'
 import { asRange } from './compile-range.ts'

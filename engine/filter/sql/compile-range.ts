@@ -1,5 +1,5 @@
-import { literal } from '../check/checked.ts'
 import type { Expression } from '../check/expression.ts'
+import { literal } from '../check/expression.ts'
 import { TYPE } from '../check/value-types.ts'
 import { daysOf } from '../syntax/calendar.ts'
 import { FIRST_DAY, LAST_DAY } from '../syntax/literals.ts'

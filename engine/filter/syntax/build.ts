@@ -1,6 +1,5 @@
-import { singleQuotes } from '../check/unknown-columns.ts'
-import { invalid, type Span } from '../errors.ts'
-import { type FilterLimits, tooDeep } from '../limits.ts'
+import { singleQuotes } from '../check/scope.ts'
+import { type FilterLimits, invalid, type Span, tooDeep } from '../errors.ts'
 import { CASE, CAST, functionRow } from '../tables/functions.ts'
 import { precedence } from '../tables/operators.ts'
 import { unknownFunction } from './complaints.ts'

@@ -1,6 +1,5 @@
 import { createToken, type IToken, Lexer, type TokenType } from 'chevrotain'
-import { excerpt, invalid, tooComplex } from '../errors.ts'
-import { DEFAULT_LIMITS, type FilterLimits, tooDeep } from '../limits.ts'
+import { DEFAULT_LIMITS, excerpt, type FilterLimits, invalid, tooComplex, tooDeep } from '../errors.ts'
 import { INFIX_NAMES } from '../tables/operators.ts'
 
 /**

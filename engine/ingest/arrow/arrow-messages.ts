@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { readExactly } from '../../parquet/file-footer.ts'
+import { readExactly } from '../../parquet/parquet-file.ts'
 import { malformed } from '../text/value-errors.ts'
 import { type MessageHead, verifyFooter, verifyMessage } from './verify-message.ts'
 

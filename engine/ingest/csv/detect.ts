@@ -3,8 +3,7 @@ import type { UploadFormat, UploadOptions } from '../request.ts'
 import { needsNumbers } from '../text/column-names.ts'
 import { encodingOf } from '../text/encoding.ts'
 import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { decoderOf, readRecord } from './translate.ts'
-import { type Field, type FieldReader, fieldReader } from './translate-value.ts'
+import { decoderOf, type Field, type FieldReader, fieldReader, readRecord } from './translate.ts'
 
 const SAMPLE_BYTES = 64 * 1024
 const SAMPLE_RECORDS = 100

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
-import { storageError } from '../../machine-errors.ts'
+import { storageError } from '../../errors.ts'
 import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import { type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
-import { TemporaryFile } from '../../util/temporary.ts'
+import { TemporaryFile } from '../../util/whole-file.ts'
 import type { ReadRequest } from '../request.ts'
 
 /**

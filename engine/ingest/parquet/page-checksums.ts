@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32, gunzipSync } from 'node:zlib'
-import { readExactly, readFooter } from '../../parquet/file-footer.ts'
 import { chunkRange, FIELD, listOf, numberOf, structOf } from '../../parquet/footer.ts'
+import { readExactly, readFooter } from '../../parquet/parquet-file.ts'
 import { readStruct, readStructFrom, type Struct } from '../../parquet/thrift.ts'
 import { malformed, quoteValue } from '../text/value-errors.ts'
 

@@ -1,5 +1,5 @@
 import type { Duck } from '../../duckdb/duck.ts'
-import { topLevel } from '../../duckdb/schema-tree.ts'
+import { topLevel } from '../../duckdb/normalise.ts'
 import { quoteLiteral } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
 

@@ -4,7 +4,7 @@ import { elementsOf, FIELD, groupsOf, metasOf } from '../../parquet/footer.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import type { Struct } from '../../parquet/thrift.ts'
 import { quoteLiteral } from '../../types/index.ts'
-import { TemporaryFile } from '../../util/temporary.ts'
+import { TemporaryFile } from '../../util/whole-file.ts'
 
 /** `INT_64` of parquet.thrift's ConvertedType. */
 const CONVERTED_INT64 = 18

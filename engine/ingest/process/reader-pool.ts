@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { cancelled } from '../../duckdb/errors.ts'
-import { storageError } from '../../machine-errors.ts'
+import { storageError } from '../../errors.ts'
 import { endMessage } from './ends.ts'
 import { type ProcessOptions, ReaderProcess } from './reader-process.ts'
 

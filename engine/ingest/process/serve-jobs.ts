@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module'
 import { plainError } from '../../util/plain-error.ts'
-import type { Hooks } from '../hooks.ts'
+import type { Hooks } from '../request.ts'
 import type { FromReader, Outcome, ToReader, Usage } from './messages.ts'
 
 type Job = (input: unknown, hooks: Hooks) => Promise<unknown>

@@ -1,6 +1,6 @@
 import type { Duck } from '../../duckdb/duck.ts'
-import { TemporaryFile } from '../../util/temporary.ts'
-import { loadCsv } from '../csv/load.ts'
+import { TemporaryFile } from '../../util/whole-file.ts'
+import { loadCsv } from '../csv/ingest.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import type { Rewritten } from './typed-rows.ts'
 

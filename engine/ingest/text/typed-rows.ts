@@ -1,6 +1,6 @@
 import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { Column } from '../../types/index.ts'
-import type { CsvSource } from '../csv/load.ts'
+import type { CsvSource } from '../csv/ingest.ts'
 import { settledColumns, type Target } from '../targets.ts'
 import { acceptsValue } from './accepted.ts'
 import { acceptance, CellWriter, inferTyped } from './cell-writer.ts'

@@ -1,7 +1,7 @@
 import { crc32, createInflateRaw } from 'node:zlib'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { EngineError } from '../../errors.ts'
-import { unpacksTooLarge } from '../gunzip.ts'
+import { unpacksTooLarge } from '../file.ts'
 import { malformed } from '../text/value-errors.ts'
 
 const STORED = 0

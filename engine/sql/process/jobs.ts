@@ -5,13 +5,13 @@ import type { ByteStream } from '../../export/byte-stream.ts'
 import type { EncodeOptions } from '../../export/formats/encoder.ts'
 import type { EncodedFormat } from '../../export/formats/index.ts'
 import type { Executor } from '../../export/index.ts'
-import type { Hooks } from '../../ingest/hooks.ts'
+import type { Hooks } from '../../ingest/request.ts'
 import type { ColumnType, Statement } from '../../types/index.ts'
 import { checkTree } from '../check.ts'
 import { INTERNAL } from '../errors.ts'
+import type { TreeNode } from '../nodes.ts'
 import { SqlParameters } from '../parameters.ts'
 import { notAsRead, withConstants } from '../rewrite.ts'
-import type { TreeNode } from '../tree.ts'
 
 interface DescribeRequest {
   readonly tree: string

@@ -5,9 +5,9 @@ import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versi
 import { EngineError } from '../../errors.ts'
 import { within } from '../../util/in-flight.ts'
 import type { Storage } from '../storage.ts'
-import { type Lease, Leases } from './leases.ts'
 import { removeDeadMarks } from './mark.ts'
 import type { ClusterStats, Job, Membership } from './membership.ts'
+import { type Lease, Leases } from './membership.ts'
 
 const BEAT_MS = 10_000
 /** How long figures may wait for the database. */

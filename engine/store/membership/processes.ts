@@ -3,9 +3,9 @@ import { isUnwritable } from '../../catalog/failures.ts'
 import type { Version } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
 import type { Layout } from '../layout.ts'
-import { type Lease, Leases } from './leases.ts'
 import { removeDeadMarks } from './mark.ts'
 import type { Job, Membership } from './membership.ts'
+import { type Lease, Leases } from './membership.ts'
 
 interface ProcessesContext {
   readonly layout: Layout

@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
+import { createReadStream, mkdirSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { EngineError } from '../../errors.ts'
 import { Semaphore } from '../../util/semaphore.ts'
-import { hashFile } from '../integrity/hash.ts'
+import { hashFile } from '../integrity/hashes.ts'
 
 export interface Download {
   readonly name: string
@@ -80,4 +81,24 @@ async function writeAll(handle: FileHandle, data: Uint8Array, position: number):
   for (let done = 0; done < data.byteLength; ) {
     done += (await handle.write(data, done, data.byteLength - done, position + done)).bytesWritten
   }
+}
+
+const READ_BYTES = 256 << 10
+
+/** Bytes `from` (inclusive) to `to` (exclusive) of a file. @throws EngineError `storage_damaged` if it is shorter */
+export async function* fileBytes(
+  file: string,
+  from: number,
+  to: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let left = to - from
+  if (left <= 0) return
+  const pieces = createReadStream(file, { start: from, end: to - 1, highWaterMark: READ_BYTES })
+  for await (const piece of pieces as AsyncIterable<Uint8Array>) {
+    signal?.throwIfAborted()
+    left -= piece.byteLength
+    yield piece
+  }
+  if (left > 0) throw new EngineError('storage_damaged', 'A part of the stored rows is cut off.')
 }

@@ -1,9 +1,9 @@
 import { opendir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type HashOptions, hashFile } from '../integrity/hash.ts'
+import { type HashOptions, hashFile } from '../integrity/hashes.ts'
 import { quickCheck } from '../integrity/quick-check.ts'
 import { sync } from '../sync.ts'
-import { fileBytes } from './file-bytes.ts'
+import { fileBytes } from './download.ts'
 import { DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Part } from '../../catalog/records.ts'
-import type { HashOptions } from '../integrity/hash.ts'
+import type { HashOptions } from '../integrity/hashes.ts'
 import type { ObjectStore, RequestStats } from './object-store.ts'
 
 /** What is needed to find the bytes of a part and to check them. */

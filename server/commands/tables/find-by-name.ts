@@ -58,3 +58,21 @@ function list(lines: readonly RepositoryLine[]): string {
   const named = lines.slice(0, MOST_NAMED).map(({ id, name }) => `${name} (${id})`)
   return named.join(', ') + (lines.length > MOST_NAMED ? ` and ${lines.length - MOST_NAMED} more` : '')
 }
+
+/**
+ * Does work for a dataset. If it fails, a dataset that the command has made for it is removed again, because it would
+ * stay empty.
+ */
+export async function orRemoved<T>(
+  tables: Tables,
+  { id, isNew }: { readonly id: number; readonly isNew: boolean },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    // If the dataset can't be removed either, the first error still says more.
+    if (isNew) await tables.deleteDataset(id).catch(() => {})
+    throw error
+  }
+}

@@ -1,11 +1,10 @@
 import { limitedTo } from '../../accounts/accounts.ts'
-import { empty, json, made } from '../../openapi/describe.ts'
-import { errors } from '../../openapi/error-responses.ts'
+import { empty, errors, json, made } from '../../openapi/describe.ts'
 import { CREATED_NAMED_KEY, NAMED_KEY, NEW_NAMED_KEY } from '../../records/accounts.ts'
 import { EXAMPLES } from '../../records/examples.ts'
 import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
-import { pathParameter } from '../ids.ts'
+import { pathParameter } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
 
 const tags = ['Account']

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Account } from '../../accounts/accounts.ts'
 import { ServerError } from '../../http/errors.ts'
-import { json, made } from '../../openapi/describe.ts'
-import { errors } from '../../openapi/error-responses.ts'
+import { errors, json, made } from '../../openapi/describe.ts'
 import {
   ACCOUNT_CHANGES,
   API_KEY,
@@ -14,7 +13,7 @@ import {
 import { EXAMPLES } from '../../records/examples.ts'
 import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
-import { pathParameter } from '../ids.ts'
+import { pathParameter } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
 
 const tags = ['Accounts']

@@ -1,12 +1,11 @@
 import type { DatasetSummary } from '../../../engine/index.ts'
 import { parameters } from '../../http/query.ts'
-import { json } from '../../openapi/describe.ts'
-import { errors } from '../../openapi/error-responses.ts'
+import { errors, json } from '../../openapi/describe.ts'
 import { SEARCH, SEARCH_ALL } from '../../records/providers.ts'
 import type { Services } from '../../services.ts'
 import { callerOf } from '../../sources/caller.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { pathParameter } from '../ids.ts'
+import { pathParameter } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
 
 const tags = ['Providers']

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectorError } from '../../../connectors/errors.ts'
-import { empty, json } from '../../openapi/describe.ts'
-import { errors } from '../../openapi/error-responses.ts'
+import { empty, errors, json } from '../../openapi/describe.ts'
 import { EXAMPLES } from '../../records/examples.ts'
 import { USER_KEY } from '../../records/providers.ts'
 import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { pathParameter } from '../ids.ts'
+import { pathParameter } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
 
 const tags = ['User keys']

@@ -1,16 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type DatasetRecord, pastVersion } from '../../../engine/index.ts'
+import { type Dataset, type DatasetRecord, pastVersion } from '../../../engine/index.ts'
+import { fromHttp, VERSION } from '../../../engine/options.ts'
 import { parameters } from '../../http/query.ts'
-import { json, RECORD_TAG } from '../../openapi/describe.ts'
-import { errors } from '../../openapi/error-responses.ts'
+import { errors, json, RECORD_TAG } from '../../openapi/describe.ts'
 import { DATASET, VERSION_RECORD } from '../../records/datasets.ts'
 import { EXAMPLES } from '../../records/examples.ts'
 import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
-import { datasetFor, tagOf } from '../dataset-for.ts'
-import { pathVersion } from '../ids.ts'
+import { datasetFor, pathVersion, tagOf } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
-import { rowsChange } from './change.ts'
+import { rowsChange } from './edits.ts'
 
 const tags = ['Versions']
 
@@ -115,4 +114,33 @@ export function versionRoutes(app: Routes, services: Services): void {
     const restored = made ?? (await dataset.record())
     return reply.header('etag', tagOf(restored)).send(restored)
   }
+}
+
+/** A version that a request asked for. */
+export interface AskedVersion {
+  readonly number: number
+  readonly createdAt: string
+  readonly rowCount: number
+}
+
+/**
+ * The version that the parameters `$version` and `asOf` mean; undefined where neither is given. The answer then says
+ * which version it is, and when that was made (RFC 7089).
+ * @param prefix of all paths of the service
+ * @throws EngineError `not_found`, `version_gone`, `invalid_option`
+ */
+export async function askedVersion(
+  dataset: Dataset,
+  query: object,
+  reply: FastifyReply,
+  prefix: string,
+): Promise<AskedVersion | undefined> {
+  const past = pastVersion(fromHttp(query, VERSION))
+  if (past === undefined) return undefined
+  const found = await dataset.find(past)
+  reply.headers({
+    'memento-datetime': new Date(found.createdAt).toUTCString(),
+    link: `<${prefix}/datasets/${dataset.id}/versions/${found.number}>; rel="memento"`,
+  })
+  return found
 }

@@ -1,7 +1,6 @@
 import type { Upload } from '../../../engine/index.ts'
 import { ADDING, CHANGE, type OptionsOf, pick, READING, REPLACING, toHttp } from '../../../engine/options.ts'
-import { parametersOf } from '../../http/option-parameters.ts'
-import { parameters } from '../../http/query.ts'
+import { parameters, parametersOf } from '../../http/query.ts'
 
 /** The parameters of an upload that is read and not stored. */
 const PREVIEW = {

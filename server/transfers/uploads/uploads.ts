@@ -10,8 +10,14 @@ import type { Metrics, Outcome } from '../../metrics/metrics.ts'
 import { Gate } from '../gate.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import { Transfer } from '../transfer.ts'
-import { fileOfForm } from './form.ts'
-import { type BodyType, checkDeclaredLength, guessedType, peek, uploadType } from './upload-body.ts'
+import {
+  type BodyType,
+  checkDeclaredLength,
+  fileOfForm,
+  guessedType,
+  peek,
+  uploadType,
+} from './upload-body.ts'
 import { uploadOptions } from './upload-options.ts'
 
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */

@@ -1,4 +1,4 @@
-import { statusOfCode, statusOfFlags } from '../../../connectors/observation-status.ts'
+import { statusOfCode, statusOfFlags } from '../../../connectors/observations.ts'
 import { frequencyName } from '../../../connectors/periods.ts'
 import { meaningOf } from '../../../connectors/sdmx/meanings.ts'
 import type { PublishedList } from './lists.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Failure } from '../../../connectors/failures.ts'
-import { parseCsv } from '../../../connectors/sdmx/text/csv.ts'
+import { parseCsv } from '../../../connectors/sdmx/text/text.ts'
 
 describe('CSV', () => {
   it('reads quotes, doubled quotes and line breaks inside quotes', () => {

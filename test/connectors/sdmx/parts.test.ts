@@ -7,8 +7,7 @@ import type { SdmxProvider } from '../../../connectors/sdmx/provider.ts'
 import { nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
 import { frequencyOf, namedFrequency } from '../../../connectors/sdmx/series/frequency.ts'
 import { lastUpdatedOf } from '../../../connectors/sdmx/series/metadata.ts'
-import { observationsOf } from '../../../connectors/sdmx/series/observations.ts'
-import { periodRange } from '../../../connectors/sdmx/series/range.ts'
+import { observationsOf, periodRange } from '../../../connectors/sdmx/series/observations.ts'
 
 describe('keys', () => {
   it('have wildcards in the notation of either version', () => {

@@ -4,7 +4,7 @@ import {
   type ConnectorsOptions,
   openConnectors,
 } from '../../../connectors/index.ts'
-import { CONNECTOR_STATUSES } from '../../../server/http/statuses.ts'
+import { CONNECTOR_STATUSES } from '../../../server/http/errors.ts'
 import { type Routes, startUpstream, type Upstream } from './upstream.ts'
 
 export interface Harness extends AsyncDisposable {

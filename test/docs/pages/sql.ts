@@ -1,4 +1,4 @@
-import { FUNCTIONS, TABLE_FUNCTIONS } from '../../../engine/sql/functions.ts'
+import { FUNCTIONS, TABLE_FUNCTIONS } from '../../../engine/sql/nodes.ts'
 
 const HEAD = `# SQL
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkEncoding, type Dialect } from '../../../engine/export/formats/text-dialect.ts'
+import { checkEncoding, type Dialect } from '../../../engine/export/formats/encoder.ts'
 import type { Format } from '../../../engine/types/index.ts'
 import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { unpackLz4 } from '../../../engine/ingest/arrow/lz4.ts'
-import { xxhash32 } from '../../../engine/ingest/arrow/xxhash32.ts'
+import { unpackLz4, xxhash32 } from '../../../engine/ingest/arrow/lz4.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const TEXT = bytes('rows of a column, stored as they are')

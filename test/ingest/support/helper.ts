@@ -13,7 +13,7 @@ import {
   type UploadFormat,
 } from '../../../engine/ingest/index.ts'
 import { type Column, type ColumnType, quoteLiteral } from '../../../engine/types/index.ts'
-import { ENGINE_STATUSES } from '../../../server/http/statuses.ts'
+import { ENGINE_STATUSES } from '../../../server/http/errors.ts'
 
 export type Given = Partial<
   Pick<IngestRequest, 'existing' | 'declared' | 'gzip' | 'options' | 'limits'> &

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { styleOfFormat } from '../../../engine/ingest/xlsx/book.ts'
-import { serialMoment } from '../../../engine/ingest/xlsx/moments.ts'
+import { serialMoment } from '../../../engine/ingest/xlsx/sheet.ts'
 
 test.each([
   ['General', 'number'],

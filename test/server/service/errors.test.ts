@@ -6,8 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CONNECTOR_ERRORS, ConnectorError } from '../../../connectors/errors.ts'
 import { EngineError, ERRORS } from '../../../engine/index.ts'
 import { parquetry } from '../../../server/app.ts'
-import { errorAnswer, SERVER_ERRORS, ServerError } from '../../../server/http/errors.ts'
-import { CONNECTOR_STATUSES, ENGINE_STATUSES } from '../../../server/http/statuses.ts'
+import {
+  CONNECTOR_STATUSES,
+  ENGINE_STATUSES,
+  errorAnswer,
+  SERVER_ERRORS,
+  ServerError,
+} from '../../../server/http/errors.ts'
 import { basic, dataset, type Platform, platform } from '../platform.ts'
 
 let at: Platform

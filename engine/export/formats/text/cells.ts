@@ -1,9 +1,30 @@
 import type { Batch, Vector } from '../../../duckdb/batch.ts'
-import { type ColumnType, decimalParts } from '../../../types/index.ts'
-import { literal, writeLiteral } from '../output.ts'
-import { KIND, kindOf } from './kinds.ts'
+import { type ColumnType, decimalParts, type TypeName, typeName } from '../../../types/index.ts'
+import { literal, writeLiteral } from '../encoder.ts'
 import { date, MAX_MOMENT, time, timestamp } from './moments.ts'
 import { decimal, double, int64, MAX_DECIMAL, MAX_DOUBLE, MAX_INTEGER } from './numbers.ts'
+
+/** How a value is written as text. The kinds are ordered so that formats can test for a group with one comparison. */
+export const KIND = {
+  boolean: 0,
+  integer: 1,
+  double: 2,
+  decimal: 3,
+  /** From here on json writes values in quotes. */
+  date: 4,
+  time: 5,
+  timestamp: 6,
+  timestamptz: 7,
+  /** From here on values have no fixed width. */
+  uuid: 8,
+  binary: 9,
+  string: 10,
+  json: 11,
+} as const satisfies Record<TypeName, number>
+
+export function kindOf(type: ColumnType): number {
+  return KIND[typeName(type)]
+}
 
 /** Kinds and scales of columns, side by side. */
 export interface Shape {
@@ -150,4 +171,53 @@ function base64Writer(digits: string): Base64Writer {
     }
     return at
   }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const MINUS = 0x2d
+
+/** Whether a byte may begin a word that DuckDB accepts as a number: nan, inf, infinity, in upper or lower case. */
+const isWordStart = (byte: number): boolean => (byte | 0x20) === 0x6e || (byte | 0x20) === 0x69
+
+/**
+ * Embeds JSON text. DuckDB's JSON allows a little more than JSON: numbers may be `NaN` and `Infinity`. They become the
+ * strings `NaN`, `INF` and `-INF`, as everywhere else. Line breaks between tokens become blanks, so that a row stays on
+ * one line. The text becomes at most twice as long. Returns the position after it.
+ */
+export function embedJson(
+  bytes: Uint8Array,
+  at: number,
+  from: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  let inString = false
+  for (let i = start; i < end; i++) {
+    const byte = from[i]!
+    if (inString) {
+      bytes[at++] = byte
+      if (byte === BACKSLASH) bytes[at++] = from[++i]!
+      else if (byte === QUOTE) inString = false
+    } else if (byte === QUOTE) {
+      bytes[at++] = byte
+      inString = true
+    } else if (byte < 0x20) {
+      bytes[at++] = 0x20
+    } else if (isWordStart(byte) && (from[i + 1]! | 0x20) !== 0x75) {
+      const negative = from[i - 1] === MINUS && i > start
+      if (negative) at--
+      const word = (byte | 0x20) === 0x6e ? '"NaN"' : negative ? '"-INF"' : '"INF"'
+      for (let k = 0; k < word.length; k++) bytes[at++] = word.charCodeAt(k)
+      while (i + 1 < end && isLetter(from[i + 1]!)) i++
+    } else {
+      bytes[at++] = byte
+    }
+  }
+  return at
+}
+
+function isLetter(byte: number): boolean {
+  const lower = byte | 0x20
+  return lower >= 0x61 && lower <= 0x7a
 }

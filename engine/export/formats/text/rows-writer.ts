@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Vector } from '../../../duckdb/batch.ts'
-import { bool, real } from './cells.ts'
-import { KIND } from './kinds.ts'
+import { bool, KIND, real } from './cells.ts'
 import { date, time, timestamp } from './moments.ts'
 import { decimal, int64 } from './numbers.ts'
 

@@ -1,4 +1,4 @@
-import { type Literal, literal, writeLiteral } from '../output.ts'
+import { type Literal, literal, writeLiteral } from '../encoder.ts'
 import { hasControls } from '../text/cells.ts'
 
 const UNDERSCORE = 0x5f

@@ -1,7 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Semaphore } from '../../../util/semaphore.ts'
-import { BLOCK_BYTES, type BlockSums } from '../../integrity/block-sums.ts'
+import { BLOCK_BYTES, type BlockSums } from '../../integrity/hashes.ts'
 import { WrongBytes } from '../download.ts'
 
 /** The most blocks of one request. Longer ranges are fetched by several requests at once. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { POOL_THREADS } from '../../../util/pool-threads.ts'
-import { BlockSums } from '../../integrity/block-sums.ts'
+import { BlockSums } from '../../integrity/hashes.ts'
 import type { Cacheable, ObjectCache } from '../cache.ts'
 import type { PartBytes, PartRanges, RangedParts } from '../part-store.ts'
 import type { RangeEndpoint, Readable } from './endpoint.ts'

@@ -1,4 +1,4 @@
-import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/functions.ts'
+import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
 import type { DatasetSummary, Repository } from '../../../client/index.ts'
 import type { Completion, Suggestion } from '../ui/completing.ts'
 
