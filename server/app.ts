@@ -24,11 +24,13 @@ import { accountRoutes } from './routes/accounts/account.ts'
 import { accountKeyRoutes } from './routes/accounts/account-keys.ts'
 import { accountsRoutes } from './routes/accounts/accounts.ts'
 import { byNameRoutes } from './routes/by-name.ts'
+import { columnRoutes } from './routes/columns.ts'
 import { dataRoutes } from './routes/data.ts'
 import { datasetRoutes } from './routes/datasets.ts'
 import { linkRoutes } from './routes/links.ts'
 import { memberRoutes } from './routes/members.ts'
 import { metadataRoutes, profileRoutes } from './routes/metadata.ts'
+import { newDatasetRoutes } from './routes/new-datasets.ts'
 import { parquetRoutes } from './routes/parquet.ts'
 import { providerRoutes } from './routes/providers/providers.ts'
 import { searchRoutes } from './routes/providers/search.ts'
@@ -127,6 +129,8 @@ export function parquetry(services: Services): FastifyPluginAsync {
     repositoryRoutes(routes, services)
     memberRoutes(routes, services)
     datasetRoutes(routes, services)
+    newDatasetRoutes(routes, services)
+    columnRoutes(routes, services)
     metadataRoutes(routes, services)
     profileRoutes(routes, services)
     dataRoutes(routes, services)

@@ -104,13 +104,7 @@ async function answer(
       ? await wholeFeed(services, request.account)
       : await repositoryFeed(services, pathId(request, 'repository'), request.account)
   const options = optionsOf(request, resource)
-  if (options.$expand !== undefined) {
-    throw new ODataError(
-      'notImplemented',
-      '$expand is not supported: the tables have no relations.',
-      '$expand',
-    )
-  }
+  refuseExpand(options)
   refuseOptionsOfRows(options, resource)
   if (resource.kind === 'metadata')
     return answerMetadata(request, reply, feed, options.$format, { version, program: services.version })
@@ -191,6 +185,11 @@ function optionsOf(request: FastifyRequest, resource: Resource): GivenOptions {
     [request.body.trim(), rawQuery(request.url)].filter(Boolean).join('&'),
     OPTIONS,
   ) as GivenOptions
+}
+
+function refuseExpand({ $expand }: GivenOptions): void {
+  if ($expand === undefined) return
+  throw new ODataError('notImplemented', '$expand is not supported: the tables have no relations.', '$expand')
 }
 
 /** The options that have a meaning for one row, and for one value. */

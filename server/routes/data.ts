@@ -177,6 +177,54 @@ export async function sendStatement(
   return reply
 }
 
+const DOWNLOAD_DATA = {
+  operationId: 'downloadData',
+  summary: 'Download the rows of a dataset',
+  description:
+    'The rows are streamed. A failure after the first byte closes the connection without the final chunk. Rows ' +
+    "count against the plan's limit of exported rows. `Range` (with `If-Range`) gives pieces, so that downloads " +
+    'can be resumed; the whole is then made once and kept for five minutes. HEAD returns only the headers, with ' +
+    '`Content-Length`.',
+  tags,
+  querystring: ROW_PARAMETERS,
+  response: {
+    200: {
+      description: 'The rows, in the order of upload unless `$orderby` says otherwise.',
+      headers: ROW_HEADERS,
+      content: rowContent(ROWS_OR_EXPLANATION),
+    },
+    206: {
+      description: 'The ranges that were asked for.',
+      headers: {
+        ...ROW_HEADERS,
+        'Content-Range': header('string', 'Which bytes these are, and of how many.'),
+      },
+      content: rowContent({ type: 'string', format: 'binary' }),
+    },
+    304: NOT_MODIFIED,
+    ...errors(402, 403, 404, 410, 416, 504),
+  },
+} as const
+
+const QUERY_DATA = {
+  operationId: 'queryData',
+  summary: 'Download rows with the query in the body',
+  description:
+    'Like `GET /datasets/{id}/data`, for queries that are too long for a URL: the same options, either as a ' +
+    'query string in `text/plain` or as a JSON object.',
+  tags,
+  requestBody: QUERY_BODY,
+  response: {
+    200: {
+      description: 'The rows.',
+      headers: ROW_HEADERS,
+      content: rowContent(ROWS_OR_EXPLANATION),
+    },
+    304: NOT_MODIFIED,
+    ...errors(402, 403, 404, 410, 413, 415, 504),
+  },
+} as const
+
 export function dataRoutes(app: Routes, services: Services): void {
   const { exports } = services
 
@@ -184,34 +232,7 @@ export function dataRoutes(app: Routes, services: Services): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/datasets/:id/data',
-    schema: {
-      operationId: 'downloadData',
-      summary: 'Download the rows of a dataset',
-      description:
-        'The rows are streamed. A failure after the first byte closes the connection without the final chunk. Rows ' +
-        "count against the plan's limit of exported rows. `Range` (with `If-Range`) gives pieces, so that downloads " +
-        'can be resumed; the whole is then made once and kept for five minutes. HEAD returns only the headers, with ' +
-        '`Content-Length`.',
-      tags,
-      querystring: ROW_PARAMETERS,
-      response: {
-        200: {
-          description: 'The rows, in the order of upload unless `$orderby` says otherwise.',
-          headers: ROW_HEADERS,
-          content: rowContent(ROWS_OR_EXPLANATION),
-        },
-        206: {
-          description: 'The ranges that were asked for.',
-          headers: {
-            ...ROW_HEADERS,
-            'Content-Range': header('string', 'Which bytes these are, and of how many.'),
-          },
-          content: rowContent({ type: 'string', format: 'binary' }),
-        },
-        304: NOT_MODIFIED,
-        ...errors(402, 403, 404, 410, 416, 504),
-      },
-    },
+    schema: DOWNLOAD_DATA,
     handler: (request, reply) => download(request, reply, () => request.query),
   })
 
@@ -263,24 +284,7 @@ export function dataRoutes(app: Routes, services: Services): void {
     readTexts(texts)
     texts.post('/datasets/:id/data/$query', {
       config: { reads: true },
-      schema: {
-        operationId: 'queryData',
-        summary: 'Download rows with the query in the body',
-        description:
-          'Like `GET /datasets/{id}/data`, for queries that are too long for a URL: the same options, either as a ' +
-          'query string in `text/plain` or as a JSON object.',
-        tags,
-        requestBody: QUERY_BODY,
-        response: {
-          200: {
-            description: 'The rows.',
-            headers: ROW_HEADERS,
-            content: rowContent(ROWS_OR_EXPLANATION),
-          },
-          304: NOT_MODIFIED,
-          ...errors(402, 403, 404, 410, 413, 415, 504),
-        },
-      },
+      schema: QUERY_DATA,
       handler: (request, reply) => download(request, reply, () => queryIn(request.body)),
     })
   })

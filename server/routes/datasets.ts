@@ -1,26 +1,15 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
-import { VERSION } from '../../engine/options.ts'
+import type { DatasetRecord } from '../../engine/index.ts'
 import { withWords } from '../../engine/types/columns.ts'
-import type { Account } from '../accounts/accounts.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
-import { parameters, parametersOf } from '../http/query.ts'
-import { empty, errors, json, made, RECORD_TAG } from '../openapi/describe.ts'
-import {
-  COLUMN,
-  COPY,
-  DATASET,
-  DATASET_CHANGES,
-  DATASET_PATCH,
-  DATASET_SUMMARY,
-  DECLARED_COLUMNS,
-  NEW_DATASET,
-} from '../records/datasets.ts'
+import { parameters } from '../http/query.ts'
+import { empty, errors, json, RECORD_TAG } from '../openapi/describe.ts'
+import { DATASET, DATASET_CHANGES, DATASET_PATCH, DATASET_SUMMARY } from '../records/datasets.ts'
 import { EXAMPLES } from '../records/examples.ts'
-import type { DatasetPatch, NewDataset } from '../records/index.ts'
+import type { DatasetPatch } from '../records/index.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { SMALL_ANSWER } from '../transfers/answer-cache.ts'
@@ -28,8 +17,6 @@ import { gather } from '../transfers/small-body.ts'
 import { NOT_MODIFIED } from './data.ts'
 import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
-import { sqlTablesOf } from './sql.ts'
-import { askedVersion } from './versions/versions.ts'
 
 const tags = ['Datasets']
 
@@ -38,32 +25,75 @@ const COLUMN_BYTES = 8 * 1024
 
 const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }
 
+const GET_DATASET = {
+  operationId: 'getDataset',
+  summary: 'Get a dataset, without its rows',
+  tags,
+  response: { 200: json(DATASET, 'The dataset.', TAGGED), ...errors(403, 404) },
+} as const
+
+const UPDATE_DATASET = {
+  operationId: 'updateDataset',
+  summary: 'Change the name or the description of a dataset',
+  description: 'Fields that you leave out do not change.',
+  tags,
+  body: DATASET_CHANGES,
+  response: {
+    200: json(DATASET, 'The dataset, changed.', TAGGED),
+    ...errors(403, 404, 409, 412, 413, 415),
+  },
+} as const
+
+const PATCH_DATASET = {
+  operationId: 'patchDataset',
+  summary: 'Change fields of a dataset, or move it to another repository',
+  description:
+    'A JSON merge patch: fields that you leave out do not change, and null removes a field. A dataset keeps its ' +
+    'id, rows and versions when it moves.',
+  tags,
+  consumes: [MERGE_PATCH, 'application/json'],
+  body: DATASET_PATCH,
+  response: {
+    200: json(DATASET, 'The dataset, changed.', TAGGED),
+    ...errors(402, 403, 404, 409, 412, 413, 415),
+  },
+} as const
+
+const DELETE_DATASET = {
+  operationId: 'deleteDataset',
+  summary: 'Delete a dataset',
+  description: 'Downloads that have started run to their end.',
+  tags,
+  response: { 204: empty('The dataset is deleted.'), ...errors(403, 404) },
+} as const
+
+const LIST_DATASETS = {
+  operationId: 'listDatasets',
+  summary: 'List the datasets that you may read',
+  description: 'A dataset with many columns is listed without `columns`, unless you ask for all of them.',
+  tags,
+  querystring: parameters({
+    columns: {
+      type: 'boolean',
+      description: 'With true, every dataset is listed with all of its columns.',
+      default: false,
+    },
+  }),
+  response: {
+    200: json(listOf(DATASET_SUMMARY), 'The datasets, in one list.', {
+      example: [{ ...EXAMPLES.dataset, columnCount: EXAMPLES.dataset.columns.length }],
+      headers: { ETag: RECORD_TAG },
+    }),
+    304: NOT_MODIFIED,
+  },
+} as const
+
+/** The routes of datasets that there are; `new-datasets.ts` has those that make one. */
 export function datasetRoutes(app: Routes, services: Services): void {
-  const { engine, access, accounts, exports, idempotency, lifecycle, plans, refresher } = services
-  const ownerOf = async (repositoryId: number, account: Account) =>
-    accounts.get((await access.of(repositoryId, account)).ownerId)
+  const { engine, access, accounts, plans } = services
 
   app.get('/datasets', {
-    schema: {
-      operationId: 'listDatasets',
-      summary: 'List the datasets that you may read',
-      description: 'A dataset with many columns is listed without `columns`, unless you ask for all of them.',
-      tags,
-      querystring: parameters({
-        columns: {
-          type: 'boolean',
-          description: 'With true, every dataset is listed with all of its columns.',
-          default: false,
-        },
-      }),
-      response: {
-        200: json(listOf(DATASET_SUMMARY), 'The datasets, in one list.', {
-          example: [{ ...EXAMPLES.dataset, columnCount: EXAMPLES.dataset.columns.length }],
-          headers: { ETag: RECORD_TAG },
-        }),
-        304: NOT_MODIFIED,
-      },
-    },
+    schema: LIST_DATASETS,
     handler: async ({ account, query, headers }, reply) => {
       const readable = await access.readable(account)
       const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
@@ -84,76 +114,8 @@ export function datasetRoutes(app: Routes, services: Services): void {
     },
   })
 
-  app.post('/datasets', {
-    schema: {
-      operationId: 'createDataset',
-      summary: 'Create a dataset without rows, or one that is a saved query',
-      description:
-        'With `query`, the rows of the dataset are those of a query, each time they are read, and with the rights of ' +
-        'the account that saves it. It can be filtered, exported and joined like any other, but not written to.',
-      tags,
-      body: NEW_DATASET,
-      response: {
-        201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
-        ...errors(402, 403, 404, 409, 413, 415, 422),
-      },
-    },
-    handler: async (request, reply) => {
-      const { account, body } = request
-      const { query: given, materialize, ...fields } = body
-      await access.require(body.repositoryId, account, 'Write')
-      const defined = await define(request, reply)
-      const columns = defined?.columns ?? body.columns ?? []
-      const owner = await ownerOf(body.repositoryId, account)
-      let dataset = await idempotency.create(request, async (t) => {
-        const accessNow = access.in(t)
-        await accessNow.require(body.repositoryId, account, 'Write')
-        await plans.allowDataset(owner, accessNow)
-        await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
-        return engine.createDataset(
-          { ...fields, columns, by: account.name, ...(defined && !materialize && { query: defined.saved }) },
-          t,
-        )
-      })
-      if (defined && materialize) {
-        const address = { query: defined.saved }
-        const { id: datasetId } = dataset
-        await refresher.followNow({
-          ...{ datasetId, accountId: account.id, series: [], start: null, every: materialize, address },
-        })
-      }
-      if (defined) dataset = await (await engine.dataset(dataset.id)).record()
-      return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
-    },
-  })
-
-  /** The query of a new dataset, checked. @throws ServerError `invalid_body`, EngineError as `defineQuery` does */
-  async function define(request: FastifyRequest<{ Body: NewDataset }>, reply: FastifyReply) {
-    const { account, body } = request
-    const { query, materialize, columns, key } = body
-    if (query === undefined) {
-      if (materialize === undefined) return undefined
-      throw new ServerError('invalid_body', 'materialize is for a dataset with a query.')
-    }
-    if (columns ?? key) throw new ServerError('invalid_body', 'The columns of a saved query are its own.')
-    const tables = () => sqlTablesOf(services, account)
-    const defined = await exports.prepare(request, reply, (signal) =>
-      engine.defineQuery(query as unknown as QueryDefinition, { by: String(account.id), tables, signal }),
-    )
-    if (materialize !== 'on-change' || !defined.volatile) return defined
-    throw new ServerError(
-      'invalid_body',
-      'The rows of this query change with time or chance: use materialize hour or day.',
-    )
-  }
-
   app.get('/datasets/:id', {
-    schema: {
-      operationId: 'getDataset',
-      summary: 'Get a dataset, without its rows',
-      tags,
-      response: { 200: json(DATASET, 'The dataset.', TAGGED), ...errors(403, 404) },
-    },
+    schema: GET_DATASET,
     handler: async (request, reply) => {
       const { record } = await datasetFor(request, services, 'Read')
       return reply.header('etag', tagOf(record)).send(record)
@@ -161,35 +123,12 @@ export function datasetRoutes(app: Routes, services: Services): void {
   })
 
   app.put('/datasets/:id', {
-    schema: {
-      operationId: 'updateDataset',
-      summary: 'Change the name or the description of a dataset',
-      description: 'Fields that you leave out do not change.',
-      tags,
-      body: DATASET_CHANGES,
-      response: {
-        200: json(DATASET, 'The dataset, changed.', TAGGED),
-        ...errors(403, 404, 409, 412, 413, 415),
-      },
-    },
+    schema: UPDATE_DATASET,
     handler: async (request, reply) => change(request, reply, request.body),
   })
 
   app.patch('/datasets/:id', {
-    schema: {
-      operationId: 'patchDataset',
-      summary: 'Change fields of a dataset, or move it to another repository',
-      description:
-        'A JSON merge patch: fields that you leave out do not change, and null removes a field. A dataset keeps its ' +
-        'id, rows and versions when it moves.',
-      tags,
-      consumes: [MERGE_PATCH, 'application/json'],
-      body: DATASET_PATCH,
-      response: {
-        200: json(DATASET, 'The dataset, changed.', TAGGED),
-        ...errors(402, 403, 404, 409, 412, 413, 415),
-      },
-    },
+    schema: PATCH_DATASET,
     handler: async (request, reply) => {
       const { key, ...fields } = request.body
       if (key === undefined) return change(request, reply, fields)
@@ -203,41 +142,6 @@ export function datasetRoutes(app: Routes, services: Services): void {
       const accept = async (now: DatasetRecord) => requireMatch(request, tagOf(now))
       const changed = await dataset.declareKey(key ?? [], { by: request.account.name, accept })
       return reply.header('etag', tagOf(changed)).send(changed)
-    },
-  })
-
-  app.post('/datasets/:id/copy', {
-    schema: {
-      operationId: 'copyDataset',
-      summary: 'Copy a dataset, or an earlier version of it',
-      description:
-        'Creates a dataset with the same rows, columns, key and metadata, in any repository that you may write in. No rows are ' +
-        'copied: both datasets share their files until one of them changes.',
-      tags,
-      body: COPY,
-      response: {
-        201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
-        ...errors(402, 403, 404, 409, 410, 413, 415, 422),
-      },
-    },
-    handler: async (request, reply) => {
-      const { account, body } = request
-      const { dataset, record } = await datasetFor(request, services, 'Read')
-      const { version = record.version, ...target } = body
-      using snapshot = await dataset.snapshot({ version })
-      const owner = await ownerOf(body.repositoryId, account)
-      const copy = await idempotency.create(request, async (t) => {
-        const accessNow = access.in(t)
-        await accessNow.require(body.repositoryId, account, 'Write')
-        await plans.allowDataset(owner, accessNow)
-        const note = `A copy of version ${version} of dataset ${record.id}.`
-        const fields = { ...target, description: record.description }
-        const created = await snapshot.copy(fields, { by: account.name, note }, t)
-        // Only now the bytes are counted among the owner's, those of shared files once.
-        await plans.allowContent(owner, accessNow, { columns: created.columns.length, bytes: 0 })
-        return created
-      })
-      return reply.code(201).header('location', `${app.prefix}/datasets/${copy.id}`).send(copy)
     },
   })
 
@@ -268,85 +172,11 @@ export function datasetRoutes(app: Routes, services: Services): void {
   }
 
   app.delete('/datasets/:id', {
-    schema: {
-      operationId: 'deleteDataset',
-      summary: 'Delete a dataset',
-      description: 'Downloads that have started run to their end.',
-      tags,
-      response: { 204: empty('The dataset is deleted.'), ...errors(403, 404) },
-    },
+    schema: DELETE_DATASET,
     handler: async (request, reply) => {
       const { dataset } = await datasetFor(request, services, 'Write')
       await engine.deleteDataset(dataset.id)
       return reply.code(204).send()
-    },
-  })
-
-  app.get('/datasets/:id/columns', {
-    schema: {
-      operationId: 'listColumns',
-      summary: 'List the columns of a dataset',
-      tags,
-      querystring: parameters(parametersOf(VERSION)),
-      response: {
-        200: json(listOf(COLUMN), 'The columns, in order.', {
-          example: EXAMPLES.dataset.columns,
-          headers: { ETag: RECORD_TAG },
-        }),
-        ...errors(403, 404, 410),
-      },
-    },
-    handler: async (request, reply) => {
-      const { dataset, record } = await datasetFor(request, services, 'Read')
-      const asked = await askedVersion(dataset, request.query, reply, app.prefix)
-      if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
-      using snapshot = await dataset.snapshot({ version: asked.number })
-      return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
-    },
-  })
-
-  app.put('/datasets/:id/columns', {
-    schema: {
-      operationId: 'declareColumns',
-      summary: 'Declare the columns of a dataset',
-      description:
-        'While the dataset has no rows, any columns may be declared. Once it has rows, columns may be described, ' +
-        'made nullable, reordered and widened to a type that loses nothing, and nullable columns may be added; ' +
-        'everything else is a conflict. The list may also be the field `columns` of an object.',
-      tags,
-      body: {
-        if: { type: 'array' },
-        // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
-        then: DECLARED_COLUMNS,
-        else: {
-          type: 'object',
-          required: ['columns'],
-          additionalProperties: false,
-          properties: { columns: DECLARED_COLUMNS },
-        },
-      },
-      response: {
-        200: json(DATASET, 'The dataset.', TAGGED),
-        ...errors(402, 403, 404, 409, 412, 413, 415),
-      },
-    },
-    handler: async (request, reply) => {
-      const { dataset, record } = await datasetFor(request, services, 'Write')
-      const { account, body } = request
-      const columns = 'columns' in body ? body.columns : body
-      // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
-      requireMatch(request, tagOf(record))
-      const owner = await ownerOf(record.repositoryId, account)
-      const accept = async (now: DatasetRecord, t: Handle) => {
-        requireMatch(request, tagOf(now))
-        const content = { columns: columns.length, bytes: now.bytes }
-        await plans.allowContent(owner, access.in(t), content, now.id)
-      }
-      // Rows may have to be rewritten.
-      const declared = await lifecycle.during((signal) =>
-        dataset.declareColumns(columns, { signal, by: account.name, accept }),
-      )
-      return reply.header('etag', tagOf(declared)).send(declared)
     },
   })
 }

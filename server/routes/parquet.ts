@@ -32,23 +32,46 @@ const FILES_EXAMPLE = [
  * Gives the rows as Parquet files to programs that read only the ranges that they need, such as polars, pyarrow and
  * DuckDB. A version is kept for ten minutes after the last request for it.
  */
+const LIST_PARQUET_FILES = {
+  operationId: 'listParquetFiles',
+  summary: 'List the Parquet files of a dataset',
+  description:
+    'Read one after another, the files hold the rows in order. Each can be read as a whole or by ranges. A ' +
+    'version is kept for ten minutes after the last request for it. The addresses work without a key for an hour.',
+  tags,
+  querystring: parameters(parametersOf(VERSION)),
+  response: {
+    200: json(listOf(PARQUET_FILE), 'The files.', { example: FILES_EXAMPLE }),
+    ...errors(403, 404, 410),
+  },
+} as const
+
+const READ_PARQUET_FILE = {
+  operationId: 'readParquetFile',
+  summary: 'Read a Parquet file of a dataset, or ranges of it',
+  description:
+    'Supports `Range` (one or several ranges) and `If-Range`. Rows count against the plan as their bytes are ' +
+    'read: a whole file counts each of its rows once.',
+  tags,
+  response: {
+    200: {
+      description: 'The whole file.',
+      content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
+    },
+    206: {
+      description: 'The ranges that were asked for.',
+      content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
+    },
+    304: { description: 'The copy that you have is current.' },
+    ...errors(402, 403, 404, 410, 416),
+  },
+} as const
+
 export function parquetRoutes(app: Routes, services: Services): void {
   const { kept } = services
 
   app.get('/datasets/:id/parquet', {
-    schema: {
-      operationId: 'listParquetFiles',
-      summary: 'List the Parquet files of a dataset',
-      description:
-        'Read one after another, the files hold the rows in order. Each can be read as a whole or by ranges. A ' +
-        'version is kept for ten minutes after the last request for it. The addresses work without a key for an hour.',
-      tags,
-      querystring: parameters(parametersOf(VERSION)),
-      response: {
-        200: json(listOf(PARQUET_FILE), 'The files.', { example: FILES_EXAMPLE }),
-        ...errors(403, 404, 410),
-      },
-    },
+    schema: LIST_PARQUET_FILES,
     handler: async (request, reply) => {
       const { dataset, record } = await datasetFor(request, services, 'Read')
       const asked = await askedVersion(dataset, request.query, reply, app.prefix)
@@ -70,26 +93,7 @@ export function parquetRoutes(app: Routes, services: Services): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/datasets/:id/parquet/:version/:file',
-    schema: {
-      operationId: 'readParquetFile',
-      summary: 'Read a Parquet file of a dataset, or ranges of it',
-      description:
-        'Supports `Range` (one or several ranges) and `If-Range`. Rows count against the plan as their bytes are ' +
-        'read: a whole file counts each of its rows once.',
-      tags,
-      response: {
-        200: {
-          description: 'The whole file.',
-          content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
-        },
-        206: {
-          description: 'The ranges that were asked for.',
-          content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
-        },
-        304: { description: 'The copy that you have is current.' },
-        ...errors(402, 403, 404, 410, 416),
-      },
-    },
+    schema: READ_PARQUET_FILE,
     handler: async (request, reply) => {
       const { dataset } = await datasetFor(request, services, 'Read')
       const version = pathVersion(request)

@@ -16,20 +16,79 @@ const tags = ['Repositories']
 
 const TAGGED = { example: EXAMPLES.repository, headers: { ETag: RECORD_TAG } }
 
+const GET_REPOSITORY = {
+  operationId: 'getRepository',
+  summary: 'Get a repository',
+  tags,
+  response: {
+    200: json(REPOSITORY, 'The repository.', TAGGED),
+    ...errors(403, 404),
+  },
+} as const
+
+const UPDATE_REPOSITORY = {
+  operationId: 'updateRepository',
+  summary: 'Change a repository: its name, its description, or whether it is private',
+  description:
+    'Fields that you leave out do not change. Only the owner can make a repository private or public.',
+  tags,
+  body: REPOSITORY_CHANGES,
+  response: {
+    200: json(REPOSITORY, 'The repository, changed.', TAGGED),
+    ...errors(402, 403, 404, 412, 413, 415),
+  },
+} as const
+
+const PATCH_REPOSITORY = {
+  operationId: 'patchRepository',
+  summary: 'Change fields of a repository',
+  description:
+    'A JSON merge patch: fields that you leave out do not change, and null removes a field. Only the owner can ' +
+    'make a repository private or public.',
+  tags,
+  consumes: [MERGE_PATCH, 'application/json'],
+  body: REPOSITORY_PATCH,
+  response: {
+    200: json(REPOSITORY, 'The repository, changed.', TAGGED),
+    ...errors(402, 403, 404, 412, 413, 415),
+  },
+} as const
+
+const DELETE_REPOSITORY = {
+  operationId: 'deleteRepository',
+  summary: 'Delete a repository with its datasets',
+  description: 'Everybody with Write permission may delete it. Downloads that have started run to their end.',
+  tags,
+  response: { 204: empty('The repository is deleted.'), ...errors(403, 404) },
+} as const
+
+const LIST_REPOSITORIES = {
+  operationId: 'listRepositories',
+  summary: 'List the repositories that you may read',
+  tags,
+  response: {
+    200: json(listOf(REPOSITORY), 'The repositories, in one list.', { example: [EXAMPLES.repository] }),
+  },
+} as const
+
+const CREATE_REPOSITORY = {
+  operationId: 'createRepository',
+  summary: 'Create a repository, a new one with each call',
+  tags,
+  body: NEW_REPOSITORY,
+  response: {
+    201: made(REPOSITORY, 'The new repository. You own it.', EXAMPLES.repository),
+    ...errors(402, 413, 415, 422),
+  },
+} as const
+
 export function repositoryRoutes(app: Routes, services: Services): void {
   const { access, accounts, engine, idempotency, plans } = services
   const record = async (id: number, seen: RepositoryAccess, t?: Handle) =>
     repositoryRecord(await engine.repository(id, t), seen)
 
   app.get('/repositories', {
-    schema: {
-      operationId: 'listRepositories',
-      summary: 'List the repositories that you may read',
-      tags,
-      response: {
-        200: json(listOf(REPOSITORY), 'The repositories, in one list.', { example: [EXAMPLES.repository] }),
-      },
-    },
+    schema: LIST_REPOSITORIES,
     handler: async (request) => {
       const readable = await access.readable(request.account)
       const repositories = await engine.repositories()
@@ -41,16 +100,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   })
 
   app.post('/repositories', {
-    schema: {
-      operationId: 'createRepository',
-      summary: 'Create a repository, a new one with each call',
-      tags,
-      body: NEW_REPOSITORY,
-      response: {
-        201: made(REPOSITORY, 'The new repository. You own it.', EXAMPLES.repository),
-        ...errors(402, 413, 415, 422),
-      },
-    },
+    schema: CREATE_REPOSITORY,
     handler: async (request, reply) => {
       const { account, body } = request
       const { private: isPrivate = true, ...fields } = body
@@ -69,15 +119,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   })
 
   app.get('/repositories/:id', {
-    schema: {
-      operationId: 'getRepository',
-      summary: 'Get a repository',
-      tags,
-      response: {
-        200: json(REPOSITORY, 'The repository.', TAGGED),
-        ...errors(403, 404),
-      },
-    },
+    schema: GET_REPOSITORY,
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')
       return tagged(reply, await record(id, await access.require(id, request.account, 'Read')))
@@ -85,36 +127,12 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   })
 
   app.put('/repositories/:id', {
-    schema: {
-      operationId: 'updateRepository',
-      summary: 'Change a repository: its name, its description, or whether it is private',
-      description:
-        'Fields that you leave out do not change. Only the owner can make a repository private or public.',
-      tags,
-      body: REPOSITORY_CHANGES,
-      response: {
-        200: json(REPOSITORY, 'The repository, changed.', TAGGED),
-        ...errors(402, 403, 404, 412, 413, 415),
-      },
-    },
+    schema: UPDATE_REPOSITORY,
     handler: async (request, reply) => change(request, reply, request.body),
   })
 
   app.patch('/repositories/:id', {
-    schema: {
-      operationId: 'patchRepository',
-      summary: 'Change fields of a repository',
-      description:
-        'A JSON merge patch: fields that you leave out do not change, and null removes a field. Only the owner can ' +
-        'make a repository private or public.',
-      tags,
-      consumes: [MERGE_PATCH, 'application/json'],
-      body: REPOSITORY_PATCH,
-      response: {
-        200: json(REPOSITORY, 'The repository, changed.', TAGGED),
-        ...errors(402, 403, 404, 412, 413, 415),
-      },
-    },
+    schema: PATCH_REPOSITORY,
     handler: async (request, reply) => change(request, reply, request.body),
   })
 
@@ -136,14 +154,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   }
 
   app.delete('/repositories/:id', {
-    schema: {
-      operationId: 'deleteRepository',
-      summary: 'Delete a repository with its datasets',
-      description:
-        'Everybody with Write permission may delete it. Downloads that have started run to their end.',
-      tags,
-      response: { 204: empty('The repository is deleted.'), ...errors(403, 404) },
-    },
+    schema: DELETE_REPOSITORY,
     handler: async (request, reply) => {
       const id = pathId(request, 'repository')
       await access.require(id, request.account, 'Write')

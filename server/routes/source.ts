@@ -63,18 +63,12 @@ const DELETE_SOURCE = {
 
 /** The routes for datasets that follow series of providers. */
 export function sourceRoutes(app: Routes, services: Services): void {
-  const { config, refresher, sources } = services
+  const { config, sources } = services
 
   const sourceFor = async (request: FastifyRequest, permission: 'Read' | 'Write') => {
     const { record } = await datasetFor(request, services, permission)
     return { record, source: await sources.get(record.id) }
   }
-  const none = (id: number) =>
-    new ServerError(
-      'not_followed',
-      `Dataset ${id} follows neither series nor a file. To make it follow one, use PUT /datasets/${id}/source.`,
-    )
-
   app.get('/datasets/:id/source', {
     schema: GET_SOURCE,
     handler: async (request) => {
@@ -94,7 +88,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
       if (file) {
         const { every = 'day' } = body
         const common = { datasetId: record.id, accountId: account.id, every }
-        return follow({ ...common, series: [], start: null, address: file })
+        return follow(services, { ...common, series: [], start: null, address: file })
       }
       const connectors = await services.connectors()
       const { series, start, every } = checkedWanted(body, {
@@ -104,16 +98,16 @@ export function sourceRoutes(app: Routes, services: Services): void {
       if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
       const { signal } = new AbortController()
       for (const slug of providersOf(series)) await callerOf(services, account, slug, signal)
-      return follow({ datasetId: record.id, accountId: account.id, series, start, every, address: null })
+      return follow(services, {
+        datasetId: record.id,
+        accountId: account.id,
+        series,
+        start,
+        every,
+        address: null,
+      })
     },
   })
-
-  async function follow(wanted: Parameters<typeof refresher.follow>[0]) {
-    await refresher.followNow(wanted)
-    const source = await sources.get(wanted.datasetId)
-    if (source === undefined) throw none(wanted.datasetId)
-    return sourceRecord(source)
-  }
 
   app.delete('/datasets/:id/source', {
     schema: DELETE_SOURCE,
@@ -123,6 +117,23 @@ export function sourceRoutes(app: Routes, services: Services): void {
       return reply.code(204).send()
     },
   })
+}
+
+function none(id: number): ServerError {
+  return new ServerError(
+    'not_followed',
+    `Dataset ${id} follows neither series nor a file. To make it follow one, use PUT /datasets/${id}/source.`,
+  )
+}
+
+async function follow(
+  { refresher, sources }: Services,
+  wanted: Parameters<Services['refresher']['follow']>[0],
+): Promise<Source> {
+  await refresher.followNow(wanted)
+  const source = await sources.get(wanted.datasetId)
+  if (source === undefined) throw none(wanted.datasetId)
+  return sourceRecord(source)
 }
 
 /** A source as clients see it. */

@@ -86,14 +86,7 @@ export function sqlJobs(
         return { size: undefined, coding: undefined }
       }
       const given = { ...options, signal }
-      if (as === 'few') {
-        const { stream, found } = await duck.few(statement, format, given)
-        const { size, coding } = stream
-        const frames = await Array.fromAsync(bytesOf(stream))
-        // They are few enough to wait in the pipe.
-        for (const frame of [...frames, endAfter(frames.at(-1))]) void write(frame)
-        return { size, coding, found, sent: true }
-      }
+      if (as === 'few') return sendFew(await duck.few(statement, format, given), write)
       const stream =
         as === 'parquet' ? await duck.parquet(statement, given) : await duck.stream(statement, format, given)
       opened = bytesOf(stream)
@@ -131,6 +124,17 @@ function endingIfBroken(job: (input: never, hooks: Hooks) => Promise<unknown>) {
       throw error
     }
   }
+}
+
+/** Sends rows that are few enough to wait in the pipe. */
+async function sendFew(
+  { stream, found }: Awaited<ReturnType<Executor['few']>>,
+  write: (frame: Framed) => Promise<void>,
+): Promise<RowsOpened> {
+  const { size, coding } = stream
+  const frames = await Array.fromAsync(bytesOf(stream))
+  for (const frame of [...frames, endAfter(frames.at(-1))]) void write(frame)
+  return { size, coding, found, sent: true }
 }
 
 /** Marks the end of the rows. */

@@ -33,20 +33,34 @@ const QUERY = parameters({
 })
 
 /** The routes for a search in one provider, and in everything that is known of all providers. */
+const SEARCH_PROVIDER = {
+  operationId: 'searchProvider',
+  summary: 'Find series of a provider',
+  description:
+    "Uses the provider's own search where it has one. Otherwise searches its dataflows, its categories and the " +
+    'series known here.',
+  tags,
+  querystring: QUERY,
+  response: { 200: json(SEARCH, 'What was found, best first.'), ...errors(402, 404, 429, 504) },
+} as const
+
+const SEARCH_EVERYWHERE = {
+  operationId: 'search',
+  summary: 'Find series of all providers, and your datasets',
+  description:
+    'Searches what is known here: what was browsed or found before, and what `parquetry providers index` has ' +
+    'fetched, which a server does by itself for providers that need no key. No provider is asked. Datasets are ' +
+    'found by their names, titles, descriptions, keywords and columns.',
+  tags,
+  querystring: QUERY,
+  response: { 200: json(SEARCH_ALL, 'What was found, best first.') },
+} as const
+
 export function searchRoutes(app: Routes, services: Services): void {
   const { access, engine } = services
 
   app.get('/providers/:slug/search', {
-    schema: {
-      operationId: 'searchProvider',
-      summary: 'Find series of a provider',
-      description:
-        "Uses the provider's own search where it has one. Otherwise searches its dataflows, its categories and the " +
-        'series known here.',
-      tags,
-      querystring: QUERY,
-      response: { 200: json(SEARCH, 'What was found, best first.'), ...errors(402, 404, 429, 504) },
-    },
+    schema: SEARCH_PROVIDER,
     handler: async (request, reply) => {
       const { q = '', limit = 20, offset = 0 } = request.query
       const { signal } = new Transfer(request, reply, services)
@@ -63,17 +77,7 @@ export function searchRoutes(app: Routes, services: Services): void {
   })
 
   app.get('/search', {
-    schema: {
-      operationId: 'search',
-      summary: 'Find series of all providers, and your datasets',
-      description:
-        'Searches what is known here: what was browsed or found before, and what `parquetry providers index` has ' +
-        'fetched, which a server does by itself for providers that need no key. No provider is asked. Datasets are ' +
-        'found by their names, titles, descriptions, keywords and columns.',
-      tags,
-      querystring: QUERY,
-      response: { 200: json(SEARCH_ALL, 'What was found, best first.') },
-    },
+    schema: SEARCH_EVERYWHERE,
     handler: async ({ query, account }) => {
       const { q = '', limit = 20, offset = 0 } = query
       const connectors = await services.connectors()

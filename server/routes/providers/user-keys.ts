@@ -17,50 +17,61 @@ const tags = ['User keys']
  */
 const SHORTEST_CHANGE = 50
 
+const LIST_USER_KEYS = {
+  operationId: 'listUserKeys',
+  summary: 'List the keys for providers that you have saved',
+  tags,
+  response: {
+    200: json(listOf(USER_KEY), 'The saved keys. The keys themselves are not shown.', {
+      example: [EXAMPLES.userKey],
+    }),
+  },
+} as const
+
+const SAVE_USER_KEY = {
+  operationId: 'saveUserKey',
+  summary: 'Save a key of your own for a provider',
+  description:
+    'If the provider offers a check and can be reached, the key is checked there first. It is stored encrypted, ' +
+    'is used only for your requests, and raises your limit at the provider.',
+  tags,
+  body: {
+    type: 'object',
+    required: ['key'],
+    additionalProperties: false,
+    properties: {
+      key: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 1000,
+        pattern: '^[\\x21-\\x7e]+$',
+        description: 'ASCII letters, digits and symbols, without spaces',
+      },
+    },
+  },
+  response: {
+    200: json(USER_KEY, 'The key is saved.', { example: EXAMPLES.userKey }),
+    ...errors(404, 409, 413, 415),
+  },
+} as const
+
+const DELETE_USER_KEY = {
+  operationId: 'deleteUserKey',
+  summary: 'Delete a saved key',
+  tags,
+  response: { 204: empty('The key is deleted.'), ...errors(404, 409) },
+} as const
+
 export function userKeyRoutes(app: Routes, services: Services): void {
   const { userKeys } = services
 
   app.get('/user-keys', {
-    schema: {
-      operationId: 'listUserKeys',
-      summary: 'List the keys for providers that you have saved',
-      tags,
-      response: {
-        200: json(listOf(USER_KEY), 'The saved keys. The keys themselves are not shown.', {
-          example: [EXAMPLES.userKey],
-        }),
-      },
-    },
+    schema: LIST_USER_KEYS,
     handler: async ({ account }) => userKeys.list(account),
   })
 
   app.put('/user-keys/:slug', {
-    schema: {
-      operationId: 'saveUserKey',
-      summary: 'Save a key of your own for a provider',
-      description:
-        'If the provider offers a check and can be reached, the key is checked there first. It is stored encrypted, ' +
-        'is used only for your requests, and raises your limit at the provider.',
-      tags,
-      body: {
-        type: 'object',
-        required: ['key'],
-        additionalProperties: false,
-        properties: {
-          key: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 1000,
-            pattern: '^[\\x21-\\x7e]+$',
-            description: 'ASCII letters, digits and symbols, without spaces',
-          },
-        },
-      },
-      response: {
-        200: json(USER_KEY, 'The key is saved.', { example: EXAMPLES.userKey }),
-        ...errors(404, 409, 413, 415),
-      },
-    },
+    schema: SAVE_USER_KEY,
     handler: async (request, reply) => {
       const connectors = await services.connectors()
       const { slug, name, key: takes } = connectors.get(pathParameter(request, 'slug'))
@@ -77,12 +88,7 @@ export function userKeyRoutes(app: Routes, services: Services): void {
   })
 
   app.delete('/user-keys/:slug', {
-    schema: {
-      operationId: 'deleteUserKey',
-      summary: 'Delete a saved key',
-      tags,
-      response: { 204: empty('The key is deleted.'), ...errors(404, 409) },
-    },
+    schema: DELETE_USER_KEY,
     handler: async (request, reply) => {
       const connectors = await services.connectors()
       const { slug } = connectors.get(pathParameter(request, 'slug'))

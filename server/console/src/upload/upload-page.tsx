@@ -99,6 +99,12 @@ function UploadView(destination: Destination) {
   )
 }
 
+const ACTIONS: Readonly<Record<Mode, string>> = {
+  append: 'Add the rows',
+  replace: 'Replace all rows',
+  columns: 'Replace all rows',
+}
+
 function UploadForm(
   props: Destination &
     Pick<ReturnType<typeof useChosen>, 'readWith' | 'setType'> & { readonly chosen: Chosen },
@@ -134,12 +140,7 @@ function UploadForm(
       )}
       {chosen.preview && <Reasons preview={chosen.preview} options={chosen.options} onOptions={readWith} />}
       {target ? (
-        <Choices
-          label="What to do with the existing rows"
-          value={mode}
-          options={modes(target)}
-          onValue={setMode}
-        />
+        <ExistingRows target={target} mode={mode} onMode={setMode} />
       ) : (
         <NewDataset
           {...{ name, home, homes }}
@@ -154,7 +155,7 @@ function UploadForm(
       ) : (
         <div class="actions">
           <Button submit look="primary" disabled={!isReady}>
-            {target ? (mode === 'append' ? 'Add the rows' : 'Replace all rows') : 'Create the dataset'}
+            {target ? ACTIONS[mode] : 'Create the dataset'}
           </Button>
         </div>
       )}
@@ -186,6 +187,21 @@ function NewDataset(props: {
         />
       )}
     </div>
+  )
+}
+
+function ExistingRows(props: {
+  readonly target: Dataset
+  readonly mode: Mode
+  readonly onMode: (mode: Mode) => void
+}) {
+  return (
+    <Choices
+      label="What to do with the existing rows"
+      value={props.mode}
+      options={modes(props.target)}
+      onValue={props.onMode}
+    />
   )
 }
 
