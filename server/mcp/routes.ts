@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ServerError } from '../http/errors.ts'
-import { LLMS_TXT } from './server.ts'
+import { LLMS_TXT } from './llms.ts'
 
 /**
  * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. `GET /llms.txt` describes the
