@@ -56,7 +56,8 @@ export function addAccountCommands(program: Command, on: On<AccountBook>): void 
     .action((name: string, { plan }: { plan: string }) =>
       on(async (book) => {
         console.log(await book.create(name, plan))
-        console.error(`The key of ${name}, shown only once.`)
+        // Who pipes it somewhere knows.
+        if (process.stdout.isTTY) console.error(`This is the key of ${name}, shown only once.`)
       }),
     )
 

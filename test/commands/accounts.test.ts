@@ -26,11 +26,7 @@ describe.each([
 
   test('are made, listed, moved to a plan, disabled and given another key', async () => {
     const made = await run('account', 'create', 'ada')
-    expect(made).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(/^pq_\w+\n$/),
-      stderr: 'The key of ada, shown only once.\n',
-    })
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^pq_\w+\n$/), stderr: '' })
     const hint = made.stdout.trim().slice(-4)
     expect(await line('ada')).toMatch(new RegExp(`^ada\tfree\t.*${hint}$`))
 
