@@ -5,7 +5,7 @@ import { planQuery } from '../../engine/plan/plan.ts'
 import { mutatedQuery } from '../../test/apply/support/mutate.ts'
 import { Mutator } from '../../test/filter/support/mutate.ts'
 import { Random } from '../../test/filter/support/random.ts'
-import type { BenchOptions, Case } from '../case.ts'
+import { type BenchOptions, type Case, median } from '../case.ts'
 
 /**
  * The most that the time may grow when the input doubles. Linear work takes twice as long, quadratic work four times.
@@ -13,6 +13,7 @@ import type { BenchOptions, Case } from '../case.ts'
 const MOST_GROWTH = 3
 /** The most processor milliseconds that reading one query may take, whatever the query contains. */
 const SLOWEST_MS = 50
+const ROUNDS = 21
 
 const TABLE = ['K', 'N', 'P', 'D', 'Day', 'Doc'].map((name, index) => ({
   name,
@@ -60,10 +61,15 @@ function refusable(work: () => unknown): void {
 
 /** How much longer the work takes when its input doubles. */
 function growth(name: string, count: number, work: (count: number) => void): Case {
-  const best = (size: number) => Math.min(...Array.from({ length: 7 }, () => cpu(() => work(size))))
-  const [once, twice] = [best(count), best(2 * count)]
+  // The two of a round follow each other, so that a machine that is slow for a while slows down both.
+  const rounds = Array.from(
+    { length: ROUNDS },
+    () => [cpu(() => work(count)), cpu(() => work(2 * count))] as const,
+  )
+  const once = median(rounds.map(([time]) => time))
+  const twice = median(rounds.map(([, time]) => time))
   // Below a millisecond the clock for processor time is too coarse.
-  const ratio = Math.max(twice, 1) / Math.max(once, 1)
+  const ratio = median(rounds.map(([one, two]) => Math.max(two, 1) / Math.max(one, 1)))
   return {
     name: `bounds: ${name}, ${2 * count}`,
     value: twice,
