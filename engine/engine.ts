@@ -13,7 +13,7 @@ import type {
 } from './catalog/records.ts'
 import { Repositories } from './catalog/repositories.ts'
 import { Dataset } from './dataset.ts'
-import { sizeOfLimit } from './duckdb/instance.ts'
+import { type HttpOptions, sizeOfLimit } from './duckdb/instance.ts'
 import { loadDuckDb } from './duckdb/native/ffi.ts'
 import { checkEngineOptions, type EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'
@@ -98,6 +98,7 @@ export class Engine implements AsyncDisposable {
         tempDirectory: store.temporary,
         onEnd: (message) => events.tell('reader_ended', message),
       },
+      http: async () => ((await this.executor()).readsHttp ? this.#http() : undefined),
       counts: this.#counts,
       tables: () => this.sqlTables(),
       record: (id) => store.datasets.get(id),
@@ -105,13 +106,8 @@ export class Engine implements AsyncDisposable {
       mayRead: (by, repositoryIds) => this.#mayRead(by, repositoryIds),
       snapshot: async (id, past, reading) => (await this.dataset(id)).snapshot(past, reading),
     })
-    this.#remote =
-      options.trino &&
-      new Trino(
-        options.trino,
-        this.#threads,
-        events.failure('trino_failed', 'Trino did not answer a question.'),
-      )
+    const failed = events.failure('trino_failed', 'Trino did not answer a question.')
+    this.#remote = options.trino && new Trino(options.trino, this.#threads, failed)
   }
 
   /** Use `openEngine`. */
@@ -403,24 +399,26 @@ export class Engine implements AsyncDisposable {
 
   async #openExecutor(): Promise<Executor> {
     if (this.#closing) throw new EngineError('cancelled', 'The engine is closed.')
-    const { ranges } = this.#store.files
-    const endpoint = ranges && { ...(await ranges.open()), httpfs: ranges.httpfs }
+    const http = await this.#http()
     return openExecutor({
       threads: this.#threads,
       workers: this.#options.workers ?? this.#threads,
       memoryLimit: sizeOfLimit(this.#options.memoryLimit),
       tempDirectory: this.#store.temporary,
       allowedDirectories: [...this.#store.files.folders, this.#store.temporary],
-      http: endpoint && {
-        ...endpoint,
-        httpfs: endpoint.httpfs === 'install' ? undefined : endpoint.httpfs,
-        extensions: join(this.#store.layout.directory, 'extensions'),
+      http: http && {
+        ...http,
         onMissing: this.#events.failure(
           'ranges_unavailable',
           "DuckDB's extension httpfs can't be loaded, so parts that are not in the cache are always fetched whole.",
         ),
       },
     })
+  }
+
+  /** How DuckDB reads parts by ranges. */
+  async #http(): Promise<HttpOptions | undefined> {
+    return this.#store.files.ranges?.open(join(this.#store.layout.directory, 'extensions'))
   }
 
   /** Ends running queries, refuses new writes, waits for those under way, and releases the directory. */

@@ -13,8 +13,8 @@ export interface HttpOptions {
   readonly extensions: string
   readonly base: string
   readonly proxy: string
-  /** Called with the reason if the extension can't be loaded. DuckDB then reads files only. */
-  readonly onMissing: (reason: unknown) => void
+  /** Called with the reason if the extension can't be loaded: DuckDB then reads files only. Without it, that fails. */
+  readonly onMissing?: ((reason: unknown) => void) | undefined
 }
 
 /** How to open a DuckDB. Every instance is in memory. */
@@ -91,6 +91,7 @@ async function loadHttpfs(http: HttpOptions, run: (sql: string) => Promise<unkno
     await run(`SET GLOBAL http_timeout = ${HTTP_SECONDS}`)
     return true
   } catch (error) {
+    if (!onMissing) throw error
     onMissing(error)
     return false
   }

@@ -1,16 +1,13 @@
 import type { Format, Statement } from '../types/index.ts'
 import type { ExplainedStep, Explanation } from './explanation.ts'
-import type { Plan } from './plan.ts'
+import { isRanged, type Plan } from './plan.ts'
 import { canPrune } from './prune.ts'
 
-/** How many parts are read; those by ranges are named by addresses. A statement opens all parts of its tables. */
+/** How many parts are read. A statement opens all parts of its tables. */
 export function partsOf({ scan }: Plan): Explanation['parts'] {
-  if (scan.kind === 'slices') {
-    const byRanges = scan.slices.filter(({ file }) => file.startsWith('http:')).length
-    return { read: scan.slices.length, of: scan.of, byRanges }
-  }
-  if (scan.kind !== 'query' || scan.parts === undefined) return null
-  return { read: scan.parts, of: scan.parts, byRanges: 0 }
+  if (scan.kind === 'query') return scan.parts ?? null
+  if (scan.kind !== 'slices') return null
+  return { read: scan.slices.length, of: scan.of, byRanges: scan.slices.filter(isRanged).length }
 }
 
 export function partsRead(plan: Plan): string | undefined {

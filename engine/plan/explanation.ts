@@ -1,3 +1,5 @@
+import type { PartCounts } from './plan.ts'
+
 /** What a query did. Times are in milliseconds; those of steps are of all threads together. */
 export interface Explanation {
   /** What took most of the time, and what would help. */
@@ -10,7 +12,7 @@ export interface Explanation {
    * The parts that may have wanted rows by their statistics, of all. A statement of SQL opens all parts of its tables;
    * null for who may not read them.
    */
-  readonly parts: { readonly read: number; readonly of: number; readonly byRanges: number } | null
+  readonly parts: PartCounts | null
   /** The row groups of those parts that may have them, of all; null where the parts are not on this machine, and for SQL, since DuckDB doesn't say which it skips. */
   readonly rowGroups: { readonly read: number; readonly of: number } | null
   /** From the beginning of the statement to its last row; writing the rows in a format is not counted. */

@@ -40,7 +40,19 @@ export type Scan =
   /** Parquet files that the engine did not write: a subquery that names the columns and gives each row's position. */
   | { readonly kind: 'foreign'; readonly sql: string }
   /** The rows of a user's statement: a subquery that names the columns, and how many parts its tables have. */
-  | { readonly kind: 'query'; readonly sql: string; readonly light?: boolean; readonly parts?: number }
+  | { readonly kind: 'query'; readonly sql: string; readonly light?: boolean; readonly parts?: PartCounts }
+
+/** Parts that are read by ranges are named by addresses. */
+export function isRanged({ file }: Slice): boolean {
+  return file.startsWith('http:')
+}
+
+/** How many parts are read, of all; and how many of those not as whole files. */
+export interface PartCounts {
+  readonly read: number
+  readonly of: number
+  readonly byRanges: number
+}
 
 export type PlanColumn = StepColumn
 

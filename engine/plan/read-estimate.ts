@@ -13,7 +13,7 @@ export interface ReadEstimate {
 }
 
 /** A filter is expected to leave one row group of eight. If it leaves more, that shows when the part is read. */
-const FILTERED = 1 / 8
+export const FILTERED = 1 / 8
 /** Smaller parts are fetched by one request anyway. */
 const LEAST_BYTES = 8 * 2 ** 20
 /** Of a part from which more than this is read, all is fetched, because that is done in larger pieces. */

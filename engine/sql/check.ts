@@ -36,6 +36,9 @@ export interface Checked {
   /** Whether rows are sorted, and values cast: DuckDB's top-N must not sort by a cast (duckdb#25158). */
   readonly sorts: boolean
   readonly casts: boolean
+  /** Whether columns are read that are not named, by `*` for instance. */
+  readonly stars: boolean
+  readonly filters: boolean
   /** How many tables, common table expressions and table functions are read, each as often as it is named. */
   readonly sources: number
 }
@@ -79,6 +82,8 @@ class Walk {
   volatile = false
   sorts = false
   casts = false
+  stars = false
+  filters = false
   sources = 0
   readonly #parameters: SqlParameters
   /** How many common table expressions have a name of ours. */
@@ -153,6 +158,7 @@ class Walk {
     const { cte_map: map, ...rest } = node
     const scope = this.#ctes((map as TreeNode | undefined)?.['map'], outer, depth)
     if (rest['sample']) this.#sampled(rest['sample'] as TreeNode)
+    if (rest['where_clause']) this.filters = true
     this.keys(rest, kinds, scope, depth)
   }
 
@@ -195,6 +201,7 @@ class Walk {
         'SHOW is not allowed: settings and catalogs can not be read.',
         placeOf(node),
       )
+    if (node['show_type'] === 'SUMMARY') this.stars = true
     if (type === 'BASE_TABLE' || type === 'TABLE_FUNCTION') this.sources += 1
     if (type === 'BASE_TABLE') this.#reference(node, scope)
     this.keys(node, kinds, scope, depth)
@@ -236,6 +243,9 @@ class Walk {
       }
       case 'CAST':
         if ((node['child'] as TreeNode)['class'] !== 'CONSTANT') this.casts = true
+        break
+      case 'STAR':
+        this.stars = true
         break
       case 'COMPARISON':
         if (inOr) node = guardDistinct(node)

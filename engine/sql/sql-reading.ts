@@ -2,18 +2,23 @@ import { constants, copyFile, link } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { EngineError, storageError } from '../errors.ts'
 import type { LentReader } from '../ingest/process/reader-pool.ts'
-import type { Plan } from '../plan/plan.ts'
+import { isRanged, type PartCounts, type Plan } from '../plan/plan.ts'
+import type { ReadEstimate } from '../plan/read-estimate.ts'
 import { rowsStatement } from '../plan/statements.ts'
 import { Reading } from '../reading/reading.ts'
 import { quoteIdentifier } from '../types/index.ts'
 import { INTERNAL } from './errors.ts'
 import { linkOf } from './process/sql-pool.ts'
 
-/** A table of a statement: its name there, which no other table has; its columns, and the plan of all its rows. */
+/** A table of a statement. */
 export interface Scanned {
+  /** Its name there, which no other table has. */
   readonly name: string
   readonly columns: readonly string[]
+  /** The plan of all its rows. */
   readonly plan: Plan
+  /** What the statement reads of them. */
+  readonly estimate: ReadEstimate
   readonly reading: () => Reading
 }
 
@@ -24,15 +29,24 @@ export interface Scanned {
 export class Tables {
   readonly #sql = new Map<string, string>()
   /** How many parts they have together. */
-  parts = 0
+  parts: PartCounts = { read: 0, of: 0, byRanges: 0 }
 
   has({ name }: Scanned): boolean {
     return this.#sql.has(name)
   }
 
-  add({ name, columns }: Scanned, rows: string): void {
+  add({ name, columns }: Scanned, plan: Plan): void {
     const names = columns.map(quoteIdentifier).join(', ')
+    const rows = rowsStatement(plan, undefined).sql
     this.#sql.set(name, `${quoteIdentifier(name)} (${names}) AS NOT MATERIALIZED (${rows})`)
+    if (plan.scan.kind !== 'slices') return
+    const { read, of, byRanges } = this.parts
+    const { slices } = plan.scan
+    this.parts = {
+      read: read + slices.length,
+      of: of + plan.scan.of,
+      byRanges: byRanges + slices.filter(isRanged).length,
+    }
   }
 
   get sql(): string {
@@ -124,9 +138,8 @@ export class SqlReading extends Reading {
       const plan =
         reading instanceof SqlReading
           ? await reading.within(lent, signal, tables)
-          : await linked(await reading.ready(undefined, signal), lent)
-      if (plan.scan.kind === 'slices') tables.parts += plan.scan.slices.length
-      tables.add(table, rowsStatement(plan, undefined).sql)
+          : await linked(await reading.ready(table.estimate, signal), lent)
+      tables.add(table, plan)
     }
     const wholes = this.#readings.flatMap(({ whole }) => whole ?? [])
     if (wholes.length === 0) return
@@ -156,13 +169,17 @@ export class SqlReading extends Reading {
   }
 }
 
-/** Links the parts of a plan into the folder of a process. */
+/** Links those parts of a plan that are files into the folder of a process. */
 async function linked(plan: Plan, lent: LentReader): Promise<Plan> {
   const { scan } = plan
   if (scan.kind !== 'slices') throw new TypeError('tables of a statement have parts')
-  const slices = scan.slices.map((slice) => ({ ...slice, file: linkOf(lent, basename(slice.file)) }))
-  for (const [at, { file }] of scan.slices.entries()) await linkPart(file, slices[at]!.file)
-  return { ...plan, scan: { ...scan, slices } }
+  const slices = scan.slices.map(async (slice) => {
+    if (isRanged(slice)) return slice
+    const file = linkOf(lent, basename(slice.file))
+    await linkPart(slice.file, file)
+    return { ...slice, file }
+  })
+  return { ...plan, scan: { ...scan, slices: await Promise.all(slices) } }
 }
 
 async function linkPart(file: string, to: string): Promise<void> {

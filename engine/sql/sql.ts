@@ -2,11 +2,13 @@ import { createHash, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { PastVersion } from '../catalog/history.ts'
 import type { DatasetRecord, QueryDefinition, SavedQuery } from '../catalog/records.ts'
+import type { HttpOptions } from '../duckdb/instance.ts'
 import type { EngineError } from '../errors.ts'
 import type { LentReader, ReadersOptions } from '../ingest/process/reader-pool.ts'
 import type { Counts } from '../plan/counts.ts'
 import type { QueryOptions } from '../plan/options.ts'
 import { FEW_ROWS, type Plan, type PlanSource, physicalColumns } from '../plan/plan.ts'
+import { FILTERED, type ReadEstimate } from '../plan/read-estimate.ts'
 import { Query } from '../query.ts'
 import type { Snapshot } from '../snapshot.ts'
 import type { Column } from '../types/index.ts'
@@ -44,6 +46,8 @@ export interface SqlOptions extends QueryOptions {
 /** What statements are run with. */
 export interface SqlPlace {
   readonly readers: ReadersOptions
+  /** How the processes read parts by ranges; undefined if they can't. */
+  readonly http: () => Promise<HttpOptions | undefined>
   readonly counts: Counts
   readonly tables: () => Promise<readonly SqlTable[]>
   readonly record: (id: number) => Promise<DatasetRecord>
@@ -91,7 +95,7 @@ export class Sql {
 
   constructor(place: SqlPlace) {
     this.#place = place
-    this.#pool = new Lazy(() => SqlPool.open(place.readers))
+    this.#pool = new Lazy(async () => SqlPool.open({ ...place.readers, http: await place.http() }))
   }
 
   /**
@@ -261,7 +265,8 @@ function gone(): EngineError {
 }
 
 /** Gives the tables of a tree names of ours, and columns that differ only by case names that DuckDB tells apart. */
-function rewriteTables({ tables, names, qualified }: Checked, snapshots: readonly Snapshot[]): Scanned[] {
+function rewriteTables(checked: Checked, snapshots: readonly Snapshot[]): Scanned[] {
+  const { tables, names, qualified } = checked
   const scanned = new Map<string, Scanned>()
   const columnsOf = snapshots.map(({ columns }) => columns.map(({ name }) => name))
   const cased = casedNames(columnsOf)
@@ -278,6 +283,7 @@ function rewriteTables({ tables, names, qualified }: Checked, snapshots: readonl
         .slice(0, 32)}`,
       columns,
       plan,
+      estimate: estimateOf(checked, columns),
       reading: () => snapshots[index]!.reading(plan),
     }
     scanned.set(identity, known)
@@ -300,6 +306,17 @@ function rewriteTables({ tables, names, qualified }: Checked, snapshots: readonl
     for (const [holder, key] of names) if (holder[key] !== undefined) holder[key] = spelt(String(holder[key]))
   }
   return [...scanned.values()]
+}
+
+/** What a statement may read of a table: the columns whose names are anywhere in it. */
+function estimateOf({ names, stars, filters, sources }: Checked, columns: readonly string[]): ReadEstimate {
+  const named = new Set(names.map(([holder, key]) => String(holder[key]).toLowerCase()))
+  const positions = [...columns.keys()]
+  return {
+    columns: stars ? positions : positions.filter((at) => named.has(shownName(columns[at]!).toLowerCase())),
+    of: columns.length,
+    share: filters && sources === 1 ? FILTERED : 1,
+  }
 }
 
 function hashOf(text: string): string {

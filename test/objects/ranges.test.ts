@@ -18,6 +18,12 @@ const folder = mkdtempSync(join(tmpdir(), 'parquetry-ranges-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const ROWS = 600_000
+const ONE_BY_SQL = 'SELECT n, seventh FROM d WHERE n = 300000'
+/** The same row, asked for in both ways. */
+const ASKED = [
+  ['a filter', { filter: 'n eq 300000' }],
+  ['SQL', ONE_BY_SQL],
+] as const
 const MIB = 2 ** 20
 const SLOW = { timeout: 60_000 }
 const PATIENT = { timeout: 30_000 }
@@ -78,8 +84,12 @@ describe.runIf(S3_SERVERS.length > 0 && httpfs !== undefined)('a cold read of a 
     return open(name, more, store)
   }
 
-  async function rowsOf(engine: Engine, options: object, signal?: AbortSignal): Promise<object[]> {
-    using query = await (await engine.dataset(1)).query(options)
+  /** @param asked options of a query, or a statement */
+  async function rowsOf(engine: Engine, asked: object | string, signal?: AbortSignal): Promise<object[]> {
+    using query =
+      typeof asked === 'string'
+        ? await engine.sql(asked, undefined, signal ? { signal } : {})
+        : await (await engine.dataset(1)).query(asked)
     return await Array.fromAsync(query.rows(signal ? { signal } : {}))
   }
 
@@ -101,6 +111,26 @@ describe.runIf(S3_SERVERS.length > 0 && httpfs !== undefined)('a cold read of a 
     expect(await query.explain()).toMatch(/^Parts read: 1 of 1, 1 by ranges\n/)
     // What it has it does not fetch again.
     expect((await engine.stats()).cache!.fetchedBytes).toBe(cache!.fetchedBytes)
+  })
+
+  it('fetches the blocks that a statement of SQL needs', async () => {
+    await using engine = await cold('sql')
+    expect(await rowsOf(engine, 'SELECT sum(n) AS total, count(*) AS rows FROM d')).toEqual([
+      { total: String((ROWS * (ROWS - 1)) / 2), rows: ROWS },
+    ])
+    expect(await rowsOf(engine, ONE_BY_SQL)).toMatchObject([{ n: 300_000, seventh: false }])
+    const { cache } = await engine.stats()
+    expect(cache).toMatchObject({ misses: 0, hits: 0 })
+    expect(cache!.blockMisses).toBeGreaterThan(0)
+    expect(cache!.fetchedBytes).toBeLessThan(bytes / 4)
+    using query = await engine.sql(ONE_BY_SQL)
+    expect((await query.analyse()).parts).toEqual({ read: 1, of: 1, byRanges: 1 })
+  })
+
+  it('fetches all of a part for a statement that reads most of it', async () => {
+    await using engine = await cold('sql-whole')
+    expect(await rowsOf(engine, 'SELECT * FROM d')).toHaveLength(ROWS)
+    expect((await engine.stats()).cache).toMatchObject({ misses: 1, blockMisses: 0 })
   })
 
   it('gives the same bytes as a warm one', async () => {
@@ -130,34 +160,38 @@ describe.runIf(S3_SERVERS.length > 0 && httpfs !== undefined)('a cold read of a 
     }
   })
 
-  it('fetches blocks again that came with a flipped bit, and never gives rows of them', async () => {
+  it.each(
+    ASKED,
+  )('fetches blocks again that came with a flipped bit, and never gives rows of them, by %s', async (_, asked) => {
     {
       let flipped = 0
       await using engine = await cold('flipped')
       line.fault = ({ method, url }) =>
         method === 'GET' && isPart(url) && flipped++ === 0 ? { flipAnswer: true } : undefined
-      expect(await rowsOf(engine, { filter: 'n eq 300000' })).toHaveLength(1)
+      expect(await rowsOf(engine, asked)).toHaveLength(1)
       expect(flipped).toBeGreaterThan(1)
     }
     await using engine = await cold('flipped')
     line.fault = ({ method, url }) => (method === 'GET' && isPart(url) ? { flipAnswer: true } : undefined)
-    await expect(rowsOf(engine, { filter: 'n eq 300000' })).rejects.toEqual(damaged)
+    await expect(rowsOf(engine, asked)).rejects.toEqual(damaged)
     line.fault = () => undefined
     await engine.settled()
-    await expect(rowsOf(engine, { filter: 'n eq 300000' })).rejects.toEqual(damaged)
+    await expect(rowsOf(engine, asked)).rejects.toEqual(damaged)
     expect((await engine.stats()).events.part_damaged).toBe(1)
     await engine.verify()
-    expect(await rowsOf(engine, { filter: 'n eq 300000' })).toHaveLength(1)
+    expect(await rowsOf(engine, asked)).toHaveLength(1)
   })
 
-  it('says that the store is down, also if that happens under way, and goes on when it is back', async () => {
+  it.each(
+    ASKED,
+  )('says that the store is down, also if that happens under way, and goes on when it is back, by %s', async (_, asked) => {
     for (const after of [0, 1, 2]) {
       await using engine = await cold('down')
-      let asked = 0
-      line.fault = ({ url }) => (isPart(url) && asked++ >= after ? { status: 503 } : undefined)
-      await expect(rowsOf(engine, { filter: 'n eq 300000' })).rejects.toEqual(unavailable)
+      let requests = 0
+      line.fault = ({ url }) => (isPart(url) && requests++ >= after ? { status: 503 } : undefined)
+      await expect(rowsOf(engine, asked)).rejects.toEqual(unavailable)
       line.fault = () => undefined
-      expect(await rowsOf(engine, { filter: 'n eq 300000' })).toHaveLength(1)
+      expect(await rowsOf(engine, asked)).toHaveLength(1)
       expect((await engine.stats()).events.part_damaged).toBe(0)
     }
   })
@@ -172,26 +206,28 @@ describe.runIf(S3_SERVERS.length > 0 && httpfs !== undefined)('a cold read of a 
     expect(await rowsOf(engine, { filter: 'n eq 300000 or n eq 6' })).toHaveLength(2)
   })
 
-  it('ends at once when its client leaves while the store is silent', async () => {
+  it.each(ASKED)('ends at once when its client leaves while the store is silent, by %s', async (_, asked) => {
     await using engine = await cold('aborted')
     line.fault = ({ url }) => (isPart(url) ? { silence: true } : undefined)
     line.asked.length = 0
     const leaving = new AbortController()
-    const read = rowsOf(engine, { filter: 'n eq 300000' }, leaving.signal)
+    const read = rowsOf(engine, asked, leaving.signal)
     while (!line.asked.some((asked) => asked.includes('/parts/'))) await wait(5)
     const start = performance.now()
     leaving.abort()
     await expect(read).rejects.toThrow()
     expect(performance.now() - start).toBeLessThan(5_000)
     line.fault = () => undefined
-    expect(await rowsOf(engine, { filter: 'n eq 300000' })).toHaveLength(1)
+    expect(await rowsOf(engine, asked)).toHaveLength(1)
   })
 
-  it('does not keep the engine from closing while the store is silent', async () => {
+  it.each(
+    ASKED,
+  )('does not keep the engine from closing while the store is silent, by %s', async (_, asked) => {
     const engine = await cold('closed')
     line.fault = ({ url }) => (isPart(url) ? { silence: true } : undefined)
     line.asked.length = 0
-    const read = rowsOf(engine, { filter: 'n eq 300000' })
+    const read = rowsOf(engine, asked)
     read.catch(() => {})
     while (!line.asked.some((asked) => asked.includes('/parts/'))) await wait(5)
     const start = performance.now()

@@ -16,7 +16,7 @@ const MOST_IDLE = 2
  */
 const MOST_IDLE_MEMORY = 512 * 2 ** 20
 
-export interface ReadersOptions extends Pick<ProcessOptions, 'program' | 'failure'> {
+export interface ReadersOptions extends Pick<ProcessOptions, 'program' | 'failure' | 'http'> {
   /** The number of threads of each reader's DuckDB. */
   readonly threads?: number
   /** The most bytes of resident memory that a reader may use. */
@@ -126,7 +126,7 @@ export class ReaderPool {
 
   #start(): ReaderProcess {
     const { tempDirectory, onEnd, threads, memory = usualMemory(), encoding = 'compact' } = this.#options
-    const { program, failure } = this.#options
+    const { program, failure, http } = this.#options
     const directory = join(tempDirectory, `reader-${randomUUID()}`)
     const process = new ReaderProcess({
       threads,
@@ -136,6 +136,7 @@ export class ReaderPool {
       folders: [...this.#folders],
       program,
       failure,
+      http,
     })
     this.#all.add(process)
     process.ended.then((end) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { HttpOptions } from '../../duckdb/instance.ts'
 
 /** The options with which a reader is started. */
 export interface ReaderOptions {
@@ -14,6 +15,8 @@ export interface ReaderOptions {
   readonly directory: string
   /** Its DuckDB may open files only below these folders and below its own. */
   readonly folders: readonly string[]
+  /** How its DuckDB reads parts over HTTP. */
+  readonly http?: HttpOptions | undefined
   /** The program that it runs, without its extension; by default the one that reads uploads. */
   readonly program?: URL | undefined
 }

@@ -14,7 +14,7 @@ const PRIORITY = 5
 const MOST_TEMPORARY = '16GiB'
 
 if (process.platform === 'linux') setPriority(PRIORITY)
-const { threads, memory, directory } = readerOptions()
+const { threads, memory, directory, http } = readerOptions()
 
 function open(disabledOptimizers?: string): Promise<Executor> {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -27,6 +27,7 @@ function open(disabledOptimizers?: string): Promise<Executor> {
     // The parts of a statement are linked into this folder, and DuckDB opens nothing outside of it.
     allowedDirectories: [folder],
     mostTemporary: MOST_TEMPORARY,
+    http,
     ...(disabledOptimizers !== undefined && { disabledOptimizers }),
   })
 }

@@ -1,4 +1,5 @@
 import type { Part } from '../../catalog/records.ts'
+import type { HttpOptions } from '../../duckdb/instance.ts'
 import type { HashOptions } from '../integrity/hashes.ts'
 import type { ObjectStore, RequestStats } from './object-store.ts'
 
@@ -38,10 +39,11 @@ export interface RangedParts extends Disposable {
 
 /** Reads of parts that are not in the cache, by ranges that are compared block by block. */
 export interface PartRanges {
-  /** DuckDB's extension: a folder that has it, or `install`. */
-  readonly httpfs: string
-  /** Begins to listen. Gives what the addresses of parts begin with, and the only proxy that DuckDB may use. */
-  open(): Promise<{ readonly base: string; readonly proxy: string }>
+  /**
+   * Begins to listen. Gives what the addresses of parts begin with, and the only proxy that DuckDB may use.
+   * @param extensions the folder into which DuckDB installs its extension, if it is not on the disk already
+   */
+  open(extensions: string): Promise<HttpOptions>
   /**
    * Begins to read those of the parts that are not in the cache and that have sums of their blocks; undefined if there
    * are none, or if enough parts are being read in this way.

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { HttpOptions } from '../../../duckdb/instance.ts'
 import { POOL_THREADS } from '../../../util/pool-threads.ts'
 import { BlockSums } from '../../integrity/hashes.ts'
 import type { Cacheable, ObjectCache } from '../cache.ts'
@@ -32,7 +33,7 @@ interface Known {
 
 /** Lets DuckDB read objects by ranges: their blocks are fetched when it asks for them, and compared with their sums. */
 export class Ranges implements PartRanges {
-  readonly httpfs: string
+  readonly #httpfs: string
   readonly #cache: ObjectCache
   readonly #objectOf: (part: PartBytes) => Cacheable
   readonly #damage: (error: unknown, parts: readonly PartBytes[]) => unknown
@@ -57,7 +58,7 @@ export class Ranges implements PartRanges {
     objectOf: (part: PartBytes) => Cacheable,
     damage: (error: unknown, parts: readonly PartBytes[]) => unknown,
   ) {
-    this.httpfs = httpfs
+    this.#httpfs = httpfs
     this.#cache = cache
     this.#objectOf = objectOf
     this.#damage = damage
@@ -69,13 +70,14 @@ export class Ranges implements PartRanges {
   }
 
   /** Begins to listen for DuckDB. */
-  async open(): Promise<{ readonly base: string; readonly proxy: string }> {
+  async open(extensions: string): Promise<HttpOptions> {
     if (!this.#endpoint) {
       // Not imported at the top, because an import of node:http loads all that it exports, and so Node's HTTP client.
       const { RangeEndpoint } = await import('./endpoint.ts')
       this.#endpoint = await RangeEndpoint.open((name) => this.#readable(name))
     }
-    return { base: this.#endpoint.base, proxy: this.#endpoint.origin }
+    const { base, origin: proxy } = this.#endpoint
+    return { base, proxy, extensions, httpfs: this.#httpfs === 'install' ? undefined : this.#httpfs }
   }
 
   /** Ends what was begun for DuckDB. Nothing is fetched after this has resolved. */
