@@ -147,12 +147,17 @@ export class History {
    * included. Call it in a transaction that has locked the dataset.
    */
   async bytesWith(datasetId: number, parts: readonly Part[]): Promise<number> {
+    const { versions, days } = this.#keep
+    const kept = `FROM versions v JOIN datasets d ON d.id = v.dataset_id JOIN versions c ON c.id = d.version_id
+      WHERE v.dataset_id = ? AND v.number > c.number + 1 - coalesce(d.keep_versions, ${versions})
+        AND (v.id = c.id OR v.replaced_at > ${Date.now()} - coalesce(d.keep_days, ${days}) * ${DAY_MS})`
+    // From the parts, not from the versions: those that wait for their removal may be hundreds, each with all its parts.
     const held = await this.#handle.all<{ id: number; bytes: number }>(
-      `SELECT DISTINCT p.id, p.bytes FROM versions JOIN datasets s ON s.id = versions.dataset_id
-         JOIN version_parts vp ON vp.version_id = versions.id JOIN parts p ON p.id = vp.part_id
-       WHERE s.id = ? AND versions.number > (SELECT number FROM versions c WHERE c.id = s.version_id) + 1
-           - coalesce(s.keep_versions, ${this.#keep.versions})
-         AND (versions.id = s.version_id OR ${isKept(this.#keep)})`,
+      `SELECT DISTINCT p.id, p.bytes FROM part_ranges r JOIN parts p ON p.id = r.part_id
+       WHERE r.dataset_id = ? AND r.until > (SELECT min(v.id) ${kept})
+         AND EXISTS (SELECT 1 ${kept} AND v.id >= r.since AND v.id < r.until)`,
+      datasetId,
+      datasetId,
       datasetId,
     )
     const bytes = new Map([...held, ...parts].map((part) => [part.id, part.bytes]))

@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
+import type { Handle } from '../../engine/catalog/database.ts'
 import type { Dataset, PastVersion } from '../../engine/index.ts'
 import { IS_CLUSTER } from '../cluster/elsewhere.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from '../engine/workplace.ts'
@@ -11,6 +13,30 @@ async function read(dataset: Dataset, past?: PastVersion): Promise<string> {
   using snapshot = await dataset.snapshot(past)
   using query = snapshot.query()
   return textOf(await query.bytes('csv'))
+}
+
+/** The bytes of the distinct parts of the versions that are kept once another one is there, and of a restored one. */
+async function bytesKept(t: Handle, datasetId: number, restored: number): Promise<number> {
+  const [dataset] = await t.all<{ current: number; keep: number | null }>(
+    'SELECT version_id AS current, keep_versions AS keep FROM datasets WHERE id = ?',
+    datasetId,
+  )
+  const versions = await t.all<{ id: number; number: number; replaced: number | null }>(
+    'SELECT id, number, replaced_at AS replaced FROM versions WHERE dataset_id = ? ORDER BY id',
+    datasetId,
+  )
+  const newest = versions.find(({ id }) => id === dataset!.current)!.number + 1
+  const parts = new Map<number, number>()
+  for (const { id, number, replaced } of versions) {
+    const isKept = id === dataset!.current || (replaced! > 0 && newest - number < (dataset!.keep ?? 3))
+    if (!isKept && !(number === restored && replaced! > 0)) continue
+    const own = await t.all<{ id: number; bytes: number }>(
+      'SELECT p.id, p.bytes FROM version_parts vp JOIN parts p ON p.id = vp.part_id WHERE vp.version_id = ?',
+      id,
+    )
+    for (const part of own) parts.set(part.id, part.bytes)
+  }
+  return [...parts.values()].reduce((sum, bytes) => sum + bytes, 0)
 }
 
 describe('the versions of a dataset', () => {
@@ -63,6 +89,38 @@ describe('the versions of a dataset', () => {
       [1, true, false],
       [0, false, false],
     ])
+  })
+
+  it('together hold the bytes of their parts, each counted once, when a change is asked for', async () => {
+    const steps = fc.array(fc.constantFrom('append', 'append', 'replace', 'restore', 'keep 2', 'keep 4'), {
+      minLength: 8,
+      maxLength: 14,
+    })
+    await fc.assert(
+      fc.asyncProperty(steps, async (script) => {
+        await using place = await openWorkplace({ keep: { versions: 3 } })
+        const dataset = await newDataset(place.engine)
+        // Versions that are no longer kept stay while somebody reads them, as do those that merges leave behind.
+        using held = new DisposableStack()
+        for (const [at, step] of [...script, 'restore'].entries()) {
+          const [{ number: newest } = { number: 0 }, oldest] = (await dataset.versions()).slice(0, 2)
+          held.use(await dataset.snapshot())
+          if (step === 'append' || step === 'replace') await dataset[step](csv(`a\n${at}\n`))
+          else if (step !== 'restore') {
+            const versions = Number(step.slice(-1))
+            await place.engine.updateDataset(dataset.id, { keep: { versions } })
+          } else if (oldest) {
+            const accept = async ({ bytes }: { bytes: number }, t: Handle) => {
+              expect(bytes).toBe(await bytesKept(t, dataset.id, oldest.number))
+            }
+            await dataset.restore({ version: oldest.number }, { accept })
+            expect((await dataset.versions())[0]).toMatchObject({ number: newest + 1 })
+          }
+          await place.engine.settled()
+        }
+      }),
+      { numRuns: 8 },
+    )
   })
 
   it('can be read by number and by the moment, until they are no longer kept', async () => {
