@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import { keyPositions } from '../types/columns.ts'
 import type { DatasetWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
+import { turn } from '../util/turn.ts'
 import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { checkDescription, checkName, isId, now } from './fields.ts'
@@ -19,6 +19,7 @@ export const recordNamed = (id: number) => `dataset ${id}`
 /** How many datasets of a list are read at once; fewer if their columns are read too, of which there may be 20,000. */
 const LIST_PAGE = 200
 const WIDE_LIST_PAGE = 10
+const NAMES_PAGE = 1_000
 const STATES_PAGE = 1_000
 
 interface Row extends Omit<DatasetRecord, 'columns' | 'keep' | 'key' | 'query' | keyof Metadata> {
@@ -120,12 +121,21 @@ export class Datasets {
 
   /** What the datasets are called, in the order of their ids. The same list is given until something changes. */
   names({ repositoryId = null }: InRepository = {}): Promise<readonly DatasetName[]> {
-    return this.#handle.cached(`names of datasets in ${repositoryId ?? 'all'}`, () =>
-      this.#handle.all<DatasetName>(
-        `SELECT id, name, description, repository_id AS "repositoryId" FROM datasets d WHERE ${IS_IN} ORDER BY id`,
-        repositoryId,
-      ),
-    )
+    return this.#handle.cached(`names of datasets in ${repositoryId ?? 'all'}`, async () => {
+      const names: DatasetName[] = []
+      for (let after = 0; ; await turn()) {
+        const page = await this.#handle.all<DatasetName>(
+          `SELECT id, name, description, repository_id AS "repositoryId" FROM datasets d
+           WHERE ${IS_IN} AND id > ? ORDER BY id LIMIT ?`,
+          repositoryId,
+          after,
+          NAMES_PAGE,
+        )
+        names.push(...page)
+        if (page.length < NAMES_PAGE) return names
+        after = page.at(-1)!.id
+      }
+    })
   }
 
   /**
@@ -139,7 +149,7 @@ export class Datasets {
   ): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
     const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
     const limit = Math.min(columnBytes, Number.MAX_SAFE_INTEGER)
-    for (let after = 0; ; await setImmediate()) {
+    for (let after = 0; ; await turn()) {
       const rows = await this.#handle.all<SummaryRow>(PAGE, limit, after, repositoryId, most)
       const page: DatasetSummary[] = []
       for (const row of rows) page.push(await this.#summary(row))
@@ -159,7 +169,7 @@ export class Datasets {
   /** A text that changes with each change of the datasets of these repositories. */
   async tag(isIn: (repositoryId: number) => boolean): Promise<string> {
     const hash = createHash('sha256')
-    for (let after = 0; ; await setImmediate()) {
+    for (let after = 0; ; await turn()) {
       const page = await this.#handle.all<{ id: number; repositoryId: number }>(STATES, after, STATES_PAGE)
       hash.update(JSON.stringify(page.filter(({ repositoryId }) => isIn(repositoryId))))
       if (page.length < STATES_PAGE) return hash.digest('base64url').slice(0, 22)

@@ -1,6 +1,6 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { Semaphore } from '../../util/semaphore.ts'
-import type { Database, Handle, SqlValue } from '../database.ts'
+import type { Database, Handle, SqlValue, TransactionOptions } from '../database.ts'
 import { SQLITE } from '../database.ts'
 import { isSurelyUndone } from '../failures.ts'
 import { MetadataCache } from '../metadata-cache.ts'
@@ -66,7 +66,7 @@ export class SqliteDatabase implements Database {
   }
 
   /**
-   * MetadataCache values are forgotten on every write of this process, and when `data_version` shows that somebody else has
+   * Cached values are forgotten as each write of this process says, and all of them when `data_version` shows that somebody else has
    * written. It is read once in a turn of the event loop, because it costs more than all the rest of a small request; so
    * a write of another process is seen some milliseconds later at most.
    */
@@ -101,15 +101,15 @@ export class SqliteDatabase implements Database {
   async lockName(): Promise<void> {}
 
   /** Takes the write lock at its beginning, so that nobody changes what the transaction reads before it writes. */
-  transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
-    return this.#inTurn(() => this.#transaction(work))
+  transaction<T>(work: (t: Handle) => Promise<T>, { changes }: TransactionOptions = {}): Promise<T> {
+    return this.#inTurn(() => this.#transaction(work, changes))
   }
 
   transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
     return this.#inTurn(async () => {
       this.#writer.exec('PRAGMA synchronous = NORMAL')
       try {
-        return await this.#transaction(work)
+        return await this.#transaction(work, [])
       } finally {
         this.#writer.exec('PRAGMA synchronous = FULL')
       }
@@ -170,7 +170,7 @@ export class SqliteDatabase implements Database {
     return await work()
   }
 
-  async #transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+  async #transaction<T>(work: (t: Handle) => Promise<T>, changes: TransactionOptions['changes']): Promise<T> {
     this.#doubt.requireNone()
     guard(() => this.#writer.exec('BEGIN IMMEDIATE'))
     this.#isOpen = true
@@ -178,7 +178,7 @@ export class SqliteDatabase implements Database {
     try {
       const result = await this.#scope.run(() => work(t))
       t.end()
-      this.#write(() => this.#writer.exec('COMMIT'))
+      this.#write(() => this.#writer.exec('COMMIT'), changes)
       return result
     } catch (error) {
       this.#rollBack()
@@ -192,7 +192,7 @@ export class SqliteDatabase implements Database {
   /**
    * Runs a statement that commits. If it fails so that the outcome is unknown, this process writes nothing any more.
    */
-  #write<T>(work: () => T): T {
+  #write<T>(work: () => T, changes?: TransactionOptions['changes']): T {
     this.#doubt.requireNone()
     try {
       return work()
@@ -201,7 +201,7 @@ export class SqliteDatabase implements Database {
       throw this.#doubt.begin(error)
     } finally {
       this.#turns.writes += 1
-      this.#cached.forget(undefined)
+      this.#cached.forget(changes)
     }
   }
 

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import { type Column, type ColumnType, decimalParts, edmName } from '../../../engine/index.ts'
+import { turn } from '../../../engine/util/turn.ts'
 
 /** The key property of every entity: the row's number in the version, starting at 1. */
 export const KEY = 'Row'
@@ -53,7 +53,7 @@ const SLICE = 10
 export async function* slices<Item>(items: readonly Item[]): AsyncGenerator<readonly Item[]> {
   for (let from = 0; from < items.length; from += SLICE) {
     yield items.slice(from, from + SLICE)
-    await setImmediate()
+    await turn()
   }
 }
 
