@@ -209,12 +209,14 @@ export class Engine implements AsyncDisposable {
    * All datasets, in the order of their ids, some at a time, so that a long list doesn't block the event loop.
    * @param columnBytes a dataset's columns are given if their JSON has at most so many bytes; Infinity gives all
    * @param repositoryId only its datasets
+   * @param ids only those from the first to the last of these
    */
   datasetList(
     columnBytes: number,
     repositoryId?: number,
+    ids?: readonly [first: number, last: number],
   ): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
-    return this.#store.datasets.pages(columnBytes, repositoryId)
+    return this.#store.datasets.pages(columnBytes, repositoryId, ids)
   }
 
   /** A text that changes with each change of the datasets of these repositories. */
@@ -300,7 +302,7 @@ export class Engine implements AsyncDisposable {
   }
 
   /** All datasets as SQL names them. */
-  async sqlTables(): Promise<SqlTable[]> {
+  async sqlTables(): Promise<readonly SqlTable[]> {
     return sqlTables(...(await Promise.all([this.datasetNames(), this.repositories()])))
   }
 

@@ -44,13 +44,18 @@ interface InRepository {
   readonly repositoryId?: number | null | undefined
 }
 
+/** The first and the last of some ids. */
+export type IdRange = readonly [first: number, last: number]
+
+const ALL_IDS: IdRange = [1, Number.MAX_SAFE_INTEGER]
+
 interface SummaryRow extends Omit<Row, 'columns'> {
   readonly columns: string | null
   readonly versionId: number
 }
 
 const PAGE = `${SELECT.replace('v.columns,', 'CASE WHEN octet_length(v.columns) <= CAST(? AS BIGINT) THEN v.columns END AS columns, v.id AS "versionId",')}
-  WHERE d.id > ? AND ${IS_IN} ORDER BY d.id LIMIT ?`
+  WHERE d.id > ? AND d.id <= ? AND ${IS_IN} ORDER BY d.id LIMIT ?`
 
 /** All that may change of a dataset; the version stands for columns and rows. */
 const STATES = `SELECT id, repository_id AS "repositoryId", name, description, version_id, keep_versions, keep_days,
@@ -142,15 +147,17 @@ export class Datasets {
    * All datasets, in the order of their ids, some at a time, so that a long list doesn't block the event loop. Their
    * columns are given only if they take at most `columnBytes` as JSON: nobody who looks at a list reads the columns of a
    * wide table, and reading them for all tables takes seconds.
+   * @param ids only those from the first to the last of these
    */
   async *pages(
     columnBytes: number,
     repositoryId: number | null = null,
+    [first, last]: IdRange = ALL_IDS,
   ): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
     const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
     const limit = Math.min(columnBytes, Number.MAX_SAFE_INTEGER)
-    for (let after = 0; ; await turn()) {
-      const rows = await this.#handle.all<SummaryRow>(PAGE, limit, after, repositoryId, most)
+    for (let after = first - 1; ; await turn()) {
+      const rows = await this.#handle.all<SummaryRow>(PAGE, limit, after, last, repositoryId, most)
       const page: DatasetSummary[] = []
       for (const row of rows) page.push(await this.#summary(row))
       if (page.length > 0) yield page

@@ -1,5 +1,6 @@
 import { type PastVersion, pastVersion } from '../catalog/history.ts'
 import type { DatasetName, Repository } from '../catalog/records.ts'
+import { Derived } from '../util/derived.ts'
 import { nearest } from '../util/known-options.ts'
 import type { TableReference } from './check.ts'
 import { sqlError } from './errors.ts'
@@ -10,17 +11,30 @@ export interface SqlTable extends Omit<DatasetName, 'description'> {
   readonly repository: string
 }
 
+const tablesOfNames = new Derived<readonly DatasetName[], readonly SqlTable[]>()
+
+/** The same list is given for the same list of datasets, unless a repository was renamed. */
 export function sqlTables(
   datasets: readonly DatasetName[],
   repositories: readonly Pick<Repository, 'id' | 'name'>[],
-): SqlTable[] {
+): readonly SqlTable[] {
   const names = new Map(repositories.map(({ id, name }) => [id, name]))
-  return datasets.map(({ id, name, repositoryId }) => ({
-    id,
-    name,
-    repositoryId,
-    repository: names.get(repositoryId) ?? '',
-  }))
+  return tablesOfNames.get(datasets, JSON.stringify([...names]), () =>
+    datasets.map(({ id, name, repositoryId }) => ({
+      id,
+      name,
+      repositoryId,
+      repository: names.get(repositoryId) ?? '',
+    })),
+  )
+}
+
+const byFoldedName = new Derived<readonly SqlTable[], ReadonlyMap<string, readonly SqlTable[]>>()
+
+/** The tables of this name, whatever its case. */
+function tablesNamed(tables: readonly SqlTable[], name: string): readonly SqlTable[] {
+  const all = byFoldedName.get(tables, '', () => Map.groupBy(tables, (table) => table.name.toLowerCase()))
+  return all.get(name.toLowerCase()) ?? []
 }
 
 /** A dataset that a statement names, and which version of it. */
@@ -39,14 +53,12 @@ export function findTables(references: readonly TableReference[], tables: readon
 }
 
 function find({ repository, name, position }: TableReference, tables: readonly SqlTable[]): SqlTable {
-  const inside = tables.filter((table) => repository === undefined || same(table.repository, repository))
-  const found = spelt(
-    inside,
-    (table) => same(table.name, name),
-    (table) => {
-      return table.name === name && (repository === undefined || table.repository === repository)
-    },
+  const isInside = (table: SqlTable) => repository === undefined || same(table.repository, repository)
+  const folded = tablesNamed(tables, name).filter(isInside)
+  const exact = folded.filter(
+    (table) => table.name === name && (repository === undefined || table.repository === repository),
   )
+  const found = exact.length > 0 ? exact : folded
   if (found.length === 1) return found[0]!
   if (found.length > 1) {
     const names = found.slice(0, 5).map(quoted)
@@ -56,18 +68,11 @@ function find({ repository, name, position }: TableReference, tables: readonly S
   const byId = id === undefined ? undefined : tables.find((table) => table.id === Number(id))
   if (byId) return byId
   const shown = repository === undefined ? `"${name}"` : `"${repository}"."${name}"`
-  throw sqlError('unknown_table', `There is no table ${shown}.${suggestion(name, inside, tables)}`, position)
-}
-
-/** Those that are spelt just so; if there are none, those that are spelt so but for case. */
-function spelt(
-  tables: readonly SqlTable[],
-  folded: (table: SqlTable) => boolean,
-  exact: (table: SqlTable) => boolean,
-): readonly SqlTable[] {
-  const found = tables.filter(folded)
-  const exactly = found.filter(exact)
-  return exactly.length > 0 ? exactly : found
+  throw sqlError(
+    'unknown_table',
+    `There is no table ${shown}.${suggestion(name, tables.filter(isInside), tables)}`,
+    position,
+  )
 }
 
 function same(one: string, other: string): boolean {
@@ -75,7 +80,7 @@ function same(one: string, other: string): boolean {
 }
 
 function suggestion(name: string, inside: readonly SqlTable[], all: readonly SqlTable[]): string {
-  const elsewhere = all.find((table) => same(table.name, name))
+  const [elsewhere] = tablesNamed(all, name)
   const near = nearest(
     name,
     (inside.length > 0 ? inside : all).map((table) => table.name),

@@ -42,6 +42,13 @@ export interface WriteOptions extends CallOptions {
 /** Which rows of which version to read, and how to write them. */
 export type RowsQuery = QueryOptions & WritingOptions & VersionOptions
 
+/** Which datasets to list, in the order of their ids; all by default. */
+interface ListOptions {
+  readonly columns?: boolean
+  readonly limit?: number
+  readonly offset?: number
+}
+
 /** A URL that downloads one export without an API key. */
 export interface Link {
   readonly id: number
@@ -59,13 +66,10 @@ export class Datasets {
   }
 
   /** Lists the datasets that the account may read. Wide tables come without their columns unless `columns` is true. */
-  list(options: CallOptions & { readonly columns?: boolean } = {}): Promise<DatasetSummary[]> {
-    const { columns, ...call } = options
-    return this.#transport.json({
-      path: ['datasets'],
-      ...(columns && { query: { columns: 'true' } }),
-      ...call,
-    })
+  list(options: CallOptions & ListOptions = {}): Promise<DatasetSummary[]> {
+    const { columns, limit, offset, ...call } = options
+    const query = { ...(columns && { columns }), limit, offset }
+    return this.#transport.json({ path: ['datasets'], query, ...call })
   }
 
   get(id: number, options: CallOptions = {}): Promise<Dataset> {

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import { type Column, type DatasetName, type Engine, EngineError } from '../../engine/index.ts'
+import { Derived } from '../../engine/util/derived.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { recordTag } from '../http/headers.ts'
 import type { Services } from '../services.ts'
@@ -29,9 +29,7 @@ export interface Feed {
 const COLUMN_BYTES = 64 * 1024
 
 /** The sets of a list of datasets by their prefixes, so that a page of a long list doesn't name all of them again. */
-const setsOfLists = new WeakMap<readonly DatasetName[], LRUCache<string, readonly EntitySet[]>>()
-/** So many accounts that may read different repositories are remembered. */
-const MOST_REMEMBERED = 16
+const setsOfLists = new Derived<readonly DatasetName[], readonly EntitySet[]>()
 
 /** @throws EngineError `not_found`, ServerError `forbidden` */
 export async function repositoryFeed(
@@ -62,13 +60,7 @@ function setsOf(
   datasets: readonly DatasetName[],
   prefixes: ReadonlyMap<number, string>,
 ): readonly EntitySet[] {
-  const remembered =
-    setsOfLists.get(datasets) ?? new LRUCache<string, readonly EntitySet[]>({ max: MOST_REMEMBERED })
-  setsOfLists.set(datasets, remembered)
-  const key = JSON.stringify([...prefixes])
-  const sets = remembered.get(key) ?? named(datasets, prefixes)
-  remembered.set(key, sets)
-  return sets
+  return setsOfLists.get(datasets, JSON.stringify([...prefixes]), () => named(datasets, prefixes))
 }
 
 function named(datasets: readonly DatasetName[], prefixes: ReadonlyMap<number, string>): EntitySet[] {

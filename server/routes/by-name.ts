@@ -3,6 +3,7 @@ import { nearest } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Services } from '../services.ts'
 import type { Routes } from './routes.ts'
+import { sqlTablesOf } from './sql.ts'
 
 /** `/d/{repository}/{dataset}/…` is `/datasets/{id}/…`: the request is passed on with that address. */
 export function byNameRoutes(app: Routes, services: Services): void {
@@ -45,13 +46,12 @@ function decoded(name: string): string {
 
 /** The id of the dataset of this name, among those that the sender may read. @throws ServerError `not_found` */
 async function idOf(
-  { engine, access }: Pick<Services, 'engine' | 'access'>,
+  services: Pick<Services, 'engine' | 'access'>,
   { account }: FastifyRequest,
   repository: string,
   dataset: string,
 ): Promise<number> {
-  const [tables, readable] = await Promise.all([engine.sqlTables(), access.readable(account)])
-  const known = tables.filter((one) => readable.has(one.repositoryId))
+  const known = await sqlTablesOf(services, account)
   const found = known.filter((one) => one.repository === repository && one.name === dataset)
   if (found.length === 1) return found[0]!.id
   const wanted = `${repository}/${dataset}`

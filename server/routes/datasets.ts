@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DatasetRecord } from '../../engine/index.ts'
+import type { DatasetName, DatasetRecord } from '../../engine/index.ts'
 import { withWords } from '../../engine/types/columns.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
@@ -70,7 +70,8 @@ const DELETE_DATASET = {
 const LIST_DATASETS = {
   operationId: 'listDatasets',
   summary: 'List the datasets that you may read',
-  description: 'A dataset with many columns is listed without `columns`, unless you ask for all of them.',
+  description:
+    'In the order of their ids. A dataset with many columns is listed without `columns`, unless you ask for all of them.',
   tags,
   querystring: parameters({
     columns: {
@@ -78,6 +79,12 @@ const LIST_DATASETS = {
       description: 'With true, every dataset is listed with all of its columns.',
       default: false,
     },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      description: 'The largest number of datasets to return; all of them by default.',
+    },
+    offset: { type: 'integer', minimum: 0, default: 0, description: 'The number of datasets to skip.' },
   }),
   response: {
     200: json(listOf(DATASET_SUMMARY), 'The datasets, in one list.', {
@@ -97,14 +104,14 @@ export function datasetRoutes(app: Routes, services: Services): void {
     handler: async ({ account, query, headers }, reply) => {
       const readable = await access.readable(account)
       const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
-      const tag = recordTag(services.version, state, query.columns)
+      const { columns, limit, offset = 0 } = query
+      const tag = recordTag(services.version, state, columns, limit, offset)
       reply.header('etag', tag)
       if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
-      const pages = engine.datasetList(query.columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES)
-      const list = await gather(
-        jsonList(pages, ({ repositoryId }) => readable.has(repositoryId)),
-        SMALL_ANSWER,
-      )
+      const isIn = ({ repositoryId }: { repositoryId: number }) => readable.has(repositoryId)
+      const ids = limit === undefined && offset === 0 ? undefined : await someIds(engine, isIn, offset, limit)
+      const pages = engine.datasetList(columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES, undefined, ids)
+      const list = await gather(jsonList(pages, isIn), SMALL_ANSWER)
       return (
         reply
           .type('application/json; charset=utf-8')
@@ -179,6 +186,17 @@ export function datasetRoutes(app: Routes, services: Services): void {
       return reply.code(204).send()
     },
   })
+}
+
+/** The ids of the first and the last of some of the datasets that are in a list; of none, an empty range. */
+async function someIds(
+  engine: Services['engine'],
+  isIn: (dataset: DatasetName) => boolean,
+  offset: number,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<readonly [number, number]> {
+  const some = (await engine.datasetNames()).filter(isIn).slice(offset, offset + limit)
+  return [some[0]?.id ?? 1, some.at(-1)?.id ?? 0]
 }
 
 /** A list as JSON, page by page. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Query, SqlTable, SqlValues } from '../../engine/index.ts'
 import { fromHttp, QUERY, WRITING } from '../../engine/options.ts'
+import { Derived } from '../../engine/util/derived.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { parameters, parametersOf } from '../http/query.ts'
@@ -86,13 +87,17 @@ function statementIn(body: unknown): Statement {
   return { sql, ...(values !== undefined && { parameters: values as SqlValues }) }
 }
 
+const readableTables = new Derived<readonly SqlTable[], readonly SqlTable[]>()
+
 /** The datasets that an account may read, as SQL names them. */
 export async function sqlTablesOf(
   { engine, access }: Pick<Services, 'engine' | 'access'>,
   account: Account,
-): Promise<SqlTable[]> {
+): Promise<readonly SqlTable[]> {
   const [tables, readable] = await Promise.all([engine.sqlTables(), access.readable(account)])
-  return tables.filter(({ repositoryId }) => readable.has(repositoryId))
+  return readableTables.get(tables, [...readable.keys()].join(), () =>
+    tables.filter(({ repositoryId }) => readable.has(repositoryId)),
+  )
 }
 
 export function sqlRoutes(app: Routes, services: Services): void {

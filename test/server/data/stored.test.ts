@@ -132,6 +132,32 @@ describe('GET /datasets', () => {
     }
     const all = (await at.call(at.root, 'GET', '/datasets')).json() as { id: number; repositoryId: number }[]
     expect(all.filter((one) => one.repositoryId === home).map(({ id }) => id)).toEqual(made)
+    // A range of it has those that the account may read, whatever is between them.
+    const between = await at.account('between')
+    await at.call(at.root, 'DELETE', `/datasets/${made[1]}`)
+    for (const id of [made[3], made[300]]) {
+      const other = await at.call(at.root, 'POST', '/repositories', { json: { name: `own of ${id}` } })
+      const { id: repositoryId } = other.json()
+      await at.call(at.root, 'PATCH', `/datasets/${id}`, { json: { repositoryId } })
+    }
+    const seenBy = async (key: string, query: string) =>
+      (await at.call(key, 'GET', `/datasets${query}`)).json().map((one: { id: number }) => one.id)
+    const whole: number[] = await seenBy(between, '')
+    expect(whole).toEqual(expect.not.arrayContaining([made[1], made[3], made[300]]))
+    for (const [limit, offset] of [
+      [1, 0],
+      [5, 1],
+      [250, 120],
+      [1_000, 440],
+      [7, 100_000],
+    ] as const) {
+      expect(await seenBy(between, `?limit=${limit}&offset=${offset}`)).toEqual(
+        whole.slice(offset, offset + limit),
+      )
+    }
+    expect(await seenBy(between, '?offset=400')).toEqual(whole.slice(400))
+    for (const query of ['limit=0', 'limit=-1', 'offset=1.5', 'limit=ten'])
+      expect((await at.call(between, 'GET', `/datasets?${query}`)).statusCode).toBe(400)
     const nobody = await at.account('nobody')
     await at.call(at.root, 'PUT', `/repositories/${home}`, { json: { private: true } })
     const seen = (await at.call(nobody, 'GET', '/datasets')).json() as { repositoryId: number }[]
