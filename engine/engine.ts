@@ -219,9 +219,9 @@ export class Engine implements AsyncDisposable {
     return this.#store.datasets.pages(columnBytes, repositoryId, ids)
   }
 
-  /** A text that changes with each change of the datasets of these repositories. */
-  datasetsTag(isIn: (repositoryId: number) => boolean): Promise<string> {
-    return this.#store.datasets.tag(isIn)
+  /** A text that changes with each change of the datasets of these repositories, or only of one. */
+  datasetsTag(isIn: (repositoryId: number) => boolean, repositoryId?: number): Promise<string> {
+    return this.#store.datasets.tag(isIn, repositoryId)
   }
 
   /** @throws EngineError `not_found` */

@@ -59,7 +59,7 @@ const PAGE = `${SELECT.replace('v.columns,', 'CASE WHEN octet_length(v.columns) 
 
 /** All that may change of a dataset; the version stands for columns and rows. */
 const STATES = `SELECT id, repository_id AS "repositoryId", name, description, version_id, keep_versions, keep_days,
-  updated_at FROM datasets WHERE id > ? ORDER BY id LIMIT ?`
+  updated_at FROM datasets d WHERE id > ? AND ${IS_IN} ORDER BY id LIMIT ?`
 
 export class Datasets {
   readonly #handle: Handle
@@ -173,11 +173,19 @@ export class Datasets {
     return { ...row, columnCount: parsed.length, columns: parsed }
   }
 
-  /** A text that changes with each change of the datasets of these repositories. */
-  async tag(isIn: (repositoryId: number) => boolean): Promise<string> {
+  /**
+   * A text that changes with each change of the datasets of these repositories.
+   * @param repositoryId if it is only this one
+   */
+  async tag(isIn: (repositoryId: number) => boolean, repositoryId: number | null = null): Promise<string> {
     const hash = createHash('sha256')
     for (let after = 0; ; await turn()) {
-      const page = await this.#handle.all<{ id: number; repositoryId: number }>(STATES, after, STATES_PAGE)
+      const page = await this.#handle.all<{ id: number; repositoryId: number }>(
+        STATES,
+        after,
+        repositoryId,
+        STATES_PAGE,
+      )
       hash.update(JSON.stringify(page.filter(({ repositoryId }) => isIn(repositoryId))))
       if (page.length < STATES_PAGE) return hash.digest('base64url').slice(0, 22)
       after = page.at(-1)!.id

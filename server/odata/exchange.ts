@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { LRUCache } from 'lru-cache'
 import type { Engine } from '../../engine/index.ts'
 import type { Exports } from '../transfers/exports.ts'
 import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
@@ -9,6 +10,8 @@ export interface Backend {
   readonly engine: Engine
   readonly exports: Exports
   readonly kept: KeptSnapshots
+  /** Documents of `$metadata` by their tags. */
+  readonly documents: LRUCache<string, Buffer>
   /** Rows per page, unless the client asks for fewer. */
   readonly pageRows: number
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { VERSION } from '../../engine/options.ts'
 import { noteRefusal, shownTo } from '../http/answer-errors.ts'
 import { errorAnswer } from '../http/errors.ts'
@@ -41,6 +42,10 @@ const OPTIONS = parameters({
   $expand: { type: 'string', description: 'Not supported: there are no relations.' },
 })
 
+/** The largest document of `$metadata` that is kept, and the most bytes of all: such a document takes long to make. */
+const MOST_KEPT = 4 * 2 ** 20
+const MOST_DOCUMENTS = 4 * MOST_KEPT
+
 interface GivenOptions extends CollectionOptions {
   readonly $format?: string
   readonly $expand?: string
@@ -49,7 +54,11 @@ interface GivenOptions extends CollectionOptions {
 /** The read-only OData service (OData 4.01, and 4.0 for clients that ask for it). */
 export function odataRoutes(app: FastifyInstance, services: Services): void {
   const { engine, exports, kept, config } = services
-  const backend: Backend = { engine, exports, kept, pageRows: config.limits.odataPageRows }
+  const documents = new LRUCache<string, Buffer>({
+    maxSize: MOST_DOCUMENTS,
+    sizeCalculation: ({ byteLength }) => byteLength,
+  })
+  const backend: Backend = { engine, exports, kept, documents, pageRows: config.limits.odataPageRows }
 
   app.register(async (scope) => {
     scope.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
@@ -107,7 +116,11 @@ async function answer(
   refuseExpand(options)
   refuseOptionsOfRows(options, resource)
   if (resource.kind === 'metadata')
-    return answerMetadata(request, reply, feed, options.$format, { version, program: services.version })
+    return answerMetadata(request, reply, feed, options.$format, {
+      version,
+      program: services.version,
+      documents: backend.documents,
+    })
   if (resource.kind === 'batch') {
     const { answerBatch } = await import('./batch.ts')
     const { type, text } = await answerBatch(app, request, root, request.body)
@@ -156,20 +169,40 @@ function answerService(exchange: Exchange, feed: Feed): FastifyReply {
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(body)
 }
 
+interface MetadataAnswer extends Pick<Backend, 'documents'> {
+  readonly version: ODataVersion
+  readonly program: string
+}
+
 async function answerMetadata(
   { headers, method }: FastifyRequest,
   reply: FastifyReply,
   feed: Feed,
   format: string | undefined,
-  { version, program }: { readonly version: ODataVersion; readonly program: string },
+  { version, program, documents }: MetadataAnswer,
 ): Promise<FastifyReply> {
   const isJson = metadataIsJson(format, headers.accept, version)
   const tag = recordTag(program, version, isJson, await feed.tag())
   reply.header('etag', tag).type(`application/${isJson ? 'json' : 'xml'};charset=utf-8`)
   if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
   if (method === 'HEAD') return reply.send()
+  const known = documents.get(tag)
+  if (known) return reply.send(known)
   const pieces = isJson ? csdlJson(feed.described()) : csdlXml(feed.described(), version)
-  return reply.send(Readable.from(pieces))
+  return reply.send(Readable.from(keptWhole(pieces, (whole) => documents.set(tag, whole))))
+}
+
+/** The same pieces; `keep` gets all of them at their end, unless they are too many. */
+async function* keptWhole(pieces: AsyncIterable<string>, keep: (whole: Buffer) => void) {
+  let all: string[] | undefined = []
+  let length = 0
+  for await (const piece of pieces) {
+    length += piece.length
+    if (length > MOST_KEPT) all = undefined
+    all?.push(piece)
+    yield piece
+  }
+  if (all) keep(Buffer.from(all.join('')))
 }
 
 /** The options in the query string and, for `/$query`, those in the body as well. */

@@ -102,7 +102,7 @@ function feedOf(
     tag: async () =>
       recordTag(
         sets.map(({ name }) => name),
-        await engine.datasetsTag((id) => repositories.has(id)),
+        await engine.datasetsTag((id) => repositories.has(id), repositoryId),
       ),
     set(name) {
       const set = sets.find((one) => one.name === name)

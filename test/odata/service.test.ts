@@ -32,6 +32,22 @@ describe('the service document and metadata', () => {
     const json = await get('/$metadata?$format=json')
     expect(json.json().Parquetry.my_tableRow.Row_1).toMatchObject({ '@Self.OriginalName': 'Row' })
   })
+
+  test('are the same until a dataset changes', async () => {
+    for (const query of ['', '?$format=json']) {
+      const first = await get(`/$metadata${query}`)
+      const again = await get(`/$metadata${query}`)
+      expect(again.body).toBe(first.body)
+      for (const name of ['etag', 'content-type', 'odata-version'])
+        expect(again.headers[name]).toBe(first.headers[name])
+      const description = `described ${query}`
+      await at.call(key, 'PATCH', `/datasets/${id}`, { json: { description } })
+      const changed = await get(`/$metadata${query}`)
+      expect(changed.body).toContain(description)
+      expect(changed.headers['etag']).not.toBe(first.headers['etag'])
+      await at.call(key, 'PATCH', `/datasets/${id}`, { json: { description: '' } })
+    }
+  })
 })
 
 describe('rows', () => {
