@@ -98,7 +98,7 @@ export class Engine implements AsyncDisposable {
         tempDirectory: store.temporary,
         onEnd: (message) => events.tell('reader_ended', message),
       },
-      http: async () => ((await this.executor()).readsHttp ? this.#http() : undefined),
+      http: async () => (store.files.ranges && (await this.executor()).readsHttp ? this.#http() : undefined),
       counts: this.#counts,
       tables: () => this.sqlTables(),
       record: (id) => store.datasets.get(id),

@@ -38,6 +38,7 @@ export interface Checked {
   readonly casts: boolean
   /** Whether columns are read that are not named, by `*` for instance. */
   readonly stars: boolean
+  /** Whether some query in it has a WHERE. */
   readonly filters: boolean
   /** How many tables, common table expressions and table functions are read, each as often as it is named. */
   readonly sources: number

@@ -66,9 +66,9 @@ export class SqliteDatabase implements Database {
   }
 
   /**
-   * Cached values are forgotten as each write of this process says, and all of them when `data_version` shows that somebody else has
-   * written. It is read once in a turn of the event loop, because it costs more than all the rest of a small request; so
-   * a write of another process is seen some milliseconds later at most.
+   * Cached values are forgotten as each write of this process says, and all of them when `data_version` shows that
+   * somebody else has written. It is read once in a turn of the event loop, because it costs more than all the rest of a
+   * small request; so a write of another process is seen some milliseconds later at most.
    */
   cached<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
     if (this.#writesAtRead !== this.#turns.writes) {

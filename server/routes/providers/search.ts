@@ -88,6 +88,7 @@ export function searchRoutes(app: Routes, services: Services): void {
       for await (const page of words.length > 0 ? engine.datasetList(Number.POSITIVE_INFINITY) : []) {
         const seen = page.filter(({ repositoryId }) => readable.has(repositoryId))
         datasets.push(...seen.filter((one) => words.every((word) => textOf(one).includes(word))))
+        if (datasets.length >= limit) break
       }
       const missing = connectors.unindexed().length
       return {
