@@ -1,4 +1,9 @@
-import type { PartCounts } from './plan.ts'
+/** How many parts are read, of all; and how many of those not as whole files. */
+export interface PartCounts {
+  readonly read: number
+  readonly of: number
+  readonly byRanges: number
+}
 
 /** What a query did. Times are in milliseconds; those of steps are of all threads together. */
 export interface Explanation {

@@ -13,6 +13,7 @@ import {
   THE_FILTER,
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
+import type { PartCounts } from './explanation.ts'
 import { type FirstRows, firstRows, partsOfFirst } from './first.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
 import { mayMatch } from './prune.ts'
@@ -45,13 +46,6 @@ export type Scan =
 /** Parts that are read by ranges are named by addresses. */
 export function isRanged({ file }: Slice): boolean {
   return file.startsWith('http:')
-}
-
-/** How many parts are read, of all; and how many of those not as whole files. */
-export interface PartCounts {
-  readonly read: number
-  readonly of: number
-  readonly byRanges: number
 }
 
 export type PlanColumn = StepColumn
