@@ -14,6 +14,7 @@ import { ODataError } from './errors.ts'
 import { type Backend, contextHead, type Exchange } from './exchange.ts'
 import { csdlJson } from './metadata/csdl-json.ts'
 import { csdlXml } from './metadata/csdl-xml.ts'
+import { slices } from './metadata/model.ts'
 import {
   announcedVersion,
   type JsonRequest,
@@ -159,14 +160,25 @@ function isText(resource: Resource): boolean {
 
 /** The service document, which lists the entity sets (JSON Format 4.01, 5). */
 function answerService(exchange: Exchange, feed: Feed): FastifyReply {
-  const value = feed.sets.map(({ name, title }) => ({
-    name,
-    ...(title !== name && { title }),
-    kind: 'EntitySet',
-    url: encodeURIComponent(name),
-  }))
-  const body = `${contextHead(exchange, '').replace('#"', '"')}"value":${JSON.stringify(value)}}`
-  return exchange.reply.type(jsonContentType(exchange.json, false)).send(body)
+  const head = `${contextHead(exchange, '').replace('#"', '"')}"value":[`
+  return exchange.reply.type(jsonContentType(exchange.json, false)).send(Readable.from(listed(head, feed)))
+}
+
+async function* listed(head: string, { sets }: Feed): AsyncGenerator<string> {
+  let before = head
+  for await (const some of slices(sets)) {
+    const entries = some.map(({ name, title }) =>
+      JSON.stringify({
+        name,
+        ...(title !== name && { title }),
+        kind: 'EntitySet',
+        url: encodeURIComponent(name),
+      }),
+    )
+    yield before + entries.join()
+    before = ','
+  }
+  yield before === head ? `${head}]}` : ']}'
 }
 
 interface MetadataAnswer extends Pick<Backend, 'documents'> {

@@ -82,9 +82,18 @@ describe('a reader that dies', () => {
   test('because the system ended it asks to try again', async () => {
     await using own = opened()
     const { pid } = own.ingestor.readers[0]!
-    const file = bench.file(csvOf(3_000_000))
-    const reading = own.ingestor.jobs.ingest({ format: 'csv', file, target: bench.path('.parquet'), limits })
-    setTimeout(() => process.kill(pid!, 'SIGKILL'), 100)
+    const read = () =>
+      own.ingestor.jobs.ingest({
+        format: 'csv',
+        file: bench.file(csvOf(3)),
+        target: bench.path('.parquet'),
+        limits,
+      })
+    await read()
+    // It can't finish what it is given while it is stopped.
+    process.kill(pid!, 'SIGSTOP')
+    const reading = read()
+    process.kill(pid!, 'SIGKILL')
     await expect(reading).rejects.toMatchObject({ code: 'overloaded' })
     expect(own.ends).toEqual([expect.stringContaining('SIGKILL')])
   })

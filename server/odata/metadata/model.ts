@@ -108,8 +108,9 @@ export function identifiersFor(names: readonly string[], reserved: readonly stri
   const taken = new Set(reserved.map(folded))
   const found = new Map<number, string>()
   const keep = (index: number, identifier: string): boolean => {
-    if (taken.has(folded(identifier))) return false
-    taken.add(folded(identifier))
+    const key = folded(identifier)
+    if (taken.has(key)) return false
+    taken.add(key)
     found.set(index, identifier)
     return true
   }
