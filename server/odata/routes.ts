@@ -159,26 +159,18 @@ function isText(resource: Resource): boolean {
 }
 
 /** The service document, which lists the entity sets (JSON Format 4.01, 5). */
-function answerService(exchange: Exchange, feed: Feed): FastifyReply {
-  const head = `${contextHead(exchange, '').replace('#"', '"')}"value":[`
-  return exchange.reply.type(jsonContentType(exchange.json, false)).send(Readable.from(listed(head, feed)))
-}
-
-async function* listed(head: string, { sets }: Feed): AsyncGenerator<string> {
-  let before = head
+async function answerService(exchange: Exchange, { sets }: Feed): Promise<FastifyReply> {
+  const entries: string[] = []
   for await (const some of slices(sets)) {
-    const entries = some.map(({ name, title }) =>
-      JSON.stringify({
-        name,
-        ...(title !== name && { title }),
-        kind: 'EntitySet',
-        url: encodeURIComponent(name),
-      }),
-    )
-    yield before + entries.join()
-    before = ','
+    for (const { name, title } of some) {
+      const titled = title !== name && { title }
+      entries.push(JSON.stringify({ name, ...titled, kind: 'EntitySet', url: encodeURIComponent(name) }))
+    }
   }
-  yield before === head ? `${head}]}` : ']}'
+  const head = contextHead(exchange, '').replace('#"', '"')
+  return exchange.reply
+    .type(jsonContentType(exchange.json, false))
+    .send(`${head}"value":[${entries.join()}]}`)
 }
 
 interface MetadataAnswer extends Pick<Backend, 'documents'> {
