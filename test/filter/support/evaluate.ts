@@ -23,8 +23,35 @@ export function evaluate(node: Model, row: Row): Outcome {
 
 /** Whether some part fails that no column takes part in. Such a part may be evaluated before any row is read. */
 export function failsEarly(node: Model): boolean {
-  const parts = partsOf(node)
-  return parts.some(failsEarly) || (isConstant(node) && evaluate(node, {}).value === undefined)
+  return (
+    partsOf(node).some(failsEarly) ||
+    (isConstant(node) ? evaluate(node, {}).value === undefined : gathersTooMuch(node))
+  )
+}
+
+/**
+ * DuckDB gathers the constants of a sum or of a product of integers (`x mul 3 mul 5` is `x mul 15` to it), and fails
+ * where together they are too large, whatever the other operands are.
+ */
+function gathersTooMuch(node: Model): boolean {
+  if (node.kind !== 'apply' || (node.name !== 'add' && node.name !== 'mul')) return false
+  const constants = gathered(node, node.name)
+  const total = constants.reduce((a, b) => (node.name === 'add' ? a + b : a * b))
+  return BigInt.asIntN(64, total) !== total
+}
+
+/** First the neutral element. */
+function gathered(node: Model, name: 'add' | 'mul'): bigint[] {
+  const neutral = name === 'add' ? 0n : 1n
+  if (isConstant(node)) {
+    const { value } = evaluate(node, {})
+    return typeof value === 'bigint' ? [neutral, value] : [neutral]
+  }
+  if (node.kind !== 'apply') return [neutral]
+  if (node.name === name) return [neutral, ...node.args.flatMap((arg) => gathered(arg, name))]
+  // Days are counted, and then made microseconds.
+  const days = node.name === 'sub' && node.args.every(({ type }) => type === 'date')
+  return days && name === 'mul' ? [neutral, DAY] : [neutral]
 }
 
 function isConstant(node: Model): boolean {
