@@ -97,7 +97,8 @@ const GAUGES: readonly Gauge[] = [
 
 /** Adds the metrics whose values are looked up when the metrics are requested. */
 export function addGauges(services: Services): void {
-  for (const { name, help, read } of GAUGES) services.metrics.gauge(name, help, () => read(services))
+  for (const { name, help, read } of GAUGES)
+    services.metrics.gauge({ name, help, read: () => read(services) })
 }
 
 /** The numbers of an object, by their names. */
