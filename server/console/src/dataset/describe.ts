@@ -3,7 +3,12 @@ import { api } from '../api.ts'
 import { ask } from '../ui/form.tsx'
 import { announce } from '../ui/toast.tsx'
 
-/** Saves fields of a dataset, and offers to undo that. An empty text removes its field. */
+/** The fields of a patch, in which null stands for an empty text: it removes the field. */
+function withNulls(texts: Readonly<Record<string, string>>): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, text || null]))
+}
+
+/** Saves fields of a dataset, and offers to undo that. */
 async function save(id: number, fields: DatasetPatch, before: DatasetPatch) {
   const patch = (now: DatasetPatch) => api().datasets.patch(id, now)
   await patch(fields)
@@ -12,17 +17,8 @@ async function save(id: number, fields: DatasetPatch, before: DatasetPatch) {
 
 /** Asks what a dataset is called, and what there is to say about it. */
 export function describeDataset(dataset: Dataset): void {
-  const {
-    id,
-    name,
-    description,
-    title = '',
-    license = '',
-    source = '',
-    creator = '',
-    citation = '',
-  } = dataset
-  const { keywords = [] } = dataset
+  const { id, name, description, title = '', keywords = [] } = dataset
+  const { license = '', source = '', creator = '', citation = '' } = dataset
   ask({
     title: 'Name and description',
     action: 'Save',
@@ -45,7 +41,7 @@ export function describeDataset(dataset: Dataset): void {
       const patchOf = ({ name, keywords, ...texts }: typeof values): DatasetPatch => ({
         name,
         keywords: words(keywords),
-        ...Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, text || null])),
+        ...withNulls(texts),
       })
       const before = { name, title, description, license, source, creator, citation }
       return save(id, patchOf(values), patchOf({ ...before, keywords: keywords.join() }))
@@ -65,14 +61,7 @@ export function describeColumn(id: number, column: Column): void {
       description: { label: 'Description', value: description, lines: 3 },
     },
     onSubmit(values) {
-      const patchOf = (words: typeof values): DatasetPatch => ({
-        columns: [
-          {
-            name,
-            ...Object.fromEntries(Object.entries(words).map(([field, text]) => [field, text || null])),
-          },
-        ],
-      })
+      const patchOf = (words: typeof values): DatasetPatch => ({ columns: [{ name, ...withNulls(words) }] })
       return save(id, patchOf(values), patchOf({ title, unit, description }))
     },
   })

@@ -7,36 +7,14 @@ import { Field, Select } from '../ui/field.tsx'
 import {
   type Grouping,
   type Key,
-  type Method,
+  METHODS,
   methodsFor,
-  type Part,
+  PARTS,
   partsFor,
   readGrouping,
   type Sum,
   writeGrouping,
 } from './grouping.ts'
-
-const PART_LABELS: Readonly<Record<Part, string>> = {
-  '': 'each value',
-  year: 'year',
-  month: 'month of the year',
-  day: 'day of the month',
-  date: 'day',
-  hour: 'hour',
-}
-
-const METHOD_LABELS: Readonly<Record<Method, string>> = {
-  count: 'number of rows',
-  sum: 'sum',
-  average: 'mean',
-  median: 'median',
-  min: 'lowest',
-  max: 'highest',
-  stdev: 'standard deviation',
-  countdistinct: 'different values',
-  first: 'first',
-  last: 'last',
-}
 
 interface GroupProps {
   readonly columns: readonly Column[]
@@ -153,7 +131,7 @@ function KeyLine({ lead, value, columns, onChange, onRemove }: LineProps<Key>) {
           label={`Part of ${value.column}`}
           hideLabel
           value={value.part}
-          options={parts.map((part) => ({ value: part, label: PART_LABELS[part] }))}
+          options={parts.map((part) => ({ value: part, label: PARTS[part] }))}
           onValue={(part) => onChange({ ...value, part })}
         />
       )}
@@ -173,7 +151,7 @@ function SumLine({ lead, value, columns, onChange, onRemove }: LineProps<Sum>) {
       method: possible.includes(value.method) ? value.method : possible[0]!,
     })
   }
-  const what = counts ? METHOD_LABELS.count : `${METHOD_LABELS[value.method]} of ${value.column}`
+  const what = counts ? METHODS.count : `${METHODS[value.method]} of ${value.column}`
   return (
     <div class="builder-line">
       <span class="builder-lead">{lead}</span>
@@ -184,7 +162,7 @@ function SumLine({ lead, value, columns, onChange, onRemove }: LineProps<Sum>) {
         // A column may have any name, also '#', so its index is the option's value.
         value={counts ? '#' : String(columns.findIndex(({ name }) => name === value.column))}
         options={[
-          { value: '#', label: METHOD_LABELS.count },
+          { value: '#', label: METHODS.count },
           ...columns.map(({ name }, at) => ({ value: String(at), label: name })),
         ]}
         onValue={choose}
@@ -194,7 +172,7 @@ function SumLine({ lead, value, columns, onChange, onRemove }: LineProps<Sum>) {
           label={`Calculation for ${value.column}`}
           hideLabel
           value={value.method}
-          options={methods.map((method) => ({ value: method, label: METHOD_LABELS[method] }))}
+          options={methods.map((method) => ({ value: method, label: METHODS[method] }))}
           onValue={(method) => onChange({ ...value, method })}
         />
       )}

@@ -19,22 +19,32 @@ export interface Sum {
   readonly method: Method
 }
 
-const PARTS = ['', 'year', 'month', 'day', 'date', 'hour'] as const
-export type Part = (typeof PARTS)[number]
+/** The parts of values by which rows are grouped, as the form calls them. */
+export const PARTS = {
+  '': 'each value',
+  year: 'year',
+  month: 'month of the year',
+  day: 'day of the month',
+  date: 'day',
+  hour: 'hour',
+} as const
+export type Part = keyof typeof PARTS
 
-const METHODS = [
-  'count',
-  'sum',
-  'average',
-  'median',
-  'min',
-  'max',
-  'stdev',
-  'countdistinct',
-  'first',
-  'last',
-] as const
-export type Method = (typeof METHODS)[number]
+/** What is calculated, as the form calls it. */
+export const METHODS = {
+  count: 'number of rows',
+  sum: 'sum',
+  average: 'mean',
+  median: 'median',
+  min: 'lowest',
+  max: 'highest',
+  stdev: 'standard deviation',
+  countdistinct: 'different values',
+  first: 'first',
+  last: 'last',
+} as const
+export type Method = keyof typeof METHODS
+const METHOD_NAMES = Object.keys(METHODS) as Method[]
 
 /** The parts of values by which a column of this type can be grouped. */
 export function partsFor(type: string): readonly Part[] {
@@ -54,7 +64,7 @@ export function partsFor(type: string): readonly Part[] {
 export function methodsFor(type: string): readonly Method[] {
   switch (familyOf(type)) {
     case 'number':
-      return METHODS.filter((method) => method !== 'count')
+      return METHOD_NAMES.filter((method) => method !== 'count')
     case 'other':
       return type === 'binary' ? ['countdistinct'] : ['countdistinct', 'first', 'last']
     default:
@@ -102,9 +112,12 @@ const SHAPE = new RegExp(
   String.raw`^(?:compute\((?<parts>.*?)\)/)?(?:groupby\(\((?<keys>(?:${NAME},?)+)\)(?:,aggregate\((?<grouped>.*)\))?\)|aggregate\((?<all>.*)\))$`,
   'su',
 )
-const PART = new RegExp(String.raw`(${PARTS.slice(1).join('|')})\((${NAME})\) as (${NAME})(?:,|$)`, 'gu')
+const PART = new RegExp(
+  String.raw`(${Object.keys(PARTS).slice(1).join('|')})\((${NAME})\) as (${NAME})(?:,|$)`,
+  'gu',
+)
 const SUM = new RegExp(
-  String.raw`(?:(\$count)|(${NAME}) with (${METHODS.join('|')})) as (?:${NAME})(?:,|$)`,
+  String.raw`(?:(\$count)|(${NAME}) with (${METHOD_NAMES.join('|')})) as (?:${NAME})(?:,|$)`,
   'gu',
 )
 

@@ -1,4 +1,4 @@
-import type { Column, Dataset } from '../../../client/index.ts'
+import type { Column, Dataset, Download } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import { countRows, type RowsOf, wherePart } from '../rows.ts'
 import { latest, type Resource, useResource } from '../use-resource.ts'
@@ -13,10 +13,13 @@ export class ApplyRefused extends Error {
   override readonly name = 'ApplyRefused'
 }
 
-/**
- * The columns of the result of `$apply`, or of the dataset if there is none. The types are read from a Parquet file
- * without rows, which doesn't count towards the monthly quota.
- */
+/** The columns of a Parquet file without rows, which doesn't count towards the monthly quota. */
+export async function columnsIn(answer: Download, signal: AbortSignal): Promise<readonly Column[]> {
+  const file = { format: 'parquet', body: await answer.arrayBuffer() } as const
+  return (await api().datasets.preview(file, { signal })).columns
+}
+
+/** The columns of the result of `$apply`, or of the dataset if there is none. */
 export function useResultColumns(
   dataset: Dataset,
   rows: RowsOf,
@@ -45,8 +48,7 @@ async function resultColumns(
       top: 0,
       signal,
     })
-    const file = { format: 'parquet', body: await answer.arrayBuffer() } as const
-    return (await api().datasets.preview(file, { signal })).columns
+    return await columnsIn(answer, signal)
   } catch (error) {
     if (!isStatus(error, 400)) throw error
     // Test the filter separately: its errors are shown below the filter, with positions in the filter.

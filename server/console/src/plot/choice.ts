@@ -19,8 +19,17 @@ export interface PlotChoice {
 export const KINDS = ['line', 'bar', 'points'] as const
 export type PlotKind = (typeof KINDS)[number]
 
-export const AGGREGATES = ['none', 'mean', 'median', 'sum', 'min', 'max'] as const
-export type Aggregate = (typeof AGGREGATES)[number]
+/** What is drawn of the rows of one x: each of them, or what a method of `$apply` calculates of them. */
+export const AGGREGATES = {
+  none: { label: 'every row', method: 'average' },
+  mean: { label: 'mean', method: 'average' },
+  median: { label: 'median', method: 'median' },
+  sum: { label: 'sum', method: 'sum' },
+  min: { label: 'lowest', method: 'min' },
+  max: { label: 'highest', method: 'max' },
+} as const
+export type Aggregate = keyof typeof AGGREGATES
+export const AGGREGATE_NAMES = Object.keys(AGGREGATES) as readonly Aggregate[]
 
 export const SIZES = [2_000, 20_000, 100_000] as const
 
@@ -62,7 +71,7 @@ export function readChoice(query: Query, columns: readonly Column[]): PlotChoice
   const chosen = ys.length > 0 ? ys : [other ?? ROWS]
   const fallback = fallbackFor(x, chosen[0]!)
   const by = named(query['by'], byColumns(columns))
-  const aggregate = AGGREGATES.find((known) => known === query['of']) ?? fallback.aggregate
+  const aggregate = AGGREGATE_NAMES.find((known) => known === query['of']) ?? fallback.aggregate
   return {
     x,
     ys: chosen,

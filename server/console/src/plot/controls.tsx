@@ -3,6 +3,7 @@ import { plural } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { type Option, Select } from '../ui/field.tsx'
 import {
+  AGGREGATE_NAMES,
   AGGREGATES,
   byColumns,
   isCategory,
@@ -14,15 +15,6 @@ import {
   xColumns,
   yColumns,
 } from './choice.ts'
-
-const AGGREGATE_LABELS = {
-  none: 'every row',
-  mean: 'mean',
-  median: 'median',
-  sum: 'sum',
-  min: 'lowest',
-  max: 'highest',
-} as const
 
 const nameOf = ({ name }: Column) => name
 
@@ -39,7 +31,7 @@ interface ControlsProps {
 export function PlotControls(props: ControlsProps) {
   const { columns, choice, onChange, isResult, rowCount } = props
   const { x, ys, by, aggregate } = choice
-  const aggregates = AGGREGATES.filter((one) => one !== 'none' || !isCategory(x.type))
+  const aggregates = AGGREGATE_NAMES.filter((one) => one !== 'none' || !isCategory(x.type))
   const calculates = ys[0] !== ROWS && !isResult
   const select = (
     label: string,
@@ -71,7 +63,7 @@ export function PlotControls(props: ControlsProps) {
         select(
           'Aggregate',
           aggregate,
-          aggregates.map((value) => ({ value, label: AGGREGATE_LABELS[value] })),
+          aggregates.map((value) => ({ value, label: AGGREGATES[value].label })),
           (of) => ({ of }),
         )}
       {select(

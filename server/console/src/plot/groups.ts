@@ -1,25 +1,8 @@
 import type { Column, Dataset } from '../../../client/index.ts'
 import { filterName } from '../filter/types.ts'
 import { bothFilters, fetchRows, type RowsOf, wherePart } from '../rows.ts'
-import {
-  type Aggregate,
-  axisName,
-  hasPlace,
-  isCategory,
-  isTemporal,
-  type PlotChoice,
-  ROWS,
-} from './choice.ts'
+import { AGGREGATES, axisName, hasPlace, isCategory, isTemporal, type PlotChoice, ROWS } from './choice.ts'
 import { type Cell, labelOf, MOST_LABELS, niceStep, numberOf, toNumber } from './draw.ts'
-
-const METHODS: Readonly<Record<Aggregate, string>> = {
-  none: 'average',
-  mean: 'average',
-  median: 'median',
-  sum: 'sum',
-  min: 'min',
-  max: 'max',
-}
 
 /** With at most this many values on the x axis, each is a group. */
 const MOST_GROUPS = 366
@@ -59,7 +42,7 @@ export async function groupedCells(
   const keys = [...group.keys, ...by.map(({ name }) => filterName(name))]
   const cells = await Promise.all(
     ys.map(async (y): Promise<Cell[]> => {
-      const value = y === ROWS ? `$count` : `${filterName(y.name)} with ${METHODS[aggregate]}`
+      const value = y === ROWS ? `$count` : `${filterName(y.name)} with ${AGGREGATES[aggregate].method}`
       const grouped = `groupby((${keys.join(',')}),aggregate(${value} as ${VALUE}))`
       const found = await ask(y, group.compute ? `${group.compute}/${grouped}` : grouped, {
         top: isCategory(x.type) && by.length === 0 ? MOST_LABELS + 1 : MOST_ROWS,

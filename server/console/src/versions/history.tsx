@@ -1,13 +1,16 @@
 import { useState } from 'preact/hooks'
-import type { Dataset } from '../../../client/index.ts'
+import type { Column, Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { formatAge, formatBytes, formatCount, formatDateTime } from '../format.ts'
+import { filterName } from '../filter/types.ts'
+import { formatAge, formatBytes, formatCount, formatDateTime, plural } from '../format.ts'
+import { METHODS, methodsFor } from '../group/grouping.ts'
 import { href } from '../router.ts'
+import { fetchRows } from '../rows.ts'
 import { Button } from '../ui/button.tsx'
+import { Dialog, openDialog } from '../ui/dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { useResource } from '../use-resource.ts'
-import { compareVersions } from './compare.tsx'
 import { restore } from './past-version.tsx'
 
 const PAGE = 100
@@ -92,4 +95,83 @@ function Actions(props: {
 
 function signed(sign: string, rows: number | null): string {
   return rows === null ? 'not known' : rows === 0 ? '0' : `${sign}${formatCount(rows)}`
+}
+
+const FIGURES = ['countdistinct', 'min', 'max'] as const
+
+/** A version in figures: for each column its type, and what was calculated of it. */
+interface Figures {
+  readonly rowCount: number
+  readonly columns: ReadonlyMap<string, Readonly<Record<string, string>>>
+}
+
+/** Shows in a window what differs between two versions. */
+function compareVersions(id: number, before: number, after: number): void {
+  openDialog((close) => <CompareDialog {...{ id, before, after }} onClose={close} />)
+}
+
+/** What differs between two versions: the number of rows, the columns, and figures of each column. */
+function CompareDialog(props: {
+  readonly id: number
+  readonly before: number
+  readonly after: number
+  readonly onClose: () => void
+}) {
+  const { id, before, after } = props
+  const resource = useResource(
+    (signal) => Promise.all([figuresOf(id, before, signal), figuresOf(id, after, signal)]),
+    [id, before, after],
+  )
+  return (
+    <Dialog title={`Version ${before} and version ${after}`} wide onClose={props.onClose}>
+      <div class="dialog-body">
+        <Loaded of={resource} label="Comparing the versions">
+          {([old, now]) => {
+            const lines = differences(old, now)
+            return (
+              <>
+                <p>
+                  {plural(old.rowCount, 'row')} then, {formatCount(now.rowCount)} now.
+                  {lines.length === 0 && ' The columns have the same types, extremes and numbers of values.'}
+                </p>
+                {lines.length > 0 && (
+                  <PlainTable
+                    label="Differences"
+                    head={['Column', 'What', `Version ${before}`, `Version ${after}`]}
+                    rows={lines}
+                  />
+                )}
+              </>
+            )
+          }}
+        </Loaded>
+      </div>
+    </Dialog>
+  )
+}
+
+function differences(old: Figures, now: Figures): string[][] {
+  const names = [...new Set([...old.columns.keys(), ...now.columns.keys()])]
+  return names.flatMap((name) => {
+    const [one, other] = [old.columns.get(name), now.columns.get(name)]
+    if (!one || !other)
+      return [[name, 'column', one ? 'is there' : 'is not there', other ? 'is there' : 'is not there']]
+    return ['type', ...FIGURES.map((method) => METHODS[method])]
+      .filter((label) => one[label] !== other[label])
+      .map((label) => [name, label, one[label] ?? '', other[label] ?? ''])
+  })
+}
+
+async function figuresOf(id: number, version: number, signal: AbortSignal): Promise<Figures> {
+  const columns: readonly Column[] = await api().datasets.columns(id, { version, signal })
+  const asked = columns.flatMap(({ name, type }) =>
+    FIGURES.filter((method) => methodsFor(type).includes(method)).map((method) => ({ name, method })),
+  )
+  const items = asked.map(({ name, method }, at) => `${filterName(name)} with ${method} as compare__${at}`)
+  const apply = `aggregate(${['$count as compare__rows', ...items].join(',')})`
+  const [row = []] = (await fetchRows(id, { apply, version, top: 1, signal })).rows
+  const figures = new Map<string, Record<string, string>>(columns.map(({ name, type }) => [name, { type }]))
+  for (const [at, { name, method }] of asked.entries())
+    figures.get(name)![METHODS[method]] = row[at + 1] ?? 'null'
+  return { rowCount: Number(row[0]), columns: figures }
 }
