@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { CASE, functionTable } from '../../engine/filter/tables/functions.ts'
 import type { Column } from '../../server/client/index.ts'
-import { complete } from '../../server/console/src/filter/complete.ts'
+import { complete, FUNCTIONS } from '../../server/console/src/filter/complete.ts'
 import { readConditions, writeConditions } from '../../server/console/src/filter/conditions.ts'
-import { FUNCTIONS } from '../../server/console/src/filter/functions.ts'
 import { tokenize } from '../../server/console/src/filter/tokens.ts'
 import { filterLiteral } from '../../server/console/src/filter/types.ts'
 

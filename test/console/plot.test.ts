@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
 import { axisName, hasPlace, ROWS, readChoice, writeYs } from '../../server/console/src/plot/choice.ts'
-import { cellsOf, drawingOf, niceStep, textOfX } from '../../server/console/src/plot/draw.ts'
-import { drawSeries } from '../../server/console/src/providers/points.ts'
+import { cellsOf, drawingOf, drawSeries, niceStep, textOfX } from '../../server/console/src/plot/draw.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
   name,

@@ -1,5 +1,21 @@
+import type { Download } from '../../client/index.ts'
+
 /** A field of a csv line. null is an empty field without quotes, which is how the server writes null. */
 export type Field = string | null
+
+export interface RowWindow {
+  readonly columns: readonly string[]
+  /** Cells as text, with all digits as in the server's csv; null for no value. */
+  readonly rows: readonly (readonly Field[])[]
+  /** The number of rows that match the filter, regardless of `skip` and `top`. */
+  readonly rowCount: number
+}
+
+/** Reads rows that the server sends as csv. @throws ParquetryError */
+export async function rowsIn(answer: Download): Promise<RowWindow> {
+  const [columns = [], ...rows] = parseCsv(await answer.text())
+  return { columns: columns.map((name) => name ?? ''), rows, rowCount: answer.rowCount ?? rows.length }
+}
 
 const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n][^,\r\n]*|))(,|\r\n|\n|\r|$)/gy
 

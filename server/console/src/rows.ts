@@ -1,6 +1,6 @@
 import type { Dataset, QueryOptions } from '../../client/index.ts'
 import { api } from './api.ts'
-import { type Field, parseCsv } from './csv.ts'
+import { type RowWindow, rowsIn } from './csv.ts'
 
 /** Which rows of a dataset are meant. */
 export interface RowsOf {
@@ -12,14 +12,6 @@ export interface RowsOf {
   readonly version?: number | undefined
 }
 
-export interface RowWindow {
-  readonly columns: readonly string[]
-  /** Cells as text, with all digits as in the server's csv; null for no value. */
-  readonly rows: readonly (readonly Field[])[]
-  /** The number of rows that match the filter, regardless of `skip` and `top`. */
-  readonly rowCount: number
-}
-
 type Query = QueryOptions & { readonly version?: number | undefined }
 
 /** Fetches rows `skip` to `skip + top` of a query. @throws ParquetryError */
@@ -27,9 +19,7 @@ export async function fetchRows(
   datasetId: number,
   query: Query & { readonly top: number },
 ): Promise<RowWindow> {
-  const answer = await api().datasets.download(datasetId, 'csv', query)
-  const [columns = [], ...rows] = parseCsv(await answer.text())
-  return { columns: columns.map((name) => name ?? ''), rows, rowCount: answer.rowCount ?? rows.length }
+  return rowsIn(await api().datasets.download(datasetId, 'csv', query))
 }
 
 /** A dataset whose rows were counted, as those of a saved query must be. */

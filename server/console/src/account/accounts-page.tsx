@@ -10,7 +10,7 @@ import { Loaded } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
 import { changed, useResource } from '../use-resource.ts'
-import { showKey } from './new-key.tsx'
+import { showKey } from './named-keys.tsx'
 
 /** Management of all accounts, for admins: create, change the plan, disable and enable, replace the key. */
 export function AccountsPage() {

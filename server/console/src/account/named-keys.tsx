@@ -2,12 +2,13 @@ import type { NamedKey, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatAge, formatDateTime, plural } from '../format.ts'
 import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy.tsx'
+import { Dialog, openDialog } from '../ui/dialog.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
-import { showKey } from './new-key.tsx'
 
 const DAY = 86_400_000
 
@@ -118,4 +119,24 @@ function NewKey({ repositories }: { readonly repositories: readonly Repository[]
 
 function endOf({ expiresAt, createdAt }: NamedKey): string {
   return expiresAt === null ? `made ${formatAge(createdAt)}` : `ends ${formatDateTime(expiresAt)}`
+}
+
+/** Shows a new key, which can't be shown again later. */
+export function showKey(name: string, apiKey: string): void {
+  openDialog((close) => (
+    <Dialog title={`The key of ${name}`} onClose={close}>
+      <div class="dialog-body">
+        <p>Copy it now. It is shown only this once, and nobody can look it up later.</p>
+        <div class="secret">
+          <code data-testid="new-key">{apiKey}</code>
+          <CopyButton text={apiKey} what="The key is" />
+        </div>
+      </div>
+      <footer class="dialog-foot">
+        <Button look="primary" onClick={close}>
+          I have copied it
+        </Button>
+      </footer>
+    </Dialog>
+  ))
 }

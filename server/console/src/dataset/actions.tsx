@@ -3,13 +3,12 @@ import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
-import { openDialog } from '../ui/dialog.tsx'
 import { ask } from '../ui/form.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { announce } from '../ui/toast.tsx'
 import { type View, viewQuery } from '../view/view.ts'
 import { describeDataset } from './describe.ts'
-import { DownloadDialog } from './download-dialog.tsx'
+import { download } from './download.ts'
 import { explainView, showAsSql } from './explain-dialog.tsx'
 import type { SourceState } from './use-source.ts'
 
@@ -25,10 +24,6 @@ interface ActionsProps {
 /** The actions on a whole dataset. */
 export function DatasetActions(props: ActionsProps) {
   const { dataset, view, source, rowCount } = props
-  const download = () =>
-    openDialog((close) => (
-      <DownloadDialog {...{ dataset, rowCount }} query={viewQuery(view!)} onClose={close} />
-    ))
   return (
     <>
       {props.canWrite && source.takesRows && (
@@ -44,7 +39,12 @@ export function DatasetActions(props: ActionsProps) {
         label="Copy the link to this view"
         onClick={() => copyText(location.href, 'The link to this view is')}
       />
-      <Button icon="download" look="primary" disabled={dataset.rowCount === 0 || !view} onClick={download}>
+      <Button
+        icon="download"
+        look="primary"
+        disabled={dataset.rowCount === 0 || !view}
+        onClick={() => download(dataset, viewQuery(view!), rowCount)}
+      >
         Download
       </Button>
       <Menu label="More" items={itemsOf(props)} />

@@ -1,14 +1,14 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
 import { useState } from 'preact/hooks'
 import type { Dataset, Repository } from '../../../client/index.ts'
-import { messageOf } from '../api.ts'
+import { api, messageOf } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { Check } from '../ui/field.tsx'
 import { Card } from '../ui/page.tsx'
+import { saveBlob } from '../ui/save.ts'
 import { announce } from '../ui/toast.tsx'
 import { type View, viewQuery } from '../view/view.ts'
-import { saveConnectionFile } from './download.ts'
 import { snippets } from './snippets.ts'
 
 /** How to read a dataset in other programs, each with its address filled in. */
@@ -21,11 +21,15 @@ export function Connect(props: {
   const query = view ? viewQuery(view) : {}
   const isNarrowed = Object.values(query).some((value) => value !== undefined)
   const [asSeen, setAsSeen] = useState(isNarrowed)
-  const open = (kind: 'pbids' | 'odc') =>
-    saveConnectionFile(dataset, kind).then(
-      () => announce(`Open ${dataset.name}.${kind}; it asks for your key as the user name.`),
-      (failure) => announce(messageOf(failure)),
-    )
+  const open = async (kind: 'pbids' | 'odc') => {
+    try {
+      const text = await api().datasets.connectionFile(dataset.id, kind)
+      saveBlob(new Blob([text]), `${dataset.name}.${kind}`)
+      announce(`Open ${dataset.name}.${kind}; it asks for your key as the user name.`)
+    } catch (failure) {
+      announce(messageOf(failure))
+    }
+  }
   const parts = snippets(dataset, asSeen ? query : {}, repository?.name ?? '')
   return (
     <div class="connect">

@@ -1,8 +1,38 @@
+import { CASE, functionTable } from '../../../../engine/filter/tables/functions.ts'
 import type { Column } from '../../../client/index.ts'
-import type { Completion, Suggestion } from '../ui/completing.ts'
-import { FUNCTIONS, functionNamed } from './functions.ts'
+import type { Completion, Suggestion } from '../ui/completion.ts'
 import { COMPARISONS, CONNECTIVES, type Token, tokenize } from './tokens.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'
+
+/** A filter function, as shown by the completion. */
+interface FilterFunction {
+  readonly name: string
+  /** Its arguments, as shown to the user. */
+  readonly shape: string
+  readonly hint: string
+  /** Whether it is a condition by itself, or a value to compare. */
+  readonly gives: 'condition' | 'value'
+}
+
+function shown({ name, args, about, overloads }: (typeof functionTable)[number]): FilterFunction {
+  const isCondition = overloads.every(({ gives }) => 'kind' in gives && gives.kind === 'boolean')
+  return {
+    name,
+    shape: `(${args.join(', ')})`,
+    hint: about,
+    gives: isCondition ? 'condition' : 'value',
+  }
+}
+
+/** The functions of the engine, conditions first, because most filters begin with one. */
+export const FUNCTIONS: readonly FilterFunction[] = [
+  ...functionTable.map(shown),
+  { name: CASE.name, shape: '(condition: value, true: value)', hint: CASE.about, gives: 'value' } as const,
+].toSorted((a, b) => a.gives.localeCompare(b.gives))
+
+function isConditionFunction(name: string): boolean {
+  return FUNCTIONS.some((one) => one.name.toLowerCase() === name.toLowerCase() && one.gives === 'condition')
+}
 
 const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   eq: 'equal to',
@@ -86,7 +116,7 @@ function closesCondition(before: readonly Token[]): boolean {
     if (depth > 0) continue
     const opener = before[at - 1]
     if (opener?.kind !== 'function') return true
-    return isComparison(before[at - 2]) || functionNamed(opener.text)?.gives === 'condition'
+    return isComparison(before[at - 2]) || isConditionFunction(opener.text)
   }
   return true
 }
@@ -101,7 +131,7 @@ function columnSuggestion(column: Column): Suggestion {
   return { label: column.name, note: column.type, kind: 'column', insert: `${name} `, caretBack: 0 }
 }
 
-function functionSuggestion(known: { name: string; shape: string; hint: string }): Suggestion {
+function functionSuggestion(known: FilterFunction): Suggestion {
   const bare = known.shape === '()'
   return {
     label: known.name + known.shape,

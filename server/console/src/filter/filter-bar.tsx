@@ -1,10 +1,9 @@
-import { useId, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { isStatus, messageOf } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { useEditing } from '../ui/completing.ts'
+import { useEditing } from '../ui/completing.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { SuggestionList } from '../ui/suggestion-list.tsx'
 import { complete as completeFilter } from './complete.ts'
 import { tokenize } from './tokens.ts'
 
@@ -26,20 +25,18 @@ interface FilterProps {
  */
 export function FilterBar(props: FilterProps) {
   const { filter, error } = props
-  const id = useId()
   const complete = (value: string, caret: number) =>
     completeFilter(value, caret, props.columns, props.valuesOf)
   const edit = useEditing(filter, complete, props.onApply)
-  const { text, completion, isOpen, chosen, apply } = edit
+  const { text, apply } = edit
   const failed = text === filter && error !== undefined
   return (
     <div class={`filter-bar ${failed ? 'is-wrong' : ''}`}>
       <div class="filter-line">
         <Icon name="filter" />
         <FilterText
-          {...{ id, edit }}
+          {...{ edit, failed }}
           place={failed ? errorPlace(error, filter) : undefined}
-          failed={failed}
           placeholder={
             props.example ? `Filter, for example ${props.example}` : 'Filter: type a column to begin'
           }
@@ -53,51 +50,29 @@ export function FilterBar(props: FilterProps) {
           </Button>
         )}
       </div>
-      {isOpen && (
-        <SuggestionList {...{ id, chosen }} suggestions={completion!.suggestions} onAccept={edit.accept} />
-      )}
-      {failed && (
-        <p class="filter-error" id={`${id}-error`} role="alert">
-          {messageOf(error)}
-        </p>
-      )}
+      {edit.below(failed ? messageOf(error) : undefined)}
     </div>
   )
 }
 
 function FilterText(props: {
-  readonly id: string
   readonly edit: ReturnType<typeof useEditing>
   readonly failed: boolean
   readonly place: ErrorPlace | undefined
   readonly placeholder: string
 }) {
-  const { id, edit, failed } = props
-  const { text, area, isOpen, chosen } = edit
+  const { edit, failed } = props
+  const { text } = edit
   return (
     <div class="filter-text">
       <Highlight text={text} place={props.place} />
       <textarea
-        ref={area}
+        {...edit.control(failed)}
         rows={1}
         aria-label="Filter"
         aria-haspopup="listbox"
-        aria-controls={isOpen ? `${id}-list` : undefined}
-        aria-autocomplete="list"
-        aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
-        aria-invalid={failed || undefined}
-        aria-describedby={failed ? `${id}-error` : undefined}
         placeholder={props.placeholder}
-        spellcheck={false}
-        autocapitalize="off"
-        autocomplete="off"
-        value={text}
-        onInput={({ currentTarget: { value, selectionStart } }) =>
-          edit.type(value.replaceAll('\n', ' '), selectionStart)
-        }
-        onKeyDown={edit.onKeyDown}
         onClick={(event) => edit.suggest(text, event.currentTarget.selectionStart)}
-        onBlur={edit.close}
       />
     </div>
   )

@@ -1,17 +1,15 @@
 import type { Account } from '../../../client/index.ts'
-import { Links } from '../account/links.tsx'
-import { NamedKeys } from '../account/named-keys.tsx'
-import { showKey } from '../account/new-key.tsx'
+import { NamedKeys, showKey } from '../account/named-keys.tsx'
 import { SavedKeys } from '../account/saved-keys.tsx'
 import { api } from '../api.ts'
-import { formatCount } from '../format.ts'
+import { formatAge, formatCount, formatDateTime } from '../format.ts'
 import { href } from '../router.ts'
 import { setSessionKey } from '../session.ts'
 import { Button } from '../ui/button.tsx'
-import { Meter } from '../ui/feedback.tsx'
 import { ask } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
+import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
 
 /** The account's plan and usage, its key, and its keys for providers. */
@@ -49,28 +47,41 @@ export function AccountPage() {
 const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 function Usage({ usage, limits, plan }: Account) {
-  const meter = (label: string, used: number, limit: number | null | undefined) => (
-    <Meter
-      label={label}
-      used={used}
-      limit={limit ?? undefined}
-      text={`${formatCount(used)}${limit == null ? ', no limit' : ` of ${formatCount(limit)}`}`}
-    />
-  )
   return (
     <Card title="Plan" head={<span class="badge badge-plain">{plan}</span>}>
-      {meter(
-        `Exported rows in ${monthName.format(new Date(usage.month))}`,
-        usage.exportedRows,
-        limits.exportedRows,
-      )}
-      {meter('Private repositories', usage.privateRepositories, limits.privateRepositories)}
+      <Meter
+        label={`Exported rows in ${monthName.format(new Date(usage.month))}`}
+        used={usage.exportedRows}
+        limit={limits.exportedRows}
+      />
+      <Meter
+        label="Private repositories"
+        used={usage.privateRepositories}
+        limit={limits.privateRepositories}
+      />
       <div class="meter-words">
         <span>Paid providers</span>
         <span>{limits.paidProviders ? 'included' : 'not included'}</span>
       </div>
       <p class="hint">Rows that this console shows count as exported. Counting rows costs nothing.</p>
     </Card>
+  )
+}
+
+/** How much of a limit is used; null if there is none. */
+function Meter(props: { readonly label: string; readonly used: number; readonly limit: number | null }) {
+  const { label, used, limit } = props
+  const text = `${formatCount(used)}${limit === null ? ', no limit' : ` of ${formatCount(limit)}`}`
+  return (
+    <div class="meter-row">
+      <div class="meter-words">
+        <span>{label}</span>
+        <span class="figures">{text}</span>
+      </div>
+      {limit !== null && (
+        <meter aria-label={label} value={used} max={limit || 1} high={0.8 * limit} optimum={0} title={text} />
+      )}
+    </div>
   )
 }
 
@@ -94,6 +105,39 @@ function FirstKey({ name, apiKeyHint }: Account) {
         Your key ends in <code>{apiKeyHint}</code>. It gives access to everything that this account can do, so
         keep it like a password.
       </p>
+    </Card>
+  )
+}
+
+/** The links of the account that work without a key, to end them. */
+function Links() {
+  const resource = useResource((signal) => api().account.listLinks({ signal }), [])
+  const end = async (id: number) => {
+    await api().account.deleteLink(id)
+    announce('The link has ended.')
+    resource[1]()
+  }
+  return (
+    <Card title="Links without a key" hint="You make them where a dataset is shared.">
+      <Loaded of={resource} label="Loading the links" lines={2}>
+        {(links) => (
+          <ul class="key-list">
+            {links.length === 0 && <li class="shelf-empty">No links.</li>}
+            {links.map(({ id, name, path, expiresAt, lastUsedAt }) => (
+              <li key={id} class="key-item">
+                <strong>{name ?? path.split('?', 1)[0]}</strong>
+                <span class="hint">
+                  until {formatDateTime(expiresAt)},{' '}
+                  {lastUsedAt === null ? 'never used' : `used ${formatAge(lastUsedAt)}`}
+                </span>
+                <Button look="small" label={`End the link ${id}`} onClick={() => end(id)}>
+                  End
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
     </Card>
   )
 }

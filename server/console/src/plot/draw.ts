@@ -1,4 +1,4 @@
-import type { Column } from '../../../client/index.ts'
+import type { Column, Series } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 import { familyOf } from '../filter/types.ts'
 import { formatDateTime, formatNumber } from '../format.ts'
@@ -104,4 +104,22 @@ export function niceStep(step: number): number {
   const power = 10 ** Math.floor(Math.log10(step))
   const found = [1, 2, 5, 10].find((factor) => factor * power >= step * 0.999_999)!
   return Number((found * power).toPrecision(3))
+}
+
+/** The observations of a series as a drawing: by their time of day where they have one, otherwise by their dates. */
+export function drawSeries({
+  observations,
+  frequency,
+  unit,
+}: Pick<Series, 'observations' | 'frequency' | 'unit'>): {
+  readonly drawing: Drawing
+  readonly xType: 'date' | 'timestamp'
+} {
+  const xType = frequency === 'intraday' ? 'timestamp' : 'date'
+  const cells = observations.map(({ date, period = date, value }) => ({
+    x: numberOf(xType === 'timestamp' ? period : date, xType) ?? Number.NaN,
+    series: unit ?? 'value',
+    y: typeof value === 'number' ? value : null,
+  }))
+  return { drawing: drawingOf(cells), xType }
 }

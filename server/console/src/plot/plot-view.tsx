@@ -1,11 +1,11 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { isStatus } from '../api.ts'
+import type { RowWindow } from '../csv.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import { pipelineOf } from '../group/result.ts'
 import { updateQuery } from '../router.ts'
-import type { CountedDataset } from '../rows.ts'
-import { fetchRows, type RowWindow } from '../rows.ts'
+import { type CountedDataset, fetchRows, type RowsOf, whereOf } from '../rows.ts'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { latest, useResource } from '../use-resource.ts'
@@ -15,7 +15,6 @@ import { axisName, KINDS, type PlotChoice, ROWS, readChoice, readResultChoice } 
 import { PlotControls } from './controls.tsx'
 import { cellsOf, type Drawing, drawingOf, textOfX } from './draw.ts'
 import { groupedCells } from './groups.ts'
-import { fetchSample } from './sample.ts'
 
 const MOST_RESULT_ROWS = 2_000
 
@@ -221,4 +220,36 @@ async function drawRows(
       : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in stretches at equal distances.`
   const cells = cellsOf(choice, wanted, sample.rows).filter(({ y }) => y !== null)
   return { choice, drawing: drawingOf(cells), source }
+}
+
+const STRIPES = 20
+
+/**
+ * Fetches all rows if they are at most `size`, else stripes of rows at equal distances. The first rows alone would not
+ * be representative, because most tables grow in the order of time.
+ */
+async function fetchSample(
+  datasetId: number,
+  of: RowsOf,
+  select: readonly string[],
+  size: number,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<RowWindow> {
+  const stripe = Math.floor(size / STRIPES)
+  const ask = (skip: number, top: number) =>
+    fetchRows(datasetId, { ...whereOf(of), select, skip, top, signal })
+  const first = await ask(0, stripe)
+  const { rowCount } = first
+  const rows = [...first.rows]
+  if (rowCount <= size) {
+    if (rowCount > stripe) rows.push(...(await ask(stripe, rowCount - stripe)).rows)
+    return { ...first, rows }
+  }
+  for (let at = 1; at < STRIPES; at += 1) {
+    const skip = Math.floor(((rowCount - stripe) * at) / (STRIPES - 1))
+    rows.push(...(await ask(skip, stripe)).rows)
+    onProgress((at + 1) / STRIPES)
+  }
+  return { ...first, rows }
 }

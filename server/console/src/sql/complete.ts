@@ -1,6 +1,6 @@
 import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
 import type { DatasetSummary, Repository } from '../../../client/index.ts'
-import type { Completion, Suggestion } from '../ui/completing.ts'
+import type { Completion, Suggestion } from '../ui/completion.ts'
 
 const WORDS =
   'select from where group by having order by limit offset join left join inner join on using union all with as distinct case when then else end and or not in between like is null asc desc over partition by qualify'.split(

@@ -1,12 +1,28 @@
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { ParquetryError } from '../../../client/index.ts'
 import { messageOf } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { useEditing } from '../ui/completing.ts'
+import { useEditing } from '../ui/completing.tsx'
 import { Select } from '../ui/field.tsx'
-import { SuggestionList } from '../ui/suggestion-list.tsx'
 import { complete, type Names } from './complete.ts'
-import { pastStatements } from './history.ts'
+
+const SLOT = 'parquetry.statements'
+const MOST_KEPT = 50
+
+/** The statements that were run in this browser, newest first. */
+function pastStatements(): readonly string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(SLOT) ?? '[]')
+    return Array.isArray(kept) ? kept.map(String) : []
+  } catch {
+    return []
+  }
+}
+
+export function rememberStatement(sql: string): void {
+  const others = pastStatements().filter((one) => one !== sql)
+  localStorage.setItem(SLOT, JSON.stringify([sql, ...others].slice(0, MOST_KEPT)))
+}
 
 interface EditorProps {
   readonly sql: string
@@ -20,9 +36,8 @@ interface EditorProps {
 
 /** A statement to be edited and run. Names are completed, and what an error is about is selected. */
 export function Editor({ sql, names, error, running, onRun, onStop }: EditorProps) {
-  const id = useId()
   const edit = useEditing(sql, (text, caret) => complete(text, caret, names), onRun, true)
-  const { text, area, completion, isOpen, chosen } = edit
+  const { text, area } = edit
   const failed = error !== undefined && text.trim() === sql
   useEffect(() => {
     const at = failed ? placeOf(error) : undefined
@@ -33,37 +48,13 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
   return (
     <div class={`sql-editor ${failed ? 'is-wrong' : ''}`}>
       <textarea
-        ref={area}
+        {...edit.control(failed)}
         class="input"
         rows={6}
         aria-label="Statement"
-        aria-autocomplete="list"
-        aria-controls={isOpen ? `${id}-list` : undefined}
-        aria-activedescendant={chosen >= 0 ? `${id}-${chosen}` : undefined}
-        aria-invalid={failed || undefined}
-        aria-describedby={failed ? `${id}-error` : undefined}
         placeholder="SELECT …"
-        spellcheck={false}
-        autocapitalize="off"
-        autocomplete="off"
-        value={text}
-        onInput={({ currentTarget: { value, selectionStart } }) => edit.type(value, selectionStart)}
-        onKeyDown={edit.onKeyDown}
-        onBlur={edit.close}
       />
-      {isOpen && (
-        <SuggestionList
-          id={id}
-          suggestions={completion!.suggestions}
-          chosen={chosen}
-          onAccept={edit.accept}
-        />
-      )}
-      {failed && (
-        <p class="filter-error" id={`${id}-error`} role="alert">
-          {messageOf(error)}
-        </p>
-      )}
+      {edit.below(failed ? messageOf(error) : undefined)}
       <div class="actions">
         {running ? (
           <Button look="danger" onClick={onStop}>

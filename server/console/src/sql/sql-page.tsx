@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
-import type { Format } from '../../../client/index.ts'
+import type { Column, Format } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
+import { type RowWindow, rowsIn } from '../csv.ts'
 import { formatCount, plural } from '../format.ts'
+import { columnsIn } from '../group/result.ts'
 import { drawResult, Plot } from '../plot/plot-view.tsx'
 import { type Address, href, navigate, updateQuery } from '../router.ts'
 import { Grid } from '../table/grid.tsx'
@@ -10,16 +12,15 @@ import { RowWindows } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
 import { Empty, Loading } from '../ui/feedback.tsx'
-import { Field, Select } from '../ui/field.tsx'
-import { FormDialog } from '../ui/form.tsx'
+import { Select } from '../ui/field.tsx'
+import { ask } from '../ui/form.tsx'
 import { Page } from '../ui/page.tsx'
+import { saveBlob } from '../ui/save.ts'
 import { Tabs } from '../ui/tabs.tsx'
 import { announce } from '../ui/toast.tsx'
 import { latest, useResource } from '../use-resource.ts'
 import { type Names, tableName } from './complete.ts'
-import { Editor } from './editor.tsx'
-import { rememberStatement } from './history.ts'
-import { downloadResult, fetchResult, resultColumns } from './statement.ts'
+import { Editor, rememberStatement } from './editor.tsx'
 
 const TABS = [
   { value: 'table', label: 'Table', icon: 'table' },
@@ -103,7 +104,7 @@ function Start({
 
 interface ResultProps {
   readonly sql: string
-  readonly columns: Awaited<ReturnType<typeof resultColumns>>
+  readonly columns: readonly Column[]
   readonly query: Address['query']
   readonly names: Names | undefined
 }
@@ -174,7 +175,6 @@ const FORMATS = (['csv', 'xlsx', 'parquet', 'json'] as const satisfies readonly 
 
 /** Downloads the result, or saves it as a dataset. */
 function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
-  const [saving, setSaving] = useState(false)
   const download = (format: string) => {
     const chosen = FORMATS.find(({ value }) => value === format)?.value
     if (chosen) downloadResult(sql, chosen).catch((error) => announce(messageOf(error)))
@@ -189,8 +189,7 @@ function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
         options={[{ value: '', label: 'Download' }, ...FORMATS]}
         onValue={download}
       />
-      {homes.length > 0 && <Button onClick={() => setSaving(true)}>Save as dataset</Button>}
-      {saving && <SaveDialog sql={sql} homes={homes} onClose={() => setSaving(false)} />}
+      {homes.length > 0 && <Button onClick={() => save(sql, homes)}>Save as dataset</Button>}
     </div>
   )
 }
@@ -202,40 +201,45 @@ const STORED = [
   { value: 'day', label: 'stored every day' },
 ] as const
 
-function SaveDialog(props: {
-  readonly sql: string
-  readonly homes: Names['homes']
-  readonly onClose: () => void
-}) {
-  const [name, setName] = useState('query')
-  const [home, setHome] = useState(String(props.homes[0]!.id))
-  const [stored, setStored] = useState<(typeof STORED)[number]['value']>('')
-  const save = async () => {
-    const { id } = await api().datasets.create({
-      name: name.trim(),
-      repositoryId: Number(home),
-      query: { sql: props.sql },
-      ...(stored && { materialize: stored }),
-    })
-    navigate(href(['datasets', id]))
-  }
-  return (
-    <FormDialog
-      title="Save the query as a dataset"
-      action="Save"
-      busyAction="Saving…"
-      ready={name.trim() !== ''}
-      onSubmit={save}
-      onClose={props.onClose}
-    >
-      <Field label="Name of the dataset" value={name} onValue={setName} required maxLength={255} />
-      <Select
-        label="Repository"
-        value={home}
-        options={props.homes.map(({ id, name: label }) => ({ value: String(id), label }))}
-        onValue={setHome}
-      />
-      <Select label="Rows" value={stored} options={STORED} onValue={setStored} />
-    </FormDialog>
-  )
+function save(sql: string, homes: Names['homes']): void {
+  ask({
+    title: 'Save the query as a dataset',
+    action: 'Save',
+    busyAction: 'Saving…',
+    fields: {
+      name: { label: 'Name of the dataset', value: 'query', required: true, maxLength: 255 },
+      home: {
+        label: 'Repository',
+        value: String(homes[0]!.id),
+        options: homes.map(({ id, name: label }) => ({ value: String(id), label })),
+      },
+      stored: { label: 'Rows', value: '' as (typeof STORED)[number]['value'], options: STORED },
+    },
+    async onSubmit({ name, home, stored }) {
+      const { id } = await api().datasets.create({
+        name,
+        repositoryId: Number(home),
+        query: { sql },
+        ...(stored && { materialize: stored }),
+      })
+      navigate(href(['datasets', id]))
+    },
+  })
+}
+
+/** Fetches rows of the result. @throws ParquetryError */
+async function fetchResult(
+  sql: string,
+  window: { readonly skip?: number; readonly top: number; readonly signal: AbortSignal },
+): Promise<RowWindow> {
+  return rowsIn(await api().sql(sql, 'csv', window))
+}
+
+async function resultColumns(sql: string, signal: AbortSignal): Promise<readonly Column[]> {
+  return columnsIn(await api().sql(sql, 'parquet', { top: 0, signal }), signal)
+}
+
+/** Saves the result as a file on this computer. */
+async function downloadResult(sql: string, format: Format): Promise<void> {
+  saveBlob(new Blob([await (await api().sql(sql, format)).arrayBuffer()]), `query.${format}`)
 }

@@ -10,6 +10,7 @@ import {
   type ColumnPlace,
   columnsInView,
   gutterWidth,
+  HEADER_HEIGHT,
   placeColumns,
   ROW_HEIGHT,
   textMeasure,
@@ -18,8 +19,6 @@ import { cellId, GridRow } from './row.tsx'
 import { type Geometry, rowsInView, spacerHeight } from './scroll.ts'
 import { type Scroll, useScroll } from './use-scroll.ts'
 import type { RowWindows } from './windows.ts'
-
-const HEADER_HEIGHT = 74
 
 interface GridProps {
   readonly label: string
@@ -50,8 +49,8 @@ export function Grid(props: GridProps) {
   const gutter = gutterWidth(rowCount)
   const { places, setWidth } = usePlaces(scroller, columns, windows)
   const total = gutter + places.reduce((sum, { width }) => sum + width, 0)
-  const scroll = useScroll(scroller, rowCount, ROW_HEIGHT, HEADER_HEIGHT, gutter)
-  const geometry = { rows: rowCount, rowHeight: ROW_HEIGHT, viewport: scroll.height }
+  const scroll = useScroll(scroller, rowCount, gutter)
+  const geometry = { rows: rowCount, viewport: scroll.height }
   const rows = rowsInView(geometry, scroll.virtualTop)
   const shown = columnsInView(places, scroll.scrollLeft, scroll.width)
   const visible = places.slice(shown.first, shown.end)

@@ -3,6 +3,7 @@ import type { Field } from '../csv.ts'
 import { familyOf } from '../filter/types.ts'
 
 export const ROW_HEIGHT = 30
+export const HEADER_HEIGHT = 74
 const GUTTER_MIN = 52
 export const NARROWEST = 64
 

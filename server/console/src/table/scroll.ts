@@ -1,3 +1,5 @@
+import { ROW_HEIGHT } from './layout.ts'
+
 /**
  * Scrolling through more rows than fit into an element of the largest height: browsers limit heights to 17 to 33
  * million pixels, and 3,000,000 rows of 30 pixels need 90 million. So the scrolled element is shorter than the rows.
@@ -6,7 +8,6 @@
  */
 export interface Geometry {
   readonly rows: number
-  readonly rowHeight: number
   /** Height of the area that shows rows. */
   readonly viewport: number
 }
@@ -26,7 +27,7 @@ const HIGHEST = 6_000_000
 const JUMP_VIEWS = 2
 
 function fullHeight(geometry: Geometry): number {
-  return geometry.rows * geometry.rowHeight
+  return geometry.rows * ROW_HEIGHT
 }
 
 /** The height of the scrolled element. */
@@ -58,8 +59,8 @@ export function scrollTopFor(geometry: Geometry, virtualTop: number): number {
 
 /** The nearest virtual position at which a row is completely visible. */
 export function topToShow(geometry: Geometry, virtualTop: number, row: number): number {
-  const top = row * geometry.rowHeight
-  const bottom = top + geometry.rowHeight
+  const top = row * ROW_HEIGHT
+  const bottom = top + ROW_HEIGHT
   if (top < virtualTop) return top
   if (bottom > virtualTop + geometry.viewport) return Math.max(0, bottom - geometry.viewport)
   return virtualTop
@@ -67,8 +68,8 @@ export function topToShow(geometry: Geometry, virtualTop: number, row: number): 
 
 /** The rows in view; `end` is exclusive. */
 export function rowsInView(geometry: Geometry, virtualTop: number): { first: number; end: number } {
-  const first = Math.max(0, Math.floor(virtualTop / geometry.rowHeight))
-  const end = Math.min(geometry.rows, Math.ceil((virtualTop + geometry.viewport) / geometry.rowHeight))
+  const first = Math.max(0, Math.floor(virtualTop / ROW_HEIGHT))
+  const end = Math.min(geometry.rows, Math.ceil((virtualTop + geometry.viewport) / ROW_HEIGHT))
   return { first, end }
 }
 

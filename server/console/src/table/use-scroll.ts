@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { HEADER_HEIGHT, ROW_HEIGHT } from './layout.ts'
 import { follow, type Geometry, type Position, START, scrollTopFor, topToShow } from './scroll.ts'
 
 export interface Scroll {
@@ -18,19 +19,13 @@ export interface Scroll {
 const REST_MS = 160
 
 /** Connects an element's scroll bars with positions in rows; scroll.ts says why these differ. */
-export function useScroll(
-  element: RefObject<HTMLElement | null>,
-  rows: number,
-  rowHeight: number,
-  headerHeight: number,
-  gutter: number,
-): Scroll {
-  const size = useSize(element, gutter, headerHeight, rowHeight)
+export function useScroll(element: RefObject<HTMLElement | null>, rows: number, gutter: number): Scroll {
+  const size = useSize(element, gutter)
   const [position, setPosition] = useState<Position>(START)
   const [scrollLeft, setScrollLeft] = useState(0)
   const latest = useRef<Position>(START)
   const rest = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const geometry: Geometry = { rows, rowHeight, viewport: size.height }
+  const geometry: Geometry = { rows, viewport: size.height }
 
   const move = (next: Position) => {
     latest.current = next
@@ -84,24 +79,19 @@ function showRange(scrolled: HTMLElement, gutter: number, left: number, width: n
 }
 
 /** The size of the area that shows cells. */
-function useSize(
-  element: RefObject<HTMLElement | null>,
-  gutter: number,
-  headerHeight: number,
-  rowHeight: number,
-) {
+function useSize(element: RefObject<HTMLElement | null>, gutter: number) {
   const [size, setSize] = useState({ width: 0, height: 0 })
   useLayoutEffect(() => {
     const scrolled = element.current!
     const measure = () =>
       setSize({
         width: scrolled.clientWidth - gutter,
-        height: Math.max(scrolled.clientHeight - headerHeight, rowHeight),
+        height: Math.max(scrolled.clientHeight - HEADER_HEIGHT, ROW_HEIGHT),
       })
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(scrolled)
     return () => observer.disconnect()
-  }, [gutter, headerHeight, rowHeight])
+  }, [gutter])
   return size
 }

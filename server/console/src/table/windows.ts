@@ -1,6 +1,5 @@
 import { isAbort } from '../api.ts'
-import type { Field } from '../csv.ts'
-import type { RowWindow } from '../rows.ts'
+import type { Field, RowWindow } from '../csv.ts'
 
 type Row = readonly Field[]
 

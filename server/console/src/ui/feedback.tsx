@@ -82,34 +82,6 @@ export function Loading(props: {
   )
 }
 
-/** Shows how much of a limit is used. `limit` is undefined if there is none. */
-export function Meter(props: {
-  readonly label: string
-  readonly used: number
-  readonly limit: number | undefined
-  readonly text: string
-}) {
-  const { label, used, limit } = props
-  return (
-    <div class="meter-row">
-      <div class="meter-words">
-        <span>{label}</span>
-        <span class="figures">{props.text}</span>
-      </div>
-      {limit !== undefined && (
-        <meter
-          aria-label={label}
-          value={used}
-          max={limit || 1}
-          high={0.8 * limit}
-          optimum={0}
-          title={props.text}
-        />
-      )}
-    </div>
-  )
-}
-
 /** A progress bar. `share` is from 0 to 1, or undefined if the total is unknown. */
 export function Progress(props: { readonly label: string; readonly share: number | undefined }) {
   return (

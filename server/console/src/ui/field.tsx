@@ -148,11 +148,17 @@ export function Check(props: {
   )
 }
 
+export type Choice<T extends string = string> = {
+  readonly value: T
+  readonly label: string
+  readonly note: string
+}
+
 /** One of several, each with a note. */
 export function Choices<T extends string>(props: {
   readonly label: string
   readonly value: T
-  readonly options: readonly { readonly value: T; readonly label: string; readonly note: string }[]
+  readonly options: readonly Choice<T>[]
   readonly onValue: (value: T) => void
 }) {
   const name = useId()

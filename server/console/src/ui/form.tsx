@@ -4,7 +4,7 @@ import { messageOf } from '../api.ts'
 import { changed } from '../use-resource.ts'
 import { Button } from './button.tsx'
 import { Dialog, openDialog } from './dialog.tsx'
-import { Check, Field, type Option, Select } from './field.tsx'
+import { Check, type Choice, Choices, Field, type Option, Select } from './field.tsx'
 
 interface Action {
   /** What the button says that sends the form. */
@@ -35,44 +35,14 @@ function useSubmit(onSubmit: () => Promise<unknown>) {
   return { busy, wrong, submit }
 }
 
-/** A form in a window of its own. It stays open, with the message, if what it sends is refused. */
-export function FormDialog(
-  props: Action & {
-    readonly title: string
-    readonly danger?: boolean
-    /** Whether everything that is needed is filled in. */
-    readonly ready?: boolean
-    readonly onSubmit: () => Promise<unknown>
-    readonly onClose: () => void
-    readonly children?: ComponentChildren
-  },
-) {
-  const { busy, wrong, submit } = useSubmit(props.onSubmit)
-  return (
-    <Dialog title={props.title} onClose={props.onClose}>
-      <form onSubmit={submit}>
-        <div class="dialog-body">
-          {props.children}
-          {wrong}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={props.onClose}>{props.danger ? 'Keep it' : 'Cancel'}</Button>
-          <Button submit look={props.danger ? 'danger' : 'primary'} disabled={busy || props.ready === false}>
-            {busy ? (props.busyAction ?? props.action) : props.action}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
-  )
-}
-
-/** A field of a form: a check box if its value is a boolean, a select if it has options, else a text. */
+/** A field of a form: a check box if its value is a boolean, a choice if it has options, else a text. */
 interface FormField
   extends Pick<Parameters<typeof Field>[0], 'required' | 'maxLength' | 'plain' | 'hint' | 'lines'> {
   readonly label: string
   /** The value at the start. */
   readonly value: string | boolean
-  readonly options?: readonly Option[]
+  /** Shown as a list with their notes if they have any, else as a select. */
+  readonly options?: readonly Option[] | readonly Choice[]
   /** Whether a text keeps blanks at its ends. */
   readonly verbatim?: boolean
   /** Whether the field is shown, by the values of the others. */
@@ -108,6 +78,7 @@ function useForm<F extends Fields>({ fields, onSubmit }: FormOf<F>) {
           </Check>
         )
       }
+      if (options && hasNotes(options)) return <Choices key={name} {...{ label, value, options, onValue }} />
       if (options) return <Select key={name} {...{ label, value, options, onValue }} />
       return <Field key={name} {...{ label, value, hint, onValue }} {...input} />
     },
@@ -115,10 +86,14 @@ function useForm<F extends Fields>({ fields, onSubmit }: FormOf<F>) {
   return {
     controls,
     ready: shown.every(([name, { required }]) => !required || trimmed[name] !== ''),
-    send: () => onSubmit(trimmed as Parameters<typeof onSubmit>[0]).then(changed),
+    send: () => onSubmit(trimmed as Parameters<typeof onSubmit>[0]),
     // A form of choices alone keeps them: they often serve once more.
     reset: () => shown.every(([, { options }]) => options) || setValues(start),
   }
+}
+
+function hasNotes(options: NonNullable<FormField['options']>): options is readonly Choice[] {
+  return options.every((option) => typeof option !== 'string' && 'note' in option)
 }
 
 type Question<F extends Fields> = Partial<FormOf<F>> &
@@ -127,6 +102,8 @@ type Question<F extends Fields> = Partial<FormOf<F>> &
     readonly text?: ComponentChildren
     /** Whether it can't be undone. */
     readonly danger?: boolean
+    /** Whether nothing that is shown has changed by it. */
+    readonly onlyReads?: boolean
     readonly onSubmit: FormOf<F>['onSubmit']
   }
 
@@ -135,26 +112,39 @@ export function ask<F extends Fields>(question: Question<F>): void {
   openDialog((close) => <Asked question={question} onClose={close} />)
 }
 
+/** A form in a window of its own. It stays open, with the message, if what it sends is refused. */
 function Asked<F extends Fields>(props: { readonly question: Question<F>; readonly onClose: () => void }) {
   const { question, onClose } = props
-  const { text, fields, ...rest } = question
-  const { controls, ready, send } = useForm<F>({ ...rest, fields: fields ?? ({} as F) })
-  const submit = async () => {
+  const { title, text, danger, onlyReads, fields = {} as F, action, busyAction = action } = question
+  const { controls, ready, send } = useForm<F>({ ...question, fields })
+  const { busy, wrong, submit } = useSubmit(async () => {
     await send()
+    if (!onlyReads) changed()
     onClose()
-  }
+  })
   return (
-    <FormDialog {...rest} {...{ ready, onClose }} onSubmit={submit}>
-      {text && <p>{text}</p>}
-      {controls}
-    </FormDialog>
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <div class="dialog-body">
+          {text && <p>{text}</p>}
+          {controls}
+          {wrong}
+        </div>
+        <footer class="dialog-foot">
+          <Button onClick={onClose}>{danger ? 'Keep it' : 'Cancel'}</Button>
+          <Button submit look={danger ? 'danger' : 'primary'} disabled={busy || !ready}>
+            {busy ? busyAction : action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
   )
 }
 
 /** A form in one line below a list, which adds to it. */
 export function LineForm<F extends Fields>(props: FormOf<F>) {
   const { controls, ready, send, reset } = useForm(props)
-  const { busy, wrong, submit } = useSubmit(() => send().then(reset))
+  const { busy, wrong, submit } = useSubmit(() => send().then(changed).then(reset))
   return (
     <form class="line-form" onSubmit={submit}>
       {controls}

@@ -1,11 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Dataset, ParquetryError } from '../../../client/index.ts'
-import { api, clientOf, isAbort, messageOf } from '../api.ts'
+import { api, clientOf, endIfRefused, isAbort, messageOf } from '../api.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { sessionKey } from '../session.ts'
 import { announce } from '../ui/toast.tsx'
-import { fetchWithProgress } from './send.ts'
 import type { Chosen } from './use-chosen.ts'
 
 /** What to do with existing rows. `columns` replaces rows and columns together. */
@@ -90,4 +89,38 @@ async function deleteQuietly(id: number): Promise<void> {
 function problemsOf(error: unknown): readonly string[] {
   const faults = error instanceof ParquetryError ? error.errors : []
   return faults.length > 0 ? faults.map((fault) => fault.error) : [messageOf(error)]
+}
+
+/**
+ * A `fetch` that reports the progress of uploads. It uses XMLHttpRequest, because `fetch` can't report that.
+ *
+ * @param onProgress share of the bytes sent, 0 to 1; at 1 the server still has to check and store the rows
+ */
+function fetchWithProgress(onProgress: (share: number) => void): typeof fetch {
+  return (input, init = {}) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest()
+      request.open(init.method ?? 'GET', String(input))
+      new Headers(init.headers).forEach((value, name) => {
+        request.setRequestHeader(name, value)
+      })
+      request.upload.onprogress = (event) => {
+        if (event.lengthComputable) onProgress(event.loaded / event.total)
+      }
+      request.onload = () => resolve(endIfRefused(answerOf(request)))
+      request.onerror = () => reject(new TypeError('The connection broke off.'))
+      request.onabort = () => reject(init.signal?.reason)
+      init.signal?.addEventListener('abort', () => request.abort())
+      request.send(init.body as XMLHttpRequestBodyInit | null)
+    })
+}
+
+function answerOf(request: XMLHttpRequest): Response {
+  const headers = new Headers()
+  for (const line of request.getAllResponseHeaders().trim().split('\r\n')) {
+    const colon = line.indexOf(': ')
+    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 2))
+  }
+  const empty = request.status === 204 || request.status === 304
+  return new Response(empty ? null : request.responseText, { status: request.status, headers })
 }

@@ -140,7 +140,12 @@ function UploadForm(
       )}
       {chosen.preview && <Reasons preview={chosen.preview} options={chosen.options} onOptions={readWith} />}
       {target ? (
-        <ExistingRows target={target} mode={mode} onMode={setMode} />
+        <Choices
+          label="What to do with the existing rows"
+          value={mode}
+          options={modes(target)}
+          onValue={setMode}
+        />
       ) : (
         <NewDataset
           {...{ name, home, homes }}
@@ -187,21 +192,6 @@ function NewDataset(props: {
         />
       )}
     </div>
-  )
-}
-
-function ExistingRows(props: {
-  readonly target: Dataset
-  readonly mode: Mode
-  readonly onMode: (mode: Mode) => void
-}) {
-  return (
-    <Choices
-      label="What to do with the existing rows"
-      value={props.mode}
-      options={modes(props.target)}
-      onValue={props.onMode}
-    />
   )
 }
 
