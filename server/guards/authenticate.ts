@@ -1,13 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import auth from '@fastify/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Engine } from '../../engine/index.ts'
 import { type Account, type Accounts, ANONYMOUS, limitedTo } from '../accounts/accounts.ts'
-import type { Links } from '../accounts/links.ts'
 import type { NamedKeys } from '../accounts/named-keys.ts'
-import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import { apiKeyIn, isLink, rawQuery } from '../http/query.ts'
+import type { Services } from '../services.ts'
 import { FailedKeys, network, RequestRate } from './rates.ts'
 
 declare module 'fastify' {
@@ -16,7 +13,7 @@ declare module 'fastify' {
     account: Account
     /** The named key with which it came; 0 for the account's first key, or a link. */
     keyId: number
-    /** Why the request was not let in by the way that it uses; what stands for 403 and 404 where nobody has a key. */
+    /** What stands for 403 and 404 where nobody has a key. */
     refusal: unknown
   }
   interface FastifyContextConfig {
@@ -25,14 +22,6 @@ declare module 'fastify' {
     /** Whether the route only reads although it is a POST, so that a read-only key may be used. */
     reads?: boolean
   }
-}
-
-interface AuthenticationParts {
-  readonly engine: Engine
-  readonly accounts: Accounts
-  readonly links: Links
-  readonly namedKeys: NamedKeys
-  readonly config: Config
 }
 
 /** Who sends a request, and what their key allows. */
@@ -49,8 +38,8 @@ type Authenticator = (request: FastifyRequest) => Promise<Sender | undefined>
  * Demands an API key on every path that is not public, even on paths that don't exist, so that nobody without a key can
  * find out which ones exist. A request is let in by the first way that it uses; if that fails, no other counts.
  */
-export async function authenticate(app: FastifyInstance, parts: AuthenticationParts): Promise<void> {
-  const { engine, accounts, links, namedKeys, config } = parts
+export function authenticate(app: FastifyInstance, services: Services): void {
+  const { engine, accounts, links, namedKeys, config } = services
   const failedKeys = new FailedKeys(config.limits.failedKeys, engine.database)
   const { database } = engine
   const requests = new RequestRate(config.limits.requestsPerMinute, database)
@@ -95,28 +84,19 @@ export async function authenticate(app: FastifyInstance, parts: AuthenticationPa
     return { account: ANONYMOUS, keyId: 0, readOnly: true }
   }
 
-  const letIn = (authenticator: Authenticator) => async (request: FastifyRequest) => {
-    if (request.refusal) throw request.refusal
-    try {
-      const sender = await authenticator(request)
-      if (!sender) throw NO_KEY
-      checkRights(request, sender)
-      request.account = sender.account
-      request.keyId = sender.keyId
-      // Without a key nobody learns what exists that is not public.
-      if (sender.account === ANONYMOUS) request.refusal = NO_KEY
-      else await count(request, requests, `account ${sender.account.id}`)
-    } catch (error) {
-      if (error !== NO_KEY) request.refusal = error
-      throw error
-    }
-  }
-  // A surrounding application may have registered the plugin already.
-  if (!app.hasDecorator('auth')) await app.register(auth)
-  const authenticated = app.auth([header, signedLink, parameter, nobody].map(letIn), { relation: 'or' })
-  app.addHook('onRequest', (request, reply, done) =>
-    request.routeOptions.config.public ? done() : authenticated.call(app, request, reply, done),
-  )
+  const ways = [header, signedLink, parameter, nobody]
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.public) return
+    let sender: Sender | undefined
+    for (const way of ways) sender ??= await way(request)
+    if (!sender) throw NO_KEY
+    checkRights(request, sender)
+    request.account = sender.account
+    request.keyId = sender.keyId
+    // Without a key nobody learns what exists that is not public.
+    if (sender.account === ANONYMOUS) request.refusal = NO_KEY
+    else await count(request, requests, `account ${sender.account.id}`)
+  })
 }
 
 /** Whose key it is: the first key of an account or a named one; undefined if it is nobody's. */
