@@ -19,10 +19,9 @@ import type {
   Version,
   WrittenDataset,
 } from '../records/index.ts'
-import { Download } from './download.ts'
+import { Download, jsonLines } from './download.ts'
 import { ParquetryError } from './errors.ts'
 import { requireKnown } from './known-options.ts'
-import { jsonLines } from './ndjson.ts'
 import { parameters, type QueryOptions, type VersionOptions, type WritingOptions } from './query-options.ts'
 import type { CallOptions, Request, Transport } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'

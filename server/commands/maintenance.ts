@@ -13,9 +13,9 @@ import {
   restoreIntoCluster,
 } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
+import { objectStore } from '../config/engine-options.ts'
 import { readConfig } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
-import { objectStore } from '../config/store-options.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { abortOnInterrupt } from './stop.ts'
 import type { Tables } from './tables/tables.ts'

@@ -4,9 +4,9 @@ import type { Command } from 'commander'
 import { type Engine, migrate, openEngine } from '../../engine/index.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
+import { objectStore } from '../config/engine-options.ts'
 import { readConfig } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
-import { objectStore } from '../config/store-options.ts'
 import { UsageError } from './usage.ts'
 
 /** What a command works on: the data directory, which other processes may have open too. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
-import type { Database } from '../../engine/index.ts'
+import type { Database, SqlValue } from '../../engine/index.ts'
 import { Lazy } from '../../engine/util/lazy.ts'
 import { ServerError } from '../http/errors.ts'
 
@@ -117,9 +117,38 @@ async function rate(most: number): Promise<RateLimiterMemory> {
   return new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS })
 }
 
+/** A statement as rate-limiter-flexible gives it to a client of PostgreSQL. */
+interface Statement {
+  readonly text: string
+  readonly values: readonly SqlValue[]
+}
+
+/**
+ * Counts in the database for all nodes together. Once a name has reached the limit, it is refused without asking again.
+ * If the database does not answer, this node counts by itself.
+ */
 async function sharedRate(most: number, database: Database): Promise<RateLimiterAbstract> {
-  const { sharedRate } = await import('./shared-rate.ts')
-  return sharedRate(database, await rate(most))
+  const { RateLimiterPostgres } = await import('rate-limiter-flexible')
+  return new RateLimiterPostgres({
+    storeClient: {
+      query: async ({ text, values }: Statement) => {
+        const given: SqlValue[] = []
+        const sql = text.replace(/\$(\d+)/g, (_, number) => {
+          given.push(values[Number(number) - 1]!)
+          return '?'
+        })
+        const rows = await database.transient((t) => t.all(sql, ...given))
+        return { rows, rowCount: rows.length }
+      },
+    },
+    storeType: 'client',
+    tableName: 'request_rates',
+    tableCreated: true,
+    points: most,
+    duration: WINDOW_SECONDS,
+    inMemoryBlockOnConsumed: most,
+    insuranceLimiter: await rate(most),
+  })
 }
 
 /** So that no beginning of a key, right or wrong, is written into the database. */

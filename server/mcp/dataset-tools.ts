@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { fromPlain, QUERY, VERSION } from '../../engine/options.ts'
+import { FORMATS, type Format } from '../../engine/index.ts'
+import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import type { Client, Column, Profile } from '../client/index.ts'
 import { argumentsOf, DATASET, fitting, MOST_CHARACTERS, type Tool, text } from './tool.ts'
 
@@ -159,6 +160,40 @@ export const runSql: Tool = {
     const shown = fitting(rows)
     const cut = shown.length < rows.length && `Cut to ${shown.length} rows for length: select fewer columns.`
     return { rows: shown, ...(cut && { note: cut }) }
+  },
+}
+
+const EXPORT = { ...QUERY, ...WRITING, ...VERSION }
+
+export const exportLink: Tool = {
+  name: 'export_link',
+  title: 'Link to a whole export',
+  description:
+    'A URL that downloads all rows of a query as a file, however many there are. It works without a key for five ' +
+    'minutes: give it to the user, or fetch it.',
+  arguments: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['dataset'],
+    properties: {
+      dataset: DATASET,
+      ...argumentsOf(EXPORT),
+      format: { type: 'string', enum: FORMATS, default: 'csv', description: 'Format of the file.' },
+    },
+  },
+  async run(client, given: { readonly dataset: number; readonly format?: Format }, signal) {
+    const { dataset, format = 'csv' } = given
+    const options = { ...fromPlain(given, EXPORT), signal }
+    // If the query is wrong, the agent must get the error now, not the person who opens the link.
+    const probe = await client.datasets.download(dataset, format, {
+      ...options,
+      top: 0,
+      skip: undefined,
+      last: undefined,
+    })
+    await probe.cancel()
+    const { url, expiresAt } = await client.datasets.link(dataset, format, options)
+    return { url: url.href, expiresAt, rows: probe.rowCount }
   },
 }
 

@@ -6,8 +6,7 @@ import type { Source } from '../records/index.ts'
 import { NEW_SOURCE, SOURCE } from '../records/sources.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
-import { holdsOtherData } from '../sources/conflicts.ts'
-import { holdsSeriesAlone } from '../sources/rows.ts'
+import { requireSeriesAlone } from '../sources/rows.ts'
 import type { StoredSource } from '../sources/sources.ts'
 import { checkedFile, checkedWanted, providersOf } from '../sources/wanted.ts'
 import { datasetFor } from './dataset-for.ts'
@@ -95,7 +94,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
         slugs: connectors.list().map(({ slug }) => slug),
         most: config.limits.savedSeries,
       })
-      if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
+      requireSeriesAlone(record)
       const { signal } = new AbortController()
       for (const slug of providersOf(series)) await callerOf(services, account, slug, signal)
       return follow(services, {

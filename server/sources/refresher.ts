@@ -13,10 +13,9 @@ import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { uploadOptions } from '../transfers/uploads/upload-options.ts'
 import { type CallerParts, callerOf } from './caller.ts'
-import { holdsOtherData } from './conflicts.ts'
 import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
 import { type Answer, ask, type NewRows, newRows } from './refresh.ts'
-import { holdsSeriesAlone, seriesColumns } from './rows.ts'
+import { holdsSeriesAlone, requireSeriesAlone, seriesColumns } from './rows.ts'
 import { nextRun, retryRun } from './schedule.ts'
 import type { Followed, Outcome, Sources, StoredSource } from './sources.ts'
 import { fileOptions } from './wanted.ts'
@@ -324,7 +323,7 @@ export class Refresher {
     const hasNothingNew = [...answers.values()].every(({ error }) => error !== undefined)
     const isSame = digest === source.digest && record.version === source.lastVersion
     if (hasNothingNew || isSame) return
-    if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
+    requireSeriesAlone(record)
     await dataset.replace({
       format: 'ndjson',
       columns,

@@ -1,5 +1,6 @@
 import type { Series } from '../../connectors/index.ts'
-import type { DeclaredColumn } from '../../engine/index.ts'
+import type { Dataset, DeclaredColumn } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
 
 /** A row of a series as it is stored in a dataset. */
 export type SeriesRow = Readonly<Record<string, string | number | null>>
@@ -23,6 +24,16 @@ const NAMES = new Set(COLUMNS.map(({ name }) => name))
 /** Whether a dataset has only columns of series, so that no other data is lost when series replace its rows. */
 export function holdsSeriesAlone(columns: readonly { readonly name: string }[]): boolean {
   return columns.every(({ name }) => NAMES.has(name))
+}
+
+/** Refuses a dataset with other data, which series would replace. @throws ServerError `other_data` */
+export function requireSeriesAlone({ name, columns }: Awaited<ReturnType<Dataset['record']>>): void {
+  if (holdsSeriesAlone(columns)) return
+  throw new ServerError(
+    'other_data',
+    `The dataset ${JSON.stringify(name)} holds other data, which the series would replace. Create a new dataset for ` +
+      'them.',
+  )
 }
 
 /** The columns of rows; `time` replaces `date` if a series has a time of day. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Database, Handle, SavedQuery, SqlValue } from '../../engine/index.ts'
+import { ServerError } from '../http/errors.ts'
 import type { Source } from '../records/index.ts'
 import type { FollowedAddress } from './fetch-address.ts'
 
@@ -69,6 +70,19 @@ export class Sources {
 
   get(datasetId: number): Promise<StoredSource | undefined> {
     return read(this.#database, datasetId)
+  }
+
+  /** Refuses rows of clients where the next refresh would remove them. @throws ServerError `follows_series` */
+  async requireNone(datasetId: number): Promise<void> {
+    const source = await this.get(datasetId)
+    if (!source) return
+    const { address } = source
+    const followed = !address ? 'series of providers' : 'query' in address ? 'a saved query' : 'a file'
+    throw new ServerError(
+      'follows_series',
+      `Dataset ${datasetId} follows ${followed}, and the next refresh would remove rows that you write into it. To ` +
+        `stop following, use DELETE /datasets/${datasetId}/source.`,
+    )
   }
 
   /** Sets what a dataset follows, due now, and takes it in the same step. */

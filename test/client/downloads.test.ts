@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { jsonLines } from '../../server/client/download.ts'
 import { Client } from '../../server/client/index.ts'
-import { jsonLines } from '../../server/client/ndjson.ts'
 import { startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 
 let server: Upstream

@@ -6,8 +6,7 @@ import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
 import { sourceRecord } from '../../routes/source.ts'
 import { openServices, type Services } from '../../services.ts'
-import { holdsOtherData } from '../../sources/conflicts.ts'
-import { holdsSeriesAlone } from '../../sources/rows.ts'
+import { requireSeriesAlone } from '../../sources/rows.ts'
 import { Sources } from '../../sources/sources.ts'
 import { checkedWanted } from '../../sources/wanted.ts'
 import { encodingOf } from '../../transfers/formats.ts'
@@ -99,7 +98,7 @@ function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'f
         const slugs = connectors.list().map(({ slug }) => slug)
         const wanted = checkedWanted(fields, { slugs, most: config.limits.savedSeries })
         const record = await (await engine.dataset(id)).record()
-        if (!holdsSeriesAlone(record.columns)) throw holdsOtherData(record.name)
+        requireSeriesAlone(record)
         const accountId = await ownerOf(services, record.repositoryId)
         const { done } = await services.refresher.follow({
           datasetId: id,

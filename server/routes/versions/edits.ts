@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Cell, Dataset, DatasetRecord, EditedRows, Handle } from '../../../engine/index.ts'
+import type { Cell, EditedRows, Handle } from '../../../engine/index.ts'
 import { CHANGE, fromHttp, QUERY } from '../../../engine/options.ts'
-import type { Account } from '../../accounts/accounts.ts'
 import type { Keep } from '../../accounts/idempotency.ts'
 import { MERGE_PATCH } from '../../http/body.ts'
 import { requireMatch } from '../../http/headers.ts'
@@ -9,7 +8,6 @@ import { parameters, parametersOf } from '../../http/query.ts'
 import { errors, json } from '../../openapi/describe.ts'
 import { EDITED_ROWS } from '../../records/datasets.ts'
 import type { Services } from '../../services.ts'
-import { notFollowing } from '../../sources/conflicts.ts'
 import { datasetFor, tagOf } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
 
@@ -79,37 +77,30 @@ export function editRoutes(app: Routes, services: Services): void {
   }
 }
 
-/** A change of the rows of a dataset that the account may make. */
-export interface RowsChange {
-  readonly dataset: Dataset
-  readonly record: DatasetRecord
-  /** The owner of the repository, whose plan applies. */
-  readonly owner: Account
-  /**
-   * For the transaction that makes the change: checks `If-Match` and the plan, and keeps what is answered.
-   * @throws ServerError `changed_meanwhile`, `plan_limit`
-   */
-  readonly accept: (
-    keep: Keep,
-  ) => (
-    made: { readonly columns: number; readonly bytes: number; readonly edited?: EditedRows },
-    t: Handle,
-  ) => Promise<void>
+interface Made {
+  readonly columns: number
+  readonly bytes: number
+  readonly edited?: EditedRows
 }
 
-/** @throws EngineError `not_found`, ServerError `forbidden`, `follows_series` */
-export async function rowsChange(request: FastifyRequest, services: Services): Promise<RowsChange> {
+/**
+ * The dataset whose rows the account may change, and the owner of its repository, whose plan applies. `accept` is for the
+ * transaction that makes the change: it checks `If-Match` and the plan, and keeps what is answered.
+ * @throws EngineError `not_found`, ServerError `forbidden`, `follows_series`
+ */
+export async function rowsChange(request: FastifyRequest, services: Services) {
   const { access, accounts, plans, sources } = services
   const { dataset, record } = await datasetFor(request, services, 'Write')
-  await notFollowing(sources, record.id)
+  await sources.requireNone(record.id)
   const owner = await accounts.get((await access.of(record.repositoryId, request.account)).ownerId)
   return {
     dataset,
     record,
     owner,
+    /** @throws ServerError `changed_meanwhile`, `plan_limit` */
     accept:
-      (keep) =>
-      async ({ edited, ...made }, t) => {
+      (keep: Keep) =>
+      async ({ edited, ...made }: Made, t: Handle): Promise<void> => {
         requireMatch(request, tagOf(await dataset.record(t)))
         await plans.allowContent(owner, access.in(t), made, record.id)
         await keep(t, async () => edited)
