@@ -2,7 +2,7 @@ import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { UserKey } from '../records/index.ts'
 import type { Account } from './accounts.ts'
-import type { Vault } from './vault.ts'
+import { context, type Vault } from './vault.ts'
 
 const SELECT = 'SELECT provider, hint AS "keyHint", updated_at AS "updatedAt" FROM provider_keys'
 
@@ -88,9 +88,4 @@ export class UserKeys {
 /** The last four characters; of a short key none, because they would be a good part of it. */
 function hint(key: string): string {
   return key.length >= 12 ? `…${key.slice(-4)}` : '…'
-}
-
-/** The place of a saved key. A sealed key can't be read in another one. */
-export function context(accountId: number, provider: string): string {
-  return `${accountId} ${provider}`
 }

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Snapshot } from '../../engine/index.ts'
 import { type EntityQuery, entityQuery, type RowOptions, versionIn } from './entity.ts'
 import { ODataError } from './errors.ts'
-import { type Backend, contextHead, type Exchange } from './exchange.ts'
+import { contextHead, type Exchange } from './exchange.ts'
 import type { EntitySet } from './metadata/model.ts'
 import { jsonContentType } from './negotiate.ts'
 import { addedSince, pageWindow, positionOf, preferredPageSize, skipToken, trackedChanges } from './paging.ts'
@@ -23,16 +23,17 @@ const UNTRACKED = ['$apply', '$top', '$skip', '$version', 'asOf'] as const
  * the first page was made from.
  */
 export async function answerCollection(
-  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
   options: CollectionOptions,
 ): Promise<FastifyReply> {
-  const { request, reply, json } = exchange
+  const { services, request, reply, json } = exchange
+  const { engine, exports, kept, config } = services
+  const { odataPageRows: most } = config.limits
   const position = options.$skiptoken === undefined ? undefined : positionOf(options.$skiptoken)
   const prefer = request.headers['prefer'] as string | undefined
   const wanted = preferredPageSize(prefer)
-  const dataset = await backend.engine.dataset(set.datasetId)
+  const dataset = await engine.dataset(set.datasetId)
   const untracked = UNTRACKED.find((name) => options[name] !== undefined)
   const { $deltatoken: since, $filter: filter } = options
   if (since !== undefined && untracked !== undefined) {
@@ -43,11 +44,10 @@ export async function answerCollection(
   const added =
     since === undefined ? undefined : await addedSince(dataset, since, { filter, until: position?.version })
   const preferred = wanted?.size ?? position?.size
-  const size = Math.min(preferred ?? backend.pageRows, backend.pageRows)
+  const size = Math.min(preferred ?? most, most)
   const offset = position?.offset ?? 0
   const window = pageWindow({ top: options.$top, skip: options.$skip }, offset, size)
   const asked = await ask(
-    backend,
     exchange,
     set,
     { ...options, ...(added && { $filter: added.filter }), $skip: window.skip, $top: window.top },
@@ -60,7 +60,7 @@ export async function answerCollection(
   const mayGoOn =
     (options.$top === undefined || options.$top > end) && (known === undefined || known > window.skip + size)
   try {
-    if (mayGoOn) await backend.kept.keep(dataset, version)
+    if (mayGoOn) await kept.keep(dataset, version)
   } catch (error) {
     query[Symbol.dispose]()
     throw error
@@ -75,7 +75,7 @@ export async function answerCollection(
   const lastEnd = tracked
     ? `,"@odata.deltaLink":${JSON.stringify(linkTo(exchange, set, `$deltatoken=${version}`))}}`
     : '}'
-  return backend.exports.send(request, reply, {
+  return exports.send(request, reply, {
     query,
     window: {},
     format: 'json',
@@ -94,20 +94,19 @@ export async function answerCollection(
 
 /** Answers with the number of rows that match, as text (URL Conventions 4.01, 4.8); a window or an order doesn't matter. */
 export async function answerCount(
-  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
   { $select, $orderby, $top, $skip, ...matching }: RowOptions,
 ): Promise<FastifyReply> {
-  const { query } = await ask(backend, exchange, set, matching, undefined)
-  const count = await backend.exports.count(exchange.request, exchange.reply, query)
-  return exchange.reply.type('text/plain;charset=utf-8').send(String(count))
+  const { services, request, reply } = exchange
+  const { query } = await ask(exchange, set, matching, undefined)
+  const count = await services.exports.count(request, reply, query)
+  return reply.type('text/plain;charset=utf-8').send(String(count))
 }
 
 /** Queries the given version of a dataset, or the current one. */
 async function ask(
-  { engine, kept }: Backend,
-  { json }: Exchange,
+  { services: { engine, kept }, json }: Exchange,
   set: EntitySet,
   options: RowOptions,
   version: number | undefined,

@@ -11,35 +11,33 @@ import {
 } from '../../engine/index.ts'
 import { fromHttp, type ParametersOf, QUERY, VERSION } from '../../engine/options.ts'
 import { ODataError } from './errors.ts'
-import { type Backend, contextHead, type Exchange } from './exchange.ts'
+import { contextHead, type Exchange } from './exchange.ts'
 import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './metadata/model.ts'
 import { type JsonRequest, jsonContentType } from './negotiate.ts'
 
 /** Answers with one row. */
 export async function answerEntity(
-  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
   key: number,
   { $select, $compute, aliases, $version, asOf }: RowOptions,
 ): Promise<FastifyReply> {
   const options = { $select, $compute, aliases, $version, asOf }
-  const { text, projection } = await readRow(backend, exchange, set, key, options)
+  const { text, projection } = await readRow(exchange, set, key, options)
   const head = contextHead(exchange, `${encodeURIComponent(set.name)}${projection}/$entity`)
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(head + text.slice(1))
 }
 
 /** Answers with one value, in JSON or, for `$value`, as text. 204 if it is null (Protocol 4.01, 11.2.4). */
 export async function answerProperty(
-  backend: Backend,
   exchange: Exchange,
   set: EntitySet,
   { key, property, raw }: { readonly key: number; readonly property: string; readonly raw: boolean },
 ): Promise<FastifyReply> {
   const { reply, json } = exchange
   const bare: Exchange = { ...exchange, json: { ...json, metadata: 'none' } }
-  const type = await propertyType(backend, set, property)
-  const { text } = await readRow(backend, bare, set, key, { $select: property })
+  const type = await propertyType(exchange, set, property)
+  const { text } = await readRow(bare, set, key, { $select: property })
   const value = text.slice(`{${JSON.stringify(property)}:`.length, -1)
   if (value === 'null') return reply.code(204).send()
   if (raw) {
@@ -56,9 +54,9 @@ export async function answerProperty(
 }
 
 /** @throws ODataError `notFound` if the set has no such property */
-async function propertyType({ engine }: Backend, set: EntitySet, name: string): Promise<string> {
+async function propertyType({ services }: Exchange, set: EntitySet, name: string): Promise<string> {
   if (name === KEY) return 'Edm.Int64'
-  const { columns } = await (await engine.dataset(set.datasetId)).record()
+  const { columns } = await (await services.engine.dataset(set.datasetId)).record()
   const property = propertiesOf(columns).find((one) => one.name === name)
   if (property) return property.type.name
   throw new ODataError('notFound', `${set.name} has no property ${JSON.stringify(name)}.`)
@@ -69,8 +67,7 @@ async function propertyType({ engine }: Backend, set: EntitySet, name: string): 
  * @throws ODataError `notFound` if the dataset has fewer rows
  */
 async function readRow(
-  { engine, exports }: Backend,
-  { request, reply, json }: Exchange,
+  { services: { engine, exports }, request, reply, json }: Exchange,
   set: EntitySet,
   key: number,
   asked: RowOptions,

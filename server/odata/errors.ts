@@ -1,15 +1,15 @@
-/** Errors that only the OData service has, with status and cause. The message is written where the error is thrown. */
-const ODATA_ERRORS = {
-  badRequest: { status: 400, when: 'a header, a key or an option of OData is malformed' },
-  notFound: { status: 404, when: 'the service has no such resource' },
-  readOnly: { status: 405, when: 'the service is read-only' },
-  gone: { status: 410, when: 'a delta link can no longer be followed' },
-  notAcceptable: { status: 406, when: 'the client accepts none of the available formats' },
-  unsupportedMediaType: { status: 415, when: 'the content type of a batch or a query is not supported' },
-  notImplemented: { status: 501, when: 'a part of OData that needs more than one flat table' },
-} as const satisfies Record<string, { status: number; when: string }>
+/** The statuses of errors that only the OData service has. The message is written where the error is thrown. */
+const STATUSES = {
+  badRequest: 400,
+  notFound: 404,
+  readOnly: 405,
+  gone: 410,
+  notAcceptable: 406,
+  unsupportedMediaType: 415,
+  notImplemented: 501,
+} as const
 
-export type ODataErrorCode = keyof typeof ODATA_ERRORS
+export type ODataErrorCode = keyof typeof STATUSES
 
 /** An error of the OData service. `message` is a sentence for the user. */
 export class ODataError extends Error {
@@ -25,6 +25,6 @@ export class ODataError extends Error {
   }
 
   get status(): number {
-    return ODATA_ERRORS[this.code].status
+    return STATUSES[this.code]
   }
 }

@@ -1,23 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { LRUCache } from 'lru-cache'
-import type { Engine } from '../../engine/index.ts'
-import type { Exports } from '../transfers/exports.ts'
-import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
+import type { Services } from '../services.ts'
 import type { JsonRequest } from './negotiate.ts'
-
-/** What the handlers need from the server. */
-export interface Backend {
-  readonly engine: Engine
-  readonly exports: Exports
-  readonly kept: KeptSnapshots
-  /** Documents of `$metadata` by their tags. */
-  readonly documents: LRUCache<string, Buffer>
-  /** Rows per page, unless the client asks for fewer. */
-  readonly pageRows: number
-}
 
 /** A request to the service, with what has been parsed from it. */
 export interface Exchange {
+  readonly services: Services
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** Absolute address of the service root, with a trailing slash. */

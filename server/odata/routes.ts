@@ -11,7 +11,7 @@ import type { Services } from '../services.ts'
 import { answerCollection, answerCount, type CollectionOptions } from './collection.ts'
 import { answerEntity, answerProperty, OF_ROWS } from './entity.ts'
 import { ODataError } from './errors.ts'
-import { type Backend, contextHead, type Exchange } from './exchange.ts'
+import { contextHead, type Exchange } from './exchange.ts'
 import { csdlJson } from './metadata/csdl-json.ts'
 import { csdlXml } from './metadata/csdl-xml.ts'
 import { slices } from './metadata/model.ts'
@@ -47,6 +47,9 @@ const OPTIONS = parameters({
 const MOST_KEPT = 4 * 2 ** 20
 const MOST_DOCUMENTS = 4 * MOST_KEPT
 
+/** Documents of `$metadata` by their tags. */
+type Documents = LRUCache<string, Buffer>
+
 interface GivenOptions extends CollectionOptions {
   readonly $format?: string
   readonly $expand?: string
@@ -54,12 +57,10 @@ interface GivenOptions extends CollectionOptions {
 
 /** The read-only OData service (OData 4.01, and 4.0 for clients that ask for it). */
 export function odataRoutes(app: FastifyInstance, services: Services): void {
-  const { engine, exports, kept, config } = services
   const documents = new LRUCache<string, Buffer>({
     maxSize: MOST_DOCUMENTS,
     sizeCalculation: ({ byteLength }) => byteLength,
   })
-  const backend: Backend = { engine, exports, kept, documents, pageRows: config.limits.odataPageRows }
 
   app.register(async (scope) => {
     scope.addContentTypeParser('text/plain', { parseAs: 'string' }, (_request, body, done) =>
@@ -83,7 +84,7 @@ export function odataRoutes(app: FastifyInstance, services: Services): void {
           config: { reads: true },
           url,
           schema: { hide: true, querystring: OPTIONS },
-          handler: (request, reply) => answer(app, services, backend, root, request, reply),
+          handler: (request, reply) => answer(app, services, documents, root, request, reply),
         })
       }
     }
@@ -93,7 +94,7 @@ export function odataRoutes(app: FastifyInstance, services: Services): void {
 async function answer(
   app: FastifyInstance,
   services: Services,
-  backend: Backend,
+  documents: Documents,
   rootPath: string,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -120,7 +121,7 @@ async function answer(
     return answerMetadata(request, reply, feed, options.$format, {
       version,
       program: services.version,
-      documents: backend.documents,
+      documents,
     })
   if (resource.kind === 'batch') {
     const { answerBatch } = await import('./batch.ts')
@@ -128,6 +129,7 @@ async function answer(
     return reply.type(type).send(text)
   }
   const exchange: Exchange = {
+    services,
     request,
     reply,
     root: `${request.publicUrl}${root}`,
@@ -138,13 +140,13 @@ async function answer(
   switch (resource.kind) {
     case 'set':
     case 'query':
-      return answerCollection(backend, exchange, set, options)
+      return answerCollection(exchange, set, options)
     case 'count':
-      return answerCount(backend, exchange, set, options)
+      return answerCount(exchange, set, options)
     case 'entity':
-      return answerEntity(backend, exchange, set, resource.key, options)
+      return answerEntity(exchange, set, resource.key, options)
     case 'property':
-      return answerProperty(backend, exchange, set, resource)
+      return answerProperty(exchange, set, resource)
     default:
       return resource satisfies never
   }
@@ -173,7 +175,8 @@ async function answerService(exchange: Exchange, { sets }: Feed): Promise<Fastif
     .send(`${head}"value":[${entries.join()}]}`)
 }
 
-interface MetadataAnswer extends Pick<Backend, 'documents'> {
+interface MetadataAnswer {
+  readonly documents: Documents
   readonly version: ODataVersion
   readonly program: string
 }

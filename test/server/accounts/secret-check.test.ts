@@ -5,9 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Engine, migrate, openEngine } from '../../../engine/index.ts'
 import { type Account, Accounts } from '../../../server/accounts/accounts.ts'
 import { SERVER_STEPS } from '../../../server/accounts/schema.ts'
-import { checkSecret } from '../../../server/accounts/secret-check.ts'
 import { UserKeys } from '../../../server/accounts/user-keys.ts'
-import { Vault } from '../../../server/accounts/vault.ts'
+import { checkSecret, Vault } from '../../../server/accounts/vault.ts'
 
 let directory: string
 let engine: Engine
