@@ -1,19 +1,11 @@
 import type { Command } from 'commander'
-import { Client } from '../client/index.ts'
+import { Client, type ManagedAccount } from '../client/index.ts'
 import { oneOf } from './usage.ts'
 import type { On, Workplace } from './workplace.ts'
 
-interface AccountLine {
-  readonly name: string
-  readonly plan: string
-  readonly admin: boolean
-  readonly disabled: boolean
-  readonly apiKeyHint: string
-}
-
 /** The accounts that commands work on: those of a data directory or of a remote server. Accounts are named. */
 export interface AccountBook {
-  list(): Promise<readonly AccountLine[]>
+  list(): Promise<readonly ManagedAccount[]>
   /** Gives the new account's key. */
   create(name: string, plan: string): Promise<string>
   setPlan(name: string, plan: string): Promise<unknown>

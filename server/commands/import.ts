@@ -3,10 +3,9 @@ import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
 import { ADDING, CHANGE, fromPlain, REPLACING } from '../../engine/options.ts'
 import { startProgress } from './progress.ts'
-import { abortOnInterrupt } from './stop.ts'
 import { findRepository, orRemoved } from './tables/find-by-name.ts'
 import type { ImportedFile, Tables, Written } from './tables/tables.ts'
-import { addOptions, counted, inRows, UsageError } from './usage.ts'
+import { abortOnInterrupt, addOptions, counted, inRows, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
 interface ImportOptions {

@@ -17,10 +17,9 @@ import { objectStore } from '../config/engine-options.ts'
 import { readConfig } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
 import { type Progress, startProgress } from './progress.ts'
-import { abortOnInterrupt } from './stop.ts'
+import { restoreVersion } from './tables/describe.ts'
 import type { Tables } from './tables/tables.ts'
-import { restoreVersion } from './tables/versions.ts'
-import { Failed, UsageError, wholeNumber } from './usage.ts'
+import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
 import type { On, StorageOptions, Target } from './workplace.ts'
 
 /** `parquetry verify|backup|restore|migrate|gc`. */

@@ -4,8 +4,7 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import type { Connectors } from '../../connectors/index.ts'
 import { openProviders } from '../providers.ts'
 import { type Counter, startCounter } from './progress.ts'
-import { abortOnInterrupt } from './stop.ts'
-import { UsageError, wholeNumber } from './usage.ts'
+import { abortOnInterrupt, UsageError, wholeNumber } from './usage.ts'
 import type { On, Workplace } from './workplace.ts'
 
 /** If a provider's limit resets later than in this many seconds, the command doesn't wait for it. */

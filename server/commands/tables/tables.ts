@@ -4,8 +4,10 @@ import type { OptionsOf, QUERY, REPLACING, VERSION, WRITING } from '../../../eng
 import type {
   Dataset,
   DatasetPatch,
+  DatasetSummary,
   Member,
   NewSource,
+  Repository,
   Source,
   Version,
   WrittenDataset,
@@ -14,22 +16,11 @@ import type {
 /** Which rows are exported, and how they are written. */
 export type ExportOptions = OptionsOf<typeof QUERY & typeof WRITING & typeof VERSION>
 
-/** Which rows of a statement are written, and how. */
-export type SqlCommandOptions = OptionsOf<Pick<typeof QUERY, 'top' | 'skip'> & typeof WRITING>
-
 /** The most versions that are listed at once. */
 export const MOST_VERSIONS = 1000
 
-export interface RepositoryLine {
-  readonly id: number
-  readonly name: string
-}
-
-export interface DatasetLine extends RepositoryLine {
-  readonly repositoryId: number
-  /** null for a saved query. */
-  readonly rowCount: number | null
-}
+export type RepositoryLine = Pick<Repository, 'id' | 'name'>
+export type DatasetLine = Pick<DatasetSummary, 'id' | 'name' | 'repositoryId' | 'rowCount'>
 
 /** The file or standard input that is imported. */
 export interface ImportedFile {
@@ -51,18 +42,7 @@ export interface WriteOptions {
   readonly onProgress: (done: { readonly bytes: number; readonly rows?: number }) => void
 }
 
-export interface Written extends DatasetLine {
-  readonly version: number
-  readonly columns: WrittenDataset['columns']
-  /** The options that were chosen by the file, as they are written in HTTP. */
-  readonly options?: WrittenDataset['options']
-}
-
-export interface NewQuery {
-  readonly name: string
-  readonly repositoryId: number
-  readonly query: { readonly sql: string }
-}
+export type Written = Pick<WrittenDataset, 'id' | 'rowCount' | 'version' | 'columns' | 'options'>
 
 /** The tables that commands work on: in a data directory, or on a server. */
 export interface Tables {
@@ -87,12 +67,16 @@ export interface Tables {
   follow(id: number, fields: Pick<NewSource, 'series' | 'start' | 'every'>): Promise<Source>
   unfollow(id: number): Promise<void>
   /** Creates a dataset whose rows are those of a SELECT. */
-  saveQuery(fields: NewQuery): Promise<{ readonly id: number }>
+  saveQuery(fields: {
+    name: string
+    repositoryId: number
+    query: { sql: string }
+  }): Promise<{ readonly id: number }>
   /** The rows of a SELECT over datasets. */
   sql(
     text: string,
     format: Format,
-    options: SqlCommandOptions,
+    options: Pick<ExportOptions, 'top' | 'skip' | keyof typeof WRITING>,
     signal: AbortSignal,
   ): AsyncIterable<Uint8Array>
   read(id: number, format: Format, options: ExportOptions, signal: AbortSignal): AsyncIterable<Uint8Array>

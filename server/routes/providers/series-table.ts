@@ -8,6 +8,8 @@ import { fromHttp } from '../../../engine/options.ts'
 import { errorAnswer, ServerError } from '../../http/errors.ts'
 import { parameters, parametersOf } from '../../http/query.ts'
 import { errors } from '../../openapi/describe.ts'
+import type { MissingSeries as MissingRecord } from '../../records/index.ts'
+import type { FromSchema } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf } from '../../sources/caller.ts'
 import type { Envelope } from '../../transfers/download.ts'
@@ -44,13 +46,6 @@ const OPTIONS = parameters({
 
 /** A request without ids gets a message of its own, which tells more than Ajv would. */
 const QUERY = { ...OPTIONS, documented: { required: ['ids'] } } as const
-
-interface Query {
-  readonly $format?: string
-  readonly ids?: string
-  readonly shape?: (typeof SHAPES)[number]
-  readonly envelope?: boolean
-}
 
 const ANSWERS = {
   200: {
@@ -124,7 +119,7 @@ async function sendTable(
   services: Services,
   request: FastifyRequest,
   reply: FastifyReply,
-  query: Query,
+  query: FromSchema<typeof QUERY>,
   { wanted, qualified, name }: Table,
 ): Promise<FastifyReply> {
   const { config, engine, exports } = services
@@ -160,22 +155,15 @@ async function sendTable(
   })
 }
 
-interface Missing {
-  readonly provider: string
-  readonly series_id: string
-  readonly code: string
-  readonly error: string
-}
-
 /** The caller for each series. Series that the account's plan does not include are listed as missing, like others. */
 async function callers(
   services: Services,
   { account }: FastifyRequest,
   wanted: readonly WantedSeries[],
   signal: AbortSignal,
-): Promise<{ allowed: readonly (WantedSeries & { caller: Caller })[]; refused: readonly Missing[] }> {
+): Promise<{ allowed: readonly (WantedSeries & { caller: Caller })[]; refused: readonly MissingRecord[] }> {
   const allowed: (WantedSeries & { caller: Caller })[] = []
-  const refused: Missing[] = []
+  const refused: MissingRecord[] = []
   for (const one of wanted) {
     try {
       const { caller } = await callerOf(services, account, one.provider, signal)
@@ -193,7 +181,7 @@ function missingRecord({
   provider,
   series_id,
   error,
-}: Omit<MissingSeries, 'error'> & { readonly error: Error }): Missing {
+}: Omit<MissingSeries, 'error'> & { readonly error: Error }): MissingRecord {
   const { body } = errorAnswer(error)
   return { provider, series_id, code: body.code, error: body.error }
 }

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { type Dataset, type DatasetRecord, pastVersion } from '../../../engine/index.ts'
 import { fromHttp, VERSION } from '../../../engine/options.ts'
 import { parameters } from '../../http/query.ts'
@@ -96,31 +96,19 @@ export function versionRoutes(app: Routes, services: Services): void {
 
   app.post('/datasets/:id/restore', {
     schema: RESTORE,
-    handler: async (request, reply) => restore(request, reply, request.body),
+    handler: async (request, reply) => {
+      const { version, note } = request.body
+      const { dataset, accept } = await rowsChange(request, services)
+      const past = pastVersion({ version })!
+      const made = await idempotency.once<DatasetRecord | null>(
+        request,
+        () => JSON.stringify({ version, note }),
+        (keep) => dataset.restore(past, { by: request.account.name, note, accept: accept(keep) }),
+      )
+      const restored = made ?? (await dataset.record())
+      return reply.header('etag', tagOf(restored)).send(restored)
+    },
   })
-
-  const restore = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { version, note }: { readonly version: number; readonly note?: string | undefined },
-  ) => {
-    const { dataset, accept } = await rowsChange(request, services)
-    const past = pastVersion({ version })!
-    const made = await idempotency.once<DatasetRecord | null>(
-      request,
-      () => JSON.stringify({ version, note }),
-      (keep) => dataset.restore(past, { by: request.account.name, note, accept: accept(keep) }),
-    )
-    const restored = made ?? (await dataset.record())
-    return reply.header('etag', tagOf(restored)).send(restored)
-  }
-}
-
-/** A version that a request asked for. */
-export interface AskedVersion {
-  readonly number: number
-  readonly createdAt: string
-  readonly rowCount: number
 }
 
 /**
@@ -129,12 +117,7 @@ export interface AskedVersion {
  * @param prefix of all paths of the service
  * @throws EngineError `not_found`, `version_gone`, `invalid_option`
  */
-export async function askedVersion(
-  dataset: Dataset,
-  query: object,
-  reply: FastifyReply,
-  prefix: string,
-): Promise<AskedVersion | undefined> {
+export async function askedVersion(dataset: Dataset, query: object, reply: FastifyReply, prefix: string) {
   const past = pastVersion(fromHttp(query, VERSION))
   if (past === undefined) return undefined
   const found = await dataset.find(past)
