@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { isAbort } from './api.ts'
 
-/** The state of a request. `stale` is the last value that was loaded. */
-export type Resource<T> =
-  | { readonly state: 'loading'; readonly stale: T | undefined }
-  | { readonly state: 'ready'; readonly value: T }
-  | { readonly state: 'failed'; readonly error: unknown; readonly stale: T | undefined }
+/** The state of a request. `value` is what was loaded last, also while another is loaded and after that has failed. */
+export interface Resource<T> {
+  readonly loading: boolean
+  readonly value?: T | undefined
+  readonly error?: unknown
+}
 
 /**
  * Fetches whenever one of `keys` changes, and after `changed`. It ignores answers to earlier requests.
@@ -16,18 +17,18 @@ export function useResource<T>(
   fetcher: (signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[],
 ): readonly [Resource<T>, () => void] {
-  const [resource, setResource] = useState<Resource<T>>({ state: 'loading', stale: undefined })
+  const [resource, setResource] = useState<Resource<T>>({ loading: true })
   const [round, setRound] = useState(0)
   useEffect(() => {
     const controller = new AbortController()
-    setResource((before) => ({ state: 'loading', stale: latest(before) }))
+    setResource(({ value }) => ({ loading: true, value }))
     fetcher(controller.signal).then(
       (value) => {
-        if (!controller.signal.aborted) setResource({ state: 'ready', value })
+        if (!controller.signal.aborted) setResource({ loading: false, value })
       },
       (error: unknown) => {
         if (controller.signal.aborted || isAbort(error)) return
-        setResource((before) => ({ state: 'failed', error, stale: latest(before) }))
+        setResource(({ value }) => ({ loading: false, value, error }))
       },
     )
     return () => controller.abort()
@@ -44,9 +45,4 @@ export function useResource<T>(
 /** After a change, all that is shown is fetched again. */
 export function changed(): void {
   dispatchEvent(new Event('parquetry:changed'))
-}
-
-/** The current value, or the last one if there is none. */
-export function latest<T>(resource: Resource<T>): T | undefined {
-  return resource.state === 'ready' ? resource.value : resource.stale
 }

@@ -8,7 +8,7 @@ import { ask, LineForm } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
-import { latest, useResource } from '../use-resource.ts'
+import { useResource } from '../use-resource.ts'
 
 const DAY = 86_400_000
 
@@ -53,8 +53,7 @@ const repositoryField = (id: number) => `repository ${id}`
 /** Additional keys of the account, one for each use, so that each can be deleted without affecting the others. */
 export function NamedKeys() {
   const resource = useResource((signal) => api().account.listKeys({ signal }), [])
-  const [known] = useResource((signal) => api().repositories.list({ signal }), [])
-  const repositories = latest(known)
+  const [{ value: repositories }] = useResource((signal) => api().repositories.list({ signal }), [])
   const end = (name: string) =>
     ask({
       title: `End the key ${name}?`,

@@ -6,7 +6,7 @@ import { ask } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
-import { changed, latest, useResource } from '../use-resource.ts'
+import { changed, useResource } from '../use-resource.ts'
 
 /** The account's own keys for providers: shows their last characters, saves and deletes them. */
 export function SavedKeys() {
@@ -17,7 +17,7 @@ export function SavedKeys() {
     ])
     return { saved, known: known.filter((provider) => provider.takesKey) }
   }, [])
-  const known = latest(resource[0])?.known ?? []
+  const known = resource[0].value?.known ?? []
   const remove = (provider: string) =>
     api()
       .userKeys.delete(provider)

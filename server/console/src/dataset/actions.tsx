@@ -1,4 +1,4 @@
-import type { Dataset, Interval } from '../../../client/index.ts'
+import type { Dataset, Interval, Source } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -6,11 +6,29 @@ import { copyText } from '../ui/copy.tsx'
 import { ask } from '../ui/form.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { announce } from '../ui/toast.tsx'
+import { useResource } from '../use-resource.ts'
 import { type View, viewQuery } from '../view/view.ts'
 import { describeDataset } from './describe.ts'
 import { download } from './download.ts'
 import { explainView, showAsSql } from './explain-dialog.tsx'
-import type { SourceState } from './use-source.ts'
+
+export interface SourceState {
+  /** What the dataset follows; undefined if nothing, and until that is known. */
+  readonly source: Source | undefined
+  /** Whether rows may be added: the service refuses them for a dataset that follows something. */
+  readonly takesRows: boolean
+}
+
+export function useSource({ id, version, query }: Dataset): SourceState {
+  const stored = query === undefined
+  const [{ value: known, error }] = useResource(
+    async (signal) => (stored && (await api().datasets.source(id, { signal }))) || null,
+    [id, version, stored],
+  )
+  // It is null where nothing is followed, so that a later request changes nothing until it is answered.
+  const takesRows = stored && (known === null || (known === undefined && error !== undefined))
+  return { source: known ?? undefined, takesRows }
+}
 
 interface ActionsProps {
   readonly dataset: Dataset

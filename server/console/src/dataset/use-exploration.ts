@@ -5,7 +5,6 @@ import { type Profiles, useProfile } from '../profile/use-profile.ts'
 import type { Address } from '../router.ts'
 import { type CountedDataset, fetchRows, type RowsOf } from '../rows.ts'
 import { type FetchWindow, RowWindows } from '../table/windows.ts'
-import { latest } from '../use-resource.ts'
 import { readShown } from '../view/shown-columns.ts'
 import { parseOrder, type View, viewQuery } from '../view/view.ts'
 
@@ -26,14 +25,13 @@ export function useExploration(dataset: CountedDataset, query: Address['query'])
   const { filter = '', search = '', apply = '', orderby = '', columns: shown } = query
   const version = Number(query['version']) || undefined
   const of = useMemo((): RowsOf => ({ filter, search, version }), [filter, search, version])
-  const { columns, resource } = useResultColumns(dataset, of, apply)
+  const { columns, error: refused } = useResultColumns(dataset, of, apply)
   const view = useMemo(
     (): View | undefined =>
       columns && { ...of, apply, order: parseOrder(orderby), columns, shown: readShown(shown, columns) },
     [of, apply, orderby, columns, shown],
   )
   const found = useRows(dataset, view)
-  const refused = resource.state === 'failed' ? resource.error : undefined
   const rows =
     refused === undefined
       ? found
@@ -47,7 +45,7 @@ export function useExploration(dataset: CountedDataset, query: Address['query'])
     rows,
     applyError: refused instanceof ApplyRefused ? refused : undefined,
     profile,
-    profiles: latest(profile[0]),
+    profiles: profile[0].value,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Column, Dataset, Download } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import { countRows, type RowsOf, wherePart } from '../rows.ts'
-import { latest, type Resource, useResource } from '../use-resource.ts'
+import { useResource } from '../use-resource.ts'
 
 /** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
 export function pipelineOf(rows: RowsOf, apply: string): string {
@@ -24,15 +24,15 @@ export function useResultColumns(
   dataset: Dataset,
   rows: RowsOf,
   apply: string,
-): { readonly columns: readonly Column[] | undefined; readonly resource: Resource<unknown> } {
-  const [resource] = useResource(
+): { readonly columns: readonly Column[] | undefined; readonly error: unknown } {
+  const [{ value, error }] = useResource(
     async (signal) =>
       apply === '' ? undefined : { apply, columns: await resultColumns(dataset, rows, apply, signal) },
     [dataset.id, dataset.version, apply, apply === '' ? '' : wherePart(rows)],
   )
-  if (apply === '') return { columns: dataset.columns, resource }
-  const known = resource.state === 'failed' ? undefined : latest(resource)
-  return { columns: known?.apply === apply ? known.columns : undefined, resource }
+  if (apply === '') return { columns: dataset.columns, error }
+  const isCurrent = error === undefined && value?.apply === apply
+  return { columns: isCurrent ? value.columns : undefined, error }
 }
 
 async function resultColumns(

@@ -8,7 +8,7 @@ import { ask, LineForm } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { ALL_DATA, Card, DATA, NoPage, Page } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
-import { changed, latest, useResource } from '../use-resource.ts'
+import { changed, useResource } from '../use-resource.ts'
 
 const PERMISSIONS = [
   { value: 'Read', label: 'may read' },
@@ -17,9 +17,9 @@ const PERMISSIONS = [
 
 /** The page of a repository's members. */
 export function MembersPage({ repositoryId: id }: { readonly repositoryId: number }) {
-  const [resource] = useResource((signal) => api().repositories.get(id, { signal }), [id])
+  const [{ value: home }] = useResource((signal) => api().repositories.get(id, { signal }), [id])
   return (
-    <Page trail={[DATA, [latest(resource)?.name ?? '…', href(['repositories', id])]]} title="Members">
+    <Page trail={[DATA, [home?.name ?? '…', href(['repositories', id])]]} title="Members">
       <Members repositoryId={id} />
     </Page>
   )

@@ -10,14 +10,14 @@ import { ask } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
-import { latest, useResource } from '../use-resource.ts'
+import { useResource } from '../use-resource.ts'
 
 /** The account's plan and usage, its key, and its keys for providers. */
 export function AccountPage() {
   const resource = useResource((signal) => api().account.get({ signal }), [])
   return (
     <Page
-      title={latest(resource[0])?.name ?? 'Account'}
+      title={resource[0].value?.name ?? 'Account'}
       actions={
         <>
           <Button icon="people" href={href(['account', 'all'])}>

@@ -1,9 +1,8 @@
 import type { Source } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { DatasetActions } from '../dataset/actions.tsx'
+import { DatasetActions, useSource } from '../dataset/actions.tsx'
 import { Explore, type ExploreTab } from '../dataset/explore.tsx'
 import { useExploration } from '../dataset/use-exploration.ts'
-import { useSource } from '../dataset/use-source.ts'
 import { formatAge, formatBytes, formatDateTime, plural } from '../format.ts'
 import { type Address, href, updateQuery } from '../router.ts'
 import { type CountedDataset, countRows } from '../rows.ts'
@@ -11,7 +10,7 @@ import { Empty } from '../ui/feedback.tsx'
 import { Loaded, lazy } from '../ui/loaded.tsx'
 import { ALL_DATA, DATA, NoPage, Page } from '../ui/page.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-import { latest, useResource } from '../use-resource.ts'
+import { useResource } from '../use-resource.ts'
 import { PastVersion } from '../versions/past-version.tsx'
 
 const History = lazy(() => import('../versions/history.tsx'), 'History')
@@ -81,11 +80,10 @@ async function open(id: number, version: number | undefined, signal: AbortSignal
 function DatasetView(props: { readonly dataset: CountedDataset; readonly query: Address['query'] }) {
   const { dataset, query } = props
   const exploration = useExploration(dataset, query)
-  const [repository] = useResource(
+  const [{ value: home }] = useResource(
     (signal) => api().repositories.get(dataset.repositoryId, { signal }),
     [dataset.repositoryId],
   )
-  const home = latest(repository)
   const canWrite = home?.permission === 'Write'
   const source = useSource(dataset)
   // Results of `$apply`, whose columns are few and calculated, and past versions have no profile.
@@ -136,9 +134,8 @@ const LONG_DESCRIPTION = 400
 
 /** A description, which is Markdown: as it was typed, until the code that reads it is there. */
 function Description({ text }: { readonly text: string }) {
-  const [code] = useResource(() => import('../dataset/markdown.ts'), [])
-  const { Markdown } = latest(code) ?? {}
-  return Markdown ? <Markdown text={text} /> : <p class="lede">{text}</p>
+  const [{ value: code }] = useResource(() => import('../dataset/markdown.ts'), [])
+  return code ? <code.Markdown text={text} /> : <p class="lede">{text}</p>
 }
 
 /** What is known about a dataset. */

@@ -8,7 +8,7 @@ import { updateQuery } from '../router.ts'
 import { type CountedDataset, fetchRows, type RowsOf, whereOf } from '../rows.ts'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import { latest, useResource } from '../use-resource.ts'
+import { useResource } from '../use-resource.ts'
 import type { View } from '../view/view.ts'
 import { Chart } from './chart.tsx'
 import { axisName, KINDS, type PlotChoice, ROWS, readChoice, readResultChoice } from './choice.ts'
@@ -70,14 +70,13 @@ export function Plot(props: {
 }) {
   const { query, draw } = props
   const [share, setShare] = useState<number>()
-  const [resource, again] = useResource(
+  const [{ loading, value: drawn, error }, again] = useResource(
     (signal) => {
       setShare(undefined)
       return draw(query, signal, setShare)
     },
     [draw, query['x'], query['y'], query['by'], query['of'], query['size']],
   )
-  const drawn = latest(resource)
   if (drawn === null) {
     return (
       <Empty icon="plot" title="Nothing to plot">
@@ -98,11 +97,9 @@ export function Plot(props: {
         />
       )}
       {/* What is wrong with the filter is said below the filter. */}
-      {resource.state === 'failed' && !isStatus(resource.error, 400) && (
-        <Failure error={resource.error} onRetry={again} />
-      )}
-      {resource.state === 'loading' && <Progress label="Fetching rows for the plot" share={share} />}
-      {resource.state !== 'failed' && drawn && <Picture name={props.name} drawn={drawn} kind={kind} />}
+      {error !== undefined && !isStatus(error, 400) && <Failure error={error} onRetry={again} />}
+      {loading && <Progress label="Fetching rows for the plot" share={share} />}
+      {error === undefined && drawn && <Picture name={props.name} drawn={drawn} kind={kind} />}
     </div>
   )
 }

@@ -6,7 +6,6 @@ import type { CountedDataset } from '../rows.ts'
 import { Button } from '../ui/button.tsx'
 import { Failure, Note, Progress } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
-import { latest } from '../use-resource.ts'
 import { Shape } from './shape.tsx'
 import type { ColumnProfile, useProfile } from './use-profile.ts'
 
@@ -22,17 +21,16 @@ export function ColumnsView(props: {
   readonly onFilter: (condition: string) => void
 }) {
   const { dataset, onFilter } = props
-  const [resource, again] = props.profile
+  const [{ loading, value: profiles, error }, again] = props.profile
   const [search, setSearch] = useState('')
   const [most, setMost] = useState(SHOWN_AT_ONCE)
   const wanted = search.trim().toLowerCase()
   const found = dataset.columns.filter(({ name }) => name.toLowerCase().includes(wanted))
-  const profiles = latest(resource)
   return (
     <div class="columns-view">
       <div class="columns-head">
-        {resource.state === 'failed' ? (
-          <Failure error={resource.error} onRetry={again} />
+        {error !== undefined ? (
+          <Failure error={error} onRetry={again} />
         ) : (
           <Note>
             {profiles ? 'Counted over all ' : 'The server is counting all '}
@@ -42,7 +40,7 @@ export function ColumnsView(props: {
         )}
         {dataset.columns.length > 8 && <SearchBox label="Find a column" value={search} onValue={setSearch} />}
       </div>
-      {resource.state === 'loading' && !profiles && <Progress label="Counting all rows" share={undefined} />}
+      {loading && !profiles && <Progress label="Counting all rows" share={undefined} />}
       {found.length === 0 && <p class="hint">No column has “{search}” in its name.</p>}
       <ul class="cards">
         {found.slice(0, most).map((column) => (

@@ -18,7 +18,7 @@ import { Page } from '../ui/page.tsx'
 import { saveBlob } from '../ui/save.ts'
 import { Tabs } from '../ui/tabs.tsx'
 import { announce } from '../ui/toast.tsx'
-import { latest, useResource } from '../use-resource.ts'
+import { useResource } from '../use-resource.ts'
 import { type Names, tableName } from './complete.ts'
 import { Editor, rememberStatement } from './editor.tsx'
 
@@ -53,9 +53,8 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
     if (text === sql) again(undefined)
     else updateQuery({ q: text, x: '', y: '', by: '' }, true)
   }
-  const result = resource.state === 'ready' ? resource.value : undefined
-  const error = resource.state === 'failed' ? resource.error : undefined
-  const known = latest(names)
+  const { loading, error } = resource
+  const result = loading || error !== undefined ? undefined : resource.value
   return (
     <Page
       full
@@ -68,15 +67,15 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
     >
       <Editor
         sql={sql}
-        names={known ?? { tables: [], homes: [] }}
+        names={names.value ?? { tables: [], homes: [] }}
         error={error}
-        running={resource.state === 'loading' && sql !== ''}
+        running={loading && sql !== ''}
         onRun={run}
         onStop={() => setStopped(sql)}
       />
-      {resource.state === 'loading' && sql !== '' && <Loading label="Running the statement" />}
-      {sql === '' && <Start names={known} onRun={run} />}
-      {result && <Result key={`${round} ${result.sql}`} {...result} query={query} names={known} />}
+      {loading && sql !== '' && <Loading label="Running the statement" />}
+      {sql === '' && <Start names={names.value} onRun={run} />}
+      {result && <Result key={`${round} ${result.sql}`} {...result} query={query} names={names.value} />}
     </Page>
   )
 }

@@ -1,7 +1,7 @@
 import { type ComponentChildren, type ComponentType, h } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { isStatus } from '../api.ts'
-import { latest, type Resource, useResource } from '../use-resource.ts'
+import { type Resource, useResource } from '../use-resource.ts'
 import { Failure, Loading } from './feedback.tsx'
 
 /** What a request has brought. Until then placeholder lines; if it failed, the error and a button that tries again. */
@@ -18,12 +18,11 @@ export function Loaded<T>(props: {
   readonly children: (value: T) => ComponentChildren
 }) {
   const [resource, again] = props.of
-  const value = latest(resource)
+  const { value, error } = resource
   if (value !== undefined) return <>{props.children(value)}</>
-  if (resource.state !== 'failed') {
+  if (error === undefined) {
     return <Loading page={props.page ?? false} label={props.label} lines={props.lines ?? 6} />
   }
-  const { error } = resource
   if (props.failed) return <>{props.failed(error, again)}</>
   if (props.missing && isStatus(error, 403, 404)) return <>{props.missing(error.status)}</>
   return <Failure error={error} onRetry={again} />
