@@ -1,15 +1,26 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DatasetName, DatasetRecord } from '../../engine/index.ts'
+import type { DatasetName, DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
+import { VERSION } from '../../engine/options.ts'
 import { withWords } from '../../engine/types/columns.ts'
+import type { Account } from '../accounts/accounts.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
-import { parameters } from '../http/query.ts'
-import { empty, errors, json, RECORD_TAG } from '../openapi/describe.ts'
-import { DATASET, DATASET_CHANGES, DATASET_PATCH, DATASET_SUMMARY } from '../records/datasets.ts'
+import { parameters, parametersOf } from '../http/query.ts'
+import { empty, errors, json, made, RECORD_TAG } from '../openapi/describe.ts'
+import {
+  COLUMN,
+  COPY,
+  DATASET,
+  DATASET_CHANGES,
+  DATASET_PATCH,
+  DATASET_SUMMARY,
+  DECLARED_COLUMNS,
+  NEW_DATASET,
+} from '../records/datasets.ts'
 import { EXAMPLES } from '../records/examples.ts'
-import type { DatasetPatch } from '../records/index.ts'
+import type { DatasetPatch, NewDataset } from '../records/index.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { SMALL_ANSWER } from '../transfers/answer-cache.ts'
@@ -17,6 +28,8 @@ import { gather } from '../transfers/small-body.ts'
 import { NOT_MODIFIED } from './data.ts'
 import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
+import { sqlTablesOf } from './sql.ts'
+import { askedVersion } from './versions/versions.ts'
 
 const tags = ['Datasets']
 
@@ -95,7 +108,7 @@ const LIST_DATASETS = {
   },
 } as const
 
-/** The routes of datasets that there are; `new-datasets.ts` has those that make one. */
+/** The routes of datasets that there are. */
 export function datasetRoutes(app: Routes, services: Services): void {
   const { engine, access, accounts, plans } = services
 
@@ -212,4 +225,195 @@ async function* jsonList<Item>(
     separator = ','
   }
   yield Buffer.from(separator === '[' ? '[]' : ']')
+}
+
+const CREATE_DATASET = {
+  operationId: 'createDataset',
+  summary: 'Create a dataset without rows, or one that is a saved query',
+  description:
+    'With `query`, the rows of the dataset are those of a query, each time they are read, and with the rights of ' +
+    'the account that saves it. It can be filtered, exported and joined like any other, but not written to.',
+  tags,
+  body: NEW_DATASET,
+  response: {
+    201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
+    ...errors(402, 403, 404, 409, 413, 415, 422),
+  },
+} as const
+
+const COPY_DATASET = {
+  operationId: 'copyDataset',
+  summary: 'Copy a dataset, or an earlier version of it',
+  description:
+    'Creates a dataset with the same rows, columns, key and metadata, in any repository that you may write in. No rows are ' +
+    'copied: both datasets share their files until one of them changes.',
+  tags,
+  body: COPY,
+  response: {
+    201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
+    ...errors(402, 403, 404, 409, 410, 413, 415, 422),
+  },
+} as const
+
+/** The routes that make datasets: empty ones, saved queries, and copies. */
+export function newDatasetRoutes(app: Routes, services: Services): void {
+  const { engine, access, accounts, idempotency, plans, refresher } = services
+  const ownerOf = async (repositoryId: number, account: Account) =>
+    accounts.get((await access.of(repositoryId, account)).ownerId)
+
+  app.post('/datasets', {
+    schema: CREATE_DATASET,
+    handler: async (request, reply) => {
+      const { account, body } = request
+      const { query: given, materialize, ...fields } = body
+      await access.require(body.repositoryId, account, 'Write')
+      const defined = await definition(services, request, reply)
+      const columns = defined?.columns ?? body.columns ?? []
+      const owner = await ownerOf(body.repositoryId, account)
+      let dataset = await idempotency.create(request, async (t) => {
+        const accessNow = access.in(t)
+        await accessNow.require(body.repositoryId, account, 'Write')
+        await plans.allowDataset(owner, accessNow)
+        await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
+        return engine.createDataset(
+          { ...fields, columns, by: account.name, ...(defined && !materialize && { query: defined.saved }) },
+          t,
+        )
+      })
+      if (defined && materialize) {
+        const address = { query: defined.saved }
+        const { id: datasetId } = dataset
+        await refresher.followNow({
+          ...{ datasetId, accountId: account.id, series: [], start: null, every: materialize, address },
+        })
+      }
+      if (defined) dataset = await (await engine.dataset(dataset.id)).record()
+      return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
+    },
+  })
+
+  app.post('/datasets/:id/copy', {
+    schema: COPY_DATASET,
+    handler: async (request, reply) => {
+      const { account, body } = request
+      const { dataset, record } = await datasetFor(request, services, 'Read')
+      const { version = record.version, ...target } = body
+      using snapshot = await dataset.snapshot({ version })
+      const owner = await ownerOf(body.repositoryId, account)
+      const copy = await idempotency.create(request, async (t) => {
+        const accessNow = access.in(t)
+        await accessNow.require(body.repositoryId, account, 'Write')
+        await plans.allowDataset(owner, accessNow)
+        const note = `A copy of version ${version} of dataset ${record.id}.`
+        const fields = { ...target, description: record.description }
+        const created = await snapshot.copy(fields, { by: account.name, note }, t)
+        // Only now the bytes are counted among the owner's, those of shared files once.
+        await plans.allowContent(owner, accessNow, { columns: created.columns.length, bytes: 0 })
+        return created
+      })
+      return reply.code(201).header('location', `${app.prefix}/datasets/${copy.id}`).send(copy)
+    },
+  })
+}
+
+/** The query of a new dataset, checked. @throws ServerError `invalid_body`, EngineError as `defineQuery` does */
+async function definition(
+  services: Services,
+  request: FastifyRequest<{ Body: NewDataset }>,
+  reply: FastifyReply,
+) {
+  const { engine, exports } = services
+  const { account, body } = request
+  const { query, materialize, columns, key } = body
+  if (query === undefined) {
+    if (materialize === undefined) return undefined
+    throw new ServerError('invalid_body', 'materialize is for a dataset with a query.')
+  }
+  if (columns ?? key) throw new ServerError('invalid_body', 'The columns of a saved query are its own.')
+  const tables = () => sqlTablesOf(services, account)
+  const defined = await exports.prepare(request, reply, (signal) =>
+    engine.defineQuery(query as unknown as QueryDefinition, { by: String(account.id), tables, signal }),
+  )
+  if (materialize !== 'on-change' || !defined.volatile) return defined
+  throw new ServerError(
+    'invalid_body',
+    'The rows of this query change with time or chance: use materialize hour or day.',
+  )
+}
+
+const LIST_COLUMNS = {
+  operationId: 'listColumns',
+  summary: 'List the columns of a dataset',
+  tags,
+  querystring: parameters(parametersOf(VERSION)),
+  response: {
+    200: json(listOf(COLUMN), 'The columns, in order.', {
+      example: EXAMPLES.dataset.columns,
+      headers: { ETag: RECORD_TAG },
+    }),
+    ...errors(403, 404, 410),
+  },
+} as const
+
+const DECLARE_COLUMNS = {
+  operationId: 'declareColumns',
+  summary: 'Declare the columns of a dataset',
+  description:
+    'While the dataset has no rows, any columns may be declared. Once it has rows, columns may be described, ' +
+    'made nullable, reordered and widened to a type that loses nothing, and nullable columns may be added; ' +
+    'everything else is a conflict. The list may also be the field `columns` of an object.',
+  tags,
+  body: {
+    if: { type: 'array' },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
+    then: DECLARED_COLUMNS,
+    else: {
+      type: 'object',
+      required: ['columns'],
+      additionalProperties: false,
+      properties: { columns: DECLARED_COLUMNS },
+    },
+  },
+  response: {
+    200: json(DATASET, 'The dataset.', TAGGED),
+    ...errors(402, 403, 404, 409, 412, 413, 415),
+  },
+} as const
+
+export function columnRoutes(app: Routes, services: Services): void {
+  const { access, accounts, lifecycle, plans } = services
+
+  app.get('/datasets/:id/columns', {
+    schema: LIST_COLUMNS,
+    handler: async (request, reply) => {
+      const { dataset, record } = await datasetFor(request, services, 'Read')
+      const asked = await askedVersion(dataset, request.query, reply, app.prefix)
+      if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
+      using snapshot = await dataset.snapshot({ version: asked.number })
+      return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
+    },
+  })
+
+  app.put('/datasets/:id/columns', {
+    schema: DECLARE_COLUMNS,
+    handler: async (request, reply) => {
+      const { dataset, record } = await datasetFor(request, services, 'Write')
+      const { account, body } = request
+      const columns = 'columns' in body ? body.columns : body
+      // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
+      requireMatch(request, tagOf(record))
+      const { ownerId } = await access.of(record.repositoryId, account)
+      const owner = await accounts.get(ownerId)
+      const accept = async (now: DatasetRecord, t: Handle) => {
+        requireMatch(request, tagOf(now))
+        const content = { columns: columns.length, bytes: now.bytes }
+        await plans.allowContent(owner, access.in(t), content, now.id)
+      }
+      // Rows may have to be rewritten.
+      const declared = await lifecycle.during((signal) =>
+        dataset.declareColumns(columns, { signal, by: account.name, accept }),
+      )
+      return reply.header('etag', tagOf(declared)).send(declared)
+    },
+  })
 }

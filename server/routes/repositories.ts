@@ -2,14 +2,22 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Repository as EngineRepository, Handle } from '../../engine/index.ts'
 import type { RepositoryAccess } from '../accounts/access.ts'
 import { MERGE_PATCH } from '../http/body.ts'
+import { ServerError } from '../http/errors.ts'
 import { recordTag, requireMatch } from '../http/headers.ts'
 import { empty, errors, json, made, RECORD_TAG } from '../openapi/describe.ts'
 import { EXAMPLES } from '../records/examples.ts'
 import type { Repository, RepositoryPatch } from '../records/index.ts'
-import { NEW_REPOSITORY, REPOSITORY, REPOSITORY_CHANGES, REPOSITORY_PATCH } from '../records/repositories.ts'
+import {
+  MEMBER,
+  MEMBERSHIP,
+  NEW_REPOSITORY,
+  REPOSITORY,
+  REPOSITORY_CHANGES,
+  REPOSITORY_PATCH,
+} from '../records/repositories.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { pathId } from './dataset-for.ts'
+import { pathId, pathParameter } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
 const tags = ['Repositories']
@@ -194,4 +202,101 @@ function repositoryRecord(repository: EngineRepository, access: RepositoryAccess
 
 function tagged(reply: FastifyReply, record: Repository): FastifyReply {
   return reply.header('etag', recordTag(record)).send(record)
+}
+
+const LIST_MEMBERS = {
+  operationId: 'listMembers',
+  summary: 'List the members of a repository',
+  tags: ['Members'],
+  response: {
+    200: json(listOf(MEMBER), 'The members; the owner is not among them.', {
+      example: [EXAMPLES.member],
+    }),
+    ...errors(403, 404),
+  },
+} as const
+
+const GET_MEMBER = {
+  operationId: 'getMember',
+  summary: 'Get what an account may do with a repository',
+  tags: ['Members'],
+  response: { 200: json(MEMBER, 'The member.', { example: EXAMPLES.member }), ...errors(403, 404) },
+} as const
+
+const SET_MEMBER = {
+  operationId: 'setMember',
+  summary: 'Make an account a member of a repository, or change its permission',
+  tags: ['Members'],
+  body: MEMBERSHIP,
+  response: {
+    200: json(MEMBER, 'The member.', { example: EXAMPLES.member }),
+    ...errors(403, 404, 413, 415),
+  },
+} as const
+
+const REMOVE_MEMBER = {
+  operationId: 'removeMember',
+  summary: 'Remove a member from a repository; members may leave by themselves',
+  tags: ['Members'],
+  response: { 204: empty('The account is no longer a member.'), ...errors(403, 404) },
+} as const
+
+/** The routes for members. Members can see each other; the owner can change them; a member may leave. */
+export function memberRoutes(app: Routes, services: Services): void {
+  const { access, engine } = services
+
+  const membersFor = async (request: FastifyRequest) => {
+    const id = pathId(request, 'repository')
+    const seen = await access.require(id, request.account, 'Read')
+    const members = await access.members(id)
+    // Everybody may read a public repository, but only members may know who works on it.
+    if (seen.right !== 'Own' && !members.some((member) => member.account === request.account.name)) {
+      throw new ServerError('forbidden', `Only members of repository ${id} may see its members.`)
+    }
+    return { id, seen, members, name: pathParameter(request, 'account') }
+  }
+  const noMember = (id: number, name: string) =>
+    new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(name)}.`)
+
+  app.get('/repositories/:id/members', {
+    schema: LIST_MEMBERS,
+    handler: async (request) => (await membersFor(request)).members,
+  })
+
+  app.get('/repositories/:id/members/:account', {
+    schema: GET_MEMBER,
+    handler: async (request) => {
+      const { id, members, name } = await membersFor(request)
+      const member = members.find((one) => one.account === name)
+      if (!member) throw noMember(id, name)
+      return member
+    },
+  })
+
+  app.put('/repositories/:id/members/:account', {
+    schema: SET_MEMBER,
+    handler: async (request) => {
+      const id = pathId(request, 'repository')
+      const { owner } = await access.require(id, request.account, 'Own')
+      const account = pathParameter(request, 'account')
+      if (account === owner) {
+        throw new ServerError('invalid_body', `${owner} owns repository ${id} and may do everything with it.`)
+      }
+      const { permission } = request.body
+      await engine.transaction((t) => access.in(t).setMember(id, account, permission))
+      return { account, permission }
+    },
+  })
+
+  app.delete('/repositories/:id/members/:account', {
+    schema: REMOVE_MEMBER,
+    handler: async (request, reply) => {
+      const id = pathId(request, 'repository')
+      const name = pathParameter(request, 'account')
+      await access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
+      const removed = await engine.transaction((t) => access.in(t).removeMember(id, name))
+      if (!removed) throw noMember(id, name)
+      return reply.code(204).send()
+    },
+  })
 }

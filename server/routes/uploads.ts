@@ -22,7 +22,7 @@ import {
 import { tagOf } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
 import type { Routes } from './routes.ts'
-import { rowsChange } from './versions/edits.ts'
+import { rowsChange } from './versions/versions.ts'
 
 const tags = ['Data']
 
