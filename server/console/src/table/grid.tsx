@@ -4,7 +4,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import type { Column } from '../../../client/index.ts'
 import type { Profiles } from '../profile/use-profile.ts'
 import type { Order } from '../view/view.ts'
-import { HeaderCell } from './header.tsx'
+import { cellId, GridRow, HeaderCell } from './cells.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
 import {
   type ColumnPlace,
@@ -15,7 +15,6 @@ import {
   ROW_HEIGHT,
   textMeasure,
 } from './layout.ts'
-import { cellId, GridRow } from './row.tsx'
 import { type Geometry, rowsInView, spacerHeight } from './scroll.ts'
 import { type Scroll, useScroll } from './use-scroll.ts'
 import type { RowWindows } from './windows.ts'
