@@ -8,10 +8,11 @@ import { NOT_MICROSECONDS, normaliseParquetColumn, topLevel } from './duckdb/nor
 import { checkThreads } from './engine-options.ts'
 import { EngineError, invalidOption } from './errors.ts'
 import { type Executor, openExecutor } from './export/index.ts'
+import type { SqlColumn } from './filter/index.ts'
 import type { Names } from './options.ts'
 import { Counts } from './plan/counts.ts'
 import type { QueryOptions } from './plan/options.ts'
-import type { Plan, PlanColumn, PlanSource } from './plan/plan.ts'
+import type { Plan, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { Reading } from './reading/reading.ts'
 import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types/index.ts'
@@ -137,7 +138,7 @@ interface File {
 
 interface Described {
   /** `sql` is an expression over DuckDB's name of the column, and has the column's type. */
-  readonly columns: readonly PlanColumn[]
+  readonly columns: readonly SqlColumn[]
   /** The number of rows of each file. */
   readonly rows: readonly number[]
   readonly rowBytes: number

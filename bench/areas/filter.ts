@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { compileFilter, type FilterColumn } from '../../engine/filter/index.ts'
+import { compileFilter, type SqlColumn } from '../../engine/filter/index.ts'
 import { type BenchOptions, type Case, duel, median } from '../case.ts'
 import { openScratch } from '../scratch.ts'
 
@@ -8,7 +8,7 @@ import { openScratch } from '../scratch.ts'
 const TYPICAL =
   "Country eq 'AT' and Price gt 9.99 and (contains(tolower(Name), 'milk') or Rating in (4, 5)) and Day ge 2024-01-01"
 
-const SHOP: readonly FilterColumn[] = [
+const SHOP: readonly SqlColumn[] = [
   { name: 'Name', type: 'string', sql: '"c0"' },
   { name: 'Country', type: 'string', sql: '"c1"' },
   { name: 'Price', type: 'decimal(10,2)', sql: '"c2"' },
@@ -16,7 +16,7 @@ const SHOP: readonly FilterColumn[] = [
   { name: 'Day', type: 'date', sql: '"c4"' },
 ]
 
-const SORTED: readonly FilterColumn[] = [
+const SORTED: readonly SqlColumn[] = [
   { name: 'Id', type: 'integer', sql: '"c0"' },
   { name: 'Key', type: 'string', sql: '"c1"' },
   { name: 'Seen', type: 'timestamptz', sql: '"c2"' },
@@ -40,7 +40,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
 function compiling(
   name: string,
   filter: string,
-  columns: readonly FilterColumn[],
+  columns: readonly SqlColumn[],
   batches: number,
   perBatch = 100,
 ): Case {

@@ -1,6 +1,5 @@
-import { type Copies, copies } from '../plan/copies.ts'
 import type { Plan } from '../plan/plan.ts'
-import { hasPositions, sortsWideRows } from '../plan/statements.ts'
+import { type Copies, copies, hasPositions, sortsWideRows } from '../plan/statements.ts'
 import { withoutRowNumbers } from '../plan/view.ts'
 import type { Format } from '../types/index.ts'
 import type { EncodeOptions, RowNumbers } from './formats/encoder.ts'

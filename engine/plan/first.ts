@@ -1,5 +1,5 @@
 import { valueType } from '../filter/check/value-types.ts'
-import type { SortKey, StepColumn } from '../filter/index.ts'
+import type { SortKey, SqlColumn } from '../filter/index.ts'
 import { byKey, type Keyed } from '../filter/sql/narrow.ts'
 import type { ColumnType } from '../types/index.ts'
 import { keyed, type PartFacts } from './prune.ts'
@@ -20,7 +20,7 @@ export interface FirstRows {
 export function firstRows(
   [key]: readonly SortKey[],
   rows: number | undefined,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
 ): FirstRows | undefined {
   const column = columns.find(({ sql }) => sql === key?.sql)
   if (!key || column?.stored === undefined || rows === undefined || rows === 0) return undefined

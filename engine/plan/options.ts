@@ -5,7 +5,7 @@ import {
   readNames,
   readOrderBy,
   type SortKey,
-  type StepColumn,
+  type SqlColumn,
   sortKey,
   unknownColumns,
 } from '../filter/index.ts'
@@ -35,8 +35,8 @@ export function checkWindow(options: QueryOptions): Window {
  */
 export function checkSelection(
   select: QueryOptions['select'],
-  columns: readonly StepColumn[],
-): readonly StepColumn[] {
+  columns: readonly SqlColumn[],
+): readonly SqlColumn[] {
   if (select === undefined) return columns
   const names = typeof select === 'string' ? parseSelect(select, columns) : select
   // For a dataset without columns, `*` names none, which is no mistake.
@@ -56,7 +56,7 @@ export function checkSelection(
  */
 export function checkOrder(
   orderBy: QueryOptions['orderBy'],
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   building: Building,
 ): readonly SortKey[] {
   const keys = typeof orderBy === 'string' ? plainOrder(orderBy, columns) : (orderBy ?? [])
@@ -77,7 +77,7 @@ export function checkOrder(
  * Reads an order that is only a list of columns; their names need no quotes, whatever characters they have. Undefined
  * if it may contain expressions.
  */
-function plainOrder(text: string, columns: readonly StepColumn[]): OrderKey[] | undefined {
+function plainOrder(text: string, columns: readonly SqlColumn[]): OrderKey[] | undefined {
   const names = new Set(columns.map((column) => column.name))
   const items = plainNames(text)
   if (!items?.every(({ name }) => names.has(name) || isIdentifier(name))) return undefined
@@ -100,7 +100,7 @@ function isIdentifier(name: string): boolean {
 }
 
 /** Finds columns by their names. The error lists all names that don't exist, each once, in the order of `names`. */
-function lookUp(option: string, names: readonly string[], columns: readonly StepColumn[]): StepColumn[] {
+function lookUp(option: string, names: readonly string[], columns: readonly SqlColumn[]): SqlColumn[] {
   const byName = new Map(columns.map((column) => [column.name, column]))
   const unknown = new Set(names.filter((name) => !byName.has(name)))
   if (unknown.size > 0) {
@@ -110,7 +110,7 @@ function lookUp(option: string, names: readonly string[], columns: readonly Step
 }
 
 /** `a,"Unit price"`; `*` stands for every column (OData 4.01 part 2, 5.1.4). */
-function parseSelect(text: string, columns: readonly StepColumn[]): string[] {
+function parseSelect(text: string, columns: readonly SqlColumn[]): string[] {
   return readNames('$select', text).flatMap(({ name, quoted, direction }) => {
     if (name === '*' && !quoted) return columns.map((column) => column.name)
     return direction === undefined ? name : `${name} ${direction}`

@@ -1,15 +1,15 @@
+import { createHash } from 'node:crypto'
 import type { Version } from '../catalog/records.ts'
 import {
   Aliases,
   Building,
-  compileFilter,
   type Expression,
   readPipeline,
   readsOf,
   type SortKey,
+  type SqlColumn,
   type SqlDialect,
   type Step,
-  type StepColumn,
   THE_FILTER,
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
@@ -48,8 +48,6 @@ export function isRanged({ file }: Slice): boolean {
   return file.startsWith('http:')
 }
 
-export type PlanColumn = StepColumn
-
 /**
  * A query as plain data: what is read, which rows are kept, which columns are in the result. All of it has been
  * checked, so making SQL of it can't fail.
@@ -61,7 +59,7 @@ export interface Plan {
   /** The parameters of the steps. They are numbered first; the filter's follow, then those of the order. */
   readonly stepParameters: readonly string[]
   /** The columns of the result, in order. */
-  readonly columns: readonly PlanColumn[]
+  readonly columns: readonly SqlColumn[]
   /** Applied to the rows that the steps give. */
   readonly filter?: { readonly sql: string; readonly parameters: readonly string[] }
   /** The filter, where it is on stored columns, whose statistics may rule out parts and row groups. */
@@ -79,7 +77,7 @@ export interface Plan {
   /** Whether the moment that now() returns is in the SQL. */
   readonly volatile: boolean
   /** All columns of the source. */
-  readonly source: readonly PlanColumn[]
+  readonly source: readonly SqlColumn[]
   /** The positions of the stored columns that are read if the matching rows are counted, and if they are given. */
   readonly reads: { readonly counted: readonly number[]; readonly rows: readonly number[] }
   /** The number of rows that match the filter; undefined if rows must be read to know. */
@@ -96,7 +94,7 @@ export interface Plan {
 
 /** The rows that a plan is made for. */
 export interface PlanSource {
-  readonly columns: readonly PlanColumn[]
+  readonly columns: readonly SqlColumn[]
   readonly rows: number | undefined
   /** There can't be more rows than this, if that is known where `rows` is not. */
   readonly most?: number | undefined
@@ -142,26 +140,18 @@ export function planQuery(
   const { steps, columns } = readPipeline(options, source.columns, building)
   building.requireShort(afterSteps(NOTHING, steps).sql.length)
   const stepParameters = building.parameters.slice()
-  const filter =
-    options.filter === undefined
-      ? undefined
-      : compileFilter(options.filter, columns, {
-          firstParameter: stepParameters.length + 1,
-          aliases,
-          now: moment,
-          dialect,
-        })
-  building.parameters.push(...(filter?.parameters ?? []))
-  const counted = [...new Set([...building.reads, ...(filter?.reads ?? [])])]
+  const filter = options.filter === undefined ? undefined : building.filter(options.filter, columns)
+  const counted = [...building.reads]
+  const ordered = building.parameters.length
   const order = checkOrder(options.orderBy, columns, building)
   const selected = checkSelection(options.select, columns)
   const common = {
     steps,
     stepParameters,
     columns: selected,
-    reads: { counted, rows: [...new Set([...counted, ...building.reads, ...readsOf(selected)])] },
+    reads: { counted, rows: [...new Set([...building.reads, ...readsOf(selected)])] },
     order,
-    orderParameters: building.parameters.slice(stepParameters.length + (filter?.parameters.length ?? 0)),
+    orderParameters: building.parameters.slice(ordered),
     fallible: fallible(options, order, columns),
     volatile,
     source: source.columns,
@@ -197,7 +187,7 @@ const NOTHING: RelationSql = { sql: '', order: [POSITION], inOrder: true }
 function fallible(
   { filter, apply, compute }: QueryOptions,
   order: readonly SortKey[],
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
 ): string | undefined {
   const isCalculated = ({ sql }: SortKey) => columns.every((column) => column.sql !== sql)
   const found = [
@@ -293,7 +283,7 @@ function shareOf(parts: Version['parts'], columns: readonly number[]): number {
   return all === 0 ? 1 : sizes.reduce((sum, { read }) => sum + read, 0) / all
 }
 
-export function physicalColumns(columns: readonly Column[]): PlanColumn[] {
+export function physicalColumns(columns: readonly Column[]): SqlColumn[] {
   return columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}`, stored: index }))
 }
 
@@ -311,4 +301,14 @@ export function isLight({ scan, steps, order, filter, most }: Plan): boolean {
   if (scan.slices.some(({ file }) => /^https?:/.test(file))) return false
   if (!filter) return true
   return scan.slices.length <= 1 && (scan.of > 1 || (most !== undefined && most <= FEW_ROWS))
+}
+
+/** A text that changes with the rows, which `identity` identifies, and with the query, and reveals nothing about them. */
+export function etagOf(identity: string, options: QueryOptions, plan: Plan): string {
+  // What was compiled is part of it, because now() is another moment each time.
+  const compiled = [plan.steps, plan.stepParameters, plan.filter, plan.orderParameters]
+  return createHash('sha256')
+    .update(JSON.stringify([identity, options, ...compiled]))
+    .digest('base64url')
+    .slice(0, 22)
 }

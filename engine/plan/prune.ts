@@ -1,7 +1,7 @@
 import type { Expression } from '../filter/check/expression.ts'
 import { literalOf } from '../filter/check/expression.ts'
 import type { ValueType } from '../filter/check/value-types.ts'
-import { asRange } from '../filter/sql/compile-range.ts'
+import { asRange } from '../filter/sql/comparisons.ts'
 import { byKey, type Keyed, type NonNull, narrow } from '../filter/sql/narrow.ts'
 import type { LiteralValue } from '../filter/syntax/literals.ts'
 import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'

@@ -1,8 +1,8 @@
-import type { SortKey } from '../filter/index.ts'
+import type { SortKey, SqlColumn } from '../filter/index.ts'
+import type { JoinedColumn } from '../parquet/joined.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
-import type { Plan, PlanColumn, Scan, Slice } from './plan.ts'
-import { isLight } from './plan.ts'
+import { isLight, type Plan, type Scan, type Slice } from './plan.ts'
 import { afterSteps, limitOf, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
@@ -170,7 +170,7 @@ function limit(plan: Plan, matches: number | undefined): string {
   return limitOf(skip, top)
 }
 
-function from(scan: Scan, source: readonly PlanColumn[], parameters: string[], positioned: boolean): string {
+function from(scan: Scan, source: readonly SqlColumn[], parameters: string[], positioned: boolean): string {
   switch (scan.kind) {
     case 'slices':
       return scan.slices.length === 0 ? empty(source) : slicesSql(scan.slices, source)
@@ -191,7 +191,7 @@ function from(scan: Scan, source: readonly PlanColumn[], parameters: string[], p
  * Whole files are read together. Of others only some row numbers are read, by which DuckDB skips row groups; in one
  * condition about several files, it would not.
  */
-function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): string {
+function slicesSql(slices: readonly Slice[], source: readonly SqlColumn[]): string {
   const whole = slices.every(({ from, to, rows }) => (from ?? to ?? rows) === undefined)
   const numbered = source.some((column) => column.sql === ROW_NUMBER)
   if (whole && !numbered) return readParquet(slices)
@@ -220,7 +220,7 @@ function slicesSql(slices: readonly Slice[], source: readonly PlanColumn[]): str
 }
 
 /** The columns' names in SQL, each once: columns that show the same values share one name. */
-function uniqueNames(source: readonly PlanColumn[]): string[] {
+function uniqueNames(source: readonly SqlColumn[]): string[] {
   return [...new Set(source.map((column) => column.sql))]
 }
 
@@ -228,12 +228,12 @@ function readParquet(slices: readonly Slice[]): string {
   return `read_parquet([${slices.map(({ file }) => quoteLiteral(file)).join(', ')}])`
 }
 
-function empty(source: readonly PlanColumn[]): string {
+function empty(source: readonly SqlColumn[]): string {
   const columns = source.map((column) => `NULL::${sqlType(column.type)} AS ${column.sql}`)
   return `(SELECT ${[...new Set(columns), '0 AS file_index', '0::BIGINT AS file_row_number'].join(', ')} WHERE false)`
 }
 
-function inline(source: readonly PlanColumn[], parameter: number): string {
+function inline(source: readonly SqlColumn[], parameter: number): string {
   const columns = source.map(
     ({ type, sql }, index) => `${inlineValue(type, `json_extract_string(r, '$[${index}]')`)} AS ${sql}`,
   )
@@ -248,4 +248,31 @@ export function inlineValue(type: ColumnType, text: string): string {
   // A cast from text to TIMESTAMP would drop the offset. Without one, a text is in UTC.
   if (type === 'timestamp') return `CAST(CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`
   return `CAST(${text} AS ${sqlType(type)})`
+}
+
+/** A result that consists of columns of files, unchanged and in order. */
+export interface Copies {
+  readonly slices: readonly Slice[]
+  readonly columns: readonly JoinedColumn[]
+  /** The statement of some rows of a slice, for those that can't be copied. */
+  readonly statement: (slice: Slice) => Statement
+}
+
+/** What to copy for a plan whose result is a range of rows of some files; undefined for every other plan. */
+export function copies(plan: Plan): Copies | undefined {
+  const { scan, steps, columns, filter, order, window } = plan
+  const { skip, top, last } = window
+  const narrowed = filter || steps.length > 0 || order.length > 0 || skip > 0
+  if (scan.kind !== 'slices' || narrowed || top !== undefined || last !== undefined) return undefined
+  if (scan.slices.length === 0) return undefined
+  const copied: JoinedColumn[] = []
+  for (const { name, type, stored } of columns) {
+    if (stored === undefined) return undefined
+    copied.push({ name, type, stored })
+  }
+  return {
+    slices: scan.slices,
+    columns: copied,
+    statement: (slice) => rowsStatement({ ...plan, scan: { ...scan, slices: [slice] } }, undefined),
+  }
 }

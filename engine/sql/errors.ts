@@ -1,4 +1,6 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
+import { nearest } from '../util/known-options.ts'
+import { placeOf, type TreeNode } from './nodes.ts'
 
 /** What is wrong with a statement, and where: the number of characters before it, if it has a place. */
 export function sqlError(
@@ -52,7 +54,7 @@ const ABOUT_STATEMENT = new Set([
  * What DuckDB says about a user's statement: its first line, without the names that we gave to things. Undefined if it
  * is not about the statement or its values, but about a file in `folder`.
  */
-export function duckMessage(error: unknown, folder: string | undefined): string | undefined {
+function duckMessage(error: unknown, folder: string | undefined): string | undefined {
   const message = error instanceof Error ? error.message : ''
   const [, kind, said] = /^([A-Z][\w ]*?) Error: ([\s\S]*)$/.exec(message) ?? []
   if (kind === undefined || said === undefined || !ABOUT_STATEMENT.has(kind)) return undefined
@@ -60,4 +62,51 @@ export function duckMessage(error: unknown, folder: string | undefined): string 
   if (folder !== undefined && said.includes(folder)) return undefined
   const safe = shownName(short).replaceAll(/"?parquetry [tc][0-9a-f]+"?/g, 'the table')
   return /[.!?]$/.test(safe) ? safe : `${safe}.`
+}
+
+/**
+ * Turns DuckDB's errors about a statement into ours, with the place and the nearest name.
+ * @param hiding whether values must not be told, because who reads a saved query may not see all that it reads
+ */
+export function explainer(
+  statement: TreeNode,
+  tables: readonly { readonly columns: readonly string[] }[],
+  hiding: boolean,
+) {
+  return (error: unknown, folder: string | undefined): EngineError | undefined => {
+    const message = duckMessage(error, folder)
+    if (message === undefined) return undefined
+    if (hiding && ABOUT_VALUES.test((error as Error).message)) {
+      return sqlError('invalid_sql', 'A value can not be converted, or is out of range.', undefined, error)
+    }
+    const [, name] =
+      /(?:column|Table|table|function|name) (?:named )?"([^"]+)"|with name "?([\w ]+)"? does not exist/.exec(
+        message,
+      ) ?? []
+    const place = name === undefined ? undefined : placeIn(statement, name)
+    const columns = tables.flatMap((table) => table.columns.map(shownName))
+    const near = name !== undefined && /column/i.test(message) ? nearest(name, columns) : undefined
+    const hint = near !== undefined && near !== name ? ` Did you mean "${near}"?` : ''
+    return sqlError('invalid_sql', `${message}${hint}`, place, error)
+  }
+}
+
+const ABOUT_VALUES =
+  /^(Conversion|Out of Range|Invalid Input|Invalid|Constraint|Mismatch Type|Expression Executor) /
+
+/** Where a name first is in a tree. */
+function placeIn(tree: unknown, name: string): number | undefined {
+  if (typeof tree !== 'object' || tree === null) return undefined
+  const node = tree as TreeNode
+  const { column_names: columns, function_name: called, relation_name: relation } = node
+  const isHere =
+    (Array.isArray(columns) && columns.map(String).map(shownName).includes(name)) ||
+    called === name ||
+    relation === name
+  if (isHere) return placeOf(node)
+  for (const inner of Object.values(node)) {
+    const place = placeIn(inner, name)
+    if (place !== undefined) return place
+  }
+  return undefined
 }

@@ -14,8 +14,7 @@ import type { Snapshot } from '../snapshot.ts'
 import type { Column } from '../types/index.ts'
 import { Lazy } from '../util/lazy.ts'
 import { type Checked, checkTree, type TableReference } from './check.ts'
-import { INTERNAL, shownName, sqlError } from './errors.ts'
-import { explainer } from './explain-error.ts'
+import { explainer, INTERNAL, shownName, sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'
 import { SqlParameters, type SqlValues } from './parameters.ts'
 import { SqlParser } from './parser.ts'
@@ -205,7 +204,7 @@ export class Sql {
       const now = await resolve(checked.tables)
       if (now.some(({ id }, index) => id !== named[index]!.id)) throw gone()
     }
-    const explain = explainer(checked, scanned, depth > 0 || below.length > 0)
+    const explain = explainer(checked.statement, scanned, depth > 0 || below.length > 0)
     const most = limitOf(checked.statement)
     const light = isLight(checked, snapshots)
     const held = holdConstants(checked.statement)

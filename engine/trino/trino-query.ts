@@ -1,8 +1,8 @@
 import type { Delegate } from '../duckdb/runner.ts'
-import { NotTranslatable, positional, type Step } from '../filter/index.ts'
+import { NotTranslatable, positional, type SqlColumn, type Step } from '../filter/index.ts'
 import { trino } from '../filter/sql/trino.ts'
 import type { QueryOptions } from '../plan/options.ts'
-import { type Plan, type PlanColumn, type PlanSource, planQuery, type Scan } from '../plan/plan.ts'
+import { type Plan, type PlanSource, planQuery, type Scan } from '../plan/plan.ts'
 import { afterSteps, limitOf, orderTerms, POSITION, type RelationSql, sorted } from '../plan/steps-sql.ts'
 import { ROW_NUMBER } from '../plan/view.ts'
 import type { RemoteQuery } from '../reading/remote.ts'
@@ -193,6 +193,6 @@ function said({ stepParameters, filter, orderParameters }: Plan, sql: string): T
 }
 
 /** A column of the result. JSON has no whole numbers beyond 53 bits in JavaScript, so they come as texts. */
-function shown({ sql, type }: PlanColumn): string {
+function shown({ sql, type }: SqlColumn): string {
   return type === ('integer' satisfies ColumnType) ? `CAST(${sql} AS VARCHAR)` : sql
 }

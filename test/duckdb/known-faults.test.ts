@@ -53,7 +53,7 @@ const FAULTS: readonly Fault[] = [
       "disabled_optimizers = 'filter_pushdown' avoids it.",
     ours:
       'Every `ne`, and every `eq` below `not`; in $filter, $apply=filter(…), $compute and case(). ' +
-      'compile-comparison.ts puts such comparisons into coalesce().',
+      'comparisons.ts puts such comparisons into coalesce().',
     rows: 'SELECT CASE WHEN n >= 4096 THEN n END::BIGINT AS x FROM range(8192) t(n)',
     query: 'SELECT count(*) FROM FILE WHERE x IS DISTINCT FROM 5 OR x = 6',
     right: [8192],
@@ -77,7 +77,7 @@ const FAULTS: readonly Fault[] = [
     report:
       'Not reported: DuckDB promises no order of a join, and a list of five values becomes one even if ' +
       'preserve_insertion_order is set.',
-    ours: 'Every list after `in`, and rows that are read by their numbers. compile-list.ts writes IN up to four values.',
+    ours: 'Every list after `in`, and rows that are read by their numbers. comparisons.ts writes IN up to four values.',
     rows: 'SELECT (n % 6)::BIGINT AS x, n FROM range(400000) t(n)',
     query: 'SELECT n FROM FILE WHERE x IN (1, 2, 3, 4, 50)',
     right: Array.from({ length: 400_000 }, (_, n) => n).filter((n) => n % 6 > 0 && n % 6 < 5),
@@ -87,7 +87,7 @@ const FAULTS: readonly Fault[] = [
     name: 'a Bloom filter knows the bits of a zero, not its value',
     report:
       "duckdb#23829 names it. x = 0.0 doesn't find -0.0 where the row group's Bloom filter has only the latter.",
-    ours: 'Every comparison of a double with 0 by `eq` or `in`. equals-literal.ts writes a range, or hides it.',
+    ours: 'Every comparison of a double with 0 by `eq` or `in`. comparisons.ts writes a range, or hides it.',
     rows: 'SELECT CASE WHEN n % 2 = 0 THEN -0e0 ELSE n % 7 + 1.5 END::DOUBLE AS x FROM range(1000) t(n)',
     query: 'SELECT count(*) FROM FILE WHERE x = 0e0',
     right: [500],

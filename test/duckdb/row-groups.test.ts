@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileFilter, type FilterColumn } from '../../engine/filter/index.ts'
+import { compileFilter, type SqlColumn } from '../../engine/filter/index.ts'
 
 const GROUP = 2048
 
@@ -90,7 +90,7 @@ async function count(
   filter: string,
   type: Type,
 ): Promise<number> {
-  const columns: readonly FilterColumn[] = [
+  const columns: readonly SqlColumn[] = [
     { name: 'x', type, sql: 'c0' },
     { name: 'y', type: 'integer', sql: 'c1' },
   ]

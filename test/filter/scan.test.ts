@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { compileFilter, type FilterColumn } from '../../engine/filter/index.ts'
+import { compileFilter, type SqlColumn } from '../../engine/filter/index.ts'
 
 const ROWS = 200_000
 const GROUP = 20_480
@@ -11,7 +11,7 @@ const GROUP = 20_480
 const WHOLE = [0, 4, 9]
 
 /** All rise with the row, so that each row group holds a range of its own. */
-const columns: readonly FilterColumn[] = [
+const columns: readonly SqlColumn[] = [
   { name: 'i', type: 'integer', sql: 'c0' },
   { name: 'd', type: 'double', sql: 'c1' },
   { name: 'p', type: 'decimal(12,2)', sql: 'c2' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileFilter } from '../../engine/filter/index.ts'
+import { Building, compileFilter } from '../../engine/filter/index.ts'
 import { column } from './support/table.ts'
 
 const columns = [
@@ -119,15 +119,14 @@ test('denials of equality become one list, which lets nulls through as they did'
   expect(sqlOf('i ne 1 and i ne null')).toBe('NOT ("c1" IS NULL OR "c1" = CAST($1 AS BIGINT))')
 })
 
-test('parameters are numbered from where the caller says', () => {
-  const { sql, parameters } = compileFilter("s eq 'x' and i eq 5", columns, { firstParameter: 7 })
+test('parameters are numbered behind those that the query has already', () => {
+  const building = new Building()
+  for (let number = 1; number <= 6; number++) building.parameter('before')
+  const { sql, parameters } = building.filter("s eq 'x' and i eq 5", columns)
   expect(sql).toBe('"c0" = $7 AND "c1" = CAST($8 AS BIGINT)')
   expect(parameters).toEqual(['x', '5'])
 })
 
-test('the columns used are named once each, in the order found', () => {
-  expect(compileFilter("i gt 5 and s eq 'x' or i lt 3 and contains(s, 'y')", columns).columns).toEqual([
-    'i',
-    's',
-  ])
+test('the columns used are given once each', () => {
+  expect(compileFilter("i gt 5 and p eq 2 or i lt 3 and contains(s, 'y')", columns).reads).toEqual([0, 1, 3])
 })

@@ -63,7 +63,7 @@ test('text becomes tokens, a tree, a typed tree, and SQL with parameters', () =>
   })
 
   const checked = check(tree, columns, { text })
-  expect(checked.columns).toEqual(['Price', 'Name'])
+  expect(checked.reads).toEqual([0, 1])
   expect(checked.tree).toMatchObject({
     kind: 'logical',
     type: { kind: 'boolean' },

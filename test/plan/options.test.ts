@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { Building } from '../../engine/filter/index.ts'
+import { Building, type SqlColumn } from '../../engine/filter/index.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions } from '../../engine/plan/options.ts'
-import type { PlanColumn } from '../../engine/plan/plan.ts'
 
-const COLUMNS: PlanColumn[] = ['id', 'Unit price', 'say "hi"', 'ID', 'desc', 'a,b'].map((name, index) => ({
+const COLUMNS: SqlColumn[] = ['id', 'Unit price', 'say "hi"', 'ID', 'desc', 'a,b'].map((name, index) => ({
   name,
   type: 'string',
   sql: `c${index}`,

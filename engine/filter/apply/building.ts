@@ -1,15 +1,14 @@
 import type { ColumnType } from '../../types/index.ts'
 import { check, checkExpression } from '../check/check.ts'
 import type { Expression } from '../check/expression.ts'
-import { always, readsOf } from '../check/scope.ts'
+import { always, readsOf, type SqlColumn } from '../check/scope.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
 import { DEFAULT_LIMITS, type FilterLimits, mistyped, tooComplex } from '../errors.ts'
 import { compile } from '../sql/compile.ts'
 import type { SqlDialect } from '../sql/dialect.ts'
 import { duckdb } from '../sql/duckdb.ts'
-import { Aliases } from '../syntax/parse.ts'
+import { Aliases, parse } from '../syntax/parse.ts'
 import type { Syntax } from '../syntax/tree.ts'
-import type { StepColumn } from './steps.ts'
 
 /** An expression over a relation, with its type, as SQL. */
 export interface Value {
@@ -18,9 +17,40 @@ export interface Value {
   readonly at: number
 }
 
+/** A filter as SQL. */
+export interface CompiledFilter {
+  /** The filter, every part with its type. */
+  readonly tree: Expression
+  /** A condition that may stand as an operand of AND. The only text of others in it is the `sql` of the columns. */
+  readonly sql: string
+  /** Bound as VARCHAR, in the place that they have among the parameters of the query. */
+  readonly parameters: readonly string[]
+  /** The positions of the stored columns used, each once. */
+  readonly reads: readonly number[]
+}
+
+export interface FilterOptions {
+  /** What now() returns; called only where a text calls it. */
+  readonly now?: () => Date
+  readonly limits?: Partial<FilterLimits>
+  /** What `@p` stands for. */
+  readonly aliases?: Aliases
+  /** The database that will run the SQL; DuckDB if not given. */
+  readonly dialect?: SqlDialect | undefined
+}
+
+/** The SQL of a filter alone. @throws as `Building.filter` does */
+export function compileFilter(
+  text: string,
+  columns: readonly SqlColumn[],
+  options?: FilterOptions,
+): CompiledFilter {
+  return new Building(options).filter(text, columns)
+}
+
 /**
- * State that the steps of one query share: the parameters, which are numbered across all steps, the names of new
- * columns, the current time and the aliases.
+ * State that the steps, the filter and the order of one query share: the parameters, which are numbered across all of
+ * them, the names of new columns, the current time and the aliases.
  */
 export class Building {
   /** Bound as VARCHAR, from 1 on. */
@@ -38,18 +68,37 @@ export class Building {
   #expressions = 0
   #written = 0
 
-  constructor(
-    options: {
-      readonly now?: () => Date
-      readonly aliases?: Aliases
-      readonly limits?: FilterLimits
-      readonly dialect?: SqlDialect | undefined
-    } = {},
-  ) {
-    this.now = options.now ?? always(new Date())
-    this.aliases = options.aliases ?? new Aliases()
-    this.limits = options.limits ?? DEFAULT_LIMITS
-    this.dialect = options.dialect ?? duckdb
+  constructor({ now, limits, aliases = new Aliases(), dialect = duckdb }: FilterOptions = {}) {
+    this.now = now ?? always(new Date())
+    this.aliases = aliases
+    this.limits = { ...DEFAULT_LIMITS, ...limits }
+    this.dialect = dialect
+  }
+
+  /**
+   * A `$filter` over a table, from text to SQL:
+   *
+   *   text ── tokenize, parse ──> tree ── check ──> typed tree ── compile ──> SQL and parameters
+   *
+   * The SQL expects the session's TimeZone to be UTC.
+   * @throws EngineError `invalid_filter`, `filter_too_complex`, `filter_type_error`, `invalid_columns`
+   * @throws NotTranslatable where a dialect other than DuckDB's can't express it
+   */
+  filter(text: string, columns: readonly SqlColumn[]): CompiledFilter {
+    try {
+      const { tree, reads } = check(parse(text, this), columns, { text, now: this.now })
+      this.#noteReads(reads)
+      const { sql, parameters } = compile(tree, {
+        firstParameter: this.parameters.length + 1,
+        limits: this.limits,
+        dialect: this.dialect,
+      })
+      this.parameters.push(...parameters)
+      return { tree, sql, parameters, reads }
+    } catch (error) {
+      // The default limits prevent this, unless the caller raised them or had little stack left when it called.
+      throw isStackOverflow(error) ? tooComplex('The filter nests too deeply.') : error
+    }
   }
 
   /** A name in SQL that no other column has. */
@@ -65,7 +114,7 @@ export class Building {
   }
 
   /** Notes that SQL names columns outside of expressions. */
-  noteColumns(columns: readonly StepColumn[]): void {
+  noteColumns(columns: readonly SqlColumn[]): void {
     this.#noteReads(readsOf(columns))
   }
 
@@ -73,15 +122,15 @@ export class Building {
     for (const position of positions) this.reads.add(position)
   }
 
-  /** SQL of a condition over the columns. @throws EngineError the same errors as `compileFilter` */
-  condition(source: Source, syntax: Syntax, columns: readonly StepColumn[]): string {
+  /** SQL of a condition over the columns. @throws EngineError the same errors as `filter` */
+  condition(source: Source, syntax: Syntax, columns: readonly SqlColumn[]): string {
     const { tree, reads } = check(syntax, columns, { ...source, now: this.now })
     this.#noteReads(reads)
     return this.#compiled(tree, source)
   }
 
-  /** SQL of a value over the columns. @throws EngineError the same errors as `compileFilter` */
-  value(source: Source, syntax: Syntax, columns: readonly StepColumn[]): Value {
+  /** SQL of a value over the columns. @throws EngineError the same errors as `filter` */
+  value(source: Source, syntax: Syntax, columns: readonly SqlColumn[]): Value {
     const { tree, reads } = checkExpression(syntax, columns, { ...source, now: this.now })
     this.#noteReads(reads)
     return { sql: this.#compiled(tree, source, 'value'), type: tree.type, at: syntax.at }
@@ -119,6 +168,10 @@ export class Building {
 }
 
 const MOST_PARAMETERS = 60_000
+
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && /call stack/i.test(error.message)
+}
 
 /** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
 export interface Source {

@@ -1,15 +1,16 @@
+import type { SqlColumn } from '../check/scope.ts'
 import type { ValueType } from '../check/value-types.ts'
 import { invalid } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { Computed, Name, OrderItem } from '../syntax/tree.ts'
 import { asColumn, type Building, type Source, type Value } from './building.ts'
-import type { AddedColumn, SortKey, StepColumn } from './steps.ts'
+import type { AddedColumn, SortKey } from './steps.ts'
 
 /** The columns that `price mul 2 as double, …` adds. */
 export function computedColumns(
   computed: readonly Computed[],
   source: Source,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   building: Building,
 ): readonly AddedColumn[] {
   requireNew(computed, columns)
@@ -20,7 +21,7 @@ export function computedColumns(
 }
 
 /** @throws EngineError `invalid_filter` where a column or an item before has the name already */
-export function requireNew(items: readonly { readonly name: Name }[], columns: readonly StepColumn[]): void {
+export function requireNew(items: readonly { readonly name: Name }[], columns: readonly SqlColumn[]): void {
   const taken = new Set(columns.map((column) => column.name))
   for (const { name } of items) {
     if (taken.has(name.name)) {
@@ -34,7 +35,7 @@ export function requireNew(items: readonly { readonly name: Name }[], columns: r
 export function sortKeys(
   items: readonly OrderItem[],
   source: Source,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   building: Building,
 ): readonly SortKey[] {
   return items.map(({ expression, descending }) => {
@@ -55,7 +56,7 @@ export function sortKey(sql: string, type: ValueType, descending: boolean, { dia
  * SQL to sort by. A column is not cast, because only a bare column lets files be skipped. Everything else is cast, so
  * that DuckDB doesn't take a constant for something else.
  */
-export function sortable(value: Value, columns: readonly StepColumn[], building: Building): string {
+export function sortable(value: Value, columns: readonly SqlColumn[], building: Building): string {
   if (value.type.kind === 'duration' || columns.some(({ sql }) => sql === value.sql)) return value.sql
   return asColumn(value, building).value
 }

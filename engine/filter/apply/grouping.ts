@@ -1,5 +1,5 @@
 import { nearest } from '../../util/known-options.ts'
-import { columnsOf, unknownColumns } from '../check/scope.ts'
+import { columnsOf, type SqlColumn, unknownColumns } from '../check/scope.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
@@ -8,10 +8,10 @@ import type { Aggregated, GroupingElement, Name, Sequence, Syntax, Transformatio
 import { type AggregateRow, aggregateRow, aggregateTable } from './aggregates.ts'
 import { asColumn, type Building, type Source } from './building.ts'
 import { requireNew } from './computed.ts'
-import type { AddedColumn, StepColumn } from './steps.ts'
+import type { AddedColumn } from './steps.ts'
 
 /** Columns to group by. */
-export type Keys = readonly StepColumn[]
+export type Keys = readonly SqlColumn[]
 
 /** The most groupings of one groupby(). A rollup makes one for each of its columns, and several rollups multiply. */
 const MOST_GROUPINGS = 64
@@ -22,7 +22,7 @@ const MOST_GROUPINGS = 64
  */
 export function groupingsOf(
   elements: readonly GroupingElement[],
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
 ): readonly Keys[] {
   const byName = new Map(columns.map((column) => [column.name, column]))
   let groupings: Keys[] = [[]]
@@ -44,7 +44,7 @@ export function groupingsOf(
 export function aggregatedColumns(
   aggregated: readonly Aggregated[],
   source: Source,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   keys: Keys,
   building: Building,
 ): readonly AddedColumn[] {
@@ -62,7 +62,7 @@ function aggregate(
   expression: Syntax,
   method: Name,
   source: Source,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   building: Building,
 ): Pick<AddedColumn, 'type' | 'value'> {
   const row = aggregateRow(method.name)
@@ -112,7 +112,7 @@ type Names = ReadonlySet<string>
  * Refuses names in a sequence of transformations that no column has at their place.
  * @throws EngineError `invalid_columns`, with all of the names
  */
-export function requireNames(sequence: Sequence, source: Source, columns: readonly StepColumn[]): void {
+export function requireNames(sequence: Sequence, source: Source, columns: readonly SqlColumn[]): void {
   const finder = new NameFinder()
   finder.sequence(sequence, new Set(columns.map(({ name }) => name)), [])
   if (finder.unknown.size > 0) throw unknownColumns(finder.unknown, source.text, columns, source.option)

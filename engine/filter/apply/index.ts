@@ -1,18 +1,20 @@
 import { EngineError } from '../../errors.ts'
+import type { SqlColumn } from '../check/scope.ts'
+import { tooComplex } from '../errors.ts'
 import { parseRule } from '../syntax/parse.ts'
 import type { NameItem } from '../syntax/tree.ts'
 import type { Building, Source } from './building.ts'
+import { isStackOverflow } from './building.ts'
 import { computedColumns, sortKeys } from './computed.ts'
 import { requireNames } from './grouping.ts'
 import { Pipeline } from './pipeline.ts'
 import { searchCondition } from './search.ts'
-import { checkSize } from './size.ts'
-import type { AddedColumn, Relation, SortKey, StepColumn } from './steps.ts'
+import type { AddedColumn, Relation, SortKey } from './steps.ts'
 
 export { aggregateTable } from './aggregates.ts'
-export { Building } from './building.ts'
+export { Building, type CompiledFilter, compileFilter, type FilterOptions } from './building.ts'
 export { sortKey } from './computed.ts'
-export type { Relation, SortKey, Step, StepColumn } from './steps.ts'
+export type { Relation, SortKey, Step } from './steps.ts'
 
 /** The texts of the options that `readPipeline` reads. */
 export interface PipelineOptions {
@@ -27,7 +29,7 @@ export interface PipelineOptions {
  */
 export function readPipeline(
   { apply, compute, search }: PipelineOptions,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   building: Building,
 ): Relation {
   let relation: Relation = { steps: [], columns }
@@ -48,18 +50,16 @@ export function readPipeline(
   return relation
 }
 
-function readApply(text: string, columns: readonly StepColumn[], building: Building): Relation {
+function readApply(text: string, columns: readonly SqlColumn[], building: Building): Relation {
   const source: Source = { text, option: 'Apply' }
   const sequence = parseRule('apply', text, building)
   requireNames(sequence, source, columns)
-  const relation = new Pipeline(source, building).read(sequence, columns)
-  checkSize(relation.steps, building.limits)
-  return relation
+  return new Pipeline(source, building).read(sequence, columns)
 }
 
 function readCompute(
   text: string,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   building: Building,
 ): readonly AddedColumn[] {
   const source: Source = { text, option: 'Compute' }
@@ -71,7 +71,7 @@ function readCompute(
 /** Reads `$orderby` with expressions over columns. @throws EngineError the same as `readPipeline` */
 export function readOrderBy(
   text: string,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   building: Building,
 ): readonly SortKey[] {
   return inOption('$orderby', () => {
@@ -92,9 +92,7 @@ function inOption<T>(option: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof RangeError && /call stack/i.test(error.message)) {
-      throw new EngineError('filter_too_complex', `${option} nests too deeply.`)
-    }
+    if (isStackOverflow(error)) throw tooComplex(`${option} nests too deeply.`)
     if (!(error instanceof EngineError) || error.code === 'invalid_columns') throw error
     const code = error.code === 'invalid_filter' ? 'invalid_option' : error.code
     const message = error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')

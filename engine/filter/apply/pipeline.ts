@@ -1,19 +1,18 @@
-import { columnsOf } from '../check/scope.ts'
-import { isNumeric, typeName } from '../check/value-types.ts'
-import { invalid, mistyped } from '../errors.ts'
+import { columnsOf, type SqlColumn } from '../check/scope.ts'
+import { common, isNumeric, typeName, valueType } from '../check/value-types.ts'
+import { type FilterLimits, invalid, mistyped, tooComplex } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import type { Keep, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
-import { asColumn, type Building, type Source } from './building.ts'
+import { asColumn, type Building, columnType, type Source } from './building.ts'
 import { computedColumns, sortable, sortKey, sortKeys } from './computed.ts'
-import { concatenated } from './concat.ts'
 import { aggregatedColumns, groupingsOf, type Keys } from './grouping.ts'
 import { searchCondition } from './search.ts'
-import type { AddedColumn, Relation, Step, StepColumn, Transformed } from './steps.ts'
+import type { AddedColumn, Relation, Step, Transformed } from './steps.ts'
 
 /** The surroundings of the steps within `groupby(…, here)`, which are done in each group separately. */
 interface Within {
-  readonly partition: readonly StepColumn[]
+  readonly partition: readonly SqlColumn[]
   /** Whether the steps before may have dropped all rows of a group. */
   readonly mayBeEmpty: boolean
 }
@@ -33,12 +32,14 @@ export class Pipeline {
     this.#building = building
   }
 
-  /** @throws EngineError where a transformation does not fit its columns */
-  read(sequence: Sequence, columns: readonly StepColumn[]): Relation {
-    return this.#sequence(sequence, columns, TOP_LEVEL)
+  /** @throws EngineError where a transformation does not fit its columns, or all of them together are too many */
+  read(sequence: Sequence, columns: readonly SqlColumn[]): Relation {
+    const relation = this.#sequence(sequence, columns, TOP_LEVEL)
+    checkSize(relation.steps, this.#building.limits)
+    return relation
   }
 
-  #sequence(sequence: Sequence, start: readonly StepColumn[], within: Within): Transformed {
+  #sequence(sequence: Sequence, start: readonly SqlColumn[], within: Within): Transformed {
     let relation: Relation = { steps: [], columns: start }
     let { mayBeEmpty } = within
     for (const transformation of sequence) {
@@ -56,7 +57,7 @@ export class Pipeline {
     return { ...relation, mayEmpty: mayBeEmpty }
   }
 
-  #transformed(transformation: Transformation, columns: readonly StepColumn[], within: Within): Transformed {
+  #transformed(transformation: Transformation, columns: readonly SqlColumn[], within: Within): Transformed {
     const [source, building] = [this.#source, this.#building]
     switch (transformation.kind) {
       case 'identity':
@@ -103,7 +104,7 @@ export class Pipeline {
   /** The branches of concat(). Those that say the same are one, so that its rows are read once. */
   #branches(
     branches: readonly Sequence[],
-    columns: readonly StepColumn[],
+    columns: readonly SqlColumn[],
     within: Within,
   ): readonly Transformed[] {
     const known = new Map<string, Transformed>()
@@ -117,7 +118,7 @@ export class Pipeline {
 
   #grouped(
     { elements, sequence, at }: Extract<Transformation, { kind: 'groupby' }>,
-    columns: readonly StepColumn[],
+    columns: readonly SqlColumn[],
     within: Within,
   ): Transformed {
     const groupings = groupingsOf(elements, columns)
@@ -131,7 +132,7 @@ export class Pipeline {
   #groupedBy(
     keys: Keys,
     sequence: Sequence | undefined,
-    columns: readonly StepColumn[],
+    columns: readonly SqlColumn[],
     within: Within,
   ): Transformed {
     // The two zeros are one group, and which of them is shown could differ.
@@ -145,7 +146,7 @@ export class Pipeline {
       : group(partition, [])
   }
 
-  #kept(keep: Keep, columns: readonly StepColumn[], { partition, mayBeEmpty }: Within): Transformed {
+  #kept(keep: Keep, columns: readonly SqlColumn[], { partition, mayBeEmpty }: Within): Transformed {
     const { end, until } = keep
     const amount = this.#amount(keep)
     const value = this.#building.value(this.#source, keep.value, columns)
@@ -191,7 +192,7 @@ function withoutPositions(sequence: Sequence): string {
 function windowed(
   kind: 'top' | 'skip',
   count: number,
-  columns: readonly StepColumn[],
+  columns: readonly SqlColumn[],
   { partition, mayBeEmpty }: Within,
 ): Transformed {
   const step: Step = {
@@ -230,7 +231,7 @@ function checkAmount(until: Keep['until'], { whole, digits, scale }: NumberLiter
   }
 }
 
-function group(keys: readonly StepColumn[], added: readonly AddedColumn[]): Transformed {
+function group(keys: readonly SqlColumn[], added: readonly AddedColumn[]): Transformed {
   return {
     steps: [{ kind: 'group', keys, added }],
     columns: [...keys, ...added],
@@ -254,4 +255,84 @@ const MOST_ROWS = BigInt(Number.MAX_SAFE_INTEGER)
 
 function tooMany(at: number): Error {
   return invalid(at, `the number of rows must be at most ${MOST_ROWS}.`)
+}
+
+/**
+ * The rows of all branches, one branch after the other, as one relation. Columns of the same name become one column,
+ * which is null in the rows of branches that lack it.
+ * @throws EngineError `invalid_filter` where a column has different types in them, `filter_too_complex`
+ */
+function concatenated(branches: readonly Relation[], at: number, building: Building): Transformed {
+  const names = [...new Set(branches.flatMap((branch) => branch.columns.map(({ name }) => name)))]
+  const columns = names.map((name): SqlColumn => {
+    const given = branches.flatMap((branch) => branch.columns.filter((column) => column.name === name))
+    const same = given.every(({ type }) => type === given[0]!.type)
+    const type = same ? undefined : common(given.map((column) => valueType(column.type)))
+    if (!same && !type) {
+      const types = [...new Set(given.map((column) => column.type))].join(' and ')
+      throw invalid(at, `the branches of concat() have ${name} in different types, ${types}.`)
+    }
+    return { name, type: type ? columnType(type) : given[0]!.type, sql: building.newName() }
+  })
+  const step: Step = {
+    kind: 'concat',
+    columns,
+    branches: branches.map((branch) => ({
+      steps: branch.steps,
+      values: columns.map(({ name, type }) => {
+        const own = branch.columns.find((column) => column.name === name)
+        if (own) building.noteColumns([own])
+        return `CAST(${own?.sql ?? 'NULL'} AS ${building.dialect.type(valueType(type))})`
+      }),
+    })),
+  }
+  checkSize([step], building.limits)
+  return { steps: [step], columns }
+}
+
+interface Size {
+  /** How often the rows are read. Each branch of concat() or rollup() reads what is before it. */
+  readonly reads: number
+  /** The longest sequence of steps. */
+  readonly steps: number
+  /** The most of them that group rows. */
+  readonly groupings: number
+}
+
+/**
+ * Refuses steps that would take long to plan, or read the rows many times, before there is any SQL of them.
+ * @throws EngineError `filter_too_complex`
+ */
+function checkSize(steps: readonly Step[], limits: FilterLimits): void {
+  const size = sizeOf(steps)
+  if (size.reads > limits.reads) {
+    throw tooComplex(
+      `the branches of concat() and rollup() read the rows ${size.reads} times; the limit is ${limits.reads}. ` +
+        'Each branch reads again what is before it.',
+    )
+  }
+  if (size.steps > limits.steps) {
+    throw tooComplex(`there are ${size.steps} transformations in sequence; the limit is ${limits.steps}.`)
+  }
+  if (size.groupings > limits.groupings) {
+    throw tooComplex(
+      `there are ${size.groupings} transformations in sequence that group rows; the limit is ${limits.groupings}.`,
+    )
+  }
+}
+
+function sizeOf(steps: readonly Step[]): Size {
+  let [reads, length, groupings] = [1, 0, 0]
+  for (const step of steps) {
+    length += 1
+    if (step.kind === 'concat') {
+      const branches = step.branches.map((branch) => sizeOf(branch.steps))
+      reads *= branches.reduce((sum, branch) => sum + branch.reads, 0)
+      length += Math.max(...branches.map((branch) => branch.steps))
+      groupings += Math.max(...branches.map((branch) => branch.groupings))
+    } else if (step.kind === 'group' || ('partition' in step && step.partition.length > 0)) {
+      groupings += 1
+    }
+  }
+  return { reads, steps: length, groupings }
 }

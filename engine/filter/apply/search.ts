@@ -1,8 +1,8 @@
+import type { SqlColumn } from '../check/scope.ts'
 import { invalid, tooComplex } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { Search } from '../syntax/tree.ts'
 import type { Building } from './building.ts'
-import type { StepColumn } from './steps.ts'
 
 /** The most words of a `$search`. The number is limited because each word is looked for in every text column. */
 const MOST_WORDS = 100
@@ -11,7 +11,7 @@ const MOST_WORDS = 100
  * A condition that holds where the text columns match a search expression (OData 4.01 part 2, section 5.1.7): its words
  * and phrases occur in one of them. Case and accents don't count, and a word may be part of a longer one.
  */
-export function searchCondition(search: Search, columns: readonly StepColumn[], building: Building): string {
+export function searchCondition(search: Search, columns: readonly SqlColumn[], building: Building): string {
   const { dialect } = building
   const texts = columns.filter(({ type }) => type === 'string')
   if (texts.length === 0) throw invalid(0, 'there is no text column to search in.')

@@ -1,16 +1,7 @@
-import type { ColumnType } from '../../types/index.ts'
-
-/** A column of a relation: its name for users, its type, and its name in SQL. */
-export interface StepColumn {
-  readonly name: string
-  readonly type: ColumnType
-  readonly sql: string
-  /** The position of the stored column that it is; undefined where its values are calculated. */
-  readonly stored?: number | undefined
-}
+import type { SqlColumn } from '../check/scope.ts'
 
 /** A column that a step adds, and the SQL of its value. */
-export interface AddedColumn extends StepColumn {
+export interface AddedColumn extends SqlColumn {
   readonly value: string
 }
 
@@ -28,7 +19,7 @@ export type Step =
    * One row for each combination of the keys, in the order of first appearance. Without keys, always exactly one row. The
    * key of -0 and 0, which are equal, is 0.
    */
-  | { readonly kind: 'group'; readonly keys: readonly StepColumn[]; readonly added: readonly AddedColumn[] }
+  | { readonly kind: 'group'; readonly keys: readonly SqlColumn[]; readonly added: readonly AddedColumn[] }
   /** Sorts the rows. Rows with equal keys stay in their order. */
   | { readonly kind: 'order'; readonly by: readonly SortKey[] }
   /** Drops the first `skip` rows and keeps the next `top` rows, or all of them if `top` is undefined. */
@@ -48,7 +39,7 @@ export type Step =
       readonly partition: readonly string[]
     }
   /** The rows of each branch, one branch after the other. */
-  | { readonly kind: 'concat'; readonly branches: readonly Branch[]; readonly columns: readonly StepColumn[] }
+  | { readonly kind: 'concat'; readonly branches: readonly Branch[]; readonly columns: readonly SqlColumn[] }
 
 export type KeepUntil = 'count' | 'sum' | 'percent'
 
@@ -68,7 +59,7 @@ export interface Branch {
 /** Steps, and the columns that come out of them. */
 export interface Relation {
   readonly steps: readonly Step[]
-  readonly columns: readonly StepColumn[]
+  readonly columns: readonly SqlColumn[]
 }
 
 /** The steps of a transformation, and the columns that come out of them. */

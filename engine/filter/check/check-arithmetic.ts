@@ -10,7 +10,7 @@ import {
   PICOS_PER_DAY,
   PICOS_PER_MICRO,
 } from '../syntax/literals.ts'
-import type { ArithmeticOperator, Syntax } from '../syntax/tree.ts'
+import type { ArithmeticOperator, BinarySyntax, Syntax } from '../syntax/tree.ts'
 import { productType, sumType } from '../tables/arithmetic-rows.ts'
 import { operatorRow } from '../tables/operators.ts'
 import { type Overload, resultType, zeroFails } from '../tables/overloads.ts'
@@ -37,29 +37,24 @@ import {
   type ValueType,
 } from './value-types.ts'
 
-type Binary = Extract<Syntax, { kind: 'binary' }>
+type Binary = BinarySyntax<ArithmeticOperator>
 
 /**
  * Checks arithmetic (section 5.1.1.2). The result is null if an operand is the literal null. Numbers are promoted;
  * dates, moments and durations have their own rules.
  */
-export function arithmetic(
-  operator: ArithmeticOperator,
-  node: Binary,
-  first: Expression,
-  second: Expression,
-  scope: Scope,
-): Expression {
+export function arithmetic(node: Binary, first: Expression, second: Expression, scope: Scope): Expression {
+  const { operator } = node
   const shift = operator === 'add' || operator === 'sub'
   const left = operandBeside(first, second, shift)
   const right = operandBeside(second, first, shift)
-  if (isNull(left) || isNull(right)) return nothing(operator, node, left, right, scope)
-  const folded = foldMoments(operator, node, left, right, scope)
+  if (isNull(left) || isNull(right)) return nothing(node, left, right, scope)
+  const folded = foldMoments(node, left, right, scope)
   if (folded) return folded
   const args = align(operator, left, right)
   const row = operatorRow(operator)
   const overload = find(row.overloads!, kindsOf(operator, args))
-  if (!overload) throw unsuitable(operator, node, left, right, scope)
+  if (!overload) throw unsuitable(node, left, right, scope)
   requireZones(left, right, scope)
   const types = args.map((arg) => arg.type)
   const divisor = literalOf(right)
@@ -148,16 +143,10 @@ function asDecimals(node: Expression): Expression {
   return node.type.kind === 'integer' ? convert(node, asDecimal(tightType(node))) : node
 }
 
-function nothing(
-  operator: ArithmeticOperator,
-  node: Binary,
-  left: Expression,
-  right: Expression,
-  scope: Scope,
-): Expression {
+function nothing(node: Binary, left: Expression, right: Expression, scope: Scope): Expression {
   for (const side of [left, right]) {
     if (!isNull(side) && !isNumeric(side.type) && !isTemporal(side)) {
-      throw unsuitable(operator, node, left, right, scope)
+      throw unsuitable(node, left, right, scope)
     }
   }
   return literal(NULL, node.at)
@@ -172,27 +161,21 @@ const TAKES: Readonly<Record<ArithmeticOperator, string>> = {
   mod: 'two numbers',
 }
 
-function unsuitable(
-  operator: ArithmeticOperator,
-  node: Binary,
-  left: Expression,
-  right: Expression,
-  scope: Scope,
-): Error {
+function unsuitable(node: Binary, left: Expression, right: Expression, scope: Scope): Error {
   const sides = `${showTyped(node.left, left, scope)} and ${showTyped(node.right, right, scope)}`
   return mistyped(
     node.operatorAt,
-    `'${operator}' takes ${TAKES[operator]}, not ${sides}.${hint(operator, node, left, right)}`,
+    `'${node.operator}' takes ${TAKES[node.operator]}, not ${sides}.${hint(node, left, right)}`,
   )
 }
 
-function hint(operator: ArithmeticOperator, node: Binary, left: Expression, right: Expression): string {
+function hint(node: Binary, left: Expression, right: Expression): string {
   const kinds = [left.type.kind, right.type.kind]
   if (kinds.includes('boolean') && (node.left.kind === 'in' || node.right.kind === 'in')) {
     return " 'in' binds more tightly: put the arithmetic in parentheses."
   }
   if (isMoment(left.type)) return " A duration is written like duration'P1D' or duration'PT12H'."
-  return operator === 'add' && kinds.includes('string') ? ' To join texts, write concat(a, b).' : ''
+  return node.operator === 'add' && kinds.includes('string') ? ' To join texts, write concat(a, b).' : ''
 }
 
 export function negate(
@@ -237,12 +220,12 @@ function negatedLiteral(value: LiteralValue): LiteralValue | undefined {
  * groups only by a known value.
  */
 function foldMoments(
-  operator: ArithmeticOperator,
   node: Binary,
   left: Expression,
   right: Expression,
   scope: Scope,
 ): Expression | undefined {
+  const { operator } = node
   const a = literalOf(left)
   const b = literalOf(right)
   if ((operator !== 'add' && operator !== 'sub') || b?.kind !== 'duration') return undefined

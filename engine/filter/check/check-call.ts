@@ -1,15 +1,15 @@
 import { invalid, mistyped } from '../errors.ts'
-import { NULL } from '../syntax/literals.ts'
-import { partOfMoment } from '../syntax/moment-parts.ts'
+import { dateOf, floorDivide } from '../syntax/calendar.ts'
+import { type LiteralValue, NULL, PICOS_PER_DAY } from '../syntax/literals.ts'
 import type { Syntax } from '../syntax/tree.ts'
-import type { FunctionRow, MomentPart } from '../tables/function-rows.ts'
+import { type CastTarget, castTable, castTarget } from '../tables/casts.ts'
 import { functionRow } from '../tables/functions.ts'
-import { type Overload, resultType } from '../tables/overloads.ts'
+import { type FunctionRow, type MomentPart, type Overload, resultType } from '../tables/overloads.ts'
 import { readsAs } from './check-comparison.ts'
-import type { Expression } from './expression.ts'
 import {
   beside,
   convert,
+  type Expression,
   isLocal,
   isNull,
   literal,
@@ -134,4 +134,73 @@ function hintFor(wanted: readonly ValueKind[], arg: Expression, shown: string): 
     return kind ? ` Write ${value.value} without quotes.` : ''
   }
   return value && wanted.includes('string') ? ` Write it as text: '${shown}'.` : ''
+}
+
+/** Checks `cast(Price, Edm.Int32)`. The type may also be given as a text (section 5.1.1.10.1). */
+export function checkCast(node: Call, check: (node: Syntax) => Expression, scope: Scope): Expression {
+  const [value, type] = node.args
+  if (!value || !type || node.args.length > 2) {
+    throw invalid(node.at, 'cast() takes a value and a type, as in cast(Price, Edm.String).')
+  }
+  const target = targetOf(type)
+  const operand = beside(check(value), TYPE.string)
+  if (isLocal(operand)) throw requireZone(operand, scope)
+  if (isNull(operand)) return literal(NULL, node.at)
+  if (!target.duckdb[operand.type.kind]) {
+    throw mistyped(node.at, `cast() makes no ${target.name} of ${showTyped(value, operand, scope)}.`)
+  }
+  return { kind: 'cast', operand, target, type: target.type, at: node.at }
+}
+
+function targetOf(node: Syntax): CastTarget {
+  const name =
+    node.kind === 'type'
+      ? node.name
+      : node.kind === 'literal' && node.value.kind === 'string'
+        ? node.value.value
+        : undefined
+  const target = name === undefined ? undefined : castTarget(name)
+  if (target) return target
+  throw invalid(node.at, `cast() takes one of the types ${castTable.map((row) => row.name).join(', ')}.`)
+}
+
+const PICOS_PER_SECOND = 1_000_000_000_000n
+
+/** A part of a literal moment, as the moment reads in its own offset, or of a literal date. */
+function partOfMoment(
+  name: MomentPart['name'],
+  value: Extract<LiteralValue, { kind: 'moment' | 'date' }>,
+): LiteralValue | undefined {
+  const offset = value.kind === 'moment' ? (value.offset ?? 0) : 0
+  const picos =
+    value.kind === 'date'
+      ? BigInt(value.days) * PICOS_PER_DAY
+      : value.picos + BigInt(offset) * 60n * PICOS_PER_SECOND
+  const days = floorDivide(picos, PICOS_PER_DAY)
+  const clock = picos - days * PICOS_PER_DAY
+  const seconds = clock / PICOS_PER_SECOND
+  switch (name) {
+    case 'year':
+    case 'month':
+    case 'day':
+      return whole(BigInt(dateOf(Number(days))[name]))
+    case 'hour':
+      return whole(seconds / 3600n)
+    case 'minute':
+      return whole((seconds / 60n) % 60n)
+    case 'second':
+      return whole(seconds % 60n)
+    case 'date':
+      return { kind: 'date', days: Number(days) }
+    case 'time':
+      return { kind: 'time', picos: clock }
+    case 'offset':
+      return whole(BigInt(offset))
+    default:
+      return name satisfies never
+  }
+}
+
+function whole(digits: bigint): LiteralValue {
+  return { kind: 'number', digits, scale: 0, whole: true }
 }

@@ -1,7 +1,7 @@
 import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
 import { type LiteralValue, literalType, NULL } from '../syntax/literals.ts'
-import type { ComparisonOperator, Syntax } from '../syntax/tree.ts'
+import type { BinarySyntax, ComparisonOperator, Syntax } from '../syntax/tree.ts'
 import type { Expression } from './expression.ts'
 import {
   beside,
@@ -27,26 +27,23 @@ import {
   type ValueType,
 } from './value-types.ts'
 
-const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
+type Binary = BinarySyntax<ComparisonOperator>
+
+export const FLIPPED = { eq: 'eq', ne: 'ne', gt: 'lt', ge: 'le', lt: 'gt', le: 'ge' } as const
 
 /** Checks a comparison (sections 5.1.1.1.1 to 5.1.1.1.6). If one operand is a literal, it is put on the right. */
-export function comparison(
-  operator: ComparisonOperator,
-  node: Extract<Syntax, { kind: 'binary' }>,
-  first: Expression,
-  second: Expression,
-  scope: Scope,
-): Expression {
+export function comparison(node: Binary, first: Expression, second: Expression, scope: Scope): Expression {
+  const { operator } = node
   const wide = exactType(first, literalOf(second)) ?? exactType(second, literalOf(first))
-  if (wide) return exactly(operator, node, first, second, wide, scope)
+  if (wide) return exactly(node, first, second, wide, scope)
   const left = beside(first, second.type)
   const right = beside(second, first.type)
   if (left.type.kind === 'json' && right.type.kind === 'json') throw untyped(node, scope)
-  if (!comparable(left, right)) throw incomparable(operator, node, left, right, scope)
+  if (!comparable(left, right)) throw incomparable(node, left, right, scope)
   requireZones(left, right, scope)
   const a = literalOf(left)
   const b = literalOf(right)
-  if (isBinaryOrder(operator, left, right)) throw incomparable(operator, node, left, right, scope)
+  if (isBinaryOrder(operator, left, right)) throw incomparable(node, left, right, scope)
   if (a && b && isNumeric(left.type) && isNumeric(right.type)) {
     return literal({ kind: 'boolean', value: compareNumbers(operator, a, b) }, node.at)
   }
@@ -71,8 +68,7 @@ function exactType(node: Expression, value: LiteralValue | undefined): ValueType
 
 /** Compares a value in JSON as a decimal, and in orders as a double where it is too large for that. */
 function exactly(
-  operator: ComparisonOperator,
-  node: Extract<Syntax, { kind: 'binary' }>,
+  node: Binary,
   first: Expression,
   second: Expression,
   wide: ValueType,
@@ -80,12 +76,17 @@ function exactly(
 ): Expression {
   const compared = (type: ValueType) => {
     const read = (operand: Expression) => (operand.type.kind === 'json' ? convert(operand, type) : operand)
-    return comparison(operator, node, read(first), read(second), scope)
+    return comparison(node, read(first), read(second), scope)
   }
   const result = compared(wide)
-  if (operator === 'eq' || operator === 'ne') return result
+  if (node.operator === 'eq' || node.operator === 'ne') return result
   const json = first.type.kind === 'json' ? first : second
-  const isDecimal = comparison('ne', node, convert(json, wide), literal(NULL, node.at), scope)
+  const isDecimal = comparison(
+    { ...node, operator: 'ne' },
+    convert(json, wide),
+    literal(NULL, node.at),
+    scope,
+  )
   const always = literal({ kind: 'boolean', value: true }, node.at)
   const branches = [
     { when: isDecimal, result },
@@ -101,7 +102,7 @@ function isBinaryOrder(operator: ComparisonOperator, left: Expression, right: Ex
   )
 }
 
-function untyped(node: Extract<Syntax, { kind: 'binary' }>, scope: Scope): Error {
+function untyped(node: Binary, scope: Scope): Error {
   return mistyped(
     node.operatorAt,
     `the types of ${show(node.left, scope)} and ${show(node.right, scope)} are unknown. Give the type of one, as in ` +
@@ -126,46 +127,36 @@ function alike(left: Expression, right: Expression): [Expression, Expression] {
   return [convert(left, type), convert(right, type)]
 }
 
-function incomparable(
-  operator: ComparisonOperator,
-  node: Extract<Syntax, { kind: 'binary' }>,
-  left: Expression,
-  right: Expression,
-  scope: Scope,
-): Error {
+function incomparable(node: Binary, left: Expression, right: Expression, scope: Scope): Error {
   if (left.type.kind === 'binary' || right.type.kind === 'binary') {
     return mistyped(
       node.operatorAt,
-      `'${operator}' can't compare binary values; they can only be compared with null, by eq and ne.`,
+      `'${node.operator}' can't compare binary values; they can only be compared with null, by eq and ne.`,
     )
   }
-  const chained = chainHint(operator, node, left, scope)
+  const chained = chainHint(node, left, scope)
   if (chained) return mistyped(node.operatorAt, chained)
   const sides = `${showTyped(node.left, left, scope)} with ${showTyped(node.right, right, scope)}`
   const hint =
     typeHint(node.left, left, right.type, scope) ?? typeHint(node.right, right, left.type, scope) ?? ''
-  return mistyped(node.operatorAt, `'${operator}' can't compare ${sides}.${hint}`)
+  return mistyped(node.operatorAt, `'${node.operator}' can't compare ${sides}.${hint}`)
 }
 
 /** The message for chained comparisons such as `5 lt X lt 10`; undefined for all others. */
 function chainHint(
-  operator: ComparisonOperator,
-  { left: inner, right }: Extract<Syntax, { kind: 'binary' }>,
+  { operator, left: inner, right }: Binary,
   left: Expression,
   scope: Scope,
 ): string | undefined {
-  if (left.type.kind !== 'boolean' || inner.kind !== 'binary' || !isComparison(inner.operator))
-    return undefined
+  if (left.type.kind !== 'boolean' || !isComparison(inner)) return undefined
   if (scope.text[inner.at] === '(') return undefined
   const middle = show(inner.right, scope)
   const both = `${show(inner.left, scope)} ${inner.operator} ${middle} and ${middle} ${operator} ${show(right, scope)}`
   return `comparisons don't chain. Write ${both}.`
 }
 
-const COMPARISONS: ReadonlySet<string> = new Set(['eq', 'ne', 'gt', 'ge', 'lt', 'le'])
-
-export function isComparison(operator: string): operator is ComparisonOperator {
-  return COMPARISONS.has(operator)
+export function isComparison(node: Syntax): node is Binary {
+  return node.kind === 'binary' && node.operator in FLIPPED
 }
 
 /** A hint how to write the literal in the type that the other operand demands. */
@@ -232,7 +223,7 @@ export function membership(
     const { operand: left, at, end } = node
     const right = node.items[index]!
     const equality = { kind: 'binary', operator: 'eq', left, right, operatorAt: at, at, end } as const
-    return [comparison('eq', equality, given, literal(item, right.at), scope)]
+    return [comparison(equality, given, literal(item, right.at), scope)]
   })
   const operands = rest.length > 0 ? [list, ...equalities] : equalities
   return operands.length === 1 ? operands[0]! : { ...base, kind: 'logical', operator: 'or', operands }

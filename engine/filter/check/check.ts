@@ -3,12 +3,11 @@ import { literalType, NULL } from '../syntax/literals.ts'
 import type { Syntax } from '../syntax/tree.ts'
 import { CAST } from '../tables/functions.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
-import { call } from './check-call.ts'
-import { checkCast } from './check-cast.ts'
+import { call, checkCast } from './check-call.ts'
 import { comparison, isComparison, membership } from './check-comparison.ts'
 import type { Expression } from './expression.ts'
 import { beside, convert, isLocal, isNull, literal, requireZone, show, tightType } from './expression.ts'
-import { always, columnsOf, type FilterColumn, readsOf, type Scope, unknownColumns } from './scope.ts'
+import { always, columnsOf, readsOf, type Scope, type SqlColumn, unknownColumns } from './scope.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
 export interface CheckOptions {
@@ -31,12 +30,8 @@ interface Checked {
  * Gives every part of a condition a type, and refuses what doesn't fit.
  * @throws EngineError `invalid_columns` with all unknown names; `filter_type_error`; `invalid_filter`
  */
-export function check(
-  tree: Syntax,
-  columns: readonly FilterColumn[],
-  options: CheckOptions,
-): Checked & { readonly columns: readonly string[] } {
-  const { scope, names, reads } = scopeOf(tree, columns, options)
+export function check(tree: Syntax, columns: readonly SqlColumn[], options: CheckOptions): Checked {
+  const { scope, reads } = scopeOf(tree, columns, options)
   const checked = beside(checkNode(tree, scope), TYPE.boolean)
   if (checked.type.kind !== 'boolean' && !isNull(checked)) {
     throw mistyped(
@@ -45,35 +40,31 @@ export function check(
         'in x eq 5.',
     )
   }
-  return { tree: checked, columns: names, reads }
+  return { tree: checked, reads }
 }
 
 /**
  * Does the same as `check` for an expression of any type. A value in JSON is read as text if nothing tells its type.
  */
-export function checkExpression(
-  tree: Syntax,
-  columns: readonly FilterColumn[],
-  options: CheckOptions,
-): Checked {
+export function checkExpression(tree: Syntax, columns: readonly SqlColumn[], options: CheckOptions): Checked {
   const { scope, reads } = scopeOf(tree, columns, options)
   return { tree: beside(checkNode(tree, scope), TYPE.string), reads }
 }
 
 function scopeOf(
   tree: Syntax,
-  columns: readonly FilterColumn[],
+  columns: readonly SqlColumn[],
   { text, now = always(new Date()), option }: CheckOptions,
-): { scope: Scope; names: readonly string[]; reads: readonly number[] } {
+): { scope: Scope; reads: readonly number[] } {
   const names = columnsOf(tree)
-  const known = new Map<string, FilterColumn>()
+  const known = new Map<string, SqlColumn>()
   for (const column of columns) {
     if (known.size === names.size) break
     if (names.has(column.name)) known.set(column.name, column)
   }
   const unknown = new Map([...names].filter(([name]) => !known.has(name)))
   if (unknown.size > 0) throw unknownColumns(unknown, text, columns, option)
-  return { scope: { text, now, columns: known }, names: [...names.keys()], reads: readsOf(known.values()) }
+  return { scope: { text, now, columns: known }, reads: readsOf(known.values()) }
 }
 
 function checkNode(node: Syntax, scope: Scope): Expression {
@@ -98,9 +89,7 @@ function checkNode(node: Syntax, scope: Scope): Expression {
     case 'binary': {
       const left = checkNode(node.left, scope)
       const right = checkNode(node.right, scope)
-      return isComparison(node.operator)
-        ? comparison(node.operator, node, left, right, scope)
-        : arithmetic(node.operator, node, left, right, scope)
+      return isComparison(node) ? comparison(node, left, right, scope) : arithmetic(node, left, right, scope)
     }
     case 'in':
       return membership(node, checkNode(node.operand, scope), scope)
@@ -119,7 +108,7 @@ function checkNode(node: Syntax, scope: Scope): Expression {
 }
 
 /** A value in the JSON of a column, with its path as a pointer (RFC 6901). */
-function path(node: Span, steps: readonly string[], { name, type, sql }: FilterColumn): Expression {
+function path(node: Span, steps: readonly string[], { name, type, sql }: SqlColumn): Expression {
   if (type !== 'json') {
     throw mistyped(
       node.at,

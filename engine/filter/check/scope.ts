@@ -6,18 +6,18 @@ import { durationMicros } from '../syntax/literals.ts'
 import type { Syntax } from '../syntax/tree.ts'
 import { functionRow } from '../tables/functions.ts'
 
-/** A column that a filter may use. */
-export interface FilterColumn {
+/** A column of a relation: its name for users, its type, and its name in SQL. */
+export interface SqlColumn {
   readonly name: string
   readonly type: ColumnType
-  /** SQL of the column: a physical identifier, quoted where need be. */
+  /** A physical identifier, quoted where need be. */
   readonly sql: string
   /** The position of the stored column that it is; undefined where its values are calculated. */
   readonly stored?: number | undefined
 }
 
 /** The positions of those of the columns that are stored, each once. */
-export function readsOf(columns: Iterable<Pick<FilterColumn, 'stored'>>): number[] {
+export function readsOf(columns: Iterable<Pick<SqlColumn, 'stored'>>): number[] {
   const positions = Array.from(columns, ({ stored }) => stored)
   return [...new Set(positions.filter((position) => position !== undefined))]
 }
@@ -28,7 +28,7 @@ export interface Scope {
   readonly text: string
   /** What now() returns. */
   readonly now: () => Date
-  readonly columns: ReadonlyMap<string, FilterColumn>
+  readonly columns: ReadonlyMap<string, SqlColumn>
 }
 
 export function always(moment: Date): () => Date {

@@ -3,8 +3,7 @@ import { literalOf } from '../check/expression.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
 import { DEFAULT_LIMITS, type FilterLimits, tooComplex } from '../errors.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
-import { comparisonSql } from './compile-comparison.ts'
-import { memberSql } from './compile-list.ts'
+import { comparisonSql, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
 import { NotTranslatable, type SqlDialect } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import {
@@ -23,7 +22,6 @@ import {
 } from './fragments.ts'
 import { literalText } from './narrow.ts'
 import { THE_FILTER } from './runtime-errors.ts'
-import type { NullHandling, SqlWriter } from './sql-writer.ts'
 
 export interface CompileOptions {
   /** The number of the first parameter, for SQL that has others before it. */

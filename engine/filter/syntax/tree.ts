@@ -8,8 +8,9 @@ export type Syntax =
   | (Span & { readonly kind: 'column'; readonly name: string; readonly path?: readonly string[] })
   /** `Edm.String`, which only cast() takes. */
   | (Span & { readonly kind: 'type'; readonly name: string })
-  | (Span & { readonly kind: 'unary'; readonly operator: UnaryOperator; readonly operand: Syntax })
-  | (Span & BinarySyntax)
+  | (Span & { readonly kind: 'unary'; readonly operator: 'not' | '-'; readonly operand: Syntax })
+  | BinarySyntax<ComparisonOperator>
+  | BinarySyntax<ArithmeticOperator>
   /** All operands of a chain in one node, so that a chain of thousands doesn't become a tree of that depth. */
   | (Span & {
       readonly kind: 'logical'
@@ -28,16 +29,15 @@ export type Syntax =
       readonly branches: readonly { readonly when: Syntax; readonly result: Syntax }[]
     })
 
-interface BinarySyntax {
+export interface BinarySyntax<Operator> extends Span {
   readonly kind: 'binary'
-  readonly operator: ComparisonOperator | ArithmeticOperator
+  readonly operator: Operator
   /** Where the operator stands; errors point there. */
   readonly operatorAt: number
   readonly left: Syntax
   readonly right: Syntax
 }
 
-export type UnaryOperator = 'not' | '-'
 export type LogicalOperator = 'and' | 'or'
 export type ComparisonOperator = 'eq' | 'ne' | 'gt' | 'ge' | 'lt' | 'le'
 export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'divby' | 'mod'

@@ -1,8 +1,7 @@
 import { decimal, TYPE, type ValueType } from '../check/value-types.ts'
 import { atom, call, caseWhen, comparison, type Sql } from '../sql/fragments.ts'
-import type { FunctionRow } from './function-rows.ts'
 import { momentFunctions } from './moment-functions.ts'
-import { forKinds, of } from './overloads.ts'
+import { type FunctionRow, forKinds, of } from './overloads.ts'
 import { textFunctions } from './text-functions.ts'
 
 /** Every function. Adding one is adding a row to one of the lists. */

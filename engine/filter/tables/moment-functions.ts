@@ -1,8 +1,7 @@
 import { decimal, TYPE } from '../check/value-types.ts'
 import { atom, call, caseWhen, cast, infix, LEVEL, postfix, type Sql } from '../sql/fragments.ts'
 import { FIRST_MOMENT, LAST_MOMENT, PICOS_PER_MICRO } from '../syntax/literals.ts'
-import type { FunctionRow } from './function-rows.ts'
-import { forKinds, of } from './overloads.ts'
+import { type FunctionRow, forKinds, of } from './overloads.ts'
 
 /** Functions of dates, times of day, moments and durations. */
 export const momentFunctions: readonly FunctionRow[] = [
@@ -91,7 +90,7 @@ export const momentFunctions: readonly FunctionRow[] = [
 function datePart(name: 'year' | 'month' | 'day', about: string, example: string): FunctionRow {
   const part = (x: Sql) => call(name, x)
   // Trino turns a comparison of year() with a number into one of moments, and fails if the number is larger than 2^31.
-  // Comparisons that can be turned have been already (`compile-range.ts`).
+  // Comparisons that can be turned have been already (`comparisons.ts`).
   const trinoPart = (x: Sql) => (name === 'year' ? infix(part(x), '+', atom('0'), LEVEL.additive) : part(x))
   const overloads = [
     ...forKinds(['date', 'timestamp'], TYPE.integer, part, trinoPart),

@@ -16,8 +16,7 @@ import {
   type Sql,
 } from '../sql/fragments.ts'
 import { type PatternFlags, translatePattern } from '../sql/pattern.ts'
-import type { FunctionRow } from './function-rows.ts'
-import { type Argument, type CallSite, forKinds, of } from './overloads.ts'
+import { type Argument, type CallSite, type FunctionRow, forKinds, of } from './overloads.ts'
 
 const TEXTS: readonly ValueKind[] = ['string', 'string']
 

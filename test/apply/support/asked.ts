@@ -1,8 +1,8 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { EngineError } from '../../../engine/errors.ts'
-import { runtimeFilterError } from '../../../engine/filter/index.ts'
+import { runtimeFilterError, type SqlColumn } from '../../../engine/filter/index.ts'
 import type { QueryOptions } from '../../../engine/plan/options.ts'
-import { type PlanColumn, planQuery } from '../../../engine/plan/plan.ts'
+import { planQuery } from '../../../engine/plan/plan.ts'
 import { rowsStatement } from '../../../engine/plan/statements.ts'
 import { type ColumnType, sqlType } from '../../../engine/types/index.ts'
 
@@ -14,7 +14,7 @@ export interface Answer {
 
 /** A small table in a DuckDB of its own, asked by the options of a query. */
 export class Asked implements AsyncDisposable {
-  readonly columns: readonly PlanColumn[]
+  readonly columns: readonly SqlColumn[]
   readonly #rows: number
   readonly #instance: DuckDBInstance
   readonly #connection: DuckDBConnection
@@ -22,7 +22,7 @@ export class Asked implements AsyncDisposable {
   private constructor(
     instance: DuckDBInstance,
     connection: DuckDBConnection,
-    columns: readonly PlanColumn[],
+    columns: readonly SqlColumn[],
     rows: number,
   ) {
     this.#instance = instance

@@ -9,10 +9,9 @@ import {
 import { atom } from '../../../engine/filter/sql/fragments.ts'
 import { THE_FILTER } from '../../../engine/filter/sql/runtime-errors.ts'
 import { castTable } from '../../../engine/filter/tables/casts.ts'
-import type { FunctionRow } from '../../../engine/filter/tables/function-rows.ts'
 import { CASE, CAST, functionTable } from '../../../engine/filter/tables/functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from '../../../engine/filter/tables/operators.ts'
-import { type Overload, resultType } from '../../../engine/filter/tables/overloads.ts'
+import { type FunctionRow, type Overload, resultType } from '../../../engine/filter/tables/overloads.ts'
 
 /** The page on operators and functions, as Markdown. It is made from the tables that the filter itself uses. */
 export function renderReference(): string {

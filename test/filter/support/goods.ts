@@ -1,8 +1,8 @@
-import type { FilterColumn } from '../../../engine/filter/index.ts'
+import type { SqlColumn } from '../../../engine/filter/index.ts'
 import type { Cell } from './table.ts'
 
 /** A small table with one column of each type, for the cases that are written by hand. */
-export const GOODS: Readonly<Record<string, FilterColumn['type']>> = {
+export const GOODS: Readonly<Record<string, SqlColumn['type']>> = {
   Name: 'string',
   Note: 'string',
   Price: 'decimal(10,2)',
@@ -115,7 +115,7 @@ export const GOODS_ROWS: readonly (readonly Cell[])[] = [
 ]
 
 /** Names that are hard to tell from something else. */
-export const NAMES: Readonly<Record<string, FilterColumn['type']>> = {
+export const NAMES: Readonly<Record<string, SqlColumn['type']>> = {
   Name: 'string',
   NAME: 'string',
   length: 'integer',

@@ -1,4 +1,4 @@
-import type { FilterColumn } from '../../../engine/filter/index.ts'
+import type { SqlColumn } from '../../../engine/filter/index.ts'
 import type { Row, Type, Value } from './model.ts'
 import type { Random } from './random.ts'
 import type { Cell } from './table.ts'
@@ -141,11 +141,11 @@ export type Pool = keyof typeof SAMPLES
 interface TestColumn {
   readonly name: string
   readonly pool: Pool
-  readonly type: FilterColumn['type']
+  readonly type: SqlColumn['type']
   readonly modelType: Type
 }
 
-function testColumn(name: string, pool: Pool, type: FilterColumn['type'], modelType: Type): TestColumn {
+function testColumn(name: string, pool: Pool, type: SqlColumn['type'], modelType: Type): TestColumn {
   return { name, pool, type, modelType }
 }
 

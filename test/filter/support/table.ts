@@ -1,32 +1,28 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
-import { compileFilter, type FilterColumn, type FilterOptions } from '../../../engine/filter/index.ts'
+import { compileFilter, type FilterOptions, type SqlColumn } from '../../../engine/filter/index.ts'
 import { quoteIdentifier, sqlType } from '../../../engine/types/index.ts'
 
 /** What a cell holds: the text that DuckDB casts to the column's type, or null. */
 export type Cell = string | null
 
-export function column(name: string, type: FilterColumn['type'], index: number): FilterColumn {
-  return { name, type, sql: quoteIdentifier(`c${index}`) }
+export function column(name: string, type: SqlColumn['type'], index: number): SqlColumn {
+  return { name, type, sql: quoteIdentifier(`c${index}`), stored: index }
 }
 
 /** A table in a DuckDB of its own, and filters run on it. */
 export class Table implements AsyncDisposable {
-  readonly columns: readonly FilterColumn[]
+  readonly columns: readonly SqlColumn[]
   readonly connection: DuckDBConnection
   readonly #instance: DuckDBInstance
 
-  private constructor(
-    instance: DuckDBInstance,
-    connection: DuckDBConnection,
-    columns: readonly FilterColumn[],
-  ) {
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, columns: readonly SqlColumn[]) {
     this.#instance = instance
     this.connection = connection
     this.columns = columns
   }
 
   static async create(
-    types: Readonly<Record<string, FilterColumn['type']>>,
+    types: Readonly<Record<string, SqlColumn['type']>>,
     rows: readonly (readonly Cell[])[],
   ): Promise<Table> {
     const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
