@@ -24,24 +24,8 @@ export interface TableReference {
 }
 
 /** What was found in a tree that has only what is allowed. */
-export interface Checked {
+export interface Checked extends Readonly<Omit<Walk, 'keys'>> {
   readonly statement: TreeNode
-  readonly tables: readonly TableReference[]
-  /** Where names of columns are: the object or list, and the key. */
-  readonly names: readonly (readonly [holder: TreeNode, key: string])[]
-  /** Columns named with at least three names, the first of which may be that of a repository. */
-  readonly qualified: readonly TreeNode[]
-  /** Whether the same rows can give another answer. */
-  readonly volatile: boolean
-  /** Whether rows are sorted, and values cast: DuckDB's top-N must not sort by a cast (duckdb#25158). */
-  readonly sorts: boolean
-  readonly casts: boolean
-  /** Whether columns are read that are not named, by `*` for instance. */
-  readonly stars: boolean
-  /** Whether some query in it has a WHERE. */
-  readonly filters: boolean
-  /** How many tables, common table expressions and table functions are read, each as often as it is named. */
-  readonly sources: number
 }
 
 /** The deepest nesting of nodes, each of which takes some frames of the stack. DuckDB refuses more than 1,000. */
@@ -60,6 +44,15 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 
 type Scope = ReadonlyMap<string, string>
 
+/** Where the walk is. */
+interface Here {
+  /** The names of the common table expressions that can be named here, and ours. */
+  readonly scope: Scope
+  readonly depth: number
+  /** Whether an OR or a NOT is above, in the same query. */
+  readonly inOr?: boolean
+}
+
 /**
  * Walks the tree of a statement. Queries, tables, functions, expressions and their keys must be known; everything else
  * is refused. The names of common table expressions become our own, and parameters become constants.
@@ -68,7 +61,7 @@ type Scope = ReadonlyMap<string, string>
 export function checkTree(statement: TreeNode, parameters: SqlParameters): Checked {
   const walk = new Walk(parameters)
   try {
-    walk.keys(statement, STATEMENT, new Map(), 0)
+    walk.keys(statement, STATEMENT, { scope: new Map(), depth: 0 })
   } catch (error) {
     throw error instanceof RangeError ? sqlError('invalid_sql', TOO_DEEP) : error
   }
@@ -78,13 +71,20 @@ export function checkTree(statement: TreeNode, parameters: SqlParameters): Check
 
 class Walk {
   readonly tables: TableReference[] = []
-  readonly names: [TreeNode, string][] = []
+  /** Where names of columns are: the object or list, and the key. */
+  readonly names: [holder: TreeNode, key: string][] = []
+  /** Columns named with at least three names, the first of which may be that of a repository. */
   readonly qualified: TreeNode[] = []
+  /** Whether the same rows can give another answer. */
   volatile = false
+  /** Whether rows are sorted, and values cast: DuckDB's top-N must not sort by a cast (duckdb#25158). */
   sorts = false
   casts = false
+  /** Whether columns are read that are not named, by `*` for instance. */
   stars = false
+  /** Whether some query in it has a WHERE. */
   filters = false
+  /** How many tables, common table expressions and table functions are read, each as often as it is named. */
   sources = 0
   readonly #parameters: SqlParameters
   /** How many common table expressions have a name of ours. */
@@ -95,31 +95,17 @@ class Walk {
   }
 
   /** Checks the values of an object's keys. */
-  keys(
-    node: TreeNode,
-    kinds: Readonly<Record<string, Kind>>,
-    scope: Scope,
-    depth: number,
-    inOr = false,
-  ): void {
-    if (depth > MOST_DEPTH) throw sqlError('invalid_sql', TOO_DEEP)
+  keys(node: TreeNode, kinds: Readonly<Record<string, Kind>>, here: Here): void {
+    if (here.depth > MOST_DEPTH) throw sqlError('invalid_sql', TOO_DEEP)
     for (const [key, value] of Object.entries(node)) {
       if (key === 'query_location') continue
       const kind = Object.hasOwn(kinds, key) ? kinds[key] : undefined
       if (kind === undefined) throw unsupported(node, key)
-      this.#value(node, key, value, kind, scope, depth, inOr)
+      this.#value(node, key, value, kind, here)
     }
   }
 
-  #value(
-    holder: TreeNode,
-    key: string,
-    value: unknown,
-    kind: Kind,
-    scope: Scope,
-    depth: number,
-    inOr: boolean,
-  ): void {
+  #value(holder: TreeNode, key: string, value: unknown, kind: Kind, here: Here): void {
     if (kind === 'data') {
       checkData(value)
       return
@@ -131,68 +117,68 @@ class Walk {
     }
     if (Array.isArray(value)) {
       value.forEach((item: unknown, index) => {
-        this.#value(value as unknown as TreeNode, String(index), item, kind, scope, depth, inOr)
+        this.#value(value as unknown as TreeNode, String(index), item, kind, here)
       })
       return
     }
     const node = value as TreeNode
+    const below = { ...here, depth: here.depth + 1 }
     if (typeof kind === 'object') {
       if (Array.isArray(node['orders']) && node['orders'].length > 0) this.sorts = true
-      this.keys(node, kind, scope, depth + 1, inOr)
-      return
-    }
-    this.#node(node, kind, scope, depth + 1, inOr)
+      this.keys(node, kind, below)
+    } else if (kind === 'expression') this.#expression(node, below)
+    else this.#node(node, kind, { ...below, inOr: false })
   }
 
-  #node(node: TreeNode, kind: Exclude<Kind, object>, scope: Scope, depth: number, inOr: boolean): void {
-    if (kind === 'expression') this.#expression(node, scope, depth, inOr)
-    else if (kind === 'call') this.#call(node, scope, depth)
-    else if (kind === 'statement') this.keys(node, STATEMENT, scope, depth)
-    else if (kind === 'query') this.#query(node, scope, depth)
-    else if (kind === 'table') this.#table(node, scope, depth)
+  #node(node: TreeNode, kind: Exclude<Kind, object>, here: Here): void {
+    if (kind === 'call') this.#call(node, here)
+    else if (kind === 'statement') this.keys(node, STATEMENT, here)
+    else if (kind === 'query') this.#query(node, here)
+    else if (kind === 'table') this.#table(node, here)
     else throw unsupported(node, kind)
   }
 
-  #query(node: TreeNode, outer: Scope, depth: number): void {
+  #query(node: TreeNode, outer: Here): void {
     const kinds = kindsOf(QUERIES, node, node['type'])
     if (node['type'] === 'RECURSIVE_CTE_NODE') throw unsupported(node, 'type')
     const { cte_map: map, ...rest } = node
-    const scope = this.#ctes((map as TreeNode | undefined)?.['map'], outer, depth)
+    const here = this.#ctes((map as TreeNode | undefined)?.['map'], outer)
     if (rest['sample']) this.#sampled(rest['sample'] as TreeNode)
     if (rest['where_clause']) this.filters = true
-    this.keys(rest, kinds, scope, depth)
+    this.keys(rest, kinds, here)
   }
 
   /** Checks common table expressions and gives them names of ours, each visible to those behind it. */
-  #ctes(list: unknown, outer: Scope, depth: number): Scope {
-    let scope = outer
+  #ctes(list: unknown, outer: Here): Here {
+    let here = outer
     for (const entry of (list ?? []) as { key: string; value: TreeNode }[]) {
       const { query, ...value } = entry.value
       const name = `${INTERNAL}c${++this.#named}`
-      const inner = new Map([...scope, [entry.key.toLowerCase(), name]])
-      this.keys(value, { aliases: 'names', materialized: 'data', key_targets: 'expression' }, scope, depth)
+      const inner = { ...here, scope: new Map([...here.scope, [entry.key.toLowerCase(), name]]) }
+      this.keys(value, { aliases: 'names', materialized: 'data', key_targets: 'expression' }, here)
       const { node, ...others } = query as { node: TreeNode }
-      this.keys(others, STATEMENT, scope, depth)
-      if (node['type'] === 'RECURSIVE_CTE_NODE') this.#recursive(node, entry.key, name, scope, inner, depth)
-      else this.#query(node, scope, depth)
+      this.keys(others, STATEMENT, here)
+      if (node['type'] === 'RECURSIVE_CTE_NODE') this.#recursive(node, entry.key, name, here, inner)
+      else this.#query(node, here)
       entry.key = name
-      scope = inner
+      here = inner
     }
-    return scope
+    return here
   }
 
   /** Only the second query of a recursive expression sees the expression itself. */
-  #recursive(node: TreeNode, key: string, name: string, scope: Scope, inner: Scope, depth: number): void {
+  #recursive(node: TreeNode, key: string, name: string, outer: Here, inner: Here): void {
     if (node['cte_name'] !== key) throw unsupported(node, 'cte_name')
     const { left, right, cte_map: map, ...rest } = node
     if ((map as TreeNode | undefined)?.['map']) throw unsupported(node, 'cte_map')
-    this.#query(left as TreeNode, scope, depth + 1)
-    this.#query(right as TreeNode, inner, depth + 1)
-    this.keys(rest, kindsOf(QUERIES, node, node['type']), scope, depth)
+    const depth = outer.depth + 1
+    this.#query(left as TreeNode, { ...outer, depth })
+    this.#query(right as TreeNode, { ...inner, depth })
+    this.keys(rest, kindsOf(QUERIES, node, node['type']), outer)
     node['cte_name'] = name
   }
 
-  #table(node: TreeNode, scope: Scope, depth: number): void {
+  #table(node: TreeNode, here: Here): void {
     const { type } = node
     const kinds = kindsOf(TABLES, node, type)
     if (node['sample']) this.#sampled(node['sample'] as TreeNode)
@@ -204,8 +190,8 @@ class Walk {
       )
     if (node['show_type'] === 'SUMMARY') this.stars = true
     if (type === 'BASE_TABLE' || type === 'TABLE_FUNCTION') this.sources += 1
-    if (type === 'BASE_TABLE') this.#reference(node, scope)
-    this.keys(node, kinds, scope, depth)
+    if (type === 'BASE_TABLE') this.#reference(node, here.scope)
+    this.keys(node, kinds, here)
   }
 
   #reference(node: TreeNode, scope: Scope): void {
@@ -226,7 +212,7 @@ class Walk {
     if (Number(seed ?? -1) < 0) this.volatile = true
   }
 
-  #expression(node: TreeNode, scope: Scope, depth: number, inOr: boolean): void {
+  #expression(node: TreeNode, here: Here): void {
     const kinds = kindsOf(EXPRESSIONS, node, node['class'])
     switch (node['class']) {
       case 'PARAMETER':
@@ -249,17 +235,17 @@ class Walk {
         this.stars = true
         break
       case 'COMPARISON':
-        if (inOr) node = guardDistinct(node)
+        if (here.inOr) node = guardDistinct(node)
         break
     }
     const isOr = node['type'] === 'CONJUNCTION_OR' || node['type'] === 'OPERATOR_NOT'
-    this.keys(node, kinds, scope, depth, isOr || inOr)
+    this.keys(node, kinds, isOr ? { ...here, inOr: true } : here)
   }
 
-  #call(node: TreeNode, scope: Scope, depth: number): void {
+  #call(node: TreeNode, here: Here): void {
     if (node['class'] !== 'FUNCTION') throw unsupported(node, 'class')
     this.#function(node, TABLE_FUNCTIONS)
-    this.keys(node, EXPRESSIONS['FUNCTION']!, scope, depth)
+    this.keys(node, EXPRESSIONS['FUNCTION']!, here)
   }
 
   #function(node: TreeNode, allowed: ReadonlySet<string>): void {

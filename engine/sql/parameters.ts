@@ -48,8 +48,8 @@ export class SqlParameters {
 /** Makes a constant of a parameter. */
 export function bindParameter(node: TreeNode, parameters: SqlParameters): void {
   const value = parameters.get(String(node['identifier']))
-  const { alias } = node
-  become(node, { ...constantOf(value), ...(alias !== undefined && { alias }) })
+  const { alias, query_location } = node
+  become(node, { ...constantOf(value), query_location, ...(alias !== undefined && { alias }) })
 }
 
 function constantOf(value: SqlParameter): TreeNode {

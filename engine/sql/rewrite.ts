@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../types/index.ts'
 import { CASED, INTERNAL, sqlError } from './errors.ts'
-import type { TreeNode } from './nodes.ts'
+import { placeOf, type TreeNode } from './nodes.ts'
 
 /** A constant of the tree. */
 export function constant(type: string, value: unknown): TreeNode {
@@ -46,10 +46,8 @@ export function casedNames(tables: readonly (readonly string[])[]): ReadonlyMap<
 
 /** The keys of conditions: what they say changes no column. */
 const CONDITIONS: ReadonlySet<string> = new Set(['where_clause', 'having', 'qualify'])
-/** In a tree, these numbers and texts stand for constants that are held apart. No 32-bit number is much larger. */
-const FIRST_HELD = 2_147_480_000
-const MOST_HELD = 3_000
-const HELD = new RegExp(`'${INTERNAL}h(\\d+)'|\\b(214748\\d{4})\\b`, 'g')
+/** In a tree, a text that begins so, with a number behind it, stands for a constant that is held apart. */
+const HELD = `${INTERNAL}h`
 
 /**
  * Takes the constants out of the conditions of a statement, so that statements that differ only by them have the same
@@ -58,7 +56,7 @@ const HELD = new RegExp(`'${INTERNAL}h(\\d+)'|\\b(214748\\d{4})\\b`, 'g')
  */
 export function holdConstants(statement: TreeNode): string[] {
   const held: string[] = []
-  if (!/parquetry h\d|214748\d{4}/.test(JSON.stringify(statement))) hold(statement, false, held)
+  if (!JSON.stringify(statement).includes(HELD)) hold(statement, false, held)
   return held
 }
 
@@ -66,44 +64,62 @@ function hold(node: TreeNode, inside: boolean, held: string[]): void {
   for (const [key, child] of Object.entries(node)) {
     if (typeof child !== 'object' || child === null) continue
     const within = inside || CONDITIONS.has(key)
-    const { class: kind, value } = child as TreeNode
-    if (within && kind === 'CONSTANT') holdOne(value as TreeNode, held)
-    else hold(child as TreeNode, within, held)
+    const inner = child as TreeNode
+    if (inner['class'] !== 'CONSTANT') hold(inner, within, held)
+    // A name of a field, as in (s).a, is a constant without a place.
+    else if (within && placeOf(inner) !== undefined) holdOne(inner['value'] as TreeNode, held)
   }
 }
 
 function holdOne(constant: TreeNode, held: string[]): void {
   const { type, value } = constant
   const { id } = type as TreeNode
-  const at = held.length
-  if (at >= MOST_HELD) return
-  if (id === 'VARCHAR' && typeof value === 'string') {
-    held.push(quoteLiteral(value))
-    constant['value'] = `${INTERNAL}h${at}`
-  } else if (/^(INTEGER|BIGINT)$/.test(String(id)) && isShort(value)) {
-    held.push(String(value))
-    constant['value'] = FIRST_HELD + at
-  }
+  const isNumber = /^(INTEGER|BIGINT)$/.test(String(id)) && typeof value === 'number' && value >= 0
+  if (!isNumber && (id !== 'VARCHAR' || typeof value !== 'string')) return
+  become(constant, { type: { id: 'VARCHAR' }, is_null: false, value: `${HELD}${held.length} ${String(id)}` })
+  held.push(isNumber ? String(value) : quoteLiteral(String(value)))
 }
 
-function isShort(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value < FIRST_HELD
+/** SQL without the constants that are held apart: the pieces between them, and the number of each behind its piece. */
+export interface CutSql {
+  readonly pieces: readonly string[]
+  readonly held: readonly number[]
 }
 
 /**
- * The SQL of a tree with the constants that were taken out of it.
+ * Cuts what stands for constants out of SQL, at the places where DuckDB has read it.
+ * @param statement DuckDB's tree of the SQL
+ * @param count how many constants were taken out
  * @throws EngineError `invalid_sql` if they are not in it as often as they were taken out
  */
-export function withConstants(sql: string, held: readonly string[]): string {
-  if (held.length === 0) return sql
-  const missing = new Set(held.keys())
-  const whole = sql.replaceAll(HELD, (_, text, number) => {
-    const at = Number(text ?? number - FIRST_HELD)
-    if (!missing.delete(at)) throw notAsRead()
-    return held[at]!
+export function cutConstants(sql: string, statement: TreeNode, count: number): CutSql {
+  if (count === 0) return { pieces: [sql], held: [] }
+  const bytes = Buffer.from(sql)
+  const found = [...heldIn(statement)].sort((one, other) => one.place - other.place)
+  const held = found.map(({ text }) => Number.parseInt(text.slice(HELD.length), 10))
+  if (held.length !== count || new Set(held).size !== count) throw notAsRead()
+  let end = 0
+  const pieces = found.map(({ text, place }) => {
+    const piece = bytes.toString('utf8', end, place)
+    end = place + quoteLiteral(text).length
+    return piece
   })
-  if (missing.size > 0) throw notAsRead()
-  return whole
+  return { pieces: [...pieces, bytes.toString('utf8', end)], held }
+}
+
+/** The constants of a tree that stand for others, and how many bytes are before each. */
+function* heldIn(node: TreeNode): Generator<{ readonly text: string; readonly place: number }> {
+  const { class: kind, value } = node
+  const text = kind === 'CONSTANT' ? (value as TreeNode)['value'] : undefined
+  if (typeof text === 'string' && text.startsWith(HELD)) yield { text, place: placeOf(node) ?? -1 }
+  for (const child of Object.values(node)) {
+    if (typeof child === 'object' && child !== null) yield* heldIn(child as TreeNode)
+  }
+}
+
+/** The SQL with the constants that were taken out of it. */
+export function withConstants({ pieces, held }: CutSql, constants: readonly string[]): string {
+  return pieces.map((piece, index) => piece + (constants[held[index] ?? -1] ?? '')).join('')
 }
 
 /** The error for a statement that DuckDB writes differently than it has read it. */

@@ -21,7 +21,7 @@ import { SqlParser } from './parser.ts'
 import type { DescribedColumn } from './process/jobs.ts'
 import { sqlExecutor } from './process/sql-executor.ts'
 import { SqlPool } from './process/sql-pool.ts'
-import { casedNames, holdConstants, withConstants } from './rewrite.ts'
+import { type CutSql, casedNames, holdConstants, withConstants } from './rewrite.ts'
 import {
   checkDefinition,
   checkDepth,
@@ -81,7 +81,7 @@ interface Found {
 const ROW_BYTES = 64
 
 interface Described {
-  readonly sql: string
+  readonly sql: CutSql
   readonly columns: readonly DescribedColumn[]
 }
 
@@ -236,7 +236,7 @@ export class Sql {
       counts: this.#place.counts,
       executor: async () => sqlExecutor((await session.lent).process, safe),
       reading: (plan: Plan) =>
-        new SqlReading(plan, { ...place, relation: (all) => relationOf({ ...described, sql }, all) }),
+        new SqlReading(plan, { ...place, relation: (all) => relationOf(sql, described.columns, all) }),
       [Symbol.dispose]() {
         for (const snapshot of snapshots) snapshot[Symbol.dispose]()
       },
@@ -360,7 +360,7 @@ async function describe(
   }
 }
 
-function relationOf({ sql, columns }: Described, tables: string): string {
+function relationOf(sql: string, columns: readonly DescribedColumn[], tables: string): string {
   const given = columns.map((_, index) => `r${index}`).join(', ')
   const wanted = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
   return `(${tables}SELECT ${wanted} FROM (${sql}\n) AS r (${given}))`

@@ -145,6 +145,8 @@ test.each([
   "SELECT id, 'parquetry h1' AS t FROM customer WHERE id BETWEEN 1 AND 3 AND name <> 'it''s'",
   'SELECT id FROM customer WHERE balance > 1.5 AND balance < 5e2 AND id < 50',
   'SELECT nation, count(*) AS c FROM customer GROUP BY 1 HAVING count(*) > 20 AND nation > 1 ORDER BY 1',
+  "SELECT id FROM customer WHERE name <> 'ö' AND id IN (2147480001, 4) OR name = 'Customer 9'",
+  "SELECT id FROM (SELECT id, {'a': id} AS s FROM customer) WHERE (s).a = 5 OR s['a'] = 6",
   'SELECT id + 2 AS x FROM customer QUALIFY row_number() OVER (ORDER BY id DESC) = 1',
   "SELECT id FROM orders WHERE day > '1995-02-01' AND day <= DATE '1995-02-03' AND id < 100",
 ])('constants of conditions stay what they are: %s', async (text) => {

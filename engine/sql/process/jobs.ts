@@ -11,7 +11,7 @@ import { checkTree } from '../check.ts'
 import { INTERNAL } from '../errors.ts'
 import type { TreeNode } from '../nodes.ts'
 import { SqlParameters } from '../parameters.ts'
-import { notAsRead, withConstants } from '../rewrite.ts'
+import { cutConstants, notAsRead, withConstants } from '../rewrite.ts'
 
 interface DescribeRequest {
   readonly tree: string
@@ -169,8 +169,8 @@ async function describe(
   const whole = `{"error":false,"statements":[${tree}]}`
   const written = 'json_deserialize_sql($1::json)'
   const [sql, parsed] = await textsOf(duck, [written, serialized(written)], whole, signal)
-  requireOnlyOurs(parsed!)
-  const query = withConstants(sql!, held)
+  const cut = cutConstants(sql!, onlyOurs(parsed!), held.length)
+  const query = withConstants(cut, held)
   const described = await duck.rows(
     {
       sql: `SELECT column_name, column_type FROM (DESCRIBE ${tables}SELECT * FROM (${query}\n))`,
@@ -188,21 +188,22 @@ async function describe(
       ...normaliseColumn(String(type), `r${index}`),
     }),
   )
-  return { sql: sql!, columns }
+  return { sql: cut, columns }
 }
 
 /**
  * Checks the SQL that was made of a checked tree once more, as if a user had sent it, in case DuckDB writes a tree in a
- * way that it reads differently. Besides, all its tables must be ours.
+ * way that it reads differently. Besides, all its tables must be ours. Gives its tree.
  */
-function requireOnlyOurs(parsed: string): void {
+function onlyOurs(parsed: string): TreeNode {
   const { error, statements = [] } = JSON.parse(parsed) as { error: boolean; statements?: TreeNode[] }
   const checked =
     error || statements.length !== 1 ? undefined : checkTree(statements[0]!, new SqlParameters())
   const isOurs = checked?.tables.every(({ node, repository, name }) => {
     return name.startsWith(INTERNAL) && repository === undefined && node['at_clause'] === undefined
   })
-  if (!isOurs) throw notAsRead()
+  if (!checked || !isOurs) throw notAsRead()
+  return checked.statement
 }
 
 async function* bytesOf(stream: ByteStream): AsyncGenerator<Framed> {
