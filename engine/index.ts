@@ -40,7 +40,7 @@ export { NAMED, type Naming, PLAIN, type TableMetadata } from './iceberg/index.t
 export type { UploadFormat, UploadOptions } from './ingest/index.ts'
 export type { ColumnProfile } from './ingest/profile.ts'
 export { uploadFormatOf } from './ingest/spool.ts'
-export { type ExplainedColumn, faultsOf, type TextReason, type UploadFault } from './ingest/text/findings.ts'
+export { type ExplainedColumn, faultsOf, type TextReason, type UploadFault } from './ingest/text/errors.ts'
 export type { OrderKey } from './options.ts'
 export type { ShownFile } from './parquet/shown-file.ts'
 export type { QueryOptions } from './plan/options.ts'

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { IngestResult, UploadOptions } from './ingest/index.ts'
-import { type ExplainedColumn, explainedColumns } from './ingest/text/findings.ts'
+import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { physicalColumns } from './plan/plan.ts'
 import { Query } from './query.ts'

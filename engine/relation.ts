@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { acceptsValue } from './ingest/text/accepted.ts'
-import { acceptance } from './ingest/text/cell-writer.ts'
+import { accepts } from './ingest/text/accepted.ts'
+import { badCell, badRow, badValue, missingValue } from './ingest/text/errors.ts'
 import { kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
-import { badCell, badRow, badValue, missingValue } from './ingest/text/value-errors.ts'
 import { physicalColumns } from './plan/plan.ts'
 import { Reading } from './reading/reading.ts'
 import type { QueryContext } from './reading/runs.ts'
@@ -69,10 +68,7 @@ function textOf(cell: Cell | undefined, { name, type, nullable }: Column, row: n
   if (type === 'string') return text
   const kind = kindOf(text)
   const isText = bytes || typeof cell === 'string'
-  const accepted = acceptance(type, kind, isText)
-  if (accepted === 'no' || (accepted === 'look' && !acceptsValue(type, text))) {
-    throw badValue(row, name, text, type, isText)
-  }
+  if (!accepts(type, kind, isText, () => text)) throw badValue(row, name, text, type, isText)
   // DuckDB reads offsets only behind seconds.
   return kind === TEXT_KIND.timestamptzMinutes ? `${text.slice(0, 16)}:00${text.slice(16)}` : text
 }

@@ -23,7 +23,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   if (scan.kind !== 'slices') throw new Error('The table has no parts.')
   const parts = scan.slices.map((slice) => slice.file)
   const duck = await Duck.open({ tempDirectory: scratch.folder })
-  const ours = () => profileParts(duck, parts, columns, {})
+  const ours = () => profileParts(duck, { parts, columns }, {})
   const theirs = () => scratch.connection.runAndReadAll(`SUMMARIZE FROM ${readParts(parts)}`)
   const figures = { ours: [] as number[], theirs: [] as number[] }
   for (let run = 0; run < (quick ? 3 : 5); run++) {

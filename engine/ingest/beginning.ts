@@ -5,12 +5,13 @@ import type { ReadRequest } from './request.ts'
 import { isBigEndian } from './text/encoding.ts'
 
 /**
- * Copies the whole records of the beginning of a text file: what follows the last of them may go on where the file was
- * cut off. Files of other formats are copied as they are.
+ * Copies the whole records of the beginning of a text file, and gives the request with the copy: what follows the last of
+ * them may go on where the file was cut off. Files of other formats are copied as they are.
  */
-export async function copyRecords(request: ReadRequest, target: string): Promise<void> {
+export async function copyRecords(request: ReadRequest, target: string): Promise<ReadRequest> {
   const bytes = await readFile(request.file)
   await writeFile(target, bytes.subarray(0, await endOfRecords(request, bytes)))
+  return { ...request, file: target }
 }
 
 async function endOfRecords({ file, format, options = {} }: ReadRequest, bytes: Buffer): Promise<number> {

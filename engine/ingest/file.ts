@@ -1,11 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { cancelled } from '../duckdb/errors.ts'
 import { EngineError, storageError } from '../errors.ts'
-import { TemporaryFile } from '../util/whole-file.ts'
-import type { IngestResult, ReadRequest } from './request.ts'
-import { malformed } from './text/value-errors.ts'
+import type { ReadRequest } from './request.ts'
+import { spool } from './spool.ts'
+import { malformed } from './text/errors.ts'
 
 const CHUNK = 1024 * 1024
 
@@ -27,30 +26,26 @@ export async function feedFile(
   signal?: AbortSignal,
   onProgress?: (bytes: number) => void,
 ): Promise<void> {
-  const handle = await open(file, 'r')
-  try {
-    let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await stat(file)).size - from + 1) + 1)
-    let held = 0
-    let position = from
-    for (;;) {
-      signal?.throwIfAborted()
-      if (buffer.length - 1 - held < buffer.length / 2) {
-        const larger = Buffer.allocUnsafe(buffer.length * 2)
-        buffer.copy(larger, 0, 0, held)
-        buffer = larger
-      }
-      const { bytesRead } = await handle.read(buffer, held, buffer.length - 1 - held, position)
-      position += bytesRead
-      const end = held + bytesRead
-      const final = bytesRead === 0
-      const used = await feed(buffer, end, final)
-      onProgress?.(position)
-      if (final) return
-      buffer.copyWithin(0, used, end)
-      held = end - used
+  await using handle = await open(file)
+  let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await handle.stat()).size - from + 1) + 1)
+  let held = 0
+  let position = from
+  for (;;) {
+    signal?.throwIfAborted()
+    if (buffer.length - 1 - held < buffer.length / 2) {
+      const larger = Buffer.allocUnsafe(buffer.length * 2)
+      buffer.copy(larger, 0, 0, held)
+      buffer = larger
     }
-  } finally {
-    await handle.close()
+    const { bytesRead } = await handle.read(buffer, held, buffer.length - 1 - held, position)
+    position += bytesRead
+    const end = held + bytesRead
+    const final = bytesRead === 0
+    const used = await feed(buffer, end, final)
+    onProgress?.(position)
+    if (final) return
+    buffer.copyWithin(0, used, end)
+    held = end - used
   }
 }
 
@@ -60,7 +55,7 @@ export async function readStart(file: string, length: number): Promise<Buffer> {
 }
 
 /** A new file that is written from its beginning to its end. */
-export class FileSink {
+export class FileSink implements AsyncDisposable {
   readonly #handle: FileHandle
   /** The number of bytes written so far. */
   written = 0
@@ -76,63 +71,46 @@ export class FileSink {
   /** @throws EngineError `storage_full` */
   async write(bytes: Uint8Array): Promise<void> {
     try {
-      for (let at = 0; at < bytes.length; ) at += (await this.#handle.write(bytes, at)).bytesWritten
+      await this.#handle.writeFile(bytes)
     } catch (error) {
       throw storageError(error)
     }
     this.written += bytes.length
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close()
   }
 }
 
-/** Unpacks a gzip file and reads it. */
-export async function readPacked(
-  request: ReadRequest,
-  read: (request: ReadRequest) => Promise<IngestResult>,
-): Promise<IngestResult> {
-  await using unpacked = new TemporaryFile(request.tempDirectory)
-  await gunzip(request.file, unpacked.path, request)
-  // From here on the unpacked file is read, whose bytes are not those of the upload: report all of the upload as read.
-  const { size } = await stat(request.file)
-  const onProgress = ({ rows }: { rows?: number }) => request.onProgress?.({ bytes: size, rows })
-  return await read({ ...request, file: unpacked.path, onProgress })
-}
-
 /**
- * Unpacks a gzip file into the new file `target`, and stops where it unpacks to more than the limit.
- * @throws EngineError `upload_too_large`, `invalid_upload`, `storage_full`, `cancelled`
+ * Unpacks a gzip file into the new file `target`, and gives the request with this one.
+ * @throws EngineError `upload_too_large` where it unpacks to more than the limit, `invalid_upload`, `storage_full`,
+ * `cancelled`
  */
-async function gunzip(
-  file: string,
-  target: string,
-  { limits, signal, onProgress }: Pick<ReadRequest, 'limits' | 'signal' | 'onProgress'>,
-): Promise<void> {
-  const sink = await FileSink.create(target)
+export async function unpack(request: ReadRequest, target: string): Promise<ReadRequest> {
+  const { file, limits, signal, onProgress } = request
   const packed = createReadStream(file)
   const unpacked = createGunzip({ chunkSize: 256 * 1024 })
   packed.on('error', (error) => unpacked.destroy(error))
-  let bytes = 0
-  try {
-    for await (const chunk of packed.pipe(unpacked) as AsyncIterable<Buffer>) {
-      if (signal?.aborted) throw cancelled(signal)
-      bytes += chunk.length
-      if (bytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
-      await sink.write(chunk)
+  async function* pieces() {
+    for await (const piece of packed.pipe(unpacked) as AsyncIterable<Buffer>) {
+      yield piece
       onProgress?.({ bytes: packed.bytesRead })
     }
+  }
+  try {
+    await spool(pieces(), target, { bytes: limits.unpackedBytes, tooLarge: unpacksTooLarge, signal })
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code?.startsWith('Z_') || code === 'ERR_STREAM_PREMATURE_CLOSE') {
-      throw malformed('The gzip data are damaged or cut off.')
-    }
-    throw error
+    if (!code?.startsWith('Z_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+    throw malformed('The gzip data are damaged or cut off.')
   } finally {
     packed.destroy()
-    await sink.close()
   }
+  // From here on the unpacked file is read, whose bytes are not those of the upload: report all of the upload as read.
+  const bytes = packed.bytesRead
+  return { ...request, file: target, onProgress: ({ rows }) => onProgress?.({ bytes, rows }) }
 }
 
 export function unpacksTooLarge(limit: number): EngineError {

@@ -1,6 +1,6 @@
 import { readStart } from './file.ts'
-import type { UploadFormat } from './request.ts'
-import { malformed } from './text/value-errors.ts'
+import { type ReadRequest, TEXT_FORMATS } from './request.ts'
+import { malformed } from './text/errors.ts'
 import { ZipReader } from './xlsx/unzip.ts'
 
 /** Formats that files are often in although they are sent as another one. */
@@ -17,7 +17,6 @@ const WAYS_OUT: Readonly<Record<Foreign, string>> = {
 }
 
 const BINARY = { parquet: 'Parquet', arrow: 'Arrow', xlsx: 'an xlsx workbook' } as const
-const TEXTS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
 
 /** The binary format that a file has by its first bytes; undefined for text. A workbook may also be another archive. */
 export function binaryFormat(head: Uint8Array): keyof typeof BINARY | 'xls' | 'feather1' | undefined {
@@ -34,16 +33,12 @@ export function binaryFormat(head: Uint8Array): keyof typeof BINARY | 'xls' | 'f
  * Refuses a file that is in another format than it is said to be, with a way out.
  * @throws EngineError `invalid_upload`
  */
-export async function refuseForeign(
-  file: string,
-  format: UploadFormat,
-  unpackedBytes: number,
-): Promise<void> {
+export async function refuseForeign({ file, format, limits }: ReadRequest): Promise<void> {
   const found = binaryFormat(await readStart(file, 8))
   if (found === undefined) return
-  const foreign = found === 'xlsx' ? await archiveOf(file, unpackedBytes) : found
+  const foreign = found === 'xlsx' ? await archiveOf(file, limits.unpackedBytes) : found
   if (foreign in WAYS_OUT) throw malformed(WAYS_OUT[foreign as Foreign])
-  if (TEXTS.has(format)) {
+  if (TEXT_FORMATS.has(format)) {
     throw malformed(
       `The file is ${BINARY[foreign as keyof typeof BINARY]}, not ${format}: send it as ${foreign}.`,
     )

@@ -4,8 +4,9 @@ import type { JobInput, JobName, Jobs } from './jobs.ts'
 import { ReaderPool, type ReaderState, type ReadersOptions } from './process/reader-pool.ts'
 import type { Hooks } from './request.ts'
 
-export type { Place, Repeated, SetColumns, WantedRows } from './edit/edit.ts'
-export type { CompareInput, Jobs } from './jobs.ts'
+export type { Jobs } from './jobs.ts'
+export type { Place, Repeated, SetColumns, WantedRows } from './parts/edit.ts'
+export type { CompareInput } from './parts/parts.ts'
 export type {
   DeclaredColumn,
   IngestRequest,

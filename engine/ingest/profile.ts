@@ -38,11 +38,12 @@ const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', '
 const TIMES: ReadonlySet<TypeName> = new Set<TypeName>(['date', 'timestamp', 'timestamptz'])
 const DAY = 86_400_000
 
-/** Two scans: the first learns the ranges, the second counts within them. */
+/**
+ * What the values of the columns of parts are like. Two scans: the first learns the ranges, the second counts within them.
+ */
 export async function profileParts(
   duck: Duck,
-  parts: readonly string[],
-  columns: readonly Column[],
+  { parts, columns }: { readonly parts: readonly string[]; readonly columns: readonly Column[] },
   options: RunOptions,
 ): Promise<ColumnProfile[]> {
   if (parts.length === 0) return columns.map(({ name, type }) => ({ name, type, nulls: 0 }))

@@ -5,12 +5,15 @@ import type { DatasetWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
 import { checkOptions } from '../util/known-options.ts'
 import type { WrittenPart } from './parts/part.ts'
-import type { TextReason } from './text/findings.ts'
+import type { TextReason } from './text/errors.ts'
 
 export type { DeclaredColumn } from '../types/columns.ts'
 
 /** The formats in which rows can be uploaded. */
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
+const FORMATS: readonly UploadFormat[] = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'xlsx']
+/** Those that are text, and may be packed with gzip. */
+export const TEXT_FORMATS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
 
 /** How a file is to be read where it differs from its format's rules. Each option names the formats that it is for. */
 export interface UploadOptions extends OptionsOf<typeof READING> {}
@@ -59,9 +62,7 @@ export interface IngestResult extends SizedPart {
 }
 
 /** A request as the code that reads its format gets it. */
-export interface ReadRequest extends IngestRequest, Hooks {
-  readonly tempDirectory: string
-}
+export interface ReadRequest extends IngestRequest, Hooks {}
 
 /** The signal that ends a job or one of its passes over an upload, and the callback for its progress. */
 export interface Hooks {
@@ -69,8 +70,6 @@ export interface Hooks {
   /** Is called with the bytes of the file that have been read so far, and with the rows where they are known. */
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }
-
-const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'xlsx'] as const satisfies UploadFormat[]
 
 /**
  * @throws EngineError `unsupported_format`; `invalid_option` where an option is unknown or has no meaning in the format

@@ -4,13 +4,15 @@ import { pipeline } from 'node:stream/promises'
 import { isUint8Array } from 'node:util/types'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
-import type { UploadFormat } from './request.ts'
+import { TEXT_FORMATS, type UploadFormat } from './request.ts'
 
 /** The options of `spool`. */
 export interface SpoolOptions {
   /** The most bytes that the body may have. */
   readonly bytes: number
-  readonly signal?: AbortSignal
+  /** The error for one that has more. */
+  readonly tooLarge?: (limit: number) => EngineError
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -20,7 +22,7 @@ export interface SpoolOptions {
 export async function spool(
   body: AsyncIterable<Uint8Array>,
   file: string,
-  { bytes: most, signal }: SpoolOptions,
+  { bytes: most, tooLarge = isTooLarge, signal }: SpoolOptions,
 ): Promise<{ bytes: number }> {
   const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
     throw storageError(error)
@@ -60,7 +62,7 @@ function notBytes(chunk: unknown): EngineError {
   )
 }
 
-function tooLarge(limit: number): EngineError {
+function isTooLarge(limit: number): EngineError {
   return new EngineError('upload_too_large', `The upload is larger than ${limit} bytes.`, {
     details: { limit },
   })
@@ -80,7 +82,6 @@ const FORMAT_OF_ENDING: Readonly<Record<string, UploadFormat>> = {
   ipc: 'arrow',
   xlsx: 'xlsx',
 }
-const TEXT_FORMS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
 
 /** The format that a file's name stands for. The ending `.gz` is known only behind those of the text formats. */
 export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: boolean } | undefined {
@@ -89,5 +90,5 @@ export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: 
   const ending = match[1]!.toLowerCase()
   const format = Object.hasOwn(FORMAT_OF_ENDING, ending) ? FORMAT_OF_ENDING[ending] : undefined
   const gzip = match[2] !== undefined
-  return format && (!gzip || TEXT_FORMS.has(format)) ? { format, gzip } : undefined
+  return format && (!gzip || TEXT_FORMATS.has(format)) ? { format, gzip } : undefined
 }

@@ -1,8 +1,8 @@
 import { EngineError } from '../errors.ts'
 import { checkColumns, widens, wordsOf } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
-import type { DeclaredColumn } from './request.ts'
-import { malformed } from './text/value-errors.ts'
+import type { DeclaredColumn, UploadOptions } from './request.ts'
+import { malformed } from './text/errors.ts'
 
 /** A column of the part to be written. */
 export interface Target {
@@ -19,10 +19,10 @@ export interface Target {
 
 /** The columns that are known before the upload is looked at. */
 export interface KnownColumns {
-  /** Those of the dataset. Where there are some, the part has exactly these. */
-  readonly existing: readonly Column[] | undefined
-  /** Those that the request declares. */
-  readonly declared: readonly Column[] | undefined
+  /** Those of the dataset where it has some, else those that the request declares. */
+  readonly columns: readonly Column[]
+  /** Whether they are the dataset's, so that the part has exactly these. */
+  readonly ofDataset: boolean
 }
 
 /**
@@ -30,16 +30,18 @@ export interface KnownColumns {
  * @throws EngineError `column_conflict` where they differ, `invalid_columns_manifest`
  */
 export function knownColumns(
-  existing: readonly Column[] | undefined,
-  declared: readonly DeclaredColumn[] | undefined,
+  existing: readonly Column[] = [],
+  declared: readonly DeclaredColumn[] = [],
 ): KnownColumns {
-  const checked = declared && declared.length > 0 ? checkColumns(declared) : undefined
-  const settled = existing && existing.length > 0 ? existing : undefined
-  if (settled && checked) {
-    const types = new Map(settled.map((column) => [column.name, column.type]))
-    for (const column of checked) conflictUnless(types.get(column.name), column)
-  }
-  return { existing: settled, declared: checked }
+  const checked = declared.length > 0 ? checkColumns(declared) : []
+  if (existing.length === 0) return { columns: checked, ofDataset: false }
+  const types = typesByName(existing)
+  for (const column of checked) conflictUnless(types.get(column.name), column)
+  return { columns: existing, ofDataset: true }
+}
+
+export function typesByName(columns: readonly Column[]): ReadonlyMap<string, ColumnType> {
+  return new Map(columns.map(({ name, type }) => [name, type]))
 }
 
 /**
@@ -50,24 +52,24 @@ export function knownColumns(
  */
 export function layColumns(
   names: readonly string[],
-  known: KnownColumns,
+  { columns, ofDataset }: KnownColumns,
   types?: readonly ColumnType[],
 ): Target[] {
   checkNames(names)
   const position = new Map(names.map((name, index) => [name, index]))
-  if (known.existing) {
-    const settled = new Map(known.existing.map((column) => [column.name, column.type]))
+  if (ofDataset) {
+    const settled = typesByName(columns)
     names.forEach((name, index) => {
       conflictUnless(settled.get(name), { name, type: types?.[index] })
     })
-    return known.existing.map((column) => {
+    return columns.map((column) => {
       const source = position.get(column.name)
       if (source === undefined && !column.nullable) throw absent(column.name)
       return { ...column, source }
     })
   }
-  const declared = new Map((known.declared ?? []).map((column) => [column.name, column]))
-  for (const column of declared.values()) {
+  const declared = new Map(columns.map((column) => [column.name, column]))
+  for (const column of columns) {
     if (!position.has(column.name)) {
       throw malformed(`Column ${JSON.stringify(column.name)} is declared, but the upload does not have it.`)
     }
@@ -92,12 +94,12 @@ export function layColumns(
  * values are then checked one by one.
  */
 export function wantedTypes(
-  { existing, declared }: KnownColumns,
+  known: KnownColumns,
   columns: readonly { readonly name: string; readonly type: ColumnType }[],
 ): ColumnType[] {
-  const known = new Map((existing ?? declared)?.map(({ name, type }) => [name, type]))
+  const types = typesByName(known.columns)
   return columns.map(({ name, type }) => {
-    const wanted = known.get(name)
+    const wanted = types.get(name)
     return wanted !== undefined && (widens(type, wanted) || isTextual(type, wanted)) ? wanted : type
   })
 }
@@ -105,6 +107,11 @@ export function wantedTypes(
 /** Whether this is a text column whose values have to be checked one by one to be of the wanted type. */
 export function isTextual(given: ColumnType, wanted: ColumnType): boolean {
   return given === 'string' && (wanted === 'json' || wanted === 'uuid')
+}
+
+/** The targets that the upload has, in the order of its columns. */
+export function fieldsOf(targets: readonly Target[]): Target[] {
+  return targets.filter(({ source }) => source !== undefined).sort((a, b) => a.source! - b.source!)
 }
 
 /** The targets as columns of the dataset, once every type is known. */
@@ -164,4 +171,32 @@ function absent(name: string): EngineError {
     `The upload has no column ${JSON.stringify(name)}, which the dataset wants and which is not nullable.`,
     { details: { column: name, given: null } },
   )
+}
+
+/** The names of columns according to a header of which some names may be missing or occur twice. */
+export function namesOfColumns(header: readonly string[], { names }: UploadOptions = {}): readonly string[] {
+  if (names === 'index') return header.map((name, at) => (at === 0 && name === '' ? 'index' : name))
+  return names === 'number' ? numbered(header) : header
+}
+
+/** Whether a header can be used only with numbers in it. */
+export function needsNumbers(header: readonly string[]): boolean {
+  return header.includes('') || new Set(header).size < header.length
+}
+
+/** `a,,a` becomes `a,column_2,a_2`. */
+function numbered(header: readonly string[]): readonly string[] {
+  const taken = new Set(header)
+  const seen = new Set<string>()
+  return header.map((name, at) => {
+    const plain = name === '' ? `column_${at + 1}` : name
+    if (name !== '' && !seen.has(name)) {
+      seen.add(name)
+      return name
+    }
+    let unique = plain
+    for (let n = 2; taken.has(unique); n++) unique = `${plain}_${n}`
+    taken.add(unique)
+    return unique
+  })
 }

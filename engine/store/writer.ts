@@ -9,7 +9,7 @@ import { invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { IngestResult, UploadOptions } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
-import { type ExplainedColumn, explainedColumns } from '../ingest/text/findings.ts'
+import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
 import {
   checkColumns,
   type DeclaredColumn,

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConnectorError } from '../../connectors/errors.ts'
 import { EngineError, faultsOf } from '../../engine/index.ts'
-import { MOST_FAULTS } from '../../engine/ingest/text/findings.ts'
+import { MOST_FAULTS } from '../../engine/ingest/text/errors.ts'
 import { ParquetryError } from '../client/index.ts'
 import { ConfigError } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool, uploadFormatOf } from '../../engine/ingest/index.ts'
-import { acceptsValue } from '../../engine/ingest/text/accepted.ts'
+import { accepts } from '../../engine/ingest/text/accepted.ts'
+import { TEXT_KIND } from '../../engine/ingest/text/text-kinds.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()
@@ -156,10 +157,11 @@ test.each([
 
 test('a number of very many digits is told apart from one that fits', () => {
   const zeros = '0'.repeat(100_000)
-  expect(acceptsValue('decimal(10,2)', `1${zeros}1`)).toBe(false)
-  expect(acceptsValue('decimal(10,2)', `${zeros}1.${zeros}1`)).toBe(false)
-  expect(acceptsValue('decimal(10,2)', `${zeros}1.5${zeros}`)).toBe(true)
-  expect(acceptsValue('decimal(10,2)', `${zeros}x`)).toBe(false)
+  const isDecimal = (text: string) => accepts('decimal(10,2)', TEXT_KIND.looseNumber, true, () => text)
+  expect(isDecimal(`1${zeros}1`)).toBe(false)
+  expect(isDecimal(`${zeros}1.${zeros}1`)).toBe(false)
+  expect(isDecimal(`${zeros}1.5${zeros}`)).toBe(true)
+  expect(isDecimal(`${zeros}x`)).toBe(false)
 })
 
 describe('long texts', () => {

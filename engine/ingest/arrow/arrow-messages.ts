@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { readExactly } from '../../parquet/parquet-file.ts'
-import { malformed } from '../text/value-errors.ts'
+import { malformed } from '../text/errors.ts'
 import { type MessageHead, verifyFooter, verifyMessage } from './verify-message.ts'
 
 const MAGIC = Buffer.from('ARROW1')

@@ -11,7 +11,7 @@ import {
 } from 'apache-arrow'
 import type { EngineError } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
-import { dayWithTime, malformed, notUtf8, tooFine } from '../text/value-errors.ts'
+import { dayWithTime, malformed, notUtf8, tooFine } from '../text/errors.ts'
 import { clockText, DAY_MICROS, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
 import { utf8Text } from './utf8.ts'
 

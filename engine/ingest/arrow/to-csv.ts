@@ -12,10 +12,10 @@ import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
-import { isTextual, knownColumns, layColumns, wantedTypes } from '../targets.ts'
+import { isTextual, type KnownColumns, layColumns, wantedTypes } from '../targets.ts'
+import { malformed, outOfRange, outOfRangeInside } from '../text/errors.ts'
+import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
-import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
-import { malformed, outOfRange, outOfRangeInside } from '../text/value-errors.ts'
 import { arrowMessages, verifyFile } from './arrow-messages.ts'
 import { checkData } from './check-data.ts'
 import { unpackLz4 } from './lz4.ts'
@@ -39,16 +39,16 @@ const MOST_ROWS = 1_000_000
  * @param target where the csv is to be written
  * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
  */
-export async function arrowToCsv(request: ReadRequest, target: string): Promise<Rewritten> {
+export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
   const most = Math.min(request.limits.unpackedBytes, 2 ** 31 - 1)
   compressionRegistry.set(CompressionType.ZSTD, {
     decode: (bytes) => zstdDecompressSync(bytes, { maxOutputLength: most }),
   })
   compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (bytes) => unpackLz4(bytes, most) })
-  const sink = await FileSink.create(target)
-  const handle = await open(request.file, 'r')
+  await using sink = await FileSink.create(target)
+  await using handle = await open(request.file)
   try {
-    const { rows, metadata } = await rewrite(request, handle, sink)
+    const { rows, metadata } = await rewrite(request, known, handle, sink)
     return { ...rows.result(target), metadata }
   } catch (error) {
     // The library throws errors of many kinds on damaged bytes. Those of the file system can be told by their codes.
@@ -60,13 +60,10 @@ export async function arrowToCsv(request: ReadRequest, target: string): Promise<
       'The Arrow stream is damaged, or compressed with something other than lz4 or zstd.',
       { cause: error },
     )
-  } finally {
-    await handle.close()
-    await sink.close()
   }
 }
 
-async function rewrite(request: ReadRequest, handle: FileHandle, sink: FileSink) {
+async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHandle, sink: FileSink) {
   const { signal, onProgress } = request
   const { unpackedBytes } = request.limits
   const { size } = await handle.stat()
@@ -85,7 +82,6 @@ async function rewrite(request: ReadRequest, handle: FileHandle, sink: FileSink)
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
   const given = fields.map(typeOfArrow)
   const options = { truncate: request.options?.nanoseconds === 'truncate' }
-  const known = knownColumns(request.existing, request.declared)
   const names = fields.map(({ name }) => name)
   const types = wantedTypes(
     known,

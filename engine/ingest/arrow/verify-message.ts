@@ -1,4 +1,4 @@
-import { malformed } from '../text/value-errors.ts'
+import { malformed } from '../text/errors.ts'
 import { utf8Text } from './utf8.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { readStart } from '../file.ts'
 import type { UploadFormat, UploadOptions } from '../request.ts'
-import { needsNumbers } from '../text/column-names.ts'
+import { needsNumbers } from '../targets.ts'
 import { encodingOf } from '../text/encoding.ts'
 import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { decoderOf, type Field, type FieldReader, fieldReader, readRecord } from './translate.ts'

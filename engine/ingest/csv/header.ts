@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { readStart } from '../file.ts'
 import { otherEncoding } from '../text/encoding.ts'
-import { LONE_RETURN, malformed } from '../text/value-errors.ts'
-import { LONGEST_RECORD } from './bytes.ts'
+import { LONE_RETURN, LONGEST_RECORD, malformed } from '../text/errors.ts'
 import { readRecord } from './translate.ts'
 
 export interface CsvHeader {

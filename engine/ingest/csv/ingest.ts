@@ -15,13 +15,19 @@ import { TemporaryFile } from '../../util/whole-file.ts'
 import { feedFile } from '../file.ts'
 import { type WrittenPart, writePart } from '../parts/part.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import { type KnownColumns, layColumns, settledColumns, type Target } from '../targets.ts'
-import { textReason, withDetails } from '../text/findings.ts'
+import {
+  fieldsOf,
+  type KnownColumns,
+  layColumns,
+  settledColumns,
+  type Target,
+  typesByName,
+} from '../targets.ts'
+import { badCell, malformed, quoteValue, textReason, withDetails } from '../text/errors.ts'
 import { inferType, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
-import { badCell, malformed, quoteValue } from '../text/value-errors.ts'
 import { detectDialect } from './detect.ts'
 import { readHeader } from './header.ts'
-import { type CsvFindings, CsvScan, type FieldPlan } from './scan.ts'
+import { type CsvFindings, CsvScan } from './scan.ts'
 import { isForeign, type TranslatedColumn, translateCsv } from './translate.ts'
 
 /**
@@ -29,12 +35,12 @@ import { isForeign, type TranslatedColumn, translateCsv } from './translate.ts'
  * of its columns; in the second, DuckDB reads columns of these types and writes the part.
  */
 async function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
-  const { file, format, tempDirectory, signal } = request
+  const { file, format, signal } = request
   const delimiter = format === 'tsv' ? '\t' : ','
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   if (format === 'csv') refuseOtherDelimiters(names, known)
   const targets = layColumns(names, known)
-  const scan = new CsvScan(fieldPlans(names, targets), delimiter.charCodeAt(0), newline)
+  const scan = new CsvScan(fieldsOf(targets), delimiter.charCodeAt(0), newline)
   await feedFile(
     file,
     end,
@@ -43,12 +49,12 @@ async function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest):
     (bytes) => request.onProgress?.({ bytes, rows: scan.rows }),
   )
   const { mixedNewlines, ...findings } = scan.findings
-  const source = { ...findings, file, delimiter, fields: names.length, header: true }
+  const source = { ...findings, file, delimiter, header: true }
   if (!mixedNewlines && !awkward) {
     return loadCsv(duck, { ...source, newline: newline === 'crlf' ? newline : 'lf' }, targets, request)
   }
   // DuckDB's reader takes such a file only if it is written anew. Then more fields may have quotes.
-  await using ours = new TemporaryFile(tempDirectory)
+  await using ours = new TemporaryFile(duck.tempDirectory)
   await translateCsv({ file, delimiter, options: {}, target: ours.path }, { signal })
   const longest = 2 * (source.longest + names.length)
   const written = { file: ours.path, delimiter: ',', newline: 'lf', quotes: true, longest } as const
@@ -107,13 +113,12 @@ async function withAutoHint(error: unknown, duck: Duck, known: KnownColumns, req
 
 /** Reads csv with exactly the options that are given. */
 async function ingestGiven(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
-  const { options, format, file, target, tempDirectory } = request
+  const { options, format, file, target } = request
   if (!options || !isForeign(options)) return ingestCsv(duck, known, request)
-  const settled = known.existing ?? known.declared ?? []
-  const columns = settled.map(({ name }) => name)
-  const numbers = settled.flatMap(({ name, type }) => (NUMBERS.has(typeName(type)) ? [name] : []))
+  const columns = known.columns.map(({ name }) => name)
+  const numbers = known.columns.flatMap(({ name, type }) => (NUMBERS.has(typeName(type)) ? [name] : []))
   const ingest = async (texts: readonly number[]) => {
-    await using ours = new TemporaryFile(tempDirectory)
+    await using ours = new TemporaryFile(duck.tempDirectory)
     const delimiter = format === 'tsv' ? '\t' : ','
     const task = { file, options, columns, delimiter, texts, numbers, target: ours.path }
     const translated = await translateCsv(task, request).catch(async (error: unknown) => {
@@ -152,7 +157,7 @@ const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', '
 
 /** Columns with numbers that have a point, which are none in this dialect, are text unless their type is known. */
 function pointedAsText(known: KnownColumns, columns: readonly TranslatedColumn[]): KnownColumns {
-  const types = new Map((known.existing ?? known.declared)?.map(({ name, type }) => [name, type]))
+  const types = typesByName(known.columns)
   const texts: Column[] = []
   for (const { name, pointed } of columns) {
     if (!pointed) continue
@@ -168,17 +173,7 @@ function pointedAsText(known: KnownColumns, columns: readonly TranslatedColumn[]
       )
     }
   }
-  if (texts.length === 0 || known.existing) return known
-  return { ...known, declared: [...(known.declared ?? []), ...texts] }
-}
-
-/** The type and nullability of each field of a record, in the order of the header. */
-function fieldPlans(names: readonly string[], targets: readonly Target[]): FieldPlan[] {
-  const targetOf = new Map(targets.map((target) => [target.source, target]))
-  return names.map((name, index) => {
-    const target = targetOf.get(index)!
-    return { name, type: target.type, nullable: target.nullable }
-  })
+  return known.ofDataset ? known : { ...known, columns: [...known.columns, ...texts] }
 }
 
 /**
@@ -188,7 +183,7 @@ function fieldPlans(names: readonly string[], targets: readonly Target[]): Field
 function refuseOtherDelimiters(names: readonly string[], known: KnownColumns): void {
   const [name] = names
   if (names.length !== 1 || !/[;\t|]/.test(name!)) return
-  if ([...(known.existing ?? []), ...(known.declared ?? [])].some((column) => column.name === name)) return
+  if (known.columns.some((column) => column.name === name)) return
   const found = /[;\t|]/.exec(name!)![0]
   throw malformed(
     `The header ${quoteValue(name!)} has no comma, but it has ${quoteValue(found)}: fields of csv are separated by commas` +
@@ -206,8 +201,6 @@ export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
   readonly newline: 'lf' | 'crlf'
   /** Whether its first record is a header. */
   readonly header: boolean
-  /** The number of fields in each record. */
-  readonly fields: number
 }
 
 /** More fields are read by one thread, because each thread holds vectors of all of them, 30 KiB for each. */
@@ -232,7 +225,7 @@ export async function loadCsv(
       `DuckDB read ${part.rows} rows of csv where there are ${source.rows}, or other nulls.`,
     )
   }
-  const parallel = !source.quotedNewlines && source.fields <= MOST_PARALLEL_FIELDS
+  const parallel = !source.quotedNewlines && source.kinds.length <= MOST_PARALLEL_FIELDS
   const part = await write(parallel).catch((error: unknown) => {
     const machine = error instanceof EngineError && error.code !== 'internal'
     // Several threads of DuckDB guess where records begin, and give up if quotes mislead them. A single thread does not
@@ -273,7 +266,7 @@ function selectCsv(
   columns: readonly Column[],
   parallel: boolean,
 ): string {
-  const readAs = Array.from({ length: source.fields }, () => 'VARCHAR')
+  const readAs = source.kinds.map(() => 'VARCHAR')
   const selected = targets.map((target, index) => {
     const { type } = columns[index]!
     if (target.source === undefined) return `CAST(NULL AS ${sqlType(type)}) AS c${index}`

@@ -1,9 +1,23 @@
 import { isUtf8 } from 'node:buffer'
 import type { EngineError } from '../../errors.ts'
-import type { ColumnType } from '../../types/index.ts'
-import { acceptedKinds, acceptsValue } from '../text/accepted.ts'
-import { otherEncoding } from '../text/encoding.ts'
-import { Faults, type TextReason, textReason } from '../text/findings.ts'
+import type { Target } from '../targets.ts'
+import { accepts, certainKinds } from '../text/accepted.ts'
+import { otherEncoding, wholeCharacters } from '../text/encoding.ts'
+import {
+  badCell,
+  badRow,
+  badValue,
+  Faults,
+  LATE_QUOTE,
+  LONE_RETURN,
+  LONGEST_RECORD,
+  longRow,
+  missingValue,
+  shortRow,
+  type TextReason,
+  TOO_LONG,
+  textReason,
+} from '../text/errors.ts'
 import {
   CHECK,
   checkedKind,
@@ -11,30 +25,18 @@ import {
   inferType,
   RANGED,
   SAFE_LENGTH,
+  STOP,
   TEXT_KIND,
+  transitions,
 } from '../text/text-kinds.ts'
-import {
-  badCell,
-  badRow,
-  badValue,
-  LATE_QUOTE,
-  LONE_RETURN,
-  longRow,
-  missingValue,
-  shortRow,
-} from '../text/value-errors.ts'
-import { CR, LF, LONGEST_RECORD, QUOTE, STOP, TOO_LONG, transitions, wholeCharacters } from './bytes.ts'
+
+const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
 
 const TEXT_BEHIND_QUOTE = (field: number): string =>
   `there is text behind the closing quote of field ${field + 1}; a quote inside of a quoted field is doubled`
 
 /** The column that one field of each record belongs to. */
-export interface FieldPlan {
-  readonly name: string
-  /** Undefined where the type is to be inferred. */
-  readonly type: ColumnType | undefined
-  readonly nullable: boolean
-}
+type FieldTarget = Pick<Target, 'name' | 'type' | 'nullable'>
 
 /** What the scan of a csv file found in it. */
 export interface CsvFindings {
@@ -64,7 +66,7 @@ export interface CsvFindings {
  */
 export class CsvScan {
   rows = 0
-  readonly #fields: readonly FieldPlan[]
+  readonly #fields: readonly FieldTarget[]
   readonly #delimiter: number
   readonly #kinds: Int32Array
   readonly #nulls: Float64Array
@@ -92,7 +94,7 @@ export class CsvScan {
   #invalid = false
 
   /** @param newline the line end behind the header; `none` if the file ends there */
-  constructor(fields: readonly FieldPlan[], delimiter: number, newline: 'lf' | 'crlf' | 'none') {
+  constructor(fields: readonly FieldTarget[], delimiter: number, newline: 'lf' | 'crlf' | 'none') {
     this.#fields = fields
     this.#delimiter = delimiter
     this.#crlf = newline === 'crlf'
@@ -101,7 +103,7 @@ export class CsvScan {
     this.#nulls = new Float64Array(fields.length)
     this.#widths = new Float64Array(fields.length)
     this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
-      const certain = type === undefined ? 0 : acceptedKinds(type).certain
+      const certain = type === undefined ? 0 : certainKinds(type)
       return (nullable ? certain | TEXT_KIND.null : certain & ~TEXT_KIND.null) & ~CHECK
     })
     this.#reasons = fields.map(() => undefined)
@@ -259,9 +261,7 @@ export class CsvScan {
         this.#reasons[field] ??= textReason(row, text, inferType(kinds))
       return
     }
-    const { possible } = acceptedKinds(type)
-    if ((kind & possible) === 0 || !acceptsValue(type, text))
-      this.#faults.add(badValue(row, name, text, type))
+    if (!accepts(type, kind, true, () => text)) this.#faults.add(badValue(row, name, text, type))
   }
 
   /** Refuses fields such as the second of `a, "b"`: DuckDB would drop the blank and read quotes, others would not. */

@@ -1,11 +1,19 @@
 import { type EngineError, invalidOption } from '../../errors.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { Hooks, UploadOptions } from '../request.ts'
-import { namesOfColumns } from '../text/column-names.ts'
+import { namesOfColumns } from '../targets.ts'
 import { isBigEndian, otherEncoding } from '../text/encoding.ts'
-import { Faults } from '../text/findings.ts'
-import { badRow, LATE_QUOTE, LONE_RETURN, longRow, malformed, shortRow } from '../text/value-errors.ts'
-import { LONGEST_RECORD, TOO_LONG } from './bytes.ts'
+import {
+  badRow,
+  Faults,
+  LATE_QUOTE,
+  LONE_RETURN,
+  LONGEST_RECORD,
+  longRow,
+  malformed,
+  shortRow,
+  TOO_LONG,
+} from '../text/errors.ts'
 
 export interface TranslateCsv {
   readonly file: string
@@ -45,25 +53,21 @@ export async function translateCsv(
   task: TranslateCsv,
   { signal, onProgress }: Hooks,
 ): Promise<TranslatedColumn[]> {
-  const sink = await FileSink.create(task.target)
+  await using sink = await FileSink.create(task.target)
   const records = new Records(task)
   let decoder: TextDecoder | undefined
-  try {
-    await feedFile(
-      task.file,
-      0,
-      async (buffer, end, final) => {
-        decoder ??= decoderOf(task.options, buffer)
-        await sink.write(Buffer.from(records.push(decoded(decoder, buffer.subarray(0, end), final), final)))
-        return end
-      },
-      signal,
-      (bytes) => onProgress?.({ bytes, rows: records.rows }),
-    )
-    return records.translated
-  } finally {
-    await sink.close()
-  }
+  await feedFile(
+    task.file,
+    0,
+    async (buffer, end, final) => {
+      decoder ??= decoderOf(task.options, buffer)
+      await sink.write(Buffer.from(records.push(decoded(decoder, buffer.subarray(0, end), final), final)))
+      return end
+    },
+    signal,
+    (bytes) => onProgress?.({ bytes, rows: records.rows }),
+  )
+  return records.translated
 }
 
 export function decoderOf(

@@ -1,7 +1,15 @@
-import { STOP, transitions } from '../csv/bytes.ts'
 import { hasHalfCharacter } from '../text/accepted.ts'
-import { CHECK, checkedKind, classifier, RANGED, SAFE_LENGTH, TEXT_KIND } from '../text/text-kinds.ts'
-import { badRow, malformed } from '../text/value-errors.ts'
+import { badRow, malformed } from '../text/errors.ts'
+import {
+  CHECK,
+  checkedKind,
+  classifier,
+  RANGED,
+  SAFE_LENGTH,
+  STOP,
+  TEXT_KIND,
+  transitions,
+} from '../text/text-kinds.ts'
 
 /** The forms of JSON values. */
 export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString: 4, nested: 5 } as const
@@ -28,7 +36,7 @@ export class JsonReader {
   token: number = TOKEN.null
   /** The kind of the value read last: for scalars the one that `kindOf` returns, for strings with escapes text. */
   kind = 0
-  #buffer: Buffer = Buffer.alloc(1)
+  buffer: Buffer = Buffer.alloc(1)
   #end = 0
   #final = true
   /** Where the buffer begins in the file. */
@@ -43,7 +51,7 @@ export class JsonReader {
   /** Begins to read `buffer[0..end)`; `buffer[end]` is overwritten. */
   begin(buffer: Buffer, end: number, final: boolean, offset: number): void {
     buffer[end] = 0
-    this.#buffer = buffer
+    this.buffer = buffer
     this.#end = end
     this.#final = final
     this.#offset = offset
@@ -52,7 +60,7 @@ export class JsonReader {
 
   /** Skips blanks and returns the byte behind them, without going past it; -1 at the end of the file. */
   peek(): number {
-    const buffer = this.#buffer
+    const buffer = this.buffer
     for (;;) {
       const byte = buffer[this.at]!
       if (byte === SPACE || byte === LF || byte === CR || byte === TAB) this.at++
@@ -82,7 +90,7 @@ export class JsonReader {
 
   /** Reads a string; `at` has to be the position of its first quote. */
   string(): void {
-    const buffer = this.#buffer
+    const buffer = this.buffer
     const { start, kind } = classifier()
     const inString = this.#inString
     let at = this.at + 1
@@ -111,10 +119,10 @@ export class JsonReader {
     this.kind = this.#checked(kind[state >> 8]!)
   }
 
-  /** The text of the string read last. */
-  text(): string {
-    if (this.token === TOKEN.string) return this.#buffer.toString('utf8', this.from, this.to)
-    return decodeString(this.#buffer.toString('utf8', this.from - 1, this.to + 1), () =>
+  /** The text of a string, by default that of the one read last. */
+  text({ token, from, to }: Pick<JsonReader, 'token' | 'from' | 'to'> = this): string {
+    if (token === TOKEN.string) return this.buffer.toString('utf8', from, to)
+    return decodeString(this.buffer.toString('utf8', from - 1, to + 1), () =>
       this.#error('a string has an escape sequence that JSON does not know, or half a character'),
     )
   }
@@ -122,12 +130,12 @@ export class JsonReader {
   /** To be thrown if the next byte is not the one wanted: an error with the position, or `INCOMPLETE`. */
   unexpected(wanted: string): unknown {
     if (this.at >= this.#end) return this.#cut(`where ${wanted} is due`)
-    const character = this.#buffer.toString('utf8', this.at, this.at + 4).slice(0, 1)
+    const character = this.buffer.toString('utf8', this.at, this.at + 4).slice(0, 1)
     return this.#error(`expected ${wanted}, found ${JSON.stringify(character)}`)
   }
 
   #number(): void {
-    const buffer = this.#buffer
+    const buffer = this.buffer
     const { start, kind } = classifier()
     const inNumber = this.#inNumber
     const from = this.at
@@ -161,22 +169,22 @@ export class JsonReader {
 
   /** Whether no digit follows the point, as in `1.` and `1.e5`: these are numbers in csv, but not in JSON. */
   #bareDot(): boolean {
-    const dot = this.#buffer.subarray(this.from, this.to).indexOf(0x2e)
+    const dot = this.buffer.subarray(this.from, this.to).indexOf(0x2e)
     if (dot < 0) return false
-    const behind = this.#buffer[this.from + dot + 1]!
+    const behind = this.buffer[this.from + dot + 1]!
     return this.from + dot + 1 >= this.to || behind < ZERO || behind > NINE
   }
 
   #checked(found: number): number {
     if (!(found & CHECK) && !(this.to - this.from > SAFE_LENGTH && found & RANGED)) return found
-    return checkedKind(found, this.#buffer.toString('latin1', this.from, this.to))
+    return checkedKind(found, this.buffer.toString('latin1', this.from, this.to))
   }
 
   #word(word: string, token: number, kind: number): void {
     const from = this.at
     const to = from + word.length
     if (to > this.#end && !this.#final) throw INCOMPLETE
-    if (this.#buffer.toString('latin1', from, Math.min(to, this.#end)) !== word)
+    if (this.buffer.toString('latin1', from, Math.min(to, this.#end)) !== word)
       throw this.unexpected('a value')
     this.from = from
     this.to = this.at = to
@@ -186,7 +194,7 @@ export class JsonReader {
 
   /** Finds the end of an array or object by its brackets, and has JSON.parse check whether it is valid. */
   #nested(): void {
-    const buffer = this.#buffer
+    const buffer = this.buffer
     const from = this.at
     let depth = 0
     do {

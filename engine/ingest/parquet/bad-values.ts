@@ -2,10 +2,9 @@ import type { Duck } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
 import type { ReadRequest } from '../request.ts'
-import { notUtf8, outOfRange, tooFine } from '../text/value-errors.ts'
+import { notUtf8, outOfRange, tooFine } from '../text/errors.ts'
 import type { LeafCondition } from './leaves.ts'
-import { firstRowsAgainst, isScalar } from './looked-at.ts'
-import type { Mark } from './marked-copy.ts'
+import { firstRowsAgainst, isScalar, type Mark } from './marked-copy.ts'
 import { readSchema, type SchemaElement } from './schema.ts'
 
 /** Values on which DuckDB's reader fails without saying where they are, and how they are found in a marked copy. */
@@ -65,11 +64,7 @@ const UNREADABLE: readonly Unreadable[] = [
  * If DuckDB failed on a value that is not what the schema says, returns an error that names its row and column, which
  * DuckDB doesn't; otherwise the error itself.
  */
-export async function badValueFound(
-  duck: Duck,
-  error: Error,
-  request: Pick<ReadRequest, 'file' | 'tempDirectory' | 'signal'>,
-): Promise<Error> {
+export async function badValueFound(duck: Duck, error: Error, request: ReadRequest): Promise<Error> {
   const unreadable = UNREADABLE.find(({ message }) => error.message.includes(message))
   if (!unreadable || error instanceof EngineError) return error
   try {
@@ -82,7 +77,7 @@ export async function badValueFound(
 async function located(
   duck: Duck,
   { concerns, mark, isGood, error }: Unreadable,
-  request: Pick<ReadRequest, 'file' | 'tempDirectory' | 'signal'>,
+  request: ReadRequest,
 ): Promise<EngineError | undefined> {
   const elements = [...(await readSchema(duck, request))]
   const marks = new Map<number, Mark>()
@@ -149,7 +144,7 @@ const LEAF_TYPES: Readonly<Record<string, ColumnType>> = {
 export async function refuseFinerMoments(
   duck: Duck,
   elements: ReadonlyMap<number, SchemaElement>,
-  request: Pick<ReadRequest, 'file' | 'tempDirectory' | 'signal' | 'options'>,
+  request: ReadRequest,
 ): Promise<void> {
   const truncate = request.options?.nanoseconds === 'truncate'
   const marks = marksOf(elements)

@@ -20,14 +20,7 @@ import {
   type Target,
   wantedTypes,
 } from '../targets.ts'
-import {
-  FINEST,
-  malformed,
-  missingValue,
-  outOfRange,
-  outOfRangeInside,
-  tooFine,
-} from '../text/value-errors.ts'
+import { FINEST, malformed, missingValue, outOfRange, outOfRangeInside, tooFine } from '../text/errors.ts'
 import { badValueFound, inRange } from './bad-values.ts'
 import { metadataOf } from './metadata.ts'
 import { comparePages } from './page-checksums.ts'

@@ -1,11 +1,14 @@
 import { constants } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
+import type { Duck } from '../../duckdb/duck.ts'
 import { storageError } from '../../errors.ts'
 import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import { type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
+import { quoteLiteral } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 import type { ReadRequest } from '../request.ts'
+import { everyLeaf, type LeafCondition, type LeafType } from './leaves.ts'
 
 /**
  * As what an element's values are to be read: moments in nanoseconds without a zone, the twelve bytes of an interval,
@@ -14,14 +17,53 @@ import type { ReadRequest } from '../request.ts'
 export type Mark = 'moment' | 'interval' | 'text' | 'plain'
 
 /**
+ * Looks at columns of a file under the types that `marks` gives to elements of its schema (see `markedCopy`).
+ * @param columns the positions of the columns
+ * @returns for each column, and each condition in it, the number of the first row that does not meet it; or undefined
+ */
+export async function firstRowsAgainst(
+  duck: Duck,
+  marks: ReadonlyMap<number, Mark>,
+  columns: readonly number[],
+  conditions: readonly LeafCondition[],
+  request: ReadRequest,
+): Promise<(number | undefined)[][]> {
+  await using copy = await markedCopy(duck, request.file, marks)
+  const source = `read_parquet(${quoteLiteral(copy.path)}, hive_partitioning = false, file_row_number = true)`
+  const described = await duck.run(`DESCRIBE SELECT * FROM ${source}`, request)
+  const aliases = [...described.slice(0, -1).map((_, index) => `p${index}`), 'file_row']
+  const firsts = columns.flatMap((index) =>
+    conditions.map((condition) => {
+      const met = everyLeaf(String(described[index]![1]), `p${index}`, condition)
+      return met === undefined ? 'NULL' : `min(file_row) FILTER (NOT (${met}))`
+    }),
+  )
+  const [rows] = await duck.run(
+    `SELECT ${firsts.join(', ')} FROM ${source} AS t(${aliases.join(', ')})`,
+    request,
+  )
+  return columns.map((_, at) =>
+    conditions.map((__, nth) => {
+      const first = rows![at * conditions.length + nth]
+      return first === null ? undefined : Number(first) + 1
+    }),
+  )
+}
+
+export function isScalar(type: LeafType, name: string): boolean {
+  return type.kind === 'scalar' && type.name === name
+}
+
+/**
  * A copy of a Parquet file whose footer says other types of some elements of the schema, identified by their positions.
  * DuckDB silently changes values of some types and fails on values of others, so these are looked at as other types.
  */
-export async function markedCopy(
-  { file, tempDirectory }: Pick<ReadRequest, 'file' | 'tempDirectory'>,
+async function markedCopy(
+  duck: Duck,
+  file: string,
   marks: ReadonlyMap<number, Mark>,
 ): Promise<TemporaryFile> {
-  const copy = new TemporaryFile(tempDirectory)
+  const copy = new TemporaryFile(duck.tempDirectory)
   try {
     await copyFile(file, copy.path, constants.COPYFILE_FICLONE)
     await markElements(copy.path, marks)

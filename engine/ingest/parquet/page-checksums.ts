@@ -3,7 +3,7 @@ import { crc32, gunzipSync } from 'node:zlib'
 import { chunkRange, FIELD, listOf, numberOf, structOf } from '../../parquet/footer.ts'
 import { readExactly, readFooter } from '../../parquet/parquet-file.ts'
 import { readStruct, readStructFrom, type Struct } from '../../parquet/thrift.ts'
-import { malformed, quoteValue } from '../text/value-errors.ts'
+import { malformed, quoteValue } from '../text/errors.ts'
 
 // Field ids of PageHeader and DataPageHeaderV2 in parquet.thrift.
 const PAGE = { bytes: 3, crc: 4, version2: 8 } as const

@@ -26,10 +26,7 @@ export interface SchemaElement {
  * The elements of a file's schema by their positions. Elements are identified by these, since several of them may have
  * the same name.
  */
-export async function readSchema(
-  duck: Duck,
-  request: Pick<ReadRequest, 'file' | 'signal'>,
-): Promise<Map<number, SchemaElement>> {
+export async function readSchema(duck: Duck, request: ReadRequest): Promise<Map<number, SchemaElement>> {
   const rows = await duck.run(
     // As bytes, since the driver drops a byte order mark at the beginning of a text.
     'SELECT encode(name), num_children, type, converted_type, logical_type, "precision" ' +

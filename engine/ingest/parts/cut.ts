@@ -11,10 +11,18 @@ import { finishPart, type WrittenPart, writePart } from './part.ts'
 import { readParts } from './parts.ts'
 
 /** Rows `from` (inclusive) to `to` (exclusive) of a part, and the file that gets them. */
-export interface Cut {
+interface Cut {
   readonly from: number
   readonly to: number
   readonly target: string
+}
+
+interface CutInput {
+  readonly part: string
+  readonly cuts: readonly Cut[]
+  readonly columns: readonly Column[]
+  /** The bytes of all values of the part; each new part is given a share according to its rows. */
+  readonly rawBytes: number
 }
 
 const COPIED_BYTES = 1 << 20
@@ -23,14 +31,10 @@ const COPIED_BYTES = 1 << 20
  * Writes the rows of a part as several parts. DuckDB could split them over several files in one pass, but would not
  * keep their order then. Row groups are copied as they are, so a part ends with the one that ends nearest to the wanted
  * row. Wide rows are cut within row groups, which have to be written anew.
- * @param rawBytes the bytes of all values of the part; each new part is given a share according to its rows
  */
 export async function cutPart(
   duck: Duck,
-  part: string,
-  cuts: readonly Cut[],
-  columns: readonly Column[],
-  rawBytes: number,
+  { part, cuts, columns, rawBytes }: CutInput,
   options: RunOptions,
 ): Promise<SizedPart[]> {
   const names = columns.map((_, index) => `c${index}`)

@@ -1,5 +1,6 @@
 import { Duck } from '../../duckdb/duck.ts'
-import { jobsWith } from '../jobs.ts'
+import { JOBS } from '../jobs.ts'
+import type { Hooks } from '../request.ts'
 import { duckMemory, serveJobs } from './serve-jobs.ts'
 import { readerOptions } from './start.ts'
 
@@ -11,4 +12,8 @@ const duck = await Duck.open({
   tempDirectory: directory,
   allowedDirectories: folders,
 })
-serveJobs(jobsWith(duck))
+const jobs = Object.entries(JOBS).map(([name, job]) => [
+  name,
+  (input: never, hooks: Hooks) => job(duck, input, hooks),
+])
+serveJobs(Object.fromEntries(jobs))

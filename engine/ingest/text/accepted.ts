@@ -42,15 +42,21 @@ const ACCEPTED = {
   json: { certain: 0, possible: ANY_TEXT, exact: isJson },
 } as const satisfies Record<TypeName, Accepted>
 
-/** The kinds of texts that a declared type accepts. */
-export function acceptedKinds(type: ColumnType): Omit<Accepted, 'exact'> {
-  return ACCEPTED[typeName(type)]
+/** The kinds of texts of which a declared type accepts every value. */
+export function certainKinds(type: ColumnType): number {
+  return ACCEPTED[typeName(type)].certain
 }
 
-/** Whether a text of one of the `possible` kinds of a declared type is a value of it. */
-export function acceptsValue(type: ColumnType, text: string): boolean {
-  const { exact }: Accepted = ACCEPTED[typeName(type)]
-  return exact(text, type)
+/**
+ * Whether a value is one of a declared type.
+ * @param isText whether it is text, in formats that tell text from numbers and booleans
+ * @param text gives the value itself, for kinds of which some values are accepted
+ */
+export function accepts(type: ColumnType, kind: number, isText: boolean, text: () => string): boolean {
+  // The digits of a number, and even the word `true`, can be base64 by chance, or those of a UUID.
+  if (!isText && (type === 'binary' || type === 'uuid')) return false
+  const { certain, possible, exact }: Accepted = ACCEPTED[typeName(type)]
+  return (kind & certain) !== 0 || ((kind & possible) !== 0 && exact(text(), type))
 }
 
 const UTC = /(Z|[-+]00(:?00)?)$/

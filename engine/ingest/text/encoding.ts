@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { wholeCharacters } from '../csv/bytes.ts'
 import type { UploadOptions } from '../request.ts'
 
 export type Encoding = NonNullable<UploadOptions['encoding']>
@@ -41,4 +40,17 @@ export function otherEncoding(bytes: Buffer): string {
   const encoding = singleBytes(bytes)
   if (!encoding) return 'Other parts of it are: save all of the file as UTF-8.'
   return `It looks like ${encoding}: add encoding=${encoding}, or save the file as UTF-8.`
+}
+
+/** Where the last whole character of `buffer[0..end)` ends: before `end` if the buffer cuts a character in two. */
+export function wholeCharacters(buffer: Buffer, end: number): number {
+  for (let back = 1; back <= 3 && back <= end; back++) {
+    const byte = buffer[end - back]!
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? end - back : end
+    }
+    if (byte < 0x80) return end
+  }
+  return end
 }

@@ -1,27 +1,274 @@
-import type { Duck } from '../../duckdb/duck.ts'
-import { TemporaryFile } from '../../util/whole-file.ts'
-import { loadCsv } from '../csv/ingest.ts'
-import type { IngestResult, ReadRequest } from '../request.ts'
-import type { Rewritten } from './typed-rows.ts'
+import { EngineError } from '../../errors.ts'
+import type { FileMetadata } from '../../types/file-metadata.ts'
+import type { ColumnType } from '../../types/index.ts'
+import type { CsvSource } from '../csv/ingest.ts'
+import { fieldsOf, type Target } from '../targets.ts'
+import { accepts } from './accepted.ts'
+import { badValue, Faults, missingValue, type TextReason, textReason } from './errors.ts'
+import { inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
-/**
- * Reads JSON, ndjson, Arrow and xlsx. It rewrites them as csv, which keeps every digit and takes hardly any memory, and
- * then has DuckDB read that. The rewriting also settles the columns and their types.
- */
-export async function ingestRewritten(duck: Duck, request: ReadRequest): Promise<IngestResult> {
-  await using csv = new TemporaryFile(request.tempDirectory)
-  const { targets, source, sheets, metadata } = await rewrite(request, csv.path)
-  return { ...(await loadCsv(duck, source, targets, request)), sheets, metadata }
+/** An upload rewritten as csv that DuckDB reads, and the columns of the part that it becomes. */
+export interface Rewritten {
+  readonly targets: readonly Target[]
+  readonly source: CsvSource
+  /** The names of a workbook's sheets. */
+  readonly sheets?: readonly string[]
+  readonly metadata?: FileMetadata['dataset']
 }
 
-/** The code of a format is loaded when it is first needed: ndjson does not need the Arrow library. */
-async function rewrite(request: ReadRequest, target: string): Promise<Rewritten> {
-  switch (request.format) {
-    case 'xlsx':
-      return (await import('../xlsx/to-csv.ts')).xlsxToCsv(request, target)
-    case 'arrow':
-      return (await import('../arrow/to-csv.ts')).arrowToCsv(request, target)
-    default:
-      return (await import('../json/to-csv.ts')).jsonToCsv(request, target)
+/** What has been found in a field of a format that tells text from numbers. */
+export interface FieldFindings {
+  /** The kinds of the values that are not text. */
+  scalars: number
+  /** The kinds of the values that are text. */
+  texts: number
+  /** How many values are not null. */
+  values: number
+  /** Bytes of their texts. */
+  width: number
+  /** Why the column is text. */
+  reason: TextReason | undefined
+}
+
+/** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
+const UNIT_SEPARATOR = 0x1f
+const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
+/** The first byte of a byte order mark in UTF-8. */
+const BOM = 0xef
+
+/** Writes csv for DuckDB into a buffer: `append…` writes fields, `delimit` and `endRecord` what stands between them. */
+export class CellWriter {
+  buffer: Buffer = Buffer.allocUnsafe(256 * 1024)
+  length = 0
+  quotes = false
+  quotedNewlines = false
+  longest = 0
+  #recordStart = 0
+
+  /** Writes text that is not empty and holds neither the delimiter nor quotes nor line ends. */
+  appendPlain(source: Uint8Array, from: number, to: number): void {
+    // DuckDB drops a byte order mark at the beginning of a file, unless it is in quotes.
+    if (this.length === 0 && source[from] === BOM) return void this.appendQuoted(source, from, to)
+    this.reserve(to - from + 2)
+    const { buffer } = this
+    let at = this.length
+    if (to - from < 48) for (let i = from; i < to; i++) buffer[at++] = source[i]!
+    else {
+      buffer.set(source.subarray(from, to), at)
+      at += to - from
+    }
+    this.length = at
+  }
+
+  /** Writes any text. @returns the number of its bytes in UTF-8 */
+  appendText(text: string): number {
+    const bytes = Buffer.from(text)
+    if (text !== '' && !/["\x1f\r\n]/.test(text)) this.appendPlain(bytes, 0, bytes.length)
+    else this.appendQuoted(bytes, 0, bytes.length)
+    return bytes.length
+  }
+
+  appendQuoted(source: Uint8Array, from: number, to: number): void {
+    this.reserve(2 * (to - from) + 4)
+    const { buffer } = this
+    let at = this.length
+    buffer[at++] = QUOTE
+    for (let i = from; i < to; i++) {
+      const byte = source[i]!
+      if (byte === QUOTE) buffer[at++] = QUOTE
+      else if (byte === LF || byte === CR) this.quotedNewlines = true
+      buffer[at++] = byte
+    }
+    buffer[at++] = QUOTE
+    this.length = at
+    this.quotes = true
+  }
+
+  delimit(count = 1): void {
+    this.reserve(count)
+    if (count === 1) this.buffer[this.length] = UNIT_SEPARATOR
+    else this.buffer.fill(UNIT_SEPARATOR, this.length, this.length + count)
+    this.length += count
+  }
+
+  endRecord(): void {
+    this.reserve(1)
+    this.buffer[this.length++] = LF
+    const bytes = this.length - this.#recordStart
+    if (bytes > this.longest) this.longest = bytes
+    this.#recordStart = this.length
+  }
+
+  /** Returns all that has been written since the last call, and starts over. Only to be called between records. */
+  take(): Buffer {
+    const taken = this.buffer.subarray(0, this.length)
+    this.length = 0
+    this.#recordStart = 0
+    return taken
+  }
+
+  /** The rows that were written to a file, as csv that DuckDB reads. */
+  csv(file: string, rows: number, fields: readonly FieldFindings[]): CsvSource {
+    const { longest, quotes, quotedNewlines } = this
+    return {
+      file,
+      delimiter: String.fromCharCode(UNIT_SEPARATOR),
+      newline: 'lf',
+      header: false,
+      rows,
+      kinds: fields.map(({ scalars, texts }) => scalars | texts),
+      nulls: fields.map(({ values }) => rows - values),
+      widths: fields.map(({ width }) => width),
+      reasons: fields.map(({ reason }) => reason),
+      longest,
+      quotes,
+      quotedNewlines,
+    }
+  }
+
+  /** Makes room for this many bytes behind `length`, and returns the buffer, which may be a new one. */
+  reserve(bytes: number): Buffer {
+    if (this.length + bytes <= this.buffer.length) return this.buffer
+    const larger = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.length + bytes))
+    this.buffer.copy(larger, 0, 0, this.length)
+    this.buffer = larger
+    return larger
+  }
+}
+
+const TEXT_DATES = TEXT_KIND.date | TEXT_KIND.timestamp | ZONED | TEXT_KIND.time
+
+/**
+ * The type of such a field. Text never becomes a number, with one exception: the spellings of NaN and the infinities do
+ * if they are among numbers, since JSON has no other way to write these.
+ */
+export function inferTyped({ scalars, texts }: Pick<FieldFindings, 'scalars' | 'texts'>): ColumnType {
+  if (texts === 0) return inferType(scalars)
+  // JSON writes all dates as text, and workbooks those that Excel's calendar does not have.
+  if (((scalars | texts) & ~TEXT_DATES) === 0) return inferType(scalars | texts)
+  if (scalars === 0) return 'string'
+  const special = (texts & ~TEXT_KIND.special) === 0 && inferType(scalars | TEXT_KIND.special) === 'double'
+  return special ? 'double' : 'string'
+}
+
+const MOST_BLANK = 1_000_000
+const MOST_BLANK_FOR_EACH = 200
+
+/**
+ * Counts the cells without a value, and limits them by the number of cells with one. A row of a few bytes may have
+ * 16,384 columns without a value in almost all of them, so that otherwise a small file could make a huge table.
+ */
+export class Blanks {
+  #blank = 0
+  #held = 0
+
+  /**
+   * Counts a row with this many cells, of which `held` have a value.
+   * @throws EngineError `upload_too_large`
+   */
+  add(row: number, cells: number, held: number): void {
+    this.#blank += cells - held
+    this.#held += held
+    if (this.#blank <= MOST_BLANK + MOST_BLANK_FOR_EACH * this.#held) return
+    throw new EngineError(
+      'upload_too_large',
+      `The table is too sparse: up to row ${row} it has ${this.#held} cells with a value and ${this.#blank} empty ` +
+        'ones.',
+      { details: { row } },
+    )
+  }
+}
+
+export function nothingFound(): FieldFindings {
+  return { scalars: 0, texts: 0, values: 0, width: 0, reason: undefined }
+}
+
+/**
+ * Writes rows as csv, cell by cell, and checks each cell against its column. It is for formats that tell text from
+ * numbers and name the columns before the rows: the cells of each row come in the order of these names.
+ */
+export class TypedRows {
+  readonly out = new CellWriter()
+  rows = 0
+  readonly #targets: readonly Target[]
+  readonly #fields: readonly (Target & FieldFindings)[]
+  readonly #faults = new Faults()
+  #field = 0
+
+  constructor(targets: readonly Target[]) {
+    this.#targets = targets
+    this.#fields = fieldsOf(targets).map((target) => ({ ...target, ...nothingFound() }))
+  }
+
+  get width(): number {
+    return this.#fields.length
+  }
+
+  null(): void {
+    const { name, nullable } = this.#begin()
+    if (!nullable) this.#faults.add(missingValue(this.rows + 1, name))
+  }
+
+  /** Writes a value. @param isText whether the upload's format says that it is text, which never becomes a number */
+  value(text: string, kind: number, isText: boolean): void {
+    const field = this.#begin()
+    const { name, type } = field
+    // Many programs write a day as a timestamp at midnight.
+    if (type === 'date' && kind & TEXT_KIND.timestamp && text.endsWith('T00:00:00')) {
+      text = text.slice(0, 10)
+      kind = TEXT_KIND.date
+    }
+    if (type !== undefined && !accepts(type, kind, isText, () => text)) {
+      this.#faults.add(badValue(this.rows + 1, name, text, type, isText))
+    }
+    const { scalars, texts } = field
+    if (isText) field.texts |= kind
+    else field.scalars |= kind
+    const isNew = field.scalars !== scalars || field.texts !== texts
+    // The value by which a column becomes text is noted.
+    if (type === undefined && isNew && inferTyped(field) === 'string') {
+      field.reason ??= textReason(this.rows + 1, text, inferTyped({ scalars, texts }))
+    }
+    this.#write(field, text)
+  }
+
+  /** Writes a value that is known to be of its column's type, without a check. */
+  trusted(text: string, kind: number): void {
+    const field = this.#begin()
+    field.scalars |= kind
+    this.#write(field, text)
+  }
+
+  endRow(): void {
+    while (this.#field < this.#fields.length) this.null()
+    this.out.endRecord()
+    this.rows++
+    this.#field = 0
+  }
+
+  /**
+   * The columns and the csv's description, once all rows have been written to `file`.
+   * @throws EngineError `invalid_upload` that lists the values that don't fit into their columns
+   */
+  result(file: string): Rewritten {
+    this.#faults.check()
+    const targets = this.#targets.map((target) => {
+      return { ...target, type: target.type ?? inferTyped(this.#fields[target.source!]!) }
+    })
+    // A text such as NaN makes a column text only until numbers follow.
+    for (const { type, source } of targets) {
+      if (source !== undefined && type !== 'string') this.#fields[source]!.reason = undefined
+    }
+    return { targets, source: this.out.csv(file, this.rows, this.#fields) }
+  }
+
+  #begin(): Target & FieldFindings {
+    if (this.#field > 0) this.out.delimit()
+    return this.#fields[this.#field++]!
+  }
+
+  #write(field: FieldFindings, text: string): void {
+    field.values++
+    field.width += this.out.appendText(text)
   }
 }

@@ -138,6 +138,18 @@ export function classifier(): Classifier {
   return made
 }
 
+/** Stands in a transition table where a byte ends or interrupts the text. No state has this number. */
+export const STOP = 0xffff
+
+/** The classifier's table, with `STOP` in the entries of some bytes. */
+export function transitions(stops: readonly number[]): Uint16Array {
+  const table = classifier().next.slice()
+  for (let state = 0; state < table.length; state += 256) {
+    for (const byte of stops) table[state + byte] = STOP
+  }
+  return table
+}
+
 /** The kind of a whole text. */
 export function kindOf(text: string): number {
   const { next, start, kind } = classifier()

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import type { Entry } from 'yauzl'
-import { malformed } from '../text/value-errors.ts'
+import { malformed } from '../text/errors.ts'
 import type { ZipReader } from './unzip.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 

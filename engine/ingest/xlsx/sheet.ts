@@ -1,5 +1,5 @@
+import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { malformed } from '../text/value-errors.ts'
 import { clockText, DAY_MICROS, dayText } from '../text/value-text.ts'
 import { type NumberStyle, TextRuns, type Workbook } from './book.ts'
 import { attribute, type XmlHandler } from './xml.ts'

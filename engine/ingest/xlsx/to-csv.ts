@@ -1,10 +1,8 @@
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
-import { knownColumns, layColumns } from '../targets.ts'
-import { Blanks } from '../text/cell-writer.ts'
-import { namesOfColumns } from '../text/column-names.ts'
-import { type Rewritten, TypedRows } from '../text/typed-rows.ts'
-import { badCell, malformed, quoteValue } from '../text/value-errors.ts'
+import { type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
+import { badCell, malformed, quoteValue } from '../text/errors.ts'
+import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { readWorkbook, type Workbook } from './book.ts'
 import { type SheetCell, SheetParser } from './sheet.ts'
 import { ZipReader } from './unzip.ts'
@@ -20,63 +18,58 @@ const LAST_ROW = 1_048_576
  * @param target where the csv is to be written
  * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
  */
-export async function xlsxToCsv(request: ReadRequest, target: string): Promise<Rewritten> {
+export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
   const { options = {}, signal, onProgress } = request
   const { unpackedBytes } = request.limits
   await using zip = await ZipReader.open(request.file, unpackedBytes)
   const workbook = await readWorkbook(zip)
-  const known = knownColumns(request.existing, request.declared)
-  const sink = await FileSink.create(target)
+  await using sink = await FileSink.create(target)
   let table: TypedRows | undefined
   const blanks = new Blanks()
   const { sheet: wanted, skip = 0 } = options
   let header: readonly string[] | undefined
   const rounded = new Rounded()
-  try {
-    for (const sheet of sheetsFrom(workbook, wanted)) {
-      let names: readonly string[] | undefined
-      let before = 0
-      let continues = true
-      const parser = new SheetParser(workbook, (row, cells) => {
-        if (!continues) return
-        if (!names) {
-          if (row <= skip) return
-          names = namesOfColumns(headerOf(cells), options)
-          header ??= names
-          continues = sameNames(header, names)
-          table ??= new TypedRows(layColumns(names, known))
-        } else {
-          blanks.add(row, table!.width * (row - before), cells.length)
-          writeBlankRows(table!, before, row)
-          rounded.look(table!.rows + 1, cells)
-          writeRow(table!, row, cells)
-        }
-        before = row
-      })
-      const xml = new XmlReader(parser)
-      for await (const chunk of zip.read(sheet.entry)) {
-        signal?.throwIfAborted()
-        xml.push(chunk)
-        if (table) await sink.write(table.out.take())
-        if (sink.written > unpackedBytes) throw unpacksTooLarge(unpackedBytes)
-        onProgress?.({ bytes: zip.bytesRead, rows: table?.rows ?? 0 })
-        if (!continues) break
+  for (const sheet of sheetsFrom(workbook, wanted)) {
+    let names: readonly string[] | undefined
+    let before = 0
+    let continues = true
+    const parser = new SheetParser(workbook, (row, cells) => {
+      if (!continues) return
+      if (!names) {
+        if (row <= skip) return
+        names = namesOfColumns(headerOf(cells), options)
+        header ??= names
+        continues = sameNames(header, names)
+        table ??= new TypedRows(layColumns(names, known))
+      } else {
+        blanks.add(row, table!.width * (row - before), cells.length)
+        writeBlankRows(table!, before, row)
+        rounded.look(table!.rows + 1, cells)
+        writeRow(table!, row, cells)
       }
-      if (continues) xml.end()
-      if (parser.exactIntegers) rounded.clear()
-      if (before < LAST_ROW) break
+      before = row
+    })
+    const xml = new XmlReader(parser)
+    for await (const chunk of zip.read(sheet.entry)) {
+      signal?.throwIfAborted()
+      xml.push(chunk)
+      if (table) await sink.write(table.out.take())
+      if (sink.written > unpackedBytes) throw unpacksTooLarge(unpackedBytes)
+      onProgress?.({ bytes: zip.bytesRead, rows: table?.rows ?? 0 })
+      if (!continues) break
     }
-    if (!table)
-      throw malformed(
-        `${emptySheet(workbook, wanted)}: its first row has to be a header with the names of the columns.`,
-        { sheets: workbook.sheets.map(({ name }) => name) },
-      )
-    const result = table.result(target)
-    rounded.refuse(result.targets)
-    return { ...result, sheets: workbook.sheets.map(({ name }) => name) }
-  } finally {
-    await sink.close()
+    if (continues) xml.end()
+    if (parser.exactIntegers) rounded.clear()
+    if (before < LAST_ROW) break
   }
+  if (!table)
+    throw malformed(
+      `${emptySheet(workbook, wanted)}: its first row has to be a header with the names of the columns.`,
+      { sheets: workbook.sheets.map(({ name }) => name) },
+    )
+  const result = table.result(target)
+  rounded.refuse(result.targets)
+  return { ...result, sheets: workbook.sheets.map(({ name }) => name) }
 }
 
 /** Whole numbers that may have lost digits before they were written. In a column of doubles, nothing is lost by them. */

@@ -2,7 +2,7 @@ import { crc32, createInflateRaw } from 'node:zlib'
 import { type Entry, openPromise, type ZipFile } from 'yauzl'
 import { EngineError } from '../../errors.ts'
 import { unpacksTooLarge } from '../file.ts'
-import { malformed } from '../text/value-errors.ts'
+import { malformed } from '../text/errors.ts'
 
 const STORED = 0
 /** More entries are refused. A workbook of a thousand sheets has only some thousand. */

@@ -1,4 +1,4 @@
-import { malformed } from '../text/value-errors.ts'
+import { malformed } from '../text/errors.ts'
 
 /** The callbacks for what `XmlReader` reads. Names are passed without their namespace prefix. */
 export interface XmlHandler {

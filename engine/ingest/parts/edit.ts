@@ -2,9 +2,9 @@ import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
 import { runtimeFilterError } from '../../filter/sql/runtime-errors.ts'
 import { type Column, sqlType } from '../../types/index.ts'
-import { writePart } from '../parts/part.ts'
-import { readParts } from '../parts/parts.ts'
 import type { SizedPart } from '../request.ts'
+import { writePart } from './part.ts'
+import { readParts } from './parts.ts'
 
 /** Which rows of parts: those for which a condition holds, or those with the same key as a row of `like`. */
 export type WantedRows =
@@ -41,10 +41,14 @@ export interface EditInput {
 }
 
 /** SQL by which rows p and u have the same key. */
-export const same = (on: readonly number[]) =>
+const same = (on: readonly number[]) =>
   on.map((index) => `p.c${index} IS NOT DISTINCT FROM u.c${index}`).join(' AND ')
 
-/** Finds rows of parts. Parts without such rows are left out of the result, which has the others by their index. */
+/**
+ * Finds rows of parts, by a condition or by their keys. Parts without such rows are left out of the result, which has the
+ * others by their index.
+ * @throws EngineError `filter_failed`
+ */
 export async function findRows(
   duck: Duck,
   { parts, rows, wanted }: FindInput,
@@ -69,7 +73,7 @@ export async function findRows(
   )
 }
 
-/** Writes the rows of a part without the found ones, or with other values in these. */
+/** Writes the rows of a part without the found ones, or with other values in these. @throws EngineError `filter_failed` */
 export async function editPart(
   duck: Duck,
   { part, target, columns, bits, size, set }: EditInput,

@@ -1,0 +1,235 @@
+import { EngineError } from '../../errors.ts'
+import type { Column, ColumnType } from '../../types/index.ts'
+import { kindOf, ZONED } from './text-kinds.ts'
+
+type Details = Readonly<Record<string, unknown>>
+
+const SHOWN = 60
+
+/** Quotes a value for an error message: escaped, and shortened to fit in a line. */
+export function quoteValue(text: string): string {
+  const quoted = JSON.stringify(text.length > SHOWN ? text.slice(0, SHOWN) : text)
+  return text.length > SHOWN ? `${quoted}…` : quoted
+}
+
+/** The error for a defect in the form of an upload. */
+export function malformed(message: string, details?: Details): EngineError {
+  return new EngineError('invalid_upload', message, { details })
+}
+
+/** The error for a defect of a row. Rows count from 1, without the header. */
+export function badRow(row: number, what: string, details: Details = {}): EngineError {
+  return malformed(`Row ${row}${what}`, { row, ...details })
+}
+
+/** The error for a row with fewer fields than the header. @param line as it is in the file */
+export function shortRow(row: number, fields: number, width: number, line: string): EngineError {
+  const hint = fields === 1 ? 'Remove the line if it is a note' : 'Missing values need their delimiters, too'
+  return badRow(row, `: it has ${fields} of the ${width} fields of the header: ${quoteValue(line)}. ${hint}.`)
+}
+
+/** The error for a row with more fields than the header. @param field the first that is too many */
+export function longRow(row: number, width: number, field: string): EngineError {
+  const first = `the first that is too many is ${quoteValue(field)}`
+  return badRow(row, `: it has more fields than the ${width} of the header; ${first}.`)
+}
+
+/** The error for a defect of a value. */
+export function badCell(row: number, column: string, what: string, details: Details = {}): EngineError {
+  return badRow(row, `, column ${JSON.stringify(column)}: ${what}`, { column, ...details })
+}
+
+const ofType = (type: ColumnType) => `is not ${type === 'integer' ? 'an' : 'a'} ${type}`
+
+/** The error for a value that its column's type does not accept. */
+export function badValue(
+  row: number,
+  column: string,
+  text: string,
+  type: ColumnType,
+  isText = true,
+): EngineError {
+  const what = `${quoteValue(text)} ${ofType(type)}.${hint(text, type, isText)}`
+  return badCell(row, column, what, { type, value: text.slice(0, SHOWN) })
+}
+
+/** What would be right, where the value alone does not show it. */
+function hint(text: string, type: ColumnType, isText: boolean): string {
+  if (type === 'timestamp' && kindOf(text) & ZONED) {
+    return ' A timestamp has no offset: declare the column as timestamptz, or send the time without the offset.'
+  }
+  if (type === 'binary') {
+    return isText ? ' Bytes are sent in base64, padded with =.' : ' Bytes are sent as text in base64.'
+  }
+  return !isText && type === 'uuid' ? ' A uuid is sent as text.' : ''
+}
+
+/** The error for a value out of its type's range, where the value itself can't be shown or would not help. */
+export function outOfRange(row: number, column: string, type: ColumnType): EngineError {
+  return badCell(row, column, `the value ${ofType(type)}${RANGE[type] ?? ''}.`, { type })
+}
+
+const YEARS = ' of the years 1 to 9999'
+const RANGE: Readonly<Record<string, string>> = {
+  date: YEARS,
+  timestamp: YEARS,
+  timestamptz: YEARS,
+  time: ' from 00:00:00 to 23:59:59.999999',
+}
+
+/** Longer records are refused, because DuckDB holds several whole records in memory at a time. */
+export const LONGEST_RECORD = 64 * 1024 * 1024
+/** What is wrong with such a row. */
+export const TOO_LONG = ` is longer than ${LONGEST_RECORD >> 20} MiB.`
+
+export const FINEST = 'Columns hold microseconds: send those, or ask for nanoseconds=truncate.'
+
+export const LATE_QUOTE = 'there is a blank before an opening quote; the quote has to come first in its field'
+export const LONE_RETURN =
+  'there is a carriage return that no line feed follows; lines end with LF or CR LF, and fields that hold one are quoted'
+
+/** Errors for values, by what is wrong with them. */
+export const tooFine = cellError(`the time is finer than a microsecond. ${FINEST}`)
+export const dayWithTime = cellError('the date has a time of day. Send it as a timestamp, or at midnight.')
+export const notUtf8 = cellError('the text is not valid UTF-8.')
+export const missingValue = cellError('a value is missing, but the column is not nullable.')
+/** For a nested value that contains one out of its type's range. */
+export const outOfRangeInside = cellError(
+  'a value within it is out of range. Dates are of the years 1 to 9999, times from 00:00:00 to 23:59:59.999999, and ' +
+    'decimals have no more digits than their type.',
+)
+
+function cellError(what: string): (row: number, column: string) => EngineError {
+  return (row, column) => badCell(row, column, what)
+}
+
+/** Why a column is text: the first value that no narrower type of the column holds. Rows count from 1. */
+export interface TextReason {
+  readonly row: number
+  readonly value: string
+  /** The type of the values above it, unless they are text or missing. Then the value may be in a row of totals. */
+  readonly above?: ColumnType
+  /** Options with which the value may be what was meant, as in a query string: `decimal=,&thousands=.`. */
+  readonly try?: string
+}
+
+/** What is often meant by texts, and the options with which they are read as that. */
+const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
+  [/^[-+]?\d{1,3}(\.\d{3})+,\d+$/, 'decimal=,&thousands=.'],
+  [/^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/, 'thousands=,'],
+  [/^[-+]?\d{1,3}([ \u00a0\u202f]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
+  [/^[-+]?\d*,\d+$/, 'decimal=,'],
+  [/^\d{1,2}\.\d{1,2}\.\d{4}( |T|$)/, 'dates=D.M.YYYY'],
+  [/^\d{1,2}\/(1[3-9]|2\d|3[01])\/\d{4}( |T|$)/, 'dates=M/D/YYYY'],
+  // The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option.
+  [/^\d{1,2}\/\d{1,2}\/\d{4}( |T|$)/, 'dates=D/M/YYYY'],
+  [/^\d{4}\/\d{1,2}\/\d{1,2}( |T|$)/, 'dates=YYYY/M/D'],
+  [/^(NA|N\/A|NULL|null|None|n\/a|-|\.|\\N)$/, 'nulls='],
+]
+
+/** How much of such a value is kept to be shown. */
+const KEPT = 200
+
+/** @param above the type that the column would have without this value and those behind it */
+export function textReason(row: number, value: string, above: ColumnType = 'string'): TextReason {
+  const found = SUGGESTIONS.find(([pattern]) => pattern.test(value))?.[1]
+  const better = found?.endsWith('=') ? found + encodeURIComponent(value) : found
+  return {
+    row,
+    value: value.slice(0, KEPT),
+    ...(above !== 'string' && { above }),
+    ...(better !== undefined && { try: better }),
+  }
+}
+
+/** A column of an upload, with the reason why it is text. */
+export interface ExplainedColumn extends Column {
+  readonly because?: TextReason
+}
+
+export function explainedColumns(
+  columns: readonly Column[],
+  reasons: readonly (TextReason | undefined)[] = [],
+): ExplainedColumn[] {
+  return columns.map((column, index) => {
+    const because = reasons[index]
+    return because ? { ...column, because } : column
+  })
+}
+
+/** One of the things that are wrong with an upload. */
+export interface UploadFault {
+  readonly row?: number
+  readonly column?: string
+  readonly value?: string
+  readonly error: string
+}
+
+/** How many faults of an upload one error lists. */
+export const MOST_FAULTS = 20
+/** How many bytes behind the first fault are looked at for others. */
+const LOOK_BYTES = 8 << 20
+
+/** Collects faults of an upload, so that one error lists the first twenty of them. */
+export class Faults {
+  readonly #found: EngineError[] = []
+  #looked = 0
+
+  /** Counts bytes that were read. @throws EngineError `invalid_upload` if the first fault is far behind them */
+  read(bytes: number): void {
+    if (this.#found.length === 0) return
+    this.#looked += bytes
+    if (this.#looked > LOOK_BYTES) this.check()
+  }
+
+  /** @throws EngineError `invalid_upload` if there are enough */
+  add(fault: EngineError): void {
+    this.#found.push(fault)
+    if (this.#found.length >= MOST_FAULTS) this.check()
+  }
+
+  /** @throws EngineError `invalid_upload` if there are any */
+  check(): void {
+    const [first] = this.#found
+    if (!first) return
+    const errors = this.#found.flatMap(faultsOf)
+    throw new EngineError(first.code, first.message, { details: { ...first.details, errors } })
+  }
+
+  /** An error behind which nothing can be read, after the faults that were found before it. */
+  before(error: unknown): unknown {
+    const isFault = error instanceof EngineError && error.code === 'invalid_upload'
+    if (this.#found.length === 0 || !isFault || error.details?.['errors'] !== undefined) return error
+    try {
+      this.#found.push(error)
+      this.check()
+    } catch (all) {
+      return all
+    }
+  }
+}
+
+/** The same error with more details, and perhaps another message. */
+export function withDetails(
+  { code, message, cause, details }: EngineError,
+  more: Readonly<Record<string, unknown>>,
+  other = message,
+): EngineError {
+  return new EngineError(code, other, { cause, details: { ...details, ...more } })
+}
+
+/** What is wrong with an upload, according to its error. */
+export function faultsOf({ message, details = {} }: EngineError): readonly UploadFault[] {
+  const { row, column, value, errors } = details as Partial<UploadFault> & {
+    readonly errors?: readonly UploadFault[]
+  }
+  if (errors) return errors
+  return [
+    {
+      ...(row !== undefined && { row }),
+      ...(column !== undefined && { column }),
+      ...(value !== undefined && { value }),
+      error: message,
+    },
+  ]
+}
