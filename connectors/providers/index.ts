@@ -9,19 +9,21 @@ import { eia } from './eia.ts'
 import { frankfurter } from './frankfurter.ts'
 import { fred } from './fred.ts'
 import { nasdaq } from './nasdaq/nasdaq.ts'
-import { abs } from './sdmx/abs.ts'
-import { bis } from './sdmx/bis.ts'
-import { bundesbank } from './sdmx/bundesbank.ts'
-import { ecb } from './sdmx/ecb.ts'
-import { eurostat } from './sdmx/eurostat.ts'
-import { ilo } from './sdmx/ilo.ts'
-import { imf } from './sdmx/imf.ts'
-import { insee } from './sdmx/insee.ts'
-import { istat } from './sdmx/istat.ts'
-import { norgesBank } from './sdmx/norges-bank.ts'
-import { oecd } from './sdmx/oecd.ts'
-import { undata } from './sdmx/undata.ts'
-import { unicef } from './sdmx/unicef.ts'
+import {
+  abs,
+  bis,
+  bundesbank,
+  ecb,
+  eurostat,
+  ilo,
+  imf,
+  insee,
+  istat,
+  norgesBank,
+  oecd,
+  undata,
+  unicef,
+} from './sdmx.ts'
 import { sec } from './sec.ts'
 import { statcan } from './statcan/statcan.ts'
 import { usTreasury } from './us-treasury/us-treasury.ts'

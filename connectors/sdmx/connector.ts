@@ -1,31 +1,24 @@
-import type { Connector } from '../connector.ts'
-import type { SdmxProvider, SdmxService } from './provider.ts'
+import { type Connector, type ConnectorContext, providerInfo } from '../connector.ts'
 import { fetchMany, fetchSeries } from './series/series.ts'
-import { openSession } from './session.ts'
+import { openSession, type SdmxService } from './session.ts'
 import { allFlows } from './tree/branches.ts'
-import { list } from './tree/list.ts'
-import { browse } from './tree/tree.ts'
+import { browse, list } from './tree/tree.ts'
 
 /** A connector for a provider of the SDMX family. */
 export function sdmxConnector(service: SdmxService): Connector {
-  const { slug, name, description, homepage, baseUrl, windows = [], ...others } = service
-  const provider: SdmxProvider = {
-    root: allFlows,
-    ...others,
-    agency: service.agency,
-    requests: service.rest(service.agency),
-    info: { slug, name, description, homepage, baseUrl, tier: 'free', key: 'none', limits: { windows } },
-  }
+  const { slug, name, description, homepage, baseUrl, windows = [] } = service
+  const requests = service.rest(service.agency)
+  const open = (context: ConnectorContext) => openSession(service, requests, context)
   return {
-    info: provider.info,
-    vintages: provider.requests.history !== undefined,
-    browse: (path, context) => browse(openSession(provider, context), path),
-    list: (path, page, context) => list(openSession(provider, context), path, page),
+    info: providerInfo({ slug, name, description, homepage, baseUrl, limits: { windows } }),
+    vintages: requests.history !== undefined,
+    browse: (path, context) => browse(open(context), path),
+    list: (path, page, context) => list(open(context), path, page),
     catalogue: async (context) => ({
       series: [],
-      categories: (await allFlows('', openSession(provider, context))) ?? [],
+      categories: (await allFlows('', open(context))) ?? [],
     }),
-    series: (id, range, context) => fetchSeries(openSession(provider, context), id, range),
-    many: (id, range, context) => fetchMany(openSession(provider, context), id, range),
+    series: (id, range, context) => fetchSeries(open(context), id, range),
+    many: (id, range, context) => fetchMany(open(context), id, range),
   }
 }

@@ -1,16 +1,94 @@
-import type { ConnectorContext } from '../connector.ts'
+import type {
+  Category,
+  ConnectorContext,
+  ProviderInfo,
+  ProviderLimits,
+  UpstreamRequest,
+} from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { Failure, type FailureKind } from '../failures.ts'
-import type { SdmxProvider, Session } from './provider.ts'
+import type { KeyPattern, Reference } from './ids.ts'
+import type { Structures } from './structures/model.ts'
 import { readStructures } from './structures/structures.ts'
 
-export function openSession(provider: SdmxProvider, context: ConnectorContext): Session {
-  return {
-    provider,
-    send: (request) => context.send(request),
-    cached: (request, read) => context.cached(request, read),
-    structures: (request) => context.cached(request, readStructures),
-  }
+/** A range in the notation that suits the frequency of a key: `2024`, `2024-Q1`, `2024-01` or `2024-01-31`. */
+export interface PeriodRange {
+  readonly start: string | undefined
+  readonly end: string | undefined
+}
+
+/** A provider of the SDMX family, with what differs from the others; all of them are free and need no key. */
+export interface SdmxService
+  extends Pick<ProviderInfo, 'slug' | 'name' | 'description' | 'homepage' | 'baseUrl'> {
+  readonly windows?: ProviderLimits['windows']
+  /** The agency of dataflows whose id names none; undefined if ids must name the agency. */
+  readonly agency?: string
+  /** The content of the root of the tree. Default: all dataflows, in one list. */
+  readonly root?: Branch
+  readonly rest: (agency: string | undefined) => SdmxRequests
+  /** Whether the frequency is the first part of keys. */
+  readonly frequencyFirst?: boolean
+  /** The unit of a series is the first of these components that it has. */
+  readonly units?: readonly string[]
+  /** The unit, where other components than `units` tell it better; `code` is that of a component, '' if it is missing. */
+  readonly unit?: (code: (component: string) => string) => string | undefined
+  /** The meaning of `UNIT_MULT` here. Default `named`: values stay as published, and the unit says 'millions'. */
+  readonly multiplier?: (flow: Reference) => Multiplier
+}
+
+/**
+ * - `named`: it is a part of the unit's name; values stay as published;
+ * - `multiply`: the result is value x 10^n;
+ * - `divide`: the result is value / 10^n, for a value that is the price of 10^n pieces.
+ */
+export type Multiplier = 'named' | 'multiply' | 'divide'
+
+/** How values are scaled: `power` is `UNIT_MULT` where an observation has none of its own. */
+export interface Scale {
+  readonly multiplier: Multiplier
+  readonly power: string | undefined
+}
+
+/** The requests of a provider, below its base address. */
+export interface SdmxRequests {
+  dataflows(): UpstreamRequest
+  /** One dataflow with its data structure and codelists in the same answer, if the provider supports that. */
+  dataflow?(flow: Reference): UpstreamRequest
+  dataStructure(structure: Reference): UpstreamRequest
+  conceptScheme(scheme: Reference): UpstreamRequest
+  codelist(list: Reference): UpstreamRequest
+  /** Category schemes with categorisations. */
+  categories?(): UpstreamRequest
+  data(flow: Reference, key: KeyPattern, range: PeriodRange): UpstreamRequest
+  /** All that was ever published of the series, as SDMX-ML; absent if the provider keeps no earlier versions. */
+  history?(flow: Reference, key: KeyPattern): UpstreamRequest
+  /** The series that match a key, with as little data beside their keys as the provider can send. */
+  keys(flow: Reference, key: KeyPattern): UpstreamRequest
+  /** A constraint: the codes of one dimension that have data for a key. */
+  available?(flow: Reference, key: KeyPattern, dimension: string): UpstreamRequest
+}
+
+/**
+ * The levels above the dataflows: categories, agencies, a table of contents. Returns the categories below a path, and
+ * undefined for a path that it does not know.
+ */
+export type Branch = (path: string, session: Session) => Promise<readonly Category[] | undefined>
+
+/** One user's call to one provider. */
+export interface Session extends Pick<ConnectorContext, 'send' | 'cached'> {
+  readonly service: SdmxService
+  readonly requests: SdmxRequests
+  /** Structures change rarely and are long, so they are cached after they have been read. */
+  structures(request: UpstreamRequest): Promise<Structures>
+}
+
+export function openSession(
+  service: SdmxService,
+  requests: SdmxRequests,
+  { send, cached }: ConnectorContext,
+): Session {
+  const structures = (request: UpstreamRequest) => cached(request, readStructures)
+  return { service, requests, send, cached, structures }
 }
 
 /** What an SDMX message may say, as opposed to failures on the way to it. */
@@ -42,13 +120,13 @@ export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
  * The outcome of a request that may be too wide for the service. Some services, such as the ECB's, then fail as if they
  * were down, so the error tells the user of both possible causes.
  */
-export async function wide<T>({ provider: { info } }: Session, work: Promise<T>): Promise<T> {
+export async function wide<T>({ service: { name } }: Session, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
     const isDown = cause instanceof ConnectorError && cause.code === 'provider_down'
     if (!isDown || isOfMessage(cause)) throw cause
-    const sentence = `${info.name} is failing at the moment, or at so wide a request. Choose a narrower one, or try again later.`
+    const sentence = `${name} is failing at the moment, or at so wide a request. Choose a narrower one, or try again later.`
     throw new ConnectorError('provider_down', sentence, { cause })
   }
 }

@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openConnectors } from '../../connectors/index.ts'
+import * as sdmxProviders from '../../connectors/providers/sdmx.ts'
 import { buildApp } from '../../server/app.ts'
 import { EarlyLog } from '../../server/logger.ts'
 import { openServices } from '../../server/services.ts'
@@ -42,11 +42,10 @@ const SERIES: Readonly<Record<string, string>> = {
 }
 
 const providers = openConnectors().list()
-/** Each has a file of its name. */
-const SDMX = readdirSync(new URL('../../connectors/providers/sdmx/', import.meta.url))
+const SDMX = Object.values(sdmxProviders).map(({ info }) => info.slug)
 
 function expectedOf({ status, keyed, sdmx, but }: Fault, slug: string, takesKey: boolean): number {
-  const own = SDMX.includes(`${slug}.ts`) ? sdmx : undefined
+  const own = SDMX.includes(slug) ? sdmx : undefined
   return but?.[slug] ?? own ?? (takesKey ? keyed : undefined) ?? status
 }
 

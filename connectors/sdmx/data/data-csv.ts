@@ -1,7 +1,6 @@
 import { Failure, notUnderstood } from '../../failures.ts'
-import { type Candidate, chooseDimensions } from '../keys.ts'
 import { type CsvTable, parseCsv } from '../text/text.ts'
-import { MULTIPLIERS, SeriesBuilder, STATUSES } from './assemble.ts'
+import { type Candidate, chooseDimensions, MULTIPLIERS, SeriesBuilder, STATUSES } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 
 /** Columns that name the structure of a row and aren't part of its key. */

@@ -1,9 +1,8 @@
-import { notUnderstood } from '../../failures.ts'
+import { Failure, notUnderstood } from '../../failures.ts'
 import { refuseCode } from '../refusals.ts'
 import { attribute, attributes, child, children, parseXml, textOf, type XmlElement } from '../text/xml.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
-import type { DataMessage, Expected } from './message.ts'
-import { type Dissemination, disseminatedBy, firstOfEach } from './vintage.ts'
+import type { DataMessage, DataSeries, Expected, RawObservation } from './message.ts'
 
 /** How one of the two SDMX-ML data formats writes components. */
 interface Format {
@@ -29,44 +28,35 @@ export function readDataXml(text: string, expected: Expected): DataMessage {
   if (!/^(Generic|StructureSpecific)(TimeSeries)?Data$/.test(name)) {
     throw notUnderstood(`<${name}> instead of an SDMX data message`)
   }
+  const isHistory = expected.asOf !== undefined
   const all = children(root, 'DataSet')
-  const valid =
-    expected.asOf === undefined ? undefined : disseminatedBy(expected.asOf, all.map(dissemination))
-  const dataSets = valid?.map(({ dataSet }) => dataSet) ?? all
+  const dataSets = isHistory ? disseminatedBy(expected.asOf, all) : all
   const series = dataSets.flatMap((dataSet) => [...children(dataSet, 'Series'), ...children(dataSet, 'Obs')])
   const notice = child(root, 'Footer', 'Message')
   if (notice && series.length === 0) refuseCode(attribute(notice, 'code') ?? '')
   const at = attribute(child(root, 'Header', 'Structure'), 'dimensionAtObservation')
   const format = name.startsWith('Generic') ? generic(at) : STRUCTURE_SPECIFIC
-  const blocks = dataSets.flatMap((dataSet, i): Block[] => {
-    const withdrawn = valid?.[i]?.withdrawn ?? false
-    return [
-      ...children(dataSet, 'Series').map((one) => ({
+  const blocks = dataSets.flatMap((dataSet): Block[] => {
+    const withdrawn = isHistory && isWithdrawal(dataSet)
+    const block = (one: XmlElement, observations: readonly XmlElement[]) => {
+      return {
         components: format.components(one),
-        observations: children(one, 'Obs').map(format.observation),
+        observations: observations.map(format.observation),
         withdrawn,
-      })),
-      ...children(dataSet, 'Obs').map((one) => {
-        return { components: format.components(one), observations: [format.observation(one)], withdrawn }
-      }),
+      }
+    }
+    return [
+      ...children(dataSet, 'Series').map((one) => block(one, children(one, 'Obs'))),
+      ...children(dataSet, 'Obs').map((one) => block(one, [one])),
     ]
   })
   // Of two groups the later one decides.
-  const groups = (valid ? dataSets.toReversed() : dataSets).flatMap((dataSet) => [
+  const groups = (isHistory ? dataSets.toReversed() : dataSets).flatMap((dataSet) => [
     format.dataSet(dataSet),
     ...children(dataSet, 'Group').map(format.components),
   ])
   const message = assemble(blocks, groups, UNNAMED, expected, format.dimensions(dataSets))
-  return valid ? firstOfEach(message) : message
-}
-
-function dissemination(dataSet: XmlElement): Dissemination<XmlElement> {
-  return {
-    dataSet,
-    action: attribute(dataSet, 'action'),
-    validFrom: attribute(dataSet, 'validFromDate'),
-    validTo: attribute(dataSet, 'validToDate'),
-  }
+  return isHistory ? firstOfEach(message) : message
 }
 
 /** `<Error><ErrorMessage code="100">`, and the SOAP fault that Eurostat sends for it. */
@@ -137,4 +127,36 @@ const STRUCTURE_SPECIFIC: Format = {
   },
   dataSet: (element) => new Map(attributes(element).filter(([id]) => !SETTINGS.has(id))),
   dimensions: () => undefined,
+}
+
+/**
+ * The data sets that had been disseminated by the end of a day, in the provider's own time, newest first. An answer to
+ * `includeHistory=true` has one data set for what each dissemination added or revised, valid from then on, and one for
+ * what it withdrew, valid until then: https://github.com/sdmx-twg/sdmx-rest/blob/master/doc/data.md. Throws
+ * `no-history` if there is none, which also holds for a provider that does not say since when its data are valid.
+ */
+function disseminatedBy(day: string, all: readonly XmlElement[]): readonly XmlElement[] {
+  const known = all.flatMap((dataSet) => {
+    // ISO 8601, with the offset of the provider.
+    const since = attribute(dataSet, isWithdrawal(dataSet) ? 'validToDate' : 'validFromDate')
+    return since === undefined || since.slice(0, day.length) > day ? [] : [{ dataSet, since }]
+  })
+  if (known.length === 0) throw new Failure('no-history', { what: 'No data set was valid on that day.' })
+  return known.sort((a, b) => Date.parse(b.since) - Date.parse(a.since)).map(({ dataSet }) => dataSet)
+}
+
+function isWithdrawal(dataSet: XmlElement): boolean {
+  return attribute(dataSet, 'action') === 'Delete'
+}
+
+/** Of several observations of one period only the first, and none if that one was withdrawn. */
+function firstOfEach(message: DataMessage): DataMessage {
+  const series = message.series.map((one): DataSeries => {
+    const first = new Map<string, RawObservation>()
+    for (const observation of one.observations) {
+      if (!first.has(observation.period)) first.set(observation.period, observation)
+    }
+    return { ...one, observations: [...first.values()].filter(({ withdrawn }) => !withdrawn) }
+  })
+  return { ...message, series }
 }

@@ -1,4 +1,4 @@
-import type { KeyPattern } from '../keys.ts'
+import type { KeyPattern } from '../ids.ts'
 
 export interface RawObservation {
   readonly period: string

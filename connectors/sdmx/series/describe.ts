@@ -1,8 +1,9 @@
+import type { SeriesData, SeriesDimension } from '../../connector.ts'
 import { type Json, number } from '../../read.ts'
 import { MULTIPLIERS } from '../data/assemble.ts'
 import type { DataSeries, Labels } from '../data/message.ts'
-import type { Multiplier, Scale, SdmxProvider } from '../provider.ts'
-import { codesOf, type FlowStructure } from '../structures/flow-structure.ts'
+import type { Multiplier, Scale, SdmxService } from '../session.ts'
+import { codesOf, componentName, type FlowStructure } from '../structures/flow-structure.ts'
 
 /** The name of a component's code; undefined if neither message nor structure has one. */
 export type Names = (component: string, code: string) => string | undefined
@@ -72,9 +73,9 @@ export function nameOf(
 export function unitCodeOf(
   series: DataSeries,
   names: Names,
-  provider: SdmxProvider,
+  service: SdmxService,
 ): { readonly id: string; readonly value: string } | undefined {
-  const unit = firstComponent(series, provider.units ?? UNITS)
+  const unit = firstComponent(series, service.units ?? UNITS)
   const isBare = unit !== undefined && !unit.value.includes(' ') && names(unit.id, unit.value) === undefined
   return isBare ? unit : undefined
 }
@@ -82,12 +83,12 @@ export function unitCodeOf(
 export function unitOf(
   series: DataSeries,
   names: Names,
-  provider: SdmxProvider,
+  service: SdmxService,
   wanted: Multiplier,
 ): string | null {
-  const special = provider.unit?.((id) => firstComponent(series, [id])?.value ?? '')
+  const special = service.unit?.((id) => firstComponent(series, [id])?.value ?? '')
   if (special !== undefined) return special
-  const unit = firstComponent(series, provider.units ?? UNITS)
+  const unit = firstComponent(series, service.units ?? UNITS)
   const { multiplier, power = '0' } = scaleOf(series, wanted)
   const isNamed = multiplier === 'named' && Number(power) !== 0
   const scale = isNamed ? (POWERS[power] ?? `10^${power}`) : undefined
@@ -127,4 +128,79 @@ export function firstComponent(
     }
   }
   return undefined
+}
+
+const UPDATES = ['LAST_UPDATE', 'LAST_UPDATED', 'UPDATE_DATE', 'LAST_UPDATE_DATE', 'UPDATED']
+const ADJUSTMENTS = [
+  'SEASONAL_ADJUST',
+  'SEASONAL_ADJUSTMENT',
+  'ADJUSTMENT',
+  'S_ADJ',
+  'SEASONAL_ADJ',
+  'SEAS_ADJ',
+  // At INSEE.
+  'CORRECTION',
+  // At the Australian Bureau of Statistics.
+  'TSEST',
+]
+const SOURCES = [
+  'SOURCE_AGENCY',
+  'SOURCE_AGENCY_2',
+  'SOURCE_PUB',
+  'SOURCE_REF',
+  'REF_SOURCE',
+  'DATA_SOURCE',
+  'SOURCE',
+]
+const NOTES = [
+  'FULL_DESCRIPTION',
+  'COMMENT_TS',
+  'COMMENTS',
+  'COMMENT',
+  'NOTES',
+  'NOTE',
+  'METHODOLOGY_NOTES',
+  'BBK_COMM_GEN_ENG',
+  'BBK_COMM_GEN',
+]
+
+/** The metadata in attributes and dimensions beside name, frequency and unit; null for those that are missing. */
+export function metadataOf(
+  series: DataSeries,
+  names: Names,
+): Pick<SeriesData, 'seasonalAdjustment' | 'source' | 'notes'> {
+  const said = (ids: readonly string[]) => {
+    const found = firstComponent(series, ids)
+    return found ? (names(found.id, found.value) ?? found.value).trim() : null
+  }
+  return { seasonalAdjustment: said(ADJUSTMENTS), source: said(SOURCES), notes: said(NOTES) }
+}
+
+export function dimensionsOf(
+  series: DataSeries,
+  ids: readonly string[],
+  structure: FlowStructure | undefined,
+  names: Names,
+): readonly SeriesDimension[] | null {
+  const found = ids.flatMap((id, i) => {
+    const code = series.key[i] ?? ''
+    if (id === '' || code === '') return []
+    const component = structure?.dimensions.find((one) => one.id.toLowerCase() === id.toLowerCase())
+    const name = component && structure ? componentName(component, structure.structures) : id
+    return [{ id, name: name === id ? null : name, code, label: names(id, code) ?? null }]
+  })
+  return found.length === 0 ? null : found
+}
+
+/** When the data last changed, ISO 8601; null if the provider does not say. */
+export function lastUpdatedOf(series: DataSeries): string | null {
+  const text = firstComponent(series, UPDATES)?.value ?? ''
+  // Eurostat's CSV: 10/11/22 23:00:00.
+  const european = /^(\d{2})\/(\d{2})\/(\d{2}|\d{4})(?: (\d{2}:\d{2}:\d{2}))?$/.exec(text)
+  if (european) {
+    const [, day, month, year, time] = european
+    const date = `${year!.padStart(4, '20')}-${month}-${day}`
+    return time === undefined ? date : `${date}T${time}`
+  }
+  return /^\d{4}-\d{2}-\d{2}/.test(text) ? text : null
 }

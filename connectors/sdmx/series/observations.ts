@@ -4,9 +4,9 @@ import { arranged, hasOnlyUnread, statusOfCode, statusOfFlags, statusOfValue } f
 import { type Json, number, text, timesTenTo } from '../../read.ts'
 import { STATUSES } from '../data/assemble.ts'
 import type { RawObservation } from '../data/message.ts'
-import type { KeyPattern } from '../keys.ts'
+import type { KeyPattern } from '../ids.ts'
 import { meaningOf } from '../meanings.ts'
-import type { Multiplier, PeriodRange, Scale } from '../provider.ts'
+import type { Multiplier, PeriodRange, Scale } from '../session.ts'
 import type { Names } from './describe.ts'
 import { inFrequency, readPeriod } from './frequency.ts'
 

@@ -5,10 +5,8 @@ import { parsePeriod } from '../../periods.ts'
 import { optional } from '../../read.ts'
 import { readData } from '../data/data.ts'
 import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
-import { flowText, parseSeriesId, type SeriesId } from '../flow-reference.ts'
-import { isExact, isOpen } from '../keys.ts'
-import type { PeriodRange, Session } from '../provider.ts'
-import { isOfMessage, wide } from '../session.ts'
+import { flowText, isExact, isOpen, parseSeriesId, type SeriesId } from '../ids.ts'
+import { isOfMessage, type PeriodRange, type Session, wide } from '../session.ts'
 import {
   componentName,
   type FlowStructure,
@@ -17,9 +15,19 @@ import {
   flowStructure,
   qualified,
 } from '../structures/flow-structure.ts'
-import { hasTitle, type Names, nameOf, namesFrom, scaleOf, unitCodeOf, unitOf } from './describe.ts'
+import {
+  dimensionsOf,
+  hasTitle,
+  lastUpdatedOf,
+  metadataOf,
+  type Names,
+  nameOf,
+  namesFrom,
+  scaleOf,
+  unitCodeOf,
+  unitOf,
+} from './describe.ts'
 import { frequencyOf, namedFrequency } from './frequency.ts'
-import { dimensionsOf, lastUpdatedOf, metadataOf } from './metadata.ts'
 import { observationsOf, periodRange } from './observations.ts'
 
 /** How many series the error message for an ambiguous id lists. */
@@ -63,22 +71,22 @@ interface Found {
  * data structure follows if the answer leaves dimensions or names open; if it can't be had, only names are missing.
  */
 async function fetchMatching(session: Session, id: string, range: SeriesRange): Promise<Found> {
-  const { provider } = session
+  const { service, requests } = session
   // In a query string `+` means a blank, and no code contains a blank.
   const parsed = parseSeriesId(id.trim().replace(/(?<=[^ ]) (?=[^ ])/g, '+'))
   if (!parsed) throw malformed('{dataflow}/{key}, as the lists of series give it')
   if (isOpen(parsed.key)) throw malformed('a key that names some of its codes')
   const wanted = { ...parsed, flow: await qualified(session, parsed.flow) }
   const query = openQuery(session, wanted, range.asOf)
-  if (range.asOf !== undefined && provider.requests.history) {
+  if (range.asOf !== undefined && requests.history) {
     // Without a range: a day before all of its periods were published must not look like one without history.
-    return { wanted, message: await query.ask(provider.requests.history(wanted.flow, wanted.key)), query }
+    return { wanted, message: await query.ask(requests.history(wanted.flow, wanted.key)), query }
   }
-  const ask = (range: PeriodRange) => query.ask(provider.requests.data(wanted.flow, wanted.key, range))
-  let message = await ask(periodRange(range, wanted.key, provider.frequencyFirst))
+  const ask = (range: PeriodRange) => query.ask(requests.data(wanted.flow, wanted.key, range))
+  let message = await ask(periodRange(range, wanted.key, service.frequencyFirst))
   if (message.series.length === 0 && (range.start !== undefined || range.end !== undefined)) {
     // Services send the same answer for a series without observations in the range and for an unknown series.
-    const keys = await query.ask(provider.requests.keys(wanted.flow, wanted.key))
+    const keys = await query.ask(requests.keys(wanted.flow, wanted.key))
     // A list of keys may contain the last observation of each series, which must not be mistaken for all observations
     // in the range. If it lies in the range, the service did not understand the range; the whole series is then
     // requested and cut to the range here.
@@ -105,25 +113,27 @@ async function described(
   { wanted, message, query }: Found,
   range: SeriesRange,
 ): Promise<(series: DataSeries) => SeriesData> {
-  const { provider } = session
+  const { service } = session
   const isTitled = message.series.every(hasTitle)
   const isNamed = message.labels.size > 0 || isTitled
   const fromMessage = namesFrom(message.labels, undefined)
-  const bareUnits = message.series.flatMap((one) => unitCodeOf(one, fromMessage, provider) ?? [])
+  const bareUnits = message.series.flatMap((one) => unitCodeOf(one, fromMessage, service) ?? [])
   const structure = await (isNamed && bareUnits.length === 0 ? query.structureAtHand() : query.structure())
   const names = await withUnits(session, bareUnits, structure, namesFrom(message.labels, structure))
   const known = structure?.flow.name ?? message.name
   const flow = known ?? (isTitled ? '' : await flowName(session, wanted.flow))
-  const multiplier = provider.multiplier?.(wanted.flow) ?? 'named'
+  const multiplier = service.multiplier?.(wanted.flow) ?? 'named'
   return (series) => {
-    const slug = provider.info.slug
-    const { name: frequency, doubt } = frequencyOf(series.observations, namedFrequency(series, names, slug))
+    const { name: frequency, doubt } = frequencyOf(
+      series.observations,
+      namedFrequency(series, names, service.slug),
+    )
     const metadata = metadataOf(series, names)
     const periods = doubt === undefined ? frequency : null
     return {
       name: nameOf(series, message.dimensions, flow, names),
       frequency,
-      unit: unitOf(series, names, provider, multiplier),
+      unit: unitOf(series, names, service, multiplier),
       lastUpdated: lastUpdatedOf(series),
       ...metadata,
       ...(doubt === undefined ? {} : { frequencyDoubt: doubt, notes: withSentence(metadata.notes, doubt) }),
@@ -131,7 +141,7 @@ async function described(
       observations: observationsOf(series.observations, range, periods, {
         ...scaleOf(series, multiplier),
         names,
-        provider: slug,
+        provider: service.slug,
       }),
     }
   }
@@ -204,7 +214,7 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
  * would appear under the id of another series.
  */
 async function needed(
-  { provider: { info } }: Session,
+  { service }: Session,
   id: string,
   structure: Promise<FlowStructure>,
 ): Promise<FlowStructure> {
@@ -212,7 +222,7 @@ async function needed(
     return await structure
   } catch (cause) {
     if (!isOfMessage(cause)) throw cause
-    const sentence = `${info.name} does not say at the moment what the parts of ${quoted(id)} are. Name one series with all its codes, or try again later.`
+    const sentence = `${service.name} does not say at the moment what the parts of ${quoted(id)} are. Name one series with all its codes, or try again later.`
     throw new ConnectorError('provider_down', sentence, { cause })
   }
 }
@@ -226,14 +236,13 @@ function shapeOfKey(structure: FlowStructure | undefined): string {
 /**
  * The id of one of the series that a key with wildcards names; parts that the answer leaves out are taken from the key.
  */
-function idOf({ provider }: Session, { flow, key }: SeriesId, series: DataSeries): string {
+function idOf({ service }: Session, { flow, key }: SeriesId, series: DataSeries): string {
   const length = Math.max(key.length, series.key.length)
   const codes = Array.from({ length }, (_, i) => series.key[i] || (key[i] ?? []).join('+'))
-  return `${flowText(flow, provider.agency)}/${codes.join('.')}`
+  return `${flowText(flow, service.agency)}/${codes.join('.')}`
 }
 
 async function ambiguous(session: Session, { wanted, message, query }: Found): Promise<ConnectorError> {
-  const { info } = session.provider
   const { series, dimensions } = message
   const structure = await query.structureAtHand()
   const open = dimensions.flatMap((id, i) => {
@@ -245,7 +254,7 @@ async function ambiguous(session: Session, { wanted, message, query }: Found): P
   const examples = series.slice(0, EXAMPLES).map((one) => idOf(session, wanted, one))
   const more = series.length > EXAMPLES ? ' …' : ''
   const sentence =
-    `${quoted(wanted.text)} matches ${series.length} series of ${info.name}, which differ in ${open.join(', ')}: ` +
+    `${quoted(wanted.text)} matches ${series.length} series of ${session.service.name}, which differ in ${open.join(', ')}: ` +
     `${examples.join(', ')}${more}. Name one of them.`
   return new ConnectorError('invalid_series_id', sentence)
 }

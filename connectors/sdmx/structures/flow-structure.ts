@@ -1,10 +1,8 @@
 import { Failure } from '../../failures.ts'
 import { optional } from '../../read.ts'
-import { type FlowReference, isFlow } from '../flow-reference.ts'
-import type { Session } from '../provider.ts'
-import { attempt } from '../session.ts'
-import type { Component, Dataflow, Item, Structures } from './model.ts'
-import { type Reference, resolve } from './references.ts'
+import { isFlow, type Reference } from '../ids.ts'
+import { attempt, type Session } from '../session.ts'
+import { type Component, type Dataflow, type Item, resolve, type Structures } from './model.ts'
 
 /** A dataflow with everything known about its dimensions. */
 export interface FlowStructure {
@@ -18,8 +16,8 @@ export interface FlowStructure {
  * Finds the data structure of a dataflow: in one answer if the provider can send all of it, else through the list of
  * dataflows and the reference in it. Throws `no-results` for an unknown dataflow.
  */
-export async function flowStructure(session: Session, reference: FlowReference): Promise<FlowStructure> {
-  const { requests } = session.provider
+export async function flowStructure(session: Session, reference: Reference): Promise<FlowStructure> {
+  const { requests } = session
   const request = requests.dataflow?.(reference)
   const whole = request && (await attempt(session.structures(request)))
   const found = whole && withDataStructure(whole, findFlow(whole, reference))
@@ -38,23 +36,23 @@ export async function flowStructure(session: Session, reference: FlowReference):
 /**
  * The reference with its agency: the provider's own, or, if the provider has many, the one found by the dataflow's id.
  */
-export async function qualified(session: Session, reference: FlowReference): Promise<FlowReference> {
-  const { agency, requests } = session.provider
+export async function qualified(session: Session, reference: Reference): Promise<Reference> {
+  const { agency } = session.service
   if (reference.agency !== '') return reference
   if (agency !== undefined) return { ...reference, agency }
-  const flow = findFlow(await session.structures(requests.dataflows()), reference)
+  const flow = findFlow(await session.structures(session.requests.dataflows()), reference)
   if (!flow)
     throw new Failure('no-results', { what: `No agency, or more than one, has a dataflow ${reference.id}.` })
   return { ...reference, agency: flow.agency }
 }
 
 /** The name of a dataflow in the list of dataflows, for series whose structure can't be had; else its id. */
-export async function flowName(session: Session, reference: FlowReference): Promise<string> {
-  const flows = await optional(session.structures(session.provider.requests.dataflows()))
+export async function flowName(session: Session, reference: Reference): Promise<string> {
+  const flows = await optional(session.structures(session.requests.dataflows()))
   return (flows && findFlow(flows, reference)?.name) ?? reference.id
 }
 
-function findFlow({ dataflows }: Structures, reference: FlowReference): Dataflow | undefined {
+function findFlow({ dataflows }: Structures, reference: Reference): Dataflow | undefined {
   const found = dataflows.filter((flow) => isFlow(flow, reference))
   // Without an agency the id may mean several dataflows; then the user has to say which.
   return new Set(found.map(({ agency }) => agency)).size === 1 ? found.at(-1) : undefined
@@ -85,7 +83,7 @@ export async function fetchCodes(
 ): Promise<readonly Item[] | undefined> {
   const known = codesOf(component, structures)
   if (known) return known
-  const { requests } = session.provider
+  const { requests } = session
   let codelist = codelistOf(component, structures)
   if (!codelist && component.concept) {
     const schemes = await attempt(session.structures(requests.conceptScheme(component.concept)))

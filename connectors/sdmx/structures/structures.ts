@@ -1,11 +1,19 @@
-import type { UpstreamAnswer } from '../../connector.ts'
+import type { Json, UpstreamAnswer } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
+import type { Reference } from '../ids.ts'
 import { refuseFailure, refuseJsonFailure } from '../refusals.ts'
-import { type JsonRecord, parseJson, record } from '../text/text.ts'
-import { children, parseXml, type XmlElement } from '../text/xml.ts'
-import type { Category, Component, Constraint, DataStructure, Item, Structures } from './model.ts'
-import { JsonNode, type Node, XmlNode } from './node.ts'
-import type { Reference } from './references.ts'
+import { inEnglish, isRecord, parseJson, textOf as textIn } from '../text/text.ts'
+import { attribute, child, children, localised, parseXml, textOf, type XmlElement } from '../text/xml.ts'
+import {
+  type Category,
+  type Component,
+  type Constraint,
+  type DataStructure,
+  type Item,
+  type ItemReference,
+  parseUrn,
+  type Structures,
+} from './model.ts'
 
 /**
  * Reads SDMX-ML (2.1 and 3.0) and SDMX-JSON (1.0 and 2.0) structure messages. The format is recognised by the body,
@@ -16,34 +24,34 @@ import type { Reference } from './references.ts'
 export function readStructures(answer: UpstreamAnswer): Structures {
   refuseFailure(answer)
   const containers = /^\s*[[{]/.test(answer.text) ? inJson(answer.text) : inXml(answer.text)
-  const every = (name: string) => containers.flatMap((container) => container.children(name))
+  const every = (name: string) => containers.flatMap((container) => children(container, name))
   return {
     dataflows: every('Dataflow').map((flow) => ({
       ...maintained(flow),
       ...item(flow),
-      structure: flow.child('Structure')?.reference(),
+      structure: referenceAt(flow, 'Structure'),
     })),
     dataStructures: every('DataStructure').map(dataStructure),
     codelists: every('Codelist').map((list) => ({
       ...maintained(list),
-      name: list.localised('Name'),
-      codes: list.children('Code').map(item),
+      name: localised(list, 'Name'),
+      codes: children(list, 'Code').map(item),
     })),
     conceptSchemes: every('ConceptScheme').map((scheme) => ({
       ...maintained(scheme),
-      concepts: scheme.children('Concept').map((concept) => ({
+      concepts: children(scheme, 'Concept').map((concept) => ({
         ...item(concept),
-        codelist: concept.child('CoreRepresentation', 'Enumeration')?.reference(),
+        codelist: referenceAt(concept, 'CoreRepresentation', 'Enumeration'),
       })),
     })),
     categorySchemes: every('CategoryScheme').map((scheme) => ({
       ...maintained(scheme),
       ...item(scheme),
-      categories: scheme.children('Category').map(category),
+      categories: children(scheme, 'Category').map(category),
     })),
     categorisations: every('Categorisation').flatMap((one) => {
-      const source = one.child('Source')?.reference()
-      const target = one.child('Target')?.reference()
+      const source = referenceAt(one, 'Source')
+      const target = referenceAt(one, 'Target')
       // A categorisation may also be of other things: the BIS categorises its printed tables.
       return source?.class === 'Dataflow' && target ? [{ flow: source, category: target }] : []
     }),
@@ -51,75 +59,115 @@ export function readStructures(answer: UpstreamAnswer): Structures {
   }
 }
 
-function inJson(text: string): readonly Node[] {
-  const message: JsonRecord = parseJson(text)
+function inJson(text: string): readonly XmlElement[] {
+  const message = parseJson(text)
   refuseJsonFailure(message)
-  if (message['data'] === undefined && message['structures'] === undefined) {
-    throw notUnderstood('JSON that is no SDMX structure message')
-  }
-  return [new JsonNode(record(message['data'] ?? message['structures']))]
+  const structures = message['data'] ?? message['structures']
+  if (structures === undefined) throw notUnderstood('JSON that is no SDMX structure message')
+  return [elementOf(structures)]
 }
+
+/**
+ * SDMX-JSON as the element that SDMX-ML has for it. Its names are the same, but begin with a small letter, and lists
+ * have the plural (`dataflows` for `Dataflow`); what is an attribute in one may be an element in the other.
+ */
+function elementOf(value: Json): XmlElement {
+  if (!isRecord(value)) return { '#text': textIn(value) }
+  const element: Record<string, unknown> = { '#text': textIn(value['value']) }
+  for (const [name, each] of Object.entries(value)) {
+    if (Array.isArray(each)) {
+      element[capitalised(name.replace(/ies$/, 'y').replace(/s$/, ''))] = each.map(elementOf)
+    } else {
+      element[`@${name}`] = textIn(each)
+      element[capitalised(name)] = elementOf(each)
+    }
+  }
+  for (const name of ['name', 'description'] as const) {
+    element[capitalised(name)] = { '#text': inEnglish(value, name) }
+  }
+  return element
+}
+
+const capitalised = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
 /** Versions 2.1 and 3.0 differ in their containers (`Concepts`, `ConceptSchemes`). */
-function inXml(text: string): readonly Node[] {
+function inXml(text: string): readonly XmlElement[] {
   const { name, root } = parseXml(text)
   if (name !== 'Structure') throw notUnderstood(`<${name}> instead of an SDMX structure message`)
-  const all = children(root, 'Structures').flatMap((one) => Object.values(one).flat() as XmlElement[])
-  return all.map((container) => new XmlNode(container))
+  return children(root, 'Structures').flatMap((one) => Object.values(one).flat() as XmlElement[])
 }
 
-function maintained(node: Node): Reference {
+/** The target of the reference at the end of a path, written there as `<Ref>` or `<URN>`, or as text. */
+function referenceAt(
+  element: XmlElement,
+  ...path: readonly string[]
+): (ItemReference & { readonly class: string }) | undefined {
+  const found = child(element, ...path)
+  const ref = child(found, 'Ref')
+  if (!ref) return parseUrn(textOf(child(found, 'URN') ?? found))
+  const parent = attribute(ref, 'maintainableParentID')
+  const id = attribute(ref, 'id') ?? ''
   return {
-    agency: node.attribute('agencyID') ?? '',
-    id: node.attribute('id') ?? '',
-    version: node.attribute('version') ?? '1.0',
+    class: attribute(ref, 'class') ?? '',
+    agency: attribute(ref, 'agencyID') ?? '',
+    id: parent ?? id,
+    version: attribute(ref, parent === undefined ? 'version' : 'maintainableParentVersion') ?? '',
+    item: parent === undefined ? '' : id,
   }
 }
 
-function item(node: Node): Item {
-  const id = node.attribute('id') ?? ''
-  return { id, name: node.localised('Name') || id, description: node.localised('Description') }
-}
-
-function category(node: Node): Category {
-  return { ...item(node), categories: node.children('Category').map(category) }
-}
-
-function dataStructure(node: Node): DataStructure {
-  const list = node.child('DataStructureComponents', 'DimensionList')
-  const attributes = node.child('DataStructureComponents', 'AttributeList')
-  // A measure dimension, inherited from SDMX 2.0, is a part of the key like the others; the time dimension is not.
-  const dimensions = ['Dimension', 'MeasureDimension'].flatMap((name) => list?.children(name) ?? [])
+function maintained(element: XmlElement): Reference {
   return {
-    ...maintained(node),
+    agency: attribute(element, 'agencyID') ?? '',
+    id: attribute(element, 'id') ?? '',
+    version: attribute(element, 'version') ?? '1.0',
+  }
+}
+
+function item(element: XmlElement): Item {
+  const id = attribute(element, 'id') ?? ''
+  return { id, name: localised(element, 'Name') || id, description: localised(element, 'Description') }
+}
+
+function category(element: XmlElement): Category {
+  return { ...item(element), categories: children(element, 'Category').map(category) }
+}
+
+function dataStructure(element: XmlElement): DataStructure {
+  const list = child(element, 'DataStructureComponents', 'DimensionList')
+  const attributes = child(element, 'DataStructureComponents', 'AttributeList')
+  // A measure dimension, inherited from SDMX 2.0, is a part of the key like the others; the time dimension is not.
+  const dimensions = ['Dimension', 'MeasureDimension'].flatMap((name) => children(list, name))
+  return {
+    ...maintained(element),
     dimensions: dimensions
       .map((one) => ({
-        position: Number(one.attribute('position') ?? Number.NaN),
+        position: Number(attribute(one, 'position') ?? Number.NaN),
         component: component(one),
       }))
       .sort((a, b) => a.position - b.position || 0)
       .map(({ component }) => component),
-    attributes: attributes?.children('Attribute').map(component) ?? [],
+    attributes: children(attributes, 'Attribute').map(component),
   }
 }
 
-function component(node: Node): Component {
-  const identity = node.child('ConceptIdentity')?.reference()
+function component(element: XmlElement): Component {
+  const identity = referenceAt(element, 'ConceptIdentity')
   return {
-    id: node.attribute('id') ?? identity?.item ?? '',
+    id: attribute(element, 'id') ?? identity?.item ?? '',
     concept: identity,
-    codelist: node.child('LocalRepresentation', 'Enumeration')?.reference(),
+    codelist: referenceAt(element, 'LocalRepresentation', 'Enumeration'),
   }
 }
 
-function constraint(node: Node): Constraint {
+function constraint(element: XmlElement): Constraint {
   const codes = new Map<string, string[]>()
-  for (const region of node.children('CubeRegion')) {
-    if ([region.attribute('include'), region.attribute('isIncluded')].includes('false')) continue
-    for (const key of [...region.children('KeyValue'), ...region.children('Component')]) {
-      const id = key.attribute('id') ?? ''
-      codes.set(id, [...(codes.get(id) ?? []), ...key.children('Value').map((value) => value.text())])
+  for (const region of children(element, 'CubeRegion')) {
+    if ([attribute(region, 'include'), attribute(region, 'isIncluded')].includes('false')) continue
+    for (const key of [...children(region, 'KeyValue'), ...children(region, 'Component')]) {
+      const id = attribute(key, 'id') ?? ''
+      codes.set(id, [...(codes.get(id) ?? []), ...children(key, 'Value').map(textOf)])
     }
   }
-  return { flow: node.child('ConstraintAttachment', 'Dataflow')?.reference(), codes }
+  return { flow: referenceAt(element, 'ConstraintAttachment', 'Dataflow'), codes }
 }

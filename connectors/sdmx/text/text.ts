@@ -1,5 +1,5 @@
 import { notUnderstood } from '../../failures.ts'
-import { type Json, type JsonRecord, record, text } from '../../read.ts'
+import { isRecord, type Json, type JsonRecord, record, text } from '../../read.ts'
 
 /** A table of text: every row has as many cells as there are columns. */
 export interface CsvTable {
@@ -77,7 +77,7 @@ function quotedCell(text: string, start: number): { value: string; end: number }
 }
 
 export type { Json, JsonRecord }
-export { record }
+export { isRecord, record }
 
 /** Throws `unreadable` for anything that is not JSON: HTML, a body that was cut off. */
 export function parseJson(body: string): JsonRecord {

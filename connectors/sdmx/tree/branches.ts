@@ -1,9 +1,13 @@
 import type { Category } from '../../connector.ts'
-import type { Branch, Session } from '../provider.ts'
-import { attempt } from '../session.ts'
-import type { CategoryScheme, Dataflow, Category as Node, Structures } from '../structures/model.ts'
-import { resolve } from '../structures/references.ts'
-import { flowPath } from './flow-path.ts'
+import { flowPath } from '../ids.ts'
+import { attempt, type Branch, type Session } from '../session.ts'
+import {
+  type CategoryScheme,
+  type Dataflow,
+  type Category as Node,
+  resolve,
+  type Structures,
+} from '../structures/model.ts'
 
 /** All dataflows at the root. */
 export const allFlows: Branch = async (path, session) => {
@@ -34,7 +38,7 @@ export const byAgency: Branch = async (path, session) => {
  */
 export const byCategory: Branch = async (path, session) => {
   if (path === 'flows') return (await dataflows(session)).map((flow) => flowCategory(flow, session))
-  const { categories } = session.provider.requests
+  const { categories } = session.requests
   const structures = categories && (await attempt(session.structures(categories())))
   const schemes = structures?.categorySchemes ?? []
   if (path === '') {
@@ -72,14 +76,14 @@ async function flowsAt(
 }
 
 async function dataflows(session: Session): Promise<readonly Dataflow[]> {
-  const { dataflows } = await session.structures(session.provider.requests.dataflows())
+  const { dataflows } = await session.structures(session.requests.dataflows())
   // If a list has several versions of a dataflow, paths mean the latest.
   return [...new Map(dataflows.map((flow) => [`${flow.agency},${flow.id}`, flow])).values()]
 }
 
 /** The path leaves out the version, so that it stays valid for later versions. */
-function flowCategory(flow: Dataflow, { provider }: Session): Category {
-  const path = flowPath({ ...flow, version: '' }, provider.agency)
+function flowCategory(flow: Dataflow, { service }: Session): Category {
+  const path = flowPath({ ...flow, version: '' }, service.agency)
   return { path, name: flow.name, description: flow.description, series: true }
 }
 

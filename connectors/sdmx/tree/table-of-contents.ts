@@ -1,8 +1,7 @@
 import type { Category, UpstreamAnswer, UpstreamRequest } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
-import type { Branch } from '../provider.ts'
 import { refuseFailure } from '../refusals.ts'
-import { attempt } from '../session.ts'
+import { attempt, type Branch } from '../session.ts'
 import { parseCsv } from '../text/text.ts'
 import { allFlows } from './branches.ts'
 

@@ -1,19 +1,23 @@
-import type { Category } from '../../connector.ts'
+import type { Category, SeriesInfo, SeriesPage, UpstreamAnswer } from '../../connector.ts'
 import { Failure } from '../../failures.ts'
+import { parsePeriod } from '../../periods.ts'
 import { optional } from '../../read.ts'
-import type { FlowReference } from '../flow-reference.ts'
-import type { Session } from '../provider.ts'
-import { attempt } from '../session.ts'
+import { readData } from '../data/data.ts'
+import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
+import { type KeyPattern, parsePath, type Reference } from '../ids.ts'
+import { nameOf, namesFrom, unitOf } from '../series/describe.ts'
+import { frequencyOf, namedFrequency } from '../series/frequency.ts'
+import { attempt, type Session, wide } from '../session.ts'
 import {
   componentName,
   type FlowStructure,
   fetchCodes,
+  flowName,
   flowStructure,
   qualified,
 } from '../structures/flow-structure.ts'
 import type { Component, Item } from '../structures/model.ts'
-import { parsePath } from './flow-path.ts'
-import { keysOf, refuseUnknownCode } from './series-keys.ts'
+import { allFlows } from './branches.ts'
 
 /**
  * With fewer codes chosen, a list of series keys would be too long for the little it tells; some services fail at it.
@@ -24,7 +28,7 @@ const CODES_BEFORE_KEYS = 2
 export async function browse(session: Session, path: string): Promise<readonly Category[]> {
   const flowPath = parsePath(path)
   if (!flowPath) {
-    const found = await session.provider.root(path, session)
+    const found = await (session.service.root ?? allFlows)(path, session)
     if (!found) throw new Failure('no-results', { what: 'There is no such category.' })
     return found
   }
@@ -44,7 +48,7 @@ export async function browse(session: Session, path: string): Promise<readonly C
  */
 async function codesBelow(
   session: Session,
-  flow: FlowReference,
+  flow: Reference,
   structure: FlowStructure,
   codes: readonly string[],
 ): Promise<readonly Item[]> {
@@ -61,7 +65,7 @@ async function codesBelow(
 /** The same for a dataflow whose structure can't be had: the codes that occur in its series. */
 async function codesInKeys(
   session: Session,
-  flow: FlowReference,
+  flow: Reference,
   codes: readonly string[],
 ): Promise<readonly Item[]> {
   const { dimensions, series, labels } = await keysOf(session, flow, undefined, codes)
@@ -83,10 +87,10 @@ async function availableCodes(
   session: Session,
   structure: FlowStructure,
   dimension: Component,
-  flow: FlowReference,
+  flow: Reference,
   codes: readonly string[],
 ): Promise<readonly Item[]> {
-  const { requests } = session.provider
+  const { requests } = session
   const { constraints } = structure.structures
   const key = structure.dimensions.map((_, i) => (codes[i] ? [codes[i]] : []))
   const items = await fetchCodes(session, dimension, structure.structures)
@@ -117,4 +121,94 @@ function named(
   const wanted = new Set(codes)
   const known = (items ?? []).filter(({ id }) => wanted.delete(id))
   return [...known, ...[...wanted].map((id) => ({ id, name: labels?.get(id) ?? id, description: '' }))]
+}
+
+/** The series below a dataflow or a part of it, in the order of their keys; none for paths above the dataflows. */
+export async function list(
+  session: Session,
+  path: string,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<SeriesPage> {
+  const flowPath = parsePath(path)
+  if (!flowPath) {
+    await browse(session, path)
+    return { total: 0, series: [] }
+  }
+  const flow = await qualified(session, flowPath.flow)
+  const structure = await attempt(flowStructure(session, flow))
+  const message = await keysOf(session, flow, structure, flowPath.codes)
+  if (structure === undefined && !message.certain && message.series.length > 0) {
+    throw new Failure('unavailable', {
+      what: 'The structure that says which columns are dimensions is missing.',
+    })
+  }
+  const names = namesFrom(message.labels, structure)
+  const heading = structure?.flow.name ?? message.name ?? (await flowName(session, flow))
+  const { service } = session
+  const info = (one: DataSeries): SeriesInfo => ({
+    series_id: `${flowPath.text}/${one.key.join('.')}`,
+    name: nameOf(one, message.dimensions, heading, names),
+    frequency: frequencyOf(one.observations, namedFrequency(one, names, service.slug)).name,
+    unit: unitOf(one, names, service, service.multiplier?.(flow) ?? 'named'),
+    ...extentOf(one),
+  })
+  const sorted = message.series.map((one) => ({ one, name: one.key.join('.') })).sort(byName)
+  return {
+    total: sorted.length,
+    series: sorted.slice(page.offset, page.offset + page.limit).map(({ one }) => info(one)),
+  }
+}
+
+/**
+ * First and last date, if the answer contains observations; a single observation is the last one, so only the end is
+ * known.
+ */
+function extentOf({ observations }: DataSeries): { start: string | null; end: string | null } {
+  const dates = observations.flatMap(({ period }) => parsePeriod(period)?.date ?? []).sort()
+  return { start: dates.length > 1 ? dates[0]! : null, end: dates.at(-1) ?? null }
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name)
+}
+
+/** An answer with the series keys below a path. Without a structure the whole dataflow is read and filtered here. */
+async function keysOf(
+  session: Session,
+  flow: Reference,
+  structure: FlowStructure | undefined,
+  codes: readonly string[],
+): Promise<DataMessage> {
+  const dimensions = structure?.dimensions.map(({ id }) => id)
+  if (dimensions && codes.length > dimensions.length)
+    throw new Failure('no-results', { what: 'The key has fewer parts.' })
+  const pattern: KeyPattern | undefined = dimensions?.map((_, i) => (codes[i] ? [codes[i]] : []))
+  try {
+    const request = session.requests.keys(flow, pattern ?? [[]])
+    const read = (answer: UpstreamAnswer) => readData(answer, { pattern, dimensions })
+    // All pages of a list are cut from one cached answer. Without a structure the answer may be misread, so it isn't
+    // cached.
+    const answer = dimensions ? session.cached(request, read) : session.send(request).then(read)
+    const message = await wide(session, answer)
+    const isBelow = ({ key }: DataSeries) => codes.every((code, i) => code === '' || key[i] === code)
+    return { ...message, series: message.series.filter(isBelow) }
+  } catch (error) {
+    const isEmpty = structure && error instanceof Failure && error.kind === 'no-results'
+    if (!isEmpty) throw error
+    await refuseUnknownCode(session, structure, codes)
+    return NOTHING
+  }
+}
+
+/** Throws `no-results` for a code that isn't in the codelist; if there is no codelist, any code is accepted. */
+async function refuseUnknownCode(
+  session: Session,
+  { dimensions, structures }: FlowStructure,
+  codes: readonly string[],
+): Promise<void> {
+  for (const [i, code] of codes.entries()) {
+    const known = code === '' ? undefined : await fetchCodes(session, dimensions[i]!, structures)
+    if (known && !known.some(({ id }) => id === code))
+      throw new Failure('no-results', { what: 'There is no such code.' })
+  }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { number } from '../../../connectors/read.ts'
 import { readData } from '../../../connectors/sdmx/data/data.ts'
 import type { DataMessage, Expected } from '../../../connectors/sdmx/data/message.ts'
-import { parsePattern } from '../../../connectors/sdmx/keys.ts'
+import { parsePattern } from '../../../connectors/sdmx/ids.ts'
 import { CSV_10, components, FORMATS, generic, key, obs, specific, value } from '../support/formats.ts'
 
 const read = (text: string, expected: Partial<Expected> = {}) =>

@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DataSeries } from '../../../connectors/sdmx/data/message.ts'
-import { flowText, parseFlow, parseSeriesId } from '../../../connectors/sdmx/flow-reference.ts'
-import { formatPattern, isOpen, matches, parsePattern } from '../../../connectors/sdmx/keys.ts'
-import type { SdmxProvider } from '../../../connectors/sdmx/provider.ts'
-import { nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
+import {
+  flowText,
+  formatPattern,
+  isOpen,
+  matches,
+  parseFlow,
+  parsePattern,
+  parseSeriesId,
+} from '../../../connectors/sdmx/ids.ts'
+import { lastUpdatedOf, nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
 import { frequencyOf, namedFrequency } from '../../../connectors/sdmx/series/frequency.ts'
-import { lastUpdatedOf } from '../../../connectors/sdmx/series/metadata.ts'
 import { observationsOf, periodRange } from '../../../connectors/sdmx/series/observations.ts'
+import type { SdmxService } from '../../../connectors/sdmx/session.ts'
 
 describe('keys', () => {
   it('have wildcards in the notation of either version', () => {
@@ -270,7 +276,7 @@ describe('frequencies', () => {
 })
 
 describe('descriptions', () => {
-  const provider = {} as SdmxProvider
+  const provider = {} as SdmxService
   const series = (attributes: Record<string, string>, key: string[] = []): DataSeries => ({
     key,
     attributes: new Map(Object.entries(attributes)),

@@ -1,8 +1,6 @@
 import type { UpstreamRequest } from '../connector.ts'
-import { type FlowReference, flowText } from './flow-reference.ts'
-import { formatPattern, type KeyPattern } from './keys.ts'
-import type { Rest } from './provider.ts'
-import type { Reference } from './structures/references.ts'
+import { flowText, formatPattern, isOpen, type KeyPattern, type Reference } from './ids.ts'
+import type { PeriodRange, SdmxService } from './session.ts'
 
 type Query = NonNullable<UpstreamRequest['query']>
 
@@ -13,7 +11,7 @@ export const STRUCTURE_XML = { accept: 'application/vnd.sdmx.structure+xml;versi
 export const ANY = { accept: '*/*' }
 
 /** What differs between services that have the REST API of SDMX 2.1. */
-interface Service {
+interface ServiceV1 {
   /** The path segments before structures, and before data. */
   readonly prefix?: readonly string[]
   readonly dataPrefix?: readonly string[]
@@ -25,9 +23,9 @@ interface Service {
   readonly versions?: boolean
   /** Whether there are category schemes with the dataflows in them. */
   readonly categories?: boolean
-  readonly flowOf?: (flow: FlowReference) => string
+  readonly flowOf?: (flow: Reference) => string
   /** Another base address for some dataflows. */
-  readonly rootOf?: (flow: FlowReference) => Pick<UpstreamRequest, 'root'>
+  readonly rootOf?: (flow: Reference) => Pick<UpstreamRequest, 'root'>
   /** The path segments after the key. */
   readonly suffix?: readonly string[]
   /** The parameters that request data, in a format with names if the service has one. */
@@ -45,17 +43,17 @@ interface Service {
 
 /** The requests of a service that has the REST API of SDMX 2.1. */
 export const restV1 =
-  (service: Service): Rest =>
+  (service: ServiceV1): SdmxService['rest'] =>
   (agency) => {
     const { prefix = [], dataPrefix = [], suffix = [], data = {}, headers = ANY } = service
     const { flow: whole = { references: 'descendants' }, keys = { lastNObservations: 1, ...data } } = service
-    const { flowOf = (flow: FlowReference) => flowText(flow, agency), rootOf, history } = service
+    const { flowOf = (flow: Reference) => flowText(flow, agency), rootOf, history } = service
     const structure = (resource: string, { agency, id, version }: Reference, query: Query = {}) => ({
       path: [...prefix, resource, agency, id, ...(service.versions ? [version || 'latest'] : [])],
       query,
       headers: STRUCTURE_XML,
     })
-    const series = (flow: FlowReference, key: KeyPattern, query: Query): UpstreamRequest => ({
+    const series = (flow: Reference, key: KeyPattern, query: Query): UpstreamRequest => ({
       path: [...dataPrefix, 'data', flowOf(flow), formatPattern(key), ...suffix],
       query,
       headers,
@@ -88,3 +86,60 @@ export const restV1 =
       }),
     }
   }
+
+/** The latest version, and any id, in addresses. */
+const LATEST = '+'
+const ANY_ID = '*'
+
+/** What differs between services that have the REST API of SDMX 3.0 (version 2 of the API). */
+interface ServiceV2 {
+  readonly structureHeaders: NonNullable<UpstreamRequest['headers']>
+  /** Which structures come with a data structure. */
+  readonly references: 'children' | 'descendants'
+  /** Whether there are category schemes with the dataflows in them. */
+  readonly categories?: boolean
+  readonly data: (range: PeriodRange) => Query
+  readonly keys: Query
+  readonly available?: Query
+  readonly headers?: NonNullable<UpstreamRequest['headers']>
+}
+
+/** The requests of a service that has the REST API of SDMX 3.0. */
+export const restV2 =
+  (service: ServiceV2): SdmxService['rest'] =>
+  (agency = 'all') => {
+    const { structureHeaders, headers } = service
+    const structure = (resource: string, one: Pick<Reference, 'agency' | 'id'>, query: Query = {}) => ({
+      path: ['structure', resource, one.agency, one.id, LATEST],
+      query,
+      headers: structureHeaders,
+    })
+    const every = { agency, id: ANY_ID }
+    const series = (flow: Reference, key: KeyPattern, query: Query): UpstreamRequest => ({
+      path: ['data', ...pathOf(flow, key)],
+      query,
+      ...(headers && { headers }),
+    })
+    return {
+      dataflows: () => structure('dataflow', every),
+      dataStructure: (one) => structure('datastructure', one, { references: service.references }),
+      conceptScheme: (one) => structure('conceptscheme', one),
+      codelist: (one) => structure('codelist', one),
+      ...(service.categories && {
+        categories: () => structure('categoryscheme', every, { references: 'parentsandsiblings' }),
+      }),
+      data: (flow, key, range) => series(flow, key, service.data(range)),
+      keys: (flow, key) => series(flow, key, service.keys),
+      available: (flow, key, dimension) => ({
+        path: ['availability', ...pathOf(flow, key), dimension],
+        query: service.available ?? {},
+        headers: structureHeaders,
+      }),
+    }
+  }
+
+/** A dataflow and a key, where a wildcard must be written as `*`. */
+function pathOf({ agency, id, version }: Reference, key: KeyPattern): readonly string[] {
+  const parts = isOpen(key) ? ANY_ID : key.map((codes) => codes.join('+') || ANY_ID).join('.')
+  return ['dataflow', agency, id, version || LATEST, parts]
+}
