@@ -146,8 +146,9 @@ export class Operations {
       return await work()
     } catch (thrown) {
       const error = provider.sanitised(thrown, allowance.key, asked)
-      // The provider reported this limit in the body of an answer, so our own limits don't know of it yet.
-      if (error.code === 'provider_limit' && !allowance.hasRefused(error)) {
+      // The provider reported this limit in the body of an answer, so our own limits, whose errors are shown as they
+      // are, don't know of it yet.
+      if (error.code === 'provider_limit' && error !== thrown) {
         await allowance.block('provider_limit', error.retryAfter ?? 60)
       }
       // A provider that sends another series than the one asked for.

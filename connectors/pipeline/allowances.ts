@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { LimitState } from '../calls.ts'
 import type { ProviderInfo } from '../connector.ts'
 import { ConnectorError, cancelled } from '../errors.ts'
 import { type LimitEntries, type LimitStore, SlidingWindow } from './window.ts'
@@ -17,7 +18,6 @@ export class Allowance {
   readonly #store: LimitStore
   readonly #blocks: readonly Block[]
   readonly #now: () => number
-  readonly #refusals = new WeakSet<Error>()
   #turn: Promise<void> = Promise.resolve()
 
   constructor(provider: ProviderInfo, key: string | undefined, store: LimitStore, now: () => number) {
@@ -53,11 +53,8 @@ export class Allowance {
         const now = this.#now()
         const taken = await this.#tryTake(now)
         if (typeof taken === 'function') return taken
-        const wait = taken
-        if (performance.now() - arrived + wait > PATIENCE_MS) {
-          throw this.#refused(now, wait)
-        }
-        await sleep(wait, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
+        if (performance.now() - arrived + taken > PATIENCE_MS) throw this.#refused(now, taken)
+        await sleep(taken, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
       }
     } finally {
       resolve()
@@ -103,18 +100,8 @@ export class Allowance {
     })
   }
 
-  /** Whether an error comes from this allowance and not from the provider. */
-  hasRefused(error: Error): boolean {
-    return this.#refusals.has(error)
-  }
-
   /** The window that restricts most: one that is used up, else the one with the lowest rate. */
-  tightest(): {
-    requests: number | null
-    perSeconds: number | null
-    remaining: number | null
-    resetsAt: string | null
-  } {
+  tightest(): LimitState {
     const now = this.#now()
     const rated = this.#windows.toSorted((a, b) => rate(a) - rate(b) || span(b) - span(a))
     const window = rated.toSorted((a, b) => b.freeAt(now) - a.freeAt(now))[0]
@@ -129,22 +116,11 @@ export class Allowance {
     }
   }
 
-  isIdle(): boolean {
-    const now = this.#now()
-    return this.#freeAt(now) <= now && this.#windows.every((window) => window.used(now) === 0)
-  }
-
   #freeAt(now: number): number {
     return Math.max(now, ...[...this.#windows, ...this.#blocks].map((each) => each.freeAt(now)))
   }
 
   #refused(now: number, wait: number): ConnectorError {
-    const refusal = this.#refusal(now, wait)
-    this.#refusals.add(refusal)
-    return refusal
-  }
-
-  #refusal(now: number, wait: number): ConnectorError {
     const { key, name, slug } = this.#provider
     // Our windows count a little longer than the provider's, but no limit lasts longer than a day.
     const retryAfter = Math.min(Math.ceil(wait / 1000), DAY_SECONDS)
@@ -191,33 +167,6 @@ class Block {
 
   freeAt(now: number): number {
     return Math.max(now, this.#until)
-  }
-}
-
-/** The allowances of one provider by key: two users who saved the same key share its limits. */
-export class Allowances {
-  readonly #provider: ProviderInfo
-  readonly #store: LimitStore
-  readonly #now: () => number
-  readonly #allowances = new Map<string | undefined, Allowance>()
-
-  constructor(provider: ProviderInfo, store: LimitStore, now: () => number) {
-    this.#provider = provider
-    this.#store = store
-    this.#now = now
-  }
-
-  of(key: string | undefined): Allowance {
-    const known = this.#allowances.get(key)
-    if (known !== undefined) return known
-    if (this.#allowances.size >= 1000) this.#forgetIdle()
-    const allowance = new Allowance(this.#provider, key, this.#store, this.#now)
-    this.#allowances.set(key, allowance)
-    return allowance
-  }
-
-  #forgetIdle(): void {
-    for (const [key, allowance] of this.#allowances) if (allowance.isIdle()) this.#allowances.delete(key)
   }
 }
 

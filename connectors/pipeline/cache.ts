@@ -89,7 +89,7 @@ const MOST_ABSENCES = 2_000
  */
 export class Cache {
   readonly #options: CacheOptions
-  readonly #entries: LRUCache<string, Entry, Wanted>
+  readonly #entries: LRUCache<string, Entry>
   readonly #absent = new LRUCache<string, Absence>({ max: MOST_ABSENCES })
   readonly #flights = new Map<string, Flight>()
   #hits = 0
@@ -98,12 +98,9 @@ export class Cache {
 
   constructor(options: CacheOptions) {
     this.#options = options
-    this.#entries = new LRUCache<string, Entry, Wanted>({
+    this.#entries = new LRUCache<string, Entry>({
       maxSize: options.maxBytes,
       sizeCalculation: (entry, key) => Math.ceil(sizeOf(entry.value)) + 2 * key.length,
-      ignoreFetchAbort: true,
-      noDeleteOnFetchRejection: true,
-      fetchMethod: (key, _stale, { context }) => this.#fetch(key, context),
     })
   }
 
@@ -119,7 +116,7 @@ export class Cache {
       this.#hits++
       throw absence.error
     }
-    const entry = this.#entries.get(key, { allowStale: true })
+    const entry = this.#entries.get(key)
     const age = entry === undefined ? Number.POSITIVE_INFINITY : this.#options.now() - entry.fetchedAt
     if (entry !== undefined && age < freshMs) {
       this.#hits++
@@ -127,8 +124,7 @@ export class Cache {
     }
     if (!onlyFresh && entry !== undefined && age < Math.min(2 * freshMs, freshMs + this.#options.staleMs)) {
       this.#staleHits++
-      this.#board(key)
-      void this.#entries.fetch(key, { forceRefresh: true, allowStale: true, context: wanted })
+      this.#board(key, wanted).entry.catch(() => undefined)
       return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
     }
     this.#misses++
@@ -157,61 +153,55 @@ export class Cache {
   }
 
   clear(): void {
-    for (const flight of this.#flights.values()) flight.controller.abort()
+    for (const { controller } of this.#flights.values()) controller.abort()
     this.#entries.clear()
     this.#absent.clear()
   }
 
-  /** Waits for the fetch that is under way, or starts one. */
+  /** Waits for the fetch that is under way, or starts one; the last one who leaves it aborts it. */
   async #join(key: string, wanted: Wanted, signal: AbortSignal | undefined): Promise<Entry> {
-    for (;;) {
-      if (signal?.aborted) throw cancelled()
-      const wasGivenUp = this.#flights.get(key)?.controller.signal.aborted ?? false
-      const flight = wasGivenUp ? undefined : this.#board(key)
-      const fetched = this.#entries.fetch(key, { forceRefresh: true, context: wanted })
-      if (flight === undefined) {
-        // All callers of that fetch had left, so it was aborted: wait for its end and start a new one.
-        await fetched.catch(() => undefined)
-        continue
-      }
-      try {
-        const entry = await unlessAborted(fetched, signal)
-        if (entry !== undefined) return entry
-      } finally {
-        flight.leave()
-      }
+    if (signal?.aborted) throw cancelled()
+    const flight = this.#board(key, wanted)
+    try {
+      return await unlessAborted(flight.entry, signal)
+    } finally {
+      if (--flight.aboard === 0) flight.controller.abort()
     }
   }
 
-  #board(key: string): Flight {
-    const flight = this.#flights.get(key) ?? new Flight()
+  #board(key: string, wanted: Wanted): Flight {
+    const known = this.#flights.get(key)
+    if (known !== undefined && !known.controller.signal.aborted) {
+      known.aboard++
+      return known
+    }
+    const controller = new AbortController()
+    const entry = this.#fetch(wanted, key, controller.signal)
+    const flight: Flight = { controller, entry, aboard: 1 }
     this.#flights.set(key, flight)
-    flight.aboard++
+    const land = (landed?: Entry) => {
+      // A fetch that was aborted may end after the one that took its place.
+      if (this.#flights.get(key) !== flight) return
+      this.#flights.delete(key)
+      if (landed !== undefined) this.#entries.set(key, landed)
+    }
+    entry.then(land, () => land())
     return flight
   }
 
-  async #fetch(key: string, { fill, freshMs, isShared }: Wanted): Promise<Entry> {
-    const flight = this.#flights.get(key) ?? new Flight()
-    const { signal } = flight.controller
+  async #fetch({ fill, freshMs, isShared }: Wanted, key: string, signal: AbortSignal): Promise<Entry> {
     const { answers, now } = this.#options
-    try {
-      if (!answers || !isShared) return { value: await fill(signal), fetchedAt: now() }
-      const { value, ageMs } = await answers.read(key, freshMs, () => fill(signal), signal)
-      return { value, fetchedAt: now() - (ageMs ?? 0), isShared: ageMs !== undefined }
-    } finally {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key)
-    }
+    if (!answers || !isShared) return { value: await fill(signal), fetchedAt: now() }
+    const { value, ageMs } = await answers.read(key, freshMs, () => fill(signal), signal)
+    return { value, fetchedAt: now() - (ageMs ?? 0), isShared: ageMs !== undefined }
   }
 }
 
-/** Counts the callers who wait for one fetch, and aborts it when the last one leaves. */
-class Flight {
-  readonly controller = new AbortController()
-  aboard = 0
-
-  leave(): void {
-    if (--this.aboard === 0) this.controller.abort()
-  }
+/** One fetch, and how many callers wait for it. */
+interface Flight {
+  readonly controller: AbortController
+  readonly entry: Promise<Entry>
+  aboard: number
 }
 
 /** The promise's outcome, or `cancelled` as soon as the signal aborts. */

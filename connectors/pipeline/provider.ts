@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type {
   Connector,
   ProviderInfo,
@@ -8,7 +9,7 @@ import type {
 import type { ConnectorError } from '../errors.ts'
 import { type Asked, Failure } from '../failures.ts'
 import { addressOf } from './address.ts'
-import { type Allowance, Allowances } from './allowances.ts'
+import { Allowance } from './allowances.ts'
 import { Breaker, type BreakerOptions } from './breaker.ts'
 import { compose } from './layer.ts'
 import { limitConcurrency, limited } from './limits.ts'
@@ -65,7 +66,8 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
   const info = { ...connector.info, limits, baseUrl: options.baseUrl ?? connector.info.baseUrl }
   const key = info.key === 'none' ? undefined : options.key
 
-  const allowances = new Allowances(info, options.limitStore, now)
+  // Two users who saved the same key share its limits, whose counts outlive the allowance in the store.
+  const allowances = new LRUCache<string, Allowance>({ max: 1000 })
   const breaker = new Breaker(options.breaker, now)
   const base = new URL(info.baseUrl)
   const transport = openTransport({ base, timeouts, maxBytes })
@@ -85,7 +87,12 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     info,
     key,
     breaker,
-    allowance: (key) => allowances.of(key),
+    allowance(key) {
+      const name = key ?? ''
+      const allowance = allowances.get(name) ?? new Allowance(info, key, options.limitStore, now)
+      allowances.set(name, allowance)
+      return allowance
+    },
     async send(request, allowance, signal) {
       if (info.key === 'required' && allowance.key === undefined) {
         throw new Failure('no-key', { what: info.keyPage ?? '' })

@@ -9,21 +9,7 @@ import { eia } from './eia.ts'
 import { frankfurter } from './frankfurter.ts'
 import { fred } from './fred.ts'
 import { nasdaq } from './nasdaq/nasdaq.ts'
-import {
-  abs,
-  bis,
-  bundesbank,
-  ecb,
-  eurostat,
-  ilo,
-  imf,
-  insee,
-  istat,
-  norgesBank,
-  oecd,
-  undata,
-  unicef,
-} from './sdmx.ts'
+import * as sdmx from './sdmx.ts'
 import { sec } from './sec.ts'
 import { statcan } from './statcan/statcan.ts'
 import { usTreasury } from './us-treasury/us-treasury.ts'
@@ -34,13 +20,13 @@ export const connectors: readonly Connector[] = [
   fred,
   bls,
   worldbank,
-  ecb,
-  oecd,
-  eurostat,
-  imf,
-  bis,
-  norgesBank,
-  ilo,
+  sdmx.ecb,
+  sdmx.oecd,
+  sdmx.eurostat,
+  sdmx.imf,
+  sdmx.bis,
+  sdmx.norgesBank,
+  sdmx.ilo,
   dbnomics,
   bankOfCanada,
   alphavantage,
@@ -48,12 +34,12 @@ export const connectors: readonly Connector[] = [
   usTreasury,
   statcan,
   frankfurter,
-  bundesbank,
-  insee,
-  abs,
-  istat,
-  unicef,
-  undata,
+  sdmx.bundesbank,
+  sdmx.insee,
+  sdmx.abs,
+  sdmx.istat,
+  sdmx.unicef,
+  sdmx.undata,
   eia,
   bea,
   census,
