@@ -1,4 +1,3 @@
-export type * from './calls.ts'
 export type * from './connector.ts'
 export { CONNECTOR_ERRORS, ConnectorError, type ConnectorErrorCode } from './errors.ts'
 export { type Connectors, openConnectors } from './open.ts'

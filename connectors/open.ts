@@ -1,13 +1,26 @@
-import type { Caller, SeriesBatch, UserKey, WantedSeries } from './calls.ts'
-import { Catalogue } from './catalogue.ts'
-import type { Page, ProviderInfo, Series, SeriesData, SeriesPage, SeriesRange } from './connector.ts'
+import type {
+  Caller,
+  Category,
+  Page,
+  ProviderInfo,
+  SearchPage,
+  Series,
+  SeriesBatch,
+  SeriesData,
+  SeriesInfo,
+  SeriesPage,
+  SeriesRange,
+  UserKey,
+  WantedSeries,
+} from './connector.ts'
 import { ConnectorError } from './errors.ts'
 import { checkedRange, completed } from './observations.ts'
 import { Operations, provenance } from './operations.ts'
-import { type ConnectorsOptions, checkOptions, withDefaults } from './options.ts'
+import { type ConnectorEvent, type ConnectorsOptions, checkOptions, withDefaults } from './options.ts'
 import type { Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
 import { checkedPage, checkedPath, checkLength, hasWildcards } from './requests.ts'
+import { type Found, openSearchIndex, type SearchIndex } from './search/search-index.ts'
 import { inBatches, splitIds } from './table/table.ts'
 import { planOf, reachOf, type SeriesQuery } from './transform/options.ts'
 import { transformed } from './transform/transform.ts'
@@ -30,12 +43,15 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
 /** The providers, as `openConnectors` opens them. */
 export class Connectors {
   readonly #operations: Operations
-  readonly #catalogue: Catalogue
+  /** What can be found without a request: what the providers have listed so far. */
+  readonly #index: SearchIndex
+  readonly #log: (event: ConnectorEvent) => void
 
   constructor(options: ConnectorsOptions) {
     const settings = withDefaults(options)
     this.#operations = new Operations(settings)
-    this.#catalogue = new Catalogue(settings.searchFile, this.#operations, settings.log)
+    this.#index = openSearchIndex(settings.searchFile, settings.log)
+    this.#log = settings.log
   }
 
   list(): readonly ProviderInfo[] {
@@ -58,7 +74,7 @@ export class Connectors {
     const read = await this.#operations.run(provider, caller, 'browse', [at], (connector, context) =>
       connector.browse(at, context),
     )
-    if (read.cachedAt === undefined) this.#catalogue.rememberCategories(provider, read.value)
+    if (read.cachedAt === undefined) this.#remember(provider, [], read.value)
     return { provider: provider.info.slug, path: at, categories: read.value, ...provenance(read) }
   }
 
@@ -72,7 +88,7 @@ export class Connectors {
       at === '' ? NO_SERIES : connector.list(at, { limit, offset }, context),
     )
     const { total, series } = read.value
-    if (read.cachedAt === undefined) this.#catalogue.rememberSeries(provider, series)
+    if (read.cachedAt === undefined) this.#remember(provider, series, [])
     return { provider: provider.info.slug, path: at, total, limit, offset, series, ...provenance(read) }
   }
 
@@ -136,19 +152,38 @@ export class Connectors {
   }
 
   /** Uses the provider's own search if it has one, else searches the local index, including the provider's catalogue. */
-  async search(slug: string, query: string, page: Page, caller: Caller = {}) {
-    return this.#catalogue.search(this.#operations.provider(slug), query, page, caller)
+  async search(
+    slug: string,
+    query: string,
+    page: Page,
+    caller: Caller = {},
+  ): Promise<SearchPage & { provider: string }> {
+    const provider = this.#operations.provider(slug)
+    const within = checkedPage(page)
+    checkLength(query)
+    const own = provider.info.slug
+    if (provider.connector.search === undefined) {
+      if (!this.#index.isCatalogued(own)) await this.#fetchCatalogue(provider, caller)
+      return { provider: own, ...this.#index.search(query, within, own) }
+    }
+    const inputs = [query, within]
+    const { value } = await this.#operations.run(provider, caller, 'search', inputs, (connector, context) =>
+      connector.search!(query, within, context),
+    )
+    this.#remember(provider, value.series, value.categories)
+    return { provider: own, ...value }
   }
 
   /** Searches the local index of all providers; asks none of them. */
-  searchAll(query: string, page: Page) {
-    return this.#catalogue.searchAll(query, page)
+  searchAll(query: string, page: Page): Found {
+    checkLength(query)
+    return this.#index.search(query, checkedPage(page))
   }
 
   /** The providers that need no key and whose catalogue the index lacks. */
   unindexed(): string[] {
     return this.list().flatMap(({ slug, key }) =>
-      key === 'required' || this.#catalogue.isFilled(slug) ? [] : [slug],
+      key === 'required' || this.#index.isCatalogued(slug) ? [] : [slug],
     )
   }
 
@@ -158,7 +193,27 @@ export class Connectors {
     { depth = 1, onFound }: { depth?: number; onFound?: (count: number) => void } = {},
     caller: Caller = {},
   ) {
-    return this.#catalogue.fill(this.#operations.provider(slug), depth, onFound, caller)
+    const provider = this.#operations.provider(slug)
+    let count = await this.#fetchCatalogue(provider, caller)
+    let level: readonly string[] = ['']
+    for (let below = 0; below < depth; below++) {
+      const next: Category[] = []
+      for (const path of level) {
+        onFound?.(count + next.length)
+        const { value } = await this.#operations.run(
+          provider,
+          caller,
+          'browse',
+          [path],
+          (connector, context) => connector.browse(path, context),
+        )
+        await this.#index.addCategories(provider.info.slug, value)
+        next.push(...value)
+      }
+      count += next.length
+      level = next.map(({ path }) => path)
+    }
+    return count
   }
 
   /** `unchecked` if the provider offers no check or can't answer at the moment. @throws ConnectorError `key_rejected` */
@@ -181,7 +236,35 @@ export class Connectors {
   /** Ends the requests that are under way; no method may be called afterwards. */
   async close() {
     await this.#operations.close()
-    this.#catalogue.close()
+    this.#index.close()
+  }
+
+  /** Adds to the index what a few requests can fetch, and returns how many entries that is. */
+  async #fetchCatalogue(provider: Provider, caller: Caller): Promise<number> {
+    const { slug } = provider.info
+    const { value } = await this.#operations.run(
+      provider,
+      caller,
+      'catalogue',
+      [],
+      async (connector, context) =>
+        connector.catalogue === undefined
+          ? { series: [], categories: await connector.browse('', context) }
+          : connector.catalogue(context),
+    )
+    await this.#index.addCategories(slug, value.categories)
+    await this.#index.addSeries(slug, value.series)
+    this.#index.setCatalogued(slug)
+    return value.categories.length + value.series.length
+  }
+
+  /** The index is only a convenience, so a failed write is reported but doesn't fail the call. */
+  #remember({ info: { slug } }: Provider, series: readonly SeriesInfo[], categories: readonly Category[]) {
+    const work = this.#index.addSeries(slug, series).then(() => this.#index.addCategories(slug, categories))
+    work.catch((error: unknown) => {
+      const message = 'The index of the search could not be written.'
+      this.#log({ level: 'warn', provider: slug, message, cause: String(error) })
+    })
   }
 
   /** All series that match an id with wildcards, fetched with a single request. */

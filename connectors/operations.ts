@@ -1,5 +1,4 @@
-import type { Caller, Provenance, UserKey } from './calls.ts'
-import type { Connector, ConnectorContext } from './connector.ts'
+import type { Caller, Connector, ConnectorContext, Provenance, UserKey } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
 import type { Asked } from './failures.ts'
 import type { withDefaults } from './options.ts'

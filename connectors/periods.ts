@@ -13,16 +13,28 @@ const NOTATION = /^(\d{4})(?:-?([ABDHMQSTW])(\d{1,3})|-(\d{1,2})(?:-(\d{1,2}))?|
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?$/
 
-/** Periods that are a whole number of months: their length, their name and the letter in their notation. */
-const MONTHS = {
-  A: { months: 12, frequency: 'annual' },
-  S: { months: 6, frequency: 'semiannual' },
-  H: { months: 6, frequency: 'semiannual' },
-  T: { months: 4, frequency: 'four-monthly' },
-  Q: { months: 3, frequency: 'quarterly' },
-  B: { months: 2, frequency: 'bimonthly' },
-  M: { months: 1, frequency: 'monthly' },
-} as const
+/** Number of months in a period, for each frequency whose periods are whole months. */
+export const MONTHS_IN: Readonly<Record<string, number>> = {
+  triennial: 36,
+  biennial: 24,
+  annual: 12,
+  semiannual: 6,
+  'four-monthly': 4,
+  quarterly: 3,
+  bimonthly: 2,
+  monthly: 1,
+}
+
+/** The frequencies of periods that begin anew with each year, by the letter in their notation. */
+const LETTERS: Readonly<Record<string, string>> = {
+  A: 'annual',
+  S: 'semiannual',
+  H: 'semiannual',
+  T: 'four-monthly',
+  Q: 'quarterly',
+  B: 'bimonthly',
+  M: 'monthly',
+}
 
 /**
  * Reads the notations that providers use: `2024`, `2024-A1`, `2024-S1`, `2024-H1`, `2024S1`, `2024-Q1`, `2024Q1`,
@@ -72,11 +84,12 @@ function lettered(year: number, letter: string, ordinal: number): Period | undef
     const date = isoDate(utc(year, 0, ordinal))
     return ordinal > 0 && date.startsWith(pad(year, 4)) ? { date, frequency: 'daily' } : undefined
   }
-  return wholeMonths(year, letter as keyof typeof MONTHS, ordinal)
+  return wholeMonths(year, letter, ordinal)
 }
 
-function wholeMonths(year: number, letter: keyof typeof MONTHS, ordinal: number): Period | undefined {
-  const { months, frequency } = MONTHS[letter]
+function wholeMonths(year: number, letter: string, ordinal: number): Period | undefined {
+  const frequency = LETTERS[letter]!
+  const months = MONTHS_IN[frequency]!
   if (ordinal < 1 || ordinal * months > 12) return undefined
   const date = isoDate(utc(year, (ordinal - 1) * months, 1))
   return { date, period: label(year, letter, ordinal), frequency }
@@ -87,7 +100,7 @@ function calendarDay(year: string, month: string, day: string): Period | undefin
   return isDate(date) ? { date, frequency: 'daily' } : undefined
 }
 
-function label(year: number, letter: keyof typeof MONTHS, ordinal: number): string {
+function label(year: number, letter: string, ordinal: number): string {
   if (letter === 'A') return pad(year, 4)
   if (letter === 'M') return `${pad(year, 4)}-${pad(ordinal, 2)}`
   return `${pad(year, 4)}-${letter === 'H' ? 'S' : letter}${ordinal}`
@@ -101,10 +114,10 @@ function label(year: number, letter: keyof typeof MONTHS, ordinal: number): stri
 export function periodOfDate(date: string, frequency: string | null): Period {
   const name = frequency ?? 'daily'
   if (name === 'weekly') return { date, period: isoWeek(date), frequency: name }
-  const letter = (['A', 'S', 'T', 'Q', 'B', 'M'] as const).find((each) => MONTHS[each].frequency === name)
+  const letter = Object.keys(LETTERS).find((each) => LETTERS[each] === name)
   if (letter === undefined) return { date, frequency: name }
   const [year = 0, month = 1] = date.split('-').map(Number)
-  return wholeMonths(year, letter, Math.floor((month - 1) / MONTHS[letter].months) + 1)!
+  return wholeMonths(year, letter, Math.floor((month - 1) / MONTHS_IN[name]!) + 1)!
 }
 
 /** `2024-W05` for the ISO week that contains a date; the year is that of the week's Thursday. */
@@ -120,6 +133,16 @@ function mondayOfWeek(year: number, week: number): number {
   // 4 January is always in week 1.
   const fourth = utc(year, 0, 4)
   return fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * DAY + (week - 1) * 7 * DAY
+}
+
+/** The first day of an observation's period: some providers date a period by its last day. */
+export function firstDay(
+  { date, period }: Pick<Period, 'date' | 'period'>,
+  frequency: string | null,
+): string {
+  const read = period === undefined ? undefined : parsePeriod(period)
+  if (read !== undefined && read.frequency === frequency && frequency !== 'weekly') return read.date
+  return frequency !== null && frequency in MONTHS_IN ? periodOfDate(date, frequency).date : date
 }
 
 /** Whether a text is an ISO date that exists in the calendar, such as `2024-02-29`. */
@@ -139,6 +162,16 @@ function daysIn(year: number, month: number): number {
 /** The ISO date a number of days later, or earlier if the number is negative. */
 export function addDays(date: string, days: number): string {
   return isoDate(Date.parse(date) + days * DAY)
+}
+
+/** The date a number of months later, or earlier if negative. The first day of a month stays a first day. */
+export function addMonths(date: string, months: number): string {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number)
+  const index = year * 12 + month - 1 + months
+  const then = { year: Math.floor(index / 12), month: (index % 12) + 1 }
+  // 29 February doesn't exist a year before: the last day is the 28th then.
+  const last = daysIn(then.year, then.month)
+  return `${pad(then.year, 4)}-${pad(then.month, 2)}-${pad(Math.min(day, last), 2)}`
 }
 
 export function isoDate(time: number): string {

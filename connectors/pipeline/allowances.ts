@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LimitState } from '../calls.ts'
-import type { ProviderInfo } from '../connector.ts'
+import type { LimitState, ProviderInfo } from '../connector.ts'
 import { ConnectorError, cancelled } from '../errors.ts'
 import { type LimitEntries, type LimitStore, SlidingWindow } from './window.ts'
 

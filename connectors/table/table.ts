@@ -1,5 +1,4 @@
-import type { MissingSeries, SeriesBatch, WantedSeries } from '../calls.ts'
-import type { Series } from '../connector.ts'
+import type { MissingSeries, Series, SeriesBatch, WantedSeries } from '../connector.ts'
 import { ConnectorError, quoted } from '../errors.ts'
 import { mapConcurrent } from '../pipeline/map-concurrent.ts'
 

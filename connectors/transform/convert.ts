@@ -1,6 +1,5 @@
 import type { Observation, Series } from '../connector.ts'
-import { addDays, periodOfDate } from '../periods.ts'
-import { addMonths, firstDay, MONTHS_IN } from './calendar.ts'
+import { addDays, addMonths, firstDay, MONTHS_IN, periodOfDate } from '../periods.ts'
 import { invalid, type Plan } from './options.ts'
 
 type Conversion = NonNullable<Plan['conversion']>

@@ -1,7 +1,6 @@
 import type { Observation, Series, SeriesRange } from '../connector.ts'
 import { arranged } from '../observations.ts'
-import { addDays, periodOfDate } from '../periods.ts'
-import { addMonths, firstDay, MONTHS_IN } from './calendar.ts'
+import { addDays, addMonths, firstDay, MONTHS_IN, periodOfDate } from '../periods.ts'
 import { converted } from './convert.ts'
 import { invalid, type Plan } from './options.ts'
 

@@ -3,11 +3,11 @@ import {
   asInstant,
   frequencyName,
   inferFrequency,
+  MONTHS_IN,
   type Period,
   parsePeriod,
   periodOfDate,
 } from '../../periods.ts'
-import { MONTHS_IN } from '../../transform/calendar.ts'
 import type { DataSeries, RawObservation } from '../data/message.ts'
 import { meaningOf } from '../meanings.ts'
 import { FREQUENCIES, firstComponent, type Names } from './describe.ts'
