@@ -1,27 +1,35 @@
 import type { Command } from 'commander'
+import { ADDING, fromPlain, REPLACING } from '../../engine/options.ts'
 import type { Source } from '../client/index.ts'
-import { INTERVALS } from '../records/sources.ts'
+import { INTERVALS, MODES, type NewSource } from '../records/sources.ts'
+import { optionTexts } from '../transfers/uploads/upload-options.ts'
 import { findDataset, findRepository, orRemoved } from './tables/find-by-name.ts'
 import type { Tables } from './tables/tables.ts'
-import { Failed, oneOf, UsageError } from './usage.ts'
+import { addOptions, Failed, oneOf, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
-/** `parquetry source set|show|end`: manages the series that a dataset follows. */
-export function addSourceCommands(program: Command, on: On<Tables>): void {
-  const source = program.command('source').description('series of providers that a dataset follows')
+/** The options with which a file is read. */
+const FILE_OPTIONS = { ...REPLACING, on: ADDING.on }
 
-  source
-    .command('set <dataset> <series...>')
+/** `parquetry source set|show|end`: manages the series or the file that a dataset follows. */
+export function addSourceCommands(program: Command, on: On<Tables>): void {
+  const source = program
+    .command('source')
+    .description('series of providers, or a file at an address, that a dataset follows')
+
+  const set = source
+    .command('set <dataset> <series-or-address...>')
     .description(
-      'make a dataset follow series, such as fred/GDP, and fetch them; a server then keeps it up to date',
+      'make a dataset follow series, such as fred/GDP, or a file at an address, and fetch them; ' +
+        'a server then keeps it up to date',
     )
     .option('--every <interval>', `how often: ${INTERVALS.join(', ')}`, 'day')
-    .option('--start <date>', 'the first date to fetch')
-    .action((dataset: string, series: string[], options: { every: string; start?: string }) => {
-      const every = oneOf('--every', INTERVALS, options.every)
+    .option('--start <date>', 'the first date of series to fetch')
+    .option('--mode <mode>', `how the rows of a file come to those that are there: ${MODES.join(', ')}`)
+    .action((dataset: string, followed: string[], options: SetOptions) => {
+      const wanted = newSource(followed, options)
       return on(async (tables) => {
         const found = await findOrMake(tables, dataset)
-        const wanted = { series, start: options.start ?? null, every }
         const made = await orRemoved(tables, found, async () => {
           const source = await tables.follow(found.id, wanted)
           const hasFailed = source.lastError !== null && source.lastVersion === null
@@ -36,6 +44,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
         if (made.lastError !== null) throw new Failed()
       })
     })
+  addOptions(set, FILE_OPTIONS)
 
   source
     .command('show <dataset>')
@@ -60,6 +69,26 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
     )
 }
 
+interface SetOptions {
+  readonly every: string
+  readonly start?: string
+  readonly mode?: string
+}
+
+function newSource(followed: readonly string[], { every, start, mode, ...reading }: SetOptions): NewSource {
+  const options = optionTexts(fromPlain(reading, FILE_OPTIONS), FILE_OPTIONS)
+  const isFile = followed.some((text) => /^https?:/i.test(text))
+  if (isFile && followed.length > 1)
+    throw new UsageError('A dataset follows one address, or series; not both.')
+  return {
+    ...(isFile ? { url: followed[0]! } : { series: followed }),
+    every: oneOf('--every', INTERVALS, every),
+    ...(start !== undefined && { start }),
+    ...(mode !== undefined && { mode: oneOf('--mode', MODES, mode) }),
+    ...(Object.keys(options).length > 0 && { options }),
+  }
+}
+
 /**
  * Finds the dataset. If there is none, makes one, provided that the text names an existing repository and a name that
  * is free in it.
@@ -80,10 +109,27 @@ async function findOrMake(tables: Tables, text: string): Promise<{ id: number; i
   }
 }
 
-function print({ series, url, start, every, lastRun, nextRun, lastError, lastVersion }: Source): void {
+function print({
+  series,
+  url,
+  mode,
+  options,
+  start,
+  every,
+  lastRun,
+  nextRun,
+  lastError,
+  lastVersion,
+}: Source): void {
   const lines = [
     ...(series.length > 0 ? [['series', series.join(' ')]] : []),
-    ...(url === undefined ? [] : [['file', url]]),
+    ...(url === undefined
+      ? []
+      : [
+          ['file', url],
+          ['mode', mode],
+        ]),
+    ...Object.entries(options ?? {}).map(([name, value]) => [name, value]),
     ...(start === null ? [] : [['start', start]]),
     ['every', every],
     ['last run', lastRun ?? 'not yet'],

@@ -4,6 +4,9 @@ import { type FromSchema, named, record, text, textOrNull, time, timeOrNull } fr
 /** How often the series that a dataset follows are fetched again. */
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
 
+/** How the rows of a followed file come to those that are there. */
+export const MODES = ['replace', 'append', 'upsert'] as const
+
 const interval = { type: 'string', enum: INTERVALS } as const
 
 const STATE = record('The series or the file that a dataset follows, and the state of the last refresh.', {
@@ -36,7 +39,7 @@ const FILE = {
   url: { ...text, description: 'The address of a file that is followed instead of series.' },
   mode: {
     type: 'string',
-    enum: ['replace', 'append', 'upsert'],
+    enum: MODES,
     description: 'How its rows come to those that are there. Default replace.',
   },
   options: {
@@ -72,6 +75,13 @@ export const NEW_SOURCE = {
     },
     every: { ...interval, description: 'How often to refresh. Default day.' },
     ...FILE,
+    options: {
+      ...FILE.options,
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      description:
+        'The options of an upload with which it is read. Without any, csv is read with `dialect=auto` at first, and ' +
+        'then always with the options that this has chosen.',
+    },
   },
 } as const
 

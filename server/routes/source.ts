@@ -8,7 +8,7 @@ import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
 import { requireSeriesAlone } from '../sources/rows.ts'
 import type { StoredSource } from '../sources/sources.ts'
-import { checkedFile, checkedWanted, providersOf } from '../sources/wanted.ts'
+import { checkedWanted, providersOf } from '../sources/wanted.ts'
 import { datasetFor } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
@@ -83,28 +83,12 @@ export function sourceRoutes(app: Routes, services: Services): void {
       const { record } = await sourceFor(request, 'Write')
       if (record.query) throw noStoredRows(record.id)
       const { account, body } = request
-      const file = checkedFile(body, config.sources)
-      if (file) {
-        const { every = 'day' } = body
-        const common = { datasetId: record.id, accountId: account.id, every }
-        return follow(services, { ...common, series: [], start: null, address: file })
-      }
-      const connectors = await services.connectors()
-      const { series, start, every } = checkedWanted(body, {
-        slugs: connectors.list().map(({ slug }) => slug),
-        most: config.limits.savedSeries,
-      })
-      requireSeriesAlone(record)
+      const slugs = async () => (await services.connectors()).list().map(({ slug }) => slug)
+      const wanted = await checkedWanted(body, config, slugs)
+      if (!wanted.address) requireSeriesAlone(record)
       const { signal } = new AbortController()
-      for (const slug of providersOf(series)) await callerOf(services, account, slug, signal)
-      return follow(services, {
-        datasetId: record.id,
-        accountId: account.id,
-        series,
-        start,
-        every,
-        address: null,
-      })
+      for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
+      return follow(services, { datasetId: record.id, accountId: account.id, ...wanted })
     },
   })
 

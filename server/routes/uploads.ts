@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Dataset, EngineError, faultsOf, type Upload } from '../../engine/index.ts'
-import { ADDING, CHANGE, fromHttp, type OptionsOf } from '../../engine/options.ts'
+import { ADDING, CHANGE, fromHttp, type OptionsOf, READING } from '../../engine/options.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
 import { requireMatch } from '../http/headers.ts'
@@ -176,7 +176,7 @@ function adding({ query, headers }: FastifyRequest, method: 'replace' | 'append'
 
 async function writtenIn(writing: ReturnType<Dataset['replace']>): Promise<WrittenDataset> {
   const { options, ...record } = await writing
-  return { ...record, ...(options && { options: optionTexts(options) }) }
+  return { ...record, ...(options && { options: optionTexts(options, READING) }) }
 }
 
 /** Answers what an upload would become. What is wrong with the file is a part of the answer. */
@@ -190,7 +190,7 @@ async function preview(
   reply.type('application/json; charset=utf-8')
   const answer = (rows: string, { columns = [], rowCount = 0, ...found }: Partial<Found>) => {
     const { options = upload.options ?? {}, sheets, errors = [] } = found
-    const head = { columns, rowCount, options: optionTexts(options), ...(sheets && { sheets }) }
+    const head = { columns, rowCount, options: optionTexts(options, READING), ...(sheets && { sheets }) }
     const warnings = beginning ? [ONLY_BEGINNING] : []
     const text = `${JSON.stringify({ ...head, warnings, errors }).slice(0, -1)},"rows":${rows}}`
     return Readable.from([text])

@@ -7,11 +7,11 @@ import {
   type SavedQuery,
   type Upload,
 } from '../../engine/index.ts'
-import { fromHttp } from '../../engine/options.ts'
+import { fromHttp, READING } from '../../engine/options.ts'
 import type { Access } from '../accounts/access.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
-import { uploadOptions } from '../transfers/uploads/upload-options.ts'
+import { optionTexts, uploadOptions } from '../transfers/uploads/upload-options.ts'
 import { type CallerParts, callerOf } from './caller.ts'
 import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
 import { type Answer, ask, type NewRows, newRows } from './refresh.ts'
@@ -252,15 +252,19 @@ export class Refresher {
     const { format, gzip, etag, lastModified, body } = file
     const options = fromHttp(address.options, fileOptions(address.mode))
     const isNew = address.mode === 'replace' && rowCount === 0 && holdsSeriesAlone(columns)
+    // The options that are chosen now are those of the next files, so that a later one isn't read in another way.
+    const chooses = Object.keys(options).length === 0 && (format === 'csv' || format === 'tsv')
     const upload = {
       ...uploadOptions(options),
       ...('on' in options && { on: options.on }),
       // What would have been columns of series.
       ...(isNew && { replaceColumns: true }),
+      ...(chooses && { options: { dialect: 'auto' as const } }),
       ...{ format, gzip, signal, by: account.name, isRefresh: true, body: hashed(body) },
     }
+    const read = { ...address, etag, lastModified }
     try {
-      await dataset[address.mode]({
+      const { options: chosen } = await dataset[address.mode]({
         ...upload,
         accept: await this.#accept(source, token, () => {
           const digest = hash.copy().digest('hex')
@@ -268,10 +272,11 @@ export class Refresher {
           return digest
         }),
       })
+      return chooses && chosen ? { ...read, options: optionTexts(chosen, READING) } : read
     } catch (error) {
-      if (!(error instanceof Unchanged)) throw error
+      if (error instanceof Unchanged) return read
+      throw error
     }
-    return { ...address, etag, lastModified }
   }
 
   /** Writes the rows of a query, unless its tables are as they were the last time. */

@@ -102,7 +102,7 @@ export class Sources {
       const found = new Map(before?.series.map((one) => [one.id, one.found]))
       const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
       // Who repeats what is followed already wants it now, but not the same rows again.
-      const isSame = before !== undefined && isDeepStrictEqual(askedOf(before.address), askedOf(address))
+      const isSame = before !== undefined && isRepeated(before.address, address)
       await t.run(
         `INSERT INTO dataset_sources
          (dataset_id, account_id, series, address, digest, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
@@ -203,11 +203,12 @@ export class Sources {
   }
 }
 
-/** What was asked for, without what is known of the last answer. */
-function askedOf(address: StoredSource['address']): unknown {
-  if (address === null || 'query' in address) return address
-  const { etag: _, lastModified: __, ...asked } = address
-  return asked
+/** Whether what is asked for was asked for before. A file without options is read with those of before. */
+function isRepeated(before: StoredSource['address'], asked: StoredSource['address']): boolean {
+  if (!before || !asked || 'query' in before || 'query' in asked) return isDeepStrictEqual(before, asked)
+  const { url, mode, options } = before
+  const given = Object.keys(asked.options).length > 0 ? asked.options : options
+  return isDeepStrictEqual([url, mode, options], [asked.url, asked.mode, given])
 }
 
 async function read(handle: Handle, datasetId: number): Promise<StoredSource | undefined> {

@@ -2,17 +2,38 @@ import { isDate } from '../../connectors/periods.ts'
 import { ADDING, READING, REPLACING } from '../../engine/options.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
-import type { NewSource } from '../records/index.ts'
+import type { Interval, NewSource } from '../records/index.ts'
 import { checkedAddress, FetchFailure, type FollowedAddress } from './fetch-address.ts'
+
+/** What a dataset is to follow: series or a file. */
+export interface Wanted {
+  readonly series: readonly string[]
+  readonly start: string | null
+  readonly every: Interval
+  readonly address: FollowedAddress | null
+}
 
 /**
  * Checks a request and fills in defaults; each id appears once, with its provider in lower case.
+ * @param slugs gives the names of the providers
  * @throws ServerError `invalid_body`
  */
-export function checkedWanted(
-  { series = [], start = null, every = 'day' }: NewSource,
+export async function checkedWanted(
+  body: NewSource,
+  { sources, limits }: Pick<Config, 'sources' | 'limits'>,
+  slugs: () => Promise<readonly string[]>,
+): Promise<Wanted> {
+  const { every = 'day', start = null } = body
+  const address = checkedFile(body, sources)
+  if (address) return { series: [], start: null, every, address }
+  const series = checkedSeries(body, { slugs: await slugs(), most: limits.savedSeries })
+  return { series, start, every, address: null }
+}
+
+function checkedSeries(
+  { series = [], start = null }: NewSource,
   known: { readonly slugs: readonly string[]; readonly most: number },
-): Required<Pick<NewSource, 'series' | 'start' | 'every'>> {
+): readonly string[] {
   if (start !== null && !isDate(start)) {
     throw invalid(`start must be a date like 2024-01-31; it is ${JSON.stringify(start.slice(0, 40))}.`)
   }
@@ -20,14 +41,11 @@ export function checkedWanted(
   if (ids.length > known.most) {
     throw invalid(`series has ${ids.length} ids; a dataset follows at most ${known.most}.`)
   }
-  return { series: ids, start, every }
+  return ids
 }
 
-/**
- * Checks the file that a request wants to follow; undefined if it wants series.
- * @throws ServerError `invalid_body`
- */
-export function checkedFile(
+/** Checks the file that a request wants to follow; undefined if it wants series. */
+function checkedFile(
   { url, mode = 'replace', options = {}, series, start }: NewSource,
   hosts: Config['sources'],
 ): FollowedAddress | undefined {
@@ -45,7 +63,8 @@ export function checkedFile(
   if (unknown.length > 0)
     throw invalid(`options has ${unknown.join(', ')}, which is no option of an upload with mode ${mode}.`)
   try {
-    return { url: checkedAddress(url, hosts).href, mode, options }
+    const texts = Object.entries(options).map(([name, value]) => [name, String(value)])
+    return { url: checkedAddress(url, hosts).href, mode, options: Object.fromEntries(texts) }
   } catch (error) {
     throw error instanceof FetchFailure ? invalid(error.message) : error
   }

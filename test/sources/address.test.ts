@@ -171,6 +171,27 @@ describe('a dataset that follows an address', () => {
     expect(await rows(id)).toBe('k,v\n1,a\n')
   })
 
+  it('is read as a person would without options, and always with those that were chosen first', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.end('Sales 2026\nday;price\n31.12.2025;1.234,50\n')
+    const chosen = { delimiter: ';', decimal: ',', thousands: '.', skip: '1', dates: 'D.M.YYYY' }
+    const address = `${base}/messy.csv`
+    expect((await put(id, { url: address })).json()).toMatchObject({ lastError: null, options: chosen })
+    expect(await rows(id)).toBe('day,price\n2025-12-31,1234.5\n')
+    answer = (_, response) => response.end('Sales 2026\nday;price\n01.02.2026;1.000\n')
+    await later()
+    expect(await rows(id)).toBe('day,price\n2026-02-01,1000\n')
+    const again = (await put(id, { url: address, every: 'week' })).json()
+    expect(again).toMatchObject({ lastError: null, options: chosen, every: 'week', lastVersion: 2 })
+  })
+
+  it('takes options as numbers and as texts', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.end('Title\na;b\n1;x\n')
+    const source = (await put(id, { url: `${base}/x.csv`, options: { delimiter: ';', skip: 1 } })).json()
+    expect(source).toMatchObject({ lastError: null, options: { delimiter: ';', skip: '1' } })
+  })
+
   it.each([
     [{}],
     [{ url: 'ftp://example.org/x.csv' }],

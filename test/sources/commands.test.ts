@@ -1,4 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -74,6 +77,32 @@ describe('a dataset of the data directory', () => {
     expect(await printed('source', 'end', 'home/gdp')).toMatchObject({
       code: 1,
       err: expect.stringMatching(/^parquetry: Dataset \d+ follows neither series nor a file\./),
+    })
+  })
+
+  it('follows a file by a command, read with the options that are given or chosen', async () => {
+    const file = createServer((_, response) => response.end('a;b\n1;x\n-;y\n')).listen(0, '127.0.0.1')
+    await once(file, 'listening')
+    const address = `http://127.0.0.1:${(file.address() as AddressInfo).port}/x.csv`
+    const config = join(folder, 'config.json')
+    writeFileSync(config, JSON.stringify({ sources: { privateHosts: ['127.0.0.1'] } }))
+    vi.stubEnv('PARQUETRY_CONFIG', config)
+    try {
+      const set = await printed('source', 'set', 'home/file', address, '--every', 'hour', '--nulls', '-')
+      expect(set).toMatchObject({ code: 1, err: expect.stringContaining('dialect=auto would read the file') })
+      const chosen = await printed('source', 'set', 'home/file', address, '--every', 'hour')
+      expect(chosen).toMatchObject({ code: 0, err: '' })
+      const lines = [`file\t${address}`, 'mode\treplace', 'delimiter\t;', 'nulls\t-', 'every\thour']
+      expect(chosen.out.split('\n')).toEqual(expect.arrayContaining(lines))
+      expect((await printed('repository', 'list')).out).toContain('file\t2 rows')
+      expect((await printed('source', 'set', 'home/file', address, '--mode', 'append')).code).toBe(0)
+      expect((await printed('repository', 'list')).out).toContain('file\t4 rows')
+    } finally {
+      file.close()
+    }
+    expect(await printed('source', 'set', 'home/file', address, 'fred/A')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('one address, or series'),
     })
   })
 

@@ -1,5 +1,5 @@
-import type { Format } from '../../../engine/index.ts'
-import { pick, QUERY, VERSION } from '../../../engine/options.ts'
+import { type Format, noStoredRows } from '../../../engine/index.ts'
+import { pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { withWords } from '../../../engine/types/columns.ts'
 import { Access } from '../../accounts/access.ts'
 import { ServerError } from '../../http/errors.ts'
@@ -57,7 +57,7 @@ export function localTables(place: Workplace): Tables {
       const dataset = await engine.dataset(id)
       const given = { body, format, gzip, ...uploadOptions(file.options), ...(on && { on }), ...options }
       const { options: chosen, ...written } = await dataset[mode](given)
-      return { ...written, ...(chosen && { options: optionTexts(chosen) }) }
+      return { ...written, ...(chosen && { options: optionTexts(chosen, READING) }) }
     },
     versions: async (id) => (await engine.dataset(id)).versions({ limit: MOST_VERSIONS }),
     restore: async (id, version, note) => (await engine.dataset(id)).restore({ version }, { note }),
@@ -77,7 +77,7 @@ export function localTables(place: Workplace): Tables {
 }
 
 /**
- * The followed series of datasets in a data directory. The command makes the first refresh itself; a server makes the
+ * What datasets in a data directory follow. The command makes the first refresh itself; a server makes the
  * later ones.
  */
 function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'follow' | 'unfollow'> {
@@ -95,17 +95,13 @@ function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'f
       const connectors = await openProviders(config, engine.database, () => {})
       const services = await openServices({ config, engine, connectors, version: ownVersion() })
       try {
-        const slugs = connectors.list().map(({ slug }) => slug)
-        const wanted = checkedWanted(fields, { slugs, most: config.limits.savedSeries })
+        const slugs = async () => connectors.list().map(({ slug }) => slug)
+        const wanted = await checkedWanted(fields, config, slugs)
         const record = await (await engine.dataset(id)).record()
-        requireSeriesAlone(record)
+        if (record.query) throw noStoredRows(id)
+        if (!wanted.address) requireSeriesAlone(record)
         const accountId = await ownerOf(services, record.repositoryId)
-        const { done } = await services.refresher.follow({
-          datasetId: id,
-          accountId,
-          address: null,
-          ...wanted,
-        })
+        const { done } = await services.refresher.follow({ datasetId: id, accountId, ...wanted })
         await done
         return sourceRecord((await sources.get(id))!)
       } finally {
@@ -120,9 +116,7 @@ function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'f
 async function ownerOf({ accounts, access }: Services, repositoryId: number): Promise<number> {
   const [anybody] = await accounts.list()
   if (anybody === undefined) {
-    throw new UsageError(
-      'There is no account yet, so no series can be fetched; `parquetry serve` creates one.',
-    )
+    throw new UsageError('There is no account yet, so nothing can be fetched; `parquetry serve` creates one.')
   }
   return (await access.of(repositoryId, anybody)).ownerId
 }

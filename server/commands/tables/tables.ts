@@ -62,9 +62,9 @@ export interface Tables {
   versions(id: number): Promise<readonly Version[]>
   /** Makes an earlier version of a dataset current again. */
   restore(id: number, version: number, note: string | undefined): Promise<{ readonly version: number }>
-  /** The series that a dataset follows, and the state of its refreshes; undefined if it follows none. */
+  /** The series or the file that a dataset follows, and the state of its refreshes; undefined if it follows none. */
   source(id: number): Promise<Source | undefined>
-  follow(id: number, fields: Pick<NewSource, 'series' | 'start' | 'every'>): Promise<Source>
+  follow(id: number, fields: NewSource): Promise<Source>
   unfollow(id: number): Promise<void>
   /** Creates a dataset whose rows are those of a SELECT. */
   saveQuery(fields: {

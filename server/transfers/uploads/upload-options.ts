@@ -1,5 +1,14 @@
 import type { Upload } from '../../../engine/index.ts'
-import { ADDING, CHANGE, type OptionsOf, pick, READING, REPLACING, toHttp } from '../../../engine/options.ts'
+import {
+  ADDING,
+  CHANGE,
+  type OptionsOf,
+  type OptionTable,
+  pick,
+  READING,
+  REPLACING,
+  toHttp,
+} from '../../../engine/options.ts'
 import { parameters, parametersOf } from '../../http/query.ts'
 
 /** The parameters of an upload that is read and not stored. */
@@ -50,7 +59,10 @@ export function uploadOptions(
 }
 
 /** The options of an upload as they are written in a query string. */
-export function optionTexts(options: NonNullable<Upload['options']>): Record<string, string> {
-  const entries = Object.entries(toHttp(options, READING))
+export function optionTexts<Table extends OptionTable>(
+  options: OptionsOf<Table>,
+  table: Table,
+): Record<string, string> {
+  const entries = Object.entries(toHttp(options, table))
   return Object.fromEntries(entries.map(([name, value]) => [name, value === '\t' ? 'tab' : String(value)]))
 }
