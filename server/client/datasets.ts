@@ -23,7 +23,7 @@ import { Download, jsonLines } from './download.ts'
 import { ParquetryError } from './errors.ts'
 import { requireKnown } from './known-options.ts'
 import { parameters, type QueryOptions, type VersionOptions, type WritingOptions } from './query-options.ts'
-import type { CallOptions, Request, Transport } from './transport.ts'
+import { type CallOptions, Calls, type Request } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'
 
 export interface PreviewOptions extends CallOptions {
@@ -57,56 +57,50 @@ export interface Link {
 }
 
 /** Datasets, which are tables with typed columns. */
-export class Datasets {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+export class Datasets extends Calls {
   /** Lists the datasets that the account may read. Wide tables come without their columns unless `columns` is true. */
   list(options: CallOptions & ListOptions = {}): Promise<DatasetSummary[]> {
     const { columns, limit, offset, ...call } = options
     const query = { ...(columns && { columns }), limit, offset }
-    return this.#transport.json({ path: ['datasets'], query, ...call })
+    return this.transport.json({ path: ['datasets'], query, ...call })
   }
 
   get(id: number, options: CallOptions = {}): Promise<Dataset> {
-    return this.#transport.json({ path: ['datasets', id], ...options })
+    return this.transport.json({ path: ['datasets', id], ...options })
   }
 
   create(fields: NewDataset, options: CallOptions = {}): Promise<Dataset> {
-    return this.#transport.json({ method: 'POST', path: ['datasets'], json: fields, ...options })
+    return this.transport.json({ method: 'POST', path: ['datasets'], json: fields, ...options })
   }
 
   update(id: number, fields: DatasetChanges, options: CallOptions = {}): Promise<Dataset> {
-    return this.#transport.json({ method: 'PUT', path: ['datasets', id], json: fields, ...options })
+    return this.transport.json({ method: 'PUT', path: ['datasets', id], json: fields, ...options })
   }
 
   /** Changes fields, and removes those that are null; another `repositoryId` moves the dataset. */
   patch(id: number, fields: DatasetPatch, options: CallOptions = {}): Promise<Dataset> {
-    return this.#transport.json({ method: 'PATCH', path: ['datasets', id], json: fields, ...options })
+    return this.transport.json({ method: 'PATCH', path: ['datasets', id], json: fields, ...options })
   }
 
   /** Creates a dataset with the same rows, without copying them. */
   copy(id: number, fields: DatasetCopy, options: CallOptions = {}): Promise<Dataset> {
-    return this.#transport.json({ method: 'POST', path: ['datasets', id, 'copy'], json: fields, ...options })
+    return this.transport.json({ method: 'POST', path: ['datasets', id, 'copy'], json: fields, ...options })
   }
 
   delete(id: number, options: CallOptions = {}): Promise<void> {
-    return this.#transport.done({ method: 'DELETE', path: ['datasets', id], ...options })
+    return this.transport.done({ method: 'DELETE', path: ['datasets', id], ...options })
   }
 
   /** What the values of each column are like; undefined while the server finds that out: ask again. */
   async profile(id: number, options: CallOptions = {}): Promise<Profile | undefined> {
-    const response = await this.#transport.send({ path: ['datasets', id, 'profile'], ...options })
+    const response = await this.transport.send({ path: ['datasets', id, 'profile'], ...options })
     return response.status === 202 ? undefined : ((await response.json()) as Profile)
   }
 
   columns(id: number, options: CallOptions & { readonly version?: number } = {}): Promise<Column[]> {
     const { version, ...call } = options
     const query = toHttp({ ...(version !== undefined && { version }) }, VERSION)
-    return this.#transport.json({ path: ['datasets', id, 'columns'], query, ...call })
+    return this.transport.json({ path: ['datasets', id, 'columns'], query, ...call })
   }
 
   /** Declares the columns. An empty dataset takes any columns; one with rows only changes that lose no data. */
@@ -116,7 +110,7 @@ export class Datasets {
     options: CallOptions = {},
   ): Promise<Dataset> {
     const path = ['datasets', id, 'columns']
-    return this.#transport.json({ method: 'PUT', path, json: { columns }, ...options })
+    return this.transport.json({ method: 'PUT', path, json: { columns }, ...options })
   }
 
   /** Replaces all rows by those of an upload. If the upload fails, the dataset is unchanged. */
@@ -154,13 +148,13 @@ export class Datasets {
     const { query, ...request } = uploadRequest(upload)
     const path = ['datasets', id, 'data']
     const all = { ...query, ...more, ...toHttp({ note }, CHANGE) }
-    return this.#transport.json({ method, path, ...request, query: all, ...call })
+    return this.transport.json({ method, path, ...request, query: all, ...call })
   }
 
   /** Deletes the rows that match a filter, in one commit. */
   deleteRows(id: number, filter: string, { note, ...call }: WriteOptions = {}): Promise<EditedRows> {
     const query = { $filter: filter, ...toHttp({ note }, CHANGE) }
-    return this.#transport.json({ method: 'DELETE', path: ['datasets', id, 'data'], query, ...call })
+    return this.transport.json({ method: 'DELETE', path: ['datasets', id, 'data'], query, ...call })
   }
 
   /**
@@ -174,7 +168,7 @@ export class Datasets {
     { note, ...call }: WriteOptions = {},
   ): Promise<EditedRows> {
     const query = { $filter: filter, ...toHttp({ note }, CHANGE) }
-    return this.#transport.json({
+    return this.transport.json({
       method: 'PATCH',
       path: ['datasets', id, 'data'],
       query,
@@ -189,7 +183,7 @@ export class Datasets {
    */
   async preview(upload: Upload, { into, beginning, ...call }: PreviewOptions = {}): Promise<Preview> {
     const { query, ...request } = uploadRequest(upload)
-    return this.#transport.json({
+    return this.transport.json({
       method: 'POST',
       path: into === undefined ? ['preview'] : ['datasets', into, 'data'],
       ...request,
@@ -205,11 +199,11 @@ export class Datasets {
   ): Promise<Version[]> {
     const { limit, offset, ...call } = options
     const query = { ...(limit !== undefined && { limit }), ...(offset !== undefined && { offset }) }
-    return this.#transport.json({ path: ['datasets', id, 'versions'], query, ...call })
+    return this.transport.json({ path: ['datasets', id, 'versions'], query, ...call })
   }
 
   version(id: number, number: number, options: CallOptions = {}): Promise<Version> {
-    return this.#transport.json({ path: ['datasets', id, 'versions', number], ...options })
+    return this.transport.json({ path: ['datasets', id, 'versions', number], ...options })
   }
 
   /**
@@ -221,7 +215,7 @@ export class Datasets {
     since: number,
     { until, signal, ...query }: QueryOptions & { readonly until?: number } = {},
   ): Promise<{ readonly next: number; readonly rows: AsyncGenerator<Row, void, undefined> }> {
-    const response = await this.#transport.send({
+    const response = await this.transport.send({
       path: ['datasets', id, 'changes'],
       query: { $format: 'ndjson', since, until, ...parameters(query, {}) },
       ...(signal && { signal }),
@@ -238,13 +232,13 @@ export class Datasets {
   ): Promise<Dataset> {
     const { note, ...call } = options
     const path = ['datasets', id, 'restore']
-    return this.#transport.json({ method: 'POST', path, json: { version, ...(note && { note }) }, ...call })
+    return this.transport.json({ method: 'POST', path, json: { version, ...(note && { note }) }, ...call })
   }
 
   /** The series or the file that a dataset follows; undefined if it follows nothing. */
   async source(id: number, options: CallOptions = {}): Promise<Source | undefined> {
     try {
-      return await this.#transport.json<Source>({ path: ['datasets', id, 'source'], ...options })
+      return await this.transport.json<Source>({ path: ['datasets', id, 'source'], ...options })
     } catch (error) {
       if (error instanceof ParquetryError && error.code === 'not_followed') return undefined
       throw error
@@ -256,12 +250,12 @@ export class Datasets {
    * longer.
    */
   follow(id: number, fields: NewSource, options: CallOptions = {}): Promise<Source> {
-    return this.#transport.json({ method: 'PUT', path: ['datasets', id, 'source'], json: fields, ...options })
+    return this.transport.json({ method: 'PUT', path: ['datasets', id, 'source'], json: fields, ...options })
   }
 
   /** Stops following series. The rows stay. */
   unfollow(id: number, options: CallOptions = {}): Promise<void> {
-    return this.#transport.done({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
+    return this.transport.done({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
   }
 
   /** Downloads rows in a format, as a stream of bytes. */
@@ -272,7 +266,7 @@ export class Datasets {
   ): Promise<Download> {
     const { ifNoneMatch, ...asked } = query
     const { signal } = asked
-    const response = await this.#transport.send({
+    const response = await this.transport.send({
       ...dataRequest(id, format, asked),
       ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
       ...(signal && { signal }),
@@ -282,17 +276,17 @@ export class Datasets {
 
   /** Runs a query without sending its rows, and tells what was read and what each step took. */
   explain(id: number, query: RowsQuery = {}): Promise<Explanation> {
-    return this.#transport.json(explainRequest(id, 'true', query))
+    return this.transport.json(explainRequest(id, 'true', query))
   }
 
   /** The same question in SQL, for `client.sql`. */
   async asSql(id: number, query: RowsQuery = {}): Promise<string> {
-    return (await this.#transport.json<{ sql: string }>(explainRequest(id, 'sql', query))).sql
+    return (await this.transport.json<{ sql: string }>(explainRequest(id, 'sql', query))).sql
   }
 
   /** The URL that `download` requests, without the API key. */
   address(id: number, format: Format, query: RowsQuery = {}): URL {
-    return this.#transport.address(dataRequest(id, format, query))
+    return this.transport.address(dataRequest(id, format, query))
   }
 
   /**
@@ -308,15 +302,15 @@ export class Datasets {
   ): Promise<Link> {
     const request = dataRequest(id, format, query)
     const { signal } = query
-    const made = await this.#transport.json<LinkRecord>({
+    const made = await this.transport.json<LinkRecord>({
       method: 'POST',
       path: ['links'],
-      json: { path: this.#transport.pathOf(request), ...fields },
+      json: { path: this.transport.pathOf(request), ...fields },
       ...(signal && { signal }),
     })
     // The server's own URL lacks the path that a proxy may have put before it, so only the ticket is taken from it.
     const ticket = made.url.slice(made.url.lastIndexOf('ticket='))
-    const url = new URL(`${this.#transport.address(request).href}&${ticket}`)
+    const url = new URL(`${this.transport.address(request).href}&${ticket}`)
     return { id: made.id, url, expiresAt: made.expiresAt }
   }
 
@@ -334,7 +328,7 @@ export class Datasets {
   /** A small file that opens the dataset's OData feed in Power BI (`pbids`) or Excel (`odc`), without the API key. */
   async connectionFile(id: number, kind: 'pbids' | 'odc', options: CallOptions = {}): Promise<string> {
     const path = ['datasets', id, `odata.${kind}`]
-    return (await this.#transport.send({ path, ...options })).text()
+    return (await this.transport.send({ path, ...options })).text()
   }
 
   /** Counts the rows that match a filter. */

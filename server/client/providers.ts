@@ -13,7 +13,7 @@ import type {
 import { Download } from './download.ts'
 import { requireKnown } from './known-options.ts'
 import { parameters, type QueryOptions, type WritingOptions } from './query-options.ts'
-import type { CallOptions, Transport } from './transport.ts'
+import { type CallOptions, Calls } from './transport.ts'
 
 /** Range and transformation of a series: the query parameters of the route, which checks them. */
 export interface SeriesOptions extends OptionsOf<typeof SERIES_OPTIONS> {}
@@ -29,24 +29,18 @@ export interface TableOptions extends SeriesOptions, QueryOptions {
 }
 
 /** Providers of economic series. Slugs ignore case. */
-export class Providers {
-  readonly #transport: Transport
-
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
-
+export class Providers extends Calls {
   list(options: CallOptions = {}): Promise<Provider[]> {
-    return this.#transport.json({ path: ['providers'], ...options })
+    return this.transport.json({ path: ['providers'], ...options })
   }
 
   get(slug: string, options: CallOptions = {}): Promise<Provider> {
-    return this.#transport.json({ path: ['providers', slug], ...options })
+    return this.transport.json({ path: ['providers', slug], ...options })
   }
 
   /** The categories below a path; without a path, those at the top. */
   browse(slug: string, path = '', options: CallOptions = {}): Promise<Categories> {
-    return this.#transport.json({
+    return this.transport.json({
       path: ['providers', slug, 'browse'],
       query: { path: path || undefined },
       ...options,
@@ -59,7 +53,7 @@ export class Providers {
     path: string,
     { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
   ): Promise<SeriesPage> {
-    return this.#transport.json({
+    return this.transport.json({
       path: ['providers', slug, 'browse'],
       query: { path: path || undefined, series: true, limit, offset },
       ...options,
@@ -73,7 +67,7 @@ export class Providers {
     { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
   ): Promise<FoundInProvider> {
     const path = ['providers', slug, 'search']
-    return this.#transport.json({ path, query: { q: words, limit, offset }, ...options })
+    return this.transport.json({ path, query: { q: words, limit, offset }, ...options })
   }
 
   /** Yields all series directly in a category, page by page. */
@@ -93,7 +87,7 @@ export class Providers {
   /** A series with its observations. */
   async series(slug: string, id: string, options: SeriesOptions & CallOptions = {}): Promise<Series> {
     requireKnown(options, { ...SERIES_OPTIONS, signal: true })
-    return this.#transport.json({
+    return this.transport.json({
       path: seriesPath(slug, id),
       query: toHttp(options, SERIES_OPTIONS),
       ...call(options),
@@ -106,7 +100,7 @@ export class Providers {
    */
   async table(ids: readonly string[], options: TableOptions = {}): Promise<SeriesTable> {
     const { path, query } = tableRequest(ids, options)
-    return this.#transport.json({
+    return this.transport.json({
       path,
       query: { ...query, $format: 'json', envelope: true },
       ...call(options),
@@ -121,7 +115,7 @@ export class Providers {
   ): Promise<Download> {
     const { path, query } = tableRequest(ids, options)
     const request = { path, query: { ...query, $format: format }, ...call(options) }
-    return new Download(await this.#transport.send(request), options.signal)
+    return new Download(await this.transport.send(request), options.signal)
   }
 
   /** Downloads the observations of a series in a format, as a stream of bytes. */
@@ -131,7 +125,7 @@ export class Providers {
     format: Format,
     options: SeriesOptions & QueryOptions & WritingOptions = {},
   ): Promise<Download> {
-    const response = await this.#transport.send({
+    const response = await this.transport.send({
       path: seriesPath(slug, id),
       query: { ...toHttp(options, SERIES_OPTIONS), $format: format, ...parameters(options, SERIES_OPTIONS) },
       ...call(options),

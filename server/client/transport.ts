@@ -147,6 +147,15 @@ export class Transport {
   }
 }
 
+/** The calls of one kind of resource. */
+export class Calls {
+  protected readonly transport: Transport
+
+  constructor(transport: Transport) {
+    this.transport = transport
+  }
+}
+
 /** The header for a key, in UTF-8 (RFC 7617, 2.1); `btoa` alone takes the characters of Latin-1 for bytes. */
 function basic(key: string): string {
   const bytes = new TextEncoder().encode(`${key}:`)

@@ -1,6 +1,6 @@
 import { MEMORY_LIMIT } from '../../engine/duckdb/instance.ts'
 import { MOST_THREADS } from '../../engine/engine-options.ts'
-import type { FromSchema, JsonSchema } from '../records/schema.ts'
+import { type FromSchema, type JsonSchema, object } from '../records/schema.ts'
 import { PLANS, type PlanLimits, quota } from './plans.ts'
 
 const MIB = 2 ** 20
@@ -35,12 +35,10 @@ function group<const Properties extends Readonly<Record<string, JsonSchema>>>(pr
 
 const WINDOWS = {
   type: 'array',
-  items: {
-    type: 'object',
-    required: ['requests', 'perSeconds'],
-    additionalProperties: false,
-    properties: { requests: count, perSeconds: { ...count, maximum: Number.MAX_SAFE_INTEGER } },
-  },
+  items: object(['requests', 'perSeconds'], {
+    requests: count,
+    perSeconds: { ...count, maximum: Number.MAX_SAFE_INTEGER },
+  }),
 } as const
 
 /**
@@ -332,19 +330,11 @@ export const CONFIG_SCHEMA = fields({
     about: 'By slug.',
     type: 'object',
     default: {},
-    additionalProperties: {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        url: { type: 'string', format: 'web-address', description: 'an http or https address' },
-        key: text,
-        limits: {
-          type: 'object',
-          additionalProperties: false,
-          properties: { windows: WINDOWS, withKey: WINDOWS, concurrency: count },
-        },
-      },
-    },
+    additionalProperties: object([], {
+      url: { type: 'string', format: 'web-address', description: 'an http or https address' },
+      key: text,
+      limits: object([], { windows: WINDOWS, withKey: WINDOWS, concurrency: count }),
+    }),
   },
 })
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import type { Client, Column, Profile } from '../client/index.ts'
+import { object } from '../records/schema.ts'
 import { argumentsOf, DATASET, fitting, MOST_CHARACTERS, type Tool, text } from './tool.ts'
 
 const MOST_DATASETS = 50
@@ -18,11 +19,9 @@ export const findDatasets: Tool = {
   description:
     'Lists the readable tables with their columns. With words, finds those that have all of the words in their ' +
     'name, description, repository or columns.',
-  arguments: {
-    type: 'object',
-    additionalProperties: false,
-    properties: { text: { type: 'string', description: 'Words to search for; without them, all datasets.' } },
-  },
+  arguments: object([], {
+    text: { type: 'string', description: 'Words to search for; without them, all datasets.' },
+  }),
   async run(client, given: { text?: string }, signal) {
     const [datasets, repositories] = await Promise.all([
       client.datasets.list({ signal }),
@@ -55,12 +54,7 @@ export const describeDataset: Tool = {
   description:
     'Columns with their types, lowest and highest values, frequent values and nulls, and some rows as an example. Use ' +
     'it before query_dataset, since names of columns and values are case-sensitive.',
-  arguments: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['dataset'],
-    properties: { dataset: DATASET },
-  },
+  arguments: object(['dataset'], { dataset: DATASET }),
   async run(client, { dataset: id }: { dataset: number }, signal) {
     const dataset = await client.datasets.get(id, { signal })
     const columns = dataset.columns.slice(0, MOST_DESCRIBED)
@@ -99,17 +93,12 @@ export const queryDataset: Tool = {
   description:
     `Rows of a dataset that match a filter, sorted, or grouped and aggregated. Returns at most ${MOST_ROWS} rows, and the number of all that match; ` +
     'use export_link to get all of them. To count or sum many rows, use apply instead of reading them.',
-  arguments: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['dataset'],
-    properties: {
-      dataset: DATASET,
-      ...ROWS,
-      top: { ...ROWS['top'], maximum: MOST_ROWS, default: USUAL_ROWS },
-      last: { ...ROWS['last'], maximum: MOST_ROWS },
-    },
-  },
+  arguments: object(['dataset'], {
+    dataset: DATASET,
+    ...ROWS,
+    top: { ...ROWS['top'], maximum: MOST_ROWS, default: USUAL_ROWS },
+    last: { ...ROWS['last'], maximum: MOST_ROWS },
+  }),
   async run(client, given: { readonly dataset: number }, signal) {
     const id = given.dataset
     const {
@@ -140,21 +129,16 @@ export const runSql: Tool = {
   description:
     `Rows of one SELECT (DuckDB's SQL) over the readable tables, for joins, windows and subqueries. Tables are written ` +
     `"repository"."dataset". Returns at most ${MOST_ROWS} rows; aggregate in the statement instead of reading many.`,
-  arguments: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['sql'],
-    properties: {
-      sql: { type: 'string', description: 'The statement.' },
-      top: {
-        type: 'integer',
-        minimum: 0,
-        maximum: MOST_ROWS,
-        default: USUAL_ROWS,
-        description: 'The most rows.',
-      },
+  arguments: object(['sql'], {
+    sql: { type: 'string', description: 'The statement.' },
+    top: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MOST_ROWS,
+      default: USUAL_ROWS,
+      description: 'The most rows.',
     },
-  },
+  }),
   async run(client, { sql, top = USUAL_ROWS }: { readonly sql: string; readonly top?: number }, signal) {
     const rows = await gathered(client.sqlRows(sql, { top, signal }))
     const shown = fitting(rows)
@@ -171,16 +155,11 @@ export const exportLink: Tool = {
   description:
     'A URL that downloads all rows of a query as a file, however many there are. It works without a key for five ' +
     'minutes: give it to the user, or fetch it.',
-  arguments: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['dataset'],
-    properties: {
-      dataset: DATASET,
-      ...argumentsOf(EXPORT),
-      format: { type: 'string', enum: FORMATS, default: 'csv', description: 'Format of the file.' },
-    },
-  },
+  arguments: object(['dataset'], {
+    dataset: DATASET,
+    ...argumentsOf(EXPORT),
+    format: { type: 'string', enum: FORMATS, default: 'csv', description: 'Format of the file.' },
+  }),
   async run(client, given: { readonly dataset: number; readonly format?: Format }, signal) {
     const { dataset, format = 'csv' } = given
     const options = { ...fromPlain(given, EXPORT), signal }

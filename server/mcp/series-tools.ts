@@ -1,6 +1,7 @@
 import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
 import { fromPlain } from '../../engine/options.ts'
 import type { Client } from '../client/index.ts'
+import { object } from '../records/schema.ts'
 import { argumentsOf, fitting, MOST_CHARACTERS, type Tool } from './tool.ts'
 
 const MOST_SERIES = 100
@@ -14,7 +15,7 @@ export const listProviders: Tool = {
   description:
     'Institutions whose economic and financial time series can be read: FRED, ECB, Eurostat, World Bank and more, with ' +
     'what each has and whether it needs a key.',
-  arguments: { type: 'object', additionalProperties: false, properties: {} },
+  arguments: object([], {}),
   async run(client, _given, signal) {
     const providers = await client.providers.list({ signal })
     return {
@@ -36,16 +37,12 @@ export const findSeries: Tool = {
     'Without a path, finds series by words: those of one provider or, without provider, the known series of all ' +
     'providers. With a path, lists the subcategories and the series of that category; words filter both. With neither ' +
     'path nor words, lists the top categories of a provider.',
-  arguments: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      provider,
-      path: { type: 'string', description: 'Path of a category, from an earlier answer.' },
-      text: { type: 'string', description: 'Words to search for.' },
-      offset: { type: 'integer', minimum: 0, description: 'Number of series to skip.' },
-    },
-  },
+  arguments: object([], {
+    provider,
+    path: { type: 'string', description: 'Path of a category, from an earlier answer.' },
+    text: { type: 'string', description: 'Words to search for.' },
+    offset: { type: 'integer', minimum: 0, description: 'Number of series to skip.' },
+  }),
   async run(client, given: { provider?: string; path?: string; text?: string; offset?: number }, signal) {
     const { provider: slug, path = '', offset = 0 } = given
     if (path === '' && given.text?.trim()) return searched(client, slug, given.text, offset, signal)
@@ -107,16 +104,11 @@ export const readSeries: Tool = {
   name: 'read_series',
   title: 'Read a series',
   description: `Observations of one series with its unit and frequency, oldest first; at most the newest ${MOST_OBSERVATIONS}.`,
-  arguments: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['provider', 'series_id'],
-    properties: {
-      provider,
-      series_id: { type: 'string', description: 'Id of the series, from find_series.' },
-      ...argumentsOf(SERIES_OPTIONS),
-    },
-  },
+  arguments: object(['provider', 'series_id'], {
+    provider,
+    series_id: { type: 'string', description: 'Id of the series, from find_series.' },
+    ...argumentsOf(SERIES_OPTIONS),
+  }),
   async run(client, given: { readonly provider: string; readonly series_id: string }, signal) {
     const options = fromPlain(given, SERIES_OPTIONS)
     const series = await client.providers.series(given.provider, given.series_id, { ...options, signal })

@@ -1,13 +1,6 @@
 import { describe, type Option, type OptionTable, plainName } from '../../engine/options.ts'
 import type { Client } from '../client/index.ts'
-
-/** JSON Schema of a tool's arguments, which the protocol shows to agents. */
-export interface ArgumentsSchema {
-  readonly type: 'object'
-  readonly additionalProperties: false
-  readonly required?: readonly string[]
-  readonly properties: Readonly<Record<string, object>>
-}
+import type { JsonSchema, object } from '../records/schema.ts'
 
 /** A tool for agents. All tools are read-only and have the permissions of the client's key. */
 export interface Tool {
@@ -15,7 +8,7 @@ export interface Tool {
   readonly title: string
   /** What the tool does and when to use it. Agents know nothing else about it. */
   readonly description: string
-  readonly arguments: ArgumentsSchema
+  readonly arguments: ReturnType<typeof object>
   /**
    * Runs the tool. The server has checked the arguments against the schema, and sends the result as JSON.
    * @throws ParquetryError whose message is shown to the agent
@@ -50,7 +43,7 @@ export const DATASET = { type: 'integer', minimum: 1, description: 'Id of the da
 const TEXT = { type: 'string' }
 const LIST = { type: 'array', items: TEXT, minItems: 1 }
 
-const SCHEMAS: Readonly<Record<Exclude<Option['kind'], 'aliases'>, object>> = {
+const SCHEMAS: Readonly<Record<Exclude<Option['kind'], 'aliases'>, JsonSchema>> = {
   text: TEXT,
   count: { type: 'integer', minimum: 0 },
   flag: { type: 'boolean' },
@@ -61,7 +54,7 @@ const SCHEMAS: Readonly<Record<Exclude<Option['kind'], 'aliases'>, object>> = {
 }
 
 /** Options as arguments of a tool, as JSON Schema. Agents need no aliases: they write values where they belong. */
-export function argumentsOf(table: OptionTable): Readonly<Record<string, object>> {
+export function argumentsOf(table: OptionTable): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(
     Object.entries(table).flatMap(([name, option]) => {
       const { kind, values } = option

@@ -5,6 +5,7 @@ import {
   flag,
   id,
   named,
+  object,
   record,
   text,
   textOrNull,
@@ -77,22 +78,13 @@ export const CREATED_ACCOUNT = named(
 /** The name of a plan. Which ones there are is configured. */
 const plan = { ...text, description: 'Its plan.' } as const
 
-export const NEW_ACCOUNT = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
-    name: { ...text, examples: ['ada'], documented: { pattern: ACCOUNT_NAME.source } },
-    plan,
-    admin: flag,
-  },
-} as const
+export const NEW_ACCOUNT = object(['name'], {
+  name: { ...text, examples: ['ada'], documented: { pattern: ACCOUNT_NAME.source } },
+  plan,
+  admin: flag,
+})
 
-export const ACCOUNT_CHANGES = {
-  type: 'object',
-  additionalProperties: false,
-  properties: { plan, disabled: flag },
-} as const
+export const ACCOUNT_CHANGES = object([], { plan, disabled: flag })
 
 const LAST_USED = {
   ...timeOrNull,
@@ -123,37 +115,32 @@ export const CREATED_NAMED_KEY = named(
   record('A named key of an account. The key itself is shown only once.', { ...namedKey, apiKey }),
 )
 
-export const NEW_NAMED_KEY = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: {
-    name: {
-      ...text,
-      description: 'What or whom the key is for.',
-      examples: ['nightly-job'],
-      documented: { pattern: ACCOUNT_NAME.source },
-    },
-    readOnly: { ...flag, description: 'Whether the key may only read.' },
-    repositories: {
-      type: 'array',
-      items: id,
-      minItems: 1,
-      maxItems: 1_000,
-      description:
-        'The only repositories that the key reaches. Such a key can change neither the account nor others, even if ' +
-        'the account is an admin.',
-      examples: [[1]],
-    },
-    expiresAt: {
-      ...textOrNull,
-      description:
-        'When the key expires: a time in the future, or a day, which means its beginning in UTC. null: never.',
-      examples: ['2099-12-31T00:00:00Z'],
-      documented: { pattern: EXPIRY.source },
-    },
+export const NEW_NAMED_KEY = object(['name'], {
+  name: {
+    ...text,
+    description: 'What or whom the key is for.',
+    examples: ['nightly-job'],
+    documented: { pattern: ACCOUNT_NAME.source },
   },
-} as const
+  readOnly: { ...flag, description: 'Whether the key may only read.' },
+  repositories: {
+    type: 'array',
+    items: id,
+    minItems: 1,
+    maxItems: 1_000,
+    description:
+      'The only repositories that the key reaches. Such a key can change neither the account nor others, even if ' +
+      'the account is an admin.',
+    examples: [[1]],
+  },
+  expiresAt: {
+    ...textOrNull,
+    description:
+      'When the key expires: a time in the future, or a day, which means its beginning in UTC. null: never.',
+    examples: ['2099-12-31T00:00:00Z'],
+    documented: { pattern: EXPIRY.source },
+  },
+})
 
 export const LINK = named(
   'Link',

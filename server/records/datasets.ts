@@ -10,6 +10,7 @@ import {
   id,
   listOf,
   named,
+  object,
   orNull,
   record,
   type SchemaOf,
@@ -51,22 +52,17 @@ const METADATA = {
 /** A column to declare. The engine checks it, because it knows the types and can name the wrong column. */
 export const DECLARED_COLUMNS = named('DeclaredColumns', {
   type: 'array',
-  items: {
-    type: 'object',
-    required: ['name', 'type'],
-    additionalProperties: false,
-    properties: {
-      name: { ...text, documented: { minLength: 1, maxLength: 1_000 } },
-      type: {
-        ...text,
-        description: columnType.description,
-        documented: { pattern: columnType.pattern },
-      } as unknown as SchemaOf<ColumnType>,
-      nullable: { ...flag, description: 'Default true.' },
-      description: text,
-      ...WORDS,
-    },
-  },
+  items: object(['name', 'type'], {
+    name: { ...text, documented: { minLength: 1, maxLength: 1_000 } },
+    type: {
+      ...text,
+      description: columnType.description,
+      documented: { pattern: columnType.pattern },
+    } as unknown as SchemaOf<ColumnType>,
+    nullable: { ...flag, description: 'Default true.' },
+    description: text,
+    ...WORDS,
+  }),
 })
 
 const dataset = {
@@ -136,42 +132,32 @@ export const DATASET_SUMMARY = named('DatasetSummary', {
   },
 })
 
-export const NEW_DATASET = {
-  type: 'object',
-  required: ['name', 'repositoryId'],
-  additionalProperties: false,
-  properties: {
-    name: { ...name, examples: ['seattle'] },
-    repositoryId: {
-      type: 'integer',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      examples: [1],
-    },
-    description,
-    columns: DECLARED_COLUMNS,
-    key,
-    query: QUERY_DEFINITION,
-    materialize: {
-      type: 'string',
-      enum: ['on-change', 'hour', 'day'],
-      description:
-        'Stores the rows of the query as a version, again when they have changed, every hour or every day. Without ' +
-        'it, the query is run at each read.',
-    },
+export const NEW_DATASET = object(['name', 'repositoryId'], {
+  name: { ...name, examples: ['seattle'] },
+  repositoryId: {
+    type: 'integer',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    examples: [1],
   },
-} as const
+  description,
+  columns: DECLARED_COLUMNS,
+  key,
+  query: QUERY_DEFINITION,
+  materialize: {
+    type: 'string',
+    enum: ['on-change', 'hour', 'day'],
+    description:
+      'Stores the rows of the query as a version, again when they have changed, every hour or every day. Without ' +
+      'it, the query is run at each read.',
+  },
+})
 
-export const COPY = {
-  type: 'object',
-  required: ['name', 'repositoryId'],
-  additionalProperties: false,
-  properties: {
-    name: NEW_DATASET.properties.name,
-    repositoryId: NEW_DATASET.properties.repositoryId,
-    version: { ...count, maximum: Number.MAX_SAFE_INTEGER, description: 'Default: the current one.' },
-  },
-} as const
+export const COPY = object(['name', 'repositoryId'], {
+  name: NEW_DATASET.properties.name,
+  repositoryId: NEW_DATASET.properties.repositoryId,
+  version: { ...count, maximum: Number.MAX_SAFE_INTEGER, description: 'Default: the current one.' },
+})
 
 export const DATASET_CHANGES = {
   type: 'object',
@@ -219,17 +205,12 @@ export const DATASET_PATCH = {
     columns: {
       type: 'array',
       description: 'Changes the words about the named columns, and no others.',
-      items: {
-        type: 'object',
-        required: ['name'],
-        additionalProperties: false,
-        properties: {
-          name: text,
-          title: orNull(WORDS.title),
-          unit: orNull(WORDS.unit),
-          description: orNull(text),
-        },
-      },
+      items: object(['name'], {
+        name: text,
+        title: orNull(WORDS.title),
+        unit: orNull(WORDS.unit),
+        description: orNull(text),
+      }),
     },
   },
 } as const

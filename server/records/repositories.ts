@@ -1,4 +1,4 @@
-import { type FromSchema, flag, id, named, orNull, record, text, time } from './schema.ts'
+import { type FromSchema, flag, id, named, object, orNull, record, text, time } from './schema.ts'
 
 /** The pattern for names of repositories and datasets. The engine checks names, and says what is wrong. */
 const NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
@@ -34,12 +34,10 @@ const REPOSITORY_FIELDS = {
   private: REPOSITORY.properties.private,
 } as const
 
-export const NEW_REPOSITORY = {
-  type: 'object',
-  required: ['name'],
-  additionalProperties: false,
-  properties: { ...REPOSITORY_FIELDS, private: { ...REPOSITORY_FIELDS.private, default: true } },
-} as const
+export const NEW_REPOSITORY = object(['name'], {
+  ...REPOSITORY_FIELDS,
+  private: { ...REPOSITORY_FIELDS.private, default: true },
+})
 
 export const REPOSITORY_CHANGES = {
   type: 'object',
@@ -62,12 +60,7 @@ export const MEMBER = named(
   }),
 )
 
-export const MEMBERSHIP = {
-  type: 'object',
-  required: ['permission'],
-  additionalProperties: false,
-  properties: { permission },
-} as const
+export const MEMBERSHIP = object(['permission'], { permission })
 
 export type Repository = FromSchema<typeof REPOSITORY>
 export type NewRepository = FromSchema<typeof NEW_REPOSITORY>

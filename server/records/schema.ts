@@ -59,6 +59,17 @@ type Fields<Properties, Required> = Flat<
 /** Shows an intersection as one object, in messages and in editors. */
 type Flat<Type> = { readonly [Name in keyof Type]: Type[Name] }
 
+/** An object with these fields and no others, of which some are required. */
+export function object<
+  const Name extends string,
+  const Properties extends Readonly<Record<string, JsonSchema>>,
+>(required: readonly Name[], properties: Properties) {
+  const base = { type: 'object', additionalProperties: false, properties } as const
+  return { ...base, ...(required.length > 0 && { required }) } as typeof base & {
+    readonly required: readonly Name[]
+  }
+}
+
 /** An object in which all fields are required. */
 export function record<const Properties extends Readonly<Record<string, JsonSchema>>>(
   description: string,

@@ -21,7 +21,7 @@ import {
 } from '../records/datasets.ts'
 import { EXAMPLES } from '../records/examples.ts'
 import type { DatasetPatch, NewDataset } from '../records/index.ts'
-import { listOf } from '../records/schema.ts'
+import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { SMALL_ANSWER } from '../transfers/answer-cache.ts'
 import { gather } from '../transfers/small-body.ts'
@@ -367,12 +367,7 @@ const DECLARE_COLUMNS = {
     if: { type: 'array' },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
     then: DECLARED_COLUMNS,
-    else: {
-      type: 'object',
-      required: ['columns'],
-      additionalProperties: false,
-      properties: { columns: DECLARED_COLUMNS },
-    },
+    else: object(['columns'], { columns: DECLARED_COLUMNS }),
   },
   response: {
     200: json(DATASET, 'The dataset.', TAGGED),

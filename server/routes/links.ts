@@ -3,7 +3,7 @@ import { ServerError } from '../http/errors.ts'
 import { empty, errors, json, LOCATION } from '../openapi/describe.ts'
 import { LINK } from '../records/accounts.ts'
 import { EXAMPLES } from '../records/examples.ts'
-import { listOf } from '../records/schema.ts'
+import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { byId } from './by-name.ts'
 import { pathId } from './dataset-for.ts'
@@ -79,31 +79,26 @@ export function linkRoutes(app: Routes, services: Services): void {
   })
 }
 
-const NEW_LINK = {
-  type: 'object',
-  required: ['path'],
-  additionalProperties: false,
-  properties: {
-    path: {
-      type: 'string',
-      maxLength: 100_000,
-      description:
-        'Path and query string of `GET /datasets/{id}/data`, also as `/d/{repository}/{dataset}/data`, or of a series.',
-      examples: ['/datasets/3/data?$format=xlsx'],
-      documented: { pattern: EXPORT.source },
-    },
-    name: {
-      type: 'string',
-      maxLength: 200,
-      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
-      description: 'What or whom the link is for.',
-    },
-    expiresIn: {
-      type: 'integer',
-      minimum: 1,
-      maximum: YEAR_SECONDS,
-      default: LINK_SECONDS,
-      description: 'For how many seconds it works, at most a year.',
-    },
+const NEW_LINK = object(['path'], {
+  path: {
+    type: 'string',
+    maxLength: 100_000,
+    description:
+      'Path and query string of `GET /datasets/{id}/data`, also as `/d/{repository}/{dataset}/data`, or of a series.',
+    examples: ['/datasets/3/data?$format=xlsx'],
+    documented: { pattern: EXPORT.source },
   },
-} as const
+  name: {
+    type: 'string',
+    maxLength: 200,
+    pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+    description: 'What or whom the link is for.',
+  },
+  expiresIn: {
+    type: 'integer',
+    minimum: 1,
+    maximum: YEAR_SECONDS,
+    default: LINK_SECONDS,
+    description: 'For how many seconds it works, at most a year.',
+  },
+})

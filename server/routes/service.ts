@@ -3,6 +3,7 @@ import { ServerError } from '../http/errors.ts'
 import { matchesTag } from '../http/headers.ts'
 import { errors, json } from '../openapi/describe.ts'
 import { loadReference } from '../openapi/reference.ts'
+import { object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { stopping } from '../transfers/gate.ts'
 import { weightOf } from '../transfers/negotiate.ts'
@@ -10,25 +11,22 @@ import type { Routes } from './routes.ts'
 
 const tags = ['Service']
 
-const STATE = {
-  type: 'object',
-  required: ['status'],
-  additionalProperties: false,
-  properties: { status: { type: 'string', const: 'ok' } },
-}
+const STATE = object(['status'], { status: { type: 'string', const: 'ok' } })
+
+const OK = { status: 'ok' } as const
 
 const GET_HEALTH = {
   operationId: 'getHealth',
   summary: 'Whether the process is running',
   tags,
-  response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
+  response: { 200: json(STATE, 'It does.', { example: OK }) },
 } as const
 
 const GET_READINESS = {
   operationId: 'getReadiness',
   summary: 'Whether the service is ready for requests',
   tags,
-  response: { 200: json(STATE, 'It does.', { example: { status: 'ok' } }) },
+  response: { 200: json(STATE, 'It does.', { example: OK }) },
 } as const
 
 const GET_METRICS = {
@@ -79,7 +77,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
   app.get('/healthz', {
     config: { public: true, always: true },
     schema: GET_HEALTH,
-    handler: async () => ({ status: 'ok' }),
+    handler: async () => OK,
   })
 
   app.get('/readyz', {
@@ -88,7 +86,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
     handler: async () => {
       if (lifecycle.leaving) throw stopping()
       await engine.ready()
-      return { status: 'ok' }
+      return OK
     },
   })
 

@@ -3,7 +3,7 @@ import { ConnectorError } from '../../../connectors/errors.ts'
 import { empty, errors, json } from '../../openapi/describe.ts'
 import { EXAMPLES } from '../../records/examples.ts'
 import { USER_KEY } from '../../records/providers.ts'
-import { listOf } from '../../records/schema.ts'
+import { listOf, object } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { pathParameter } from '../dataset-for.ts'
@@ -35,20 +35,15 @@ const SAVE_USER_KEY = {
     'If the provider offers a check and can be reached, the key is checked there first. It is stored encrypted, ' +
     'is used only for your requests, and raises your limit at the provider.',
   tags,
-  body: {
-    type: 'object',
-    required: ['key'],
-    additionalProperties: false,
-    properties: {
-      key: {
-        type: 'string',
-        minLength: 1,
-        maxLength: 1000,
-        pattern: '^[\\x21-\\x7e]+$',
-        description: 'ASCII letters, digits and symbols, without spaces',
-      },
+  body: object(['key'], {
+    key: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1000,
+      pattern: '^[\\x21-\\x7e]+$',
+      description: 'ASCII letters, digits and symbols, without spaces',
     },
-  },
+  }),
   response: {
     200: json(USER_KEY, 'The key is saved.', { example: EXAMPLES.userKey }),
     ...errors(404, 409, 413, 415),

@@ -15,7 +15,7 @@ import { parameters, parametersOf } from '../../http/query.ts'
 import { errors, json, RECORD_TAG } from '../../openapi/describe.ts'
 import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../../records/datasets.ts'
 import { EXAMPLES } from '../../records/examples.ts'
-import { listOf } from '../../records/schema.ts'
+import { listOf, object } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { datasetFor, pathVersion, tagOf } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
@@ -65,15 +65,10 @@ const RESTORE = {
     'Makes the rows and columns of an earlier version current again, as a new version. No rows are copied, and the ' +
     'versions between stay readable.',
   tags,
-  body: {
-    type: 'object',
-    required: ['version'],
-    additionalProperties: false,
-    properties: {
-      version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [3] },
-      note: { type: 'string', maxLength: 1000, description: 'Why, for the list of versions.' },
-    },
-  },
+  body: object(['version'], {
+    version: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [3] },
+    note: { type: 'string', maxLength: 1000, description: 'Why, for the list of versions.' },
+  }),
   response: {
     200: json(DATASET, 'The dataset with its new version.', {
       example: EXAMPLES.dataset,
