@@ -43,6 +43,13 @@ export interface RefresherParts extends CallerParts {
   readonly warn: (message: string, cause?: unknown) => void
 }
 
+/** A refresh under way. Only who has the token of the source may write it. */
+interface Run {
+  readonly source: StoredSource
+  readonly token: string
+  readonly signal: AbortSignal
+}
+
 /** Thrown if a file has the same bytes as before, so that it makes no version. */
 class Unchanged extends Error {}
 
@@ -137,7 +144,7 @@ export class Refresher {
       )
     }, TAKEN_MS / 4).unref()
     try {
-      const outcome = await this.#refresh(source, token, signal)
+      const outcome = await this.#refresh({ source, token, signal })
       await sources.settle(source.datasetId, token, outcome)
       if (outcome.lastError !== null)
         this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${outcome.lastError}`)
@@ -150,7 +157,8 @@ export class Refresher {
     }
   }
 
-  async #refresh(source: StoredSource, token: string, signal: AbortSignal): Promise<Outcome> {
+  async #refresh(run: Run): Promise<Outcome> {
+    const { source, signal } = run
     const now = this.#parts.now()
     const isWhole = source.scheduled <= now.toISOString()
     const scheduled = isWhole
@@ -160,15 +168,13 @@ export class Refresher {
       if (source.address) {
         const { series, address: followed } = source
         const address =
-          'query' in followed
-            ? await this.#readQuery(source, followed, token, signal)
-            : await this.#readFile(source, followed, token, signal)
+          'query' in followed ? await this.#readQuery(run, followed) : await this.#readFile(run, followed)
         return { ...outcome(now, scheduled, scheduled), series, address, lastError: null, failures: 0 }
       }
-      const answers = await this.#ask(source, isWhole, signal)
+      const answers = await this.#ask(run, isWhole)
       const { engine } = this.#parts
       const rows = await newRows(source, answers, await engine.dataset(source.datasetId))
-      await this.#write(source, token, rows, answers, signal)
+      await this.#write(run, rows, answers)
       const failed = rows.followed.filter(({ error }) => error !== undefined)
       const failures = failed.length > 0 ? source.failures + 1 : 0
       const waits = [...answers.values()].filter(({ error }) => error?.passes)
@@ -197,11 +203,7 @@ export class Refresher {
    * Requests all series at a scheduled run, otherwise only those that failed before. Those come first, in case a limit
    * does not suffice for all.
    */
-  async #ask(
-    source: StoredSource,
-    isWhole: boolean,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Answer>> {
+  async #ask({ source, signal }: Run, isWhole: boolean): Promise<ReadonlyMap<string, Answer>> {
     const { connectors } = this.#parts
     const account = await this.#accountOf(source)
     const isMissing = ({ error }: Followed) => error !== undefined
@@ -228,12 +230,8 @@ export class Refresher {
   }
 
   /** Writes the rows of a file, unless its bytes are those of the last time. Gives what is known of it now. */
-  async #readFile(
-    source: StoredSource,
-    address: FollowedAddress,
-    token: string,
-    signal: AbortSignal,
-  ): Promise<FollowedAddress> {
+  async #readFile(run: Run, address: FollowedAddress): Promise<FollowedAddress> {
+    const { source, signal } = run
     const { config, engine } = this.#parts
     const account = await this.#accountOf(source)
     const dataset = await engine.dataset(source.datasetId)
@@ -266,7 +264,7 @@ export class Refresher {
     try {
       const { options: chosen } = await dataset[address.mode]({
         ...upload,
-        accept: await this.#accept(source, token, () => {
+        accept: await this.#accept(run, () => {
           const digest = hash.copy().digest('hex')
           if (isThere && digest === source.digest) throw new Unchanged()
           return digest
@@ -280,12 +278,8 @@ export class Refresher {
   }
 
   /** Writes the rows of a query, unless its tables are as they were the last time. */
-  async #readQuery<Query extends { readonly query: SavedQuery }>(
-    source: StoredSource,
-    followed: Query,
-    token: string,
-    signal: AbortSignal,
-  ): Promise<Query> {
+  async #readQuery<Query extends { readonly query: SavedQuery }>(run: Run, followed: Query): Promise<Query> {
+    const { source, signal } = run
     const { engine } = this.#parts
     const { name: by } = await this.#accountOf(source)
     const dataset = await engine.dataset(source.datasetId)
@@ -294,13 +288,13 @@ export class Refresher {
     await using body = await query.bytes('parquet', { signal })
     await dataset.replace({
       ...{ format: 'parquet', replaceColumns: true, isRefresh: true, signal, by, body },
-      accept: await this.#accept(source, token, () => query.etag),
+      accept: await this.#accept(run, () => query.etag),
     })
     return followed
   }
 
   /** Lets the rows of a run become visible if the plan allows them and the run still holds the source. */
-  async #accept(source: StoredSource, token: string, digestNow: () => string): Promise<Upload['accept']> {
+  async #accept({ source, token }: Run, digestNow: () => string): Promise<Upload['accept']> {
     const { accounts, access, engine, plans, sources } = this.#parts
     const dataset = await engine.dataset(source.datasetId)
     const { id, repositoryId } = await dataset.record()
@@ -316,12 +310,11 @@ export class Refresher {
 
   /** Replaces the dataset's rows, unless they have not changed or all requests failed. */
   async #write(
-    source: StoredSource,
-    token: string,
+    run: Run,
     { columns, lines, digest }: NewRows,
     answers: ReadonlyMap<string, Answer>,
-    signal: AbortSignal,
   ): Promise<void> {
+    const { source, signal } = run
     const { accounts, engine } = this.#parts
     const dataset = await engine.dataset(source.datasetId)
     const record = await dataset.record()
@@ -337,7 +330,7 @@ export class Refresher {
       signal,
       isRefresh: true,
       by: (await accounts.get(source.accountId)).name,
-      accept: await this.#accept(source, token, () => digest),
+      accept: await this.#accept(run, () => digest),
     })
   }
 }
