@@ -36,6 +36,8 @@ interface Setting {
 
 const SETTINGS = Object.entries(CONFIG_SCHEMA.properties) as [string, Setting][]
 
+const hasScheme = (text: string, scheme: RegExp) => scheme.test(URL.parse(text)?.protocol ?? '')
+
 // Ajv looks at the schema itself even without compiling the schema of schemas.
 const ajv = new Ajv({
   useDefaults: true,
@@ -44,30 +46,18 @@ const ajv = new Ajv({
   meta: false,
   validateSchema: false,
   code: { optimize: false },
+  keywords: ['about', 'environment', 'secret'],
+  formats: {
+    'web-address': (text) => hasScheme(text, /^https?:$/),
+    // Origins are compared with the header as texts, so another spelling would never match. Extensions of browsers have
+    // schemes of their own.
+    origin: (text) =>
+      text === '*' ||
+      (/^https?:/.test(text) ? URL.parse(text)?.origin === text : /^[a-z-]+:\/\/[^/]+$/.test(text)),
+    'postgres-address': (text) => hasScheme(text, /^postgres(ql)?:$/),
+    'trino-address': (text) => hasScheme(text, /^https?:$/) && /^\/[a-z0-9_]+$/.test(new URL(text).pathname),
+  },
 })
-ajv.addVocabulary(['about', 'environment', 'secret'])
-ajv.addFormat('web-address', (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))
-// Origins are compared with the header as texts, so another spelling would never match. Extensions of browsers have
-// schemes of their own.
-ajv.addFormat(
-  'origin',
-  (text) =>
-    text === '*' ||
-    (/^https?:/.test(text)
-      ? URL.canParse(text) && new URL(text).origin === text
-      : /^[a-z-]+:\/\/[^/]+$/.test(text)),
-)
-ajv.addFormat(
-  'postgres-address',
-  (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),
-)
-ajv.addFormat(
-  'trino-address',
-  (text) =>
-    URL.canParse(text) &&
-    /^https?:$/.test(new URL(text).protocol) &&
-    /^\/[a-z0-9_]+$/.test(new URL(text).pathname),
-)
 
 /**
  * Reads arguments, environment and the file that `PARQUETRY_CONFIG` names into one complete configuration.

@@ -1,7 +1,6 @@
 import {
   count,
   countOrNull,
-  type FromSchema,
   flag,
   id,
   named,
@@ -154,15 +153,3 @@ export const LINK = named(
     lastUsedAt: LAST_USED,
   }),
 )
-
-export type Plan = FromSchema<typeof PLAN>
-export type Account = FromSchema<typeof ACCOUNT>
-export type ApiKey = FromSchema<typeof API_KEY>
-export type ManagedAccount = FromSchema<typeof MANAGED_ACCOUNT>
-export type CreatedAccount = FromSchema<typeof CREATED_ACCOUNT>
-export type NewAccount = FromSchema<typeof NEW_ACCOUNT>
-export type AccountChanges = FromSchema<typeof ACCOUNT_CHANGES>
-export type LinkRecord = FromSchema<typeof LINK>
-export type NewNamedKey = FromSchema<typeof NEW_NAMED_KEY>
-export type NamedKey = FromSchema<typeof NAMED_KEY>
-export type CreatedNamedKey = FromSchema<typeof CREATED_NAMED_KEY>

@@ -5,7 +5,6 @@ import { description, name } from './repositories.ts'
 import {
   count,
   countOrNull,
-  type FromSchema,
   flag,
   id,
   listOf,
@@ -250,14 +249,3 @@ export const PARQUET_FILE = named(
     bytes: count,
   }),
 )
-
-export type Column = FromSchema<typeof COLUMN>
-export type DeclaredColumn = FromSchema<typeof DECLARED_COLUMNS>[number]
-export type Dataset = FromSchema<typeof DATASET>
-export type DatasetSummary = FromSchema<typeof DATASET_SUMMARY>
-export type NewDataset = FromSchema<typeof NEW_DATASET>
-export type DatasetChanges = FromSchema<typeof DATASET_CHANGES>
-export type DatasetPatch = FromSchema<typeof DATASET_PATCH>
-export type DatasetCopy = FromSchema<typeof COPY>
-export type EditedRows = FromSchema<typeof EDITED_ROWS>
-export type Version = FromSchema<typeof VERSION_RECORD>

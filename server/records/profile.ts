@@ -1,5 +1,5 @@
 import { COLUMN } from './datasets.ts'
-import { count, type FromSchema, flag, listOf, named, record, text } from './schema.ts'
+import { count, flag, listOf, named, record, text } from './schema.ts'
 
 const number = { type: 'number' } as const
 const value = { description: 'A number where the column has integers or doubles, else text.' } as const
@@ -41,5 +41,3 @@ export const PROFILE = named(
     columns: listOf(COLUMN_PROFILE),
   }),
 )
-
-export type Profile = FromSchema<typeof PROFILE>

@@ -1,15 +1,4 @@
-import {
-  type FromSchema,
-  flag,
-  id,
-  listOf,
-  named,
-  record,
-  text,
-  textOrNull,
-  time,
-  timeOrNull,
-} from './schema.ts'
+import { flag, id, listOf, named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
 
 export const USER_KEY = named(
   'UserKey',
@@ -56,7 +45,7 @@ const seriesInfo = {
   end: textOrNull,
 } as const
 
-const SERIES_INFO = named('SeriesInfo', record('A series, described.', seriesInfo))
+export const SERIES_INFO = named('SeriesInfo', record('A series, described.', seriesInfo))
 
 const category = {
   path: { ...text, description: 'Send it as `path` to browse further.' },
@@ -65,7 +54,7 @@ const category = {
   series: { ...flag, description: 'Whether series are directly under it.' },
 } as const
 
-const CATEGORY = named('Category', record('A category.', category))
+export const CATEGORY = named('Category', record('A category.', category))
 
 export const CATEGORIES = named(
   'CategoryList',
@@ -80,7 +69,7 @@ export const SERIES_LIST = named(
   record('Series under a path.', { provider: text, path: text, total, ...page, series: listOf(SERIES_INFO) }),
 )
 
-const OBSERVATION = named('Observation', {
+export const OBSERVATION = named('Observation', {
   type: 'object',
   required: ['date', 'value'],
   properties: {
@@ -94,7 +83,7 @@ const OBSERVATION = named('Observation', {
   },
 })
 
-const DIMENSION = named(
+export const DIMENSION = named(
   'SeriesDimension',
   record(
     "A part of a series' key, for example `{id: 'FREQ', name: 'Frequency', code: 'M', label: 'Monthly'}`.",
@@ -162,7 +151,7 @@ export const SEARCH_ALL = named(
 )
 
 /** Series that could not be fetched, with the reason. */
-const MISSING = named(
+export const MISSING = named(
   'MissingSeries',
   record('A series that could not be fetched.', { provider: text, series_id: text, code: text, error: text }),
 )
@@ -170,21 +159,7 @@ const MISSING = named(
 const cell = { type: ['string', 'number', 'null'] } as const
 
 /** Several series as one table, in the columns that `shape` gives. */
-const SERIES_TABLE = record('Several series as one table.', {
+export const SERIES_TABLE = record('Several series as one table.', {
   missing: listOf(MISSING),
   rows: listOf({ type: 'object', additionalProperties: cell } as const),
 })
-
-export type UserKey = FromSchema<typeof USER_KEY>
-export type Provider = FromSchema<typeof PROVIDER>
-export type Category = FromSchema<typeof CATEGORY>
-export type Categories = FromSchema<typeof CATEGORIES>
-export type SeriesInfo = FromSchema<typeof SERIES_INFO>
-export type SeriesPage = FromSchema<typeof SERIES_LIST>
-export type SeriesDimension = FromSchema<typeof DIMENSION>
-export type Observation = FromSchema<typeof OBSERVATION>
-export type Series = FromSchema<typeof SERIES>
-export type FoundInProvider = FromSchema<typeof SEARCH>
-export type Found = FromSchema<typeof SEARCH_ALL>
-export type MissingSeries = FromSchema<typeof MISSING>
-export type SeriesTable = FromSchema<typeof SERIES_TABLE>

@@ -1,4 +1,4 @@
-import { type FromSchema, flag, id, named, object, orNull, record, text, time } from './schema.ts'
+import { flag, id, named, object, orNull, record, text, time } from './schema.ts'
 
 /** The pattern for names of repositories and datasets. The engine checks names, and says what is wrong. */
 const NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
@@ -61,10 +61,3 @@ export const MEMBER = named(
 )
 
 export const MEMBERSHIP = object(['permission'], { permission })
-
-export type Repository = FromSchema<typeof REPOSITORY>
-export type NewRepository = FromSchema<typeof NEW_REPOSITORY>
-export type RepositoryChanges = FromSchema<typeof REPOSITORY_CHANGES>
-export type RepositoryPatch = FromSchema<typeof REPOSITORY_PATCH>
-export type Permission = Repository['permission']
-export type Member = FromSchema<typeof MEMBER>

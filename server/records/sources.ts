@@ -1,5 +1,5 @@
 import { QUERY_DEFINITION } from './datasets.ts'
-import { type FromSchema, named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
+import { named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
 
 /** How often the series that a dataset follows are fetched again. */
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
@@ -84,7 +84,3 @@ export const NEW_SOURCE = {
     },
   },
 } as const
-
-export type Source = FromSchema<typeof SOURCE>
-export type NewSource = FromSchema<typeof NEW_SOURCE>
-export type Interval = NonNullable<NewSource['every']>

@@ -1,7 +1,7 @@
 import { COLUMN, DATASET, DECLARED_COLUMNS } from './datasets.ts'
-import { count, type FromSchema, listOf, named, text } from './schema.ts'
+import { count, listOf, named, text } from './schema.ts'
 
-const BECAUSE = named('TextReason', {
+export const BECAUSE = named('TextReason', {
   type: 'object',
   description: 'Why a column is text: the first value that no narrower type of the column holds.',
   required: ['row', 'value'],
@@ -125,8 +125,3 @@ const SERIES_TO_SAVE = named('SeriesToSave', {
 
 /** An upload as JSON. Not oneOf, because an empty list of rows matches two of them. */
 export const JSON_UPLOAD = { anyOf: [ROWS_AS_OBJECTS, ROWS_AS_LISTS, SERIES_TO_SAVE] } as const
-
-export type TextReason = FromSchema<typeof BECAUSE>
-export type WrittenDataset = FromSchema<typeof WRITTEN_DATASET>
-export type UploadFault = FromSchema<typeof FAULT>
-export type Preview = FromSchema<typeof PREVIEW>
