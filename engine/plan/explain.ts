@@ -1,13 +1,15 @@
 import type { Format, Statement } from '../types/index.ts'
 import type { ExplainedStep, Explanation } from './explanation.ts'
-import { isRanged, type Plan } from './plan.ts'
+import { isRanged, type Plan, type TableScan } from './plan.ts'
 import { canPrune } from './prune.ts'
 
 /** How many parts are read. A statement opens all parts of its tables. */
 export function partsOf({ scan }: Plan): Explanation['parts'] {
-  if (scan.kind === 'query') return scan.parts ?? null
-  if (scan.kind !== 'slices') return null
-  return { read: scan.slices.length, of: scan.of, byRanges: scan.slices.filter(isRanged).length }
+  const tables = scan.kind === 'slices' ? [scan] : scan.kind === 'query' && scan.tables
+  if (!tables) return null
+  const slices = tables.flatMap((table) => table.slices)
+  const of = tables.reduce((sum, table) => sum + table.of, 0)
+  return { read: slices.length, of, byRanges: slices.filter(isRanged).length }
 }
 
 export function partsRead(plan: Plan): string | undefined {
@@ -26,21 +28,34 @@ interface Profiled {
 }
 
 /** What DuckDB tells of a statement that it ran. Columns of parts get their names, and no path is told. */
-export function profileOf(json: string, { source }: Plan): Pick<Explanation, 'ms' | 'bytesRead' | 'steps'> {
-  // Outside of the user's texts, these are the names that we give to columns of parts.
-  const named = json.replaceAll(/'(?:''|[^'])*'|\bc\d+\b/g, (text) => {
-    const name = source.find(({ sql }) => sql === text)?.name
-    return name === undefined ? text : JSON.stringify(name).slice(1, -1)
-  })
-  const { latency, total_bytes_read: bytesRead, children } = JSON.parse(named)
+export function profileOf(json: string, plan: Plan): Pick<Explanation, 'ms' | 'bytesRead' | 'steps'> {
+  const { latency, total_bytes_read: bytesRead, children } = JSON.parse(json)
   const steps = (all: readonly Profiled[], depth: number): ExplainedStep[] =>
     all.flatMap((one) => {
-      const { 'Filename(s)': _, ...details } = one.extra_info
+      const { 'Filename(s)': files = '', ...extra } = one.extra_info
       const { operator_name: name, operator_cardinality: rows, operator_timing: seconds } = one
       if (name === 'EXPLAIN_ANALYZE') return steps(one.children, depth)
+      const details = withNames(extra, columnsOf(String(files), plan))
       return [{ name, depth, rows, ms: seconds * 1e3, details }, ...steps(one.children, depth + 1)]
     })
   return { ms: latency * 1e3, bytesRead, steps: steps(children, 0) }
+}
+
+/** The columns that a step means: in a user's statement those of the table whose files it reads. */
+function columnsOf(files: string, { scan, source }: Plan): readonly Named[] {
+  if (scan.kind !== 'query') return source
+  return scan.tables?.find(({ slices }) => slices.some(({ file }) => files.startsWith(file)))?.columns ?? []
+}
+
+type Named = TableScan['columns'][number]
+
+function withNames(details: Profiled['extra_info'], columns: readonly Named[]): ExplainedStep['details'] {
+  // Outside of the user's texts, these are the names that we give to columns of parts.
+  const named = JSON.stringify(details).replaceAll(/'(?:''|[^'])*'|\bc\d+\b/g, (text) => {
+    const name = columns.find(({ sql }) => sql === text)?.name
+    return name === undefined ? text : JSON.stringify(name).slice(1, -1)
+  })
+  return JSON.parse(named)
 }
 
 /** The statement that gives DuckDB's plan of a statement, as keys and texts; with ANALYZE, it runs it. */

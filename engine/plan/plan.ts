@@ -13,7 +13,6 @@ import {
   THE_FILTER,
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
-import type { PartCounts } from './explanation.ts'
 import { type FirstRows, firstRows, partsOfFirst } from './first.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
 import { mayMatch } from './prune.ts'
@@ -40,8 +39,20 @@ export type Scan =
   | { readonly kind: 'inline'; readonly json: string }
   /** Parquet files that the engine did not write: a subquery that names the columns and gives each row's position. */
   | { readonly kind: 'foreign'; readonly sql: string }
-  /** The rows of a user's statement: a subquery that names the columns, and how many parts its tables have. */
-  | { readonly kind: 'query'; readonly sql: string; readonly light?: boolean; readonly parts?: PartCounts }
+  /** The rows of a user's statement: a subquery that names the columns, and the tables whose parts it reads. */
+  | {
+      readonly kind: 'query'
+      readonly sql: string
+      readonly light?: boolean
+      readonly tables?: readonly TableScan[]
+    }
+
+/** The parts of a table in a user's statement, and the names under which users know its columns. */
+export interface TableScan {
+  readonly slices: readonly Slice[]
+  readonly of: number
+  readonly columns: readonly { readonly name: string; readonly sql: string }[]
+}
 
 /** Parts that are read by ranges are named by addresses. */
 export function isRanged({ file }: Slice): boolean {

@@ -2,13 +2,12 @@ import { constants, copyFile, link } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { EngineError, storageError } from '../errors.ts'
 import type { LentReader } from '../ingest/process/reader-pool.ts'
-import type { PartCounts } from '../plan/explanation.ts'
-import { isRanged, type Plan } from '../plan/plan.ts'
+import { isRanged, type Plan, type TableScan } from '../plan/plan.ts'
 import type { ReadEstimate } from '../plan/read-estimate.ts'
 import { rowsStatement } from '../plan/statements.ts'
 import { Reading } from '../reading/reading.ts'
 import { quoteIdentifier } from '../types/index.ts'
-import { INTERNAL } from './errors.ts'
+import { INTERNAL, shownName } from './errors.ts'
 import { linkOf } from './process/sql-pool.ts'
 
 /** A table of a statement. */
@@ -29,8 +28,7 @@ export interface Scanned {
  */
 export class Tables {
   readonly #sql = new Map<string, string>()
-  /** How many parts they have together. */
-  parts: PartCounts = { read: 0, of: 0, byRanges: 0 }
+  readonly scans: TableScan[] = []
 
   has({ name }: Scanned): boolean {
     return this.#sql.has(name)
@@ -41,13 +39,8 @@ export class Tables {
     const rows = rowsStatement(plan, undefined).sql
     this.#sql.set(name, `${quoteIdentifier(name)} (${names}) AS NOT MATERIALIZED (${rows})`)
     if (plan.scan.kind !== 'slices') return
-    const { read, of, byRanges } = this.parts
-    const { slices } = plan.scan
-    this.parts = {
-      read: read + slices.length,
-      of: of + plan.scan.of,
-      byRanges: byRanges + slices.filter(isRanged).length,
-    }
+    const shown = plan.columns.map(({ sql }, index) => ({ sql, name: shownName(columns[index]!) }))
+    this.scans.push({ ...plan.scan, columns: shown })
   }
 
   get sql(): string {
@@ -125,7 +118,7 @@ export class SqlReading extends Reading {
     this.#entered = true
     const tables = new Tables()
     await this.link(await session.enter(signal), signal, tables)
-    return { ...this.plan, scan: { kind: 'query', sql: relation(tables.sql), light, parts: tables.parts } }
+    return { ...this.plan, scan: { kind: 'query', sql: relation(tables.sql), light, tables: tables.scans } }
   }
 
   /** Links the parts of all tables into the folder of a process, and adds the tables to those of the statement there. */

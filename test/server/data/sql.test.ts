@@ -105,6 +105,14 @@ describe('formats, headers and options', () => {
       parts: { read: 1, of: 1, byRanges: 0 },
       rowGroups: null,
     })
+    const joined =
+      "SELECT e.word AS n, o.word AS x FROM explained e JOIN open o ON o.n = e.n WHERE e.word > 'b'"
+    const scans = (await sql(ann, joined, '?$explain=true')).json().steps.slice(-2)
+    for (const { details } of scans)
+      expect(new Set(details.Projections), 'names of the table, not of the result').toEqual(
+        new Set(['n', 'word']),
+      )
+    expect(JSON.stringify(scans)).toContain("word>'b'")
     const url = `/datasets/${id}/data?$filter=n gt 3&$select=word&$explain=true`
     const { steps, ...plan } = (await at.call(ann, 'GET', url)).json()
     expect(plan).toMatchObject({
