@@ -22,6 +22,15 @@ test.each([
   expect(steps.filter((step) => paths(step).length === 0)).toEqual([])
 })
 
+test('files that are named without their folder exist', () => {
+  const files = ['engine', 'connectors', 'server'].flatMap((room) =>
+    readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((name) => `/${room}/${name}`),
+  )
+  const named = [...page.matchAll(/`([\w/-]+\.tsx?)`/g)].map((match) => match[1]!)
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter((name) => !files.some((file) => file.endsWith(`/${name}`)))).toEqual([])
+})
+
 test('the folders of the picture exist', () => {
   const picture = page.match(/```\nengine\/\n([\s\S]*?)```/)![0]
   const missing: string[] = []
