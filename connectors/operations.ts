@@ -1,13 +1,12 @@
 import type { Caller, Connector, ConnectorContext, Provenance, UserKey } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
 import type { Asked } from './failures.ts'
-import type { withDefaults } from './options.ts'
+import type { Settings } from './options.ts'
 import { type Allowance, fingerprint } from './pipeline/allowances.ts'
 import { Cache, type Read, unlessAborted } from './pipeline/cache.ts'
 import { openProvider, type Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
 
-type Settings = ReturnType<typeof withDefaults>
 type Operation = 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue'
 
 /** Categories and catalogues change much more rarely than series, so they stay fresh this many times as long. */

@@ -53,6 +53,8 @@ export interface ConnectorsOptions {
 }
 
 /** The options with all defaults filled in. */
+export type Settings = ReturnType<typeof withDefaults>
+
 export function withDefaults(options: ConnectorsOptions) {
   const { cache = {}, overrides = {} } = options
   return {

@@ -1,56 +1,19 @@
 import { LRUCache } from 'lru-cache'
-import type {
-  Connector,
-  ProviderInfo,
-  ProviderLimits,
-  UpstreamAnswer,
-  UpstreamRequest,
-} from '../connector.ts'
+import type { Connector, UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import type { ConnectorError } from '../errors.ts'
 import { type Asked, Failure } from '../failures.ts'
+import type { ProviderOverride, Settings } from '../options.ts'
 import { addressOf } from './address.ts'
 import { Allowance } from './allowances.ts'
-import { Breaker, type BreakerOptions } from './breaker.ts'
+import { Breaker } from './breaker.ts'
 import { compose } from './layer.ts'
 import { limitConcurrency, limited } from './limits.ts'
-import { type RetryOptions, retried } from './retries.ts'
-import { type Secrets, sanitised } from './sanitise.ts'
-import { openTransport, type Timeouts } from './transport.ts'
-import type { LimitStore } from './window.ts'
-
-export interface ProviderOptions {
-  /** Replaces the provider's address. */
-  readonly baseUrl?: string | undefined
-  /** The service's own key. */
-  readonly key?: string | undefined
-  readonly limits?: Partial<ProviderLimits> | undefined
-  readonly limitStore: LimitStore
-  readonly timeouts: Timeouts
-  readonly maxAnswerBytes: number
-  readonly retry: RetryOptions
-  readonly breaker: BreakerOptions
-  readonly now: () => number
-}
+import { retried } from './retries.ts'
+import { sanitised } from './sanitise.ts'
+import { openTransport } from './transport.ts'
 
 /** A connector with all the layers between it and the network. */
-export interface Provider {
-  readonly connector: Connector
-  readonly info: ProviderInfo
-  /** The service's own key, if it has one and the provider takes keys. */
-  readonly key: string | undefined
-  readonly breaker: Breaker
-  /** The allowance of a key; without a key, the allowance of our address. */
-  allowance(key: string | undefined): Allowance
-  /** Sends through all layers. 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
-  send(
-    request: UpstreamRequest,
-    allowance: Allowance,
-    signal: AbortSignal | undefined,
-  ): Promise<UpstreamAnswer>
-  /** Turns anything that was thrown into an error that may be shown. */
-  sanitised(error: unknown, key: string | undefined, asked?: Omit<Asked, 'provider'>): ConnectorError
-  close(): Promise<void>
-}
+export type Provider = ReturnType<typeof openProvider>
 
 /** Requests under way at once if the provider publishes no number. */
 const CONCURRENCY = 8
@@ -60,7 +23,7 @@ const CONCURRENCY = 8
  * all other layers again; an open breaker refuses before limits are spent; limits are spent before a request waits for
  * a free slot, so that refusals are quick.
  */
-export function openProvider(connector: Connector, options: ProviderOptions): Provider {
+export function openProvider(connector: Connector, options: Settings & ProviderOverride) {
   const { now, timeouts, maxAnswerBytes: maxBytes } = options
   const limits = { ...connector.info.limits, ...options.limits }
   const info = { ...connector.info, limits, baseUrl: options.baseUrl ?? connector.info.baseUrl }
@@ -80,20 +43,28 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
     breaker.observe,
   ]
   const send = compose(layers, transport.send)
-  const addresses = [base.href, base.host, base.hostname]
+  const hidden = (key: string | undefined) =>
+    [key, options.key, base.href, base.host, base.hostname].filter((secret) => secret !== undefined)
 
   return {
     connector,
     info,
+    /** The service's own key, if it has one and the provider takes keys. */
     key,
     breaker,
-    allowance(key) {
+    /** The allowance of a key; without a key, the allowance of our address. */
+    allowance(key: string | undefined): Allowance {
       const name = key ?? ''
       const allowance = allowances.get(name) ?? new Allowance(info, key, options.limitStore, now)
       allowances.set(name, allowance)
       return allowance
     },
-    async send(request, allowance, signal) {
+    /** Sends through all layers. 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
+    async send(
+      request: UpstreamRequest,
+      allowance: Allowance,
+      signal: AbortSignal | undefined,
+    ): Promise<UpstreamAnswer> {
       if (info.key === 'required' && allowance.key === undefined) {
         throw new Failure('no-key', { what: info.keyPage ?? '' })
       }
@@ -104,12 +75,9 @@ export function openProvider(connector: Connector, options: ProviderOptions): Pr
       if (answer.status < 500 && !isSlow) return answer
       throw new Failure(isSlow ? 'slow' : 'failing', { what: `status ${answer.status}` })
     },
-    sanitised: (error, key, asked) =>
-      sanitised(error, { provider: info, ...asked }, secretsOf(key, options.key, addresses)),
+    /** Turns anything that was thrown into an error that may be shown. */
+    sanitised: (error: unknown, key: string | undefined, asked?: Omit<Asked, 'provider'>): ConnectorError =>
+      sanitised(error, { provider: info, ...asked }, hidden(key)),
     close: transport.close,
   }
-}
-
-function secretsOf(...secrets: readonly (string | undefined | readonly string[])[]): Secrets {
-  return secrets.flat().filter((secret) => secret !== undefined)
 }

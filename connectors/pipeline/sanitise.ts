@@ -1,14 +1,12 @@
 import { ConnectorError } from '../errors.ts'
 import { type Asked, explained, Failure } from '../failures.ts'
 
-/** Texts that may never be shown; each is replaced by `[hidden]` wherever a cause mentions it. */
-export type Secrets = readonly string[]
-
 /**
  * Turns anything that was thrown into an error with a sentence of ours. Its cause is a plain description for the log,
- * without addresses, keys or stack traces; the original error is dropped.
+ * without addresses, keys or stack traces; the original error is dropped. Each of the secrets is replaced by `[hidden]`
+ * wherever a cause mentions it.
  */
-export function sanitised(error: unknown, asked: Asked, secrets: Secrets): ConnectorError {
+export function sanitised(error: unknown, asked: Asked, secrets: readonly string[]): ConnectorError {
   const described = (cause: unknown) => describe(cause, secrets)
   if (error instanceof Failure) return explained(error, asked, described)
   if (!(error instanceof ConnectorError)) {
@@ -25,7 +23,7 @@ export function sanitised(error: unknown, asked: Asked, secrets: Secrets): Conne
 }
 
 /** `Name [CODE]: message`, for each error of the chain. */
-function describe(error: unknown, secrets: Secrets): string {
+function describe(error: unknown, secrets: readonly string[]): string {
   const sentences: string[] = []
   for (let each = error, depth = 0; each !== undefined && each !== null && depth < 4; depth++) {
     if (!(each instanceof Error)) {
@@ -43,7 +41,7 @@ function describe(error: unknown, secrets: Secrets): string {
 
 const ADDRESS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[?::1\]?:\d+/gi
 
-function hide(text: string, secrets: Secrets): string {
+function hide(text: string, secrets: readonly string[]): string {
   const shown = secrets
     .filter((secret) => secret !== '')
     .toSorted((a, b) => b.length - a.length)

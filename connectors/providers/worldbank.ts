@@ -1,5 +1,13 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { category, listed, providerInfo } from '../connector.ts'
+import {
+  type Category,
+  type Connector,
+  type ConnectorContext,
+  category,
+  listed,
+  providerInfo,
+  type SeriesInfo,
+  type UpstreamAnswer,
+} from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode } from '../observations.ts'
 import { fromPages, slice } from '../paging.ts'
@@ -84,15 +92,8 @@ export const worldbank: Connector = {
 
   /** All indicators: the provider has no search, but they fit into two answers. */
   async catalogue(context) {
-    const series: SeriesInfo[] = []
-    for (let page = 1, pages = 1; page <= pages; page++) {
-      const answer = await context.send(requestOf(['indicator'], { page, per_page: ALL }))
-      const part = read(answer)
-      if (page > 1 && part.page !== page) break
-      series.push(...part.rows.map((row) => asSeries(row, WORLD)))
-      pages = part.pages
-    }
-    return { series, categories: [] }
+    const { rows } = await allPages(['indicator'], context)
+    return { series: rows.map((row) => asSeries(row, WORLD)), categories: [] }
   },
 
   async series(id, _range, context) {
@@ -100,18 +101,7 @@ export const worldbank: Connector = {
     if (country === undefined || indicator === undefined || country.toLowerCase() === 'all') {
       throw malformed('a country and an indicator, as US/NY.GDP.MKTP.CD')
     }
-    const rows: JsonRecord[] = []
-    let lastUpdated: string | null = null
-    for (let page = 1, pages = 1; page <= pages; page++) {
-      const path = ['country', country, 'indicator', indicator]
-      const answer = await context.send(requestOf(path, { page, per_page: ALL }))
-      const part = read(answer)
-      // The provider sent another page than the one requested, so there are no more.
-      if (page > 1 && part.page !== page) break
-      rows.push(...part.rows)
-      pages = part.pages
-      lastUpdated ??= part.lastUpdated
-    }
+    const { rows, lastUpdated } = await allPages(['country', country, 'indicator', indicator], context)
     const first = rows[0]
     if (first === undefined) throw absent()
     const named = [text(record(first['country'])['id']), text(first['countryiso3code'])].filter(Boolean)
@@ -135,6 +125,19 @@ export const worldbank: Connector = {
       })),
     }
   },
+}
+
+async function allPages(path: readonly string[], { send }: ConnectorContext) {
+  const first = read(await send(requestOf(path, { page: 1, per_page: ALL })))
+  const rows = [...first.rows]
+  for (let page = 2, { pages } = first; page <= pages; page++) {
+    const part = read(await send(requestOf(path, { page, per_page: ALL })))
+    // The provider sent another page than the one requested, so there are no more.
+    if (part.page !== page) break
+    rows.push(...part.rows)
+    pages = part.pages
+  }
+  return { rows, lastUpdated: first.lastUpdated }
 }
 
 function aboutIndicator(indicator: string, context: ConnectorContext): Promise<JsonRecord | undefined> {

@@ -23,21 +23,17 @@ export interface Answer {
   readonly retryAfter?: number | undefined
 }
 
-export interface Asking {
-  readonly connectors: Connectors
-  /** Gives the caller and its key for a provider. @throws ServerError if the plan does not allow the provider */
-  readonly callerOf: (slug: string) => Promise<Caller> | Caller
-  readonly signal: AbortSignal
-}
-
 /**
- * Requests series. One that fails gets its error as the answer, and the others go on.
+ * Requests series. One that fails gets its error as the answer, and the others go on. `callerOf` gives the caller and
+ * its key for a provider, or throws a ServerError if the plan does not allow the provider.
  * @throws ConnectorError `cancelled`
  */
 export async function ask(
-  { connectors, callerOf, signal }: Asking,
+  connectors: Connectors,
   wanted: readonly Followed[],
   start: string | null,
+  callerOf: (slug: string) => Promise<Caller>,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Answer>> {
   const answers = await mapConcurrent(AT_ONCE, wanted, async ({ id }): Promise<[string, Answer]> => {
     const slash = id.indexOf('/')

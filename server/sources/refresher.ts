@@ -209,12 +209,8 @@ export class Refresher {
     const isMissing = ({ error }: Followed) => error !== undefined
     const wanted = source.series.filter((one) => isWhole || isMissing(one))
     const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
-    const asking = {
-      connectors: await connectors(),
-      signal,
-      callerOf: async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller,
-    }
-    return ask(asking, missingFirst, source.start)
+    const caller = async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller
+    return ask(await connectors(), missingFirst, source.start, caller, signal)
   }
 
   /** The account on whose behalf a source is read. @throws ServerError `forbidden` */

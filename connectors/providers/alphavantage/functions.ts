@@ -6,7 +6,7 @@ export interface FunctionDefinition {
   /** Parameters as written in a series id, for the list of series. */
   readonly examples: readonly string[]
   /** The frequency, if it doesn't depend on a parameter. */
-  readonly frequency?: string
+  readonly frequency?: string | undefined
   /** Whether the function answers with the last 100 points unless asked for all. */
   readonly hasSizes?: boolean
 }
@@ -24,43 +24,31 @@ const PAIRS = ['EUR/USD', 'GBP/USD', 'USD/CHF', 'USD/CNY', 'USD/JPY']
 const COINS = ['BTC/EUR', 'BTC/USD', 'ETH/EUR', 'ETH/USD']
 const MATURITIES = ['3month', '2year', '5year', '7year', '10year', '30year']
 
-const stock = (title: string, frequency: string, hasSizes = false): FunctionDefinition => ({
-  title,
-  parameters: ['symbol'],
-  examples: SYMBOLS,
-  frequency,
-  hasSizes,
-})
-const pair = (title: string, frequency: string, hasSizes = false): FunctionDefinition => ({
-  title,
-  parameters: ['from_symbol', 'to_symbol'],
-  examples: PAIRS,
-  frequency,
-  hasSizes,
-})
-const coin = (title: string, frequency: string): FunctionDefinition => ({
-  title,
-  parameters: ['symbol', 'market'],
-  examples: COINS,
-  frequency,
-})
-const intervals = (title: string, ...examples: readonly string[]): FunctionDefinition => ({
-  title,
-  parameters: ['interval'],
-  examples,
-})
-const plain = (title: string, frequency: string): FunctionDefinition => ({
-  title,
-  parameters: [],
-  examples: [''],
-  frequency,
-})
-const average = (title: string): FunctionDefinition => ({
-  title,
-  parameters: ['symbol', 'interval', 'time_period', 'series_type'],
-  examples: SYMBOLS.map((symbol) => `${symbol}/daily/20/close`),
-})
-const monthly = (title: string) => intervals(title, 'monthly', 'quarterly', 'annual')
+/** Makes functions that take the same parameters. */
+const taking =
+  (parameters: string, examples: readonly string[]) =>
+  (title: string, frequency?: string, hasSizes = false): FunctionDefinition => ({
+    title,
+    parameters: parameters === '' ? [] : parameters.split('/'),
+    examples,
+    frequency,
+    hasSizes,
+  })
+const stock = taking('symbol', SYMBOLS)
+const intraday = taking(
+  'symbol/interval',
+  SYMBOLS.map((symbol) => `${symbol}/60min`),
+)
+const pair = taking('from_symbol/to_symbol', PAIRS)
+const latest = taking('from_currency/to_currency', [...PAIRS, ...COINS])
+const coin = taking('symbol/market', COINS)
+const ofMarket = taking('interval', ['daily', 'weekly', 'monthly'])
+const monthly = taking('interval', ['monthly', 'quarterly', 'annual'])
+const plain = taking('', [''])
+const average = taking(
+  'symbol/interval/time_period/series_type',
+  SYMBOLS.map((symbol) => `${symbol}/daily/20/close`),
+)
 
 export const groups: readonly {
   readonly path: string
@@ -71,13 +59,7 @@ export const groups: readonly {
     path: 'stocks',
     name: 'Stocks',
     functions: {
-      TIME_SERIES_INTRADAY: {
-        title: 'Intraday prices',
-        parameters: ['symbol', 'interval'],
-        examples: SYMBOLS.map((symbol) => `${symbol}/60min`),
-        frequency: 'intraday',
-        hasSizes: true,
-      },
+      TIME_SERIES_INTRADAY: intraday('Intraday prices', 'intraday', true),
       TIME_SERIES_DAILY: stock('Daily prices', 'daily', true),
       TIME_SERIES_DAILY_ADJUSTED: stock('Daily adjusted prices', 'daily', true),
       TIME_SERIES_WEEKLY: stock('Weekly prices', 'weekly'),
@@ -94,12 +76,7 @@ export const groups: readonly {
       FX_DAILY: pair('Daily exchange rates', 'daily', true),
       FX_WEEKLY: pair('Weekly exchange rates', 'weekly'),
       FX_MONTHLY: pair('Monthly exchange rates', 'monthly'),
-      CURRENCY_EXCHANGE_RATE: {
-        title: 'Latest exchange rate',
-        parameters: ['from_currency', 'to_currency'],
-        examples: [...PAIRS, ...COINS],
-        frequency: 'intraday',
-      },
+      CURRENCY_EXCHANGE_RATE: latest('Latest exchange rate', 'intraday'),
     },
   },
   {
@@ -115,9 +92,9 @@ export const groups: readonly {
     path: 'commodities',
     name: 'Commodities',
     functions: {
-      WTI: intervals('Crude oil, West Texas Intermediate', 'daily', 'weekly', 'monthly'),
-      BRENT: intervals('Crude oil, Brent', 'daily', 'weekly', 'monthly'),
-      NATURAL_GAS: intervals('Natural gas, Henry Hub', 'daily', 'weekly', 'monthly'),
+      WTI: ofMarket('Crude oil, West Texas Intermediate'),
+      BRENT: ofMarket('Crude oil, Brent'),
+      NATURAL_GAS: ofMarket('Natural gas, Henry Hub'),
       COPPER: monthly('Copper'),
       ALUMINUM: monthly('Aluminum'),
       WHEAT: monthly('Wheat'),
@@ -132,15 +109,14 @@ export const groups: readonly {
     path: 'economy',
     name: 'U.S. economic indicators',
     functions: {
-      REAL_GDP: intervals('Real gross domestic product', 'annual', 'quarterly'),
+      REAL_GDP: taking('interval', ['annual', 'quarterly'])('Real gross domestic product'),
       REAL_GDP_PER_CAPITA: plain('Real gross domestic product per capita', 'quarterly'),
-      TREASURY_YIELD: {
-        title: 'Treasury yield',
-        parameters: ['interval', 'maturity'],
-        examples: MATURITIES.flatMap((maturity) => [`daily/${maturity}`, `monthly/${maturity}`]),
-      },
-      FEDERAL_FUNDS_RATE: intervals('Federal funds rate', 'daily', 'weekly', 'monthly'),
-      CPI: intervals('Consumer price index', 'monthly', 'semiannual'),
+      TREASURY_YIELD: taking(
+        'interval/maturity',
+        MATURITIES.flatMap((maturity) => [`daily/${maturity}`, `monthly/${maturity}`]),
+      )('Treasury yield'),
+      FEDERAL_FUNDS_RATE: ofMarket('Federal funds rate'),
+      CPI: taking('interval', ['monthly', 'semiannual'])('Consumer price index'),
       INFLATION: plain('Inflation', 'annual'),
       RETAIL_SALES: plain('Retail sales', 'monthly'),
       DURABLES: plain('Orders of durable goods', 'monthly'),
@@ -157,11 +133,10 @@ export const groups: readonly {
       WMA: average('Weighted moving average'),
       RSI: average('Relative strength index'),
       ROC: average('Rate of change'),
-      MACD: {
-        title: 'Moving average convergence and divergence',
-        parameters: ['symbol', 'interval', 'series_type'],
-        examples: SYMBOLS.map((symbol) => `${symbol}/daily/close`),
-      },
+      MACD: taking(
+        'symbol/interval/series_type',
+        SYMBOLS.map((symbol) => `${symbol}/daily/close`),
+      )('Moving average convergence and divergence'),
     },
   },
 ]

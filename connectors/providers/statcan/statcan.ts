@@ -24,8 +24,7 @@ import {
   text,
   timesTenTo,
 } from '../../read.ts'
-import { type Cube, coordinateOf, dimensionsAt, readCube, seriesAt, titleAt } from './cube.ts'
-import { existingPlaces } from './existing.ts'
+import { type Cube, coordinateOf, dimensionsAt, existingPlaces, readCube, seriesAt, titleAt } from './cube.ts'
 
 const info = providerInfo({
   slug: 'statcan',

@@ -1,4 +1,4 @@
-import { Failure } from '../../failures.ts'
+import { notUnderstood } from '../../failures.ts'
 import {
   asInstant,
   frequencyName,
@@ -74,7 +74,7 @@ export function frequencyOf(raw: readonly RawObservation[], named: NamedFrequenc
 /** Reads `2024-01`, or `2024-01-01/P1M` for the same. */
 export function readPeriod(text: string): Period {
   const period = parsePeriod(text.split('/', 1)[0]!)
-  if (!period) throw new Failure('unreadable', { what: 'A period is in no notation of SDMX.' })
+  if (!period) throw notUnderstood('A period is in no notation of SDMX.')
   return period
 }
 

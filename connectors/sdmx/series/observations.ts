@@ -1,5 +1,5 @@
 import type { Observation, SeriesRange } from '../../connector.ts'
-import { Failure } from '../../failures.ts'
+import { notUnderstood } from '../../failures.ts'
 import { arranged, hasOnlyUnread, statusOfCode, statusOfFlags, statusOfValue } from '../../observations.ts'
 import { type Json, number, text, timesTenTo } from '../../read.ts'
 import { STATUSES } from '../data/assemble.ts'
@@ -30,7 +30,7 @@ export function observationsOf(
     const earlier = found.get(name)
     const known = earlier?.value ?? null
     if (known !== null && value !== null && known !== value) {
-      throw new Failure('unreadable', { what: 'The answer has two values for one period.' })
+      throw notUnderstood('The answer has two values for one period.')
     }
     const isDay = period === undefined || frequency === 'daily'
     const status = statusOf(one, scale) ?? earlier?.status
@@ -43,7 +43,7 @@ export function observationsOf(
     })
   }
   if (hasOnlyUnread(raw.map(({ value }) => value as Json))) {
-    throw new Failure('unreadable', { what: 'The answer has values, none of which is a number.' })
+    throw notUnderstood('The answer has values, none of which is a number.')
   }
   const observations = [...found.values()].map(({ written, status: given, ...observation }) => {
     const status = statusOfValue(written, given)

@@ -1,5 +1,5 @@
 import type { Category, SeriesInfo, SeriesPage, UpstreamAnswer } from '../../connector.ts'
-import { Failure } from '../../failures.ts'
+import { absent, Failure } from '../../failures.ts'
 import { parsePeriod } from '../../periods.ts'
 import { optional } from '../../read.ts'
 import { readData } from '../data/data.ts'
@@ -29,7 +29,7 @@ export async function browse(session: Session, path: string): Promise<readonly C
   const flowPath = parsePath(path)
   if (!flowPath) {
     const found = await (session.service.root ?? allFlows)(path, session)
-    if (!found) throw new Failure('no-results', { what: 'There is no such category.' })
+    if (!found) throw absent()
     return found
   }
   const { codes, text } = flowPath
@@ -53,7 +53,7 @@ async function codesBelow(
   codes: readonly string[],
 ): Promise<readonly Item[]> {
   const { dimensions, structures } = structure
-  if (codes.length > dimensions.length) throw new Failure('no-results', { what: 'The key has fewer parts.' })
+  if (codes.length > dimensions.length) throw absent()
   await refuseUnknownCode(session, structure, codes)
   const dimension = dimensions[codes.length]
   if (!dimension || codes.length === dimensions.length - 1) return []
@@ -69,7 +69,7 @@ async function codesInKeys(
   codes: readonly string[],
 ): Promise<readonly Item[]> {
   const { dimensions, series, labels } = await keysOf(session, flow, undefined, codes)
-  if (series.length === 0) throw new Failure('no-results', { what: 'No series has these codes.' })
+  if (series.length === 0) throw absent()
   const dimension = dimensions[codes.length] ?? ''
   if (codes.length >= dimensions.length - 1) return []
   const found = new Set(series.map(({ key }) => key[codes.length] ?? ''))
@@ -180,8 +180,7 @@ async function keysOf(
   codes: readonly string[],
 ): Promise<DataMessage> {
   const dimensions = structure?.dimensions.map(({ id }) => id)
-  if (dimensions && codes.length > dimensions.length)
-    throw new Failure('no-results', { what: 'The key has fewer parts.' })
+  if (dimensions && codes.length > dimensions.length) throw absent()
   const pattern: KeyPattern | undefined = dimensions?.map((_, i) => (codes[i] ? [codes[i]] : []))
   try {
     const request = session.requests.keys(flow, pattern ?? [[]])
@@ -208,7 +207,6 @@ async function refuseUnknownCode(
 ): Promise<void> {
   for (const [i, code] of codes.entries()) {
     const known = code === '' ? undefined : await fetchCodes(session, dimensions[i]!, structures)
-    if (known && !known.some(({ id }) => id === code))
-      throw new Failure('no-results', { what: 'There is no such code.' })
+    if (known && !known.some(({ id }) => id === code)) throw absent()
   }
 }
