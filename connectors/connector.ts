@@ -158,6 +158,7 @@ export interface UpstreamRequest {
   readonly root?: string
   /** A value may be a list, for a parameter that is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
+  /** Under names in small letters. */
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
 }

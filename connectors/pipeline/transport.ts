@@ -96,7 +96,7 @@ async function exchange(
       headers: {
         ...HEADERS,
         ...(hasBody ? { 'content-type': 'application/json' } : {}),
-        ...lowerCased(request.headers ?? {}),
+        ...request.headers,
       },
       body: hasBody ? JSON.stringify(request.json) : null,
       signal: controller.signal,
@@ -148,8 +148,4 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
       value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
     ),
   )
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

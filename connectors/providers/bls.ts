@@ -225,17 +225,10 @@ function asPoint(row: JsonRecord): Point[] {
 }
 
 /** https://www.bls.gov/help/def/footnotes.htm. Other codes differ between surveys, but their texts are the same. */
+const FOOTNOTES: Readonly<Record<string, string>> = { P: 'provisional', R: 'revised', C: 'corrected' }
+
 function statusOf(note: JsonRecord): string | null {
-  switch (text(note['code'])) {
-    case 'P':
-      return 'provisional'
-    case 'R':
-      return 'revised'
-    case 'C':
-      return 'corrected'
-    default:
-      return text(note['text'])
-  }
+  return FOOTNOTES[text(note['code']) ?? ''] ?? text(note['text'])
 }
 
 function periodOf(year: string, code: string): Period | undefined {

@@ -94,7 +94,7 @@ export const alphavantage: Connector = {
     const words = [
       call.definition.title,
       ...Object.values(call.parameters),
-      ...(points.field === null ? [] : [points.field]),
+      ...(points.field === undefined ? [] : [points.field]),
     ]
     return {
       name: points.name ?? words.join(', '),

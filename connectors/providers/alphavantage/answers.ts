@@ -4,12 +4,12 @@ import { isRecord, type JsonRecord, number, record, records, text } from '../../
 
 /** The content of an answer, whichever shape the answer has. */
 export interface Points {
-  readonly name: string | null
-  readonly unit: string | null
-  readonly interval: string | null
-  readonly lastUpdated: string | null
+  readonly name?: string | null
+  readonly unit?: string | null
+  readonly interval?: string | null
+  readonly lastUpdated?: string | null
   /** The field from which the values were taken. */
-  readonly field: string | null
+  readonly field?: string
   readonly rows: readonly Row[]
 }
 
@@ -37,8 +37,6 @@ function economic(body: JsonRecord, rows: readonly JsonRecord[]): Points {
     name: text(body['name']),
     unit: text(body['unit']),
     interval: text(body['interval']),
-    lastUpdated: null,
-    field: null,
     rows: rows.map((row) => ({ time: row['date'], value: row['value'] })),
   }
 }
@@ -54,8 +52,6 @@ function byTime(section: JsonRecord, meta: JsonRecord, choose: Choose): Points |
   const field = choose(plainNames(record(first[1])))
   if (field === undefined) return undefined
   return {
-    name: null,
-    unit: null,
     interval: text(meta['interval']),
     lastUpdated: text(meta['last refreshed']),
     field,
@@ -70,9 +66,7 @@ function quote(values: JsonRecord, choose: Choose): Points | undefined {
   const value = text(values[field])
   const isPercent = value?.endsWith('%') ?? false
   return {
-    name: null,
     unit: isPercent ? 'percent' : null,
-    interval: null,
     lastUpdated: text(values['last refreshed']),
     field,
     rows: [{ time, value: isPercent ? value!.slice(0, -1) : value }],

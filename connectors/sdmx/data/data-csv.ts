@@ -45,7 +45,12 @@ export function readDataCsv(text: string, expected: Expected): DataMessage {
   // of all series with its other codes.
   const isShared = (row: readonly string[]) =>
     certain && dimensions.some((one) => one && codeOf(row, one) === '')
-  const { shared, alone, valued, empty } = grouped(table.rows, (row) => {
+  const {
+    shared = [],
+    alone = [],
+    valued = [],
+    empty = [],
+  } = Object.groupBy(table.rows, (row) => {
     if (codeOf(row, time) === '') return isShared(row) ? 'shared' : 'alone'
     return codeOf(row, value) === '' ? 'empty' : 'valued'
   })
@@ -124,15 +129,6 @@ function codeOf(row: readonly string[], column: Column | undefined): string {
 function withoutDeleted({ columns, rows }: CsvTable): CsvTable['rows'] {
   const action = columns.findIndex((name) => name.toUpperCase() === 'ACTION')
   return action === -1 ? rows : rows.filter((row) => row[action] !== 'D')
-}
-
-/** Rows by their content: observations with and without a value, and attributes of one series or of several. */
-function grouped(
-  rows: readonly (readonly string[])[],
-  kindOf: (row: readonly string[]) => 'shared' | 'alone' | 'valued' | 'empty',
-) {
-  const { shared = [], alone = [], valued = [], empty = [] } = Object.groupBy(rows, kindOf)
-  return { shared, alone, valued, empty }
 }
 
 /**

@@ -14,17 +14,16 @@ interface Declared {
   readonly names: ReadonlyMap<string, string>
 }
 
+type Level = 'dataSet' | 'dimensionGroup' | 'series' | 'observation'
+
+/** Components by what they belong to. */
+type Declarations = Readonly<Record<Level, readonly Declared[]>>
+
 interface Structure {
   readonly name: string | undefined
-  readonly dataSet: readonly Declared[]
-  readonly series: readonly Declared[]
-  readonly observation: readonly Declared[]
-  /** All three lists in this order, which is also that of the keys of `dimensionGroupAttributes`. */
-  readonly dimensions: readonly Declared[]
-  readonly measures: readonly Declared[]
-  readonly attributes: Readonly<
-    Record<'dataSet' | 'dimensionGroup' | 'series' | 'observation', readonly Declared[]>
-  >
+  readonly dimensions: Declarations
+  readonly measures: Declarations
+  readonly attributes: Declarations
 }
 
 /**
@@ -48,7 +47,7 @@ export function readDataJson(text: string, expected: Expected): DataMessage {
     groups.push(...attributeGroups(own, dataSet))
     return [...seriesBlocks(own, dataSet), ...flatBlocks(own, dataSet)]
   })
-  const known = first.dimensions.filter(({ id }) => id !== TIME)
+  const known = allDimensions(first).filter(({ id }) => id !== TIME)
   const isPositioned = known.every(({ position }) => !Number.isNaN(position))
   const keyed = isPositioned ? known.toSorted((a, b) => a.position - b.position) : known
   const ids = keyed.map(({ id }) => id)
@@ -58,27 +57,26 @@ export function readDataJson(text: string, expected: Expected): DataMessage {
 }
 
 function structure(object: JsonRecord): Structure {
-  const dimensions = record(object['dimensions'])
-  const attributes = record(object['attributes'])
-  const list = (parent: JsonRecord, ...names: readonly string[]) =>
-    names.flatMap((name) => listOf(parent[name])).map((one) => declared(record(one)))
-  const dataSet = list(dimensions, 'dataSet', 'dataset')
-  const series = list(dimensions, 'series')
-  const observation = list(dimensions, 'observation')
+  const declarations = (parent: JsonRecord): Declarations => {
+    const at = (level: Level | 'dataset') => listOf(parent[level]).map((one) => declared(record(one)))
+    return {
+      dataSet: [...at('dataSet'), ...at('dataset')],
+      dimensionGroup: at('dimensionGroup'),
+      series: at('series'),
+      observation: at('observation'),
+    }
+  }
   return {
     name: inEnglish(object, 'name') || undefined,
-    dataSet,
-    series,
-    observation,
-    dimensions: [...dataSet, ...series, ...observation],
-    measures: list(record(object['measures']), 'observation'),
-    attributes: {
-      dataSet: list(attributes, 'dataSet', 'dataset'),
-      dimensionGroup: list(attributes, 'dimensionGroup'),
-      series: list(attributes, 'series'),
-      observation: list(attributes, 'observation'),
-    },
+    dimensions: declarations(record(object['dimensions'])),
+    measures: declarations(record(object['measures'])),
+    attributes: declarations(record(object['attributes'])),
   }
+}
+
+/** All dimensions, in the order of the keys of `dimensionGroupAttributes`. */
+function allDimensions({ dimensions: { dataSet, series, observation } }: Structure): readonly Declared[] {
+  return [...dataSet, ...series, ...observation]
 }
 
 function declared(object: JsonRecord): Declared {
@@ -106,17 +104,17 @@ function seriesBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
     const series = record(value)
     const components = new Map([
       ...fixed(own),
-      ...decoded(own.series, indices(key)),
+      ...decoded(own.dimensions.series, indices(key)),
       ...decoded(own.attributes.series, listOf(series['attributes'])),
     ])
-    return { components, observations: observations(own, own.observation, series['observations']) }
+    return { components, observations: observations(own, own.dimensions.observation, series['observations']) }
   })
 }
 
 function flatBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
   if (dataSet['observations'] === undefined) return []
   // The keys of flat observations have the dimensions of series and observations, but not those fixed for the data set.
-  const dimensions = [...own.series, ...own.observation]
+  const dimensions = [...own.dimensions.series, ...own.dimensions.observation]
   return [{ components: fixed(own), observations: observations(own, dimensions, dataSet['observations']) }]
 }
 
@@ -126,11 +124,12 @@ function observations(
   dimensions: readonly Declared[],
   value: Json | undefined,
 ): readonly BlockObservation[] {
+  const measures = own.measures.observation
   const measure = Math.max(
     0,
-    own.measures.findIndex(({ id }) => id === 'OBS_VALUE'),
+    measures.findIndex(({ id }) => id === 'OBS_VALUE'),
   )
-  const first = Math.max(1, own.measures.length)
+  const first = Math.max(1, measures.length)
   return Object.entries(record(value)).map(([key, found]) => {
     const parts = listOf(found)
     const components = new Map([
@@ -148,7 +147,7 @@ function observations(
 function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] {
   const groups: Group[] = [decoded(own.attributes.dataSet, listOf(dataSet['attributes']))]
   for (const [key, values] of Object.entries(record(dataSet['dimensionGroupAttributes']))) {
-    const where = decoded(own.dimensions, indices(key))
+    const where = decoded(allDimensions(own), indices(key))
     groups.push(new Map([...where, ...decoded(own.attributes.dimensionGroup, listOf(values))]))
   }
   return groups
@@ -156,9 +155,10 @@ function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] 
 
 /** Dimensions with one value for the whole data set. */
 function fixed(own: Structure): ReadonlyMap<string, string> {
+  const { dataSet } = own.dimensions
   return decoded(
-    own.dataSet,
-    own.dataSet.map(() => 0),
+    dataSet,
+    dataSet.map(() => 0),
   )
 }
 
@@ -184,7 +184,7 @@ function decoded(components: readonly Declared[], values: readonly Json[]): Read
 function labelsOf(structures: readonly Structure[]): Labels {
   const labels = new Map<string, ReadonlyMap<string, string>>()
   for (const { dimensions, attributes } of structures) {
-    for (const { id, names } of [...dimensions, ...Object.values(attributes).flat()]) {
+    for (const { id, names } of [dimensions, attributes].flatMap((one) => Object.values(one).flat())) {
       if (names.size > 0) labels.set(id, new Map([...(labels.get(id) ?? []), ...names]))
     }
   }

@@ -17,9 +17,8 @@ interface Dimension {
 export function readJsonStat(message: JsonRecord, expected: Expected): DataMessage {
   const ids = listOf(message['id']).map(textOf)
   const size = listOf(message['size']).map(Number)
-  const dimensions = ids.map((id) =>
-    dimension(id, record(record(message['dimension'])[id]), timeIds(message)),
-  )
+  const times = ['time', ...listOf(record(message['role'])['time']).map(textOf)]
+  const dimensions = ids.map((id) => dimension(id, record(record(message['dimension'])[id]), times))
   if (ids.length === 0 || dimensions.some(({ codes }, i) => codes.length !== size[i])) {
     throw notUnderstood('JSON-stat whose dimensions and sizes disagree')
   }
@@ -61,10 +60,6 @@ export function readJsonStat(message: JsonRecord, expected: Expected): DataMessa
 function byIndex(cells: Json | undefined): ReadonlyMap<number, Json> {
   const entries = Array.isArray(cells) ? cells.entries() : Object.entries(record(cells))
   return new Map([...entries].map(([index, cell]) => [Number(index), cell] as const))
-}
-
-function timeIds(message: JsonRecord): readonly string[] {
-  return ['time', ...listOf(record(message['role'])['time']).map(textOf)]
 }
 
 /** A category's `index` is a list of codes, or an object of positions; a single category may have only a label. */

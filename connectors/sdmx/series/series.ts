@@ -171,16 +171,9 @@ async function withUnits(
   return (component, code) => names(component, code) ?? lists.get(component.toLowerCase())?.get(code)
 }
 
-interface Query {
-  /** The series of an answer that match the key; none if the provider says that it has none. */
-  ask(request: UpstreamRequest): Promise<DataMessage>
-  /** Requested only if needed, and only once. */
-  structure(): Promise<FlowStructure | undefined>
-  /** The structure, if it has already been requested. */
-  structureAtHand(): Promise<FlowStructure | undefined>
-}
+type Query = ReturnType<typeof openQuery>
 
-function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string | undefined): Query {
+function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string | undefined) {
   let pending: Promise<FlowStructure> | undefined
   const load = () => (pending ??= flowStructure(session, flow))
   const structure = () => optional(load())
@@ -194,9 +187,12 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
     return dimensions ? readData(answer, { pattern: key, dimensions, asOf }) : message
   }
   return {
+    /** Requested only if needed, and only once. */
     structure,
+    /** The structure, if it has already been requested. */
     structureAtHand: async () => pending && optional(pending),
-    ask: async (request) => {
+    /** The series of an answer that match the key; none if the provider says that it has none. */
+    ask: async (request: UpstreamRequest): Promise<DataMessage> => {
       try {
         return await ask(request)
       } catch (error) {

@@ -1,9 +1,10 @@
-import type { Category } from '../../connector.ts'
+import { type Category, category } from '../../connector.ts'
 import { flowPath } from '../ids.ts'
 import { attempt, type Branch, type Session } from '../session.ts'
 import {
   type CategoryScheme,
   type Dataflow,
+  type Item,
   type Category as Node,
   resolve,
   type Structures,
@@ -19,12 +20,10 @@ export const byAgency: Branch = async (path, session) => {
   const flows = await dataflows(session)
   if (path === '') {
     const agencies = Map.groupBy(flows, ({ agency }) => agency)
-    return [...agencies.keys()].sort().map((agency) => ({
-      path: `agency/${agency}`,
-      name: agency,
-      description: countOfFlows(agencies.get(agency)!.length),
-      series: false,
-    }))
+    return [...agencies.keys()].sort().map((agency) => {
+      const count = agencies.get(agency)!.length
+      return category(`agency/${agency}`, agency, count === 1 ? '1 dataflow' : `${count} dataflows`, false)
+    })
   }
   const agency = path.startsWith('agency/') ? path.slice('agency/'.length) : undefined
   const own = flows.filter((flow) => flow.agency === agency)
@@ -42,8 +41,8 @@ export const byCategory: Branch = async (path, session) => {
   const structures = categories && (await attempt(session.structures(categories())))
   const schemes = structures?.categorySchemes ?? []
   if (path === '') {
-    const flows = { path: 'flows', name: 'All dataflows', description: '', series: false }
-    return [...schemes.map((scheme) => category(`category/${schemeText(scheme)}`, scheme)), flows]
+    const flows = category('flows', 'All dataflows', '', false)
+    return [...schemes.map((scheme) => folder(`category/${schemeText(scheme)}`, scheme)), flows]
   }
   const [kind, text, item, ...rest] = path.split('/')
   const scheme = schemes.find((one) => kind === 'category' && schemeText(one) === text)
@@ -54,9 +53,7 @@ export const byCategory: Branch = async (path, session) => {
     scheme,
   )
   if (!node) return undefined
-  const below = node.categories.map((one) =>
-    category(`category/${text}/${[...steps, one.id].join('.')}`, one),
-  )
+  const below = node.categories.map((one) => folder(`category/${text}/${[...steps, one.id].join('.')}`, one))
   return [...below, ...(await flowsAt(session, structures, scheme, steps.join('.')))]
 }
 
@@ -83,21 +80,13 @@ async function dataflows(session: Session): Promise<readonly Dataflow[]> {
 
 /** The path leaves out the version, so that it stays valid for later versions. */
 function flowCategory(flow: Dataflow, { service }: Session): Category {
-  const path = flowPath({ ...flow, version: '' }, service.agency)
-  return { path, name: flow.name, description: flow.description, series: true }
+  return category(flowPath({ ...flow, version: '' }, service.agency), flow.name, flow.description)
 }
 
-function category(
-  path: string,
-  { name, description }: { readonly name: string; readonly description: string },
-) {
-  return { path, name, description, series: false }
+function folder(path: string, { name, description }: Item): Category {
+  return category(path, name, description, false)
 }
 
 function schemeText({ agency, id }: CategoryScheme): string {
   return `${agency},${id}`
-}
-
-function countOfFlows(count: number): string {
-  return count === 1 ? '1 dataflow' : `${count} dataflows`
 }

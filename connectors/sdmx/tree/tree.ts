@@ -1,5 +1,6 @@
-import type { Category, SeriesInfo, SeriesPage, UpstreamAnswer } from '../../connector.ts'
+import type { Category, Page, SeriesInfo, SeriesPage, UpstreamAnswer } from '../../connector.ts'
 import { absent, Failure } from '../../failures.ts'
+import { slice } from '../../paging.ts'
 import { parsePeriod } from '../../periods.ts'
 import { optional } from '../../read.ts'
 import { readData } from '../data/data.ts'
@@ -124,11 +125,7 @@ function named(
 }
 
 /** The series below a dataflow or a part of it, in the order of their keys; none for paths above the dataflows. */
-export async function list(
-  session: Session,
-  path: string,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<SeriesPage> {
+export async function list(session: Session, path: string, page: Page): Promise<SeriesPage> {
   const flowPath = parsePath(path)
   if (!flowPath) {
     await browse(session, path)
@@ -152,11 +149,9 @@ export async function list(
     unit: unitOf(one, names, service, service.multiplier?.(flow) ?? 'named'),
     ...extentOf(one),
   })
-  const sorted = message.series.map((one) => ({ one, name: one.key.join('.') })).sort(byName)
-  return {
-    total: sorted.length,
-    series: sorted.slice(page.offset, page.offset + page.limit).map(({ one }) => info(one)),
-  }
+  const byKey = new Map(message.series.map((one) => [one.key.join('.'), one]))
+  const { total, series } = slice([...byKey.keys()].sort(), page)
+  return { total, series: series.map((key) => info(byKey.get(key)!)) }
 }
 
 /**
@@ -166,10 +161,6 @@ export async function list(
 function extentOf({ observations }: DataSeries): { start: string | null; end: string | null } {
   const dates = observations.flatMap(({ period }) => parsePeriod(period)?.date ?? []).sort()
   return { start: dates.length > 1 ? dates[0]! : null, end: dates.at(-1) ?? null }
-}
-
-function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : Number(a.name > b.name)
 }
 
 /** An answer with the series keys below a path. Without a structure the whole dataflow is read and filtered here. */
