@@ -34,13 +34,7 @@ export class Operations {
 
   constructor(settings: Settings) {
     this.#settings = settings
-    this.#cache = new Cache({
-      maxBytes: settings.maxBytes,
-      answers: settings.answers,
-      staleMs: settings.staleSeconds * 1000,
-      absentMs: settings.absentSeconds * 1000,
-      now: settings.now,
-    })
+    this.#cache = new Cache(settings)
     for (const connector of connectors) {
       const { slug } = connector.info
       this.#providers.set(slug, openProvider(connector, { ...settings, ...settings.overrides[slug] }))

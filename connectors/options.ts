@@ -1,7 +1,6 @@
 import type { ProviderLimits } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
 import type { BreakerOptions } from './pipeline/breaker.ts'
-import type { AnswerStore } from './pipeline/cache.ts'
 import type { RetryOptions } from './pipeline/retries.ts'
 import type { Timeouts } from './pipeline/transport.ts'
 import { type LimitStore, memoryStore } from './pipeline/window.ts'
@@ -20,6 +19,21 @@ export interface ConnectorEvent {
   readonly provider: string
   readonly message: string
   readonly cause?: unknown
+}
+
+/** Answers that several processes share, so that what all of them are asked for is fetched once. */
+export interface AnswerStore {
+  /**
+   * The value that a process has fetched within the last `freshMs`, with its age; else what `fetch` gives, which the
+   * others then find. One process at a time fetches a value; the others wait for it. If `fetch` throws, so does this,
+   * and another one fetches.
+   */
+  read(
+    key: string,
+    freshMs: number,
+    fetch: () => Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<{ readonly value: unknown; readonly ageMs?: number }>
 }
 
 /** All options are optional; times are milliseconds if the name says so, else seconds. */

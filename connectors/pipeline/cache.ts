@@ -1,32 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { ConnectorError, type ConnectorErrorCode, cancelled } from '../errors.ts'
+import type { Settings } from '../options.ts'
 import { sizeOf } from './body.ts'
-
-/** Answers that several processes share, so that what all of them are asked for is fetched once. */
-export interface AnswerStore {
-  /**
-   * The value that a process has fetched within the last `freshMs`, with its age; else what `fetch` gives, which the
-   * others then find. One process at a time fetches a value; the others wait for it. If `fetch` throws, so does this,
-   * and another one fetches.
-   */
-  read(
-    key: string,
-    freshMs: number,
-    fetch: () => Promise<unknown>,
-    signal: AbortSignal,
-  ): Promise<{ readonly value: unknown; readonly ageMs?: number }>
-}
-
-export interface CacheOptions {
-  readonly maxBytes: number
-  /** Where values are looked for that this process does not have. */
-  readonly answers?: AnswerStore | undefined
-  /** How long after its fetch a value may still be used if the provider fails. */
-  readonly staleMs: number
-  /** How long a 'not found' is cached. */
-  readonly absentMs: number
-  readonly now: () => number
-}
 
 export interface Read<T> {
   readonly value: T
@@ -88,7 +63,7 @@ const MOST_ABSENCES = 2_000
  * background.
  */
 export class Cache {
-  readonly #options: CacheOptions
+  readonly #settings: Settings
   readonly #entries: LRUCache<string, Entry>
   readonly #absent = new LRUCache<string, Absence>({ max: MOST_ABSENCES })
   readonly #flights = new Map<string, Flight>()
@@ -96,10 +71,10 @@ export class Cache {
   #staleHits = 0
   #misses = 0
 
-  constructor(options: CacheOptions) {
-    this.#options = options
+  constructor(settings: Settings) {
+    this.#settings = settings
     this.#entries = new LRUCache<string, Entry>({
-      maxSize: options.maxBytes,
+      maxSize: settings.maxBytes,
       sizeCalculation: (entry, key) => Math.ceil(sizeOf(entry.value)) + 2 * key.length,
     })
   }
@@ -110,19 +85,23 @@ export class Cache {
     fill: (signal: AbortSignal) => Promise<T>,
     { signal, onlyFresh = false, isShared = false }: ReadOptions = {},
   ): Promise<Read<T>> {
-    const wanted: Wanted = { fill, freshMs, isShared: isShared && this.#options.answers !== undefined }
+    const wanted: Wanted = { fill, freshMs, isShared: isShared && this.#settings.answers !== undefined }
     const absence = this.#absent.get(key)
-    if (absence !== undefined && this.#options.now() - absence.foundAt < this.#options.absentMs) {
+    if (
+      absence !== undefined &&
+      this.#settings.now() - absence.foundAt < 1000 * this.#settings.absentSeconds
+    ) {
       this.#hits++
       throw absence.error
     }
+    const staleMs = 1000 * this.#settings.staleSeconds
     const entry = this.#entries.get(key)
-    const age = entry === undefined ? Number.POSITIVE_INFINITY : this.#options.now() - entry.fetchedAt
+    const age = entry === undefined ? Number.POSITIVE_INFINITY : this.#settings.now() - entry.fetchedAt
     if (entry !== undefined && age < freshMs) {
       this.#hits++
       return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: false }
     }
-    if (!onlyFresh && entry !== undefined && age < Math.min(2 * freshMs, freshMs + this.#options.staleMs)) {
+    if (!onlyFresh && entry !== undefined && age < Math.min(2 * freshMs, freshMs + staleMs)) {
       this.#staleHits++
       this.#board(key, wanted).entry.catch(() => undefined)
       return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
@@ -133,10 +112,10 @@ export class Cache {
       return { value: value as T, ...(isShared && { cachedAt: fetchedAt }), stale: false }
     } catch (error) {
       if (error instanceof ConnectorError && ABSENT.has(error.code)) {
-        this.#absent.set(key, { error, foundAt: this.#options.now() })
+        this.#absent.set(key, { error, foundAt: this.#settings.now() })
       }
       const isForgivable = !onlyFresh && error instanceof ConnectorError && FORGIVABLE.has(error.code)
-      if (entry === undefined || !isForgivable || age > freshMs + this.#options.staleMs) throw error
+      if (entry === undefined || !isForgivable || age > freshMs + staleMs) throw error
       this.#staleHits++
       return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
     }
@@ -190,7 +169,7 @@ export class Cache {
   }
 
   async #fetch({ fill, freshMs, isShared }: Wanted, key: string, signal: AbortSignal): Promise<Entry> {
-    const { answers, now } = this.#options
+    const { answers, now } = this.#settings
     if (!answers || !isShared) return { value: await fill(signal), fetchedAt: now() }
     const { value, ageMs } = await answers.read(key, freshMs, () => fill(signal), signal)
     return { value, fetchedAt: now() - (ageMs ?? 0), isShared: ageMs !== undefined }

@@ -1,14 +1,13 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type { Category, Connector, ConnectorContext, Row, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { category, listed, providerInfo } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { addDays, inferFrequency } from '../periods.ts'
+import type { Json, JsonRecord } from '../read.ts'
 import {
   firstText,
   isRecord,
-  type Json,
-  type JsonRecord,
   openBody,
   optional,
   record,
@@ -193,10 +192,7 @@ function datesOf(rows: readonly DatedRow[]): readonly string[] {
   return rows.flatMap(({ time }) => time ?? []).sort()
 }
 
-interface DatedRow {
-  readonly time: string | null
-  readonly value: Json | undefined
-}
+type DatedRow = Row & { readonly time: string | null }
 
 /** `{d: '2024-01-02', FXUSDCAD: {v: '1.33'}}`; the series names the key of its dimension. */
 function asRow(row: JsonRecord, series: string, dimension: string): DatedRow[] {

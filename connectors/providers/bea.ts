@@ -4,10 +4,9 @@ import { absent, Failure, malformed } from '../failures.ts'
 import { missingReason } from '../observations.ts'
 import { slice } from '../paging.ts'
 import { frequencyName } from '../periods.ts'
+import type { Json, JsonRecord } from '../read.ts'
 import {
   firstText,
-  type Json,
-  type JsonRecord,
   number,
   openBody,
   record,

@@ -1,19 +1,17 @@
-import type { Connector, ConnectorContext, SeriesInfo, SeriesRange, UpstreamAnswer } from '../connector.ts'
+import type {
+  Connector,
+  ConnectorContext,
+  Row,
+  SeriesInfo,
+  SeriesRange,
+  UpstreamAnswer,
+} from '../connector.ts'
 import { category, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { type Period, parsePeriod } from '../periods.ts'
-import {
-  firstText,
-  type Json,
-  type JsonRecord,
-  list,
-  openBody,
-  record,
-  records,
-  refusedStatus,
-  text,
-} from '../read.ts'
+import type { Json, JsonRecord } from '../read.ts'
+import { firstText, list, openBody, record, records, refusedStatus, text } from '../read.ts'
 
 const info = providerInfo({
   slug: 'bls',
@@ -201,12 +199,7 @@ function failure(status: string, message: string): Error {
   return notUnderstood('a status that is not known')
 }
 
-interface Point {
-  readonly time: string
-  readonly value: Json | undefined
-  readonly status?: string
-  readonly frequency: string
-}
+type Point = Row & { readonly time: string; readonly frequency: string }
 
 /** One observation; none for `M13`, `Q05` and `S03`, which are averages of the year and not periods. */
 function asPoint(row: JsonRecord): Point[] {

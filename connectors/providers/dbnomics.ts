@@ -2,27 +2,19 @@ import type {
   Category,
   Connector,
   ConnectorContext,
+  Page,
   Row,
   SeriesDimension,
   SeriesInfo,
+  SeriesPage,
   UpstreamAnswer,
 } from '../connector.ts'
 import { category, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode, statusOfFlags } from '../observations.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
-import {
-  firstText,
-  type Json,
-  type JsonRecord,
-  list,
-  number,
-  openBody,
-  record,
-  records,
-  refusedStatus,
-  text,
-} from '../read.ts'
+import type { Json, JsonRecord } from '../read.ts'
+import { firstText, list, number, openBody, record, records, refusedStatus, text } from '../read.ts'
 
 const info = providerInfo({
   slug: 'dbnomics',
@@ -79,14 +71,7 @@ export const dbnomics: Connector = {
   async list(path, page, context) {
     const [provider, dataset] = splitPath(path)
     if (dataset === undefined || dataset.startsWith(NODE)) return { total: 0, series: [] }
-    const query = { limit: Math.max(1, page.limit), offset: page.offset, observations: 0 }
-    const answer = await context.send({ path: ['series', provider, dataset], query })
-    const body = bodyOf(answer)
-    const series = docsOf(body, 'series').slice(0, page.limit)
-    return {
-      total: number(record(body['series'])['num_found']),
-      series: series.map((doc) => asSeries(`${provider}/${dataset}`, doc)),
-    }
+    return seriesPage(provider, dataset, page, context)
   },
 
   async search(question, { limit, offset }, context) {
@@ -104,10 +89,8 @@ export const dbnomics: Connector = {
     // The provider's search only finds datasets, so the series of the best match are searched as well.
     const [provider, dataset] = categories[0]?.path.split('/') ?? []
     if (provider === undefined || dataset === undefined) return { total: 0, series: [], categories }
-    const query = { q: question, limit: Math.max(1, limit), offset: 0, observations: 0 }
-    const answer = await context.send({ path: ['series', provider, dataset], query })
-    const series = docsOf(bodyOf(answer), 'series').slice(0, limit)
-    return { total: null, series: series.map((doc) => asSeries(`${provider}/${dataset}`, doc)), categories }
+    const { series } = await seriesPage(provider, dataset, { limit, offset: 0 }, context, question)
+    return { total: null, series, categories }
   },
 
   async series(id, _range, context) {
@@ -141,6 +124,22 @@ export const dbnomics: Connector = {
       rows: rowsOf(doc),
     }
   },
+}
+
+async function seriesPage(
+  provider: string,
+  dataset: string,
+  { limit, offset }: Page,
+  { send }: ConnectorContext,
+  q?: string,
+): Promise<SeriesPage> {
+  const query = { q, limit: Math.max(1, limit), offset, observations: 0 }
+  const body = bodyOf(await send({ path: ['series', provider, dataset], query }))
+  const series = docsOf(body, 'series').slice(0, limit)
+  return {
+    total: number(record(body['series'])['num_found']),
+    series: series.map((doc) => asSeries(`${provider}/${dataset}`, doc)),
+  }
 }
 
 async function datasets(provider: string, { cached }: ConnectorContext): Promise<readonly Category[]> {

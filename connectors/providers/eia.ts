@@ -3,17 +3,8 @@ import { category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
-import {
-  firstText,
-  type JsonRecord,
-  number,
-  openBody,
-  record,
-  records,
-  refusedStatus,
-  required,
-  text,
-} from '../read.ts'
+import type { JsonRecord } from '../read.ts'
+import { firstText, number, openBody, record, records, refusedStatus, required, text } from '../read.ts'
 
 const info = providerInfo({
   slug: 'eia',

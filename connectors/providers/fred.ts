@@ -1,18 +1,19 @@
-import type { Category, Connector, ConnectorContext, Row, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  Page,
+  Row,
+  SeriesInfo,
+  SeriesPage,
+  UpstreamAnswer,
+} from '../connector.ts'
 import { category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName } from '../periods.ts'
-import {
-  firstText,
-  type JsonRecord,
-  number,
-  openBody,
-  record,
-  refusedStatus,
-  required,
-  text,
-} from '../read.ts'
+import type { JsonRecord } from '../read.ts'
+import { firstText, number, openBody, record, refusedStatus, required, text } from '../read.ts'
 
 const info = providerInfo({
   slug: 'fred',
@@ -41,24 +42,14 @@ export const fred: Connector = {
     return context.cached(request, (answer) => required(bodyOf(answer), 'categories').map(asCategory))
   },
 
-  async list(path, { limit, offset }, context) {
-    const query = {
-      category_id: categoryId(path),
-      limit: Math.max(1, limit),
-      offset,
-      order_by: 'series_id',
-    }
-    const answer = await context.send(requestOf(context, ['category', 'series'], query))
-    const body = bodyOf(answer)
-    return { total: number(body['count']), series: required(body, 'seriess').slice(0, limit).map(asSeries) }
+  async list(path, page, context) {
+    const query = { category_id: categoryId(path), order_by: 'series_id' }
+    return seriesPage(['category', 'series'], query, page, context)
   },
 
-  async search(question, { limit, offset }, context) {
-    const query = { search_text: question, limit: Math.max(1, limit), offset }
-    const answer = await context.send(requestOf(context, ['series', 'search'], query))
-    const body = bodyOf(answer)
-    const series = required(body, 'seriess').slice(0, limit).map(asSeries)
-    return { total: number(body['count']), series, categories: [] }
+  async search(question, page, context) {
+    const found = await seriesPage(['series', 'search'], { search_text: question }, page, context)
+    return { ...found, categories: [] }
   },
 
   async series(id, range, context) {
@@ -117,6 +108,17 @@ export const fred: Connector = {
     const answer = await context.send(requestOf(context, ['category', 'children'], { category_id: 0 }))
     bodyOf(answer)
   },
+}
+
+async function seriesPage(
+  path: readonly string[],
+  query: Query,
+  { limit, offset }: Page,
+  context: ConnectorContext,
+): Promise<SeriesPage> {
+  const paged = { ...query, limit: Math.max(1, limit), offset }
+  const body = bodyOf(await context.send(requestOf(context, path, paged)))
+  return { total: number(body['count']), series: required(body, 'seriess').slice(0, limit).map(asSeries) }
 }
 
 function requestOf(context: ConnectorContext, path: readonly string[], query: Query) {

@@ -4,17 +4,8 @@ import { ConnectorError, quoted } from '../errors.ts'
 import { absent, Failure, malformed } from '../failures.ts'
 import { slice } from '../paging.ts'
 import { addDays, isDate, periodOfDate } from '../periods.ts'
-import {
-  isRecord,
-  type Json,
-  type JsonRecord,
-  openBody,
-  record,
-  records,
-  refusedStatus,
-  required,
-  text,
-} from '../read.ts'
+import type { Json, JsonRecord } from '../read.ts'
+import { isRecord, openBody, record, records, refusedStatus, required, text } from '../read.ts'
 
 const info = providerInfo({
   slug: 'sec',

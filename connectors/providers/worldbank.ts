@@ -1,29 +1,11 @@
-import {
-  type Category,
-  type Connector,
-  type ConnectorContext,
-  category,
-  listed,
-  providerInfo,
-  type SeriesInfo,
-  type UpstreamAnswer,
-} from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { category, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode } from '../observations.ts'
 import { fromPages, slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
-import {
-  firstText,
-  type JsonRecord,
-  list,
-  number,
-  openBody,
-  optional,
-  record,
-  records,
-  refusedStatus,
-  text,
-} from '../read.ts'
+import type { JsonRecord } from '../read.ts'
+import { firstText, list, number, openBody, optional, record, records, refusedStatus, text } from '../read.ts'
 
 const info = providerInfo({
   slug: 'worldbank',

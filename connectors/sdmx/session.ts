@@ -8,8 +8,7 @@ import type {
 import { ConnectorError } from '../errors.ts'
 import { Failure, type FailureKind } from '../failures.ts'
 import type { KeyPattern, Reference } from './ids.ts'
-import type { Structures } from './structures/model.ts'
-import { readStructures } from './structures/structures.ts'
+import { readStructures, type Structures } from './structures/structures.ts'
 
 /** A range in the notation that suits the frequency of a key: `2024`, `2024-Q1`, `2024-01` or `2024-01-31`. */
 export interface PeriodRange {

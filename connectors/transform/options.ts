@@ -18,20 +18,10 @@ export interface SeriesQuery extends SeriesRange {
   readonly aggregate?: string | undefined
 }
 
-export interface Plan {
-  readonly transform:
-    | { readonly kind: (typeof PLAIN)[number] }
-    | { readonly kind: 'index'; readonly date: string }
-  readonly conversion:
-    | {
-        readonly frequency: (typeof CONVERSIONS)[number]
-        readonly aggregate: (typeof AGGREGATES)[number]
-      }
-    | undefined
-}
+export type Plan = ReturnType<typeof planOf>
 
 /** The parsed options. Throws `invalid_option`. */
-export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery): Plan {
+export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery) {
   if (aggregate !== undefined && frequency === undefined) {
     throw invalid(
       'aggregate says how values are combined into a lower frequency, so it needs the parameter frequency.',
@@ -55,7 +45,7 @@ export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery
   if (!isDate(date)) {
     throw invalid(`transform=index must name a date, as index:2015-01-01, not ${quoted(transform)}.`)
   }
-  return { transform: { kind: 'index', date }, conversion }
+  return { transform: { kind: 'index' as const, date }, conversion }
 }
 
 /** The dates that must be requested so that the first and the last wanted period can be calculated. */

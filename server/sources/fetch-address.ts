@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
-import { type UploadFormat, uploadFormatOf } from '../../engine/index.ts'
+import { uploadFormatOf } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { UPLOAD_TYPES } from '../transfers/uploads/upload-body.ts'
 
@@ -17,14 +17,6 @@ export interface FollowedAddress {
 
 /** Why a file could not be read, in a sentence for users. */
 export class FetchFailure extends Error {}
-
-export interface FetchedFile {
-  readonly body: AsyncIterable<Uint8Array>
-  readonly format: UploadFormat
-  readonly gzip: boolean
-  readonly etag: string | undefined
-  readonly lastModified: string | undefined
-}
 
 /** Networks that aren't reached over the internet: private, of this machine, of the link, and others for special uses. */
 const PRIVATE = new BlockList()
@@ -82,7 +74,7 @@ export async function fetchAddress(
   followed: FollowedAddress,
   { sources, limits, timeouts }: Pick<Config, 'sources' | 'limits' | 'timeouts'>,
   signal: AbortSignal,
-): Promise<FetchedFile | undefined> {
+) {
   let url = checkedAddress(followed.url, sources)
   const all = AbortSignal.any([signal, AbortSignal.timeout(timeouts.transfer)])
   const headers = {
@@ -145,7 +137,7 @@ function failure(error: unknown, url: URL): FetchFailure {
   )
 }
 
-function fetched(response: IncomingMessage, url: URL, most: number): FetchedFile {
+function fetched(response: IncomingMessage, url: URL, most: number) {
   const {
     'content-type': type = '',
     'content-encoding': coding = 'identity',

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { Caller, Connectors, Series } from '../../connectors/index.ts'
 import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
-import type { Dataset, DeclaredColumn } from '../../engine/index.ts'
+import type { Dataset } from '../../engine/index.ts'
 import { errorAnswer, ServerError } from '../http/errors.ts'
 import { hasTimes, type SeriesRow, seriesColumns, seriesLine, seriesRows } from './rows.ts'
 import type { Followed, StoredSource } from './sources.ts'
@@ -61,24 +61,11 @@ function failed(thrown: unknown): Answer {
   }
 }
 
-/** The new rows of a dataset. */
-export interface NewRows {
-  readonly columns: readonly DeclaredColumn[]
-  readonly lines: readonly string[]
-  readonly followed: readonly Followed[]
-  /** A hash of columns and rows. */
-  readonly digest: string
-}
-
 /**
  * The rows of all followed series, in their order. If a series was not requested or its request failed, the dataset's
- * present rows of that series are kept.
+ * present rows of that series are kept. `digest` is a hash of columns and rows.
  */
-export async function newRows(
-  source: StoredSource,
-  answers: ReadonlyMap<string, Answer>,
-  dataset: Dataset,
-): Promise<NewRows> {
+export async function newRows(source: StoredSource, answers: ReadonlyMap<string, Answer>, dataset: Dataset) {
   const isKept = ({ id }: Followed) => answers.get(id) === undefined || answers.get(id)?.error !== undefined
   const old = source.series.some((one) => isKept(one) && one.found.length > 0)
     ? await rowsById(dataset)

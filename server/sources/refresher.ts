@@ -14,7 +14,7 @@ import { ServerError } from '../http/errors.ts'
 import { optionTexts, uploadOptions } from '../transfers/uploads/upload-options.ts'
 import { type CallerParts, callerOf } from './caller.ts'
 import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
-import { type Answer, ask, type NewRows, newRows } from './refresh.ts'
+import { type Answer, ask, newRows } from './refresh.ts'
 import { holdsSeriesAlone, requireSeriesAlone, seriesColumns } from './rows.ts'
 import { nextRun, retryRun } from './schedule.ts'
 import type { Followed, Outcome, Sources, StoredSource } from './sources.ts'
@@ -307,7 +307,7 @@ export class Refresher {
   /** Replaces the dataset's rows, unless they have not changed or all requests failed. */
   async #write(
     run: Run,
-    { columns, lines, digest }: NewRows,
+    { columns, lines, digest }: Awaited<ReturnType<typeof newRows>>,
     answers: ReadonlyMap<string, Answer>,
   ): Promise<void> {
     const { source, signal } = run

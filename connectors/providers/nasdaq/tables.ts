@@ -48,12 +48,6 @@ const PAGE = 10_000
 const SHAPE = 'a table, a column and which of its rows, as tables/QDL/BCHAIN/value/code=MKPRU'
 const DATE = /^(date|per_end_date|calendardate|month|period)$/i
 
-interface Rows {
-  readonly columns: readonly string[]
-  readonly rows: readonly Json[]
-  readonly next: string | null
-}
-
 /** https://docs.data.nasdaq.com/docs/tables-1. A path is `tables/QDL/BCHAIN`. */
 export function tableAt(path: string): { code: string; table: Table | undefined } | undefined {
   const code = /^tables\/(\w+\/\w+)$/.exec(path)?.[1]?.toUpperCase()
@@ -151,7 +145,7 @@ function requestOf(
 }
 
 /** `{datatable: {data: [[…]], columns: [{name, type}]}, meta: {next_cursor_id}}`. */
-function read(body: JsonRecord): Rows {
+function read(body: JsonRecord) {
   const table = record(body['datatable'])
   if (!('data' in table)) throw notUnderstood('the table has no data')
   return {

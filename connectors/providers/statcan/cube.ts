@@ -1,48 +1,16 @@
 import type { ConnectorContext, SeriesDimension, SeriesInfo } from '../../connector.ts'
 import { ConnectorError } from '../../errors.ts'
-import {
-  firstText,
-  isRecord,
-  type JsonRecord,
-  list,
-  number,
-  parseJson,
-  record,
-  records,
-  text,
-} from '../../read.ts'
+import type { JsonRecord } from '../../read.ts'
+import { firstText, isRecord, list, number, parseJson, record, records, text } from '../../read.ts'
 
 /** A table of Statistics Canada. Its combinations of members are series, all of them or only some. */
-export interface Cube {
-  readonly product: string
-  readonly title: string
-  readonly frequencyCode: string
-  readonly start: string | null
-  readonly end: string | null
-  readonly dimensions: readonly Dimension[]
-  /** How many combinations of members there are. */
-  readonly combinations: number
-  /** How many of the combinations are series; null if the provider doesn't say. */
-  readonly size: number | null
-}
-
-export interface Dimension {
-  readonly id: string
-  readonly name: string | null
-  readonly members: readonly Member[]
-}
-
-export interface Member {
-  readonly id: string
-  readonly name: string
-  /** Code of the unit of measure; only one dimension has such codes. */
-  readonly unit: string | null
-}
+export type Cube = ReturnType<typeof readCube>
+type Member = Cube['dimensions'][number]['members'][number]
 
 /** Coordinates always have ten places, one per dimension. */
 const PLACES = 10
 
-export function readCube(object: JsonRecord): Cube {
+export function readCube(object: JsonRecord) {
   const position = (dimension: JsonRecord) => number(dimension['dimensionPositionId']) ?? 0
   const dimensions = records(object['dimension'])
     .toSorted((a, b) => position(a) - position(b))
@@ -52,6 +20,7 @@ export function readCube(object: JsonRecord): Cube {
       members: records(dimension['member']).map((member) => ({
         id: text(member['memberId']) ?? '',
         name: firstText(member, 'memberNameEn', 'memberNameFr') ?? '',
+        /** Code of the unit of measure; only one dimension has such codes. */
         unit: text(member['memberUomCode']),
       })),
     }))
@@ -64,7 +33,9 @@ export function readCube(object: JsonRecord): Cube {
     start: text(object['cubeStartDate']),
     end: text(object['cubeEndDate']),
     dimensions,
+    /** How many combinations of members there are. */
     combinations: dimensions.length === 0 ? 0 : combinations,
+    /** How many of the combinations are series; null if the provider doesn't say. */
     size: number(object['nbSeriesCube']),
   }
 }

@@ -9,11 +9,10 @@ import { category, providerInfo, rate } from '../../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../../failures.ts'
 import { observed } from '../../observations.ts'
 import { addDays, isoDate } from '../../periods.ts'
+import type { Json, JsonRecord } from '../../read.ts'
 import {
   firstText,
   isRecord,
-  type Json,
-  type JsonRecord,
   list,
   number,
   openBody,

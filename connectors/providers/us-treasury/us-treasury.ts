@@ -1,18 +1,16 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../../connector.ts'
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  Row,
+  SeriesInfo,
+  UpstreamAnswer,
+} from '../../connector.ts'
 import { category, listed, providerInfo } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { slice } from '../../paging.ts'
 import { inferFrequency, periodOfDate } from '../../periods.ts'
-import {
-  type Json,
-  type JsonRecord,
-  number,
-  openBody,
-  record,
-  records,
-  refusedStatus,
-  text,
-} from '../../read.ts'
+import { type JsonRecord, number, openBody, record, records, refusedStatus, text } from '../../read.ts'
 import { type Table, tables } from './tables.ts'
 
 const info = providerInfo({
@@ -109,11 +107,7 @@ export const usTreasury: Connector = {
   },
 }
 
-interface Dated {
-  readonly time: string | null
-  readonly value: Json | undefined
-  readonly status?: string
-}
+type Dated = Row & { readonly time: string | null }
 
 /**
  * Of several rows in one period the last, whose status tells the others: a rate of exchange may be amended before its
@@ -178,12 +172,7 @@ async function groupsOf(table: Table, context: ConnectorContext): Promise<readon
   })
 }
 
-function parseId(id: string): {
-  path: string
-  field: string | undefined
-  group: Group
-  table: Table | undefined
-} {
+function parseId(id: string) {
   const shape =
     'a table, a field, and which of several rows, as v2/accounting/od/debt_to_penny/tot_pub_debt_out_amt'
   const [address = '', ...conditions] = id.split(/\/(?=\w+=)/)
@@ -193,7 +182,7 @@ function parseId(id: string): {
   const depth = table?.path.split('/').length ?? Math.min(4, steps.length)
   const field = steps[depth]
   if (!/^v\d+(\/[a-z0-9_]+){2,5}$/.test(address) || steps.length > depth + 1) throw malformed(shape)
-  const group = Object.fromEntries(
+  const group: Group = Object.fromEntries(
     conditions.map((condition) => {
       const [column = ''] = condition.split('=', 1)
       return [column, condition.slice(column.length + 1)]

@@ -3,13 +3,6 @@ import { type Json, type JsonRecord, listOf, record, textOf } from '../text/text
 import { assemble, type Block, type BlockObservation, TIME } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 
-interface Dimension {
-  readonly id: string
-  /** Codes in the order of their index. */
-  readonly codes: readonly string[]
-  readonly names: ReadonlyMap<string, string>
-}
-
 /**
  * Reads a JSON-stat 2.0 dataset: a cube in row-major order (the last dimension runs fastest), its `value` a list or,
  * where most cells are empty, an object by index.
@@ -62,8 +55,8 @@ function byIndex(cells: Json | undefined): ReadonlyMap<number, Json> {
   return new Map([...entries].map(([index, cell]) => [Number(index), cell] as const))
 }
 
-/** A category's `index` is a list of codes, or an object of positions; a single category may have only a label. */
-function dimension(id: string, object: JsonRecord, times: readonly string[]): Dimension {
+/** A dimension with its codes in the order of their index. A category's `index` is a list of codes, or an object of positions; a single category may have only a label. */
+function dimension(id: string, object: JsonRecord, times: readonly string[]) {
   const category = record(object['category'])
   const index = category['index']
   const label = record(category['label'])

@@ -9,7 +9,7 @@ import { codesOf, componentName, type FlowStructure } from '../structures/flow-s
 export type Names = (component: string, code: string) => string | undefined
 
 /** Attributes that contain the title of a series, best first. */
-const TITLES = [
+export const TITLES = [
   'TITLE',
   'TITLE_EN',
   'BBK_TITLE_ENG',
@@ -45,10 +45,6 @@ export function namesFrom(labels: Labels, structure: FlowStructure | undefined):
     lists.set(id, new Map([...(lists.get(id) ?? []), ...names]))
   }
   return (component, code) => lists.get(component.toLowerCase())?.get(code)
-}
-
-export function hasTitle(series: DataSeries): boolean {
-  return firstComponent(series, TITLES) !== undefined
 }
 
 /** The provider's title, else the dataflow's name and the name of each dimension's code, except for the frequency. */

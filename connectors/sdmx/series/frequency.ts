@@ -19,14 +19,6 @@ const AMBIGUOUS: Readonly<Record<string, readonly string[]>> = {
   T: ['four-monthly', 'quarterly'],
 }
 
-interface NamedFrequency {
-  readonly code: string
-  /** What the provider's own code list says. */
-  readonly listed: string | null
-  /** What the letter means in SDMX's list. */
-  readonly letter: string | null
-}
-
 interface Frequency {
   readonly name: string | null
   /** Why the name may be wrong, as a sentence for the notes of the series. */
@@ -34,15 +26,12 @@ interface Frequency {
 }
 
 /** The frequency that a series names; undefined if it names none. */
-export function namedFrequency(
-  series: DataSeries,
-  names: Names,
-  provider: string,
-): NamedFrequency | undefined {
+export function namedFrequency(series: DataSeries, names: Names, provider: string) {
   for (const id of FREQUENCIES) {
     const found = firstComponent(series, [id])
     if (found === undefined) continue
     const code = found.value.trim()
+    // What the provider's own code list says, and what the letter means in SDMX's list.
     const listed =
       frequencyName(names(found.id, found.value)) ?? meaningOf(provider, 'frequency', code) ?? null
     const letter = frequencyName(code)
@@ -56,7 +45,10 @@ export function namedFrequency(
  * (`2024-Q1`), else what the letter means in SDMX's code list. Where the first of these that there is contradicts
  * another, the result says so.
  */
-export function frequencyOf(raw: readonly RawObservation[], named: NamedFrequency | undefined): Frequency {
+export function frequencyOf(
+  raw: readonly RawObservation[],
+  named: ReturnType<typeof namedFrequency>,
+): Frequency {
   const written = raw.map(({ period }) => readPeriod(period))
   if (named === undefined) return { name: inferred(written) }
   const { code, listed, letter } = named

@@ -17,13 +17,14 @@ import {
 } from '../structures/flow-structure.ts'
 import {
   dimensionsOf,
-  hasTitle,
+  firstComponent,
   lastUpdatedOf,
   metadataOf,
   type Names,
   nameOf,
   namesFrom,
   scaleOf,
+  TITLES,
   unitCodeOf,
   unitOf,
 } from './describe.ts'
@@ -114,7 +115,7 @@ async function described(
   range: SeriesRange,
 ): Promise<(series: DataSeries) => SeriesData> {
   const { service } = session
-  const isTitled = message.series.every(hasTitle)
+  const isTitled = message.series.every((one) => firstComponent(one, TITLES) !== undefined)
   const isNamed = message.labels.size > 0 || isTitled
   const fromMessage = namesFrom(message.labels, undefined)
   const bareUnits = message.series.flatMap((one) => unitCodeOf(one, fromMessage, service) ?? [])

@@ -2,7 +2,7 @@ import { Failure } from '../../failures.ts'
 import { optional } from '../../read.ts'
 import { isFlow, type Reference } from '../ids.ts'
 import { attempt, type Session } from '../session.ts'
-import { type Component, type Dataflow, type Item, resolve, type Structures } from './model.ts'
+import { type Component, type Dataflow, type Item, resolve, type Structures } from './structures.ts'
 
 /** A dataflow with everything known about its dimensions. */
 export interface FlowStructure {

@@ -4,16 +4,60 @@ import type { Reference } from '../ids.ts'
 import { refuseFailure, refuseJsonFailure } from '../refusals.ts'
 import { inEnglish, isRecord, parseJson, textOf as textIn } from '../text/text.ts'
 import { attribute, child, children, localised, parseXml, textOf, type XmlElement } from '../text/xml.ts'
-import {
-  type Category,
-  type Component,
-  type Constraint,
-  type DataStructure,
-  type Item,
-  type ItemReference,
-  parseUrn,
-  type Structures,
-} from './model.ts'
+
+/** Everything that one structure message holds. */
+export type Structures = ReturnType<typeof readStructures>
+export type Dataflow = Structures['dataflows'][number]
+export type CategoryScheme = Structures['categorySchemes'][number]
+/** A dimension or an attribute. */
+export type Component = ReturnType<typeof component>
+
+/** An item of a codelist, a concept scheme or a category scheme. */
+export interface Item {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+}
+
+export interface Category extends Item {
+  readonly categories: readonly Category[]
+}
+
+/** A reference to an item (a category, a concept) inside a scheme; `item` is dotted where items nest. */
+export interface ItemReference extends Reference {
+  readonly item: string
+}
+
+const URN = /^urn:sdmx:[\w.]+?\.(\w+)=([^:()]+):([^:()]+)\(([^()]*)\)(?:\.(.+))?$/
+
+/**
+ * Reads `urn:sdmx:org.sdmx.infomodel.codelist.Codelist=IMF:CL_FREQ(1.0+.0)`, or one followed by an item. `class` is the
+ * last part of the package (`Codelist`); undefined for any other text.
+ */
+export function parseUrn(text: unknown): (ItemReference & { readonly class: string }) | undefined {
+  const match = typeof text === 'string' ? URN.exec(text.trim()) : null
+  if (!match) return undefined
+  return { class: match[1]!, agency: match[2]!, id: match[3]!, version: match[4]!, item: match[5] ?? '' }
+}
+
+/**
+ * The structure that a reference means. A reference may leave the version open (`''`, `latest`, `3.0+.0`), and answers
+ * contain only one version of each structure. So the exact version is preferred, else any other version with the same
+ * agency and id.
+ */
+export function resolve<T extends Reference>(
+  all: readonly T[],
+  reference: Reference | undefined,
+): T | undefined {
+  if (!reference) return undefined
+  const same = all.filter((one) => one.id === reference.id && sameAgency(one.agency, reference.agency))
+  return same.find((one) => one.version === reference.version) ?? same.at(-1)
+}
+
+/** Whether the agencies match; a reference without agency means any. */
+function sameAgency(one: string, other: string): boolean {
+  return one === other || one === '' || other === ''
+}
 
 /**
  * Reads SDMX-ML (2.1 and 3.0) and SDMX-JSON (1.0 and 2.0) structure messages. The format is recognised by the body,
@@ -21,7 +65,7 @@ import {
  * `DataConstraint`); all are looked for. Throws `Failure`: `no-results` if there is no such structure, `unreadable` if
  * the body is neither.
  */
-export function readStructures(answer: UpstreamAnswer): Structures {
+export function readStructures(answer: UpstreamAnswer) {
   refuseFailure(answer)
   const containers = /^\s*[[{]/.test(answer.text) ? inJson(answer.text) : inXml(answer.text)
   const every = (name: string) => containers.flatMap((container) => children(container, name))
@@ -29,18 +73,19 @@ export function readStructures(answer: UpstreamAnswer): Structures {
     dataflows: every('Dataflow').map((flow) => ({
       ...maintained(flow),
       ...item(flow),
+      /** The data structure that its keys follow; undefined in stubs. */
       structure: referenceAt(flow, 'Structure'),
     })),
     dataStructures: every('DataStructure').map(dataStructure),
     codelists: every('Codelist').map((list) => ({
       ...maintained(list),
-      name: localised(list, 'Name'),
       codes: children(list, 'Code').map(item),
     })),
     conceptSchemes: every('ConceptScheme').map((scheme) => ({
       ...maintained(scheme),
       concepts: children(scheme, 'Concept').map((concept) => ({
         ...item(concept),
+        /** For all dimensions that use the concept: the IMF keeps its codelists there. */
         codelist: referenceAt(concept, 'CoreRepresentation', 'Enumeration'),
       })),
     })),
@@ -53,6 +98,7 @@ export function readStructures(answer: UpstreamAnswer): Structures {
       const source = referenceAt(one, 'Source')
       const target = referenceAt(one, 'Target')
       // A categorisation may also be of other things: the BIS categorises its printed tables.
+      // The `item` of the target is the dotted path down from the scheme.
       return source?.class === 'Dataflow' && target ? [{ flow: source, category: target }] : []
     }),
     constraints: [...every('ContentConstraint'), ...every('DataConstraint')].map(constraint),
@@ -133,13 +179,14 @@ function category(element: XmlElement): Category {
   return { ...item(element), categories: children(element, 'Category').map(category) }
 }
 
-function dataStructure(element: XmlElement): DataStructure {
+function dataStructure(element: XmlElement) {
   const list = child(element, 'DataStructureComponents', 'DimensionList')
   const attributes = child(element, 'DataStructureComponents', 'AttributeList')
   // A measure dimension, inherited from SDMX 2.0, is a part of the key like the others; the time dimension is not.
   const dimensions = ['Dimension', 'MeasureDimension'].flatMap((name) => children(list, name))
   return {
     ...maintained(element),
+    /** In the order of the series key; without the time dimension. */
     dimensions: dimensions
       .map((one) => ({
         position: Number(attribute(one, 'position') ?? Number.NaN),
@@ -151,7 +198,7 @@ function dataStructure(element: XmlElement): DataStructure {
   }
 }
 
-function component(element: XmlElement): Component {
+function component(element: XmlElement) {
   const identity = referenceAt(element, 'ConceptIdentity')
   return {
     id: attribute(element, 'id') ?? identity?.item ?? '',
@@ -160,7 +207,8 @@ function component(element: XmlElement): Component {
   }
 }
 
-function constraint(element: XmlElement): Constraint {
+/** The codes that have data, by dimension. */
+function constraint(element: XmlElement) {
   const codes = new Map<string, string[]>()
   for (const region of children(element, 'CubeRegion')) {
     if ([attribute(region, 'include'), attribute(region, 'isIncluded')].includes('false')) continue

@@ -8,7 +8,7 @@ import {
   type Category as Node,
   resolve,
   type Structures,
-} from '../structures/model.ts'
+} from '../structures/structures.ts'
 
 /** All dataflows at the root. */
 export const allFlows: Branch = async (path, session) => {

@@ -5,13 +5,7 @@ import { attempt, type Branch } from '../session.ts'
 import { parseCsv } from '../text/text.ts'
 import { allFlows } from './branches.ts'
 
-interface Entry {
-  readonly depth: number
-  readonly title: string
-  readonly code: string
-  readonly isFolder: boolean
-  readonly description: string
-}
+type Entry = ReturnType<typeof readContents>[number]
 
 /**
  * Eurostat's own table of contents: folders as `toc/{code}`, with the datasets in them. If it can't be had, all
@@ -29,7 +23,7 @@ export function tableOfContents(request: UpstreamRequest): Branch {
 }
 
 /** Reads the tab-separated text, in which a title is indented by four blanks for each level above it. */
-function readContents(answer: UpstreamAnswer): readonly Entry[] {
+function readContents(answer: UpstreamAnswer) {
   refuseFailure(answer)
   const { columns, rows } = parseCsv(answer.text)
   const at = (name: string) => columns.findIndex((column) => column.toLowerCase() === name)

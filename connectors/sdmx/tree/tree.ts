@@ -17,7 +17,7 @@ import {
   flowStructure,
   qualified,
 } from '../structures/flow-structure.ts'
-import type { Component, Item } from '../structures/model.ts'
+import type { Component, Item } from '../structures/structures.ts'
 import { allFlows } from './branches.ts'
 
 /**

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { UpstreamAnswer } from '../../../connectors/connector.ts'
-import { parseUrn, resolve } from '../../../connectors/sdmx/structures/model.ts'
-import { readStructures } from '../../../connectors/sdmx/structures/structures.ts'
+import { parseUrn, readStructures, resolve } from '../../../connectors/sdmx/structures/structures.ts'
 
 const answer = (text: string, status = 200): UpstreamAnswer => ({
   status,
