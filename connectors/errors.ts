@@ -65,3 +65,7 @@ export function quoted(text: string): string {
 export function cancelled(): ConnectorError {
   return new ConnectorError('cancelled', 'The request was cancelled.')
 }
+
+export function invalid(message: string, provider?: string): ConnectorError {
+  return new ConnectorError('invalid_option', message, provider === undefined ? {} : { provider })
+}

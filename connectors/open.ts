@@ -13,19 +13,21 @@ import type {
   UserKey,
   WantedSeries,
 } from './connector.ts'
-import { ConnectorError } from './errors.ts'
+import { ConnectorError, invalid } from './errors.ts'
 import { checkedRange, completed } from './observations.ts'
 import { Operations, provenance } from './operations.ts'
 import { type ConnectorEvent, type ConnectorsOptions, checkOptions, withDefaults } from './options.ts'
 import type { Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
-import { checkedPage, checkedPath, checkLength, hasWildcards } from './requests.ts'
 import { type Found, openSearchIndex, type SearchIndex } from './search/search-index.ts'
 import { inBatches, splitIds } from './table/table.ts'
 import { planOf, reachOf, type SeriesQuery } from './transform/options.ts'
 import { transformed } from './transform/transform.ts'
 
 const NO_SERIES: SeriesPage = { total: 0, series: [] }
+
+const LONGEST_ID = 2000
+const LARGEST_PAGE = 1000
 
 /** How long an answer waits for the source of a series, which it can do without. */
 const SOURCE_PATIENCE_MS = 2000
@@ -71,9 +73,7 @@ export class Connectors {
   async browse(slug: string, path: string, caller: Caller = {}) {
     const provider = this.#operations.provider(slug)
     const at = checkedPath(path)
-    const read = await this.#operations.run(provider, caller, 'browse', [at], (connector, context) =>
-      connector.browse(at, context),
-    )
+    const read = await this.#browse(provider, at, caller)
     if (read.cachedAt === undefined) this.#remember(provider, [], read.value)
     return { provider: provider.info.slug, path: at, categories: read.value, ...provenance(read) }
   }
@@ -200,13 +200,7 @@ export class Connectors {
       const next: Category[] = []
       for (const path of level) {
         onFound?.(count + next.length)
-        const { value } = await this.#operations.run(
-          provider,
-          caller,
-          'browse',
-          [path],
-          (connector, context) => connector.browse(path, context),
-        )
+        const { value } = await this.#browse(provider, path, caller)
         await this.#index.addCategories(provider.info.slug, value)
         next.push(...value)
       }
@@ -239,18 +233,19 @@ export class Connectors {
     this.#index.close()
   }
 
+  #browse(provider: Provider, path: string, caller: Caller) {
+    return this.#operations.run(provider, caller, 'browse', [path], (connector, context) =>
+      connector.browse(path, context),
+    )
+  }
+
   /** Adds to the index what a few requests can fetch, and returns how many entries that is. */
   async #fetchCatalogue(provider: Provider, caller: Caller): Promise<number> {
     const { slug } = provider.info
-    const { value } = await this.#operations.run(
-      provider,
-      caller,
-      'catalogue',
-      [],
-      async (connector, context) =>
-        connector.catalogue === undefined
-          ? { series: [], categories: await connector.browse('', context) }
-          : connector.catalogue(context),
+    const { value } = await this.#operations.run(provider, caller, 'catalogue', [], async (own, context) =>
+      own.catalogue === undefined
+        ? { series: [], categories: await own.browse('', context) }
+        : own.catalogue(context),
     )
     await this.#index.addCategories(slug, value.categories)
     await this.#index.addSeries(slug, value.series)
@@ -292,4 +287,36 @@ function checkedQuery({ info, connector }: Provider, query: SeriesQuery) {
     throw new ConnectorError('invalid_option', sentence, { provider: info.slug })
   }
   return { plan, within, reach: reachOf(within, plan) }
+}
+
+/** @throws ConnectorError `invalid_option` */
+function checkedPage({ limit, offset }: { limit: number; offset: number }) {
+  if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST_PAGE) {
+    throw invalid(`limit must be a whole number from 0 to ${LARGEST_PAGE}.`)
+  }
+  if (!Number.isSafeInteger(offset) || offset < 0) {
+    throw invalid('offset must be a whole number of 0 or more.')
+  }
+  return { limit, offset }
+}
+
+/** Removes slashes at both ends, which mean nothing. @throws ConnectorError `invalid_series_id` */
+function checkedPath(path: string): string {
+  checkLength(path)
+  return path.replace(/^\/+|\/+$/g, '')
+}
+
+/** @throws ConnectorError `invalid_series_id` */
+function checkLength(text: string): void {
+  if (text.length > LONGEST_ID) {
+    throw new ConnectorError('invalid_series_id', `An id of more than ${LONGEST_ID} characters is too long.`)
+  }
+}
+
+/**
+ * Whether an id may stand for several series: it contains a wildcard or `+` (a space in a query string), or leaves a
+ * part empty.
+ */
+function hasWildcards(id: string): boolean {
+  return /[*+ ]/.test(id) || /[./]\.|[./]$|\.\./.test(id)
 }

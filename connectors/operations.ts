@@ -73,7 +73,7 @@ export class Operations {
     const user = provider.info.key === 'none' ? undefined : caller.userKey
     const allowance = this.allowanceOf(provider, user)
     const space = [slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
-    const freshMs = 1000 * (this.#settings.freshSeconds[slug] ?? provider.connector.freshSeconds ?? 900)
+    const freshMs = 1000 * (this.#settings.cache.freshSeconds[slug] ?? provider.connector.freshSeconds ?? 900)
     const catalogueMs = freshMs * CATALOGUE_FRESHNESS
     const isData = name === 'series' || name === 'many'
     const subject = name === 'search' ? undefined : (inputs[0] as string | undefined)

@@ -1,5 +1,5 @@
 import type { ProviderLimits } from './connector.ts'
-import { ConnectorError, quoted } from './errors.ts'
+import { ConnectorError, invalid, quoted } from './errors.ts'
 import type { BreakerOptions } from './pipeline/breaker.ts'
 import type { RetryOptions } from './pipeline/retries.ts'
 import type { Timeouts } from './pipeline/transport.ts'
@@ -73,13 +73,15 @@ export function withDefaults(options: ConnectorsOptions) {
   const { cache = {}, overrides = {} } = options
   return {
     overrides: lowerCased(overrides),
+    searchFile: options.searchFile ?? ':memory:',
     limitStore: options.limitStore ?? memoryStore(),
     answers: options.answers,
-    searchFile: options.searchFile ?? ':memory:',
-    maxBytes: cache.maxBytes ?? 128 * 1024 * 1024,
-    freshSeconds: lowerCased(cache.freshSeconds ?? {}),
-    staleSeconds: cache.staleSeconds ?? 7 * 86_400,
-    absentSeconds: cache.absentSeconds ?? 60,
+    cache: {
+      maxBytes: cache.maxBytes ?? 128 * 1024 * 1024,
+      freshSeconds: lowerCased(cache.freshSeconds ?? {}),
+      staleSeconds: cache.staleSeconds ?? 7 * 86_400,
+      absentSeconds: cache.absentSeconds ?? 60,
+    },
     timeouts: { connectMs: 5000, headersMs: 20_000, bodyMs: 30_000, ...options.timeouts },
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     retry: { attempts: 3, baseMs: 300, longestMs: 3000, ...options.retry },
@@ -93,31 +95,11 @@ function lowerCased<T>(record: Readonly<Record<string, T>>): Readonly<Record<str
   return Object.fromEntries(Object.entries(record).map(([slug, value]) => [slug.toLowerCase(), value]))
 }
 
-/** The names of a type's options, and of those within options that are objects. */
-type Names<Options extends object> = {
-  readonly [Name in keyof Options]-?:
-    | true
-    | (NonNullable<Options[Name]> extends object ? Names<NonNullable<Options[Name]>> : never)
-}
-
-const KNOWN: Names<ConnectorsOptions> = {
-  overrides: true,
-  searchFile: true,
-  limitStore: true,
-  answers: true,
-  cache: { maxBytes: true, freshSeconds: true, staleSeconds: true, absentSeconds: true },
-  timeouts: { connectMs: true, headersMs: true, bodyMs: true },
-  maxAnswerBytes: true,
-  retry: { attempts: true, baseMs: true, longestMs: true },
-  breaker: { failures: true, cooldownMs: true, longestCooldownMs: true },
-  log: true,
-  now: true,
-}
-
-const KNOWN_OF_PROVIDER: Names<ProviderOverride> = {
-  baseUrl: true,
-  key: true,
-  limits: { windows: true, withKey: true, concurrency: true },
+const OF_PROVIDER: Readonly<Record<keyof ProviderOverride, true>> = { baseUrl: true, key: true, limits: true }
+const OF_LIMITS: Readonly<Record<keyof ProviderLimits, true>> = {
+  windows: true,
+  withKey: true,
+  concurrency: true,
 }
 
 /**
@@ -125,12 +107,17 @@ const KNOWN_OF_PROVIDER: Names<ProviderOverride> = {
  * @throws ConnectorError `unknown_provider`, `invalid_option`
  */
 export function checkOptions(options: ConnectorsOptions): void {
-  requireKnown(options, KNOWN)
+  const known = withDefaults({})
+  requireKnown(options, known)
+  for (const group of ['cache', 'timeouts', 'retry', 'breaker'] as const) {
+    requireKnown(options[group] ?? {}, known[group])
+  }
   const { overrides = {}, cache } = options
   requireProviders(Object.keys({ ...overrides, ...cache?.freshSeconds }))
   for (const [provider, override = {}] of Object.entries(overrides)) {
     const { baseUrl, limits = {} } = override
-    requireKnown(override, KNOWN_OF_PROVIDER, provider)
+    requireKnown(override, OF_PROVIDER, provider)
+    requireKnown(limits, OF_LIMITS, provider)
     requireLimits(provider.toLowerCase(), limits)
     if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
       throw invalid(
@@ -143,14 +130,10 @@ export function checkOptions(options: ConnectorsOptions): void {
 
 function requireKnown(given: object, known: object, provider?: string): void {
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) continue
-    if (!Object.hasOwn(known, name)) {
-      const of = provider === undefined ? '' : ` of ${provider}`
-      const names = Object.keys(known).join(', ')
-      throw invalid(`Unknown option ${quoted(name)}${of}; valid options: ${names}.`, provider)
-    }
-    const within: true | object = known[name as keyof typeof known]
-    if (within !== true) requireKnown(value, within, provider)
+    if (value === undefined || Object.hasOwn(known, name)) continue
+    const of = provider === undefined ? '' : ` of ${provider}`
+    const names = Object.keys(known).join(', ')
+    throw invalid(`Unknown option ${quoted(name)}${of}; valid options: ${names}.`, provider)
   }
 }
 
@@ -173,8 +156,4 @@ function requireLimits(
   if (isWell && all.every(({ perSeconds }) => perSeconds > 0 && perSeconds < Number.POSITIVE_INFINITY)) return
   const message = `In the limits of ${provider}, requests and concurrency must be whole numbers of 1 or more, and perSeconds more than 0.`
   throw invalid(message, provider)
-}
-
-function invalid(message: string, provider: string | undefined): ConnectorError {
-  return new ConnectorError('invalid_option', message, provider === undefined ? {} : { provider })
 }

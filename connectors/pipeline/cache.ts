@@ -74,7 +74,7 @@ export class Cache {
   constructor(settings: Settings) {
     this.#settings = settings
     this.#entries = new LRUCache<string, Entry>({
-      maxSize: settings.maxBytes,
+      maxSize: settings.cache.maxBytes,
       sizeCalculation: (entry, key) => Math.ceil(sizeOf(entry.value)) + 2 * key.length,
     })
   }
@@ -89,12 +89,12 @@ export class Cache {
     const absence = this.#absent.get(key)
     if (
       absence !== undefined &&
-      this.#settings.now() - absence.foundAt < 1000 * this.#settings.absentSeconds
+      this.#settings.now() - absence.foundAt < 1000 * this.#settings.cache.absentSeconds
     ) {
       this.#hits++
       throw absence.error
     }
-    const staleMs = 1000 * this.#settings.staleSeconds
+    const staleMs = 1000 * this.#settings.cache.staleSeconds
     const entry = this.#entries.get(key)
     const age = entry === undefined ? Number.POSITIVE_INFINITY : this.#settings.now() - entry.fetchedAt
     if (entry !== undefined && age < freshMs) {

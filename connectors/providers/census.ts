@@ -69,8 +69,7 @@ export const census: Connector = {
       seasonally_adj: adjusted,
       time: `from ${range.start?.slice(0, 4) ?? '1940'}`,
     })
-    // Rows with sampling errors are mixed with the rows of values.
-    const rows = rowsOf(await context.send(request)).filter((row) => row['error_data'] !== 'yes')
+    const rows = rowsOf(await context.send(request))
     if (rows.length === 0) throw absent()
     const { name, frequency } = described(program, rows[0]!)
     return {
@@ -97,8 +96,7 @@ function requestOf(
 }
 
 function seriesIn(program: string, rows: readonly JsonRecord[]): readonly SeriesInfo[] {
-  const values = rows.filter((row) => row['error_data'] !== 'yes')
-  const series = values.map((row) => described(program, row))
+  const series = rows.map((row) => described(program, row))
   return [...new Map(series.map((one) => [one.series_id, one])).values()]
 }
 
@@ -127,7 +125,10 @@ function rowsOf(answer: UpstreamAnswer): readonly JsonRecord[] {
   if (answer.status >= 400) throw refusedStatus(answer, info)
   const [names, ...rows] = Array.isArray(body) ? (body as readonly Json[]) : []
   if (!Array.isArray(names)) throw notUnderstood('the first row, of names, is missing')
-  return rows.map((row) =>
-    Object.fromEntries(names.map((name, at) => [String(name), (row as Json[])[at] ?? null])),
+  const all = rows.map(
+    (row): JsonRecord =>
+      Object.fromEntries(names.map((name, at) => [String(name), (row as Json[])[at] ?? null])),
   )
+  // Rows with sampling errors are mixed with the rows of values.
+  return all.filter((row) => row['error_data'] !== 'yes')
 }

@@ -1,6 +1,7 @@
 import type { Observation, Series } from '../connector.ts'
+import { invalid } from '../errors.ts'
 import { addDays, addMonths, firstDay, MONTHS_IN, periodOfDate } from '../periods.ts'
-import { invalid, type Plan } from './options.ts'
+import type { Plan } from './options.ts'
 
 type Conversion = NonNullable<Plan['conversion']>
 

@@ -1,5 +1,5 @@
 import type { SeriesRange } from '../connector.ts'
-import { ConnectorError, quoted } from '../errors.ts'
+import { invalid, quoted } from '../errors.ts'
 import { isDate } from '../periods.ts'
 
 export const CONVERSIONS = ['monthly', 'quarterly', 'annual'] as const
@@ -69,10 +69,6 @@ function oneOf<T extends string>(name: string, value: string, known: readonly T[
   const found = known.find((each) => each === value)
   if (found === undefined) throw invalid(`${name} must be one of ${known.join(', ')}, not ${quoted(value)}.`)
   return found
-}
-
-export function invalid(message: string, provider?: string): ConnectorError {
-  return new ConnectorError('invalid_option', message, provider === undefined ? {} : { provider })
 }
 
 const yearOf = (date: string) => Number(date.slice(0, 4))

@@ -1,8 +1,9 @@
 import type { Observation, Series, SeriesRange } from '../connector.ts'
+import { invalid } from '../errors.ts'
 import { arranged } from '../observations.ts'
 import { addDays, addMonths, firstDay, MONTHS_IN, periodOfDate } from '../periods.ts'
 import { converted } from './convert.ts'
-import { invalid, type Plan } from './options.ts'
+import type { Plan } from './options.ts'
 
 type Whole = Series & { readonly provider: string }
 
