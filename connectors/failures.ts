@@ -1,3 +1,4 @@
+import type { ProviderInfo } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, quoted } from './errors.ts'
 
 /** What the sentence about a failure may name. */
@@ -164,10 +165,17 @@ const OF_KEYS: readonly FailureKind[] = ['no-key', 'bad-key']
 
 /** The provider of a failure, and what was asked of it. */
 export interface Asked {
-  readonly provider: { readonly slug: string; readonly name: string }
+  readonly provider: Pick<ProviderInfo, 'slug' | 'name' | 'key'>
   /** An id or a path; undefined for a call that has neither. */
   readonly subject?: string | undefined
   readonly isSeries?: boolean
+}
+
+function kindOf({ kind }: Failure, subject: string, { key }: Asked['provider']): FailureKind {
+  // The root of a provider is there: then its answer is odd.
+  if (kind === 'no-results' && subject === '') return 'unreadable'
+  // A provider that takes no keys does not mean ours.
+  return kind === 'bad-key' && key === 'none' ? 'rejecting' : kind
 }
 
 /** The error that a user reads. `described` makes a text for the log. */
@@ -178,8 +186,7 @@ export function explained(
 ): ConnectorError {
   const { provider, isSeries = false } = asked
   const { what = '', subject = asked.subject ?? '', cause } = failure.options
-  // The root of a provider is there: then its answer is odd.
-  const kind = failure.kind === 'no-results' && subject === '' ? 'unreadable' : failure.kind
+  const kind = kindOf(failure, subject, provider)
   const [code, sentence]: Row = FAILURES[kind]
   const isPath = code === 'series_not_found' && !isSeries
   const about = { name: provider.name, subject, isSeries, seconds: failure.retryAfter ?? 0, what }

@@ -95,9 +95,7 @@ export class Connectors {
   /** The observations of a series within a range, oldest first, transformed if the query says so. */
   async series(slug: string, id: string, query: SeriesQuery = {}, caller: Caller = {}) {
     const provider = this.#operations.provider(slug)
-    const { plan, within, reach } = checkedQuery(provider, query)
-    checkLength(id)
-    const inputs = [id, reach.start, reach.end, reach.asOf]
+    const { plan, within, reach, inputs } = checkedQuery(provider, id, query)
     const read = await this.#operations.run(provider, caller, 'series', inputs, async (connector, context) =>
       completed(await connector.series(id, reach, context), reach, id),
     )
@@ -265,9 +263,7 @@ export class Connectors {
   /** All series that match an id with wildcards, fetched with a single request. */
   async #matching(slug: string, id: string, query: SeriesQuery, caller: Caller) {
     const provider = this.#operations.provider(slug)
-    const { plan, within, reach } = checkedQuery(provider, query)
-    checkLength(id)
-    const inputs = [id, reach.start, reach.end, reach.asOf]
+    const { plan, within, reach, inputs } = checkedQuery(provider, id, query)
     const read = await this.#operations.run(provider, caller, 'many', inputs, async (connector, context) => {
       const found: readonly SeriesData[] = (await connector.many?.(id, reach, context)) ?? []
       return found.map((series) => completed(series, reach, id))
@@ -278,7 +274,7 @@ export class Connectors {
   }
 }
 
-function checkedQuery({ info, connector }: Provider, query: SeriesQuery) {
+function checkedQuery({ info, connector }: Provider, id: string, query: SeriesQuery) {
   const plan = planOf(query)
   const within: SeriesRange = checkedRange(query)
   if (within.asOf !== undefined && !connector.vintages) {
@@ -286,7 +282,9 @@ function checkedQuery({ info, connector }: Provider, query: SeriesQuery) {
     const sentence = `${info.name} does not keep what it published earlier; of the providers ${others.join(', ')} do. Leave out asOf.`
     throw new ConnectorError('invalid_option', sentence, { provider: info.slug })
   }
-  return { plan, within, reach: reachOf(within, plan) }
+  checkLength(id)
+  const reach = reachOf(within, plan)
+  return { plan, within, reach, inputs: [id, reach.start, reach.end, reach.asOf] }
 }
 
 /** @throws ConnectorError `invalid_option` */

@@ -1,4 +1,4 @@
-import type { Json, JsonRecord, ProviderInfo, UpstreamAnswer } from './connector.ts'
+import type { Json, JsonRecord, UpstreamAnswer } from './connector.ts'
 import { ConnectorError } from './errors.ts'
 import { absent, Failure, notUnderstood } from './failures.ts'
 
@@ -37,9 +37,8 @@ export function openBody(answer: UpstreamAnswer): Json {
 }
 
 /** The meaning of a status of 400 or more whose body didn't explain it. */
-export function refusedStatus({ status }: UpstreamAnswer, { key }: Pick<ProviderInfo, 'key'>): Failure {
-  if (isForbidden(status)) return new Failure(key === 'none' ? 'rejecting' : 'bad-key')
-  return notUnderstood(`status ${status}`)
+export function refusedStatus({ status }: UpstreamAnswer): Failure {
+  return isForbidden(status) ? new Failure('bad-key') : notUnderstood(`status ${status}`)
 }
 
 function isForbidden(status: number): boolean {

@@ -17,14 +17,6 @@ import {
   text,
 } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'bank-of-canada',
-  name: 'Bank of Canada',
-  description: 'Exchange rates, interest rates and financial statistics of Canada.',
-  homepage: 'https://www.bankofcanada.ca/valet/docs',
-  baseUrl: 'https://www.bankofcanada.ca/valet',
-})
-
 const ROOT: readonly Category[] = [
   category('groups', 'Groups', 'Series that belong together', false),
   category('series', 'All series', 'Every series, by name'),
@@ -32,7 +24,13 @@ const ROOT: readonly Category[] = [
 
 /** https://www.bankofcanada.ca/valet/docs. Paths are `groups/FX_RATES_DAILY` and `series`. */
 export const bankOfCanada: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'bank-of-canada',
+    name: 'Bank of Canada',
+    description: 'Exchange rates, interest rates and financial statistics of Canada.',
+    homepage: 'https://www.bankofcanada.ca/valet/docs',
+    baseUrl: 'https://www.bankofcanada.ca/valet',
+  }),
   freshSeconds: 1800,
 
   async browse(path, context) {
@@ -136,11 +134,11 @@ function bodyOf(answer: UpstreamAnswer): JsonRecord {
   const body = record(openBody(answer))
   if (answer.status < 400) return body
   if (/end date must be greater/i.test(text(body['message']) ?? '')) {
-    const sentence = `${info.name} has no data in this range: it may not begin in the future.`
+    const sentence = 'Bank of Canada has no data in this range: it may not begin in the future.'
     throw new ConnectorError('invalid_range', sentence)
   }
   if (/not found|does not exist|invalid series/i.test(text(body['message']) ?? '')) throw absent()
-  throw refusedStatus(answer, info)
+  throw refusedStatus(answer)
 }
 
 /**

@@ -17,18 +17,6 @@ import {
   timesTenTo,
 } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'bea',
-  name: 'BEA',
-  description: 'National accounts and fixed assets of the United States, by the Bureau of Economic Analysis.',
-  homepage: 'https://apps.bea.gov/API/docs',
-  baseUrl: 'https://apps.bea.gov/api/data',
-  key: 'required',
-  keyPage: 'https://apps.bea.gov/API/signup',
-  // A key that causes 30 errors in a minute is blocked for an hour, so the limit here is below the published one.
-  limits: { windows: [rate(90, 60)] },
-})
-
 /** The datasets whose tables have lines with a code of their own; each of these lines is a series. */
 const DATASETS: Readonly<Record<string, string>> = {
   NIPA: 'National income and product accounts',
@@ -41,7 +29,18 @@ const MULTIPLES: Readonly<Record<string, string>> = { 3: 'thousands', 6: 'millio
 
 /** https://apps.bea.gov/api/_pdf/bea_web_service_api_user_guide.pdf. A series id is dataset, table, code, frequency. */
 export const bea: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'bea',
+    name: 'BEA',
+    description:
+      'National accounts and fixed assets of the United States, by the Bureau of Economic Analysis.',
+    homepage: 'https://apps.bea.gov/API/docs',
+    baseUrl: 'https://apps.bea.gov/api/data',
+    key: 'required',
+    keyPage: 'https://apps.bea.gov/API/signup',
+    // A key that causes 30 errors in a minute is blocked for an hour, so the limit here is below the published one.
+    limits: { windows: [rate(90, 60)] },
+  }),
   freshSeconds: 3600,
 
   async browse(path, context) {
@@ -165,6 +164,6 @@ function resultsOf(answer: UpstreamAnswer): JsonRecord {
   if (/rate limit|too many|exceeded/i.test(message)) throw new Failure('limited', { seconds: 3600 })
   if (/user ?id/i.test(message)) throw new Failure('bad-key')
   if (Object.keys(error).length > 0) throw absent()
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   return results
 }

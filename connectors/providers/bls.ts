@@ -13,23 +13,6 @@ import { type Period, parsePeriod } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import { firstText, list, openBody, record, records, refusedStatus, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'bls',
-  name: 'BLS',
-  description:
-    'Prices, employment, pay and productivity by the U.S. Bureau of Labor Statistics. Without start, a series comes ' +
-    'with its last 10 years (20 with a key): each further span of that length costs a request.',
-  homepage: 'https://www.bls.gov/data',
-  // Version 2 also takes requests without a key, and has surveys that version 1 lacks (JOLTS).
-  baseUrl: 'https://api.bls.gov/publicAPI/v2',
-  key: 'optional',
-  keyPage: 'https://data.bls.gov/registrationEngine',
-  limits: {
-    windows: [rate(25, 86_400)],
-    withKey: [rate(50, 10), rate(500, 86_400)],
-  },
-})
-
 /** No series begins earlier, and each span of years costs one of the few requests of a day. */
 const FIRST_YEAR = 1900
 
@@ -46,7 +29,22 @@ const QUOTA_PAUSE_SECONDS = 3600
 
 /** https://www.bls.gov/developers/. A path is the abbreviation of a survey, such as `CU`. */
 export const bls: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'bls',
+    name: 'BLS',
+    description:
+      'Prices, employment, pay and productivity by the U.S. Bureau of Labor Statistics. Without start, a series comes ' +
+      'with its last 10 years (20 with a key): each further span of that length costs a request.',
+    homepage: 'https://www.bls.gov/data',
+    // Version 2 also takes requests without a key, and has surveys that version 1 lacks (JOLTS).
+    baseUrl: 'https://api.bls.gov/publicAPI/v2',
+    key: 'optional',
+    keyPage: 'https://data.bls.gov/registrationEngine',
+    limits: {
+      windows: [rate(25, 86_400)],
+      withKey: [rate(50, 10), rate(500, 86_400)],
+    },
+  }),
   freshSeconds: 6 * 3600,
 
   async browse(path, context) {
@@ -173,7 +171,7 @@ function resultsOf(answer: UpstreamAnswer, name: string): readonly JsonRecord[] 
   const found = list(body['Results']).flatMap((results) => records(record(results)[name]))
   const hasData = found.some((each) => list(each['data']).length > 0)
   if (status === 'REQUEST_SUCCEEDED' || (hasData && answer.status < 400)) return found
-  if (status === '' && answer.status >= 400) throw refusedStatus(answer, info)
+  if (status === '' && answer.status >= 400) throw refusedStatus(answer)
   throw failure(status, messagesOf(body).join(' '))
 }
 

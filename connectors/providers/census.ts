@@ -5,17 +5,6 @@ import { slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import { type Json, type JsonRecord, openBody, refusedStatus, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'census',
-  name: 'Census Bureau',
-  description: 'Economic indicators of the U.S. Census Bureau: construction, trade, housing, manufacturing.',
-  homepage: 'https://www.census.gov/data/developers/data-sets/economic-indicators.html',
-  baseUrl: 'https://api.census.gov/data',
-  key: 'required',
-  keyPage: 'https://api.census.gov/data/key_signup.html',
-  // No limit is published for requests with a key.
-})
-
 const PROGRAMS: Readonly<Record<string, string>> = {
   advm3: 'Advance report on durable goods',
   bfs: 'Business formation statistics',
@@ -44,7 +33,17 @@ const LISTED_SINCE = '2024-01'
  * whether it is seasonally adjusted: `resconst/APERMITS.TOTAL.yes`. The API doesn't explain its codes and units.
  */
 export const census: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'census',
+    name: 'Census Bureau',
+    description:
+      'Economic indicators of the U.S. Census Bureau: construction, trade, housing, manufacturing.',
+    homepage: 'https://www.census.gov/data/developers/data-sets/economic-indicators.html',
+    baseUrl: 'https://api.census.gov/data',
+    key: 'required',
+    keyPage: 'https://api.census.gov/data/key_signup.html',
+    // No limit is published for requests with a key.
+  }),
   freshSeconds: 3600,
 
   async browse(path) {
@@ -122,7 +121,7 @@ function rowsOf(answer: UpstreamAnswer): readonly JsonRecord[] {
   // A query that the service refuses is answered in plain text.
   if (answer.status === 400 && /^error:/.test(answer.text)) throw absent()
   const body: Json = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   const [names, ...rows] = Array.isArray(body) ? (body as readonly Json[]) : []
   if (!Array.isArray(names)) throw notUnderstood('the first row, of names, is missing')
   const all = rows.map(

@@ -16,15 +16,6 @@ import { frequencyName, parsePeriod } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import { firstText, list, number, openBody, record, records, refusedStatus, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'dbnomics',
-  name: 'DBnomics',
-  description:
-    'Series of some hundred statistical offices, central banks and international organisations, mirrored.',
-  homepage: 'https://db.nomics.world',
-  baseUrl: 'https://api.db.nomics.world/v22',
-})
-
 /** The dimension that most datasets have for the unit. */
 const UNIT = /^unit(_?measure)?$/i
 
@@ -42,7 +33,14 @@ const NODE = '~'
  * category tree, `IMF/WEO:2024-10` for a dataset.
  */
 export const dbnomics: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'dbnomics',
+    name: 'DBnomics',
+    description:
+      'Series of some hundred statistical offices, central banks and international organisations, mirrored.',
+    homepage: 'https://db.nomics.world',
+    baseUrl: 'https://api.db.nomics.world/v22',
+  }),
   freshSeconds: 3600,
 
   async browse(path, context) {
@@ -170,7 +168,7 @@ function bodyOf(answer: UpstreamAnswer): JsonRecord {
   if (answer.status < 400) return body
   // A malformed code is answered with 400 and the reason in words.
   if (/not found|unknown|does not exist|no such/i.test(JSON.stringify(body))) throw absent()
-  throw refusedStatus(answer, info)
+  throw refusedStatus(answer)
 }
 
 /** `{providers: {docs: […]}}`, and the same for datasets and series; a plain list is understood too. */

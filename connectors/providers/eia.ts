@@ -6,18 +6,6 @@ import { frequencyName, parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, number, openBody, record, records, refusedStatus, required, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'eia',
-  name: 'EIA',
-  description:
-    'Petroleum, gas, electricity, coal and energy prices, by the U.S. Energy Information Administration.',
-  homepage: 'https://www.eia.gov/opendata',
-  baseUrl: 'https://api.eia.gov/v2',
-  key: 'required',
-  keyPage: 'https://www.eia.gov/opendata/register.php',
-  limits: { windows: [rate(5, 1), rate(9000, 3600)] },
-})
-
 /** The most rows that an answer may have. */
 const PAGE = 5000
 
@@ -29,7 +17,17 @@ const FREQUENCY = /\.(A|Q|M|W|D|H)$/
  * series id is one of the API's first version, such as `PET.RWTC.D`, which the route `seriesid/` takes.
  */
 export const eia: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'eia',
+    name: 'EIA',
+    description:
+      'Petroleum, gas, electricity, coal and energy prices, by the U.S. Energy Information Administration.',
+    homepage: 'https://www.eia.gov/opendata',
+    baseUrl: 'https://api.eia.gov/v2',
+    key: 'required',
+    keyPage: 'https://www.eia.gov/opendata/register.php',
+    limits: { windows: [rate(5, 1), rate(9000, 3600)] },
+  }),
   freshSeconds: 3600,
 
   async browse(path, context) {
@@ -91,13 +89,13 @@ function responseOf(answer: UpstreamAnswer): JsonRecord {
   const message = JSON.stringify(body['error'] ?? '')
   if (/api_?key/i.test(message)) throw new Failure('bad-key')
   if (/OVER_RATE_LIMIT/.test(message)) {
-    throw new ConnectorError('provider_limit', `The request limit of ${info.name} has been reached.`, {
+    throw new ConnectorError('provider_limit', 'The request limit of EIA has been reached.', {
       retryAfter: 3600,
       remedy: 'own-key',
     })
   }
   if (/not found|invalid series/i.test(message)) throw absent()
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   if (!('response' in body)) throw notUnderstood('response is missing')
   return record(body['response'])
 }

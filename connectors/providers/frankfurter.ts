@@ -5,15 +5,6 @@ import { slice } from '../paging.ts'
 import { inferFrequency } from '../periods.ts'
 import { isRecord, type Json, number, openBody, record, records, refusedStatus, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'frankfurter',
-  name: 'Frankfurter',
-  description:
-    'Daily reference exchange rates of the European Central Bank, between any two of its currencies.',
-  homepage: 'https://frankfurter.dev',
-  baseUrl: 'https://api.frankfurter.dev',
-})
-
 /** The first day with reference rates of the European Central Bank; the blended rates of some currencies are older. */
 const FIRST_DAY = '1999-01-04'
 
@@ -25,7 +16,14 @@ const BLENDED = 'v2'
  * paths that begin with `v2` have the blended rates: `v2/EUR` and `v2/EUR/USD`.
  */
 export const frankfurter: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'frankfurter',
+    name: 'Frankfurter',
+    description:
+      'Daily reference exchange rates of the European Central Bank, between any two of its currencies.',
+    homepage: 'https://frankfurter.dev',
+    baseUrl: 'https://api.frankfurter.dev',
+  }),
   freshSeconds: 3600,
 
   async browse(path, context) {
@@ -35,8 +33,9 @@ export const frankfurter: Connector = {
       currencyAt(currency, all)
       return []
     }
-    const prefix = version === BLENDED ? `${BLENDED}/` : ''
-    const bases = all.map(([code, name]) => category(`${prefix}${code}`, name, `Rates of 1 ${code}`))
+    const bases = all.map(([code, name]) =>
+      category(`${prefixOf(version)}${code}`, name, `Rates of 1 ${code}`),
+    )
     if (version === BLENDED) return bases
     const description = 'Rates of more currencies, blended from those of many central banks'
     return [...bases, category(BLENDED, 'Blended rates', description, false)]
@@ -45,7 +44,7 @@ export const frankfurter: Connector = {
   async catalogue(context) {
     const all = await currencies('v1', context)
     const series = all.flatMap(([base]) =>
-      all.filter(([code]) => code !== base).map((currency) => asSeries('', base, currency)),
+      all.filter(([code]) => code !== base).map((currency) => asSeries('v1', base, currency)),
     )
     return { series, categories: await this.browse('', context) }
   },
@@ -55,8 +54,7 @@ export const frankfurter: Connector = {
     if (currency === '') return { total: 0, series: [] }
     const all = await currencies(version, context)
     const base = currencyAt(currency, all)
-    const prefix = version === BLENDED ? `${BLENDED}/` : ''
-    const series = all.filter(([code]) => code !== base).map((currency) => asSeries(prefix, base, currency))
+    const series = all.filter(([code]) => code !== base).map((currency) => asSeries(version, base, currency))
     return slice(series, page)
   },
 
@@ -65,8 +63,8 @@ export const frankfurter: Connector = {
     if (base === undefined || symbol === undefined || base === symbol) {
       throw malformed('two currencies, as EUR/USD, or v2/EUR/USD for the blended rate')
     }
-    const version = blended === undefined ? 'v1' : BLENDED
-    const isBlended = version === BLENDED
+    const isBlended = blended !== undefined
+    const version = isBlended ? BLENDED : 'v1'
     const from = start ?? (isBlended ? firstDay(await currencies(version, context), base, symbol) : FIRST_DAY)
     const request = isBlended
       ? { path: ['v2', 'rates'], query: { from, to: end, base, quotes: symbol } }
@@ -78,7 +76,7 @@ export const frankfurter: Connector = {
     // For a long range the service sends one rate a week.
     const frequency = inferFrequency(rows.map(({ time }) => time).sort()) ?? 'daily'
     return {
-      series_id: version === 'v1' ? `${base}/${symbol}` : `${BLENDED}/${base}/${symbol}`,
+      series_id: `${prefixOf(version)}${base}/${symbol}`,
       name: titleOf(base, names.get(symbol) ?? symbol),
       frequency,
       unit: symbol,
@@ -87,10 +85,11 @@ export const frankfurter: Connector = {
   },
 }
 
+type Version = 'v1' | 'v2'
 type Currency = readonly [code: string, name: string, start: string | null]
 
 /** `{EUR: 'Euro'}` in version 1, `[{iso_code, name, start_date}]` in version 2. */
-function currencies(version: 'v1' | 'v2', context: ConnectorContext): Promise<readonly Currency[]> {
+function currencies(version: Version, context: ConnectorContext): Promise<readonly Currency[]> {
   return context.cached({ path: [version, 'currencies'] }, (answer) => {
     const missing = notUnderstood('the list of currencies is missing')
     if (answer.status === 404) throw missing
@@ -113,7 +112,7 @@ function firstDay(all: readonly Currency[], ...codes: readonly string[]): string
   return starts.length === codes.length ? starts.sort().at(-1)! : FIRST_DAY
 }
 
-function splitPath(path: string): [version: 'v1' | 'v2', currency: string] {
+function splitPath(path: string): [version: Version, currency: string] {
   const [, blended, rest = ''] = /^(v2)(?:\/(.*))?$/i.exec(path) ?? []
   return blended === undefined ? ['v1', path] : ['v2', rest]
 }
@@ -124,8 +123,12 @@ function currencyAt(currency: string, all: readonly Currency[]): string {
   return code
 }
 
-function asSeries(prefix: string, base: string, [code, name, start]: Currency): SeriesInfo {
-  const series_id = `${prefix}${base}/${code}`
+function prefixOf(version: Version): string {
+  return version === BLENDED ? `${BLENDED}/` : ''
+}
+
+function asSeries(version: Version, base: string, [code, name, start]: Currency): SeriesInfo {
+  const series_id = `${prefixOf(version)}${base}/${code}`
   return listed({ series_id, name: titleOf(base, name), frequency: 'daily', unit: code, start })
 }
 
@@ -137,7 +140,7 @@ function titleOf(base: string, name: string): string {
 function bodyOf(answer: UpstreamAnswer): Json {
   if (answer.status === 422) throw absent()
   const body = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   if (typeof body !== 'object' || body === null) throw notUnderstood('the body is no object')
   if (!isRecord(body)) return body
   if (Object.keys(body).length <= 2 && /not found/i.test(text(body['message']) ?? '')) throw absent()
@@ -148,11 +151,7 @@ function bodyOf(answer: UpstreamAnswer): Json {
  * In version 1 `rates` by day for a range, or those of the one day in `date`; `amount` is the amount of the base
  * currency that they are for. In version 2 a list of `{date, base, quote, rate}`.
  */
-function rowsOf(
-  body: Json,
-  symbol: string,
-  version: 'v1' | 'v2',
-): { time: string; value: Json | undefined }[] {
+function rowsOf(body: Json, symbol: string, version: Version): { time: string; value: Json | undefined }[] {
   if (version === BLENDED) {
     if (!Array.isArray(body)) throw notUnderstood('the rates are no list')
     const own = records(body).filter((row) => text(row['quote']) === symbol)

@@ -15,18 +15,6 @@ import { frequencyName } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, number, openBody, record, refusedStatus, required, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'fred',
-  name: 'FRED',
-  description:
-    'Economic data of the Federal Reserve Bank of St. Louis and more than a hundred other sources.',
-  homepage: 'https://fred.stlouisfed.org',
-  baseUrl: 'https://api.stlouisfed.org/fred',
-  key: 'required',
-  keyPage: 'https://fred.stlouisfed.org/docs/api/api_key.html',
-  limits: { windows: [rate(2, 1), rate(120, 60)] },
-})
-
 /** The most observations that a page may have. */
 const PAGE = 100_000
 
@@ -34,7 +22,17 @@ type Query = Readonly<Record<string, string | number | undefined>>
 
 /** https://fred.stlouisfed.org/docs/api/fred/. A path is the id of a category. */
 export const fred: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'fred',
+    name: 'FRED',
+    description:
+      'Economic data of the Federal Reserve Bank of St. Louis and more than a hundred other sources.',
+    homepage: 'https://fred.stlouisfed.org',
+    baseUrl: 'https://api.stlouisfed.org/fred',
+    key: 'required',
+    keyPage: 'https://fred.stlouisfed.org/docs/api/api_key.html',
+    limits: { windows: [rate(2, 1), rate(120, 60)] },
+  }),
   vintages: true,
 
   async browse(path, context) {
@@ -152,7 +150,7 @@ function bodyOf(answer: UpstreamAnswer): JsonRecord {
   if (code === 404 || /does not exist|not found/i.test(message)) throw absent()
   if (code === 429) throw new Failure('limited')
   if (code === 423 || code >= 500) throw new Failure('failing')
-  throw answer.status >= 400 ? refusedStatus(answer, info) : notUnderstood(`error_code ${code}`)
+  throw answer.status >= 400 ? refusedStatus(answer) : notUnderstood(`error_code ${code}`)
 }
 
 function asCategory(given: JsonRecord): Category {

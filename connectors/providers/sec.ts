@@ -7,18 +7,6 @@ import { addDays, isDate, periodOfDate } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import { isRecord, openBody, record, records, refusedStatus, required, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'sec',
-  name: 'SEC',
-  description:
-    'Figures of companies from their reports to the U.S. Securities and Exchange Commission. The key is who asks, as a ' +
-    'name and an address for mail, which the SEC wants to be told.',
-  homepage: 'https://www.sec.gov/search-filings/edgar-application-programming-interfaces',
-  baseUrl: 'https://data.sec.gov/api/xbrl',
-  key: 'required',
-  limits: { windows: [rate(10, 1)] },
-})
-
 /**
  * The API has no list of companies, so some are listed here; every other company can be requested by its number (CIK).
  */
@@ -42,7 +30,17 @@ const SHAPE = 'as 320193/us-gaap/Assets/USD, with /A or /Q behind it for years o
  * If no fact of a concept has a frame, the periods are told from the days that the facts give, by the same rules.
  */
 export const sec: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'sec',
+    name: 'SEC',
+    description:
+      'Figures of companies from their reports to the U.S. Securities and Exchange Commission. The key is who asks, as a ' +
+      'name and an address for mail, which the SEC wants to be told.',
+    homepage: 'https://www.sec.gov/search-filings/edgar-application-programming-interfaces',
+    baseUrl: 'https://data.sec.gov/api/xbrl',
+    key: 'required',
+    limits: { windows: [rate(10, 1)] },
+  }),
   freshSeconds: 3600,
 
   async browse(path, context) {
@@ -141,7 +139,7 @@ function lastFiled(rows: readonly Row[]): readonly Row[] {
 
 function noPeriods(id: string): Error {
   const sentence =
-    `${info.name} has ${quoted(id)}, but not as a series: ` +
+    `SEC has ${quoted(id)}, but not as a series: ` +
     'none of its figures is for a quarter, a year or one moment.'
   return new ConnectorError('series_not_found', sentence)
 }
@@ -188,6 +186,6 @@ function seriesOf(cik: string, taxonomy: string, concepts: JsonRecord): readonly
 
 function bodyOf(answer: UpstreamAnswer): JsonRecord {
   const body = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   return isRecord(body) ? body : {}
 }

@@ -7,14 +7,6 @@ import { parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, list, number, openBody, optional, record, records, refusedStatus, text } from '../read.ts'
 
-const info = providerInfo({
-  slug: 'worldbank',
-  name: 'World Bank',
-  description: "The World Bank's indicators of development, by country and year.",
-  homepage: 'https://data.worldbank.org',
-  baseUrl: 'https://api.worldbank.org/v2',
-})
-
 /** More rows than any list of the provider has, except the list of all indicators. */
 const ALL = 20_000
 
@@ -32,7 +24,13 @@ const ROOT: readonly Category[] = [
  * indicators for the world, and `topic/3/NY.GDP.MKTP.CD` contains that indicator for each country.
  */
 export const worldbank: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'worldbank',
+    name: 'World Bank',
+    description: "The World Bank's indicators of development, by country and year.",
+    homepage: 'https://data.worldbank.org',
+    baseUrl: 'https://api.worldbank.org/v2',
+  }),
   freshSeconds: 6 * 3600,
 
   async browse(path, context) {
@@ -150,7 +148,7 @@ function read(answer: UpstreamAnswer) {
   const head = record(body.find((part) => !Array.isArray(part)))
   const [error] = records(head['message'])
   if (error !== undefined) throw failure(error)
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   const rows = body.find((part) => Array.isArray(part))
   // If nothing was found, the rows are `null`.
   if (rows === undefined && head['total'] === undefined) throw notUnderstood('rows are missing')

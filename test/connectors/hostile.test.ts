@@ -154,7 +154,7 @@ describe('an address', () => {
   })
 
   it('that is refused is told with the part that is wrong', () => {
-    const provider = { slug: 'x', name: 'Xbank' }
+    const provider = { slug: 'x', name: 'Xbank', key: 'none' } as const
     const failure = new Failure('unsafe', { what: '..' })
     expect(explained(failure, { provider, subject: 'a/../b' }, String)).toMatchObject({
       code: 'invalid_series_id',

@@ -8,19 +8,6 @@ import { type JsonRecord, openBody, record, records, refusedStatus, text } from 
 import { type Points, pointsOf } from './answers.ts'
 import { type Call, functionNamed, groups, readId } from './functions.ts'
 
-const info = providerInfo({
-  slug: 'alphavantage',
-  name: 'Alpha Vantage',
-  description:
-    'Prices of stocks, currencies, crypto-currencies and commodities, and U.S. economic indicators.',
-  homepage: 'https://www.alphavantage.co/documentation',
-  tier: 'shared-key',
-  baseUrl: 'https://www.alphavantage.co/query',
-  key: 'required',
-  keyPage: 'https://www.alphavantage.co/support/#api-key',
-  limits: { windows: [rate(1, 1), rate(25, 86_400)] },
-})
-
 const DAY_SECONDS = 86_400
 
 /** Number of days that the short form of an answer, with 100 points, is certain to cover. */
@@ -33,7 +20,18 @@ const COMPACT_DAYS = 130
  * `TIME_SERIES_DAILY/IBM/volume`, `TREASURY_YIELD/monthly/10year`.
  */
 export const alphavantage: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'alphavantage',
+    name: 'Alpha Vantage',
+    description:
+      'Prices of stocks, currencies, crypto-currencies and commodities, and U.S. economic indicators.',
+    homepage: 'https://www.alphavantage.co/documentation',
+    tier: 'shared-key',
+    baseUrl: 'https://www.alphavantage.co/query',
+    key: 'required',
+    keyPage: 'https://www.alphavantage.co/support/#api-key',
+    limits: { windows: [rate(1, 1), rate(25, 86_400)] },
+  }),
   // The provider allows few requests a day, so they are better spent on other series than on the same one again.
   freshSeconds: 6 * 3600,
 
@@ -149,7 +147,7 @@ function bodyOf(answer: UpstreamAnswer, subject?: string): JsonRecord {
   const notice = text(body['Information']) ?? text(body['Note'])
   const hasData = Object.values(body).some((value) => typeof value === 'object' && value !== null)
   if (notice !== null && !hasData) throw noticed(notice)
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   return body
 }
 

@@ -1,23 +1,7 @@
 import type { UpstreamAnswer } from '../../connector.ts'
-import { providerInfo, rate } from '../../connector.ts'
 import { ConnectorError } from '../../errors.ts'
 import { absent, Failure, notUnderstood } from '../../failures.ts'
 import { type JsonRecord, openBody, record, refusedStatus, text } from '../../read.ts'
-
-export const info = providerInfo({
-  slug: 'nasdaq',
-  name: 'Nasdaq Data Link',
-  description: 'Tables and time series of Nasdaq Data Link, formerly Quandl.',
-  homepage: 'https://data.nasdaq.com',
-  tier: 'paid',
-  baseUrl: 'https://data.nasdaq.com/api/v3',
-  key: 'required',
-  keyPage: 'https://data.nasdaq.com/sign-up',
-  limits: {
-    windows: [rate(300, 10), rate(2000, 600), rate(50_000, 86_400)],
-    concurrency: 1,
-  },
-})
 
 /**
  * The body of a success. A failure is `{quandl_error: {code: 'QELx04', message}}`; the third letter of the code is its
@@ -42,6 +26,6 @@ export function bodyOf(answer: UpstreamAnswer): JsonRecord {
     case 'X':
       throw new Failure('failing')
     default:
-      throw answer.status >= 400 ? refusedStatus(answer, info) : notUnderstood('an unknown kind of error')
+      throw answer.status >= 400 ? refusedStatus(answer) : notUnderstood('an unknown kind of error')
   }
 }

@@ -1,10 +1,10 @@
 import type { Connector, ConnectorContext, Page, SeriesInfo } from '../../connector.ts'
-import { categories, category } from '../../connector.ts'
+import { categories, category, providerInfo, rate } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { fromPages } from '../../paging.ts'
 import { frequencyName } from '../../periods.ts'
 import { isRecord, type Json, type JsonRecord, list, number, record, required, text } from '../../read.ts'
-import { bodyOf, info } from './answers.ts'
+import { bodyOf } from './answers.ts'
 import { listTable, TABLES, tableAt, tableSeries } from './tables.ts'
 
 /**
@@ -29,7 +29,20 @@ const PREFERRED = ['value', 'settle', 'close', 'adj. close', 'last', 'price', 'r
  * or `FSE/BMW_X/Close` for one column of several. For tables see `tables.ts`.
  */
 export const nasdaq: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'nasdaq',
+    name: 'Nasdaq Data Link',
+    description: 'Tables and time series of Nasdaq Data Link, formerly Quandl.',
+    homepage: 'https://data.nasdaq.com',
+    tier: 'paid',
+    baseUrl: 'https://data.nasdaq.com/api/v3',
+    key: 'required',
+    keyPage: 'https://data.nasdaq.com/sign-up',
+    limits: {
+      windows: [rate(300, 10), rate(2000, 600), rate(50_000, 86_400)],
+      concurrency: 1,
+    },
+  }),
 
   async browse(path, context) {
     if (path === '') {

@@ -25,15 +25,6 @@ import {
 } from '../../read.ts'
 import { type Cube, coordinateOf, dimensionsAt, existingPlaces, readCube, seriesAt, titleAt } from './cube.ts'
 
-const info = providerInfo({
-  slug: 'statcan',
-  name: 'Statistics Canada',
-  description: 'The tables of Statistics Canada.',
-  homepage: 'https://www.statcan.gc.ca/en/developers/wds',
-  baseUrl: 'https://www150.statcan.gc.ca/t1/wds/rest',
-  limits: { windows: [rate(25, 1)] },
-})
-
 /** Number of periods requested without a range. If a series has that many, the rest is requested by dates. */
 const LATEST = 6000
 const BEFORE_ALL = '1800-01-01'
@@ -100,7 +91,14 @@ const SCALES: Readonly<Record<string, string>> = {
  * coordinate in it, `18100004/2.2`: one member of each dimension.
  */
 export const statcan: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'statcan',
+    name: 'Statistics Canada',
+    description: 'The tables of Statistics Canada.',
+    homepage: 'https://www.statcan.gc.ca/en/developers/wds',
+    baseUrl: 'https://www150.statcan.gc.ca/t1/wds/rest',
+    limits: { windows: [rate(25, 1)] },
+  }),
   freshSeconds: 3600,
 
   async browse(path, context) {
@@ -256,7 +254,7 @@ function bodyOf(answer: UpstreamAnswer) {
   if (answer.status === 409) throw new Failure('failing')
   if (answer.status === 406) throw absent()
   const body = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   return body
 }
 

@@ -13,14 +13,6 @@ import { inferFrequency, periodOfDate } from '../../periods.ts'
 import { type JsonRecord, number, openBody, record, records, refusedStatus, text } from '../../read.ts'
 import { type Table, tables } from './tables.ts'
 
-const info = providerInfo({
-  slug: 'us-treasury',
-  name: 'U.S. Treasury',
-  description: 'Debt, cash balance, interest and exchange rates of the United States, by its Fiscal Service.',
-  homepage: 'https://fiscaldata.treasury.gov',
-  baseUrl: 'https://api.fiscaldata.treasury.gov/services/api/fiscal_service',
-})
-
 /** The largest page; the service refuses more with a 400. */
 const PAGE = 10_000
 
@@ -36,7 +28,14 @@ const LATEST = 1000
  * aren't listed can be requested too. All values are texts; a missing one is the text `null`.
  */
 export const usTreasury: Connector = {
-  info,
+  info: providerInfo({
+    slug: 'us-treasury',
+    name: 'U.S. Treasury',
+    description:
+      'Debt, cash balance, interest and exchange rates of the United States, by its Fiscal Service.',
+    homepage: 'https://fiscaldata.treasury.gov',
+    baseUrl: 'https://api.fiscaldata.treasury.gov/services/api/fiscal_service',
+  }),
   freshSeconds: 3600,
 
   async browse(path) {
@@ -220,7 +219,7 @@ async function allPages(
 function read(answer: UpstreamAnswer): { rows: readonly JsonRecord[]; meta: JsonRecord } {
   if (answer.status === 400) throw absent()
   const body = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer, info)
+  if (answer.status >= 400) throw refusedStatus(answer)
   const { data, meta } = Array.isArray(body) ? { data: body, meta: null } : record(body)
   if (data === undefined) throw notUnderstood('data is missing')
   return { rows: records(data), meta: record(meta) }
