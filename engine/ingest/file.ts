@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { EngineError, storageError } from '../errors.ts'
+import { EngineError } from '../errors.ts'
 import type { ReadRequest } from './request.ts'
 import { spool } from './spool.ts'
 import { malformed } from './text/errors.ts'
@@ -68,13 +68,8 @@ export class FileSink implements AsyncDisposable {
     return new FileSink(await open(file, 'wx', 0o600))
   }
 
-  /** @throws EngineError `storage_full` */
   async write(bytes: Uint8Array): Promise<void> {
-    try {
-      await this.#handle.writeFile(bytes)
-    } catch (error) {
-      throw storageError(error)
-    }
+    await this.#handle.writeFile(bytes)
     this.written += bytes.length
   }
 

@@ -1,7 +1,7 @@
 import { realpath, rm, stat } from 'node:fs/promises'
 import { EngineError } from '../errors.ts'
 import type { JobInput, JobName, Jobs } from './jobs.ts'
-import { ReaderPool, type ReaderState, type ReadersOptions } from './process/reader-pool.ts'
+import { ReaderPool, type ReadersOptions } from './process/reader-pool.ts'
 import type { Hooks } from './request.ts'
 
 export type { Jobs } from './jobs.ts'
@@ -28,31 +28,14 @@ const CPU_SECONDS_A_MEGABYTE = 4
  * Turns uploads into Parquet parts, and parts into others. All of this happens in child processes, one job at a time in
  * each, so that no byte of an upload reaches native code of this process.
  */
-export class Ingestor {
-  readonly #pool: ReaderPool
+export class Ingestor extends ReaderPool {
   /** The jobs, each run in a reader process (`jobs.ts`). */
   readonly jobs: Jobs
 
-  /** Call `close` when it is no longer needed. */
   constructor(options: ReadersOptions) {
-    this.#pool = new ReaderPool(options)
+    super(options)
     const call = (name: JobName) => (input: JobInput, hooks?: Hooks) => this.#run(name, input, hooks)
     this.jobs = new Proxy({} as Jobs, { get: (_, name) => call(name as JobName) })
-  }
-
-  /** Starts a reader, so that it is there when an upload has arrived. */
-  warm(): void {
-    this.#pool.warm()
-  }
-
-  /** The states of the processes that read. */
-  get readers(): ReaderState[] {
-    return this.#pool.states
-  }
-
-  /** Ends all readers, and with them the jobs that are under way. */
-  close(): Promise<void> {
-    return this.#pool.close()
   }
 
   async #run(name: JobName, given: JobInput, hooks: Hooks = {}): Promise<unknown> {
@@ -64,7 +47,7 @@ export class Ingestor {
         ? CPU_SECONDS + (CPU_SECONDS_A_MEGABYTE * (await stat(input.file)).size) / 2 ** 20
         : Number.POSITIVE_INFINITY
     const { reads, writes } = filesOf(input)
-    using lent = this.#pool.lend([...reads, ...writes])
+    using lent = this.lend([...reads, ...writes])
     const { process } = lent
     process.allowCpu(seconds)
     try {

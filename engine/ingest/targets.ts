@@ -46,21 +46,22 @@ export function typesByName(columns: readonly Column[]): ReadonlyMap<string, Col
 
 /**
  * Matches the columns of an upload that names its columns with those of the dataset, by name. If the dataset has no
- * columns yet, they keep the upload's order, and a declared type takes the place of an inferred one. `types` are given
- * for formats that fix the types of their columns, as Parquet does: these have to be the same as the declared and the
- * existing types. The values of text formats can be read as any type, so they have no `types`.
+ * columns yet, they keep the upload's order, and a declared type takes the place of an inferred one.
+ * @param given the types of the columns of formats that fix them, as Parquet does: the wanted types have to hold all of
+ * their values. The values of text formats can be read as any type.
  */
 export function layColumns(
   names: readonly string[],
   { columns, ofDataset }: KnownColumns,
-  types?: readonly ColumnType[],
+  given?: readonly ColumnType[],
 ): Target[] {
   checkNames(names)
+  const known = typesByName(columns)
+  const types = given && names.map((name, index) => wantedType(given[index]!, known.get(name)))
   const position = new Map(names.map((name, index) => [name, index]))
   if (ofDataset) {
-    const settled = typesByName(columns)
     names.forEach((name, index) => {
-      conflictUnless(settled.get(name), { name, type: types?.[index] })
+      conflictUnless(known.get(name), { name, type: types?.[index] })
     })
     return columns.map((column) => {
       const source = position.get(column.name)
@@ -89,19 +90,12 @@ export function layColumns(
 }
 
 /**
- * The types of the columns of a typed format: those that the dataset or the request wants, where they hold all values of
- * the columns' own types. A text column may also be wanted as JSON or UUIDs, because exports write these as text; its
- * values are then checked one by one.
+ * The type of a column of a typed format: the one that the dataset or the request wants, where it holds all values of the
+ * column's own type. A text column may also be wanted as JSON or UUIDs, because exports write these as text; its values are
+ * then checked one by one.
  */
-export function wantedTypes(
-  known: KnownColumns,
-  columns: readonly { readonly name: string; readonly type: ColumnType }[],
-): ColumnType[] {
-  const types = typesByName(known.columns)
-  return columns.map(({ name, type }) => {
-    const wanted = types.get(name)
-    return wanted !== undefined && (widens(type, wanted) || isTextual(type, wanted)) ? wanted : type
-  })
+function wantedType(given: ColumnType, wanted: ColumnType | undefined): ColumnType {
+  return wanted !== undefined && (widens(given, wanted) || isTextual(given, wanted)) ? wanted : given
 }
 
 /** Whether this is a text column whose values have to be checked one by one to be of the wanted type. */

@@ -3,6 +3,8 @@ import { zstdDecompressSync } from 'node:zlib'
 import {
   CompressionType,
   compressionRegistry,
+  type Data,
+  DataType,
   type Field,
   type RecordBatch,
   RecordBatchReader,
@@ -12,12 +14,11 @@ import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
-import { isTextual, type KnownColumns, layColumns, wantedTypes } from '../targets.ts'
+import { fieldsOf, isTextual, type KnownColumns, layColumns } from '../targets.ts'
 import { malformed, outOfRange, outOfRangeInside } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
 import { arrowMessages, verifyFile } from './arrow-messages.ts'
-import { checkData } from './check-data.ts'
 import { unpackLz4 } from './lz4.ts'
 import {
   BadArrowValue,
@@ -83,17 +84,15 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   const given = fields.map(typeOfArrow)
   const options = { truncate: request.options?.nanoseconds === 'truncate' }
   const names = fields.map(({ name }) => name)
-  const types = wantedTypes(
-    known,
-    given.map((type, index) => ({ name: names[index]!, type })),
-  )
   const words = new Map(fields.map(({ name, metadata }) => [name, metadata]))
   const metadata = readMetadata(reader.schema.metadata, words)
-  const rows = new TypedRows(filledColumns(layColumns(names, known, types), metadata))
+  const targets = filledColumns(layColumns(names, known, given), metadata)
+  const wanted = fieldsOf(targets)
+  const rows = new TypedRows(targets)
   const columns = names.map((name, index) => ({
     name,
     given: given[index]!,
-    wanted: types[index]!,
+    wanted: wanted[index]!.type!,
     isText: isText(fields[index]!.type),
   }))
   for await (const batch of reader) {
@@ -133,6 +132,62 @@ function checkBatch(batch: RecordBatch): void {
     // Where a stream has no batch, the library gives one without rows, in which lists have no items.
     if (batch.numRows > 0) checkData(column)
   }
+}
+
+/**
+ * Checks that the buffers of a column are long enough for its length, so that no value is read beyond their ends. The
+ * library trusts the lengths that the message states.
+ * @throws RangeError
+ */
+function checkData(data: Data): void {
+  const { type, length, offset, children } = data
+  need(Number.isSafeInteger(length) && length >= 0 && offset >= 0)
+  const { nullBitmap } = data
+  if (nullBitmap && nullBitmap.length > 0) need(nullBitmap.length * 8 >= offset + length)
+  if (DataType.isDictionary(type)) {
+    need(data.values.length >= length && data.dictionary !== undefined)
+    for (const chunk of data.dictionary!.data) checkData(chunk)
+  } else if (DataType.isStruct(type)) {
+    for (const child of children) need(child.length >= length)
+  } else if (DataType.isFixedSizeList(type)) {
+    need(children[0]!.length >= length * type.listSize)
+  } else if (DataType.isList(type) || DataType.isLargeList(type) || DataType.isMap(type)) {
+    checkOffsets(data, children[0]!.length)
+  } else if (hasOffsets(type)) {
+    checkOffsets(data, data.values.length)
+  } else if (DataType.isBool(type)) {
+    need(data.values.length * 8 >= offset + length)
+  } else if (!DataType.isNull(type) && !DataType.isUnion(type)) {
+    need(data.values.length >= length * data.stride)
+  }
+  for (const child of children) checkData(child)
+}
+
+function hasOffsets(type: DataType): boolean {
+  return (
+    DataType.isUtf8(type) ||
+    DataType.isLargeUtf8(type) ||
+    DataType.isBinary(type) ||
+    DataType.isLargeBinary(type)
+  )
+}
+
+function checkOffsets(data: Data, end: number): void {
+  const { length } = data
+  if (length === 0) return
+  const offsets = data.valueOffsets as ArrayLike<number | bigint>
+  need(offsets.length > length)
+  let before = 0
+  for (let index = 0; index <= length; index++) {
+    const offset = Number(offsets[index])
+    need(offset >= before)
+    before = offset
+  }
+  need(before <= end)
+}
+
+function need(condition: boolean): void {
+  if (!condition) throw new RangeError('A column has less data than it says.')
 }
 
 function pieces(batch: RecordBatch): { from: number; to: number }[] {

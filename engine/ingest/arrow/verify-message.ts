@@ -1,5 +1,4 @@
 import { malformed } from '../text/errors.ts'
-import { utf8Text } from './utf8.ts'
 
 /**
  * Checks the metadata of Arrow messages (FlatBuffers, schema in Message.fbs and Schema.fbs of Arrow 1.5) before the
@@ -248,4 +247,16 @@ class FlatReader {
 
 function need(condition: boolean): void {
   if (!condition) throw new RangeError('The metadata of a message contradict themselves.')
+}
+
+// The library's own decoder drops byte order marks, and puts U+FFFD in the place of bytes that are not UTF-8.
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** The text that bytes stand for, with a byte order mark if it has one; undefined if they are not UTF-8. */
+export function utf8Text(bytes: Uint8Array): string | undefined {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    return undefined
+  }
 }

@@ -116,8 +116,10 @@ async function ingestGiven(duck: Duck, known: KnownColumns, request: ReadRequest
   const { options, format, file, target } = request
   if (!options || !isForeign(options)) return ingestCsv(duck, known, request)
   const columns = known.columns.map(({ name }) => name)
-  const numbers = known.columns.flatMap(({ name, type }) => (NUMBERS.has(typeName(type)) ? [name] : []))
-  const ingest = async (texts: readonly number[]) => {
+  const numbers = new Set(
+    known.columns.flatMap(({ name, type }) => (NUMBERS.has(typeName(type)) ? [name] : [])),
+  )
+  const ingest = async (texts: ReadonlySet<number>) => {
     await using ours = new TemporaryFile(duck.tempDirectory)
     const delimiter = format === 'tsv' ? '\t' : ','
     const task = { file, options, columns, delimiter, texts, numbers, target: ours.path }
@@ -133,15 +135,13 @@ async function ingestGiven(duck: Duck, known: KnownColumns, request: ReadRequest
     })
     return { translated, result }
   }
-  const { translated, result } = await ingest([])
+  const { translated, result } = await ingest(new Set())
   const ofText = new Set(result.columns.filter(({ type }) => type === 'string').map(({ name }) => name))
   const reasons = columnReasons(result, translated)
-  const texts = translated
-    .filter(({ name, rewritten }) => rewritten && ofText.has(name))
-    .map(({ index }) => index)
-  if (texts.length === 0) return { ...result, reasons }
+  const misread = translated.filter(({ name, rewritten }) => rewritten && ofText.has(name))
+  if (misread.length === 0) return { ...result, reasons }
   await rm(target, { force: true })
-  return { ...(await ingest(texts)).result, reasons }
+  return { ...(await ingest(new Set(misread.map(({ index }) => index)))).result, reasons }
 }
 
 /** Why columns are text. A number that is none in this dialect is told as the file has it. */

@@ -19,12 +19,10 @@ import {
   textReason,
 } from '../text/errors.ts'
 import {
-  CHECK,
   checkedKind,
   classifier,
   inferType,
-  RANGED,
-  SAFE_LENGTH,
+  isDoubtful,
   STOP,
   TEXT_KIND,
   transitions,
@@ -104,7 +102,7 @@ export class CsvScan {
     this.#widths = new Float64Array(fields.length)
     this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
       const certain = type === undefined ? 0 : certainKinds(type)
-      return (nullable ? certain | TEXT_KIND.null : certain & ~TEXT_KIND.null) & ~CHECK
+      return nullable ? certain | TEXT_KIND.null : certain
     })
     this.#reasons = fields.map(() => undefined)
     this.#plain = transitions([delimiter, LF, CR, QUOTE])
@@ -235,8 +233,9 @@ export class CsvScan {
 
   /** Checks and counts a value. */
   #take(field: number, found: number, buffer: Buffer, from: number, to: number, quoted: boolean): void {
-    const doubtful = found & CHECK || (to - from > SAFE_LENGTH && found & RANGED)
-    const kind = doubtful ? checkedKind(found, buffer.toString('latin1', from, to)) : found
+    const kind = isDoubtful(found, to - from)
+      ? checkedKind(found, buffer.toString('latin1', from, to))
+      : found
     if (kind & ~this.#certain[field]! || this.#invalid)
       this.#examine(field, kind, buffer.subarray(from, to), quoted)
     this.#kinds[field]! |= kind

@@ -22,9 +22,9 @@ export interface TranslateCsv {
   /** Names for the columns of a file without a header, used if the file has as many columns. */
   readonly columns?: readonly string[] | undefined
   /** The positions of columns of text, whose values stay as they are even if they look like numbers or dates. */
-  readonly texts?: readonly number[]
+  readonly texts?: ReadonlySet<number>
   /** Names of columns of numbers. Their values are never days, though with `dates=YYYYMMDD` they may look like some. */
-  readonly numbers?: readonly string[]
+  readonly numbers?: ReadonlySet<string>
   /** Columns at the end without a name are numbered like others, because there are values in them. */
   readonly trailing?: boolean
   /** Where the csv is to be written. */
@@ -91,15 +91,11 @@ class Records {
   rows = 0
   /** Rows with more or fewer fields than the header: they are found here, where they are as the file has them. */
   readonly #faults = new Faults()
-  readonly #delimiter: string
+  readonly #task: TranslateCsv
   readonly #options: UploadOptions
-  readonly #columns: readonly string[] | undefined
   readonly #reader: FieldReader
-  readonly #texts: ReadonlySet<number>
-  readonly #numbers: ReadonlySet<string>
   readonly #translated = new Set<number>()
   readonly #pointed = new Map<number, { row: number; text: string }>()
-  readonly #trailing: boolean
   /** The lines above the header that are still to be left out. */
   #skip: number
   /** The names as the file has them. */
@@ -107,15 +103,11 @@ class Records {
   #names: readonly string[] | undefined
   #rest = ''
 
-  constructor({ delimiter, options, columns, texts, numbers, trailing = false }: TranslateCsv) {
-    this.#trailing = trailing
-    this.#skip = options.skip ?? 0
-    this.#texts = new Set(texts)
-    this.#numbers = new Set(numbers)
-    this.#columns = columns
-    this.#delimiter = options.delimiter ?? delimiter
-    this.#options = options
-    this.#reader = fieldReader(options)
+  constructor(task: TranslateCsv) {
+    this.#task = task
+    this.#options = task.options
+    this.#skip = task.options.skip ?? 0
+    this.#reader = fieldReader(task.options)
   }
 
   /** @throws EngineError `invalid_upload` that lists the rows with more or fewer fields than the header */
@@ -140,6 +132,7 @@ class Records {
 
   #push(text: string, final: boolean): string {
     const all = this.#rest + text
+    const delimiter = this.#options.delimiter ?? this.#task.delimiter
     let out = ''
     let at = 0
     for (; this.#skip > 0; this.#skip--) {
@@ -149,7 +142,7 @@ class Records {
       at = end + 1
     }
     while (at < all.length && this.#skip === 0) {
-      const record = readRecord(all, at, this.#delimiter, final, (what) => this.#malformed(what))
+      const record = readRecord(all, at, delimiter, final, (what) => this.#malformed(what))
       if (!record) break
       out += this.#line(record.fields, all.slice(at, record.end))
       at = record.end
@@ -193,7 +186,7 @@ class Records {
 
   #field(field: Field, index: number, names: readonly string[]): string {
     if (this.#reader.isMissing(field)) return ''
-    const value = this.#texts.has(index) ? undefined : this.#valueOf(field.text, names[index] ?? '')
+    const value = this.#task.texts?.has(index) ? undefined : this.#valueOf(field.text, names[index] ?? '')
     if (value === undefined) {
       if (!this.#pointed.has(index) && this.#reader.isPointed(field.text)) {
         this.#pointed.set(index, { row: this.rows, text: field.text })
@@ -206,7 +199,7 @@ class Records {
 
   #valueOf(text: string, name: string): string | undefined {
     const { number, boolean, moment } = this.#reader
-    return number(text) ?? (this.#numbers.has(name) ? undefined : (boolean(text) ?? moment(text)))
+    return number(text) ?? (this.#task.numbers?.has(name) ? undefined : (boolean(text) ?? moment(text)))
   }
 
   /** Settles the names by the header and the number of fields of the first row. */
@@ -216,7 +209,8 @@ class Records {
   }
 
   #namesFor(count: number): readonly string[] {
-    if (this.#columns?.length === count) return this.#columns
+    const { columns } = this.#task
+    if (columns?.length === count) return columns
     return Array.from({ length: count }, (_, index) => `column${index + 1}`)
   }
 
@@ -224,7 +218,8 @@ class Records {
     const { names } = this.#options
     // R's write.table leaves out the name of the first column.
     const whole = names === 'index' && count === heading.length + 1 ? ['', ...heading] : heading
-    const width = names === 'number' && !this.#trailing ? whole.findLastIndex((name) => name !== '') + 1 : 0
+    const width =
+      names === 'number' && !this.#task.trailing ? whole.findLastIndex((name) => name !== '') + 1 : 0
     return namesOfColumns(width > 0 ? whole.slice(0, width) : whole, this.#options)
   }
 

@@ -1,15 +1,6 @@
 import { hasHalfCharacter } from '../text/accepted.ts'
 import { badRow, malformed } from '../text/errors.ts'
-import {
-  CHECK,
-  checkedKind,
-  classifier,
-  RANGED,
-  SAFE_LENGTH,
-  STOP,
-  TEXT_KIND,
-  transitions,
-} from '../text/text-kinds.ts'
+import { checkedKind, classifier, isDoubtful, STOP, TEXT_KIND, transitions } from '../text/text-kinds.ts'
 
 /** The forms of JSON values. */
 export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString: 4, nested: 5 } as const
@@ -176,7 +167,7 @@ export class JsonReader {
   }
 
   #checked(found: number): number {
-    if (!(found & CHECK) && !(this.to - this.from > SAFE_LENGTH && found & RANGED)) return found
+    if (!isDoubtful(found, this.to - this.from)) return found
     return checkedKind(found, this.buffer.toString('latin1', this.from, this.to))
   }
 

@@ -12,14 +12,7 @@ import { unpacksTooLarge } from '../file.ts'
 import { writePart } from '../parts/part.ts'
 import { measure, readParts, widened } from '../parts/parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import {
-  isTextual,
-  type KnownColumns,
-  layColumns,
-  settledColumns,
-  type Target,
-  wantedTypes,
-} from '../targets.ts'
+import { isTextual, type KnownColumns, layColumns, settledColumns, type Target } from '../targets.ts'
 import { FINEST, malformed, missingValue, outOfRange, outOfRangeInside, tooFine } from '../text/errors.ts'
 import { badValueFound, inRange } from './bad-values.ts'
 import { metadataOf } from './metadata.ts'
@@ -48,9 +41,15 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   await refuseManyValues(file, size.rows * given.length)
   await comparePages(file, request.signal)
   const names = given.map(({ name }) => name)
-  const types = wantedTypes(known, given)
   const metadata = await metadataOf(pairs)
-  const targets = filledColumns(layColumns(names, known, types), metadata)
+  const targets = filledColumns(
+    layColumns(
+      names,
+      known,
+      given.map(({ type }) => type),
+    ),
+    metadata,
+  )
   const columns = settledColumns(
     targets,
     targets.map(({ type }) => type!),
@@ -203,6 +202,22 @@ async function refuseNulls(
   throw missingValue(Number(row![0]) + 1, columns[index]!.name)
 }
 
+/** What DuckDB says about files that it does not read, and what the user is told. */
+const KNOWN_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/Invalid decimal encoding/, 'The Parquet file holds a decimal of more digits than its type has.'],
+  [/Could not convert Timestamp/, 'The Parquet file holds a timestamp outside of the years 1 to 9999.'],
+  [
+    /geoparquet/i,
+    'The metadata "geo" of the Parquet file is not as GeoParquet 1.0 demands. Write the file anew, or without it.',
+  ],
+  [
+    /too small to be a Parquet file|No magic bytes/i,
+    'The file is not a Parquet file, or is cut off: the bytes PAR1 are missing at its end.',
+  ],
+  [/at least one non-root column/, 'The Parquet file has no columns.'],
+  [/encrypt/i, 'The Parquet file is encrypted.'],
+]
+
 /** Turns DuckDB's errors about the uploaded file into ones that blame the upload; those about the part stay as is. */
 function parquetError(error: unknown, { target }: ReadRequest): unknown {
   if (error instanceof EngineError) {
@@ -218,22 +233,8 @@ function parquetError(error: unknown, { target }: ReadRequest): unknown {
   if (message.includes(target)) return error
   const fine = message.indexOf(NOT_MICROSECONDS)
   if (fine >= 0) return malformed(`${message.slice(fine).split('\n', 1)[0]}. ${FINEST}`)
-  if (message.includes('Invalid decimal encoding')) {
-    return malformed('The Parquet file holds a decimal of more digits than its type has.')
-  }
-  if (/Could not convert Timestamp/.test(message)) {
-    return malformed('The Parquet file holds a timestamp outside of the years 1 to 9999.')
-  }
-  if (/geoparquet/i.test(message)) {
-    return malformed(
-      'The metadata "geo" of the Parquet file is not as GeoParquet 1.0 demands. Write the file anew, or without it.',
-    )
-  }
-  if (/too small to be a Parquet file|No magic bytes/i.test(message)) {
-    return malformed('The file is not a Parquet file, or is cut off: the bytes PAR1 are missing at its end.')
-  }
-  if (message.includes('at least one non-root column')) return malformed('The Parquet file has no columns.')
-  if (/encrypt/i.test(message)) return malformed('The Parquet file is encrypted.')
+  const known = KNOWN_ERRORS.find(([pattern]) => pattern.test(message))
+  if (known) return malformed(known[1])
   return new EngineError(
     'invalid_upload',
     'The Parquet file is damaged, or uses an encoding or a compression that is not supported.',

@@ -1,11 +1,10 @@
-import { open, rm, writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../../duckdb/duck.ts'
-import { cancelled } from '../../duckdb/errors.ts'
-import { storageError } from '../../errors.ts'
 import { rowGroups } from '../../parquet/footer.ts'
 import { type Joined, joinFiles } from '../../parquet/joined.ts'
 import { fileEnd, footerOf, MAGIC, readExactly } from '../../parquet/parquet-file.ts'
 import type { Column } from '../../types/index.ts'
+import { writeWhole } from '../../util/whole-file.ts'
 import type { SizedPart } from '../request.ts'
 import { finishPart, type WrittenPart, writePart } from './part.ts'
 import { readParts } from './parts.ts'
@@ -81,15 +80,12 @@ async function copyInto(
   async function* bytes() {
     yield MAGIC
     for (const { from: start, to: end } of copied) {
-      for (let at = start; at < end; at += COPIED_BYTES)
+      for (let at = start; at < end; at += COPIED_BYTES) {
+        signal?.throwIfAborted()
         yield await readExactly(from, at, Math.min(COPIED_BYTES, end - at))
+      }
     }
     yield fileEnd(footer)
   }
-  try {
-    await writeFile(target, bytes(), { flag: 'wx', signal })
-  } catch (error) {
-    await rm(target, { force: true })
-    throw signal?.aborted ? cancelled(signal) : storageError(error)
-  }
+  await writeWhole(target, bytes())
 }

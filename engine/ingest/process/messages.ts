@@ -1,4 +1,31 @@
+import type { HttpOptions } from '../../duckdb/instance.ts'
 import type { PlainError } from '../../util/plain-error.ts'
+
+/** The options with which a reader is started. */
+export interface ReaderOptions {
+  /** The number of threads of its DuckDB. */
+  readonly threads?: number
+  /** The most bytes of resident memory that it may use; it is killed if it uses more. */
+  readonly memory: number
+  /** How parts are encoded. */
+  readonly encoding: 'plain' | 'compact'
+  /** Its own folder, which exists while the reader works. */
+  readonly directory: string
+  /** Its DuckDB may open files only below these folders and below its own. */
+  readonly folders: readonly string[]
+  /** How its DuckDB reads parts over HTTP. */
+  readonly http?: HttpOptions | undefined
+  /** The program that it runs, without its extension; by default the one that reads uploads. */
+  readonly program?: URL | undefined
+}
+
+/** The variable of the environment in which they are. */
+export const OPTIONS = 'PARQUETRY_READER'
+
+/** The options of this process, which is a reader. */
+export function readerOptions(): ReaderOptions {
+  return JSON.parse(process.env[OPTIONS]!) as ReaderOptions
+}
 
 /** A message from the server's process to a child that does jobs. */
 export type ToReader =

@@ -60,7 +60,7 @@ export class ReaderPool {
   }
 
   /** The states of all readers that run. */
-  get states(): ReaderState[] {
+  get readers(): ReaderState[] {
     return [...this.#all].map(({ pid, memory }) => ({ pid, memory }))
   }
 
@@ -125,18 +125,14 @@ export class ReaderPool {
   }
 
   #start(): ReaderProcess {
-    const { tempDirectory, onEnd, threads, memory = usualMemory(), encoding = 'compact' } = this.#options
-    const { program, failure, http } = this.#options
+    const { tempDirectory, onEnd, memory = usualMemory(), encoding = 'compact', ...others } = this.#options
     const directory = join(tempDirectory, `reader-${randomUUID()}`)
     const process = new ReaderProcess({
-      threads,
+      ...others,
       memory,
       encoding,
       directory,
       folders: [...this.#folders],
-      program,
-      failure,
-      http,
     })
     this.#all.add(process)
     process.ended.then((end) => {

@@ -1,13 +1,14 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
+import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { cancelled } from '../../duckdb/errors.ts'
 import type { EngineError } from '../../errors.ts'
 import { revivedError } from '../../util/plain-error.ts'
 import type { Hooks } from '../request.ts'
 import { type End, readerEnded, type Why } from './ends.ts'
-import type { FromReader, ToReader, Usage } from './messages.ts'
-import { type ReaderOptions, startReader } from './start.ts'
+import { type FromReader, OPTIONS, type ReaderOptions, type ToReader, type Usage } from './messages.ts'
 
 /** How long a reader may take to give up an aborted job before its process is killed. */
 const GRACE_MS = 1_000
@@ -50,8 +51,7 @@ export class ReaderProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options
-    const { failure: _, ...start } = options
-    const child = startReader(start)
+    const child = startReader(options)
     this.#child = child
     child.on('message', (message: FromReader) => this.#hear(message))
     // If the process could not be started, there is an `error` event in place of an `exit`.
@@ -201,4 +201,37 @@ export class ReaderProcess {
       for (const job of [...this.#jobs.values()]) job.settle({ error })
     })
   }
+}
+
+/** Variables that a reader's environment must not hold, in case a hostile upload ever takes the reader over. */
+const SECRET = /SECRET|KEY|TOKEN|PASSWORD|CREDENTIAL|DATABASE|^AWS_/i
+
+/**
+ * The limit on the data of a reader's process. It is larger than the limit on memory because programs reserve more
+ * address space than they use: with 1 GiB in place of 2, V8 ended most readers before they had read anything. The memory
+ * in use is watched separately, by `ReaderProcess`.
+ */
+const MOST_DATA = (memory: number): number => 2 * memory + 2 ** 31
+
+/** Starts a reader's process: without secrets, and on Linux without core dumps and with a limit on its memory. */
+function startReader({ program, failure: _, ...options }: ProcessOptions): ChildProcess {
+  const base = program ?? new URL('./main', import.meta.url)
+  const main = fileURLToPath(base) + extname(import.meta.url)
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRET.test(name)))
+  const [command, ...args] = limited([process.execPath, main], MOST_DATA(options.memory))
+  return spawn(command!, args, {
+    env: { ...env, [OPTIONS]: JSON.stringify(options) },
+    // The last pipe is for results that are bytes.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(program ? (['pipe'] as const) : [])],
+    // This form keeps undefined, NaN and bytes, which JSON would lose.
+    serialization: 'advanced',
+    windowsHide: true,
+  })
+}
+
+function limited(command: readonly string[], data: number): readonly string[] {
+  // Other systems have no such limit, or it has no effect there.
+  if (process.platform !== 'linux') return command
+  const script = 'ulimit -c 0; ulimit -d "$1"; shift; exec "$@"'
+  return ['/bin/sh', '-c', script, 'sh', String(Math.ceil(data / 1024)), ...command]
 }

@@ -116,70 +116,33 @@ function byteClasses(nfa: Nfa): { classOf: Uint8Array; members: readonly number[
   return { classOf, members }
 }
 
-/**
- * Makes the automaton deterministic by the subset construction, with one edge per class of bytes, and as small as it can
- * be.
- */
+/** Makes the automaton deterministic by the subset construction, with one edge per class of bytes. */
 function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>): Automaton {
   const { classOf, members } = byteClasses(nfa)
   const sets: number[][] = [[]]
   const indexOf = new Map<string, number>([['', 0]])
-  const enter = (set: number[]): number => {
+  const enter = (states: Iterable<number>): number => {
+    // The others lead nowhere by themselves. With them, sets would differ from which the same texts match.
+    const set = nfa.close(states).filter((state) => nfa.edges[state]!.length > 0 || labelOf.has(state))
     const key = set.join()
-    let index = indexOf.get(key)
-    if (index === undefined) {
-      index = sets.push(set) - 1
-      indexOf.set(key, index)
-    }
-    return index
+    const index = indexOf.get(key) ?? sets.push(set) - 1
+    indexOf.set(key, index)
+    return index * 256
   }
-  const first = enter(nfa.close([start]))
+  const first = enter([start])
   const rows: number[][] = []
   for (let index = 0; index < sets.length; index++) {
     const edges = sets[index]!.flatMap((state) => nfa.edges[state]!)
-    rows.push(
-      members.map((byte) =>
-        enter(nfa.close(edges.filter((edge) => edge.bytes.has(byte)).map((edge) => edge.to))),
-      ),
-    )
+    rows.push(members.map((byte) => enter(edges.filter(({ bytes }) => bytes.has(byte)).map(({ to }) => to))))
   }
-  const labels = sets.map((set) =>
-    set.reduce((best, state) => {
-      const found = labelOf.get(state) ?? -1
-      return found >= 0 && (best < 0 || found < best) ? found : best
-    }, -1),
+  if (sets.length > MOST_STATES) throw new RangeError(`${sets.length} states are more than ${MOST_STATES}.`)
+  const next = Uint16Array.from(
+    { length: sets.length * 256 },
+    (_, at) => rows[at >> 8]![classOf[at & 0xff]!]!,
   )
-  const { groupOf, representatives } = minimise(rows, labels)
-  if (representatives.length > MOST_STATES) {
-    throw new RangeError(`${representatives.length} states are more than ${MOST_STATES}.`)
-  }
-  const next = new Uint16Array(representatives.length * 256)
-  representatives.forEach((state, group) => {
-    const row = rows[state]!.map((to) => groupOf[to]! * 256)
-    for (let byte = 0; byte < 256; byte++) next[group * 256 + byte] = row[classOf[byte]!]!
+  const label = Int8Array.from(sets, (set) => {
+    const found = set.flatMap((state) => labelOf.get(state) ?? [])
+    return found.length > 0 ? Math.min(...found) : -1
   })
-  const label = Int8Array.from(representatives, (state) => labels[state]!)
-  return { next, start: groupOf[first]! * 256, label }
-}
-
-/**
- * Groups states from which the same texts match, by Moore's algorithm: states of a group are told apart until none of
- * them leads to other groups than the rest. Groups are numbered in the order of their first states.
- */
-function minimise(
-  rows: readonly (readonly number[])[],
-  labels: readonly number[],
-): { groupOf: readonly number[]; representatives: readonly number[] } {
-  let groupOf = labels
-  for (let count = 0; ; ) {
-    const keys = rows.map((row, state) => `${groupOf[state]} ${row.map((to) => groupOf[to]).join()}`)
-    const firsts = new Map<string, number>()
-    const representatives: number[] = []
-    groupOf = keys.map((key, state) => {
-      if (!firsts.has(key)) firsts.set(key, representatives.push(state) - 1)
-      return firsts.get(key)!
-    })
-    if (representatives.length === count) return { groupOf, representatives }
-    count = representatives.length
-  }
+  return { next, start: first, label }
 }

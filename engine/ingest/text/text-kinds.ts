@@ -111,11 +111,11 @@ const PATTERNS: readonly { readonly pattern: string; readonly kind: number; read
 ]
 
 /** Marks a kind that `checkedKind` must confirm. */
-export const CHECK = 1 << 30
+const CHECK = 1 << 30
 /** Numbers of up to this many characters are in range, whatever digits they have. */
-export const SAFE_LENGTH = 18
+const SAFE_LENGTH = 18
 /** The kinds of numbers that may be out of range in texts longer than `SAFE_LENGTH`. */
-export const RANGED = TEXT_KIND.integer | TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.fraction
+const RANGED = TEXT_KIND.integer | TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.fraction
 
 export interface Classifier extends Automaton {
   /** `kind[state >> 8]`: the kind of a text that ends in this state, with `CHECK` where `checkedKind` must look. */
@@ -160,8 +160,12 @@ export function kindOf(text: string): number {
     if (state === 0) return TEXT_KIND.text
   }
   const found = kind[state >> 8]!
-  const doubtful = found & CHECK || (text.length > SAFE_LENGTH && found & RANGED)
-  return doubtful ? checkedKind(found, text) : found
+  return isDoubtful(found, text.length) ? checkedKind(found, text) : found
+}
+
+/** Whether `checkedKind` must look at a text of this length, whose kind the automaton has found. */
+export function isDoubtful(found: number, length: number): boolean {
+  return (found & CHECK) !== 0 || (length > SAFE_LENGTH && (found & RANGED) !== 0)
 }
 
 /** Longer numbers are text: a double needs no more digits to be told from its neighbours. */

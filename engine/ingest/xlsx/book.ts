@@ -37,7 +37,6 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
         date1904 = /^(1|true)$/.test(attribute(attributes, 'date1904') ?? '')
       }
     },
-    close() {},
   })
   const related = await relationships(zip, path)
   const entryOf = (target: string | undefined) => (target === undefined ? undefined : zip.entries.get(target))
@@ -93,7 +92,6 @@ async function relationships(
         target: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
       })
     },
-    close() {},
   })
   return found
 }

@@ -28,7 +28,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
   const blanks = new Blanks()
   const { sheet: wanted, skip = 0 } = options
   let header: readonly string[] | undefined
-  const rounded = new Rounded()
+  const rounded: Rounded = new Map()
   for (const sheet of sheetsFrom(workbook, wanted)) {
     let names: readonly string[] | undefined
     let before = 0
@@ -43,9 +43,8 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
         table ??= new TypedRows(layColumns(names, known))
       } else {
         blanks.add(row, table!.width * (row - before), cells.length)
-        writeBlankRows(table!, before, row)
-        rounded.look(table!.rows + 1, cells)
-        writeRow(table!, row, cells)
+        for (let blank = before + 1; blank < row; blank++) table!.endRow()
+        writeRow(table!, row, cells, rounded)
       }
       before = row
     })
@@ -68,37 +67,24 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
       { sheets: workbook.sheets.map(({ name }) => name) },
     )
   const result = table.result(target)
-  rounded.refuse(result.targets)
+  refuseRounded(rounded, result.targets)
   return { ...result, sheets: workbook.sheets.map(({ name }) => name) }
 }
 
-/** Whole numbers that may have lost digits before they were written. In a column of doubles, nothing is lost by them. */
-class Rounded {
-  /** The first of each column, by the column's number. */
-  readonly #first = new Map<number, { readonly row: number; readonly text: string }>()
+/** Whole numbers that may have lost digits before they were written: the first of each column, by its number. */
+type Rounded = Map<number, { readonly row: number; readonly text: string }>
 
-  look(row: number, cells: readonly SheetCell[]): void {
-    for (const { column, text, rounded } of cells) {
-      if (rounded && !this.#first.has(column)) this.#first.set(column, { row, text })
-    }
-  }
-
-  clear(): void {
-    this.#first.clear()
-  }
-
-  /** @throws EngineError `invalid_upload` if one is in a column of exact numbers */
-  refuse(targets: Rewritten['targets']): void {
-    for (const { name, type, source } of targets) {
-      const found = source === undefined ? undefined : this.#first.get(source)
-      if (found && (type === 'integer' || type?.startsWith('decimal'))) {
-        throw badCell(
-          found.row,
-          name,
-          `${found.text} may have lost its last digits. A sheet holds numbers as doubles, and programs write 15 to 17 ` +
-            'digits of them. Write such numbers as text.',
-        )
-      }
+/** In a column of doubles, nothing is lost by them. @throws EngineError `invalid_upload` if one is in another column */
+function refuseRounded(rounded: Rounded, targets: Rewritten['targets']): void {
+  for (const { name, type, source } of targets) {
+    const found = source === undefined ? undefined : rounded.get(source)
+    if (found && (type === 'integer' || type?.startsWith('decimal'))) {
+      throw badCell(
+        found.row,
+        name,
+        `${found.text} may have lost its last digits. A sheet holds numbers as doubles, and programs write 15 to 17 ` +
+          'digits of them. Write such numbers as text.',
+      )
     }
   }
 }
@@ -123,10 +109,6 @@ function namesOf(sheets: Workbook['sheets']): string {
   return sheets.map(({ name }) => quoteValue(name)).join(', ')
 }
 
-function writeBlankRows(table: TypedRows, before: number, row: number): void {
-  for (let blank = before + 1; blank < row; blank++) table.endRow()
-}
-
 function headerOf(cells: readonly SheetCell[]): string[] {
   const names: string[] = []
   for (const { column, text } of cells) names[column] = text
@@ -137,9 +119,9 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((name, index) => name === b[index])
 }
 
-function writeRow(table: TypedRows, row: number, cells: readonly SheetCell[]): void {
+function writeRow(table: TypedRows, row: number, cells: readonly SheetCell[], found: Rounded): void {
   let next = 0
-  for (const { column, text, kind, isText } of cells) {
+  for (const { column, text, kind, isText, rounded } of cells) {
     if (column >= table.width) {
       throw malformed(
         `Sheet row ${row} has a value in column ${column + 1}, but the header has ${table.width} names.`,
@@ -148,6 +130,7 @@ function writeRow(table: TypedRows, row: number, cells: readonly SheetCell[]): v
     }
     if (column < next) throw malformed(`Sheet row ${row} has two values in column ${column + 1}.`)
     for (; next < column; next++) table.null()
+    if (rounded && !found.has(column)) found.set(column, { row: table.rows + 1, text })
     table.value(text, kind, isText)
     next++
   }

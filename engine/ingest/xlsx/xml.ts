@@ -3,7 +3,7 @@ import { malformed } from '../text/errors.ts'
 /** The callbacks for what `XmlReader` reads. Names are passed without their namespace prefix. */
 export interface XmlHandler {
   open(name: string, attributes: string): void
-  close(name: string): void
+  close?(name: string): void
   text?(text: string): void
 }
 
@@ -71,7 +71,7 @@ export class XmlReader {
     const second = text.charCodeAt(from + 1)
     if (second === 0x2f) {
       if (--this.#depth < 0) throw broken()
-      this.#handler.close(localName(text.slice(from + 2, to - 1).trimEnd()))
+      this.#handler.close?.(localName(text.slice(from + 2, to - 1).trimEnd()))
       return
     }
     if (second === 0x21) {
@@ -88,7 +88,7 @@ export class XmlReader {
     if (name === '') throw broken()
     this.#begun = true
     this.#handler.open(name, inside.slice(blank))
-    if (empty) this.#handler.close(name)
+    if (empty) this.#handler.close?.(name)
     else this.#depth++
   }
 }
