@@ -3,16 +3,12 @@ import { checkColumns, widens, wordsOf } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
 import type { DeclaredColumn, UploadOptions } from './request.ts'
 import { malformed } from './text/errors.ts'
+import { inferType } from './text/text-kinds.ts'
 
 /** A column of the part to be written. */
-export interface Target {
-  readonly name: string
+export interface Target extends Omit<Column, 'type'> {
   /** Undefined where the type is to be inferred. */
   readonly type: ColumnType | undefined
-  readonly nullable: boolean
-  readonly description: string
-  readonly title?: string
-  readonly unit?: string
   /** The position of the column in the upload; undefined where the upload lacks it, so that all its values are null. */
   readonly source: number | undefined
 }
@@ -47,22 +43,19 @@ export function typesByName(columns: readonly Column[]): ReadonlyMap<string, Col
 /**
  * Matches the columns of an upload that names its columns with those of the dataset, by name. If the dataset has no
  * columns yet, they keep the upload's order, and a declared type takes the place of an inferred one.
- * @param given the types of the columns of formats that fix them, as Parquet does: the wanted types have to hold all of
- * their values. The values of text formats can be read as any type.
+ * @param fields the upload's columns, with their types in formats that fix them, as Parquet does: the wanted types have
+ * to hold all of their values. The values of text formats can be read as any type.
  */
 export function layColumns(
-  names: readonly string[],
+  fields: readonly { readonly name: string; readonly type?: ColumnType }[],
   { columns, ofDataset }: KnownColumns,
-  given?: readonly ColumnType[],
 ): Target[] {
-  checkNames(names)
+  checkNames(fields.map(({ name }) => name))
   const known = typesByName(columns)
-  const types = given && names.map((name, index) => wantedType(given[index]!, known.get(name)))
-  const position = new Map(names.map((name, index) => [name, index]))
+  const given = fields.map(({ name, type }) => ({ name, type: type && wantedType(type, known.get(name)) }))
+  const position = new Map(given.map(({ name }, index) => [name, index]))
   if (ofDataset) {
-    names.forEach((name, index) => {
-      conflictUnless(known.get(name), { name, type: types?.[index] })
-    })
+    for (const field of given) conflictUnless(known.get(field.name), field)
     return columns.map((column) => {
       const source = position.get(column.name)
       if (source === undefined && !column.nullable) throw absent(column.name)
@@ -75,12 +68,12 @@ export function layColumns(
       throw malformed(`Column ${JSON.stringify(column.name)} is declared, but the upload does not have it.`)
     }
   }
-  return names.map((name, source) => {
+  return given.map(({ name, type }, source) => {
     const column = declared.get(name)
-    if (column) conflictUnless(column.type, { name, type: types?.[source] })
+    if (column) conflictUnless(column.type, { name, type })
     return {
       name,
-      type: column?.type ?? types?.[source],
+      type: column?.type ?? type,
       nullable: column?.nullable ?? true,
       description: column?.description ?? '',
       ...(column && wordsOf(column)),
@@ -108,11 +101,11 @@ export function fieldsOf(targets: readonly Target[]): Target[] {
   return targets.filter(({ source }) => source !== undefined).sort((a, b) => a.source! - b.source!)
 }
 
-/** The targets as columns of the dataset, once every type is known. */
-export function settledColumns(targets: readonly Target[], types: readonly ColumnType[]): Column[] {
-  return targets.map(({ name, nullable, description, ...words }, index) => ({
+/** The targets as columns of the dataset. @param kinds of the values of each field, for types that are to be inferred */
+export function settledColumns(targets: readonly Target[], kinds: readonly number[] = []): Column[] {
+  return targets.map(({ name, type, source, nullable, description, ...words }) => ({
     name,
-    type: types[index]!,
+    type: type ?? inferType(kinds[source!]!),
     nullable,
     description,
     ...wordsOf(words),
@@ -137,6 +130,10 @@ export function checkNames(names: readonly string[]): void {
   }
 }
 
+export const UNKNOWN_COLUMN =
+  'that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and ' +
+  'rows together (columns=replace).'
+
 function conflictUnless(
   wanted: ColumnType | undefined,
   given: { readonly name: string; readonly type: ColumnType | undefined },
@@ -144,11 +141,9 @@ function conflictUnless(
   const name = JSON.stringify(given.name)
   if (wanted === undefined) {
     const type = given.type ? ` of type ${given.type}` : ''
-    throw new EngineError(
-      'column_conflict',
-      `The upload has a column ${name}${type} that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).`,
-      { details: { column: given.name, wanted: null, given: given.type ?? null } },
-    )
+    throw new EngineError('column_conflict', `The upload has a column ${name}${type} ${UNKNOWN_COLUMN}`, {
+      details: { column: given.name, wanted: null, given: given.type ?? null },
+    })
   }
   if (given.type !== undefined && given.type !== wanted) {
     throw new EngineError(

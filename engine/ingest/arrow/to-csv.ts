@@ -81,17 +81,16 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   const { fields } = reader.schema
   rename(fields, exactNames ?? [])
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
-  const given = fields.map(typeOfArrow)
+  const given = fields.map((field) => ({ name: field.name, type: typeOfArrow(field) }))
   const options = { truncate: request.options?.nanoseconds === 'truncate' }
-  const names = fields.map(({ name }) => name)
   const words = new Map(fields.map(({ name, metadata }) => [name, metadata]))
   const metadata = readMetadata(reader.schema.metadata, words)
-  const targets = filledColumns(layColumns(names, known, given), metadata)
+  const targets = filledColumns(layColumns(given, known), metadata)
   const wanted = fieldsOf(targets)
   const rows = new TypedRows(targets)
-  const columns = names.map((name, index) => ({
+  const columns = given.map(({ name, type }, index) => ({
     name,
-    given: given[index]!,
+    given: type,
     wanted: wanted[index]!.type!,
     isText: isText(fields[index]!.type),
   }))

@@ -249,9 +249,9 @@ function typesOf(rows: readonly Field[][], options: UploadOptions) {
   )
 }
 
-function kindIn(field: Field, { isMissing, isPointed, number, boolean, moment }: FieldReader): number {
+function kindIn(field: Field, { isMissing, isPointed, value }: FieldReader): number {
   if (isMissing(field)) return TEXT_KIND.null
   const { text } = field
   if (isPointed(text)) return TEXT_KIND.text
-  return kindOf(number(text) ?? boolean(text) ?? moment(text) ?? text)
+  return kindOf(value(text, false) ?? text)
 }

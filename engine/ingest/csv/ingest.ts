@@ -24,7 +24,7 @@ import {
   typesByName,
 } from '../targets.ts'
 import { badCell, malformed, quoteValue, textReason, withDetails } from '../text/errors.ts'
-import { inferType, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
+import { TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { detectDialect } from './detect.ts'
 import { readHeader } from './header.ts'
 import { type CsvFindings, CsvScan } from './scan.ts'
@@ -39,7 +39,10 @@ async function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest):
   const delimiter = format === 'tsv' ? '\t' : ','
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   if (format === 'csv') refuseOtherDelimiters(names, known)
-  const targets = layColumns(names, known)
+  const targets = layColumns(
+    names.map((name) => ({ name })),
+    known,
+  )
   const scan = new CsvScan(fieldsOf(targets), delimiter.charCodeAt(0), newline)
   await feedFile(
     file,
@@ -213,7 +216,7 @@ export async function loadCsv(
   targets: readonly Target[],
   { target, signal }: Pick<ReadRequest, 'target' | 'signal'>,
 ): Promise<IngestResult> {
-  const columns = settledColumns(targets, typesOf(targets, source.kinds))
+  const columns = settledColumns(targets, source.kinds)
   const rawBytes = rawBytesOf(source, targets, columns)
   const write = async (parallel: boolean) => {
     const select = selectCsv(source, targets, columns, parallel)
@@ -243,10 +246,6 @@ function isComplete(part: WrittenPart, source: CsvSource, targets: readonly Targ
     return part.nulls[index] === (field === undefined ? source.rows : source.nulls[field])
   })
   return part.rows === source.rows && (agree || source.rows === 0)
-}
-
-function typesOf(targets: readonly Target[], kinds: readonly number[]): ColumnType[] {
-  return targets.map(({ type, source }) => type ?? inferType(source === undefined ? 0 : kinds[source]!))
 }
 
 function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: readonly Column[]): number {

@@ -186,7 +186,8 @@ class Records {
 
   #field(field: Field, index: number, names: readonly string[]): string {
     if (this.#reader.isMissing(field)) return ''
-    const value = this.#task.texts?.has(index) ? undefined : this.#valueOf(field.text, names[index] ?? '')
+    const isNumber = this.#task.numbers?.has(names[index] ?? '') ?? false
+    const value = this.#task.texts?.has(index) ? undefined : this.#reader.value(field.text, isNumber)
     if (value === undefined) {
       if (!this.#pointed.has(index) && this.#reader.isPointed(field.text)) {
         this.#pointed.set(index, { row: this.rows, text: field.text })
@@ -195,11 +196,6 @@ class Records {
     }
     this.#translated.add(index)
     return value
-  }
-
-  #valueOf(text: string, name: string): string | undefined {
-    const { number, boolean, moment } = this.#reader
-    return number(text) ?? (this.#task.numbers?.has(name) ? undefined : (boolean(text) ?? moment(text)))
   }
 
   /** Settles the names by the header and the number of fields of the first row. */
@@ -285,12 +281,11 @@ export interface Field {
 /** How fields of another dialect are read. */
 export interface FieldReader {
   readonly isMissing: (field: Field) => boolean
-  /** The number that a text is in the other dialect, as our own csv has it; undefined for all other texts. */
-  readonly number: (text: string) => string | undefined
-  /** The same for days and moments. */
-  readonly moment: (text: string) => string | undefined
-  /** The same for true and false. */
-  readonly boolean: (text: string) => string | undefined
+  /**
+   * The number that a text is in the other dialect, as our own csv has it; the same for days, moments, true and false
+   * unless only numbers are wanted. Undefined for all other texts.
+   */
+  readonly value: (text: string, onlyNumbers: boolean) => string | undefined
   /** Whether a text is no number in the other dialect, but would be one in our own csv. */
   readonly isPointed: (text: string) => boolean
 }
@@ -302,12 +297,12 @@ export function fieldReader(options: UploadOptions): FieldReader {
     throw invalidOption('booleans must be two texts, for true and for false, such as t,f.')
   }
   const missing = new Set(nulls)
+  const number = numberReader(options)
   const date = dates === undefined ? undefined : dateReader(dates)
+  const boolean = (text: string) => (booleans?.includes(text) ? String(text === booleans[0]) : undefined)
   return {
     isMissing: ({ text, quoted }) => !quoted && (text === '' || missing.has(text)),
-    number: numberReader(options),
-    moment: (text) => date?.(text),
-    boolean: (text) => (booleans?.includes(text) ? String(text === booleans[0]) : undefined),
+    value: (text, onlyNumbers) => number(text) ?? (onlyNumbers ? undefined : (boolean(text) ?? date?.(text))),
     isPointed: (text) => decimal === ',' && POINTED.test(text) && !(thousands === '.' && GROUPED.test(text)),
   }
 }

@@ -1,6 +1,6 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
-import type { Target } from '../targets.ts'
+import { type Target, UNKNOWN_COLUMN } from '../targets.ts'
 import { accepts, certainKinds } from '../text/accepted.ts'
 import { badRow, badValue, Faults, missingValue } from '../text/errors.ts'
 import { Blanks, CellWriter, type FieldFindings, nothingFound } from '../text/rewritten.ts'
@@ -39,8 +39,8 @@ export interface JsonLayout {
   readonly open: boolean
   /** The fields that the values of an array row belong to, in order; undefined where this is not known. */
   readonly positions: readonly number[] | undefined
-  /** Whether the columns are the dataset's or the upload's own. The error for an unknown key depends on this. */
-  readonly owner: 'dataset' | 'upload'
+  /** Whether the columns are the dataset's. The error for an unknown key depends on this. */
+  readonly ofDataset: boolean
 }
 
 /** Reads rows, which are arrays or objects, and writes each as a csv record with a field for each column. */
@@ -175,12 +175,10 @@ export class JsonRows {
     const quoted = JSON.stringify(name)
     const row = this.rows + 1
     if (!this.layout.open) {
-      if (this.layout.owner === 'dataset') {
-        throw new EngineError(
-          'column_conflict',
-          `Row ${row} has a column ${quoted} that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).`,
-          { details: { row, column: name, wanted: null } },
-        )
+      if (this.layout.ofDataset) {
+        throw new EngineError('column_conflict', `Row ${row} has a column ${quoted} ${UNKNOWN_COLUMN}`, {
+          details: { row, column: name, wanted: null },
+        })
       }
       throw badRow(row, ` has a key ${quoted} that is not among the declared columns.`, { column: name })
     }

@@ -15,6 +15,7 @@ import type { IngestResult, ReadRequest } from '../request.ts'
 import { isTextual, type KnownColumns, layColumns, settledColumns, type Target } from '../targets.ts'
 import { FINEST, malformed, missingValue, outOfRange, outOfRangeInside, tooFine } from '../text/errors.ts'
 import { badValueFound, inRange } from './bad-values.ts'
+import { aliased } from './marked-copy.ts'
 import { metadataOf } from './metadata.ts'
 import { comparePages } from './page-checksums.ts'
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
@@ -40,35 +41,19 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const given = await parquetColumns(duck, request)
   await refuseManyValues(file, size.rows * given.length)
   await comparePages(file, request.signal)
-  const names = given.map(({ name }) => name)
   const metadata = await metadataOf(pairs)
-  const targets = filledColumns(
-    layColumns(
-      names,
-      known,
-      given.map(({ type }) => type),
-    ),
-    metadata,
-  )
-  const columns = settledColumns(
-    targets,
-    targets.map(({ type }) => type!),
-  )
-  const aliases = given.map((_, index) => `p${index}`)
-  const source = `read_parquet(${quoteLiteral(file)}, hive_partitioning = false) AS t(${aliases.join(', ')})`
+  const targets = filledColumns(layColumns(given, known), metadata)
+  const columns = settledColumns(targets)
   const selected = targets.map((column, index) => {
     if (column.source === undefined) return `CAST(NULL AS ${sqlType(column.type!)}) AS c${index}`
     return `${converted(given[column.source]!, column.type!, index)} AS c${index}`
   })
-  const part = await writePart(
-    duck,
-    `SELECT ${selected.join(', ')} FROM ${source}`,
-    target,
-    { ...size, columns },
-    request,
-  ).catch(async (error: unknown) => {
-    throw await badValueOf(duck, error, targets, given, request)
-  })
+  const select = `SELECT ${selected.join(', ')} FROM ${aliased(file, given.length)}`
+  const part = await writePart(duck, select, target, { ...size, columns }, request).catch(
+    async (error: unknown) => {
+      throw await badValueOf(duck, error, targets, given, request)
+    },
+  )
   await refuseNulls(duck, columns, part.nulls, request)
   const { rawBytes } = await measure(duck, readParts([target]), columns, request)
   // The footer counts a text once that many rows have.
@@ -176,12 +161,9 @@ async function badValueOf(
   if (at < 0) return error
   const { name, type, source } = targets[Number.parseInt(message.slice(at + BAD_VALUE.length), 10)]!
   const column = given[source!]!
-  const aliases = [...given.map((_, index) => `p${index}`), 'file_row']
-  const file = quoteLiteral(request.file)
   const [row] = await duck.run(
-    `SELECT min(file_row), arg_min(${column.whole ?? 'true'}, file_row) FROM read_parquet(${file}, hive_partitioning ` +
-      `= false, file_row_number = true) AS t(${aliases.join(', ')}) WHERE ${column.sql} IS NOT NULL AND NOT ` +
-      `(${isOfType(column, type!)})`,
+    `SELECT min(file_row_number), arg_min(${column.whole ?? 'true'}, file_row_number) FROM ` +
+      `${aliased(request.file, given.length)} WHERE ${column.sql} IS NOT NULL AND NOT (${isOfType(column, type!)})`,
     request,
   )
   const [first, whole] = row!
@@ -197,7 +179,7 @@ async function refuseNulls(
 ): Promise<void> {
   const index = columns.findIndex(({ nullable }, at) => !nullable && nulls[at]! > 0)
   if (index < 0) return
-  const part = `read_parquet(${quoteLiteral(request.target)}, hive_partitioning = false, file_row_number = true)`
+  const part = readParts([request.target])
   const [row] = await duck.run(`SELECT min(file_row_number) FROM ${part} WHERE c${index} IS NULL`, request)
   throw missingValue(Number(row![0]) + 1, columns[index]!.name)
 }

@@ -5,8 +5,8 @@ import { storageError } from '../../errors.ts'
 import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import { type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
-import { quoteLiteral } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
+import { readParts } from '../parts/parts.ts'
 import type { ReadRequest } from '../request.ts'
 import { everyLeaf, type LeafCondition, type LeafType } from './leaves.ts'
 
@@ -29,25 +29,27 @@ export async function firstRowsAgainst(
   request: ReadRequest,
 ): Promise<(number | undefined)[][]> {
   await using copy = await markedCopy(duck, request.file, marks)
-  const source = `read_parquet(${quoteLiteral(copy.path)}, hive_partitioning = false, file_row_number = true)`
-  const described = await duck.run(`DESCRIBE SELECT * FROM ${source}`, request)
-  const aliases = [...described.slice(0, -1).map((_, index) => `p${index}`), 'file_row']
+  const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([copy.path])}`, request)
   const firsts = columns.flatMap((index) =>
     conditions.map((condition) => {
       const met = everyLeaf(String(described[index]![1]), `p${index}`, condition)
-      return met === undefined ? 'NULL' : `min(file_row) FILTER (NOT (${met}))`
+      return met === undefined ? 'NULL' : `min(file_row_number) FILTER (NOT (${met}))`
     }),
   )
-  const [rows] = await duck.run(
-    `SELECT ${firsts.join(', ')} FROM ${source} AS t(${aliases.join(', ')})`,
-    request,
-  )
+  const source = aliased(copy.path, described.length)
+  const [rows] = await duck.run(`SELECT ${firsts.join(', ')} FROM ${source}`, request)
   return columns.map((_, at) =>
     conditions.map((__, nth) => {
       const first = rows![at * conditions.length + nth]
       return first === null ? undefined : Number(first) + 1
     }),
   )
+}
+
+/** SQL that reads a file with its columns as p0, p1, …: their own names may differ only by case. */
+export function aliased(file: string, columns: number): string {
+  const names = Array.from({ length: columns }, (_, index) => `p${index}`)
+  return `${readParts([file])} AS t(${names.join(', ')})`
 }
 
 export function isScalar(type: LeafType, name: string): boolean {

@@ -1,6 +1,7 @@
 import type { Duck } from '../../duckdb/duck.ts'
 import { normaliseParquetColumn } from '../../duckdb/normalise.ts'
-import { type ColumnType, quoteLiteral } from '../../types/index.ts'
+import type { ColumnType } from '../../types/index.ts'
+import { readParts } from '../parts/parts.ts'
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/errors.ts'
 import { leafInRange, refuseFinerMoments } from './bad-values.ts'
@@ -29,14 +30,10 @@ const MOST_DIGITS = 38
  * @throws EngineError `invalid_upload` for types whose values DuckDB would change silently
  */
 export async function parquetColumns(duck: Duck, request: ReadRequest): Promise<ParquetColumn[]> {
-  const file = quoteLiteral(request.file)
   const elements = await readSchema(duck, request)
   const top = [...elements.values()].filter(({ isColumn }) => isColumn)
   refuseUnreadable(top, elements)
-  const described = await duck.run(
-    `DESCRIBE SELECT * FROM read_parquet(${file}, hive_partitioning = false)`,
-    request,
-  )
+  const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([request.file])}`, request)
   if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
   const columns = top.map(({ name, logical }, index): ParquetColumn => {
     const duckType = String(described[index]![1])

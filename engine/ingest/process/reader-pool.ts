@@ -16,17 +16,9 @@ const MOST_IDLE = 2
  */
 const MOST_IDLE_MEMORY = 512 * 2 ** 20
 
-export interface ReadersOptions extends Pick<ProcessOptions, 'program' | 'failure' | 'http'> {
-  /** The number of threads of each reader's DuckDB. */
-  readonly threads?: number
-  /** The most bytes of resident memory that a reader may use. */
-  readonly memory?: number
-  /** How parts are encoded; `compact` by default. */
-  readonly encoding?: 'plain' | 'compact' | undefined
+export interface ReadersOptions extends Partial<Omit<ProcessOptions, 'directory'>> {
   /** The folder in which each reader has a folder of its own. */
   readonly tempDirectory: string
-  /** Where parts are. A reader's DuckDB may open files here, in its own folder, and in that of the file to be read. */
-  readonly folders?: readonly string[]
   /** Is called with a message for the log when a reader died, or was killed because it exceeded a limit. */
   readonly onEnd?: (message: string) => void
 }

@@ -40,7 +40,12 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
         names = namesOfColumns(headerOf(cells), options)
         header ??= names
         continues = sameNames(header, names)
-        table ??= new TypedRows(layColumns(names, known))
+        table ??= new TypedRows(
+          layColumns(
+            names.map((name) => ({ name })),
+            known,
+          ),
+        )
       } else {
         blanks.add(row, table!.width * (row - before), cells.length)
         for (let blank = before + 1; blank < row; blank++) table!.endRow()
