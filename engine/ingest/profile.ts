@@ -61,14 +61,16 @@ export async function profileParts(
   let next = 0
   return found.map((profile, at) => {
     if (counts[at] === undefined) return profile
-    const entries = JSON.parse(String(second[next++] ?? '[]')) as { key: string | number; value: number }[]
+    const entries = JSON.parse(String(second[next++] ?? '[]')) as Entries
     return isFew(profile)
       ? withTop(profile, entries)
-      : withHistogram(profile, rangesOf(profile, false)!, new Map(entries.map(pair)))
+      : withHistogram(
+          profile,
+          rangesOf(profile, false)!,
+          new Map(entries.map(({ key, value }) => [Number(key), value])),
+        )
   })
 }
-
-const pair = ({ key, value }: { key: string | number; value: number }) => [Number(key), value] as const
 
 /** How many values `summaryOf` gives for each column. */
 const WIDTH = 6

@@ -47,8 +47,8 @@ export function typesByName(columns: readonly Column[]): ReadonlyMap<string, Col
  * to hold all of their values. The values of text formats can be read as any type.
  */
 export function layColumns(
-  fields: readonly { readonly name: string; readonly type?: ColumnType }[],
   { columns, ofDataset }: KnownColumns,
+  fields: readonly { readonly name: string; readonly type?: ColumnType }[],
 ): Target[] {
   checkNames(fields.map(({ name }) => name))
   const known = typesByName(columns)

@@ -85,7 +85,7 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   const options = { truncate: request.options?.nanoseconds === 'truncate' }
   const words = new Map(fields.map(({ name, metadata }) => [name, metadata]))
   const metadata = readMetadata(reader.schema.metadata, words)
-  const targets = filledColumns(layColumns(given, known), metadata)
+  const targets = filledColumns(layColumns(known, given), metadata)
   const wanted = fieldsOf(targets)
   const rows = new TypedRows(targets)
   const columns = given.map(({ name, type }, index) => ({

@@ -108,23 +108,13 @@ function verifyField(
   const isLongInterval =
     typeId === INTERVAL.id && type !== undefined && reader.byte(type, INTERVAL.unit) === INTERVAL.monthDayNano
   const unread = isLongInterval ? 'Interval<MONTH_DAY_NANO>' : UNREAD[typeId]
-  if (unread !== undefined) {
-    throw malformed(
-      `Column ${JSON.stringify(column)} has the Arrow type ${unread}, which is not supported.`,
-      {
-        column,
-      },
+  const refused = (what: string) => malformed(`Column ${JSON.stringify(column)} ${what}`, { column })
+  if (unread !== undefined) throw refused(`has the Arrow type ${unread}, which is not supported.`)
+  const bits = type !== undefined && typeId === INT.id ? reader.int32(type, INT.bitWidth) : 0
+  if (bits > 64) {
+    throw refused(
+      `holds integers of ${bits} bits, which Arrow does not have: send decimals of up to 38 digits, or text.`,
     )
-  }
-  if (type !== undefined && typeId === INT.id) {
-    const bits = reader.int32(type, INT.bitWidth)
-    if (bits > 64) {
-      throw malformed(
-        `Column ${JSON.stringify(column)} holds integers of ${bits} bits, which Arrow does not have: send decimals ` +
-          'of up to 38 digits, or text.',
-        { column },
-      )
-    }
   }
   reader.table(field, FIELD.dictionary)
   verifyPairs(reader, field, FIELD.metadata)

@@ -40,8 +40,8 @@ async function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest):
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   if (format === 'csv') refuseOtherDelimiters(names, known)
   const targets = layColumns(
-    names.map((name) => ({ name })),
     known,
+    names.map((name) => ({ name })),
   )
   const scan = new CsvScan(fieldsOf(targets), delimiter.charCodeAt(0), newline)
   await feedFile(

@@ -113,9 +113,12 @@ export class JsonReader {
   /** The text of a string, by default that of the one read last. */
   text({ token, from, to }: Pick<JsonReader, 'token' | 'from' | 'to'> = this): string {
     if (token === TOKEN.string) return this.buffer.toString('utf8', from, to)
-    return decodeString(this.buffer.toString('utf8', from - 1, to + 1), () =>
-      this.#error('a string has an escape sequence that JSON does not know, or half a character'),
-    )
+    try {
+      const text = JSON.parse(this.buffer.toString('utf8', from - 1, to + 1)) as string
+      // Half a surrogate pair can't be written as UTF-8.
+      if (text.isWellFormed()) return text
+    } catch {}
+    throw this.#error('a string has an escape sequence that JSON does not know, or half a character')
   }
 
   /** To be thrown if the next byte is not the one wanted: an error with the position, or `INCOMPLETE`. */
@@ -204,10 +207,10 @@ export class JsonReader {
     this.to = this.at
     this.token = TOKEN.nested
     this.kind = TEXT_KIND.text
-    decodeNested(buffer.toString('utf8', from, this.at), (why) => {
-      this.at = from
-      return this.#error(`a nested value is not JSON: ${why}`)
-    })
+    const why = whyNotJson(buffer.toString('utf8', from, this.at))
+    if (why === undefined) return
+    this.at = from
+    throw this.#error(`a nested value is not JSON: ${why}`)
   }
 
   #cut(what: string): unknown {
@@ -223,20 +226,11 @@ export class JsonReader {
   }
 }
 
-function decodeString(literal: string, fail: () => Error): string {
-  try {
-    const text = JSON.parse(literal) as string
-    // Half a surrogate pair can't be written as UTF-8.
-    if (text.isWellFormed()) return text
-  } catch {}
-  throw fail()
-}
-
-function decodeNested(text: string, fail: (why: string) => Error): void {
+function whyNotJson(text: string): string | undefined {
   try {
     JSON.parse(text)
+    return hasHalfCharacter(text) ? 'a string in it has half a character' : undefined
   } catch (error) {
-    throw fail((error as Error).message.replace(/(,| in JSON).*$/s, ''))
+    return (error as Error).message.replace(/(,| in JSON).*$/s, '')
   }
-  if (hasHalfCharacter(text)) throw fail('a string in it has half a character')
 }

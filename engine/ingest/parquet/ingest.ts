@@ -42,7 +42,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   await refuseManyValues(file, size.rows * given.length)
   await comparePages(file, request.signal)
   const metadata = await metadataOf(pairs)
-  const targets = filledColumns(layColumns(given, known), metadata)
+  const targets = filledColumns(layColumns(known, given), metadata)
   const columns = settledColumns(targets)
   const selected = targets.map((column, index) => {
     if (column.source === undefined) return `CAST(NULL AS ${sqlType(column.type!)}) AS c${index}`

@@ -1,5 +1,5 @@
 import { cancelled } from '../../duckdb/errors.ts'
-import { EngineError } from '../../errors.ts'
+import { EngineError, type ErrorCode } from '../../errors.ts'
 import type { Usage } from './messages.ts'
 
 /**
@@ -31,34 +31,24 @@ export const OUT_OF_MEMORY = /out of memory|bad_alloc|allocation failed|cannot a
 
 /** The error with which the job of a reader of uploads fails when its process ends. */
 export function readerEnded(end: End): EngineError {
-  const cause = new Error(endMessage(end))
+  const error = (code: ErrorCode, message: string) =>
+    new EngineError(code, message, { cause: new Error(endMessage(end)) })
   if (end.why === 'memory' || OUT_OF_MEMORY.test(end.stderr)) {
-    return new EngineError('upload_too_large', 'The upload needs more memory than one upload may take.', {
-      cause,
-    })
+    return error('upload_too_large', 'The upload needs more memory than one upload may take.')
   }
   if (end.why === 'done') return cancelled(undefined)
-  if (end.why !== undefined) {
-    return new EngineError('upload_too_large', 'Reading the upload takes longer than its size allows.', {
-      cause,
-    })
-  }
-  if (!end.ready) {
-    return new EngineError('overloaded', 'Uploads can not be read at the moment. Try again later.', { cause })
-  }
+  if (end.why) return error('upload_too_large', 'Reading the upload takes longer than its size allows.')
+  if (!end.ready) return error('overloaded', 'Uploads can not be read at the moment. Try again later.')
   // The operating system sends these signals when memory runs out. People may send them, too.
-  if (end.signal === 'SIGKILL' || end.signal === 'SIGTERM') {
-    return new EngineError(
-      'overloaded',
-      'Reading the upload was interrupted, perhaps because memory ran out. Nothing was changed; try again later.',
-      { cause },
-    )
-  }
-  return new EngineError(
-    'invalid_upload',
-    'The file makes its reader crash: it is damaged, or holds values that its types do not allow. Nothing was changed.',
-    { cause },
-  )
+  return end.signal === 'SIGKILL' || end.signal === 'SIGTERM'
+    ? error(
+        'overloaded',
+        'Reading the upload was interrupted, perhaps because memory ran out. Nothing was changed; try again later.',
+      )
+    : error(
+        'invalid_upload',
+        'The file makes its reader crash: it is damaged, or holds values that its types do not allow. Nothing was changed.',
+      )
 }
 
 /** The line for the log about a reader that ended. */

@@ -69,9 +69,11 @@ export class SheetParser implements XmlHandler {
 
   close(name: string): void {
     switch (name) {
-      case 'c':
-        this.#endCell()
+      case 'c': {
+        const cell = this.#read()
+        if (cell) this.#cells.push(cell)
         break
+      }
       case 'v':
         this.#inValue = false
         break
@@ -111,11 +113,6 @@ export class SheetParser implements XmlHandler {
     this.#value = undefined
     this.#hasFormula = false
     this.#inline.clear()
-  }
-
-  #endCell(): void {
-    const cell = this.#read()
-    if (cell) this.#cells.push(cell)
   }
 
   #read(): SheetCell | undefined {
@@ -210,10 +207,7 @@ function columnOf(reference: string): number {
 }
 
 /** A cell's text and kind, as they would be in the other text formats. */
-export interface CellText {
-  readonly text: string
-  readonly kind: number
-}
+type CellText = Pick<SheetCell, 'text' | 'kind'>
 
 /** Days from 1899-12-30 to 1970-01-01. Excel counts from the former, except before its 29 February 1900. */
 const EPOCH_1900 = 25_569

@@ -42,8 +42,8 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
         continues = sameNames(header, names)
         table ??= new TypedRows(
           layColumns(
-            names.map((name) => ({ name })),
             known,
+            names.map((name) => ({ name })),
           ),
         )
       } else {
