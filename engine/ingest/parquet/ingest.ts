@@ -6,8 +6,9 @@ import { FIELD, numberOf, type Pairs, pairsOf, rowGroupSizes } from '../../parqu
 import { readFooter } from '../../parquet/parquet-file.ts'
 import { readListHead, readStruct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
-import { filledColumns } from '../../types/file-metadata.ts'
+import { COLUMN_FIELDS, type FileMetadata, filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
+import { verifyMessage } from '../arrow/verify-message.ts'
 import { unpacksTooLarge } from '../file.ts'
 import { writePart } from '../parts/part.ts'
 import { measure, readParts, widened } from '../parts/parts.ts'
@@ -16,7 +17,6 @@ import { isTextual, type KnownColumns, layColumns, settledColumns, type Target }
 import { FINEST, malformed, missingValue, outOfRange, outOfRangeInside, tooFine } from '../text/errors.ts'
 import { badValueFound, inRange } from './bad-values.ts'
 import { aliased } from './marked-copy.ts'
-import { metadataOf } from './metadata.ts'
 import { comparePages } from './page-checksums.ts'
 import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
 
@@ -146,6 +146,31 @@ async function unpackedSize(
     size.bytes += bytes
   }
   return size
+}
+
+/** The key under which Arrow's libraries write the schema: a message in base64, after its marker and its length. */
+const ARROW_SCHEMA = 'ARROW:schema'
+const MARKER_BYTES = 8
+
+/** What a Parquet file says about its dataset and its columns. */
+async function metadataOf(pairs: Pairs): Promise<FileMetadata> {
+  const schema = Buffer.from(pairs.get(ARROW_SCHEMA) ?? '', 'base64').subarray(MARKER_BYTES)
+  // Loading apache-arrow takes a while, and few files describe their columns.
+  if (!COLUMN_FIELDS.some((field) => schema.includes(field))) return readMetadata(pairs)
+  return readMetadata(pairs, await fieldsOf(schema))
+}
+
+async function fieldsOf(message: Uint8Array): Promise<Map<string, Map<string, string>>> {
+  const { Message } = await import('apache-arrow')
+  try {
+    verifyMessage(message)
+    const decoded = Message.decode(message)
+    if (!decoded.isSchema()) return new Map()
+    return new Map(decoded.header().fields.map(({ name, metadata }) => [name, metadata]))
+  } catch {
+    // The rows are read without this schema, so a damaged one is no reason to refuse them.
+    return new Map()
+  }
 }
 
 /** If our SQL raised this error for a bad value, returns one that names the value's row; otherwise the error itself. */
