@@ -20,8 +20,7 @@ import type {
   WrittenDataset,
 } from '../records/index.ts'
 import { Download, jsonLines } from './download.ts'
-import { ParquetryError } from './errors.ts'
-import { requireKnown } from './known-options.ts'
+import { ParquetryError, requireKnown } from './errors.ts'
 import { parameters, type QueryOptions, type VersionOptions, type WritingOptions } from './query-options.ts'
 import { type CallOptions, Calls, type Request } from './transport.ts'
 import { type Upload, uploadRequest } from './uploads.ts'

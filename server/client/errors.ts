@@ -1,3 +1,4 @@
+import { type OptionTable, unknownOption, wrongOption } from '../../engine/options.ts'
 import type { UploadFault } from '../records/index.ts'
 
 /**
@@ -76,4 +77,25 @@ export function retryAfter(header: string | null, now = Date.now()): number | un
   if (/^\s*\d+\s*$/.test(header)) return Number(header)
   const date = Date.parse(header)
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000))
+}
+
+/**
+ * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
+ * @throws ParquetryError `invalid_option`
+ */
+export function requireKnown(options: object, known: object): void {
+  refuse(unknownOption(options, known))
+}
+
+/** Checks options against their table. @throws ParquetryError `invalid_option` */
+export function checkOptions(options: object, table: OptionTable): void {
+  refuse(wrongOption(options, table))
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw invalidOption(problem)
+}
+
+export function invalidOption(message: string): ParquetryError {
+  return new ParquetryError(message, { status: 0, code: 'invalid_option' })
 }

@@ -11,7 +11,7 @@ import type {
   SeriesTable,
 } from '../records/index.ts'
 import { Download } from './download.ts'
-import { requireKnown } from './known-options.ts'
+import { requireKnown } from './errors.ts'
 import { parameters, type QueryOptions, type WritingOptions } from './query-options.ts'
 import { type CallOptions, Calls } from './transport.ts'
 

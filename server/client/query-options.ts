@@ -1,5 +1,5 @@
 import { type OptionsOf, pick, QUERY, toHttp, type VERSION, WRITING } from '../../engine/options.ts'
-import { checkOptions, requireKnown } from './known-options.ts'
+import { checkOptions, requireKnown } from './errors.ts'
 import type { CallOptions } from './transport.ts'
 
 /** Which rows to read: the options of `GET /datasets/{id}/data`. */

@@ -1,6 +1,5 @@
 import type { Names } from '../../engine/options.ts'
-import { errorOf, ParquetryError } from './errors.ts'
-import { invalidOption, requireKnown } from './known-options.ts'
+import { errorOf, invalidOption, ParquetryError, requireKnown } from './errors.ts'
 
 export interface ClientOptions {
   /** URL of the server, for example `https://data.example.org`. It may have a path. */

@@ -1,6 +1,6 @@
 import { type Names, type OptionsOf, REPLACING, toHttp } from '../../engine/options.ts'
 import type { DeclaredColumn } from '../records/index.ts'
-import { checkOptions, invalidOption, requireKnown } from './known-options.ts'
+import { checkOptions, invalidOption, requireKnown } from './errors.ts'
 import type { Body, Request } from './transport.ts'
 
 /** Rows as values, a file in one of the formats, or series of a provider. */

@@ -1,4 +1,10 @@
-import { Client, ParquetryError } from '../../client/index.ts'
+import {
+  type CallOptions,
+  Client,
+  type DatasetSummary,
+  ParquetryError,
+  type Repository,
+} from '../../client/index.ts'
 import { sessionKey, setSessionKey } from './session.ts'
 
 /** Somebody is waiting: if a retry needs a longer pause than this many seconds, the error is shown instead. */
@@ -35,6 +41,22 @@ const sessionFetch: typeof fetch = async (input, init) => {
 export function endIfRefused(response: Response): Response {
   if (response.status === 401) setSessionKey(undefined)
   return response
+}
+
+/** The datasets that the account may read, and their repositories. */
+export interface Shelves {
+  readonly homes: readonly Repository[]
+  readonly tables: readonly DatasetSummary[]
+}
+
+/** @param options `columns` lists wide tables with their columns, too */
+export async function shelves(options: CallOptions & { readonly columns?: boolean } = {}): Promise<Shelves> {
+  const { columns, ...call } = options
+  const [homes, tables] = await Promise.all([
+    api().repositories.list(call),
+    api().datasets.list({ ...call, ...(columns && { columns }) }),
+  ])
+  return { homes, tables }
 }
 
 /** Whether the error has one of these HTTP statuses. */

@@ -1,5 +1,5 @@
 import type { DatasetSummary, Repository } from '../../../client/index.ts'
-import { api } from '../api.ts'
+import { api, type Shelves, shelves } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { plural } from '../format.ts'
 import { href, navigate, updateQuery } from '../router.ts'
@@ -13,20 +13,9 @@ import { handOver } from '../upload/formats.ts'
 import { useResource } from '../use-resource.ts'
 import { askRepository, Private } from './repository.tsx'
 
-interface Shelves {
-  readonly homes: readonly Repository[]
-  readonly tables: readonly DatasetSummary[]
-}
-
 /** A place to drop a file, the repositories that the key can read, and a search over all datasets. */
 export function HomePage({ search }: { readonly search: string }) {
-  const resource = useResource(async (signal): Promise<Shelves> => {
-    const [homes, tables] = await Promise.all([
-      api().repositories.list({ signal }),
-      api().datasets.list({ signal }),
-    ])
-    return { homes, tables }
-  }, [])
+  const resource = useResource((signal) => shelves({ signal }), [])
   const upload = (file: File) => {
     handOver(file)
     navigate(href(['upload']))
@@ -54,12 +43,12 @@ export function HomePage({ search }: { readonly search: string }) {
     >
       {search.trim() === '' && <DropZone file={undefined} onFile={upload} />}
       <Loaded of={resource} label="Loading your data">
-        {(shelves) =>
+        {(found) =>
           search.trim() === '' ? (
-            <Repositories {...shelves} />
+            <Repositories {...found} />
           ) : (
             <>
-              <Found {...shelves} search={search} />
+              <Found {...found} search={search} />
               <FoundSeries search={search} />
             </>
           )

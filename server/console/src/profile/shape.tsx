@@ -1,7 +1,7 @@
 import type { Column } from '../../../client/index.ts'
 import { filterLiteral, filterName } from '../filter/types.ts'
 import { formatNumber, formatPercent, plural } from '../format.ts'
-import { moveFocus } from '../ui/move-focus.ts'
+import { moveFocus } from '../ui/menu.tsx'
 import type { ColumnProfile } from './use-profile.ts'
 
 interface ShapeProps {

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import type { Provider, Series } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api, messageOf, shelves } from '../api.ts'
 import { formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
 import { drawSeries, textOfX } from '../plot/draw.ts'
@@ -91,8 +91,8 @@ function Shown({ series, provider }: { readonly series: Series; readonly provide
 
 /** Asks where to save a series: as a new dataset, or after the rows of one. The server fetches the rows itself. */
 async function saveSeries(provider: Provider, series: Series): Promise<void> {
-  const { repositories, datasets } = api()
-  const [homes, tables] = await Promise.all([repositories.list(), datasets.list()])
+  const { datasets } = api()
+  const { homes, tables } = await shelves()
   const writable = homes.filter(({ permission }) => permission === 'Write')
   if (writable.length === 0) {
     announce('You have no repository to write to. Create one first, on the page “Data”.')

@@ -1,5 +1,6 @@
 import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
-import type { DatasetSummary, Repository } from '../../../client/index.ts'
+import type { DatasetSummary } from '../../../client/index.ts'
+import type { Shelves } from '../api.ts'
 import type { Completion, Suggestion } from '../ui/completion.ts'
 
 const WORDS =
@@ -21,14 +22,8 @@ function sqlName(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !WORDS.includes(name) ? name : `"${name.replaceAll('"', '""')}"`
 }
 
-/** What a statement can name. */
-export interface Names {
-  readonly tables: readonly DatasetSummary[]
-  readonly homes: readonly Repository[]
-}
-
 /** Suggests columns of the tables that the statement names, tables, functions and words that begin like the text. */
-export function complete(text: string, caret: number, { tables, homes }: Names): Completion {
+export function complete(text: string, caret: number, { tables, homes }: Shelves): Completion {
   const typed = /[\p{L}\p{N}_"]*$/u.exec(text.slice(0, caret))?.[0] ?? ''
   const wanted = typed.replace(/^"/, '').toLowerCase()
   const from = caret - typed.length

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks'
 import { ParquetryError } from '../../../client/index.ts'
-import { messageOf } from '../api.ts'
+import { messageOf, type Shelves } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { useEditing } from '../ui/completing.tsx'
 import { Select } from '../ui/field.tsx'
-import { complete, type Names } from './complete.ts'
+import { complete } from './complete.ts'
 
 const SLOT = 'parquetry.statements'
 const MOST_KEPT = 50
@@ -26,7 +26,7 @@ export function rememberStatement(sql: string): void {
 
 interface EditorProps {
   readonly sql: string
-  readonly names: Names
+  readonly names: Shelves
   /** What was wrong with the statement `sql`. */
   readonly error: unknown
   readonly running: boolean

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
 import type { Column, Format } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api, messageOf, type Shelves, shelves } from '../api.ts'
 import { type RowWindow, rowsIn } from '../csv.ts'
 import { formatCount, plural } from '../format.ts'
 import { columnsIn } from '../group/result.ts'
@@ -10,16 +10,15 @@ import { Grid } from '../table/grid.tsx'
 import type { CellPlace } from '../table/keys.ts'
 import { RowWindows } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
-import { copyText } from '../ui/copy.tsx'
+import { copyText, saveBlob } from '../ui/copy.tsx'
 import { Empty, Loading } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { ask } from '../ui/form.tsx'
 import { Page } from '../ui/page.tsx'
-import { saveBlob } from '../ui/save.ts'
 import { Tabs } from '../ui/tabs.tsx'
 import { announce } from '../ui/toast.tsx'
 import { useResource } from '../use-resource.ts'
-import { type Names, tableName } from './complete.ts'
+import { tableName } from './complete.ts'
 import { Editor, rememberStatement } from './editor.tsx'
 
 const TABS = [
@@ -30,13 +29,7 @@ const TABS = [
 /** Runs a SELECT over the datasets that the key may read, and shows the result. The address holds the statement. */
 export function SqlPage({ query }: { readonly query: Address['query'] }) {
   const sql = query['q'] ?? ''
-  const [names] = useResource(async (signal): Promise<Names> => {
-    const [tables, homes] = await Promise.all([
-      api().datasets.list({ signal, columns: true }),
-      api().repositories.list({ signal }),
-    ])
-    return { tables, homes }
-  }, [])
+  const [names] = useResource((signal) => shelves({ signal, columns: true }), [])
   const [stopped, setStopped] = useState('')
   const [round, again] = useReducer((count: number, _: undefined) => count + 1, 0)
   const [resource] = useResource(
@@ -84,7 +77,7 @@ function Start({
   names,
   onRun,
 }: {
-  readonly names: Names | undefined
+  readonly names: Shelves | undefined
   readonly onRun: (sql: string) => void
 }) {
   const table = names?.tables.find(({ rowCount }) => rowCount !== 0)
@@ -105,7 +98,7 @@ interface ResultProps {
   readonly sql: string
   readonly columns: readonly Column[]
   readonly query: Address['query']
-  readonly names: Names | undefined
+  readonly names: Shelves | undefined
 }
 
 function Result({ sql, columns, query, names }: ResultProps) {
@@ -200,7 +193,7 @@ const STORED = [
   { value: 'day', label: 'stored every day' },
 ] as const
 
-function save(sql: string, homes: Names['homes']): void {
+function save(sql: string, homes: Shelves['homes']): void {
   ask({
     title: 'Save the query as a dataset',
     action: 'Save',

@@ -1,6 +1,5 @@
 import { useId, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
-import { moveFocus } from './move-focus.ts'
 
 export interface MenuItem {
   readonly icon: IconName
@@ -47,4 +46,14 @@ export function Menu(props: { readonly label: string; readonly items: readonly M
       </div>
     </>
   )
+}
+
+/** Moves the focus to the element before or after, among those inside that match, and round at the ends. */
+export function moveFocus(event: KeyboardEvent, selector: string, before: string, after: string): void {
+  const step = event.key === after ? 1 : event.key === before ? -1 : 0
+  if (step === 0) return
+  event.preventDefault()
+  const stops = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>(selector)]
+  const at = stops.indexOf(document.activeElement as HTMLElement)
+  stops[(at + step + stops.length) % stops.length]?.focus()
 }

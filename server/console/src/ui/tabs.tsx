@@ -1,5 +1,5 @@
 import { Icon, type IconName } from './icons.tsx'
-import { moveFocus } from './move-focus.ts'
+import { moveFocus } from './menu.tsx'
 
 /** Tabs. The arrow keys move between them; the Tab key leaves them. */
 export function Tabs<T extends string>(props: {
