@@ -1,4 +1,4 @@
-import { type Format, noStoredRows } from '../../../engine/index.ts'
+import { noStoredRows } from '../../../engine/index.ts'
 import { pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { withWords } from '../../../engine/types/columns.ts'
 import { Access } from '../../accounts/access.ts'
@@ -14,14 +14,7 @@ import { optionTexts, uploadOptions } from '../../transfers/uploads/upload-optio
 import { ownVersion } from '../../version.ts'
 import { UsageError } from '../usage.ts'
 import type { Workplace } from '../workplace.ts'
-import {
-  type ExportOptions,
-  type ImportedFile,
-  MOST_VERSIONS,
-  type Tables,
-  type WriteMode,
-  type WriteOptions,
-} from './tables.ts'
+import { MOST_VERSIONS, type Tables } from './tables.ts'
 
 /** The tables of a data directory, which a server may use at the same time. */
 export function localTables(place: Workplace): Tables {
@@ -51,7 +44,7 @@ export function localTables(place: Workplace): Tables {
       await engine.updateDataset(id, fields)
       if (declared) await dataset.declareColumns(declared)
     },
-    async write(id: number, mode: WriteMode, file: ImportedFile, { on, ...options }: WriteOptions) {
+    async write(id, mode, file, { on, ...options }) {
       const { from, format, gzip } = file
       const body = 'file' in from ? { file: from.file } : from
       const dataset = await engine.dataset(id)
@@ -66,7 +59,7 @@ export function localTables(place: Workplace): Tables {
       await using stream = await query.bytes(format, { signal, ...encodingOf(options) })
       yield* stream
     },
-    async *read(id: number, format: Format, options: ExportOptions, signal: AbortSignal) {
+    async *read(id, format, options, signal) {
       const dataset = await engine.dataset(id)
       using query = await dataset.query({ ...pick(options, QUERY), ...pick(options, VERSION) })
       const { name: sheetName } = await dataset.record()

@@ -2,14 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { Readable } from 'node:stream'
 import { Client } from '../../client/index.ts'
 import { type LineFormat, resumedRows } from './resumed-rows.ts'
-import {
-  type ExportOptions,
-  type ImportedFile,
-  MOST_VERSIONS,
-  type Tables,
-  type WriteMode,
-  type WriteOptions,
-} from './tables.ts'
+import { MOST_VERSIONS, type Tables, type WriteOptions } from './tables.ts'
 
 /** Formats that can be cut between two rows and joined again. */
 const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
@@ -36,7 +29,7 @@ export function remoteTables(url: string, key: string): Tables {
     source: (id) => client.datasets.source(id),
     follow: (id, fields) => client.datasets.follow(id, fields),
     unfollow: (id) => client.datasets.unfollow(id),
-    async write(id: number, mode: WriteMode, file: ImportedFile, options: WriteOptions) {
+    async write(id, mode, file, options) {
       const { from, format, gzip, options: reading } = file
       const counted = new Client({ url, key, fetch: countingFetch(options) })
       // A file can be sent again after a broken connection, but a pipe can't be read a second time.
@@ -51,7 +44,7 @@ export function remoteTables(url: string, key: string): Tables {
     async *sql(text, format, options, signal) {
       yield* await client.sql(text, format, { ...options, signal })
     },
-    async *read(id, format, options: ExportOptions, signal) {
+    async *read(id, format, options, signal) {
       if (LINES.has(format)) {
         yield* resumedRows(client, id, format as LineFormat, options, signal)
         return

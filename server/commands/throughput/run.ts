@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { basename, join } from 'node:path'
-import { FORMATS, type Format } from '../../../engine/index.ts'
+import { FORMATS } from '../../../engine/index.ts'
 import { Client } from '../../client/index.ts'
 import { ownVersion } from '../../version.ts'
 import { importFile } from '../import.ts'
@@ -27,14 +27,16 @@ export interface Given {
   readonly failAbove?: number
 }
 
-interface Plan {
-  readonly formats: readonly Format[]
-  readonly clients: readonly number[]
-  readonly seconds: number
-  readonly filter: string | undefined
-  readonly rivals: readonly Rival[]
-  readonly python: string | undefined
-}
+/** What is measured, and how. @throws UsageError */
+const planOf = ({ formats, clients, seconds, filter, beside, python }: Given) => ({
+  formats: formats.split(',').map((format) => oneOf('--formats', FORMATS, format)),
+  clients: clients.split(',').map((text) => Math.max(1, wholeNumber('--clients', text))),
+  rivals: beside.split(',').map((rival) => oneOf('--beside', RIVALS, rival)),
+  seconds,
+  filter,
+  python,
+})
+type Plan = ReturnType<typeof planOf>
 
 /** Measures, prints and keeps the figures. @throws UsageError, Failed if anything is slower than `--fail-above` allows */
 export async function bench(
@@ -42,14 +44,7 @@ export async function bench(
   given: Given,
   server: { readonly url: string; readonly key: string } | undefined,
 ): Promise<void> {
-  const plan = {
-    formats: given.formats.split(',').map((format) => oneOf('--formats', FORMATS, format)),
-    clients: given.clients.split(',').map((text) => Math.max(1, wholeNumber('--clients', text))),
-    seconds: given.seconds,
-    filter: given.filter,
-    rivals: given.beside.split(',').map((rival) => oneOf('--beside', RIVALS, rival)),
-    python: given.python,
-  }
+  const plan = planOf(given)
   const before = given.compare === undefined ? undefined : readReport(given.compare)
   if (server && plan.rivals.some((rival) => rival !== 'copy')) {
     throw new UsageError(
