@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { isStatus, messageOf } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { useEditing } from '../ui/completing.tsx'
+import { BelowText, controlOf, useEditing } from '../ui/completing.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { complete as completeFilter } from './complete.ts'
 import { tokenize } from './tokens.ts'
@@ -50,7 +50,7 @@ export function FilterBar(props: FilterProps) {
           </Button>
         )}
       </div>
-      {edit.below(failed ? messageOf(error) : undefined)}
+      <BelowText edit={edit} problem={failed ? messageOf(error) : undefined} />
     </div>
   )
 }
@@ -67,7 +67,7 @@ function FilterText(props: {
     <div class="filter-text">
       <Highlight text={text} place={props.place} />
       <textarea
-        {...edit.control(failed)}
+        {...controlOf(edit, failed)}
         rows={1}
         aria-label="Filter"
         aria-haspopup="listbox"

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks'
 import { ParquetryError } from '../../../client/index.ts'
 import { messageOf, type Shelves } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { useEditing } from '../ui/completing.tsx'
+import { BelowText, controlOf, useEditing } from '../ui/completing.tsx'
 import { Select } from '../ui/field.tsx'
 import { complete } from './complete.ts'
 
@@ -48,13 +48,13 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
   return (
     <div class={`sql-editor ${failed ? 'is-wrong' : ''}`}>
       <textarea
-        {...edit.control(failed)}
+        {...controlOf(edit, failed)}
         class="input"
         rows={6}
         aria-label="Statement"
         placeholder="SELECT …"
       />
-      {edit.below(failed ? messageOf(error) : undefined)}
+      <BelowText edit={edit} problem={failed ? messageOf(error) : undefined} />
       <div class="actions">
         {running ? (
           <Button look="danger" onClick={onStop}>

@@ -2,9 +2,8 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hook
 import type { Completion, Suggestion } from './completion.ts'
 
 /**
- * A text while it is edited, and what can come at the caret: `control` is for its text area, `below` stands under that.
- * Enter takes a chosen suggestion, else it applies the text; with `lines` Enter begins a line, and Control with Enter
- * applies.
+ * A text while it is edited, and what can come at the caret. Enter takes a chosen suggestion, else it applies the text;
+ * with `lines` Enter begins a line, and Control with Enter applies.
  */
 export function useEditing(
   current: string,
@@ -15,6 +14,7 @@ export function useEditing(
   const id = useId()
   const [text, setText] = useState(current)
   const [completion, setCompletion] = useState<Completion>()
+  const suggestions = completion?.suggestions ?? []
   const [chosen, setChosen] = useState(-1)
   /** Where the caret goes when the text with a suggestion is shown. */
   const [moved, setMoved] = useState<{ readonly caret: number }>()
@@ -46,56 +46,61 @@ export function useEditing(
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const { key } = event
-    const count = completion?.suggestions.length ?? 0
-    const suggestion = completion?.suggestions[chosen]
+    const count = suggestions.length
     const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0
     const applies = !lines || event.ctrlKey || event.metaKey
-    if (key === 'Enter' && suggestion) accept(suggestion)
+    if ((key === 'Enter' || key === 'Tab') && suggestions[chosen]) accept(suggestions[chosen])
     else if (key === 'Enter' && applies) apply(text)
     else if (key === 'Escape' && count > 0) close()
-    else if (key === 'Tab' && suggestion) accept(suggestion)
     else if (key === 'ArrowDown' && count === 0 && !lines) suggest(text, area.current!.selectionStart)
     else if (step !== 0 && count > 0)
       setChosen(chosen < 0 && step < 0 ? count - 1 : (chosen + step + count) % count)
     else return
     event.preventDefault()
   }
-  const suggestions = completion?.suggestions ?? []
-  const isOpen = suggestions.length > 0
-  const control = (failed: boolean) => ({
-    ref: area,
+  const type = (value: string, caret: number) => {
+    const typed = lines ? value : value.replaceAll('\n', ' ')
+    setText(typed)
+    suggest(typed, caret)
+  }
+  return { id, text, area, suggestions, chosen, type, suggest, close, accept, apply, onKeyDown }
+}
+
+type Editing = ReturnType<typeof useEditing>
+
+/** What the text area of a text takes. */
+export function controlOf({ id, suggestions, chosen, ...edit }: Editing, failed: boolean) {
+  return {
+    ref: edit.area,
     'aria-autocomplete': 'list' as const,
-    'aria-controls': isOpen ? `${id}-list` : undefined,
+    'aria-controls': suggestions.length > 0 ? `${id}-list` : undefined,
     'aria-activedescendant': chosen >= 0 ? `${id}-${chosen}` : undefined,
     'aria-invalid': failed || undefined,
     'aria-describedby': failed ? `${id}-error` : undefined,
     spellcheck: false,
     autocapitalize: 'off' as const,
     autocomplete: 'off' as const,
-    value: text,
-    onInput: ({ currentTarget: { value, selectionStart } }: Typed) => {
-      const typed = lines ? value : value.replaceAll('\n', ' ')
-      setText(typed)
-      suggest(typed, selectionStart)
-    },
-    onKeyDown,
-    onBlur: close,
-  })
-  const below = (problem: string | undefined) => (
+    value: edit.text,
+    onInput: ({ currentTarget }: { readonly currentTarget: HTMLTextAreaElement }) =>
+      edit.type(currentTarget.value, currentTarget.selectionStart),
+    onKeyDown: edit.onKeyDown,
+    onBlur: edit.close,
+  }
+}
+
+/** Stands below the text: what can come at the caret, and what is wrong. */
+export function BelowText(props: { readonly edit: Editing; readonly problem: string | undefined }) {
+  const { id, suggestions, chosen, accept } = props.edit
+  return (
     <>
-      {isOpen && <SuggestionList {...{ id, suggestions, chosen }} onAccept={accept} />}
-      {problem !== undefined && (
+      {suggestions.length > 0 && <SuggestionList {...{ id, suggestions, chosen }} onAccept={accept} />}
+      {props.problem !== undefined && (
         <p class="filter-error" id={`${id}-error`} role="alert">
-          {problem}
+          {props.problem}
         </p>
       )}
     </>
   )
-  return { text, area, suggest, apply, control, below }
-}
-
-interface Typed {
-  readonly currentTarget: { readonly value: string; readonly selectionStart: number }
 }
 
 /** What can come at the caret. The keys are the text's, which keeps the focus. */

@@ -140,12 +140,7 @@ function UploadForm(
       )}
       {chosen.preview && <Reasons preview={chosen.preview} options={chosen.options} onOptions={readWith} />}
       {target ? (
-        <Choices
-          label="What to do with the existing rows"
-          value={mode}
-          options={modes(target)}
-          onValue={setMode}
-        />
+        <Choices {...existingRows(target)} value={mode} onValue={setMode} />
       ) : (
         <NewDataset
           {...{ name, home, homes }}
@@ -195,13 +190,16 @@ function NewDataset(props: {
   )
 }
 
-function modes(target: Dataset) {
+function existingRows(target: Dataset) {
   const rows = plural(target.rowCount ?? 0, 'row')
-  return [
-    { value: 'append', label: 'Keep them', note: 'the new rows are added after them' },
-    { value: 'replace', label: 'Replace them', note: `the file replaces ${rows}` },
-    { value: 'columns', label: 'Replace columns too', note: 'the file replaces both rows and columns' },
-  ] as const
+  return {
+    label: 'What to do with the existing rows',
+    options: [
+      { value: 'append', label: 'Keep them', note: 'the new rows are added after them' },
+      { value: 'replace', label: 'Replace them', note: `the file replaces ${rows}` },
+      { value: 'columns', label: 'Replace columns too', note: 'the file replaces both rows and columns' },
+    ],
+  } as const
 }
 
 /** The options that the user can change for this kind of file. */
