@@ -95,7 +95,7 @@ export class Dataset implements Queryable {
     if (past) return new Snapshot(record, await (await this.#stored()).readPast(this.id, past), this.#place)
     const derived = await this.#place.saved(this.id, reading)
     try {
-      const lease = await store.read(this.id)
+      const lease = await store.members.take(this.id)
       if (derived) store.noteColumns(this.id, lease.version, derived.columns)
       return new Snapshot(record, lease, this.#place, derived)
     } catch (error) {

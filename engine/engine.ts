@@ -117,21 +117,8 @@ export class Engine implements AsyncDisposable {
     // A server that could answer no query must not start.
     if (options.role === 'server') loadDuckDb()
     const events = new Events(options.onEvent)
-    const store = await Store.open({
-      directory: options.directory,
-      anew: options.anew,
-      takeOver: options.takeOver,
-      database: options.database,
-      store: options.store,
-      events,
-      checks: options.checks,
-      partSizes: options.partSizes,
-      role: options.role ?? 'guest',
-      threads: options.threads,
-      uploadLimits: options.uploadLimits ?? UPLOAD_LIMITS,
-      partEncoding: options.partEncoding,
-      keep: options.keep,
-    })
+    const { role = 'guest', uploadLimits = UPLOAD_LIMITS } = options
+    const store = await Store.open({ ...options, role, uploadLimits, events })
     return new Engine(options, events, store)
   }
 
@@ -354,15 +341,15 @@ export class Engine implements AsyncDisposable {
 
   /** Waits for merges and removals that run in the background after commits. */
   settled(): Promise<void> {
-    return this.#store.settled()
+    return this.#store.background.settled()
   }
 
   async stats(): Promise<EngineStats> {
     return {
-      readers: this.#store.readers,
+      readers: this.#store.members.readers,
       writesStopped: this.#store.database.inDoubt || this.#store.files.isLost,
       damagedParts: this.#store.integrity.damaged,
-      cache: this.#store.cache,
+      cache: this.#store.files.cache,
       events: this.#events.counts(),
       executor: await this.#executorStats(),
     }
@@ -370,7 +357,7 @@ export class Engine implements AsyncDisposable {
 
   /** How the cluster is doing, as this node sees it; undefined if the catalog is in the data directory. */
   cluster(): Promise<ClusterStats | undefined> {
-    return this.#store.cluster()
+    return this.#store.members.cluster()
   }
 
   async #executorStats(): Promise<EngineStats['executor']> {

@@ -107,7 +107,7 @@ export class Snapshot implements Disposable {
         leave()
       },
       borrowed: this.derived?.borrowed,
-      fetches: store.cache !== undefined,
+      fetches: store.files.cache !== undefined,
       remote: this.derived ? undefined : this.#remoteTable(),
     }
     try {

@@ -86,6 +86,9 @@ export interface Part {
   readonly statistics: PartStatistics | null
 }
 
+/** What is needed to find the bytes of a part and to check them. */
+export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
+
 /** What a dataset holds at one moment; immutable. */
 export interface Version {
   readonly id: number

@@ -3,7 +3,7 @@ import { EngineError } from '../errors.ts'
 import { runtimeFilterError } from '../filter/index.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
 import { type ReadEstimate, readsLittle } from '../plan/read-estimate.ts'
-import type { RangedParts } from '../store/objects/part-store.ts'
+import type { RangedParts } from '../store/objects/ranges/ranges.ts'
 import type { Store } from '../store/store.ts'
 
 /**

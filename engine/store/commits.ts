@@ -1,22 +1,17 @@
 import type { Handle } from '../catalog/database.ts'
 import { recordNamed } from '../catalog/datasets.ts'
 import type { Change } from '../catalog/history.ts'
-import type { Parts } from '../catalog/parts.ts'
 import type { Part, Version } from '../catalog/records.ts'
-import { type RemovedPart, type Versions, versionOf } from '../catalog/versions.ts'
+import { type RemovedPart, versionOf } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError, storageError } from '../errors.ts'
-import type { Events } from '../events.ts'
-import type { Ingestor, IngestResult, Jobs, SizedPart } from '../ingest/index.ts'
+import type { IngestResult, Jobs, SizedPart } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
-import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
+import type { StoreContext } from './context.ts'
 import { SummedBlocks } from './integrity/hashes.ts'
 import type { Integrity } from './integrity/integrity.ts'
-import type { Manifests } from './manifests.ts'
-import type { Membership } from './membership/membership.ts'
-import { type PartSizes, type Piece, piecesOf } from './part-size.ts'
-import type { Storage } from './storage.ts'
+import { type Piece, piecesOf } from './part-size.ts'
 
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
 const INGESTS_AT_ONCE = 2
@@ -54,24 +49,12 @@ export interface Content {
 
 type Decided = Content | 'again' | undefined
 
-interface CommitsContext {
-  readonly sizes: PartSizes
-  readonly events: Events
-  readonly storage: Storage
-  readonly versions: Versions
-  readonly parts: Parts
-  readonly members: Membership
-  readonly manifests: Manifests
-  readonly background: Background
-  readonly ingestor: () => Promise<Ingestor>
-}
-
 /**
  * Makes rows visible: a part is registered, written and kept, then a commit names it. Parts that no version names any
  * more are removed in the background after a commit.
  */
 export class Commits {
-  readonly #context: CommitsContext
+  readonly #context: StoreContext
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
   /** Parts that did not get into a version, whose bytes and catalog entries are still to be removed. */
   readonly #discarded = new Set<RemovedPart>()
@@ -87,7 +70,7 @@ export class Commits {
   }
   readonly #onTidyFailed: (error: unknown) => void
 
-  constructor(context: CommitsContext) {
+  constructor(context: StoreContext) {
     this.#context = context
     const message = 'Versions that nobody needs could not be removed; tried again later.'
     this.#onTidyFailed = context.events.failure('tidy_failed', message)

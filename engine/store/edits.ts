@@ -2,18 +2,18 @@ import type { Part, Version } from '../catalog/records.ts'
 import { EngineError } from '../errors.ts'
 import { valueType } from '../filter/check/value-types.ts'
 import { byKey } from '../filter/sql/narrow.ts'
-import type { Ingestor, Place, Repeated, SetColumns, WantedRows } from '../ingest/index.ts'
+import type { Place, Repeated, SetColumns, WantedRows } from '../ingest/index.ts'
 import { keyed } from '../plan/prune.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import type { Commits } from './commits.ts'
+import type { StoreContext } from './context.ts'
 import type { Integrity } from './integrity/integrity.ts'
 
-/** What a change of parts needs of the store. */
-export interface EditContext {
+/** What writes and changes parts needs of the store. */
+export interface WriterContext extends StoreContext {
   readonly commits: Commits
   readonly integrity: Integrity
-  ingestor(): Promise<Ingestor>
 }
 
 /** Which rows a change is about, and what becomes of them. */
@@ -45,13 +45,13 @@ const ROWS_AT_ONCE = 8_000_000
  */
 export class Edits {
   readonly columns: readonly Column[]
-  readonly #context: EditContext
+  readonly #context: WriterContext
   readonly #plan: EditPlan
   readonly #edited = new Map<number, Edited>()
   /** Parts are written one after the other, by one process whose threads use all cores: another costs its start. */
   readonly #writing = new Semaphore(1)
 
-  constructor(context: EditContext, columns: readonly Column[], plan: EditPlan) {
+  constructor(context: WriterContext, columns: readonly Column[], plan: EditPlan) {
     this.#context = context
     this.columns = columns
     this.#plan = plan
@@ -158,15 +158,15 @@ function mayShare(a: Part, b: Part, columns: readonly Column[], index: number): 
  * @throws EngineError `duplicate_key`, with up to twenty rows
  */
 export async function requireDistinct(
-  { integrity, ingestor }: EditContext,
+  context: WriterContext,
   parts: readonly Part[],
   columns: readonly Column[],
   on: readonly number[],
   { signal, others }: { readonly signal?: AbortSignal | undefined; readonly others?: readonly Part[] },
 ): Promise<void> {
   if (parts.length === 0) return
-  using pinned = await integrity.pinWhole([...parts, ...(others ?? [])], signal)
-  const { jobs } = await ingestor()
+  using pinned = await context.integrity.pinWhole([...parts, ...(others ?? [])], signal)
+  const { jobs } = await context.ingestor()
   const files = pinned.files.slice(0, parts.length)
   const like = others && pinned.files.slice(parts.length)
   const found = await jobs.repeated({ parts: files, on, like }, { signal })

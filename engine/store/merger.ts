@@ -1,11 +1,10 @@
 import type { Part } from '../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
-import type { Events } from '../events.ts'
 import { isWide, mostWideBytes } from '../parquet/wide-rows.ts'
 import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
+import type { StoreContext } from './context.ts'
 import type { Integrity } from './integrity/integrity.ts'
-import type { Membership } from './membership/membership.ts'
 import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
 /** Errors that may end a merge although nothing is wrong. */
@@ -13,19 +12,15 @@ const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped
 
 /** Merges small parts at the end of datasets. The rows stay the same. */
 export class Merger {
+  readonly #context: StoreContext
   readonly #integrity: Integrity
-  readonly #members: Membership
   readonly #commits: Commits
-  readonly #events: Events
-  readonly #sizes: PartSizes
   readonly #merging = new Set<number>()
   readonly #giveUp = new AbortController()
 
-  constructor(integrity: Integrity, members: Membership, commits: Commits, events: Events, sizes: PartSizes) {
-    this.#sizes = sizes
-    this.#events = events
+  constructor(context: StoreContext, integrity: Integrity, commits: Commits) {
+    this.#context = context
     this.#integrity = integrity
-    this.#members = members
     this.#commits = commits
   }
 
@@ -40,7 +35,7 @@ export class Merger {
       // stopped.
       if (error instanceof EngineError && ENDINGS.includes(error.code)) return
       const message = `Parts of dataset ${datasetId} could not be merged.`
-      this.#events.tell('merge_failed', message, { dataset: datasetId, cause: error })
+      this.#context.events.tell('merge_failed', message, { dataset: datasetId, cause: error })
     } finally {
       this.#merging.delete(datasetId)
     }
@@ -53,10 +48,11 @@ export class Merger {
 
   /** Merges one run of parts. Gives whether there may be more to merge. */
   async #mergeOnce(datasetId: number): Promise<boolean> {
+    const { members, sizes } = this.#context
     const { signal } = this.#giveUp
-    using lease = await this.#members.take(datasetId)
+    using lease = await members.take(datasetId)
     const { columns, parts } = lease.version
-    const run = partsToMerge(parts, columns.length, this.#sizes)
+    const run = partsToMerge(parts, columns.length, sizes)
     if (run.length === 0) return false
     const made = await this.#commits.rewriteParts(this.#integrity, run, columns, columns, signal)
     const ids = run.map((part) => part.id)

@@ -1,11 +1,7 @@
-import type { Handle } from '../catalog/database.ts'
-import type { Events } from '../events.ts'
-import type { Ingestor } from '../ingest/index.ts'
 import type { ColumnProfile } from '../ingest/profile.ts'
-import type { Background } from '../util/background.ts'
 import { Semaphore } from '../util/semaphore.ts'
+import type { StoreContext } from './context.ts'
 import type { Integrity } from './integrity/integrity.ts'
-import type { Membership } from './membership/membership.ts'
 
 /** What the values of each column of a version are like. */
 export interface Profile {
@@ -14,25 +10,18 @@ export interface Profile {
   readonly columns: readonly ColumnProfile[]
 }
 
-interface ProfilesContext {
-  readonly database: Handle
-  readonly members: Membership
-  readonly integrity: Integrity
-  readonly background: Background
-  readonly events: Events
-  readonly ingestor: () => Promise<Ingestor>
-}
-
 /** Profiles of versions, each made once, in the background, and kept with its version. */
 export class Profiles {
-  readonly #context: ProfilesContext
+  readonly #context: StoreContext
+  readonly #integrity: Integrity
   readonly #making = new Set<number>()
   /** Why the profile of a version could not be made, until somebody has been told. */
   readonly #failures = new Map<number, unknown>()
   readonly #turns = new Semaphore(1)
 
-  constructor(context: ProfilesContext) {
+  constructor(context: StoreContext, integrity: Integrity) {
     this.#context = context
+    this.#integrity = integrity
   }
 
   /**
@@ -40,8 +29,8 @@ export class Profiles {
    * @throws EngineError `not_found`; once, the error with which making it failed
    */
   async get(datasetId: number): Promise<Profile | undefined> {
-    const { database, background, events } = this.#context
-    const kept = await database.get<{ id: number; profile: string | null }>(
+    const { storage, background, events } = this.#context
+    const kept = await storage.database.get<{ id: number; profile: string | null }>(
       'SELECT v.id, v.profile FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?',
       datasetId,
     )
@@ -68,15 +57,15 @@ export class Profiles {
   }
 
   async #make(datasetId: number): Promise<void> {
-    const { database, members, integrity, ingestor } = this.#context
+    const { storage, members } = this.#context
     using lease = await members.take(datasetId)
     const { id, number, rows, columns, parts } = lease.version
     try {
-      using pinned = await integrity.pinWhole(parts)
-      const { jobs } = await ingestor()
+      using pinned = await this.#integrity.pinWhole(parts)
+      const { jobs } = await this.#context.ingestor()
       const profiles = await jobs.profile({ parts: pinned.files, columns })
       const profile = { version: number, rowCount: rows, columns: profiles }
-      await database.run('UPDATE versions SET profile = ? WHERE id = ?', JSON.stringify(profile), id)
+      await storage.database.run('UPDATE versions SET profile = ? WHERE id = ?', JSON.stringify(profile), id)
     } catch (error) {
       this.#failures.set(id, error)
       throw error

@@ -7,50 +7,64 @@ import { Parts } from '../catalog/parts.ts'
 import type { Keep, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Versions } from '../catalog/versions.ts'
+import type { EngineOptions } from '../engine-options.ts'
+import type { Events } from '../events.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Lazy } from '../util/lazy.ts'
 import { Commits } from './commits.ts'
+import type { StoreContext } from './context.ts'
 import { CHECKS, Checker } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
 import { FolderManifests, type Manifests } from './manifests.ts'
-import type { ClusterStats, Job, Lease, Membership } from './membership/membership.ts'
+import type { Job, Lease, Membership } from './membership/membership.ts'
 import { Nodes } from './membership/nodes.ts'
 import { Processes } from './membership/processes.ts'
 import { Merger } from './merger.ts'
 import { ObjectManifests } from './objects/object-manifests.ts'
-import type { CacheStats, PartStore } from './objects/part-store.ts'
-import { PART_SIZES } from './part-size.ts'
+import type { PartStore } from './objects/part-store.ts'
+import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { Profiles } from './profiles.ts'
 import { lockServer, Storage } from './storage.ts'
-import type { StoreOptions } from './store-options.ts'
 import { type Swept, sweep } from './sweep.ts'
+import type { UploadLimits } from './upload.ts'
 import { Writer } from './writer.ts'
 
 /** How often to look for leases that are no longer needed because another process made a new version. */
 const TIDY_MS = 60_000
 
+/** What a store is opened with: the options of an engine, with their defaults. */
+export interface StoreOptions extends Omit<EngineOptions, 'onEvent' | 'workers' | 'memoryLimit' | 'trino'> {
+  readonly role: 'server' | 'guest'
+  readonly uploadLimits: UploadLimits
+  readonly events: Events
+}
+
 /**
  * The rows: immutable Parquet parts, which a commit in the catalog makes visible. A part's file is written and synced
  * before the commit, so after a crash there may be a file too many, but none is missing.
  */
-export class Store {
+export class Store implements StoreContext {
+  readonly storage: Storage
+  readonly events: Events
+  readonly background: Background
   readonly repositories: Repositories
   readonly datasets: Datasets
   readonly versions: Versions
   readonly history: History
   readonly parts: Parts
-  readonly integrity: Integrity
+  readonly members: Membership
   readonly manifests: Manifests
+  readonly sizes: PartSizes
+  readonly uploadLimits: UploadLimits
+  readonly keep: Keep
+  readonly integrity: Integrity
   readonly profiles: Profiles
   readonly writer: Writer
+  readonly commits: Commits
   readonly #options: StoreOptions
-  readonly #storage: Storage
-  readonly #members: Membership
-  readonly #background: Background
-  readonly #commits: Commits
   readonly #merger: Merger
   readonly #checker: Checker
   #timer: NodeJS.Timeout | undefined
@@ -58,65 +72,36 @@ export class Store {
 
   private constructor(options: StoreOptions, storage: Storage) {
     this.#options = options
-    const { events } = options
-    this.#storage = storage
-    const { directory, catalog } = storage.layout
-    this.#background = new Background(
-      () => existsSync(storage.database.isShared ? directory : catalog),
-      (work) => storage.database.unattended(work),
+    this.storage = storage
+    this.events = options.events
+    this.sizes = { ...PART_SIZES, ...options.partSizes }
+    this.uploadLimits = options.uploadLimits
+    this.keep = { ...KEEP, ...options.keep }
+    const { database, layout, files } = storage
+    this.background = new Background(
+      () => existsSync(database.isShared ? layout.directory : layout.catalog),
+      (work) => database.unattended(work),
     )
-    this.repositories = new Repositories(this.database)
-    this.datasets = new Datasets(this.database)
-    this.versions = new Versions(this.database, this.#keep)
-    this.history = new History(this.database, this.#keep)
-    this.parts = new Parts(this.database)
-    this.#members = this.#membership()
-    const { objects } = storage.files
-    this.manifests = objects ? new ObjectManifests(objects) : new FolderManifests(this.layout, this.temporary)
-    const sizes = { ...PART_SIZES, ...options.partSizes }
-    this.#commits = new Commits({
-      sizes,
-      events,
-      storage: this.#storage,
-      versions: this.versions,
-      parts: this.parts,
-      members: this.#members,
-      manifests: this.manifests,
-      background: this.#background,
-      ingestor: () => this.ingestor(),
-    })
-    this.integrity = new Integrity({
-      parts: this.parts,
-      events,
-      background: this.#background,
-      files: storage.files,
-      hashes: storage.hashes,
-    })
-    this.profiles = new Profiles({
-      database: this.database,
-      members: this.#members,
-      integrity: this.integrity,
-      background: this.#background,
-      events,
-      ingestor: () => this.ingestor(),
-    })
+    this.repositories = new Repositories(database)
+    this.datasets = new Datasets(database)
+    this.versions = new Versions(database, this.keep)
+    this.history = new History(database, this.keep)
+    this.parts = new Parts(database)
+    const work = (job: Job) => this.#work(job)
+    this.members = database.isShared
+      ? new Nodes(this, work, options.role === 'server')
+      : new Processes(this, work, (datasetId, versionId) => this.commits.tidyBehind(datasetId, versionId))
+    this.manifests = files.objects
+      ? new ObjectManifests(files.objects)
+      : new FolderManifests(layout, this.temporary)
+    this.commits = new Commits(this)
+    this.integrity = new Integrity(this)
+    this.profiles = new Profiles(this, this.integrity)
     // A store of objects protects its data against decay by itself, and reading it costs money.
-    const checks = storage.files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
-    this.#checker = new Checker(this.parts, this.integrity, events, { ...checks, ...options.checks })
-    this.#merger = new Merger(this.integrity, this.#members, this.#commits, events, sizes)
-    this.writer = new Writer({
-      events,
-      datasets: this.datasets,
-      versions: this.versions,
-      history: this.history,
-      commits: this.#commits,
-      members: this.#members,
-      integrity: this.integrity,
-      background: this.#background,
-      uploadLimits: options.uploadLimits,
-      temporary: this.temporary,
-      ingestor: () => this.ingestor(),
-    })
+    const checks = files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
+    this.#checker = new Checker(this, this.integrity, { ...checks, ...options.checks })
+    this.#merger = new Merger(this, this.integrity, this.commits)
+    this.writer = new Writer(this)
   }
 
   /** @throws EngineError as `Storage.open` does */
@@ -129,9 +114,9 @@ export class Store {
       return store
     } catch (error) {
       if (store) {
-        store.#members.end()
+        store.members.end()
         // Nodes that can't be told find out by themselves.
-        await store.#members.leave().catch(() => {})
+        await store.members.leave().catch(() => {})
       }
       await storage.end()
       throw error
@@ -139,72 +124,52 @@ export class Store {
   }
 
   async #start(): Promise<void> {
-    const { role, events } = this.#options
-    const isServer = role === 'server'
-    await this.#members.start()
+    const { events } = this
+    const isServer = this.#options.role === 'server'
+    await this.members.start()
     await this.integrity.refresh()
     // Nodes of a cluster sweep by turns. Listing a million objects takes minutes, so this runs in the background. Parts
     // written meanwhile are safe, since they are registered first.
     if (isServer && this.files.cache && !this.database.isShared) this.#sweepLater()
-    else if (isServer && !this.files.cache) await ifWritable(() => this.#sweep())
+    else if (isServer && !this.files.cache) await ifWritable(() => sweep(this, this.commits))
     this.#timer = setInterval(() => {
-      this.#background.later(
+      this.background.later(
         () => this.integrity.refresh(),
         events.failure('check_failed', 'Reading the list of damaged parts failed.'),
       )
-      this.#commits.tidyLater(0)
+      this.commits.tidyLater(0)
     }, TIDY_MS)
     this.#timer.unref()
     if (isServer) this.#checker.start()
   }
 
-  get #keep(): Keep {
-    return { ...KEEP, ...this.#options.keep }
-  }
-
   get layout(): Layout {
-    return this.#storage.layout
+    return this.storage.layout
   }
 
   /** Where the bytes of parts are. */
   get files(): PartStore {
-    return this.#storage.files
-  }
-
-  get cache(): CacheStats | undefined {
-    return this.files.cache
+    return this.storage.files
   }
 
   get database(): Database {
-    return this.#storage.database
+    return this.storage.database
   }
 
   /** A folder that only this process uses; it is removed when the store closes. */
   get temporary(): string {
-    return this.#storage.mark.temporary
-  }
-
-  get readers(): number {
-    return this.#members.readers
-  }
-
-  cluster(): Promise<ClusterStats | undefined> {
-    return this.#members.cluster()
-  }
-
-  read(datasetId: number): Promise<Lease> {
-    return this.#members.take(datasetId)
+    return this.storage.mark.temporary
   }
 
   /** A version of a dataset that it may no longer show; undefined if it is no longer there. */
   async readNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
-    const current = await this.#members.take(datasetId)
+    const current = await this.members.take(datasetId)
     const { number, parts } = current.version
     const { part } = wanted
     if (number === wanted.number && (part === undefined || parts.some(({ id }) => id === part)))
       return current
     current[Symbol.dispose]()
-    return this.#members.takeNumbered(datasetId, wanted)
+    return this.members.takeNumbered(datasetId, wanted)
   }
 
   /**
@@ -222,7 +187,7 @@ export class Store {
 
   /** The address of a part for other programs. @throws EngineError `storage_damaged` */
   partUrl(part: Part): string {
-    const { files } = this.#storage
+    const { files } = this.storage
     return files.objects ? files.url(part) : `file://${this.integrity.file(part)}`
   }
 
@@ -234,20 +199,20 @@ export class Store {
     const content = (now: Version) =>
       JSON.stringify(now.columns) === text ? undefined : { columns, parts: [], change }
     // If it can't be written, the next reader tries again.
-    this.#background.later(
-      () => this.#commits.commit(datasetId, [], content).then(() => {}),
+    this.background.later(
+      () => this.commits.commit(datasetId, [], content).then(() => {}),
       () => {},
     )
   }
 
   async deleteDataset(id: number): Promise<void> {
     await this.datasets.delete(id)
-    this.#commits.tidyLater(0)
+    this.commits.tidyLater(0)
   }
 
   async deleteRepository(id: number): Promise<void> {
     await this.repositories.delete(id)
-    this.#commits.tidyLater(0)
+    this.commits.tidyLater(0)
   }
 
   /**
@@ -255,10 +220,10 @@ export class Store {
    * @throws EngineError `locked` while a server runs, unless the catalog is shared
    */
   async gc(): Promise<Swept> {
-    const isAlone = this.#storage.serverLock !== undefined || this.database.isShared
+    const isAlone = this.storage.serverLock !== undefined || this.database.isShared
     const lock = isAlone ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
     try {
-      return await this.#sweep()
+      return await sweep(this, this.commits)
     } finally {
       lock?.release()
     }
@@ -272,20 +237,15 @@ export class Store {
   async #openIngestor(): Promise<Ingestor> {
     // Loaded only here, so that programs which only read do not spend time on it.
     const { Ingestor } = await import('../ingest/index.ts')
-    const { threads, uploadLimits, partEncoding, events } = this.#options
+    const { threads, partEncoding } = this.#options
     return new Ingestor({
       threads,
-      memory: uploadLimits.memory,
+      memory: this.uploadLimits.memory,
       encoding: partEncoding,
       tempDirectory: this.temporary,
       folders: this.files.folders,
-      onEnd: (message) => events.tell('reader_ended', message),
+      onEnd: (message) => this.events.tell('reader_ended', message),
     })
-  }
-
-  /** Waits for the work in the background, such as merges and removals. */
-  settled(): Promise<void> {
-    return this.#background.settled()
   }
 
   /**
@@ -297,75 +257,31 @@ export class Store {
     await this.#checker.end()
     if (this.#options.role === 'server') this.#merger.giveUp()
     await this.writer.end()
-    await this.settled()
-    this.#members.end()
+    await this.background.settled()
+    this.members.end()
     try {
       await (await this.#ingestor.present())?.close()
       await ifWritable(async () => {
         if (this.database.inDoubt) return
-        await this.#members.leave()
-        await this.#commits.tidy()
+        await this.members.leave()
+        await this.commits.tidy()
       })
     } finally {
-      await this.#storage.end()
+      await this.storage.end()
     }
   }
 
   #sweepLater(): void {
-    this.#background.later(
-      () => ifWritable(() => this.#sweep()),
-      this.#options.events.failure('tidy_failed', 'Leftovers of crashes could not be removed.'),
+    this.background.later(
+      () => ifWritable(() => sweep(this, this.commits)),
+      this.events.failure('tidy_failed', 'Leftovers of crashes could not be removed.'),
     )
-  }
-
-  #sweep(): Promise<Swept> {
-    return sweep({
-      storage: this.#storage,
-      versions: this.versions,
-      parts: this.parts,
-      members: this.#members,
-      reclaim: () => this.#commits.reclaim(),
-      manifests: this.manifests,
-      events: this.#options.events,
-    })
-  }
-
-  #membership(): Membership {
-    const { events, role } = this.#options
-    const { versions, database, layout } = this
-    const work = (job: Job) => this.#work(job)
-    if (database.isShared) {
-      return new Nodes({
-        storage: this.#storage,
-        versions,
-        keep: this.#keep,
-        looksForJobs: role === 'server',
-        work,
-        onSilence: events.failure(
-          'heartbeat_failed',
-          'Telling the other nodes that this one is running failed.',
-        ),
-        onFailure: events.failure('tidy_failed', 'Background work of the cluster failed.'),
-      })
-    }
-    return new Processes({
-      layout,
-      database,
-      versions,
-      process: this.#storage.mark.id,
-      work,
-      onIdle: (datasetId, versionId) => this.#commits.tidyBehind(datasetId, versionId),
-      onUnwritten: events.failure(
-        'lease_unwritten',
-        'Recording which versions are being read failed; nothing is removed until it succeeds.',
-      ),
-    })
   }
 
   async #work({ kind, subject }: Job): Promise<void> {
     if (kind === 'merge') await this.#merger.merge(subject)
-    else if (kind === 'gc') await this.#commits.reclaim(subject)
-    else await this.#sweep()
+    else if (kind === 'gc') await this.commits.reclaim(subject)
+    else await sweep(this, this.commits)
   }
 }
 

@@ -1,11 +1,7 @@
-import type { Parts } from '../catalog/parts.ts'
-import type { Versions } from '../catalog/versions.ts'
-import type { Events } from '../events.ts'
+import type { Commits } from './commits.ts'
+import type { StoreContext } from './context.ts'
 import { lostFolder } from './lost.ts'
-import type { Manifests } from './manifests.ts'
-import type { Membership } from './membership/membership.ts'
 import type { FoundPart } from './objects/part-store.ts'
-import type { Storage } from './storage.ts'
 
 /** What a sweep removed: files of parts, their bytes, and the traces of processes that crashed or were killed. */
 export interface Swept {
@@ -14,29 +10,14 @@ export interface Swept {
   readonly processes: number
 }
 
-interface SweepContext {
-  readonly storage: Storage
-  readonly versions: Versions
-  readonly parts: Parts
-  readonly members: Membership
-  readonly reclaim: () => Promise<void>
-  readonly manifests: Manifests
-  readonly events: Events
-}
-
 /**
  * Removes what crashes have left. On a data directory it must only run while no other server has it. It removes nothing if the
  * catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
  */
-export async function sweep({
-  storage,
-  versions,
-  parts,
-  members,
-  reclaim,
-  manifests,
-  events,
-}: SweepContext): Promise<Swept> {
+export async function sweep(
+  { storage, versions, parts, members, manifests, events }: StoreContext,
+  commits: Commits,
+): Promise<Swept> {
   const { layout, database, files } = storage
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept
@@ -45,7 +26,7 @@ export async function sweep({
   // is taken for a leftover.
   const found: FoundPart[] = []
   for await (const one of files.list()) found.push(one)
-  await reclaim()
+  await commits.reclaim()
   await manifests.sweep((ids) => versions.gone(ids))
   const known = await parts.all()
   const newest = await parts.newest()

@@ -1,12 +1,9 @@
 import { access, constants, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
-import type { Datasets } from '../catalog/datasets.ts'
-import type { Authorship, History } from '../catalog/history.ts'
+import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
-import type { Versions } from '../catalog/versions.ts'
 import { invalidOption } from '../errors.ts'
-import type { Events } from '../events.ts'
 import type { IngestResult, UploadOptions } from '../ingest/index.ts'
 import { spool } from '../ingest/spool.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
@@ -18,11 +15,10 @@ import {
   sameColumns,
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
-import type { Background } from '../util/background.ts'
 import { InFlight } from '../util/in-flight.ts'
 import type { Commits, Content, MadeParts } from './commits.ts'
-import { type EditContext, type EditPlan, Edits, editByKey, requireDistinct } from './edits.ts'
-import type { Lease, Membership } from './membership/membership.ts'
+import { type EditPlan, Edits, editByKey, requireDistinct, type WriterContext } from './edits.ts'
+import type { Lease } from './membership/membership.ts'
 import {
   checkUpload,
   type DeclareOptions,
@@ -30,23 +26,9 @@ import {
   ingestRequest,
   type PreviewOptions,
   type Upload,
-  type UploadLimits,
   type WriteMode,
   type WriteOptions,
 } from './upload.ts'
-
-/** What a writer needs of the store. */
-export interface WriterContext extends EditContext {
-  readonly datasets: Datasets
-  readonly versions: Versions
-  readonly history: History
-  readonly members: Membership
-  readonly background: Background
-  readonly events: Events
-  readonly uploadLimits: UploadLimits
-  /** A folder for bodies while they arrive. */
-  readonly temporary: string
-}
 
 /** A dataset after an upload, with what the upload tells about its columns. */
 export interface WrittenRecord extends DatasetRecord {
@@ -98,7 +80,7 @@ export class Writer {
       checkUpload(upload)
       const base = datasetId === undefined ? undefined : await this.#context.versions.current(datasetId)
       const columns = upload.replaceColumns ? [] : (base?.columns ?? [])
-      const target = join(this.#context.temporary, `preview-${++this.#spooled}.parquet`)
+      const target = join(this.#context.storage.mark.temporary, `preview-${++this.#spooled}.parquet`)
       const { jobs } = await this.#context.ingestor()
       return this.#withFile(upload, async (file) => {
         const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
@@ -120,7 +102,7 @@ export class Writer {
       (ingestor) => ingestor.warm(),
       () => {},
     )
-    const file = join(this.#context.temporary, `upload-${++this.#spooled}`)
+    const file = join(this.#context.storage.mark.temporary, `upload-${++this.#spooled}`)
     const { bytes } = this.#context.uploadLimits
     await spool(body, file, { bytes, signal })
     try {

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Parts } from '../../catalog/parts.ts'
 import type { Part } from '../../catalog/records.ts'
 import { EngineError } from '../../errors.ts'
-import type { Events } from '../../events.ts'
+import type { StoreContext } from '../context.ts'
 import type { Integrity } from './integrity.ts'
 
 /** How often and how fast stored rows are read again, to find files that have decayed on disk. */
@@ -21,17 +20,15 @@ const DAY_MS = 86_400_000
 
 /** Checks parts in the background, one after the other, and begins with those that were never checked. */
 export class Checker {
-  readonly #parts: Parts
+  readonly #context: StoreContext
   readonly #integrity: Integrity
-  readonly #events: Events
   readonly #options: CheckOptions
   readonly #stop = new AbortController()
   #running: Promise<void> | undefined
 
-  constructor(parts: Parts, integrity: Integrity, events: Events, options: CheckOptions) {
-    this.#parts = parts
+  constructor(context: StoreContext, integrity: Integrity, options: CheckOptions) {
+    this.#context = context
     this.#integrity = integrity
-    this.#events = events
     this.#options = options
   }
 
@@ -52,7 +49,9 @@ export class Checker {
         await this.#checkAll()
       } catch (cause) {
         if (signal.aborted) return
-        this.#events.tell('check_failed', 'Stored rows could not be checked; tried again later.', { cause })
+        this.#context.events.tell('check_failed', 'Stored rows could not be checked; tried again later.', {
+          cause,
+        })
       }
       await wait(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
     }
@@ -63,7 +62,7 @@ export class Checker {
     const before = new Date(Date.now() - this.#options.everyDays * DAY_MS).toISOString()
     let last: number | undefined
     for (;;) {
-      const part = await this.#parts.toCheck(before)
+      const part = await this.#context.parts.toCheck(before)
       // The same part again means that its check could not be recorded, for example on a full disk. Try again later.
       if (!part || part.id === last) return
       last = part.id
@@ -77,7 +76,8 @@ export class Checker {
       await this.#integrity.check(part, { signal: this.#stop.signal, bytesPerSecond })
     } catch (error) {
       // The part was removed meanwhile, because no version needs it any more.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await this.#parts.has(part.id))) return
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await this.#context.parts.has(part.id)))
+        return
       throw error instanceof EngineError
         ? error
         : new Error(`part ${part.id} could not be read`, { cause: error })

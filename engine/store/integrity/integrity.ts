@@ -1,27 +1,18 @@
-import type { Parts } from '../../catalog/parts.ts'
-import type { Part } from '../../catalog/records.ts'
+import type { Part, PartBytes } from '../../catalog/records.ts'
 import { EngineError, machineError } from '../../errors.ts'
-import type { Events } from '../../events.ts'
-import type { Background } from '../../util/background.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import { SingleFlight } from '../../util/single-flight.ts'
+import type { StoreContext } from '../context.ts'
 import { storeUnavailable } from '../objects/object-store.ts'
-import { DamagedPart, type PartBytes, type PartStore, type RangedParts } from '../objects/part-store.ts'
-import type { FileHashes, HashOptions } from './hashes.ts'
+import { DamagedPart, type PartStore } from '../objects/part-store.ts'
+import type { RangedParts } from '../objects/ranges/ranges.ts'
+import type { HashOptions } from './hashes.ts'
 import { type Problem, quickCheck } from './quick-check.ts'
 import { saysHttp, unreadable } from './unreadable.ts'
 
 const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
 const AT_ONCE = 2
-
-export interface IntegrityContext {
-  readonly parts: Parts
-  readonly events: Events
-  readonly background: Background
-  readonly files: PartStore
-  readonly hashes: FileHashes
-}
 
 /** The files of parts that are pinned, in the order of the parts. */
 interface PinnedFiles extends Disposable {
@@ -36,23 +27,17 @@ interface PinnedFiles extends Disposable {
  * finds it repaired.
  */
 export class Integrity {
-  readonly #parts: Parts
-  readonly #events: Events
-  readonly #background: Background
+  readonly #context: StoreContext
   readonly #files: PartStore
-  readonly #hashes: FileHashes
   readonly #comparing = new SingleFlight<string>()
   readonly #turns = new Semaphore(AT_ONCE)
   /** Parts whose size and ends were checked since the start. */
   readonly #seen = new Set<number>()
   #damaged: ReadonlyMap<number, string> = new Map()
 
-  constructor({ parts, events, background, files, hashes }: IntegrityContext) {
-    this.#parts = parts
-    this.#background = background
-    this.#events = events
-    this.#files = files
-    this.#hashes = hashes
+  constructor(context: StoreContext) {
+    this.#context = context
+    this.#files = context.storage.files
   }
 
   /** How many parts are known to be damaged. */
@@ -62,7 +47,7 @@ export class Integrity {
 
   /** Reads from the catalog which parts are damaged, as found by earlier and by other processes. */
   async refresh(): Promise<void> {
-    this.#damaged = await this.#parts.damaged()
+    this.#damaged = await this.#context.parts.damaged()
   }
 
   /** The file of a part that is about to be read. @throws EngineError `storage_damaged` */
@@ -105,7 +90,7 @@ export class Integrity {
    */
   async readByRanges(parts: readonly Part[], signal?: AbortSignal): Promise<RangedParts | undefined> {
     for (const part of parts) this.file(part)
-    const sumsOf = ({ id }: PartBytes) => this.#parts.blockSums(id)
+    const sumsOf = ({ id }: PartBytes) => this.#context.parts.blockSums(id)
     return this.#files.ranges?.begin(parts, sumsOf, signal)
   }
 
@@ -118,7 +103,8 @@ export class Integrity {
     // A cache compares what it fetches, and what it finds when it starts.
     if (this.#files.cache) return undefined
     const open = parts.filter(
-      (part) => part.hash !== null && this.#hashes.known(this.#files.file(part)) !== part.hash,
+      (part) =>
+        part.hash !== null && this.#context.storage.hashes.known(this.#files.file(part)) !== part.hash,
     )
     return open.length === 0 ? undefined : this.#compare(open, signal)
   }
@@ -152,7 +138,7 @@ export class Integrity {
   async #hash(part: Part, signal: AbortSignal): Promise<string> {
     using _ = await this.#turns.enter()
     try {
-      return await this.#hashes.read(this.#files.file(part), { signal })
+      return await this.#context.storage.hashes.read(this.#files.file(part), { signal })
     } catch (cause) {
       throw signal.aborted ? cause : unreadableNow(part.id, cause)
     }
@@ -175,7 +161,7 @@ export class Integrity {
    */
   async check(part: Part, options: HashOptions = {}): Promise<Problem> {
     // Another check may have added the hash since the part was looked up.
-    let hash = part.hash ?? (await this.#parts.hashOf(part.id))
+    let hash = part.hash ?? (await this.#context.parts.hashOf(part.id))
     let problem: Problem
     try {
       const found = await this.#files.hash({ ...part, hash }, options)
@@ -186,7 +172,7 @@ export class Integrity {
       problem = error.problem
     }
     this.#note(part, problem)
-    await this.#parts.noteCheck(part.id, { hash, damage: problem })
+    await this.#context.parts.noteCheck(part.id, { hash, damage: problem })
     return problem
   }
 
@@ -211,11 +197,14 @@ export class Integrity {
     const known = unreadable(error)
     if (known) {
       this.#files.distrust(parts)
-      this.#background.later(
+      this.#context.background.later(
         async () => {
           for (const part of parts) await this.check(part)
         },
-        this.#events.failure('check_failed', 'Checking the rows that could not be read failed as well.'),
+        this.#context.events.failure(
+          'check_failed',
+          'Checking the rows that could not be read failed as well.',
+        ),
       )
     }
     return known
@@ -230,23 +219,25 @@ export class Integrity {
 
   /** Writes damage to the catalog in the background, so that readers don't wait for it. */
   #writeLater({ id, hash }: Part, problem: Problem): void {
-    this.#background.later(
-      () => this.#parts.noteCheck(id, { hash, damage: problem }),
-      this.#events.failure('check_failed', `Recording that part ${id} is damaged failed.`, { part: id }),
+    this.#context.background.later(
+      () => this.#context.parts.noteCheck(id, { hash, damage: problem }),
+      this.#context.events.failure('check_failed', `Recording that part ${id} is damaged failed.`, {
+        part: id,
+      }),
     )
   }
 
   #note(part: Part, problem: Problem): void {
     const before = this.#damaged.get(part.id)
     if (problem !== undefined && before === undefined) {
-      this.#events.tell(
+      this.#context.events.tell(
         'part_damaged',
         `Part ${part.id} is damaged: ${problem}. Restore its file from a backup.`,
         { part: part.id },
       )
     }
     if (problem === undefined && before !== undefined) {
-      this.#events.tell('part_repaired', `Part ${part.id} is whole again.`, { part: part.id })
+      this.#context.events.tell('part_repaired', `Part ${part.id} is whole again.`, { part: part.id })
     }
     const known = new Map(this.#damaged)
     if (problem === undefined) known.delete(part.id)

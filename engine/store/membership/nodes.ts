@@ -1,13 +1,11 @@
 import { hostname } from 'node:os'
 import { DEAD_MS, NodeTables } from '../../catalog/postgres/nodes.ts'
-import type { Keep } from '../../catalog/records.ts'
-import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
+import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
 import { within } from '../../util/in-flight.ts'
-import type { Storage } from '../storage.ts'
+import type { StoreContext } from '../context.ts'
 import { removeDeadMarks } from './mark.ts'
-import type { ClusterStats, Job, Membership } from './membership.ts'
-import { type Lease, Leases } from './membership.ts'
+import { type ClusterStats, type Job, type Lease, Leases, type Membership } from './membership.ts'
 
 const BEAT_MS = 10_000
 /** How long figures may wait for the database. */
@@ -20,26 +18,15 @@ const AGAIN: Partial<Record<Job['kind'], number>> = {
   sweep: 86_400_000,
 }
 
-interface NodesContext {
-  readonly storage: Storage
-  readonly versions: Versions
-  readonly keep: Keep
-  /** Whether this process looks for jobs; a command does only what it brings about itself. */
-  readonly looksForJobs: boolean
-  readonly work: (job: Job) => Promise<void>
-  /** Called when the others could not be told that this node lives, once until they can be told again. */
-  readonly onSilence: (cause: unknown) => void
-  /** Called with an error of a job. */
-  readonly onFailure: (cause: unknown) => void
-}
-
 /**
  * The nodes of a cluster. Each writes down every ten seconds that it lives and which versions it reads; what it has not
  * told yet is covered by the time for which versions stay. One that is silent for too long is dead: the others take up
  * its jobs and remove what it left.
  */
 export class Nodes implements Membership {
-  readonly #context: NodesContext
+  readonly #context: StoreContext
+  readonly #work: (job: Job) => Promise<void>
+  readonly #looksForJobs: boolean
   readonly #id: string
   readonly #tables: NodeTables
   readonly #leases = new Leases()
@@ -52,8 +39,11 @@ export class Nodes implements Membership {
   /** The jobs that this node is just trying to take. */
   readonly #assigning = new Set<string>()
 
-  constructor(context: NodesContext) {
+  /** @param looksForJobs a command does only what it brings about itself */
+  constructor(context: StoreContext, work: (job: Job) => Promise<void>, looksForJobs: boolean) {
     this.#context = context
+    this.#work = work
+    this.#looksForJobs = looksForJobs
     this.#id = context.storage.mark.id
     this.#tables = new NodeTables(context.storage.database, context.keep)
   }
@@ -62,7 +52,7 @@ export class Nodes implements Membership {
     // What crashed processes of this machine have left there, nobody else can remove.
     await removeDeadMarks(this.#context.storage.layout)
     await this.#beat()
-    if (this.#context.looksForJobs) {
+    if (this.#looksForJobs) {
       for (const kind of ['gc', 'sweep']) await this.#tables.expect({ kind, subject: 0 })
     }
     const { database } = this.#context.storage
@@ -147,18 +137,20 @@ export class Nodes implements Membership {
   }
 
   #tick(): void {
+    const { events } = this.#context
     this.#beating = this.#beat().then(
       () => {
         this.#isSilent = false
       },
       (cause) => {
-        if (!this.#isSilent) this.#context.onSilence(cause)
+        const message = 'Telling the other nodes that this one is running failed.'
+        if (!this.#isSilent) events.tell('heartbeat_failed', message, { cause })
         this.#isSilent = true
       },
     )
-    if (!this.#context.looksForJobs || this.#working) return
+    if (!this.#looksForJobs || this.#working) return
     this.#working = this.#lookForJobs()
-      .catch(this.#context.onFailure)
+      .catch(events.failure('tidy_failed', 'Background work of the cluster failed.'))
       .finally(() => {
         this.#working = undefined
       })
@@ -181,7 +173,7 @@ export class Nodes implements Membership {
 
   async #do(job: Job): Promise<void> {
     try {
-      await this.#context.work(job)
+      await this.#work(job)
     } finally {
       await this.#tables.done(job, this.#id, AGAIN[job.kind])
     }

@@ -1,24 +1,9 @@
-import type { Database } from '../../catalog/database.ts'
 import { isUnwritable } from '../../catalog/failures.ts'
 import type { Version } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
-import type { Layout } from '../layout.ts'
+import type { StoreContext } from '../context.ts'
 import { removeDeadMarks } from './mark.ts'
-import type { Job, Membership } from './membership.ts'
-import { type Lease, Leases } from './membership.ts'
-
-interface ProcessesContext {
-  readonly layout: Layout
-  readonly database: Database
-  readonly versions: Versions
-  /** The id of this process. */
-  readonly process: string
-  readonly work: (job: Job) => Promise<void>
-  /** Called when the last reader of a version has left. */
-  readonly onIdle: (datasetId: number, versionId: number) => void
-  /** Called when a lease could not be written down. */
-  readonly onUnwritten: (cause: unknown) => void
-}
+import { type Job, type Lease, Leases, type Membership } from './membership.ts'
 
 /**
  * The processes on one data directory. Whether one lives is told by the lock on a file. A lease in the catalog tells the
@@ -26,7 +11,8 @@ interface ProcessesContext {
  * reading the same dataset again writes nothing.
  */
 export class Processes implements Membership {
-  readonly #context: ProcessesContext
+  readonly #context: StoreContext
+  readonly #work: (job: Job) => Promise<void>
   readonly #leases: Leases
   /** Versions whose lease is in the database. */
   readonly #written = new Set<number>()
@@ -37,11 +23,21 @@ export class Processes implements Membership {
   readonly #unwritten = new Set<number>()
   #ended = false
 
-  constructor(context: ProcessesContext) {
+  /** @param onIdle called when the last reader of a version has left */
+  constructor(
+    context: StoreContext,
+    work: (job: Job) => Promise<void>,
+    onIdle: (datasetId: number, versionId: number) => void,
+  ) {
     this.#context = context
+    this.#work = work
     this.#leases = new Leases((datasetId, versionId) => {
-      if (!this.#ended) context.onIdle(datasetId, versionId)
+      if (!this.#ended) onIdle(datasetId, versionId)
     })
+  }
+
+  get #id(): string {
+    return this.#context.storage.mark.id
   }
 
   /** Does nothing: the lock on its file is there since the directory was opened. */
@@ -67,12 +63,12 @@ export class Processes implements Membership {
 
   /** Does the work itself: if another process on the directory does the same, only time is lost. */
   assign(job: Job): Promise<void> {
-    return this.#context.work(job)
+    return this.#work(job)
   }
 
   forgetDead(): Promise<number> {
-    const { layout, versions } = this.#context
-    return removeDeadMarks(layout, versions)
+    const { storage, versions } = this.#context
+    return removeDeadMarks(storage.layout, versions)
   }
 
   async reclaim(remove: (part: RemovedPart) => Promise<boolean>, datasetId: number): Promise<void> {
@@ -85,7 +81,7 @@ export class Processes implements Membership {
   }
 
   leave(): Promise<void> {
-    return this.#context.versions.forgetProcess(this.#context.process)
+    return this.#context.versions.forgetProcess(this.#id)
   }
 
   /**
@@ -93,10 +89,10 @@ export class Processes implements Membership {
    * longer current.
    */
   async #settle(): Promise<void> {
-    const { versions, process } = this.#context
+    const { versions } = this.#context
     for (const id of this.#unwritten) {
       if (this.#leases.has(id)) {
-        await versions.lease(id, process)
+        await versions.lease(id, this.#id)
         this.#written.add(id)
       }
       this.#unwritten.delete(id)
@@ -108,7 +104,7 @@ export class Processes implements Membership {
       if (this.#leases.has(id)) continue
       this.#written.delete(id)
       try {
-        await versions.release(id, process)
+        await versions.release(id, this.#id)
       } catch (error) {
         this.#written.add(id)
         throw error
@@ -120,10 +116,10 @@ export class Processes implements Membership {
     datasetId: number,
     find: (versions: Versions) => Promise<Version | undefined>,
   ): Promise<Lease | undefined> {
-    const { database, versions, process, onUnwritten } = this.#context
+    const { storage, versions, events } = this.#context
     let entered: Lease | undefined
     try {
-      const lease = await database.transient(async (t) => {
+      const lease = await storage.database.transient(async (t) => {
         // The lock keeps others from making another version current, and so from removing this one, before the lease
         // is written.
         await t.lock('datasets', datasetId)
@@ -132,7 +128,7 @@ export class Processes implements Membership {
         if (!version) return undefined
         // Counted as a reader from now on, so that `#settle` does not remove the lease before the caller has it.
         entered = this.#leases.take(datasetId, version)
-        await inside.lease(version.id, process)
+        await inside.lease(version.id, this.#id)
         return entered
       })
       if (lease) this.#written.add(lease.version.id)
@@ -142,7 +138,11 @@ export class Processes implements Membership {
       // Reading must work even while nothing can be written. It is safe without a lease in the database: removing
       // versions needs writing, too.
       if (!isUnwritable(error)) throw error
-      if (this.#unwritten.size === 0) onUnwritten(error)
+      if (this.#unwritten.size === 0) {
+        const message =
+          'Recording which versions are being read failed; nothing is removed until it succeeds.'
+        events.tell('lease_unwritten', message, { cause: error })
+      }
       const version = await find(versions)
       if (!version) return undefined
       this.#unwritten.add(version.id)

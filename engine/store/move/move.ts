@@ -2,13 +2,15 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Database } from '../../catalog/database.ts'
 import { Parts } from '../../catalog/parts.ts'
+import type { PartBytes } from '../../catalog/records.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import { hashFile, SummedBlocks } from '../integrity/hashes.ts'
 import { claimTarget, settleIn } from '../objects/claim.ts'
 import { FolderParts } from '../objects/folder.ts'
-import { type ObjectStoreOptions, openObjects, remoteParts, type WhereItIs } from '../objects/open.ts'
-import { DamagedPart, type PartBytes, type PartStore } from '../objects/part-store.ts'
+import { addressOf, type ObjectStoreOptions, remoteParts, type WhereItIs } from '../objects/open.ts'
+import { DamagedPart, type PartStore } from '../objects/part-store.ts'
+import { S3Store } from '../objects/s3.ts'
 import { Storage } from '../storage.ts'
 
 export interface MoveOptions {
@@ -79,7 +81,7 @@ export async function movePartsOf(
 async function openTarget(storage: Storage, target: ObjectStoreOptions | undefined): Promise<PartStore> {
   const { layout, database, mark } = storage
   if (!target) return new FolderParts(layout.parts)
-  const objects = openObjects(target)
+  const objects = new S3Store(addressOf(target))
   try {
     if (objects.name !== storage.files.name) await claimTarget(database, objects)
     return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)

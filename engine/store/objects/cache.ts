@@ -6,7 +6,6 @@ import { machineError, storageError } from '../../errors.ts'
 import { SingleFlight } from '../../util/single-flight.ts'
 import { FileHashes } from '../integrity/hashes.ts'
 import { type Download, download } from './download.ts'
-import type { CacheStats } from './part-store.ts'
 
 /** An object that can be cached. Objects with different content have different names. */
 export interface Cacheable {
@@ -67,7 +66,7 @@ export class ObjectCache {
     this.#trim()
   }
 
-  get stats(): Pick<CacheStats, 'hits' | 'misses' | 'fetchedBytes' | 'bytes' | 'maxBytes'> {
+  get stats() {
     const [hits, misses, fetchedBytes] = [this.#hits, this.#misses, this.#fetchedBytes]
     return { hits, misses, fetchedBytes, bytes: this.#bytes, maxBytes: this.#maxBytes }
   }

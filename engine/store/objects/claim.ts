@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Handle } from '../../catalog/database.ts'
 import { type EngineError, invalidOption } from '../../errors.ts'
-import type { ObjectStore } from './object-store.ts'
 import { describe, isOwner, putStamp, readStamp, type Stamp } from './owner.ts'
+import type { S3Store } from './s3.ts'
 
 /** The store of objects that holds a catalog's parts. */
 export interface OwnStore {
@@ -37,7 +37,7 @@ export function ownStore(handle: Handle): Promise<OwnStore | undefined> {
  */
 export async function claimStore(
   database: Database,
-  objects: ObjectStore,
+  objects: S3Store,
   { takeOver = false, mayOnlyRead = false }: ClaimOptions = {},
 ): Promise<void> {
   const own = await ownStore(database)
@@ -66,7 +66,7 @@ export async function claimStore(
 /** Makes this catalog the owner. What the owner was before finds a later epoch, and writes and removes nothing more. */
 async function takeStore(
   database: Database,
-  objects: ObjectStore,
+  objects: S3Store,
   found: Stamp & { readonly tag: string },
   wanted: Stamp,
 ): Promise<void> {
@@ -79,7 +79,7 @@ async function takeStore(
   await database.run('UPDATE part_store SET epoch = ? WHERE id = ?', epoch, HERE)
 }
 
-async function requireOwner(database: Database, objects: ObjectStore, wanted: Stamp): Promise<void> {
+async function requireOwner(database: Database, objects: S3Store, wanted: Stamp): Promise<void> {
   const found = await readStamp(objects)
   // Another node of this database may have taken the store over meanwhile.
   const { epoch = 0 } = (await ownStore(database)) ?? {}
@@ -96,7 +96,7 @@ async function requireOwner(database: Database, objects: ObjectStore, wanted: St
  * that was begun to another store is forgotten.
  * @throws EngineError `invalid_option`, `storage_unavailable`
  */
-export async function claimTarget(database: Database, objects: ObjectStore): Promise<void> {
+export async function claimTarget(database: Database, objects: S3Store): Promise<void> {
   const before = await read(database, TARGET)
   const { mark } = before?.name === objects.name ? before : await begin(database, objects, TARGET)
   await putMark(objects, mark)
@@ -128,7 +128,7 @@ async function write(handle: Handle, row: number, { name, mark, epoch }: OwnStor
  * Makes a new mark for a store and writes it into the catalog. The store gets it only afterwards, because a mark that
  * is only in the store would belong to no catalog.
  */
-async function begin(database: Database, objects: ObjectStore, row: number): Promise<OwnStore> {
+async function begin(database: Database, objects: S3Store, row: number): Promise<OwnStore> {
   if (await readStamp(objects)) {
     // Another node of the same catalog may have written both since the catalog was read; then the marks are equal.
     const written = await read(database, row)
@@ -149,13 +149,13 @@ async function begin(database: Database, objects: ObjectStore, row: number): Pro
 }
 
 /** Writes the mark into a store that has none. @throws EngineError `invalid_option` if the store has another mark */
-async function putMark(objects: ObjectStore, mark: string): Promise<void> {
+async function putMark(objects: S3Store, mark: string): Promise<void> {
   const found = await readStamp(objects)
   if (!found) await putStamp(objects, { mark, database: undefined, epoch: 0 })
   if ((found ?? (await readStamp(objects)))?.mark !== mark) throw belongsToAnother(objects)
 }
 
-function belongsToAnother({ name }: ObjectStore): EngineError {
+function belongsToAnother({ name }: S3Store): EngineError {
   return invalidOption(
     `${name} holds the rows of another catalog. Name another prefix, or restore the catalog that belongs to it.`,
   )

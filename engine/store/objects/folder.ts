@@ -1,10 +1,11 @@
 import { opendir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { PartBytes } from '../../catalog/records.ts'
 import { type HashOptions, hashFile } from '../integrity/hashes.ts'
 import { quickCheck } from '../integrity/quick-check.ts'
 import { sync } from '../sync.ts'
 import { fileBytes } from './download.ts'
-import { DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
+import { DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 
 /**
  * Parts in a folder of this machine. DuckDB writes and reads them in the same place, so nothing is copied or cached.

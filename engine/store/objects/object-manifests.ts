@@ -1,16 +1,16 @@
 import { versionOfManifest } from '../../iceberg/index.ts'
 import type { Manifests } from '../manifests.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { S3Store } from './s3.ts'
 
 const PREFIX = 'iceberg/'
 
 /** Manifests of Iceberg in a store of objects, beside the parts. */
 export class ObjectManifests implements Manifests {
-  readonly #objects: ObjectStore
+  readonly #objects: S3Store
   /** The keys of those that this process wrote, by their versions. */
   readonly #written = new Map<number, Set<string>>()
 
-  constructor(objects: ObjectStore) {
+  constructor(objects: S3Store) {
     this.#objects = objects
   }
 
@@ -53,6 +53,6 @@ export class ObjectManifests implements Manifests {
 }
 
 /** The address of an object for other programs. */
-export function urlIn({ name }: ObjectStore, key: string): string {
+export function urlIn({ name }: S3Store, key: string): string {
   return `${name.replace(/\/$/, '')}/${key}`
 }

@@ -4,14 +4,13 @@ import type { Database } from '../../catalog/database.ts'
 import { invalidOption } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Layout } from '../layout.ts'
-import { parseS3Address } from './address.ts'
+import { parseS3Address, type S3Address } from './address.ts'
 import { type ClaimOptions, claimStore, ownStore } from './claim.ts'
 import { FolderParts } from './folder.ts'
-import type { ObjectStore } from './object-store.ts'
 import { OwnedStore } from './owner.ts'
 import type { PartStore } from './part-store.ts'
 import { RemoteParts } from './remote.ts'
-import { S3Store } from './s3.ts'
+import type { S3Store } from './s3.ts'
 
 /** The store of objects that holds the rows if they are not in the data directory. */
 export interface ObjectStoreOptions {
@@ -50,8 +49,8 @@ export interface PartsContext {
 }
 
 /** @throws EngineError `invalid_option` */
-export function openObjects({ address, endpoint, region, pathStyle }: ObjectStoreOptions): ObjectStore {
-  return new S3Store(parseS3Address(address, { endpoint, region, pathStyle }))
+export function addressOf({ address, endpoint, region, pathStyle }: ObjectStoreOptions): S3Address {
+  return parseS3Address(address, { endpoint, region, pathStyle })
 }
 
 /**
@@ -75,17 +74,16 @@ export async function openParts(
         'with parquetry migrate.',
     )
   }
-  const objects = openObjects(options)
+  const objects = new OwnedStore(addressOf(options), {
+    identity: await database.identity(),
+    own: () => ownStore(database),
+    onLost: ({ message }) => events.tell('writes_stopped', message),
+  })
   try {
     // Rows that are moved away are only read.
     const isMoving = where !== undefined && 'whereItIs' in where
     await claimStore(database, objects, isMoving ? { mayOnlyRead: true } : claim)
-    const owned = new OwnedStore(objects, {
-      identity: await database.identity(),
-      own: () => ownStore(database),
-      onLost: ({ message }) => events.tell('writes_stopped', message),
-    })
-    return remoteParts(context, owned, options)
+    return remoteParts(context, objects, options)
   } catch (error) {
     objects.close()
     throw error
@@ -93,11 +91,7 @@ export async function openParts(
 }
 
 /** Parts in a store of objects that belongs to the catalog, or to which the parts are being moved. */
-export function remoteParts(
-  context: PartsContext,
-  objects: ObjectStore,
-  options: ObjectStoreOptions,
-): PartStore {
+export function remoteParts(context: PartsContext, objects: S3Store, options: ObjectStoreOptions): PartStore {
   const { layout, temporary, role } = context
   const folder = join(role === 'server' ? layout.directory : temporary, 'cache')
   return new RemoteParts(objects, {

@@ -1,5 +1,7 @@
 import { EngineError } from '../../errors.ts'
-import type { ObjectBody, ObjectStore, PutOptions, RequestStats, StoredObject } from './object-store.ts'
+import type { S3Address } from './address.ts'
+import type { ObjectBody, PutOptions } from './object-store.ts'
+import { S3Store } from './s3.ts'
 
 /** The key of an object next to the parts, which says to which catalog they belong. */
 const KEY = 'catalog'
@@ -21,9 +23,7 @@ export interface Stamp {
 }
 
 /** @param tag the version of the object, on which a replacement can depend */
-export async function readStamp(
-  objects: ObjectStore,
-): Promise<(Stamp & { readonly tag: string }) | undefined> {
+export async function readStamp(objects: S3Store): Promise<(Stamp & { readonly tag: string }) | undefined> {
   const found = await objects.read(KEY)
   if (!found) return undefined
   const [, mark = '', database, epoch = '0'] = SHAPE.exec(Buffer.from(found.data).toString()) ?? []
@@ -35,7 +35,7 @@ export async function readStamp(
  * without conditions may have taken that of somebody else meanwhile.
  */
 export async function putStamp(
-  objects: ObjectStore,
+  objects: S3Store,
   { mark, database, epoch }: Stamp,
   replaces?: { readonly tag: string },
 ): Promise<boolean> {
@@ -60,33 +60,21 @@ export interface Ownership {
 
 /**
  * A store of objects in which only its owner writes and removes. A copy of a catalog, as a restored dump or a former
- * primary, would otherwise remove the parts that its original still shows.
+ * primary, would otherwise remove the parts that its original still shows. The stamp itself is written to become the owner.
  */
-export class OwnedStore implements ObjectStore {
-  readonly name: string
-  readonly #objects: ObjectStore
+export class OwnedStore extends S3Store {
   readonly #ownership: Ownership
   #last: { readonly at: number; readonly check: Promise<void> } | undefined
-  #isLost = false
 
-  constructor(objects: ObjectStore, ownership: Ownership) {
-    this.name = objects.name
-    this.#objects = objects
+  constructor(address: S3Address, ownership: Ownership) {
+    super(address)
     this.#ownership = ownership
   }
 
-  get isLost(): boolean {
-    return this.#isLost
-  }
-
-  get requests(): RequestStats {
-    return this.#objects.requests
-  }
-
-  async put(key: string, body: ObjectBody, options?: PutOptions): Promise<'stored' | 'there'> {
-    await this.#requireOwner(WRITE_MS)
+  override async put(key: string, body: ObjectBody, options?: PutOptions): Promise<'stored' | 'there'> {
+    if (key !== KEY) await this.answers(WRITE_MS)
     try {
-      return await this.#objects.put(key, body, options)
+      return await super.put(key, body, options)
     } catch (error) {
       // That the store answered a moment ago means nothing any more.
       this.#last = undefined
@@ -94,42 +82,18 @@ export class OwnedStore implements ObjectStore {
     }
   }
 
-  async remove(key: string): Promise<void> {
+  override async remove(key: string): Promise<void> {
     await this.#check()
-    return this.#objects.remove(key)
+    return super.remove(key)
   }
 
-  async endUploads(prefix: string, before: Date): Promise<number> {
+  override async endUploads(prefix: string, before: Date): Promise<number> {
     await this.#check()
-    return this.#objects.endUploads(prefix, before)
-  }
-
-  answers(oldest: number): Promise<void> {
-    return this.#requireOwner(oldest)
-  }
-
-  get(key: string, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array> {
-    return this.#objects.get(key, from, to, signal)
-  }
-
-  read(key: string) {
-    return this.#objects.read(key)
-  }
-
-  head(key: string, signal?: AbortSignal) {
-    return this.#objects.head(key, signal)
-  }
-
-  list(prefix: string, signal?: AbortSignal): AsyncGenerator<StoredObject, void, undefined> {
-    return this.#objects.list(prefix, signal)
-  }
-
-  close(): void {
-    this.#objects.close()
+    return super.endUploads(prefix, before)
   }
 
   /** @throws EngineError `writes_stopped` */
-  #requireOwner(oldest: number): Promise<void> {
+  override answers(oldest: number): Promise<void> {
     if (!this.#last || performance.now() - this.#last.at >= oldest) {
       const check = this.#check()
       this.#last = { at: performance.now(), check }
@@ -140,11 +104,11 @@ export class OwnedStore implements ObjectStore {
   }
 
   async #check(): Promise<void> {
-    const found = await readStamp(this.#objects)
+    const found = await readStamp(this)
     const own = await this.#ownership.own()
     const { identity, onLost } = this.#ownership
     if (own && isOwner(found, { ...own, database: identity })) {
-      this.#isLost = false
+      this.isLost = false
       return
     }
     const error = new EngineError(
@@ -152,8 +116,8 @@ export class OwnedStore implements ObjectStore {
       `${this.name} now belongs to another catalog${found ? ` (${describe(found)})` : ''}. This one changes nothing ` +
         'there any more; reads go on.',
     )
-    if (!this.#isLost) onLost(error)
-    this.#isLost = true
+    if (!this.isLost) onLost(error)
+    this.isLost = true
     throw error
   }
 }

@@ -1,10 +1,8 @@
-import type { Part } from '../../catalog/records.ts'
-import type { HttpOptions } from '../../duckdb/instance.ts'
+import type { PartBytes } from '../../catalog/records.ts'
 import type { HashOptions } from '../integrity/hashes.ts'
-import type { ObjectStore, RequestStats } from './object-store.ts'
-
-/** What is needed to find the bytes of a part and to check them. */
-export type PartBytes = Pick<Part, 'id' | 'bytes' | 'hash'>
+import type { RequestStats } from './object-store.ts'
+import type { Ranges } from './ranges/ranges.ts'
+import type { S3Store } from './s3.ts'
 
 /** A file or object that was found among the parts. */
 export interface FoundPart {
@@ -27,35 +25,6 @@ export interface CacheStats extends RequestStats {
   /** Bytes on disk now. */
   readonly bytes: number
   readonly maxBytes: number
-}
-
-/** Parts that DuckDB reads by ranges until it is disposed. */
-export interface RangedParts extends Disposable {
-  /** Where DuckDB reads a part; undefined if it has to be pinned as a file. */
-  url(part: PartBytes): string | undefined
-  /** Why DuckDB did not get bytes that it asked for; undefined if it got all. May be a DamagedPart. */
-  readonly failure: unknown
-}
-
-/** Reads of parts that are not in the cache, by ranges that are compared block by block. */
-export interface PartRanges {
-  /**
-   * Begins to listen. Gives what the addresses of parts begin with, and the only proxy that DuckDB may use.
-   * @param extensions the folder into which DuckDB installs its extension, if it is not on the disk already
-   */
-  open(extensions: string): Promise<HttpOptions>
-  /**
-   * Begins to read those of the parts that are not in the cache and that have sums of their blocks; undefined if there
-   * are none, or if enough parts are being read in this way.
-   * @param sumsOf gives the sums of a part's blocks as the catalog has them
-   */
-  begin(
-    parts: readonly PartBytes[],
-    sumsOf: (part: PartBytes) => Promise<string | null>,
-    signal?: AbortSignal,
-  ): Promise<RangedParts | undefined>
-  /** Ends all reading by ranges: what DuckDB waits for fails. */
-  close(): Promise<void>
 }
 
 /**
@@ -84,7 +53,7 @@ export interface PartStore {
    */
   pin(parts: readonly PartBytes[], signal?: AbortSignal): Promise<Disposable> | undefined
   /** Lets DuckDB read parts by ranges; undefined where it reads them as files only. */
-  readonly ranges: PartRanges | undefined
+  readonly ranges: Ranges | undefined
   /** Reads bytes `from` (inclusive) to `to` (exclusive) without fetching the whole part. */
   read(
     part: PartBytes,
@@ -122,7 +91,7 @@ export interface PartStore {
   /** Whether the store turned out to belong to another catalog, so that nothing is written or removed there. */
   readonly isLost: boolean
   /** The store of objects in which the parts are; undefined if they are in a folder. */
-  readonly objects: ObjectStore | undefined
+  readonly objects: S3Store | undefined
   /** The address of a part for other programs. */
   url(part: PartBytes): string
   /** Undefined if this store needs no cache. */

@@ -1,13 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import type { PartBytes } from '../../catalog/records.ts'
 import { type HashOptions, hashOf } from '../integrity/hashes.ts'
 import { type Cacheable, ObjectCache } from './cache.ts'
 import { fileBytes, WrongBytes } from './download.ts'
 import { FolderParts } from './folder.ts'
 import { urlIn } from './object-manifests.ts'
-import { MissingObject, type ObjectStore } from './object-store.ts'
-import { type CacheStats, DamagedPart, type FoundPart, type PartBytes, type PartStore } from './part-store.ts'
+import { MissingObject } from './object-store.ts'
+import { type CacheStats, DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 import { Ranges } from './ranges/ranges.ts'
+import type { S3Store } from './s3.ts'
 
 export interface RemoteOptions {
   /** Where parts are written before they are stored; on the same file system as the cache. */
@@ -35,12 +37,12 @@ const RANGE_BYTES = 2 * 2 ** 20
 export class RemoteParts implements PartStore {
   readonly name: string
   readonly folders: readonly string[]
-  readonly objects: ObjectStore
+  readonly objects: S3Store
   readonly ranges: Ranges | undefined
   readonly #writing: FolderParts
   readonly #cache: ObjectCache
 
-  constructor(objects: ObjectStore, { writing, cache, httpfs }: RemoteOptions) {
+  constructor(objects: S3Store, { writing, cache, httpfs }: RemoteOptions) {
     this.name = objects.name
     this.folders = [cache.folder, writing]
     this.objects = objects

@@ -9,7 +9,6 @@ import { nameOf, type S3Address, s3Requests } from './address.ts'
 import {
   MissingObject,
   type ObjectBody,
-  type ObjectStore,
   type PutOptions,
   type StoredObject,
   storeUnavailable,
@@ -37,14 +36,20 @@ const MOST_PIECES = 10_000
 const READ_BYTES = 2 ** 20
 
 /**
- * A bucket of Amazon's S3 or of a compatible store. Each piece is sent with its MD5, and every such store compares it
+ * Objects by their keys, in a bucket of Amazon's S3 or of a compatible store. Each object is written as a whole; those of
+ * parts are never changed. Every call has a deadline and retries failures that may pass. If that does not help, it throws
+ * EngineError `storage_unavailable`; if the signal is aborted, it throws the signal's reason.
+ *
+ * Each piece is sent with its MD5, and every such store compares it
  * with the bytes that arrive, so that what is stored is what was sent. (Not every store knows the newer checksums that
  * the SDK uses by default.) The SDK finds the credentials by itself: in the environment, in files, or from the
  * machine's role.
  */
-export class S3Store implements ObjectStore {
+export class S3Store {
+  /** Its address for operators: `s3://bucket/prefix`. */
   readonly name: string
-  readonly isLost = false
+  /** Whether it turned out that this process may not write there. */
+  isLost = false
   readonly requests = { requests: 0, failedRequests: 0, requestSeconds: 0 }
   readonly #address: S3Address
   readonly #deadlines: S3Deadlines
@@ -58,6 +63,7 @@ export class S3Store implements ObjectStore {
     this.name = nameOf(address)
   }
 
+  /** Resolves when the store has received and checked the whole object. `there`: the condition was not met. */
   async put(key: string, body: ObjectBody, options: PutOptions = {}): Promise<'stored' | 'there'> {
     const { signal } = options
     const condition = this.#conditional ? conditionOf(options) : undefined
@@ -109,6 +115,7 @@ export class S3Store implements ObjectStore {
     }
   }
 
+  /** Gives all bytes `from` (inclusive) to `to` (exclusive). @throws MissingObject */
   async get(key: string, from: number, to: number, signal?: AbortSignal): Promise<Uint8Array> {
     const deadline = this.#deadline(signal)
     try {
@@ -133,6 +140,7 @@ export class S3Store implements ObjectStore {
     return bytes
   }
 
+  /** Gives a small object as a whole, and the tag of this version of it; undefined if it does not exist. */
   async read(key: string) {
     const deadline = this.#deadline()
     const read = async () => {
@@ -147,6 +155,7 @@ export class S3Store implements ObjectStore {
     }
   }
 
+  /** Gives the size of an object; undefined if it does not exist. */
   async head(key: string, signal?: AbortSignal): Promise<{ bytes: number } | undefined> {
     try {
       const head = (sdk: typeof Sdk) => new sdk.HeadObjectCommand(this.#at(key))
@@ -159,7 +168,7 @@ export class S3Store implements ObjectStore {
   }
 
   /**
-   * Removes one object per request, because the request that deletes many needs a checksum that not every store knows.
+   * Removes an object; resolves also if it did not exist. One per request, because the request that deletes many needs a checksum that not every store knows.
    */
   async remove(key: string): Promise<void> {
     try {
@@ -170,6 +179,7 @@ export class S3Store implements ObjectStore {
     }
   }
 
+  /** All objects whose keys begin with `prefix`, in no particular order. */
   async *list(prefix: string, signal?: AbortSignal): AsyncGenerator<StoredObject, void, undefined> {
     const { Bucket, Key } = this.#at(prefix)
     for (let ContinuationToken: string | undefined; ; ) {
@@ -190,6 +200,7 @@ export class S3Store implements ObjectStore {
     }
   }
 
+  /** Aborts unfinished uploads that were begun before the given moment. Gives how many there were. */
   async endUploads(prefix: string, before: Date): Promise<number> {
     const { Bucket, Key: Prefix } = this.#at(prefix)
     let ended = 0
@@ -210,8 +221,12 @@ export class S3Store implements ObjectStore {
     return ended
   }
 
-  /** Whether there is such an object doesn't matter. */
-  async answers(): Promise<void> {
+  /**
+   * Resolves if requests to it are answered, and if this process may write there.
+   * @param _oldest how many milliseconds ago that may have been found
+   */
+  async answers(_oldest: number): Promise<void> {
+    // Whether there is such an object doesn't matter.
     await this.head('catalog')
   }
 

@@ -2,6 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from '
 import { dirname } from 'node:path'
 import { Semaphore } from '../../../util/semaphore.ts'
 import { BLOCK_BYTES, type BlockSums } from '../../integrity/hashes.ts'
+import type { Cacheable, ObjectCache } from '../cache.ts'
 import { WrongBytes } from '../download.ts'
 
 /** The most blocks of one request. Longer ranges are fetched by several requests at once. */
@@ -11,24 +12,16 @@ const AT_ONCE = new Semaphore(16)
 /** How often blocks are fetched in all. Wrong bytes may come from the transfer, so they are fetched a second time. */
 const TRIES = 2
 
-export interface PartialOptions {
-  readonly name: string
-  readonly bytes: number
-  readonly sums: BlockSums
-  /** The file of the blocks that are here, each at its place in the object. */
-  readonly file: string
-  /** Fetches bytes `from` (inclusive) to `to` (exclusive). */
-  readonly get: (from: number, to: number, signal: AbortSignal) => Promise<Uint8Array>
-  /** The file of the whole object, if it is here and was compared with its hash. */
-  readonly whole: () => string | undefined
-  /** Settles when the whole object has been fetched; undefined if nobody fetches it. */
-  readonly completing: () => Promise<void> | undefined
-  /** Counts the blocks that were wanted and are here, and those that are not. */
-  readonly counts: { hits: number; misses: number }
-  /** Called with the number of bytes that somebody wants. */
-  readonly onRead: (bytes: number) => void
-  /** Called with the bytes that are here when there are more of them. */
-  readonly onGrown: (bytes: number) => void
+/**
+ * If more of an object than this was read by ranges, the same ones counted each time, all of it is fetched, and whoever
+ * needs a block that is not here waits for that.
+ */
+const WHOLE_FROM = 1 / 4
+
+/** Counts the blocks that were wanted and are here, and those that are not. */
+export interface BlockCounts {
+  hits: number
+  misses: number
 }
 
 /**
@@ -39,44 +32,77 @@ export interface PartialOptions {
  * waiting in DuckDB for these bytes.
  */
 export class PartialObject {
-  readonly #options: PartialOptions
+  /** Who reads it now. */
+  readonly readers = new Set<{ fail(error: unknown): void }>()
+  /** Settles when all of it has been fetched; undefined if nobody fetches it. */
+  completing: Promise<void> | undefined
+  readonly #object: Cacheable
+  readonly #sums: BlockSums
+  readonly #cache: ObjectCache
+  readonly #counts: BlockCounts
+  readonly #closing: AbortSignal
   readonly #here = new Set<number>()
   readonly #coming = new Map<number, Promise<Uint8Array>>()
   #bytesHere = 0
+  /** Bytes of it that were read by ranges. */
+  #bytesRead = 0
   #fetching = new AbortController()
 
-  constructor(options: PartialOptions) {
-    this.#options = options
+  /** @param closing ends fetching the whole object */
+  constructor(
+    object: Cacheable,
+    sums: BlockSums,
+    cache: ObjectCache,
+    counts: BlockCounts,
+    closing: AbortSignal,
+  ) {
+    this.#object = object
+    this.#sums = sums
+    this.#cache = cache
+    this.#counts = counts
+    this.#closing = closing
+  }
+
+  get bytes(): number {
+    return this.#object.bytes
   }
 
   /**
-   * Reads bytes `from` (inclusive) to `to` (exclusive), all of them compared with the sums.
-   * @throws WrongBytes, the errors of `get`
+   * Reads bytes `from` (inclusive) to `to` (exclusive), all of them compared with the sums. Readers are told if it fails.
+   * @throws WrongBytes, the errors of `ObjectCache.get`
    */
   async read(from: number, to: number): Promise<Uint8Array> {
+    try {
+      return await this.#read(from, to)
+    } catch (error) {
+      for (const reader of this.readers) reader.fail(error)
+      throw error
+    }
+  }
+
+  async #read(from: number, to: number): Promise<Uint8Array> {
     const whole = this.#fromWhole(from, to)
     if (whole) return whole
-    const { counts, completing, onRead } = this.#options
-    onRead(to - from)
+    this.#bytesRead += to - from
+    if (this.#bytesRead > this.bytes * WHOLE_FROM) this.#complete()
     const first = Math.floor(from / BLOCK_BYTES)
     const end = Math.ceil(to / BLOCK_BYTES)
     const blocks: (Uint8Array | Promise<Uint8Array>)[] = []
     for (let index = first; index < end; index++) {
       const here = this.#coming.get(index) ?? this.#onDisk(index)
       if (here) {
-        counts.hits += 1
+        this.#counts.hits += 1
         blocks.push(here)
         continue
       }
-      const coming = completing()
-      if (coming) {
-        await coming
+      if (this.completing) {
+        await this.completing
         const bytes = this.#fromWhole(from, to)
         if (bytes) return bytes
       }
       let until = index + 1
       while (until < end && until - index < MOST_BLOCKS && this.#isMissing(until)) until += 1
-      counts.misses += until - index
+      this.#counts.misses += until - index
       blocks.push(...this.#fetch(index, until))
       index = until - 1
     }
@@ -91,8 +117,29 @@ export class PartialObject {
     this.#coming.clear()
   }
 
+  /** Fetches the whole object in the background. Who needs it later tries again if that fails. */
+  #complete(): void {
+    if (this.completing || this.#closing.aborted) return
+    this.completing = this.#cache
+      .pin([this.#object], this.#closing)
+      .then((pin) => {
+        pin[Symbol.dispose]()
+        this.#bytesRead = 0
+        this.#cache.dropBlocks(this.#object.name)
+      })
+      .catch(() => {})
+      .finally(() => {
+        this.completing = undefined
+      })
+  }
+
+  /** The file of the blocks that are here, each at its place in the object. */
+  get #file(): string {
+    return this.#cache.blocksFile(this.#object.name)
+  }
+
   #fromWhole(from: number, to: number): Uint8Array | undefined {
-    const file = this.#options.whole()
+    const file = this.#cache.wholeFile(this.#object)
     return file === undefined ? undefined : readAt(file, from, to)
   }
 
@@ -102,8 +149,8 @@ export class PartialObject {
 
   #onDisk(index: number): Uint8Array | undefined {
     if (!this.#here.has(index)) return undefined
-    const bytes = readAt(this.#options.file, index * BLOCK_BYTES, this.#endOf(index))
-    if (bytes && this.#options.sums.matches(index, bytes)) return bytes
+    const bytes = readAt(this.#file, index * BLOCK_BYTES, this.#endOf(index))
+    if (bytes && this.#sums.matches(index, bytes)) return bytes
     // The file was removed to make room, or somebody has changed it.
     this.#here.delete(index)
     this.#bytesHere -= this.#endOf(index) - index * BLOCK_BYTES
@@ -128,11 +175,11 @@ export class PartialObject {
   }
 
   async #fetchRight(from: number, to: number, signal: AbortSignal): Promise<Uint8Array> {
-    const { get, name } = this.#options
+    const { name } = this.#object
     using _ = await AT_ONCE.enter()
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted()
-      const bytes = await get(from * BLOCK_BYTES, this.#endOf(to - 1), signal)
+      const bytes = await this.#cache.get(name, from * BLOCK_BYTES, this.#endOf(to - 1), signal)
       if (this.#areRight(from, to, bytes)) {
         this.#keep(from, to, bytes)
         return bytes
@@ -144,7 +191,7 @@ export class PartialObject {
   #areRight(from: number, to: number, bytes: Uint8Array): boolean {
     for (let index = from; index < to; index++) {
       const at = (index - from) * BLOCK_BYTES
-      if (!this.#options.sums.matches(index, bytes.subarray(at, at + BLOCK_BYTES))) return false
+      if (!this.#sums.matches(index, bytes.subarray(at, at + BLOCK_BYTES))) return false
     }
     return true
   }
@@ -152,17 +199,17 @@ export class PartialObject {
   /** Writes blocks to the disk. If that is not possible, they are only not there for the next reader. */
   #keep(from: number, to: number, bytes: Uint8Array): void {
     try {
-      writeAt(this.#options.file, bytes, from * BLOCK_BYTES)
+      writeAt(this.#file, bytes, from * BLOCK_BYTES)
     } catch {
       return
     }
     for (let index = from; index < to; index++) this.#here.add(index)
     this.#bytesHere += bytes.byteLength
-    this.#options.onGrown(this.#bytesHere)
+    this.#cache.growBlocks(this.#object.name, this.#bytesHere)
   }
 
   #endOf(index: number): number {
-    return Math.min((index + 1) * BLOCK_BYTES, this.#options.bytes)
+    return Math.min((index + 1) * BLOCK_BYTES, this.bytes)
   }
 }
 

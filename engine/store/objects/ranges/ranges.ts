@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
+import type { PartBytes } from '../../../catalog/records.ts'
 import type { HttpOptions } from '../../../duckdb/instance.ts'
 import { POOL_THREADS } from '../../../util/pool-threads.ts'
 import { BlockSums } from '../../integrity/hashes.ts'
 import type { Cacheable, ObjectCache } from '../cache.ts'
-import type { PartBytes, PartRanges, RangedParts } from '../part-store.ts'
-import type { RangeEndpoint, Readable } from './endpoint.ts'
+import type { RangeEndpoint } from './endpoint.ts'
 import { PartialObject } from './partial.ts'
 
 /** The most parts that one reading reads by ranges; others are fetched. */
@@ -13,36 +13,19 @@ const MOST_RANGED = 100
 const MOST_READINGS = Math.floor(POOL_THREADS / 2)
 /** The most objects of which blocks are remembered. Their sums take up to 8 KiB each. */
 const MOST_OBJECTS = 1_000
-/**
- * If more of an object than this was read by ranges, the same ones counted each time, all of it is fetched, and whoever
- * needs a block that is not here waits for that.
- */
-const WHOLE_FROM = 1 / 4
-
-/** What is known about an object of which some blocks are here. */
-interface Known {
-  readonly partial: PartialObject
-  readonly whole: Cacheable
-  /** Who reads it now. */
-  readonly readers: Set<Reading>
-  /** Bytes of it that were read by ranges. */
-  readBytes: number
-  /** Settles when all of it has been fetched. */
-  completing: Promise<void> | undefined
-}
 
 /** Lets DuckDB read objects by ranges: their blocks are fetched when it asks for them, and compared with their sums. */
-export class Ranges implements PartRanges {
+export class Ranges {
   readonly #httpfs: string
   readonly #cache: ObjectCache
   readonly #objectOf: (part: PartBytes) => Cacheable
   readonly #damage: (error: unknown, parts: readonly PartBytes[]) => unknown
-  readonly #known = new LRUCache<string, Known>({
+  readonly #known = new LRUCache<string, PartialObject>({
     max: MOST_OBJECTS,
     dispose: (_, name) => this.#cache.dropBlocks(name),
   })
   /** Those that somebody reads now. */
-  readonly #read = new Map<string, Known>()
+  readonly #read = new Map<string, PartialObject>()
   readonly #closing = new AbortController()
   readonly #counts = { hits: 0, misses: 0 }
   #endpoint: RangeEndpoint | undefined
@@ -69,12 +52,15 @@ export class Ranges implements PartRanges {
     return { ...this.#counts }
   }
 
-  /** Begins to listen for DuckDB. */
+  /**
+   * Begins to listen for DuckDB. Gives what the addresses of parts begin with, and the only proxy that DuckDB may use.
+   * @param extensions the folder into which DuckDB installs its extension, if it is not on the disk already
+   */
   async open(extensions: string): Promise<HttpOptions> {
     if (!this.#endpoint) {
       // Not imported at the top, because an import of node:http loads all that it exports, and so Node's HTTP client.
       const { RangeEndpoint } = await import('./endpoint.ts')
-      this.#endpoint = await RangeEndpoint.open((name) => this.#readable(name))
+      this.#endpoint = await RangeEndpoint.open((name) => this.#read.get(name))
     }
     const { base, origin: proxy } = this.#endpoint
     return { base, proxy, extensions, httpfs: this.#httpfs === 'install' ? undefined : this.#httpfs }
@@ -85,10 +71,15 @@ export class Ranges implements PartRanges {
     this.#closing.abort()
     this.#endpoint?.close()
     const known = [...this.#known.values()]
-    for (const { partial } of known) partial.giveUp()
+    for (const object of known) object.giveUp()
     await Promise.allSettled(known.map(({ completing }) => completing))
   }
 
+  /**
+   * Begins to read those of the parts that are not in the cache and that have sums of their blocks; undefined if there
+   * are none, or if enough parts are being read in this way.
+   * @param sumsOf gives the sums of a part's blocks as the catalog has them
+   */
   async begin(
     parts: readonly PartBytes[],
     sumsOf: (part: PartBytes) => Promise<string | null>,
@@ -102,7 +93,11 @@ export class Ranges implements PartRanges {
       if (this.#cache.has(object)) continue
       const sums = this.#knows(object.name) ? undefined : await sumsOf(part)
       if (sums === null) continue
-      if (sums !== undefined) this.#learn(object, sums)
+      if (sums !== undefined && !this.#knows(object.name)) {
+        const blocks = new BlockSums(sums)
+        const partial = new PartialObject(object, blocks, this.#cache, this.#counts, this.#closing.signal)
+        this.#known.set(object.name, partial)
+      }
       names.set(part.id, object.name)
     }
     signal?.throwIfAborted()
@@ -114,7 +109,7 @@ export class Ranges implements PartRanges {
     // DuckDB can't give up a request that waits for an answer, so it gets one at once.
     const end = () => reading[Symbol.dispose]()
     const fail = (error: unknown) => this.#damage(error, parts)
-    const reading = new Reading(this.#endpoint!.base, names, fail, () => {
+    const reading = new RangedParts(this.#endpoint!.base, names, fail, () => {
       this.#readings -= 1
       signal?.removeEventListener('abort', end)
       for (const name of names.values()) this.#leave(name, reading)
@@ -135,88 +130,29 @@ export class Ranges implements PartRanges {
     return this.#known.has(name) || this.#read.has(name)
   }
 
-  /** Takes in the sums of an object's blocks. */
-  #learn(object: Cacheable, text: string): void {
-    const { name, bytes } = object
-    if (this.#knows(name)) return
-    const known: Known = {
-      partial: new PartialObject({
-        name,
-        bytes,
-        sums: new BlockSums(text),
-        file: this.#cache.blocksFile(name),
-        counts: this.#counts,
-        get: (from, to, signal) => this.#cache.get(name, from, to, signal),
-        whole: () => this.#cache.wholeFile(object),
-        completing: () => known.completing,
-        onRead: (read) => {
-          known.readBytes += read
-          if (known.readBytes > bytes * WHOLE_FROM) this.#complete(known)
-        },
-        onGrown: (here) => this.#cache.growBlocks(name, here),
-      }),
-      whole: object,
-      readers: new Set(),
-      readBytes: 0,
-      completing: undefined,
-    }
-    this.#known.set(name, known)
-  }
-
   /** Forgets the blocks of an object that is gone or damaged. */
   forget(name: string): void {
     this.#known.delete(name)
   }
 
-  #enter(name: string, reading: Reading): void {
+  #enter(name: string, reading: RangedParts): void {
     const known = this.#read.get(name) ?? this.#known.get(name)
     if (!known) return
     this.#read.set(name, known)
     known.readers.add(reading)
   }
 
-  #leave(name: string, reading: Reading): void {
+  #leave(name: string, reading: RangedParts): void {
     const known = this.#read.get(name)
     known?.readers.delete(reading)
     if (known?.readers.size !== 0) return
     this.#read.delete(name)
-    known.partial.giveUp()
-  }
-
-  #readable(name: string): Readable | undefined {
-    const known = this.#read.get(name)
-    if (!known) return undefined
-    return {
-      bytes: known.whole.bytes,
-      read: async (from, to) => {
-        try {
-          return await known.partial.read(from, to)
-        } catch (error) {
-          for (const reading of known.readers) reading.fail(error)
-          throw error
-        }
-      },
-    }
-  }
-
-  /** Fetches the whole object in the background. Who needs it later tries again if that fails. */
-  #complete(known: Known): void {
-    if (known.completing || this.#closing.signal.aborted) return
-    known.completing = this.#cache
-      .pin([known.whole], this.#closing.signal)
-      .then((pin) => {
-        pin[Symbol.dispose]()
-        known.readBytes = 0
-        this.#cache.dropBlocks(known.whole.name)
-      })
-      .catch(() => {})
-      .finally(() => {
-        known.completing = undefined
-      })
+    known.giveUp()
   }
 }
 
-class Reading implements RangedParts {
+/** Parts that DuckDB reads by ranges until it is disposed. */
+export class RangedParts implements Disposable {
   readonly #base: string
   readonly #names: ReadonlyMap<number, string>
   readonly #damage: (error: unknown) => unknown
@@ -236,11 +172,13 @@ class Reading implements RangedParts {
     this.#end = end
   }
 
+  /** Where DuckDB reads a part; undefined if it has to be pinned as a file. */
   url({ id }: PartBytes): string | undefined {
     const name = this.#names.get(id)
     return name === undefined ? undefined : this.#base + name
   }
 
+  /** Why DuckDB did not get bytes that it asked for; undefined if it got all. May be a DamagedPart. */
   get failure(): unknown {
     return this.#failure
   }
