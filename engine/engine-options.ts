@@ -8,7 +8,7 @@ import type { CheckOptions } from './store/integrity/checker.ts'
 import type { ObjectStoreOptions } from './store/objects/open.ts'
 import type { PartSizes } from './store/part-size.ts'
 import type { UploadLimits } from './store/upload.ts'
-import type { TrinoOptions } from './trino/index.ts'
+import type { TrinoOptions } from './trino/trino.ts'
 import { requireKnown } from './util/known-options.ts'
 
 export interface EngineOptions {

@@ -19,7 +19,7 @@ import { checkEngineOptions, type EngineOptions } from './engine-options.ts'
 import { EngineError } from './errors.ts'
 import { type EventKind, Events } from './events.ts'
 import { type Executor, type ExecutorStats, openExecutor } from './export/index.ts'
-import { IcebergTables } from './iceberg/index.ts'
+import { IcebergTables } from './iceberg/tables.ts'
 import { ShownFiles } from './parquet/shown-file.ts'
 import { Counts } from './plan/counts.ts'
 import type { QueryOptions } from './plan/options.ts'
@@ -37,7 +37,7 @@ import { storeUnavailable } from './store/objects/object-store.ts'
 import type { CacheStats } from './store/objects/part-store.ts'
 import { Store } from './store/store.ts'
 import type { PreviewOptions, Upload } from './store/upload.ts'
-import { Trino, type TrinoStats } from './trino/index.ts'
+import { Trino, type TrinoStats } from './trino/trino.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
 import { within } from './util/in-flight.ts'
 import { Lazy } from './util/lazy.ts'
@@ -363,8 +363,8 @@ export class Engine implements AsyncDisposable {
   async #executorStats(): Promise<EngineStats['executor']> {
     const stats = (await this.#executor.present())?.stats()
     if (!stats || !this.#remote) return stats
-    const { stats: trino, open } = this.#remote
-    return { ...stats, statements: stats.statements + open, trino }
+    const { stats: trino } = this.#remote
+    return { ...stats, statements: stats.statements + trino.running, trino }
   }
 
   /**

@@ -65,7 +65,7 @@ export class Events {
   readonly #listener: ((event: EngineEvent) => void) | undefined
   readonly #counts = new Map<EventKind, number>()
 
-  constructor(listener: ((event: EngineEvent) => void) | undefined) {
+  constructor(listener?: (event: EngineEvent) => void) {
     this.#listener = listener
   }
 

@@ -2,8 +2,7 @@ import { EngineError, invalidOption } from '../errors.ts'
 import { type OptionsOf, VERSION, wrongOption } from '../options.ts'
 import type { Handle, SqlValue } from './database.ts'
 import { isId } from './fields.ts'
-import type { Operation } from './operations.ts'
-import type { Keep, Part } from './records.ts'
+import type { Keep, Operation, Part } from './records.ts'
 
 /** Who made a change and why; the engine only keeps both. */
 export interface Authorship {

@@ -73,6 +73,21 @@ export interface DatasetSummary extends Omit<DatasetRecord, 'columns'> {
   readonly columns?: readonly Column[]
 }
 
+/** What may make a version. */
+export const OPERATIONS = [
+  'create',
+  'replace',
+  'append',
+  'upsert',
+  'edit',
+  'delete',
+  'columns',
+  'refresh',
+  'restore',
+] as const
+
+export type Operation = (typeof OPERATIONS)[number]
+
 /** A Parquet file of a version. */
 export interface Part {
   readonly id: number

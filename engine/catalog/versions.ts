@@ -122,9 +122,11 @@ export class Versions {
     const at = now()
     const { columns, key, parts, number, made, change } = content
     const sum = (key: 'rows' | 'bytes' | 'rawBytes') => parts.reduce((total, part) => total + part[key], 0)
+    const { operation = null, by = null, note = null, addedRows = null, removedRows = null } = change ?? {}
     const id = await this.#handle.insert(
-      `INSERT INTO versions (number, columns, key_columns, rows, bytes, raw_bytes, created_at, dataset_id)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO versions (number, columns, key_columns, rows, bytes, raw_bytes, created_at, dataset_id,
+         operation, author, note, added_rows, removed_rows)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       number,
       JSON.stringify(columns),
       key.length > 0 ? JSON.stringify(key) : null,
@@ -133,8 +135,13 @@ export class Versions {
       sum('rawBytes'),
       at,
       datasetId,
+      operation,
+      by,
+      note,
+      addedRows,
+      removedRows,
     )
-    await this.#describe(id, current.id, change)
+    await this.#replace(current.id, id, change !== undefined)
     const before = current.parts
     let same = 0
     while (same < before.length && before[same]!.id === parts[same]?.id) same += 1
@@ -157,26 +164,15 @@ export class Versions {
     if (changed === 0) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)
   }
 
-  /** Says what made a version, and when it took the place of another. */
-  async #describe(id: number, before: number, change: Change | undefined): Promise<void> {
+  /** Says when a version took the place of another; without a change, it is described as that one was. */
+  async #replace(before: number, id: number, isChange: boolean): Promise<void> {
+    const sql = 'UPDATE versions SET replaced_at = ? WHERE id = ?'
+    await this.#handle.run(sql, isChange ? Date.now() : 0, before)
+    if (isChange) return
+    const described = 'created_at, operation, author, note, added_rows, removed_rows'
     await this.#handle.run(
-      'UPDATE versions SET replaced_at = ? WHERE id = ?',
-      change ? Date.now() : 0,
+      `UPDATE versions SET (${described}) = (SELECT ${described} FROM versions WHERE id = ?) WHERE id = ?`,
       before,
-    )
-    if (change === undefined) {
-      const described = 'created_at, operation, author, note, added_rows, removed_rows'
-      const sql = `UPDATE versions SET (${described}) = (SELECT ${described} FROM versions WHERE id = ?) WHERE id = ?`
-      await this.#handle.run(sql, before, id)
-      return
-    }
-    await this.#handle.run(
-      'UPDATE versions SET operation = ?, author = ?, note = ?, added_rows = ?, removed_rows = ? WHERE id = ?',
-      change.operation,
-      change.by ?? null,
-      change.note ?? null,
-      change.addedRows,
-      change.removedRows,
       id,
     )
   }

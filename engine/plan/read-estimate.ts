@@ -28,15 +28,19 @@ export function estimateOf(plan: Plan, counting: boolean): ReadEstimate {
 /** Whether so little of a part is read that fetching all of it doesn't pay. */
 export function readsLittle(part: Part, slice: Slice, { columns, of, share }: ReadEstimate): boolean {
   if (part.bytes < LEAST_BYTES) return false
+  return bytesOf(part, columns) * Math.min(share, shareOf(slice, part, of)) <= part.bytes * MOST_READ
+}
+
+/** The compressed bytes of columns in a part. */
+export function bytesOf(part: Part, columns: readonly number[]): number {
   const sizes = columns.map((position) => part.statistics?.[position]?.bytes)
   // Of tables of very many columns, the sizes of single columns are not known.
-  const bytes = sizes.includes(undefined) ? part.bytes : sizes.reduce<number>((sum, size) => sum + size!, 0)
-  return bytes * Math.min(share, shareOf(slice, part, of)) <= part.bytes * MOST_READ
+  return sizes.includes(undefined) ? part.bytes : sizes.reduce<number>((sum, size) => sum + size!, 0)
 }
 
 /** The share of a part's rows that are in the row groups of a slice, because DuckDB reads whole row groups. */
 function shareOf({ from = 0, to }: Slice, { rows, rawBytes }: Part, columns: number): number {
-  const groupRows = rowGroupRows({ rows, rawBytes, columns })
+  const groupRows = rowGroupRows({ rows, rawBytes }, columns)
   const first = Math.floor(from / groupRows)
   const end = Math.ceil(Math.min(to ?? rows, rows) / groupRows)
   return Math.min(((end - first) * groupRows) / Math.max(rows, 1), 1)

@@ -4,14 +4,9 @@ import type { QueryOptions } from '../plan/options.ts'
 import type { Plan, PlanSource } from '../plan/plan.ts'
 
 /** Another database that reads the same rows, and answers queries that are too large for this machine. */
-export interface RemoteEngine<Stats = unknown> {
-  readonly stats: Stats
-  /** Queries that it works on. */
-  readonly open: number
+export interface RemoteEngine {
   /** @param name the name of the version's table in its SQL; an error if it is gone */
   table(version: Version, fileOf: (part: Part) => string, name: () => Promise<string>): RemoteTable
-  /** Ends everything under way. */
-  close(): Promise<void>
 }
 
 /** The rows of a version. */

@@ -18,13 +18,12 @@ import { pipeline } from 'node:stream/promises'
 import type { Database } from '../catalog/database.ts'
 import { makePrivate } from '../catalog/sqlite/sqlite.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
-import type { Events } from '../events.ts'
 import { quoteLiteral } from '../types/index.ts'
 import { hashFile } from './integrity/hashes.ts'
 import { type Layout, layoutOf, partFile } from './layout.ts'
 import { MOVED } from './lost.ts'
 import type { MoveReport } from './move/move.ts'
-import { copyShared, type MoveAllOptions, moveToCluster } from './move/move-catalog.ts'
+import { copyShared, type MoveAllOptions, moveIntoCluster } from './move/move-catalog.ts'
 import { DamagedPart, type PartStore } from './objects/part-store.ts'
 import type { Store } from './store.ts'
 import { sync } from './sync.ts'
@@ -82,11 +81,11 @@ export async function backupStore(
 }
 
 /**
- * Copies a backup into a new data directory and checks every part against its hash in the catalog. The backup is only
- * read.
- * @throws EngineError `invalid_option` if the directory already holds data; `storage_damaged`, `storage_full`
+ * Copies a backup into a new data directory, and compares every part with the hash that was kept when it was written. The
+ * backup is only read.
+ * @throws EngineError `invalid_option` where the directory holds data already; `storage_damaged`, `storage_full`
  */
-export async function restoreStore(
+export async function restoreBackup(
   backup: string,
   directory: string,
   onProgress?: OnProgress,
@@ -112,16 +111,13 @@ function requireBackup(backup: string): void {
 }
 
 /**
- * Restores a backup into an empty database and an empty place in an object store, of which the restored catalog becomes
- * the owner. Each part is compared with its hash, and the backup is only read. If it is interrupted, the next call
+ * Copies a backup into an empty database and an empty place in an object store, of which the restored catalog becomes the
+ * owner. Every part is compared with its hash, and the backup is only read. If it is interrupted, the next call
  * continues: what it needs for that is in a folder of the node's data directory until all is done.
- * @throws EngineError as `moveToCluster` does
+ * @throws EngineError `invalid_option` if either holds a catalog already; `catalog_unavailable`, `storage_damaged`,
+ * `storage_unavailable`
  */
-export async function restoreToCluster(
-  backup: string,
-  options: MoveAllOptions,
-  events: Events,
-): Promise<MoveReport> {
+export async function restoreIntoCluster(backup: string, options: MoveAllOptions): Promise<MoveReport> {
   requireBackup(backup)
   const from = layoutOf(backup)
   // A backup that was brought up to date since then is another one.
@@ -140,7 +136,7 @@ export async function restoreToCluster(
     )
     renameSync(`${catalog}.new`, catalog)
   }
-  const report = await moveToCluster({ ...options, directory }, events)
+  const report = await moveIntoCluster({ ...options, directory })
   rmSync(directory, { recursive: true })
   return { ...report, from: from.directory }
 }

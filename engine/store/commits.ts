@@ -16,13 +16,10 @@ import { type Piece, piecesOf } from './part-size.ts'
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
 const INGESTS_AT_ONCE = 2
 
-export interface MadeParts {
+/** What was found while rows were written, with their parts. */
+export interface MadeParts extends Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'metadata'> {
   /** In the order of the rows. */
   readonly parts: readonly Part[]
-  readonly columns: readonly Column[]
-  readonly reasons?: IngestResult['reasons']
-  readonly options?: IngestResult['options']
-  readonly metadata?: IngestResult['metadata']
 }
 
 /** A part that is being written. Its hash is null until all of it has been written. */
@@ -30,11 +27,6 @@ interface Begun {
   readonly id: number
   readonly target: string
   hash: string | null
-}
-
-interface Written extends Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'metadata'> {
-  /** In the order of the rows. */
-  readonly written: readonly (readonly [Begun, SizedPart])[]
 }
 
 /** The content of a new version. */
@@ -94,9 +86,9 @@ export class Commits {
     }
     let keeping = Promise.resolve()
     try {
-      const { written, ...found } = await this.#write(begin, write, options)
+      const { found, files } = await this.#write(begin, write, options)
       const parts: Part[] = []
-      for (const [file, size] of written) {
+      for (const [file, size] of files) {
         const part = await this.#describe(file, size)
         // While one part is stored, the next is hashed.
         await keeping
@@ -133,32 +125,27 @@ export class Commits {
   }
 
   /**
-   * Writes rows as files of bounded size. Its place among the ingests is free again when the files are written, before
+   * Writes rows as files of bounded size, in the order of the rows. Its place among the ingests is free again when the files are written, before
    * they are sent to a store of objects, because sending needs few of this machine's cores.
    */
   async #write(
     begin: () => Promise<Begun>,
     write: (jobs: Jobs, target: string) => Promise<IngestResult>,
     options: RunOptions,
-  ): Promise<Written> {
+  ): Promise<{ found: IngestResult; files: (readonly [Begun, SizedPart])[] }> {
     const { jobs } = await this.#context.ingestor()
     using _ = await this.#ingests.enter()
     const whole = await begin()
-    const { columns, reasons, options: chosen, metadata, ...size } = await write(jobs, whole.target)
-    const found = {
-      columns,
-      ...(reasons && { reasons }),
-      ...(chosen && { options: chosen }),
-      ...(metadata && { metadata }),
-    }
-    const pieces = piecesOf(size, columns.length, this.#context.sizes)
-    if (pieces.length <= 1) return { ...found, written: [[whole, size]] }
+    const found = await write(jobs, whole.target)
+    const { columns, rawBytes } = found
+    const pieces = piecesOf(found, columns.length, this.#context.sizes)
+    if (pieces.length <= 1) return { found, files: [[whole, found]] }
     const targets: (Piece & Begun)[] = []
     for (const piece of pieces) targets.push(Object.assign(await begin(), piece))
-    const input = { part: whole.target, cuts: targets, columns, rawBytes: size.rawBytes }
+    const input = { part: whole.target, cuts: targets, columns, rawBytes }
     const cut = await jobs.cut(input, { signal: options.signal })
     await this.#discard(whole)
-    return { ...found, written: targets.map((part, index) => [part, cut[index]!]) }
+    return { found, files: targets.map((part, index) => [part, cut[index]!] as const) }
   }
 
   /**

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { storageError } from '../errors.ts'
-import { type ManifestStore, versionOfManifest } from '../iceberg/index.ts'
+import { type ManifestStore, versionOfManifest } from '../iceberg/tables.ts'
 import type { Layout } from './layout.ts'
 import { sync } from './sync.ts'
 

@@ -1,6 +1,6 @@
 import type { Part } from '../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
-import { isWide, mostWideBytes } from '../parquet/wide-rows.ts'
+import { isWide, mostWideBytes } from '../parquet/row-groups.ts'
 import { sameColumns } from '../types/columns.ts'
 import type { Commits } from './commits.ts'
 import type { StoreContext } from './context.ts'

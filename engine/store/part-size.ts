@@ -1,5 +1,5 @@
 import type { Part } from '../catalog/records.ts'
-import { mostRawBytes } from '../parquet/wide-rows.ts'
+import { mostRawBytes } from '../parquet/row-groups.ts'
 
 /**
  * How large parts are. For each row group that DuckDB leaves out of a scan, it makes a reader of every column, so a

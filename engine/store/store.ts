@@ -15,7 +15,7 @@ import { Background } from '../util/background.ts'
 import { Lazy } from '../util/lazy.ts'
 import { Commits } from './commits.ts'
 import type { StoreContext } from './context.ts'
-import { CHECKS, Checker } from './integrity/checker.ts'
+import { CHECKS, startChecks } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
 import { FolderManifests, type Manifests } from './manifests.ts'
@@ -66,7 +66,7 @@ export class Store implements StoreContext {
   readonly commits: Commits
   readonly #options: StoreOptions
   readonly #merger: Merger
-  readonly #checker: Checker
+  #endChecks: (() => Promise<void>) | undefined
   #timer: NodeJS.Timeout | undefined
   readonly #ingestor = new Lazy(() => this.#openIngestor())
 
@@ -97,9 +97,6 @@ export class Store implements StoreContext {
     this.commits = new Commits(this)
     this.integrity = new Integrity(this)
     this.profiles = new Profiles(this, this.integrity)
-    // A store of objects protects its data against decay by itself, and reading it costs money.
-    const checks = files.cache ? { ...CHECKS, bytesPerSecond: 0 } : CHECKS
-    this.#checker = new Checker(this, this.integrity, { ...checks, ...options.checks })
     this.#merger = new Merger(this, this.integrity, this.commits)
     this.writer = new Writer(this)
   }
@@ -125,7 +122,8 @@ export class Store implements StoreContext {
 
   async #start(): Promise<void> {
     const { events } = this
-    const isServer = this.#options.role === 'server'
+    const { role, checks } = this.#options
+    const isServer = role === 'server'
     await this.members.start()
     await this.integrity.refresh()
     // Nodes of a cluster sweep by turns. Listing a million objects takes minutes, so this runs in the background. Parts
@@ -140,7 +138,10 @@ export class Store implements StoreContext {
       this.commits.tidyLater(0)
     }, TIDY_MS)
     this.#timer.unref()
-    if (isServer) this.#checker.start()
+    // A store of objects protects its data against decay by itself, and reading it costs money.
+    const bytesPerSecond = this.files.cache ? 0 : CHECKS.bytesPerSecond
+    const options = { ...CHECKS, bytesPerSecond, ...checks }
+    if (isServer && options.bytesPerSecond > 0) this.#endChecks = startChecks(this, this.integrity, options)
   }
 
   get layout(): Layout {
@@ -254,7 +255,7 @@ export class Store implements StoreContext {
    */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    await this.#checker.end()
+    await this.#endChecks?.()
     if (this.#options.role === 'server') this.#merger.giveUp()
     await this.writer.end()
     await this.background.settled()

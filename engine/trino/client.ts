@@ -28,79 +28,6 @@ export interface AnswerOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Asks a Trino. An answer is given when all of it is there, so there is never half of one. */
-export class TrinoClient {
-  readonly #address: TrinoAddress
-  readonly #background = new Set<Promise<unknown>>()
-  readonly #closing = new AbortController()
-  readonly #maxBytes: number
-
-  /**
-   * @param url `http://user:password@host:port/catalog`
-   * @param maxBytes the most bytes of an answer
-   */
-  constructor(url: string, maxBytes: number = MOST_BYTES) {
-    this.#address = new TrinoAddress(url)
-    this.#maxBytes = maxBytes
-  }
-
-  /**
-   * Runs SQL and gives its rows. When the signal is aborted, the query is ended in Trino as well.
-   * @throws TrinoFailure, or whatever else made it fail
-   */
-  async answer(sql: string, { types, maxRows, signal }: AnswerOptions): Promise<Batch[]> {
-    const ending = this.#closing.signal
-    const either = signal ? AbortSignal.any([signal, ending]) : ending
-    const requests = new TrinoRequests(this.#address, either, this.#maxBytes, (work) => this.#watch(work))
-    const pages: Rows[] = []
-    let rows = 0
-    let next: string | undefined
-    let answered = false
-    const began = performance.now()
-    try {
-      let page = pageOf(await requests.statement(sql))
-      for (;;) {
-        next = page.nextUri
-        if (page.error) throw failureOf(page.error)
-        if (WAITING.has(page.stats?.state ?? '') && performance.now() - began > BEGIN_MS) {
-          throw new TrinoFailure('busy', `the query is still ${page.stats!.state}`)
-        }
-        answered ||= page.columns !== undefined || page.data !== undefined
-        if (page.data) {
-          if (!Array.isArray(page.data)) throw new TrinoFailure('broken', 'the data of an answer are no rows')
-          pages.push(page.data)
-          rows += page.data.length
-          if (rows > maxRows) throw new TrinoFailure('many', `more than ${maxRows} rows`)
-        }
-        if (next === undefined) break
-        page = pageOf(await requests.next(next))
-      }
-      // Even an answer without rows has columns.
-      if (!answered) throw new TrinoFailure('broken', 'the query ended without an answer')
-      return batchesOf(pages.flat(), types)
-    } catch (error) {
-      if (next !== undefined) requests.cancel(next)
-      throw error
-    }
-  }
-
-  #watch(work: Promise<unknown>): void {
-    this.#background.add(work)
-    void work.finally(() => this.#background.delete(work))
-  }
-
-  /** Ends everything under way. */
-  async close(): Promise<void> {
-    this.#closing.abort()
-    await Promise.allSettled(this.#background)
-  }
-}
-
-function pageOf(json: unknown): Page {
-  if (typeof json === 'object' && json !== null) return json as Page
-  throw new TrinoFailure('broken', 'an answer is no object')
-}
-
 /** How long a statement may take to be accepted, and a query to begin: a Trino that hangs costs no more than that. */
 const BEGIN_MS = 3_000
 /** How long a request for a page may take. Trino answers each within about a second, even if nothing has happened yet. */
@@ -110,17 +37,25 @@ const TRIES = 5
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const PAUSE_MS = 100
 
-/** Where a Trino is, and who asks it. */
-class TrinoAddress {
-  readonly origin: string
-  readonly headers: Readonly<Record<string, string>>
+/** Asks a Trino. An answer is given when all of it is there, so there is never half of one. */
+export class TrinoClient {
+  readonly #origin: string
+  readonly #headers: Readonly<Record<string, string>>
+  /** Requests that nobody waits for. */
+  readonly #background = new Set<Promise<unknown>>()
+  readonly #closing = new AbortController()
+  readonly #maxBytes: number
 
-  /** @param url `http://user:password@host:port/catalog` */
-  constructor(url: string) {
+  /**
+   * @param url `http://user:password@host:port/catalog`
+   * @param maxBytes the most bytes of an answer
+   */
+  constructor(url: string, maxBytes: number = MOST_BYTES) {
     const { origin, pathname, username, password } = new URL(url)
     const user = decodeURIComponent(username) || 'parquetry'
-    this.origin = origin
-    this.headers = {
+    this.#maxBytes = maxBytes
+    this.#origin = origin
+    this.#headers = {
       'x-trino-user': user,
       'x-trino-source': 'parquetry',
       'x-trino-catalog': decodeURIComponent(pathname.slice(1)),
@@ -132,74 +67,80 @@ class TrinoAddress {
       }),
     }
   }
-}
 
-/** The requests that one query makes. */
-class TrinoRequests {
-  readonly #address: TrinoAddress
-  readonly #signal: AbortSignal
-  readonly #background: (work: Promise<unknown>) => void
-  /** The most bytes of the answer. */
-  readonly #maxBytes: number
-  #bytes = 0
-
-  /** @param background is told of requests that nobody waits for */
-  constructor(
-    address: TrinoAddress,
-    signal: AbortSignal,
-    maxBytes: number,
-    background: (work: Promise<unknown>) => void,
-  ) {
-    this.#address = address
-    this.#signal = signal
-    this.#maxBytes = maxBytes
-    this.#background = background
-  }
-
-  async statement(sql: string): Promise<unknown> {
-    const { origin, headers } = this.#address
-    const init = { method: 'POST', headers, body: sql }
-    return this.#json(await this.#send(`${origin}/v1/statement`, init, BEGIN_MS))
-  }
-
-  async next(uri: string): Promise<unknown> {
-    return this.#json(await this.#send(uri, { headers: this.#headersFor(uri) }, PAGE_MS))
-  }
-
-  async #json(answer: Response): Promise<unknown> {
-    const text = await answer.text()
-    this.#bytes += text.length
-    if (this.#bytes > this.#maxBytes) throw new TrinoFailure('many', `more than ${this.#maxBytes} bytes`)
-    return JSON.parse(text)
-  }
-
-  /** Ends the query, whatever becomes of the signal. */
-  cancel(uri: string): void {
-    this.#background(this.#forget(uri))
-  }
-
-  async #forget(uri: string): Promise<void> {
-    try {
-      const answer = await fetch(uri, {
-        method: 'DELETE',
-        headers: this.#headersFor(uri),
-        signal: AbortSignal.timeout(PAGE_MS),
-      })
-      await answer.body?.cancel()
-    } catch {
-      // Trino ends queries that nobody follows by itself.
+  /**
+   * Runs SQL and gives its rows. When the signal is aborted, the query is ended in Trino as well.
+   * @throws TrinoFailure, or whatever else made it fail
+   */
+  async answer(sql: string, { types, maxRows, signal }: AnswerOptions): Promise<Batch[]> {
+    const ending = this.#closing.signal
+    const pages: Rows[] = []
+    let rows = 0
+    let answered = false
+    const began = performance.now()
+    for await (const page of this.#pages(sql, signal ? AbortSignal.any([signal, ending]) : ending)) {
+      if (page.error) throw failureOf(page.error)
+      if (WAITING.has(page.stats?.state ?? '') && performance.now() - began > BEGIN_MS) {
+        throw new TrinoFailure('busy', `the query is still ${page.stats!.state}`)
+      }
+      answered ||= page.columns !== undefined || page.data !== undefined
+      if (!page.data) continue
+      if (!Array.isArray(page.data)) throw new TrinoFailure('broken', 'the data of an answer are no rows')
+      pages.push(page.data)
+      rows += page.data.length
+      if (rows > maxRows) throw new TrinoFailure('many', `more than ${maxRows} rows`)
     }
+    // Even an answer without rows has columns.
+    if (!answered) throw new TrinoFailure('broken', 'the query ended without an answer')
+    return batchesOf(pages.flat(), types)
+  }
+
+  /** The pages of an answer. Unless all are taken, the query is ended in Trino. */
+  async *#pages(sql: string, signal: AbortSignal): AsyncGenerator<Page, void, undefined> {
+    let bytes = 0
+    const read = async (uri: string, init: RequestInit, milliseconds: number): Promise<Page> => {
+      const text = await (await this.#send(uri, init, milliseconds, signal)).text()
+      bytes += text.length
+      if (bytes > this.#maxBytes) throw new TrinoFailure('many', `more than ${this.#maxBytes} bytes`)
+      const json: unknown = JSON.parse(text)
+      if (typeof json === 'object' && json !== null) return json
+      throw new TrinoFailure('broken', 'an answer is no object')
+    }
+    let next: string | undefined
+    try {
+      const init = { method: 'POST', headers: this.#headers, body: sql }
+      let page = await read(`${this.#origin}/v1/statement`, init, BEGIN_MS)
+      for (;;) {
+        next = page.nextUri
+        yield page
+        if (next === undefined) return
+        page = await read(next, { headers: this.#headersFor(next) }, PAGE_MS)
+      }
+    } finally {
+      if (next !== undefined) this.#cancel(next)
+    }
+  }
+
+  /** Ends a query, whatever becomes of the signal. */
+  #cancel(uri: string): void {
+    const init = { method: 'DELETE', headers: this.#headersFor(uri), signal: AbortSignal.timeout(PAGE_MS) }
+    const cancelling = fetch(uri, init)
+      .then((answer) => answer.body?.cancel())
+      // Trino ends queries that nobody follows by itself.
+      .catch(() => {})
+      .finally(() => this.#background.delete(cancelling))
+    this.#background.add(cancelling)
   }
 
   /** A password goes to the configured address only. */
   #headersFor(uri: string): Readonly<Record<string, string>> {
-    return URL.canParse(uri) && new URL(uri).origin === this.#address.origin ? this.#address.headers : {}
+    return URL.canParse(uri) && new URL(uri).origin === this.#origin ? this.#headers : {}
   }
 
-  async #send(uri: string, init: RequestInit, milliseconds: number): Promise<Response> {
+  async #send(uri: string, init: RequestInit, milliseconds: number, ending: AbortSignal): Promise<Response> {
     const late = AbortSignal.timeout(milliseconds)
     for (let tried = 1; ; tried++) {
-      const signal = AbortSignal.any([this.#signal, late])
+      const signal = AbortSignal.any([ending, late])
       const answer = await fetch(uri, { ...init, signal, redirect: 'error' })
       if (answer.ok) return answer
       await answer.body?.cancel()
@@ -207,8 +148,14 @@ class TrinoRequests {
         const kind = BUSY.has(answer.status) ? 'busy' : 'broken'
         throw new TrinoFailure(kind, `status ${answer.status} from ${new URL(uri).origin}`)
       }
-      await wait(PAUSE_MS * 2 ** (tried - 1), undefined, { signal: this.#signal })
+      await wait(PAUSE_MS * 2 ** (tried - 1), undefined, { signal: ending })
     }
+  }
+
+  /** Ends everything under way. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.allSettled(this.#background)
   }
 }
 

@@ -2,8 +2,9 @@ import type { Part, Version } from '../catalog/records.ts'
 import type { Batch } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import type { Chunk, Cursor, Delegate } from '../duckdb/runner.ts'
-import { isNumbered } from '../iceberg/index.ts'
+import { isNumbered } from '../iceberg/table-schema.ts'
 import type { Scan } from '../plan/plan.ts'
+import { bytesOf } from '../plan/read-estimate.ts'
 import type { RemoteEngine, RemoteTable } from '../reading/remote.ts'
 import { shownFailure, TrinoClient, TrinoFailure } from './client.ts'
 import { payingBytes } from './paying.ts'
@@ -23,7 +24,7 @@ export interface TrinoStats {
 }
 
 /** A Trino that reads the parts through our Iceberg catalog. */
-export class Trino implements RemoteEngine<TrinoStats> {
+export class Trino implements RemoteEngine {
   readonly #client: TrinoClient
   readonly #settings: ReturnType<typeof trinoSettings>
   readonly #onFailure: (cause: unknown) => void
@@ -45,15 +46,16 @@ export class Trino implements RemoteEngine<TrinoStats> {
     return { ...this.#stats }
   }
 
-  get open(): number {
-    return this.#stats.running
-  }
-
   table(version: Version, fileOf: (part: Part) => string, name: () => Promise<string>): RemoteTable {
     const table = {
       limits: this.#settings,
       name,
-      bytesOf: (scan: Scan, columns: readonly number[]) => bytesOf(version, fileOf, scan, columns),
+      bytesOf: (scan: Scan, columns: readonly number[]) => {
+        if (scan.kind !== 'slices' || !isNumbered(version)) return undefined
+        const files = new Set(scan.slices.map(({ file }) => file))
+        const parts = version.parts.filter((part) => files.has(fileOf(part)))
+        return parts.reduce((sum, part) => sum + bytesOf(part, columns), 0)
+      },
       delegate: (sql: string, fallible: string | undefined) => this.#delegate(sql, fallible),
     }
     return { query: (plan, source, options, now) => new TrinoQuery(table, plan, source, options, now) }
@@ -98,25 +100,6 @@ export class Trino implements RemoteEngine<TrinoStats> {
   close(): Promise<void> {
     return this.#client.close()
   }
-}
-
-/** The compressed bytes of columns in a scan; undefined if Trino can't read its parts in the order of their rows. */
-function bytesOf(
-  version: Version,
-  fileOf: (part: Part) => string,
-  scan: Scan,
-  columns: readonly number[],
-): number | undefined {
-  if (scan.kind !== 'slices' || !isNumbered(version)) return undefined
-  const files = new Set(scan.slices.map(({ file }) => file))
-  let sum = 0
-  for (const part of version.parts) {
-    if (!files.has(fileOf(part))) continue
-    // Of tables of very many columns, the sizes of single columns are not known.
-    const sizes = columns.map((position) => part.statistics?.[position]?.bytes)
-    sum += sizes.includes(undefined) ? part.bytes : sizes.reduce<number>((all, size) => all + size!, 0)
-  }
-  return sum
 }
 
 /** The rows of an answer that is complete. */

@@ -58,33 +58,19 @@ const TYPES: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailableException',
 }
 
-/** An error in the form in which it is sent to a client of Iceberg. */
-export interface IcebergAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Our own code, for metrics and the log. */
-  readonly code: string
-  readonly body: {
-    readonly error: { readonly message: string; readonly type: string; readonly code: number }
-  }
+/** An error in the form in which it is sent to a client of Iceberg. `code` is our own, for metrics and the log. */
+export function icebergAnswer(error: unknown) {
+  const { status, type, headers, code, message } =
+    error instanceof IcebergError ? ofCatalog(error) : ofServer(error)
+  return { status, headers, code, body: { error: { message, type, code: status } } }
 }
 
-export function icebergAnswer(error: unknown): IcebergAnswer {
-  if (error instanceof IcebergError) {
-    const { status, type } = ICEBERG_ERRORS[error.code]
-    return answer(status, error.headers, error.code, error.message, type)
-  }
+function ofCatalog({ code, message, headers }: IcebergError) {
+  return { ...ICEBERG_ERRORS[code], code, message, headers }
+}
+
+function ofServer(error: unknown) {
   const { status, headers, body } = errorAnswer(error)
   const type = TYPES[status] ?? (status < 500 ? 'BadRequestException' : 'InternalServerError')
-  return answer(status, headers, body.code, body.error, type)
-}
-
-function answer(
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  code: string,
-  message: string,
-  type: string,
-): IcebergAnswer {
-  return { status, headers, code, body: { error: { message, type, code: status } } }
+  return { status, type, headers, code: body.code, message: body.error }
 }

@@ -1,5 +1,5 @@
 import { LONGEST_METADATA } from '../../engine/catalog/metadata.ts'
-import { OPERATIONS } from '../../engine/catalog/operations.ts'
+import { OPERATIONS } from '../../engine/catalog/records.ts'
 import { type ColumnType, TYPE_PATTERN, TYPES_IN_WORDS } from '../../engine/types/index.ts'
 import { description, name } from './repositories.ts'
 import {

@@ -3,7 +3,7 @@ import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { FIELD, groupsOf, metasOf, numberOf, parquetVersion, structOf } from '../../parquet/footer.ts'
 import { addOrdinals } from '../../parquet/ordinals.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
-import { type Estimate, rowGroupRows } from '../../parquet/row-groups.ts'
+import { type Content, rowGroupRows } from '../../parquet/row-groups.ts'
 import { partStatistics } from '../../parquet/statistics.ts'
 import type { Struct } from '../../parquet/thrift.ts'
 import { type Column, quoteLiteral } from '../../types/index.ts'
@@ -22,7 +22,7 @@ export interface WrittenPart {
 }
 
 /** What is known of the rows of a part before it is written. */
-export interface PlannedPart extends Omit<Estimate, 'columns'> {
+export interface PlannedPart extends Content {
   readonly columns: readonly Column[]
   /** Those of `select`. */
   readonly parameters?: readonly string[] | undefined
@@ -55,7 +55,7 @@ export async function writePart(
   try {
     // ARCHITECTURE.md says why parts have snappy and pages of version 2, unless older readers are to read them. Field
     // ids let other Parquet readers tell which column is which.
-    const groupRows = rowGroupRows({ ...planned, columns: columns.length })
+    const groupRows = rowGroupRows(planned, columns.length)
     const dictionary = Math.min(DICTIONARY_BYTES, Math.ceil(ALL_DICTIONARIES / columns.length))
     const copy = (rows: string, more = '') =>
       duck.run(

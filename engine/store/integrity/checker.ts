@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Part } from '../../catalog/records.ts'
 import { EngineError } from '../../errors.ts'
 import type { StoreContext } from '../context.ts'
 import type { Integrity } from './integrity.ts'
@@ -18,69 +17,61 @@ export const CHECKS: CheckOptions = { bytesPerSecond: 8 * 2 ** 20, everyDays: 7 
 const PAUSE_MS = 30_000
 const DAY_MS = 86_400_000
 
-/** Checks parts in the background, one after the other, and begins with those that were never checked. */
-export class Checker {
-  readonly #context: StoreContext
-  readonly #integrity: Integrity
-  readonly #options: CheckOptions
-  readonly #stop = new AbortController()
-  #running: Promise<void> | undefined
-
-  constructor(context: StoreContext, integrity: Integrity, options: CheckOptions) {
-    this.#context = context
-    this.#integrity = integrity
-    this.#options = options
+/**
+ * Checks parts in the background, one after the other, and begins with those that were never checked. Gives what ends it,
+ * which resolves when nothing is read any more.
+ */
+export function startChecks(
+  context: StoreContext,
+  integrity: Integrity,
+  options: CheckOptions,
+): () => Promise<void> {
+  const stop = new AbortController()
+  const running = run(context, integrity, options, stop.signal)
+  return () => {
+    stop.abort()
+    return running
   }
+}
 
-  start(): void {
-    if (this.#options.bytesPerSecond > 0) this.#running ??= this.#run()
-  }
-
-  /** Resolves when nothing is read any more. */
-  async end(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stop
-    while (!signal.aborted) {
-      try {
-        await this.#checkAll()
-      } catch (cause) {
-        if (signal.aborted) return
-        this.#context.events.tell('check_failed', 'Stored rows could not be checked; tried again later.', {
-          cause,
-        })
-      }
-      await wait(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
-    }
-  }
-
-  /** Checks the parts that are due. */
-  async #checkAll(): Promise<void> {
-    const before = new Date(Date.now() - this.#options.everyDays * DAY_MS).toISOString()
-    let last: number | undefined
-    for (;;) {
-      const part = await this.#context.parts.toCheck(before)
-      // The same part again means that its check could not be recorded, for example on a full disk. Try again later.
-      if (!part || part.id === last) return
-      last = part.id
-      await this.#checkOne(part)
-    }
-  }
-
-  async #checkOne(part: Part): Promise<void> {
-    const { bytesPerSecond } = this.#options
+async function run(
+  context: StoreContext,
+  integrity: Integrity,
+  options: CheckOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
     try {
-      await this.#integrity.check(part, { signal: this.#stop.signal, bytesPerSecond })
+      await checkDue(context, integrity, options, signal)
+    } catch (cause) {
+      if (signal.aborted) return
+      context.events.tell('check_failed', 'Stored rows could not be checked; tried again later.', { cause })
+    }
+    await wait(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+  }
+}
+
+/** Checks the parts that are due. */
+async function checkDue(
+  { parts }: StoreContext,
+  integrity: Integrity,
+  { bytesPerSecond, everyDays }: CheckOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = new Date(Date.now() - everyDays * DAY_MS).toISOString()
+  let last: number | undefined
+  for (;;) {
+    const part = await parts.toCheck(before)
+    // The same part again means that its check could not be recorded, for example on a full disk. Try again later.
+    if (!part || part.id === last) return
+    last = part.id
+    try {
+      await integrity.check(part, { signal, bytesPerSecond })
     } catch (error) {
       // The part was removed meanwhile, because no version needs it any more.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await this.#context.parts.has(part.id)))
-        return
-      throw error instanceof EngineError
-        ? error
-        : new Error(`part ${part.id} could not be read`, { cause: error })
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await parts.has(part.id))) continue
+      if (error instanceof EngineError) throw error
+      throw new Error(`part ${part.id} could not be read`, { cause: error })
     }
   }
 }

@@ -6,14 +6,14 @@ import { PostgresDatabase } from '../../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS, migrate } from '../../catalog/schema.ts'
 import { SqliteDatabase } from '../../catalog/sqlite/sqlite.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
-import type { Events } from '../../events.ts'
+import { Events } from '../../events.ts'
 import { type Layout, layoutOf } from '../layout.ts'
 import { MOVED, movedNote } from '../lost.ts'
 import { ownStore } from '../objects/claim.ts'
 import type { ObjectStoreOptions } from '../objects/open.ts'
 import { lockServer, Storage } from '../storage.ts'
 import { type CopySource, copyCatalog, requireEmpty, tablesOf } from './copy-catalog.ts'
-import { type MoveReport, moveParts, movePartsOf } from './move.ts'
+import { type MoveReport, movePartsOf, moveRows } from './move.ts'
 
 /** Each statement of the transaction sees the same moment. The SQLite file may be slow, and nobody waits for locks. */
 const SNAPSHOT =
@@ -34,16 +34,19 @@ export interface MoveAllOptions {
 }
 
 /**
- * Moves a data directory into a cluster: first the rows, each part checked, then the catalog in one transaction. If it is
- * interrupted, the next call continues. What is in the directory stays, but its catalog is renamed at the end, because a
- * second catalog on the same rows would remove them.
- * @throws EngineError `locked` beside a server; `invalid_option` if the database holds a catalog already;
- * `storage_damaged`, `storage_unavailable`, `catalog_unavailable`, `storage_full`
+ * Copies a data directory into a database and an object store, where any number of nodes can serve it: first the rows,
+ * each part compared with its hash, then the catalog in one transaction. What is in the directory stays, but its catalog
+ * is renamed at the end, because a second catalog on the same rows would remove them. If it is interrupted, the next call
+ * continues. No other process may have the directory open.
+ * @throws EngineError `locked` beside a server, `invalid_option` if the database holds a catalog already,
+ * `catalog_unavailable`, `storage_damaged`, `storage_unavailable`, `storage_full`
  */
-export async function moveToCluster(
-  { directory, cluster, prepare, onProgress }: MoveAllOptions,
-  events: Events,
-): Promise<MoveReport> {
+export async function moveIntoCluster({
+  directory,
+  cluster,
+  prepare,
+  onProgress,
+}: MoveAllOptions): Promise<MoveReport> {
   const { layout, report } = await copyToShared()
   for (const ending of ['-wal', '-shm']) rmSync(layout.catalog + ending, { force: true })
   const { host, pathname } = new URL(cluster.database)
@@ -53,6 +56,7 @@ export async function moveToCluster(
 
   async function copyToShared(): Promise<{ layout: Layout; report: MoveReport }> {
     const { store } = cluster
+    const events = new Events()
     const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: store }, events })
     try {
       const shared = await PostgresDatabase.open(cluster.database)
@@ -77,15 +81,18 @@ export async function moveToCluster(
 }
 
 /**
- * Moves a cluster into a data directory: the catalog at once, then the rows, each part checked. If it is interrupted,
- * the next call begins with the catalog anew and keeps the parts that are there. The cluster stays as it is.
- * @throws EngineError `locked` while nodes run; `invalid_option` if the directory holds a catalog already;
- * `storage_damaged`, `storage_unavailable`, `catalog_unavailable`, `storage_full`
+ * Copies what a database and an object store hold into a data directory: the catalog at once, then the rows, each part
+ * compared with its hash. The originals stay. If it is interrupted, the next call begins with the catalog anew and keeps
+ * the parts that are there.
+ * @throws EngineError `locked` while nodes run, `invalid_option` if the directory holds a catalog already,
+ * `catalog_unavailable`, `storage_damaged`, `storage_unavailable`, `storage_full`
  */
-export async function moveToDirectory(
-  { directory, cluster, prepare, onProgress }: MoveAllOptions,
-  events: Events,
-): Promise<MoveReport> {
+export async function moveIntoDirectory({
+  directory,
+  cluster,
+  prepare,
+  onProgress,
+}: MoveAllOptions): Promise<MoveReport> {
   const layout = layoutOf(directory)
   const lock = lockServer(layout, 'nothing can be moved into it')
   try {
@@ -102,7 +109,7 @@ export async function moveToDirectory(
   } finally {
     lock.release()
   }
-  return moveParts(directory, { target: undefined, from: cluster.store }, events, onProgress)
+  return moveRows(directory, { target: undefined, from: cluster.store }, onProgress)
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Database } from '../../catalog/database.ts'
 import { Parts } from '../../catalog/parts.ts'
 import type { PartBytes } from '../../catalog/records.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
-import type { Events } from '../../events.ts'
+import { Events } from '../../events.ts'
 import { hashFile, SummedBlocks } from '../integrity/hashes.ts'
 import { claimTarget, settleIn } from '../objects/claim.ts'
 import { FolderParts } from '../objects/folder.ts'
@@ -30,18 +30,18 @@ export interface MoveReport {
 }
 
 /**
- * Moves the rows of a data directory from it to a store of objects, or back. Nothing is removed from the old place. The
- * catalog is pointed to the new place after all parts were copied and checked. If it is interrupted, the next call
- * continues.
+ * Copies the rows of a data directory into an object store, or back, and uses the copies once all of them are there and
+ * were checked; the old files stay where they are. If it is interrupted, the next call continues. No other process may
+ * have the directory open.
  * @throws EngineError `locked` beside a server, `invalid_option`, `storage_damaged`, `storage_unavailable`,
  * `storage_full`
  */
-export async function moveParts(
+export async function moveRows(
   directory: string,
   { target, from }: MoveOptions,
-  events: Events,
   onProgress?: (done: { bytes: number; of: number }) => void,
 ): Promise<MoveReport> {
+  const events = new Events()
   const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: from }, events })
   try {
     const report = await movePartsOf(storage, target, onProgress)

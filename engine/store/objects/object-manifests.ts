@@ -1,4 +1,4 @@
-import { versionOfManifest } from '../../iceberg/index.ts'
+import { versionOfManifest } from '../../iceberg/tables.ts'
 import type { Manifests } from '../manifests.ts'
 import type { S3Store } from './s3.ts'
 

@@ -1,2 +1,0 @@
-export type { TrinoOptions } from './trino.ts'
-export { Trino, type TrinoStats } from './trino.ts'
