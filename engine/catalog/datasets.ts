@@ -20,7 +20,6 @@ export const recordNamed = (id: number) => `dataset ${id}`
 const LIST_PAGE = 200
 const WIDE_LIST_PAGE = 10
 const NAMES_PAGE = 1_000
-const STATES_PAGE = 1_000
 
 interface Row extends Omit<DatasetRecord, 'columns' | 'keep' | 'key' | 'query' | keyof Metadata> {
   readonly columns: string
@@ -128,18 +127,17 @@ export class Datasets {
   names({ repositoryId = null }: InRepository = {}): Promise<readonly DatasetName[]> {
     return this.#handle.cached(`names of datasets in ${repositoryId ?? 'all'}`, async () => {
       const names: DatasetName[] = []
-      for (let after = 0; ; await turn()) {
-        const page = await this.#handle.all<DatasetName>(
+      const pages = inPages(NAMES_PAGE, 0, (after, most) =>
+        this.#handle.all<DatasetName>(
           `SELECT id, name, description, repository_id AS "repositoryId" FROM datasets d
            WHERE ${IS_IN} AND id > ? ORDER BY id LIMIT ?`,
           repositoryId,
           after,
-          NAMES_PAGE,
-        )
-        names.push(...page)
-        if (page.length < NAMES_PAGE) return names
-        after = page.at(-1)!.id
-      }
+          most,
+        ),
+      )
+      for await (const page of pages) names.push(...page)
+      return names
     })
   }
 
@@ -156,13 +154,13 @@ export class Datasets {
   ): AsyncGenerator<readonly DatasetSummary[], void, undefined> {
     const most = Number.isFinite(columnBytes) ? LIST_PAGE : WIDE_LIST_PAGE
     const limit = Math.min(columnBytes, Number.MAX_SAFE_INTEGER)
-    for (let after = first - 1; ; await turn()) {
-      const rows = await this.#handle.all<SummaryRow>(PAGE, limit, after, last, repositoryId, most)
+    const pages = inPages(most, first - 1, (after) =>
+      this.#handle.all<SummaryRow>(PAGE, limit, after, last, repositoryId, most),
+    )
+    for await (const rows of pages) {
       const page: DatasetSummary[] = []
       for (const row of rows) page.push(await this.#summary(row))
-      if (page.length > 0) yield page
-      if (rows.length < most) return
-      after = rows.at(-1)!.id
+      yield page
     }
   }
 
@@ -179,17 +177,13 @@ export class Datasets {
    */
   async tag(isIn: (repositoryId: number) => boolean, repositoryId: number | null = null): Promise<string> {
     const hash = createHash('sha256')
-    for (let after = 0; ; await turn()) {
-      const page = await this.#handle.all<{ id: number; repositoryId: number }>(
-        STATES,
-        after,
-        repositoryId,
-        STATES_PAGE,
-      )
+    const pages = inPages(NAMES_PAGE, 0, (after, most) =>
+      this.#handle.all<{ id: number; repositoryId: number }>(STATES, after, repositoryId, most),
+    )
+    for await (const page of pages) {
       hash.update(JSON.stringify(page.filter(({ repositoryId }) => isIn(repositoryId))))
-      if (page.length < STATES_PAGE) return hash.digest('base64url').slice(0, 22)
-      after = page.at(-1)!.id
     }
+    return hash.digest('base64url').slice(0, 22)
   }
 
   /** Versions never change, so the columns of each are counted only once. */
@@ -270,6 +264,20 @@ export class Datasets {
     if ((await this.#handle.run('DELETE FROM datasets WHERE id = ?', id)) === 0) {
       throw new EngineError('not_found', `There is no dataset ${id}.`)
     }
+  }
+}
+
+/** Rows in the order of their ids, `most` at a time. Others get a turn of the event loop between. */
+async function* inPages<Row extends { readonly id: number }>(
+  most: number,
+  after: number,
+  read: (after: number, most: number) => Promise<Row[]>,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  for (let last = after; ; await turn()) {
+    const rows = await read(last, most)
+    if (rows.length > 0) yield rows
+    if (rows.length < most) return
+    last = rows.at(-1)!.id
   }
 }
 

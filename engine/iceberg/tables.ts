@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
+import { ReadCache } from '../util/read-cache.ts'
 import { manifest, manifestList } from './manifest.ts'
 import { type TableMetadata, tableMetadata } from './metadata.ts'
 import type { Naming } from './table-schema.ts'
@@ -13,9 +13,6 @@ export interface ManifestStore {
   write(name: string, bytes: Uint8Array): Promise<void>
 }
 
-/** The most versions that are remembered as having their manifests written. */
-const MOST_KNOWN = 10_000
-
 /**
  * Versions as tables of Apache Iceberg. Manifests are made when a table is first asked for, since most versions are
  * never read this way. The content of a manifest depends only on the catalog, and its name depends on its content. So
@@ -24,7 +21,8 @@ const MOST_KNOWN = 10_000
  */
 export class IcebergTables {
   readonly #store: ManifestStore
-  readonly #written = new LRUCache<string, Promise<string>>({ max: MOST_KNOWN })
+  /** The names of the lists that were written. */
+  readonly #written = new ReadCache()
 
   constructor(store: ManifestStore) {
     this.#store = store
@@ -40,20 +38,9 @@ export class IcebergTables {
     naming: Naming,
     urlOf: (part: Part) => string,
   ): Promise<TableMetadata> {
-    const name = await this.#manifestList(version, naming, urlOf)
+    const name = await this.#written.get(`${version.id} ${naming}`, () => this.#write(version, naming, urlOf))
     const place = { location: this.#store.url(''), manifestList: this.#store.url(name) }
     return tableMetadata(dataset, version, naming, place)
-  }
-
-  #manifestList(version: Version, naming: Naming, urlOf: (part: Part) => string): Promise<string> {
-    const key = `${version.id} ${naming}`
-    const known = this.#written.get(key)
-    if (known) return known
-    const written = this.#write(version, naming, urlOf)
-    this.#written.set(key, written)
-    // A failure is forgotten, so that the next call tries again.
-    written.catch(() => this.#written.delete(key))
-    return written
   }
 
   /** Writes the manifest before the list, so that an existing list never names a missing manifest. */

@@ -158,7 +158,7 @@ export class Commits {
     const { rows, bytes, rawBytes, statistics } = written
     // Reading the file again costs little now, because its pages are still in the system's memory.
     const blocks = storage.files.objects && new SummedBlocks()
-    begun.hash = await storage.hashes.read(begun.target, { alsoTo: blocks })
+    begun.hash = await storage.hashes.read(begun.target, { blocks })
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
     await parts.describe(part, blocks?.sums())
     return part

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Pool, PoolClient } from 'pg'
+import { ReadCache } from '../../util/read-cache.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import type {
   CachedOptions,
@@ -10,7 +11,6 @@ import type {
   TransactionOptions,
 } from '../database.ts'
 import { POSTGRES } from '../database.ts'
-import { MetadataCache } from '../metadata-cache.ts'
 import { Transaction, TransactionScope } from '../transaction.ts'
 import { driverAddress } from './address.ts'
 import { Changes, KeyedMutex } from './changes.ts'
@@ -71,7 +71,7 @@ export class PostgresDatabase implements Database {
   readonly #mutex = new KeyedMutex()
   readonly #changes: Changes
   readonly #scope = new TransactionScope()
-  readonly #cached = new MetadataCache(OLDEST_MS)
+  readonly #cached = new ReadCache(OLDEST_MS)
   readonly #callers = new AsyncLocalStorage<Caller>()
 
   private constructor(connect: (most: number) => Pool, url: string) {

@@ -1,9 +1,9 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
+import { ReadCache } from '../../util/read-cache.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import type { Database, Handle, SqlValue, TransactionOptions } from '../database.ts'
 import { SQLITE } from '../database.ts'
 import { isSurelyUndone } from '../failures.ts'
-import { MetadataCache } from '../metadata-cache.ts'
 import { Transaction, TransactionScope } from '../transaction.ts'
 import { Doubt, guard, knownError, SqliteConnection } from './connection.ts'
 
@@ -29,7 +29,7 @@ export class SqliteDatabase implements Database {
   readonly #turns: WriteTurns
   readonly #scope = new TransactionScope()
   readonly #doubt: Doubt
-  readonly #cached = new MetadataCache()
+  readonly #cached = new ReadCache()
   #dataVersion: unknown
   /** The writes of this process when `data_version` was read in this turn of the event loop. */
   #writesAtRead: number | undefined

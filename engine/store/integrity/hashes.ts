@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -19,7 +19,7 @@ export class FileHashes {
   readonly #known = new LRUCache<string, Known>({ maxSize: MOST, sizeCalculation: () => 1 })
 
   /** Reads a file and gives the hash of its bytes. */
-  async read(file: string, options?: HashOptions): Promise<string> {
+  async read(file: string, options?: FileHashOptions): Promise<string> {
     const stamp = stampOf(file)
     const hash = await hashFile(file, options)
     if (stamp !== undefined) this.#known.set(file, { hash, stamp })
@@ -49,30 +49,35 @@ function stampOf(file: string): string | undefined {
  * 570 MiB/s of one core where SHA-256 makes 230 to 350.
  */
 const ALGORITHM = 'blake2b512'
-/** Bytes that are read and hashed in one step. It takes half a millisecond of the thread that also answers requests. */
-const PIECE = 256 * 1024
+/**
+ * The blocks of a part; the last one may be shorter. So many bytes are read and hashed in one step, which takes half a
+ * millisecond of the thread that also answers requests.
+ */
+export const BLOCK_BYTES = 256 * 1024
 
 export interface HashOptions {
   readonly signal?: AbortSignal
   /** The most bytes read in a second. */
   readonly bytesPerSecond?: number
-  /** Gets the same bytes, for sums of its own. */
-  readonly alsoTo?: { update(bytes: Uint8Array): void } | undefined
+}
+
+export interface FileHashOptions extends HashOptions {
+  /** Gets the blocks of the file, too. */
+  readonly blocks?: SummedBlocks | undefined
 }
 
 /** The hash of a file's bytes, in the form that is stored in the catalog. */
-export function hashFile(file: string, options: HashOptions = {}): Promise<string> {
-  return hashOf(pieces(file), options)
+export function hashFile(file: string, options: FileHashOptions = {}): Promise<string> {
+  return hashOf(blocksOf(file, options.blocks), options)
 }
 
 /** The hash of bytes from any source. Each piece is hashed before the next is requested, so pieces may share memory. */
 export async function hashOf(bytes: AsyncIterable<Uint8Array>, options: HashOptions = {}): Promise<string> {
-  const { signal, bytesPerSecond = Number.POSITIVE_INFINITY, alsoTo } = options
+  const { signal, bytesPerSecond = Number.POSITIVE_INFINITY } = options
   const hash = createHash(ALGORITHM)
   signal?.throwIfAborted()
   for await (const piece of bytes) {
     hash.update(piece)
-    alsoTo?.update(piece)
     const pause = (piece.byteLength / bytesPerSecond) * 1_000
     if (pause >= 1) await wait(pause, undefined, { signal, ref: false })
     signal?.throwIfAborted()
@@ -80,53 +85,41 @@ export async function hashOf(bytes: AsyncIterable<Uint8Array>, options: HashOpti
   return `${ALGORITHM}:${hash.digest('base64url')}`
 }
 
-/** The bytes of a file in pieces, which all use the same memory one after the other. */
-async function* pieces(file: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const buffer = Buffer.allocUnsafe(PIECE)
+/** The blocks of a file, which all use the same memory one after the other. */
+async function* blocksOf(file: string, summed?: SummedBlocks): AsyncGenerator<Uint8Array, void, undefined> {
+  const buffer = Buffer.allocUnsafe(BLOCK_BYTES)
   await using handle = await open(file, 'r')
   for (;;) {
-    const { bytesRead } = await handle.read(buffer, 0, PIECE, null)
-    if (bytesRead === 0) return
-    yield buffer.subarray(0, bytesRead)
+    let filled = 0
+    // A read may give fewer bytes than there are.
+    for (let read = -1; read !== 0 && filled < BLOCK_BYTES; filled += read) {
+      read = (await handle.read(buffer, filled, BLOCK_BYTES - filled, null)).bytesRead
+    }
+    if (filled === 0) return
+    const block = buffer.subarray(0, filled)
+    summed?.add(block)
+    yield block
   }
 }
 
-/** The last block of a part may be shorter. */
-export const BLOCK_BYTES = 256 * 1024
 /** A part of 128 MiB has 8 KiB of sums. 128 bits are enough that nobody finds other bytes with the same sum. */
 const SUM_BYTES = 16
 
-/** Computes the sums of the blocks of a part from its bytes in order. */
+function sumOf(block: Uint8Array): Buffer {
+  return createHash(ALGORITHM).update(block).digest().subarray(0, SUM_BYTES)
+}
+
+/** Collects the sums of the blocks of a part, in their order. */
 export class SummedBlocks {
   readonly #sums: Buffer[] = []
-  #hash: Hash | undefined
-  #free = 0
 
-  update(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.byteLength; ) {
-      this.#hash ??= this.#begin()
-      const end = Math.min(at + this.#free, bytes.byteLength)
-      this.#hash.update(bytes.subarray(at, end))
-      this.#free -= end - at
-      at = end
-      if (this.#free === 0) this.#end()
-    }
+  add(block: Uint8Array): void {
+    this.#sums.push(sumOf(block))
   }
 
   /** The sums of all blocks, in the form that is stored in the catalog. */
   sums(): string {
-    this.#end()
     return Buffer.concat(this.#sums).toString('base64url')
-  }
-
-  #begin(): Hash {
-    this.#free = BLOCK_BYTES
-    return createHash(ALGORITHM)
-  }
-
-  #end(): void {
-    if (this.#hash) this.#sums.push(this.#hash.digest().subarray(0, SUM_BYTES))
-    this.#hash = undefined
   }
 }
 
@@ -138,13 +131,8 @@ export class BlockSums {
     this.#sums = Buffer.from(text, 'base64url')
   }
 
-  get blocks(): number {
-    return this.#sums.byteLength / SUM_BYTES
-  }
-
   /** Whether these are the bytes of the block at an index, from 0. */
   matches(index: number, bytes: Uint8Array): boolean {
-    const sum = createHash(ALGORITHM).update(bytes).digest().subarray(0, SUM_BYTES)
-    return sum.equals(this.#sums.subarray(index * SUM_BYTES, (index + 1) * SUM_BYTES))
+    return sumOf(bytes).equals(this.#sums.subarray(index * SUM_BYTES, (index + 1) * SUM_BYTES))
   }
 }

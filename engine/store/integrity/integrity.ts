@@ -8,7 +8,6 @@ import { DamagedPart, type PartStore } from '../objects/part-store.ts'
 import type { RangedParts } from '../objects/ranges/ranges.ts'
 import type { HashOptions } from './hashes.ts'
 import { type Problem, quickCheck } from './quick-check.ts'
-import { saysHttp, unreadable } from './unreadable.ts'
 
 const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
@@ -263,4 +262,25 @@ function damaged(part: number): EngineError {
       'backup.',
     { details: { part } },
   )
+}
+
+/** Matches DuckDB's messages about a Parquet file that it can't read or a page that it can't decompress. */
+const ABOUT_A_FILE =
+  /^(IO|Invalid Input|Invalid|Serialization|Corruption|Out of Range) Error|TProtocolException|TTransportException/
+
+/**
+ * Turns an error of DuckDB while it read parts into ours, if only a damaged file can explain it; undefined otherwise.
+ */
+function unreadable(error: unknown): EngineError | undefined {
+  if (!(error instanceof Error) || !ABOUT_A_FILE.test(error.message)) return undefined
+  return new EngineError(
+    'storage_damaged',
+    "The stored rows are damaged, so the dataset can't be read. The operator can restore them from a backup.",
+    { cause: error },
+  )
+}
+
+/** Whether an error of DuckDB is about a part that it read by ranges, over HTTP: a refused request or a connection. */
+function saysHttp(error: unknown): boolean {
+  return error instanceof Error && /^HTTP Error|^IO Error: [^\n]* HTTP /.test(error.message)
 }

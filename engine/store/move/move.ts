@@ -108,7 +108,7 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
   const target = to.target(part.id)
   await pipeline(from.read(known, 0, part.bytes), createWriteStream(target, { mode: 0o600 }))
   const blocks = to.objects && new SummedBlocks()
-  if ((await hashFile(target, { alsoTo: blocks })) !== hash) {
+  if ((await hashFile(target, { blocks })) !== hash) {
     await to.giveUp(part.id)
     throw new EngineError(
       'storage_damaged',

@@ -5,7 +5,6 @@ import { type HashOptions, hashOf } from '../integrity/hashes.ts'
 import { type Cacheable, ObjectCache } from './cache.ts'
 import { fileBytes, WrongBytes } from './download.ts'
 import { FolderParts } from './folder.ts'
-import { urlIn } from './object-manifests.ts'
 import { MissingObject } from './object-store.ts'
 import { type CacheStats, DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 import { Ranges } from './ranges/ranges.ts'
@@ -83,7 +82,7 @@ export class RemoteParts implements PartStore {
   }
 
   url(part: PartBytes): string {
-    return urlIn(this.objects, PREFIX + nameOf(part))
+    return this.objects.url(PREFIX + nameOf(part))
   }
 
   file(part: PartBytes): string {

@@ -234,6 +234,11 @@ export class S3Store {
     void this.#connection.present().then((connection) => connection?.client.destroy())
   }
 
+  /** The address of an object for other programs. */
+  url(key: string): string {
+    return `${this.name.replace(/\/$/, '')}/${key}`
+  }
+
   #at(key: string) {
     return { Bucket: this.#address.bucket, Key: this.#address.prefix + key }
   }

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache'
 /** The most values that are kept in memory. */
 const MOST = 4_096
 
-/** Values read from the database, by name. Callers that ask for a value while it is being read share that one read. */
-export class MetadataCache {
+/** Values that were read, by name. Callers that ask for a value while it is being read share that one read. */
+export class ReadCache {
   readonly #values: LRUCache<string, Promise<unknown>>
 
   /** @param oldest after how many milliseconds a value is read anew; Infinity: age does not matter */
