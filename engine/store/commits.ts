@@ -167,14 +167,13 @@ export class Commits {
   /**
    * Makes a new version current, unless `content` gives undefined because the current version is no longer the one on
    * which the work was based. Parts that did not get into the new version are removed. Gives whether there is a new
-   * one.
-   * If `content` gives `again`, there is none, and the parts are kept for another try.
+   * one; `again` if `content` gives that: then the parts are kept for another try.
    */
   async commit(
     datasetId: number,
     parts: readonly Part[],
     content: (current: Version, t: Handle) => Decided | Promise<Decided>,
-  ): Promise<boolean> {
+  ): Promise<boolean | 'again'> {
     const { storage, versions } = this.#context
     let unneeded = parts
     const made = new Set(parts.map(({ id }) => id))
@@ -195,7 +194,7 @@ export class Commits {
       )
       if (shown === 'again') {
         unneeded = []
-        return false
+        return shown
       }
       // An upload without rows makes a new version, but its empty part is not needed.
       const kept = new Set(shown?.parts.map(({ id }) => id))

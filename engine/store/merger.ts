@@ -56,12 +56,13 @@ export class Merger {
     if (run.length === 0) return false
     const made = await this.#commits.rewriteParts(this.#integrity, run, columns, columns, signal)
     const ids = run.map((part) => part.id)
-    return await this.#commits.commit(datasetId, made.parts, (current) => {
+    const done = await this.#commits.commit(datasetId, made.parts, (current) => {
       const at = current.parts.findIndex((part) => part.id === ids[0])
       const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
       if (!still || !sameColumns(current.columns, columns)) return undefined
       return { columns, parts: current.parts.toSpliced(at, ids.length, ...made.parts) }
     })
+    return done === true
   }
 }
 

@@ -200,13 +200,8 @@ export class Writer {
           throw error
         })
       }
-      let isAgain = false
-      const done = await commits.commit(datasetId, [...made, ...(edits?.made ?? [])], async (current, t) => {
-        const next = await content(current, t)
-        isAgain = next === 'again'
-        return next
-      })
-      if (!isAgain) return done
+      const done = await commits.commit(datasetId, [...made, ...(edits?.made ?? [])], content)
+      if (done !== 'again') return done
     }
   }
 
@@ -289,9 +284,10 @@ export class Writer {
           kind === 'rewrite'
             ? await commits.rewriteParts(integrity, base.parts, base.columns, columns, signal)
             : undefined
-        isDone = await commits.commit(datasetId, made?.parts ?? [], async (current, t) => {
+        await commits.commit(datasetId, made?.parts ?? [], async (current, t) => {
           if (current.id !== base.id) return undefined
           await accept?.(await datasets.in(t).get(datasetId), t)
+          isDone = true
           const change = { ...author, operation: 'columns', addedRows: 0, removedRows: 0 } as const
           return { columns, parts: made?.parts ?? base.parts, change }
         })

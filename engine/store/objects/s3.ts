@@ -136,7 +136,9 @@ export class S3Store {
     // If an object ends before the range does, S3 answers with the bytes that exist.
     const whole = Number(answer.ContentRange?.split('/')[1])
     if (whole < to) throw new MissingObject(key)
-    if (bytes.byteLength !== to - from) throw new HalfAnswer(bytes.byteLength, to - from)
+    // The answer ended before all of it had arrived.
+    if (bytes.byteLength !== to - from)
+      throw new Error(`the store sent ${bytes.byteLength} of ${to - from} bytes`)
     return bytes
   }
 
@@ -183,20 +185,16 @@ export class S3Store {
   async *list(prefix: string, signal?: AbortSignal): AsyncGenerator<StoredObject, void, undefined> {
     const { Bucket, Key } = this.#at(prefix)
     for (let ContinuationToken: string | undefined; ; ) {
-      const page = await this.#list({ Bucket, Prefix: Key, ContinuationToken }, signal)
+      const input = { Bucket, Prefix: Key, ContinuationToken }
+      const asked = this.#send((sdk) => new sdk.ListObjectsV2Command(input), this.#deadline(signal))
+      const page = await asked.catch((error: unknown) => {
+        throw failure(error, signal)
+      })
       for (const { Key: key, Size: bytes } of page.Contents ?? []) {
         yield { key: key!.slice(this.#address.prefix.length), bytes: bytes ?? 0 }
       }
       if (!page.IsTruncated) return
       ContinuationToken = page.NextContinuationToken
-    }
-  }
-
-  async #list(input: Sdk.ListObjectsV2CommandInput, signal?: AbortSignal) {
-    try {
-      return await this.#send((sdk) => new sdk.ListObjectsV2Command(input), this.#deadline(signal))
-    } catch (error) {
-      throw failure(error, signal)
     }
   }
 
@@ -317,21 +315,11 @@ type SentCommand<Input extends Sdk.ServiceInputTypes, Output extends Sdk.Service
 >[0]
 
 /** Conditions of a PUT in the SDK's words. */
-interface Condition {
-  readonly IfNoneMatch?: string
-  readonly IfMatch?: string
-}
+type Condition = Pick<Sdk.PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'>
 
 function conditionOf({ onlyNew, replaces }: PutOptions): Condition | undefined {
   if (replaces !== undefined) return { IfMatch: replaces }
   return onlyNew ? { IfNoneMatch: '*' } : undefined
-}
-
-/** The error that an answer ended before all of it had arrived. */
-class HalfAnswer extends Error {
-  constructor(got: number, wanted: number) {
-    super(`the store sent ${got} of ${wanted} bytes`)
-  }
 }
 
 interface Connection {
