@@ -35,10 +35,8 @@ export interface BackupReport {
   readonly copied: number
 }
 
-type OnProgress = (done: { bytes: number }) => void
-
 export interface BackupOptions {
-  readonly onProgress?: OnProgress
+  readonly onProgress?: (done: { bytes: number }) => void
   /** Makes the caller's own tables in the copy of a catalog that nodes share; they are copied, too. */
   readonly prepare?: (database: Database) => Promise<void>
 }
@@ -88,7 +86,7 @@ export async function backupStore(
 export async function restoreBackup(
   backup: string,
   directory: string,
-  onProgress?: OnProgress,
+  onProgress?: (done: { bytes: number }) => void,
 ): Promise<BackupReport> {
   requireBackup(backup)
   const from = layoutOf(backup)
@@ -152,7 +150,7 @@ function missing(part: number): EngineError {
 async function copyOnce(
   copyPart: CopyPart,
   to: Layout,
-  onProgress: OnProgress | undefined,
+  onProgress: BackupOptions['onProgress'],
   copyCatalog: (fresh: string) => void | Promise<void>,
 ): Promise<BackupReport | { readonly gone: number }> {
   const fresh = `${to.catalog}.new`
