@@ -16,6 +16,12 @@ import { type Piece, piecesOf } from './part-size.ts'
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
 const INGESTS_AT_ONCE = 2
 
+/** What those need of a store that read parts and commit others. */
+export interface WorkContext extends StoreContext {
+  readonly commits: Commits
+  readonly integrity: Integrity
+}
+
 /** What was found while rows were written, with their parts. */
 export interface MadeParts extends Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'metadata'> {
   /** In the order of the rows. */

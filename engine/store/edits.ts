@@ -6,15 +6,7 @@ import type { Place, Repeated, SetColumns, WantedRows } from '../ingest/index.ts
 import { keyed } from '../plan/prune.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/semaphore.ts'
-import type { Commits } from './commits.ts'
-import type { StoreContext } from './context.ts'
-import type { Integrity } from './integrity/integrity.ts'
-
-/** What writes and changes parts needs of the store. */
-export interface WriterContext extends StoreContext {
-  readonly commits: Commits
-  readonly integrity: Integrity
-}
+import type { WorkContext } from './commits.ts'
 
 /** Which rows a change is about, and what becomes of them. */
 export interface EditPlan {
@@ -45,13 +37,13 @@ const ROWS_AT_ONCE = 8_000_000
  */
 export class Edits {
   readonly columns: readonly Column[]
-  readonly #context: WriterContext
+  readonly #context: WorkContext
   readonly #plan: EditPlan
   readonly #edited = new Map<number, Edited>()
   /** Parts are written one after the other, by one process whose threads use all cores: another costs its start. */
   readonly #writing = new Semaphore(1)
 
-  constructor(context: WriterContext, columns: readonly Column[], plan: EditPlan) {
+  constructor(context: WorkContext, columns: readonly Column[], plan: EditPlan) {
     this.#context = context
     this.columns = columns
     this.#plan = plan
@@ -158,7 +150,7 @@ function mayShare(a: Part, b: Part, columns: readonly Column[], index: number): 
  * @throws EngineError `duplicate_key`, with up to twenty rows
  */
 export async function requireDistinct(
-  context: WriterContext,
+  context: WorkContext,
   parts: readonly Part[],
   columns: readonly Column[],
   on: readonly number[],

@@ -2,9 +2,7 @@ import type { Part } from '../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { isWide, mostWideBytes } from '../parquet/row-groups.ts'
 import { sameColumns } from '../types/columns.ts'
-import type { Commits } from './commits.ts'
-import type { StoreContext } from './context.ts'
-import type { Integrity } from './integrity/integrity.ts'
+import type { WorkContext } from './commits.ts'
 import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
 
 /** Errors that may end a merge although nothing is wrong. */
@@ -12,16 +10,12 @@ const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped
 
 /** Merges small parts at the end of datasets. The rows stay the same. */
 export class Merger {
-  readonly #context: StoreContext
-  readonly #integrity: Integrity
-  readonly #commits: Commits
+  readonly #context: WorkContext
   readonly #merging = new Set<number>()
   readonly #giveUp = new AbortController()
 
-  constructor(context: StoreContext, integrity: Integrity, commits: Commits) {
+  constructor(context: WorkContext) {
     this.#context = context
-    this.#integrity = integrity
-    this.#commits = commits
   }
 
   /** Merges until there is no run of parts left that is worth merging. */
@@ -48,15 +42,15 @@ export class Merger {
 
   /** Merges one run of parts. Gives whether there may be more to merge. */
   async #mergeOnce(datasetId: number): Promise<boolean> {
-    const { members, sizes } = this.#context
+    const { members, sizes, integrity, commits } = this.#context
     const { signal } = this.#giveUp
     using lease = await members.take(datasetId)
     const { columns, parts } = lease.version
     const run = partsToMerge(parts, columns.length, sizes)
     if (run.length === 0) return false
-    const made = await this.#commits.rewriteParts(this.#integrity, run, columns, columns, signal)
+    const made = await commits.rewriteParts(integrity, run, columns, columns, signal)
     const ids = run.map((part) => part.id)
-    const done = await this.#commits.commit(datasetId, made.parts, (current) => {
+    const done = await commits.commit(datasetId, made.parts, (current) => {
       const at = current.parts.findIndex((part) => part.id === ids[0])
       const still = at >= 0 && ids.every((id, index) => current.parts[at + index]?.id === id)
       if (!still || !sameColumns(current.columns, columns)) return undefined

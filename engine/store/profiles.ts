@@ -1,7 +1,6 @@
 import type { ColumnProfile } from '../ingest/profile.ts'
 import { Semaphore } from '../util/semaphore.ts'
-import type { StoreContext } from './context.ts'
-import type { Integrity } from './integrity/integrity.ts'
+import type { WorkContext } from './commits.ts'
 
 /** What the values of each column of a version are like. */
 export interface Profile {
@@ -12,16 +11,14 @@ export interface Profile {
 
 /** Profiles of versions, each made once, in the background, and kept with its version. */
 export class Profiles {
-  readonly #context: StoreContext
-  readonly #integrity: Integrity
+  readonly #context: WorkContext
   readonly #making = new Set<number>()
   /** Why the profile of a version could not be made, until somebody has been told. */
   readonly #failures = new Map<number, unknown>()
   readonly #turns = new Semaphore(1)
 
-  constructor(context: StoreContext, integrity: Integrity) {
+  constructor(context: WorkContext) {
     this.#context = context
-    this.#integrity = integrity
   }
 
   /**
@@ -57,11 +54,11 @@ export class Profiles {
   }
 
   async #make(datasetId: number): Promise<void> {
-    const { storage, members } = this.#context
+    const { storage, members, integrity } = this.#context
     using lease = await members.take(datasetId)
     const { id, number, rows, columns, parts } = lease.version
     try {
-      using pinned = await this.#integrity.pinWhole(parts)
+      using pinned = await integrity.pinWhole(parts)
       const { jobs } = await this.#context.ingestor()
       const profiles = await jobs.profile({ parts: pinned.files, columns })
       const profile = { version: number, rowCount: rows, columns: profiles }

@@ -13,8 +13,7 @@ import type { Ingestor } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Lazy } from '../util/lazy.ts'
-import { Commits } from './commits.ts'
-import type { StoreContext } from './context.ts'
+import { Commits, type WorkContext } from './commits.ts'
 import { CHECKS, startChecks } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
@@ -45,7 +44,7 @@ export interface StoreOptions extends Omit<EngineOptions, 'onEvent' | 'workers' 
  * The rows: immutable Parquet parts, which a commit in the catalog makes visible. A part's file is written and synced
  * before the commit, so after a crash there may be a file too many, but none is missing.
  */
-export class Store implements StoreContext {
+export class Store implements WorkContext {
   readonly storage: Storage
   readonly events: Events
   readonly background: Background
@@ -95,8 +94,8 @@ export class Store implements StoreContext {
       : new FolderManifests(layout, this.temporary)
     this.commits = new Commits(this)
     this.integrity = new Integrity(this)
-    this.profiles = new Profiles(this, this.integrity)
-    this.#merger = new Merger(this, this.integrity, this.commits)
+    this.profiles = new Profiles(this)
+    this.#merger = new Merger(this)
     this.writer = new Writer(this)
   }
 
@@ -128,7 +127,7 @@ export class Store implements StoreContext {
     // Nodes of a cluster sweep by turns. Listing a million objects takes minutes, so this runs in the background. Parts
     // written meanwhile are safe, since they are registered first.
     if (isServer && this.files.cache && !this.database.isShared) this.#sweepLater()
-    else if (isServer && !this.files.cache) await ifWritable(() => sweep(this, this.commits))
+    else if (isServer && !this.files.cache) await ifWritable(() => sweep(this))
     this.#timer = setInterval(() => {
       this.background.later(
         () => this.integrity.refresh(),
@@ -140,7 +139,7 @@ export class Store implements StoreContext {
     // A store of objects protects its data against decay by itself, and reading it costs money.
     const bytesPerSecond = this.files.cache ? 0 : CHECKS.bytesPerSecond
     const options = { ...CHECKS, bytesPerSecond, ...checks }
-    if (isServer && options.bytesPerSecond > 0) this.#endChecks = startChecks(this, this.integrity, options)
+    if (isServer && options.bytesPerSecond > 0) this.#endChecks = startChecks(this, options)
   }
 
   get layout(): Layout {
@@ -223,7 +222,7 @@ export class Store implements StoreContext {
     const isAlone = this.storage.serverLock !== undefined || this.database.isShared
     const lock = isAlone ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
     try {
-      return await sweep(this, this.commits)
+      return await sweep(this)
     } finally {
       lock?.release()
     }
@@ -273,7 +272,7 @@ export class Store implements StoreContext {
 
   #sweepLater(): void {
     this.background.later(
-      () => ifWritable(() => sweep(this, this.commits)),
+      () => ifWritable(() => sweep(this)),
       this.events.failure('tidy_failed', 'Leftovers of crashes could not be removed.'),
     )
   }
@@ -281,7 +280,7 @@ export class Store implements StoreContext {
   async #work({ kind, subject }: Job): Promise<void> {
     if (kind === 'merge') await this.#merger.merge(subject)
     else if (kind === 'gc') await this.commits.reclaim(subject)
-    else await sweep(this, this.commits)
+    else await sweep(this)
   }
 }
 

@@ -1,5 +1,4 @@
-import type { Commits } from './commits.ts'
-import type { StoreContext } from './context.ts'
+import type { WorkContext } from './commits.ts'
 import { lostFolder } from './lost.ts'
 import type { FoundPart } from './objects/part-store.ts'
 
@@ -14,10 +13,8 @@ export interface Swept {
  * Removes what crashes have left. On a data directory it must only run while no other server has it. It removes nothing if the
  * catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
  */
-export async function sweep(
-  { storage, versions, parts, members, manifests, events }: StoreContext,
-  commits: Commits,
-): Promise<Swept> {
+export async function sweep(context: WorkContext): Promise<Swept> {
+  const { storage, versions, parts, members, manifests, events } = context
   const { layout, database, files } = storage
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept
@@ -26,7 +23,7 @@ export async function sweep(
   // is taken for a leftover.
   const found: FoundPart[] = []
   for await (const one of files.list()) found.push(one)
-  await commits.reclaim()
+  await context.commits.reclaim()
   await manifests.sweep((ids) => versions.gone(ids))
   const known = await parts.all()
   const newest = await parts.newest()

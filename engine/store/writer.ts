@@ -16,8 +16,8 @@ import {
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
 import { InFlight } from '../util/in-flight.ts'
-import type { Commits, Content, MadeParts } from './commits.ts'
-import { type EditPlan, Edits, editByKey, requireDistinct, type WriterContext } from './edits.ts'
+import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
+import { type EditPlan, Edits, editByKey, requireDistinct } from './edits.ts'
 import type { Lease } from './membership/membership.ts'
 import {
   checkUpload,
@@ -39,11 +39,11 @@ export interface WrittenRecord extends DatasetRecord {
 
 /** Makes new versions: by uploads, and by declared columns. */
 export class Writer {
-  readonly #context: WriterContext
+  readonly #context: WorkContext
   readonly #writes = new InFlight()
   #spooled = 0
 
-  constructor(context: WriterContext) {
+  constructor(context: WorkContext) {
     this.#context = context
   }
 

@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { EngineError } from '../../errors.ts'
-import type { StoreContext } from '../context.ts'
-import type { Integrity } from './integrity.ts'
+import type { WorkContext } from '../commits.ts'
 
 /** How often and how fast stored rows are read again, to find files that have decayed on disk. */
 export interface CheckOptions {
@@ -21,28 +20,19 @@ const DAY_MS = 86_400_000
  * Checks parts in the background, one after the other, and begins with those that were never checked. Gives what ends it,
  * which resolves when nothing is read any more.
  */
-export function startChecks(
-  context: StoreContext,
-  integrity: Integrity,
-  options: CheckOptions,
-): () => Promise<void> {
+export function startChecks(context: WorkContext, options: CheckOptions): () => Promise<void> {
   const stop = new AbortController()
-  const running = run(context, integrity, options, stop.signal)
+  const running = run(context, options, stop.signal)
   return () => {
     stop.abort()
     return running
   }
 }
 
-async function run(
-  context: StoreContext,
-  integrity: Integrity,
-  options: CheckOptions,
-  signal: AbortSignal,
-): Promise<void> {
+async function run(context: WorkContext, options: CheckOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await checkDue(context, integrity, options, signal)
+      await checkDue(context, options, signal)
     } catch (cause) {
       if (signal.aborted) return
       context.events.tell('check_failed', 'Stored rows could not be checked; tried again later.', { cause })
@@ -53,8 +43,7 @@ async function run(
 
 /** Checks the parts that are due. */
 async function checkDue(
-  { parts }: StoreContext,
-  integrity: Integrity,
+  { parts, integrity }: WorkContext,
   { bytesPerSecond, everyDays }: CheckOptions,
   signal: AbortSignal,
 ): Promise<void> {

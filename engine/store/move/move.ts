@@ -6,9 +6,10 @@ import type { PartBytes } from '../../catalog/records.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
 import { Events } from '../../events.ts'
 import { hashFile, SummedBlocks } from '../integrity/hashes.ts'
+import { parseS3Address } from '../objects/address.ts'
 import { claimTarget, settleIn } from '../objects/claim.ts'
 import { FolderParts } from '../objects/folder.ts'
-import { addressOf, type ObjectStoreOptions, remoteParts, type WhereItIs } from '../objects/open.ts'
+import { type ObjectStoreOptions, remoteParts, type WhereItIs } from '../objects/open.ts'
 import { DamagedPart, type PartStore } from '../objects/part-store.ts'
 import { S3Store } from '../objects/s3.ts'
 import { Storage } from '../storage.ts'
@@ -81,7 +82,7 @@ export async function movePartsOf(
 async function openTarget(storage: Storage, target: ObjectStoreOptions | undefined): Promise<PartStore> {
   const { layout, database, mark } = storage
   if (!target) return new FolderParts(layout.parts)
-  const objects = new S3Store(addressOf(target))
+  const objects = new S3Store(parseS3Address(target.address, target))
   try {
     if (objects.name !== storage.files.name) await claimTarget(database, objects)
     return remoteParts({ layout, database, temporary: mark.temporary, role: 'server' }, objects, target)

@@ -4,7 +4,7 @@ import type { Database } from '../../catalog/database.ts'
 import { invalidOption } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Layout } from '../layout.ts'
-import { parseS3Address, type S3Address } from './address.ts'
+import { parseS3Address } from './address.ts'
 import { type ClaimOptions, claimStore, ownStore } from './claim.ts'
 import { FolderParts } from './folder.ts'
 import { OwnedStore } from './owner.ts'
@@ -48,11 +48,6 @@ export interface PartsContext {
   readonly role: 'server' | 'guest'
 }
 
-/** @throws EngineError `invalid_option` */
-export function addressOf({ address, endpoint, region, pathStyle }: ObjectStoreOptions): S3Address {
-  return parseS3Address(address, { endpoint, region, pathStyle })
-}
-
 /**
  * Opens the place that holds the parts of a catalog.
  * @throws EngineError `invalid_option` if the catalog's parts are in another place, or if the store belongs to another
@@ -74,7 +69,7 @@ export async function openParts(
         'with parquetry migrate.',
     )
   }
-  const objects = new OwnedStore(addressOf(options), {
+  const objects = new OwnedStore(parseS3Address(options.address, options), {
     identity: await database.identity(),
     own: () => ownStore(database),
     onLost: ({ message }) => events.tell('writes_stopped', message),
