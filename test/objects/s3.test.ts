@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseS3Address } from '../../engine/store/objects/address.ts'
 import { MissingObject } from '../../engine/store/objects/object-store.ts'
 import { S3Store } from '../../engine/store/objects/s3.ts'
@@ -211,22 +211,6 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
       return { silence: true }
     }
     await expect(store.get('short', 0, 1, leaving.signal)).rejects.toThrow('left')
-  })
-
-  it('gives up an object at once for who leaves, and leaves nothing of it', async () => {
-    const leaving = new AbortController()
-    const file = fileOf(randomBytes(40 * MIB))
-    line.fault = (asked) => {
-      if (/partNumber=/.test(asked.url!)) leaving.abort(new Error('left'))
-      return undefined
-    }
-    await expect(store.put('left', { file }, { signal: leaving.signal })).rejects.toThrow('left')
-    await vi.waitFor(
-      () => expect(line.asked.filter((asked) => asked.startsWith('DELETE'))).toHaveLength(1),
-      10_000,
-    )
-    expect(await store.head('left')).toBeUndefined()
-    await expect(store.put('left', { file }, { signal: leaving.signal })).rejects.toThrow('left')
   })
 
   it('says that its credentials are wrong', async () => {

@@ -211,19 +211,16 @@ export class Integrity {
 
   /** Records damage that was found while reading, and gives the error for the reader. */
   #found(part: Part, problem: string): EngineError {
+    const { id, hash } = part
     this.#note(part, problem)
-    this.#writeLater(part, problem)
-    return damaged(part.id)
-  }
-
-  /** Writes damage to the catalog in the background, so that readers don't wait for it. */
-  #writeLater({ id, hash }: Part, problem: Problem): void {
+    // Written to the catalog in the background, so that readers don't wait for it.
     this.#context.background.later(
       () => this.#context.parts.noteCheck(id, { hash, damage: problem }),
       this.#context.events.failure('check_failed', `Recording that part ${id} is damaged failed.`, {
         part: id,
       }),
     )
+    return damaged(id)
   }
 
   #note(part: Part, problem: Problem): void {

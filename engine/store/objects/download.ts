@@ -90,13 +90,11 @@ export async function* fileBytes(
   file: string,
   from: number,
   to: number,
-  signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let left = to - from
   if (left <= 0) return
   const pieces = createReadStream(file, { start: from, end: to - 1, highWaterMark: READ_BYTES })
   for await (const piece of pieces as AsyncIterable<Uint8Array>) {
-    signal?.throwIfAborted()
     left -= piece.byteLength
     yield piece
   }

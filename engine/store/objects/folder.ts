@@ -49,13 +49,8 @@ export class FolderParts implements PartStore {
     return undefined
   }
 
-  async *read(
-    { id }: PartBytes,
-    from: number,
-    to: number,
-    signal?: AbortSignal,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* fileBytes(this.target(id), from, to, signal)
+  read({ id }: PartBytes, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
+    return fileBytes(this.target(id), from, to)
   }
 
   async size({ id }: PartBytes): Promise<number | undefined> {

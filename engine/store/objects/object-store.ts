@@ -18,7 +18,6 @@ export interface RequestStats {
 export type ObjectBody = { readonly file: string } | { readonly data: Uint8Array }
 
 export interface PutOptions {
-  readonly signal?: AbortSignal | undefined
   /** Don't overwrite an existing object, if the store supports that condition. */
   readonly onlyNew?: boolean
   /** Overwrite only the version of the object with this tag, if the store supports that condition. */

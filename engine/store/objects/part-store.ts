@@ -55,12 +55,7 @@ export interface PartStore {
   /** Lets DuckDB read parts by ranges; undefined where it reads them as files only. */
   readonly ranges: Ranges | undefined
   /** Reads bytes `from` (inclusive) to `to` (exclusive) without fetching the whole part. */
-  read(
-    part: PartBytes,
-    from: number,
-    to: number,
-    signal?: AbortSignal,
-  ): AsyncGenerator<Uint8Array, void, undefined>
+  read(part: PartBytes, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined>
   /** The number of bytes in the store, not in the cache; undefined if the part is missing. */
   size(part: PartBytes): Promise<number | undefined>
   /**

@@ -97,19 +97,14 @@ export class RemoteParts implements PartStore {
     }
   }
 
-  async *read(
-    part: PartBytes,
-    from: number,
-    to: number,
-    signal?: AbortSignal,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
+  async *read(part: PartBytes, from: number, to: number): AsyncGenerator<Uint8Array, void, undefined> {
     const object = cacheable(part)
     if (this.#cache.has(object)) {
-      using _ = await this.#cache.pin([object], signal)
-      yield* fileBytes(this.file(part), from, to, signal)
+      using _ = await this.#cache.pin([object])
+      yield* fileBytes(this.file(part), from, to)
       return
     }
-    yield* this.#stored(part, from, to, signal)
+    yield* this.#stored(part, from, to)
   }
 
   /** Reads bytes of a part from the store, even if they are cached. */

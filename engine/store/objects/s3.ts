@@ -65,13 +65,12 @@ export class S3Store {
 
   /** Resolves when the store has received and checked the whole object. `there`: the condition was not met. */
   async put(key: string, body: ObjectBody, options: PutOptions = {}): Promise<'stored' | 'there'> {
-    const { signal } = options
     const condition = this.#conditional ? conditionOf(options) : undefined
     const conditional = condition !== undefined
     // A conflict with another upload of the same key passes: the next attempt finds the object of the other one.
     const isConflict = (error: unknown) => conditional && isStatus(error, 409)
     try {
-      await persistently(() => this.#put(key, body, condition, signal), isConflict, signal)
+      await persistently(() => this.#put(key, body, condition), isConflict)
       return 'stored'
     } catch (error) {
       if (conditional && isStatus(error, 412)) return 'there'
@@ -79,24 +78,17 @@ export class S3Store {
         this.#conditional = false
         return this.put(key, body, options)
       }
-      throw failure(error, signal)
+      throw failure(error)
     }
   }
 
-  async #put(
-    key: string,
-    body: ObjectBody,
-    condition: Condition | undefined,
-    signal?: AbortSignal,
-  ): Promise<void> {
+  async #put(key: string, body: ObjectBody, condition: Condition | undefined): Promise<void> {
     const { client, Upload } = await this.#connection.get()
     const bytes = 'file' in body ? (await stat(body.file)).size : body.data.byteLength
-    const deadline = this.#deadline(signal, bytes)
     const abortController = new AbortController()
-    const abort = () => abortController.abort()
-    deadline.addEventListener('abort', abort)
+    const milliseconds = this.#deadlines.request + Math.ceil(bytes * SENT_IN_MS)
+    const late = setTimeout(() => abortController.abort(), milliseconds)
     try {
-      signal?.throwIfAborted()
       // If this fails, the store removes the pieces; if it is down by then, `endUploads` does so later.
       const upload = new Upload({
         client,
@@ -111,7 +103,7 @@ export class S3Store {
       })
       await upload.done()
     } finally {
-      deadline.removeEventListener('abort', abort)
+      clearTimeout(late)
     }
   }
 
@@ -158,14 +150,14 @@ export class S3Store {
   }
 
   /** Gives the size of an object; undefined if it does not exist. */
-  async head(key: string, signal?: AbortSignal): Promise<{ bytes: number } | undefined> {
+  async head(key: string): Promise<{ bytes: number } | undefined> {
     try {
       const head = (sdk: typeof Sdk) => new sdk.HeadObjectCommand(this.#at(key))
-      const found = await this.#send(head, this.#deadline(signal))
+      const found = await this.#send(head)
       return { bytes: found.ContentLength ?? 0 }
     } catch (error) {
       if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
-      throw failure(error, signal)
+      throw failure(error)
     }
   }
 
@@ -182,13 +174,13 @@ export class S3Store {
   }
 
   /** All objects whose keys begin with `prefix`, in no particular order. */
-  async *list(prefix: string, signal?: AbortSignal): AsyncGenerator<StoredObject, void, undefined> {
+  async *list(prefix: string): AsyncGenerator<StoredObject, void, undefined> {
     const { Bucket, Key } = this.#at(prefix)
     for (let ContinuationToken: string | undefined; ; ) {
       const input = { Bucket, Prefix: Key, ContinuationToken }
-      const asked = this.#send((sdk) => new sdk.ListObjectsV2Command(input), this.#deadline(signal))
+      const asked = this.#send((sdk) => new sdk.ListObjectsV2Command(input))
       const page = await asked.catch((error: unknown) => {
-        throw failure(error, signal)
+        throw failure(error)
       })
       for (const { Key: key, Size: bytes } of page.Contents ?? []) {
         yield { key: key!.slice(this.#address.prefix.length), bytes: bytes ?? 0 }
@@ -249,8 +241,8 @@ export class S3Store {
     return client.send(command(sdk), { abortSignal: signal })
   }
 
-  #deadline(signal?: AbortSignal, sent = 0): AbortSignal {
-    const deadline = AbortSignal.timeout(this.#deadlines.request + Math.ceil(sent * SENT_IN_MS))
+  #deadline(signal?: AbortSignal): AbortSignal {
+    const deadline = AbortSignal.timeout(this.#deadlines.request)
     return signal ? AbortSignal.any([signal, deadline]) : deadline
   }
 
