@@ -41,34 +41,27 @@ export function changedMetadata(old: Metadata, changes: MetadataChanges): Metada
 
 /** Whether this is a value of the field, with one keyword or more. */
 export function isMetadata(name: keyof Metadata, value: unknown): boolean {
-  return isOfKind(name, value) && isLicense(name, value) && !(Array.isArray(value) && value.length === 0)
-}
-
-function isOfKind(name: keyof Metadata, value: unknown): boolean {
-  const texts: unknown[] = name === 'keywords' && Array.isArray(value) ? value : [value]
-  const isText = (one: unknown) =>
-    typeof one === 'string' &&
-    one.trim() !== '' &&
-    one.length <= LONGEST_METADATA[name] &&
-    !/\p{Surrogate}/u.test(one)
-  return (
-    (name === 'keywords') === Array.isArray(value) && texts.length <= MOST_KEYWORDS && texts.every(isText)
-  )
-}
-
-function isLicense(name: keyof Metadata, value: unknown): boolean {
-  return name !== 'license' || LICENSE.test(value as string)
+  return problemOf(name, value) === undefined && !(Array.isArray(value) && value.length === 0)
 }
 
 function checked(name: keyof Metadata, value: unknown): unknown {
   if (value === null) return undefined
-  if (!isOfKind(name, value)) {
-    const wanted = `text of 1 to ${LONGEST_METADATA[name]} characters that is not blank`
-    const what = name === 'keywords' ? `a list of at most ${MOST_KEYWORDS} keywords, each ${wanted}` : wanted
-    throw invalidOption(`${name} must be ${what}.`)
-  }
-  if (!isLicense(name, value)) {
-    throw invalidOption('license must be an SPDX id such as CC-BY-4.0, or a URL.')
-  }
+  const problem = problemOf(name, value)
+  if (problem !== undefined) throw invalidOption(problem)
   return Array.isArray(value) && value.length === 0 ? undefined : value
+}
+
+/** Why this is no value of the field. */
+function problemOf(name: keyof Metadata, value: unknown): string | undefined {
+  const most = LONGEST_METADATA[name]
+  const isText = (one: unknown) =>
+    typeof one === 'string' && one.trim() !== '' && one.length <= most && !/\p{Surrogate}/u.test(one)
+  const wanted = `text of 1 to ${most} characters that is not blank`
+  if (name === 'keywords') {
+    if (Array.isArray(value) && value.length <= MOST_KEYWORDS && value.every(isText)) return undefined
+    return `keywords must be a list of at most ${MOST_KEYWORDS} keywords, each ${wanted}.`
+  }
+  if (!isText(value)) return `${name} must be ${wanted}.`
+  if (name !== 'license' || LICENSE.test(value as string)) return undefined
+  return 'license must be an SPDX id such as CC-BY-4.0, or a URL.'
 }

@@ -104,24 +104,12 @@ export async function claimTarget(database: Database, objects: S3Store): Promise
 
 /** Records that the parts now are in the place to which they were moved: the claimed target, or the data directory. */
 export async function settleIn(handle: Handle, where: 'target' | 'directory'): Promise<void> {
-  const target = where === 'target' ? await read(handle, TARGET) : undefined
-  await handle.run('DELETE FROM part_store')
-  if (target) await write(handle, HERE, target)
+  await handle.run('DELETE FROM part_store WHERE id <> ?', where === 'target' ? TARGET : 0)
+  await handle.run('UPDATE part_store SET id = ?', HERE)
 }
 
 function read(handle: Handle, row: number): Promise<OwnStore | undefined> {
   return handle.get<OwnStore>('SELECT name, mark, epoch FROM part_store WHERE id = ?', row)
-}
-
-async function write(handle: Handle, row: number, { name, mark, epoch }: OwnStore): Promise<void> {
-  await handle.run(
-    `INSERT INTO part_store (id, name, mark, epoch) VALUES (?, ?, ?, ?)
-     ON CONFLICT (id) DO UPDATE SET name = excluded.name, mark = excluded.mark, epoch = excluded.epoch`,
-    row,
-    name,
-    mark,
-    epoch,
-  )
 }
 
 /**
@@ -135,16 +123,15 @@ async function begin(database: Database, objects: S3Store, row: number): Promise
     if (written) return written
     throw belongsToAnother(objects)
   }
-  const store = { name: objects.name, mark: randomUUID(), epoch: 0 }
-  // Another process on the same catalog may do this at the same moment. Then the mark that was written first is used.
-  if (row === TARGET) await write(database, row, store)
-  else
-    await database.run(
-      'INSERT INTO part_store (id, name, mark) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-      row,
-      store.name,
-      store.mark,
-    )
+  // Another process on the same catalog may do this at the same moment. Then the mark that was written first is used. An
+  // earlier target is forgotten.
+  await database.run(
+    `INSERT INTO part_store (id, name, mark) VALUES (?, ?, ?) ON CONFLICT (id)
+     DO UPDATE SET name = excluded.name, mark = excluded.mark, epoch = 0 WHERE part_store.id = ${TARGET}`,
+    row,
+    objects.name,
+    randomUUID(),
+  )
   return (await read(database, row))!
 }
 
