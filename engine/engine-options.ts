@@ -4,12 +4,19 @@ import { checkMemoryLimit } from './duckdb/instance.ts'
 import { invalidOption } from './errors.ts'
 import type { EngineEvent } from './events.ts'
 import type { Names } from './options.ts'
-import type { CheckOptions } from './store/integrity/checker.ts'
 import type { ObjectStoreOptions } from './store/objects/open.ts'
 import type { PartSizes } from './store/part-size.ts'
 import type { UploadLimits } from './store/upload.ts'
 import type { TrinoOptions } from './trino/trino.ts'
 import { requireKnown } from './util/known-options.ts'
+
+/** How often and how fast stored rows are read again, to find files that have decayed on disk. */
+export interface CheckOptions {
+  /** The most bytes read in a second; 0 turns the checks off. */
+  readonly bytesPerSecond: number
+  /** After how many days an undamaged part is checked again. */
+  readonly everyDays: number
+}
 
 export interface EngineOptions {
   /** The data directory; it is created if it doesn't exist. */

@@ -4,6 +4,7 @@ import { FileLock } from '../catalog/lock.ts'
 import { PostgresDatabase } from '../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS, migrate } from '../catalog/schema.ts'
 import { SqliteDatabase } from '../catalog/sqlite/sqlite.ts'
+import type { EngineOptions } from '../engine-options.ts'
 import { EngineError, invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { FileHashes } from './integrity/hashes.ts'
@@ -13,15 +14,8 @@ import { ProcessMark } from './membership/mark.ts'
 import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
 import type { PartStore } from './objects/part-store.ts'
 
-export interface StorageOptions {
-  readonly directory: string
+export interface StorageOptions extends Pick<EngineOptions, 'directory' | 'anew' | 'takeOver' | 'database'> {
   readonly role: 'server' | 'guest'
-  /** Begin with an empty catalog if the present one is lost or damaged; see `EngineOptions`. */
-  readonly anew?: boolean
-  /** Make this catalog the owner of the store, even if another copy of it is; see `EngineOptions`. */
-  readonly takeOver?: boolean | undefined
-  /** The PostgreSQL database of the catalog, as `postgres://…`; without it, the catalog is in the directory. */
-  readonly database?: string | undefined
   /** Where the parts are; with `whereItIs`, the store that the catalog names. */
   readonly store?: ObjectStoreOptions | WhereItIs | undefined
   readonly events: Events

@@ -1,14 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { CheckOptions } from '../../engine-options.ts'
 import { EngineError } from '../../errors.ts'
 import type { WorkContext } from '../commits.ts'
-
-/** How often and how fast stored rows are read again, to find files that have decayed on disk. */
-export interface CheckOptions {
-  /** The most bytes read in a second; 0 turns the checks off. */
-  readonly bytesPerSecond: number
-  /** After how many days an undamaged part is checked again. */
-  readonly everyDays: number
-}
 
 export const CHECKS: CheckOptions = { bytesPerSecond: 8 * 2 ** 20, everyDays: 7 }
 
