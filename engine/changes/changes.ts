@@ -6,6 +6,7 @@ import type { QueryContext } from '../reading/runs.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import type { Column } from '../types/index.ts'
+import { once } from '../util/once.ts'
 import { ChangesReading, Compared, changesSql, isCompared, type Step } from './compared.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */
@@ -120,19 +121,11 @@ export class Changes implements Disposable {
     }
   }
 
-  readonly [Symbol.dispose] = this.#once()
+  readonly [Symbol.dispose] = once(() => this.#leave())
 
   #enter(): () => void {
     this.#users += 1
-    return this.#once()
-  }
-
-  #once(): () => void {
-    let isIn = true
-    return () => {
-      if (isIn) this.#leave()
-      isIn = false
-    }
+    return once(() => this.#leave())
   }
 
   #leave(): void {

@@ -5,6 +5,7 @@ import type { Plan, Slice } from '../plan/plan.ts'
 import { type ReadEstimate, readsLittle } from '../plan/read-estimate.ts'
 import type { RangedParts } from '../store/objects/ranges/ranges.ts'
 import type { Store } from '../store/store.ts'
+import { once } from '../util/once.ts'
 
 /**
  * What a query holds while it reads rows. Dispose it when they have been read. This class is for rows that are always
@@ -56,16 +57,6 @@ export class Reading implements Disposable {
   }
 
   protected release(): void {}
-}
-
-/** A function that runs at its first call only. */
-function once(run: () => void): () => void {
-  let done = false
-  return () => {
-    if (done) return
-    done = true
-    run()
-  }
 }
 
 /** What reading a version takes. */

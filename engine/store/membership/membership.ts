@@ -1,5 +1,6 @@
 import type { Version } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
+import { once } from '../../util/once.ts'
 
 /** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset; 0 stands for all. */
 export interface Job {
@@ -83,17 +84,14 @@ export class Leases {
   take(datasetId: number, version: Version): Lease {
     const { id } = version
     this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1)
-    let released = false
     return {
       version,
-      [Symbol.dispose]: () => {
-        if (released) return
-        released = true
+      [Symbol.dispose]: once(() => {
         const left = this.#counts.get(id)! - 1
         if (left > 0) this.#counts.set(id, left)
         else this.#counts.delete(id)
         if (left === 0) this.#onIdle(datasetId, id)
-      },
+      }),
     }
   }
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { PartBytes } from '../../../catalog/records.ts'
 import type { HttpOptions } from '../../../duckdb/instance.ts'
+import { once } from '../../../util/once.ts'
 import { POOL_THREADS } from '../../../util/pool-threads.ts'
 import { BlockSums } from '../../integrity/hashes.ts'
 import type { Cacheable, ObjectCache } from '../cache.ts'
@@ -158,7 +159,6 @@ export class RangedParts implements Disposable {
   readonly #damage: (error: unknown) => unknown
   readonly #end: () => void
   #failure: unknown
-  #ended = false
 
   constructor(
     base: string,
@@ -169,7 +169,7 @@ export class RangedParts implements Disposable {
     this.#base = base
     this.#names = names
     this.#damage = damage
-    this.#end = end
+    this.#end = once(end)
   }
 
   /** Where DuckDB reads a part; undefined if it has to be pinned as a file. */
@@ -188,8 +188,6 @@ export class RangedParts implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#ended) return
-    this.#ended = true
     this.#end()
   }
 }
