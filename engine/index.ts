@@ -48,7 +48,7 @@ export type { Query } from './query.ts'
 export type { Cell } from './relation.ts'
 export type { BytesOptions, CountedOption, PagedOption, RunOptions } from './run-options.ts'
 export type { Queryable, Snapshot } from './snapshot.ts'
-export type { SqlParameter, SqlValues } from './sql/parameters.ts'
+export type { SqlParameter, SqlValues } from './sql/rewrite.ts'
 export type { SqlOptions } from './sql/sql.ts'
 export type { SqlTable } from './sql/tables.ts'
 export {

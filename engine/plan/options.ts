@@ -18,8 +18,8 @@ export interface QueryOptions extends OptionsOf<typeof QUERY> {}
 /** Which of the matching rows are in the result. */
 export interface Window {
   readonly skip: number
-  readonly top: number | undefined
-  readonly last: number | undefined
+  readonly top?: number | undefined
+  readonly last?: number | undefined
 }
 
 /** @throws EngineError `invalid_option` */

@@ -13,9 +13,8 @@ import {
   THE_FILTER,
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
-import { type FirstRows, firstRows, partsOfFirst } from './first.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
-import { mayMatch } from './prune.ts'
+import { type FirstRows, firstRows, mayMatch, partsOfFirst } from './prune.ts'
 import { afterSteps, POSITION, type RelationSql } from './steps-sql.ts'
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file, or those named; the whole file without them. */
@@ -181,7 +180,7 @@ export function planQuery(
       pruning,
       scan: source.scan(0, source.rows ?? Number.MAX_SAFE_INTEGER, { filter: pruning, first }),
       ...(filter && { filter: { sql: filter.sql, parameters: filter.parameters } }),
-      window: definedOnly(window),
+      window,
       matches: filter ? undefined : rows,
       result: filter || rows === undefined ? undefined : resultRows(window, rows),
     }
@@ -227,21 +226,17 @@ function mostAfter(steps: readonly Step[], rows: number): number {
 }
 
 /** How many rows are in the result when `matches` rows match the filter. */
-export function resultRows(window: Plan['window'], matches: number): number {
+export function resultRows(window: Window, matches: number): number {
   if (window.last !== undefined) return Math.min(window.last, matches)
   return Math.min(Math.max(matches - window.skip, 0), window.top ?? Number.POSITIVE_INFINITY)
 }
 
 /** How many rows match, where `found` of them are in the window; undefined if there may be others. */
-export function matchesIn({ skip, top }: Plan['window'], found: number | undefined): number | undefined {
+export function matchesIn({ skip, top }: Window, found: number | undefined): number | undefined {
   if (found === undefined) return undefined
   if (top !== undefined && found >= top) return undefined
   // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
   return found === 0 && skip > 0 ? undefined : skip + found
-}
-
-function definedOnly({ skip, top, last }: Window): Plan['window'] {
-  return { skip, ...(top !== undefined && { top }), ...(last !== undefined && { last }) }
 }
 
 function rangeOf({ skip, top, last }: Window, rows: number): [from: number, to: number] {

@@ -6,15 +6,13 @@ import { isLight, type Plan, type Scan, type Slice } from './plan.ts'
 import { afterSteps, limitOf, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
-/** The columns in which DuckDB's Parquet reader gives a row's position in the order of upload. */
-const ROW_POSITION = 'file_index, file_row_number'
-
-/** The position of a row as columns to sort by, and as one number. No file has 2^40 rows. */
+/** The columns in which DuckDB's Parquet reader gives a row's position, and that as one number. No file has 2^40 rows. */
 const IN_FILES = {
   keys: ['file_index', 'file_row_number'],
   number: `CAST(file_index AS BIGINT) * ${2 ** 40} + file_row_number`,
 } as const
 
+/** The position of a row as columns to sort by, and as one number. */
 const POSITIONS = {
   slices: IN_FILES,
   foreign: IN_FILES,
@@ -213,7 +211,7 @@ function slicesSql(slices: readonly Slice[], source: readonly SqlColumn[]): stri
     const [{ rows, places }] = group.slices as [Slice]
     if (places) columns.push(`[${places}][list_position([${rows}], file_row_number)] AS ${PLACE.sql}`)
     // If all files are read together, `file_index` and `file_row_number` still give the order of the rows.
-    if (whole) columns.push(ROW_POSITION)
+    if (whole) columns.push(...IN_FILES.keys)
     return `(SELECT ${columns.join(', ')} FROM ${readParquet(group.slices)}${group.where})`
   })
   return `(${selects.join(' UNION ALL ')})`

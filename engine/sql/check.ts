@@ -12,8 +12,7 @@ import {
   type TreeNode,
   VOLATILE_FUNCTIONS,
 } from './nodes.ts'
-import { bindParameter, type SqlParameters } from './parameters.ts'
-import { guardDistinct } from './rewrite.ts'
+import { bindParameter, guardDistinct, type SqlParameters } from './rewrite.ts'
 
 /** A table that a statement names, and its node. */
 export interface TableReference {

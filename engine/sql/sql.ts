@@ -16,12 +16,18 @@ import { Lazy } from '../util/lazy.ts'
 import { type Checked, checkTree, type TableReference } from './check.ts'
 import { explainer, INTERNAL, shownName, sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'
-import { SqlParameters, type SqlValues } from './parameters.ts'
 import { SqlParser } from './parser.ts'
 import type { DescribedColumn } from './process/jobs.ts'
 import { sqlExecutor } from './process/sql-executor.ts'
 import { SqlPool } from './process/sql-pool.ts'
-import { type CutSql, casedNames, holdConstants, withConstants } from './rewrite.ts'
+import {
+  type CutSql,
+  casedNames,
+  holdConstants,
+  SqlParameters,
+  type SqlValues,
+  withConstants,
+} from './rewrite.ts'
 import {
   checkDefinition,
   checkDepth,

@@ -62,7 +62,7 @@ test('text becomes tokens, a tree, a typed tree, and SQL with parameters', () =>
     ],
   })
 
-  const checked = check(tree, columns, { text })
+  const checked = check(tree, columns, { text, now: () => new Date() })
   expect(checked.reads).toEqual([0, 1])
   expect(checked.tree).toMatchObject({
     kind: 'logical',

@@ -1,7 +1,7 @@
 import type { ColumnType } from '../../types/index.ts'
 import { check, checkExpression } from '../check/check.ts'
 import type { Expression } from '../check/expression.ts'
-import { always, readsOf, type SqlColumn } from '../check/scope.ts'
+import { readsOf, type SqlColumn } from '../check/scope.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
 import { DEFAULT_LIMITS, type FilterLimits, mistyped, tooComplex } from '../errors.ts'
 import { compile } from '../sql/compile.ts'
@@ -69,7 +69,8 @@ export class Building {
   #written = 0
 
   constructor({ now, limits, aliases = new Aliases(), dialect = duckdb }: FilterOptions = {}) {
-    this.now = now ?? always(new Date())
+    const moment = new Date()
+    this.now = now ?? (() => moment)
     this.aliases = aliases
     this.limits = { ...DEFAULT_LIMITS, ...limits }
     this.dialect = dialect

@@ -7,14 +7,14 @@ import { call, checkCast } from './check-call.ts'
 import { comparison, isComparison, membership } from './check-comparison.ts'
 import type { Expression } from './expression.ts'
 import { beside, convert, isLocal, isNull, literal, requireZone, show, tightType } from './expression.ts'
-import { always, columnsOf, readsOf, type Scope, type SqlColumn, unknownColumns } from './scope.ts'
+import { columnsOf, readsOf, type Scope, type SqlColumn, unknownColumns } from './scope.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
 export interface CheckOptions {
   /** The whole text, for messages. */
   readonly text: string
-  /** What now() returns; the time of the check if not given. */
-  readonly now?: (() => Date) | undefined
+  /** What now() returns. */
+  readonly now: () => Date
   /** The word with which messages about columns begin; `Filter` if not given. */
   readonly option?: string
 }
@@ -54,7 +54,7 @@ export function checkExpression(tree: Syntax, columns: readonly SqlColumn[], opt
 function scopeOf(
   tree: Syntax,
   columns: readonly SqlColumn[],
-  { text, now = always(new Date()), option }: CheckOptions,
+  { text, now, option }: CheckOptions,
 ): { scope: Scope; reads: readonly number[] } {
   const names = columnsOf(tree)
   const known = new Map<string, SqlColumn>()

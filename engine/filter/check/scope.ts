@@ -31,10 +31,6 @@ export interface Scope {
   readonly columns: ReadonlyMap<string, SqlColumn>
 }
 
-export function always(moment: Date): () => Date {
-  return () => moment
-}
-
 /** The names of the columns in a tree, in the order of the text, each with its first position. */
 export function columnsOf(tree: Syntax, names = new Map<string, number>()): ReadonlyMap<string, number> {
   if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)

@@ -35,8 +35,12 @@ export type Rule<T> = ParserMethod<[], T>
 /** Stands for the builder while chevrotain runs each rule once without tokens, to see what it consists of. */
 const NO_NODES = new Proxy({} as Builder, { get: () => () => undefined })
 
-/** What the rules of the grammar share. */
-export abstract class Rules extends EmbeddedActionsParser {
+/**
+ * The grammar of section 5.1.1, as a flat sequence of operands and the operators between them. Like the standard's ABNF
+ * it has no precedence; `build.ts` makes the tree with the precedence in the table of operators. Because the sequence
+ * is flat, a chain of any length takes no stack; only parentheses and calls do.
+ */
+export abstract class ExpressionRules extends EmbeddedActionsParser {
   /** Makes the nodes of the text that is being read. */
   protected build: Builder = NO_NODES
 
@@ -71,14 +75,7 @@ export abstract class Rules extends EmbeddedActionsParser {
     this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(item()) })
     return items
   }
-}
 
-/**
- * The grammar of section 5.1.1, as a flat sequence of operands and the operators between them. Like the standard's ABNF
- * it has no precedence; `build.ts` makes the tree with the precedence in the table of operators. Because the sequence
- * is flat, a chain of any length takes no stack; only parentheses and calls do.
- */
-export class ExpressionRules extends Rules {
   /** `a eq 1 and b gt 2` */
   readonly expression = this.RULE('expression', (): Syntax => {
     const operands = [this.SUBRULE(this.operand)]

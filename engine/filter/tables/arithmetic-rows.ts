@@ -44,11 +44,13 @@ const plain =
   ([a, b]) =>
     operation(a!, b!)
 
+const mayFail =
+  (rendering: Rendering): Rendering =>
+  (args, site) =>
+    fallible(rendering(args, site))
+
 /** For integers and decimals, which can overflow. Doubles become INF instead. */
-const overflowing =
-  (operation: Operation): Rendering =>
-  ([a, b]) =>
-    fallible(operation(a!, b!))
+const overflowing = (operation: Operation): Rendering => mayFail(plain(operation))
 
 /**
  * Adds a test for a divisor of zero, which raises our error. Without it, DuckDB would give null, where the standard
@@ -140,11 +142,6 @@ export const MUL: readonly Overload[] = [
 const zeroFails = (overload: Overload, when: Overload['zeroFails'] = true): Overload => {
   return { ...overload, zeroFails: when }
 }
-
-const mayFail =
-  (rendering: Rendering): Rendering =>
-  (args, site) =>
-    fallible(rendering(args, site))
 
 const asDoubles = (duration: Sql, by: Sql): Sql => asInteger(over(asDouble(duration), by))
 

@@ -10,8 +10,7 @@ import type { ColumnType, Statement } from '../../types/index.ts'
 import { checkTree } from '../check.ts'
 import { INTERNAL } from '../errors.ts'
 import type { TreeNode } from '../nodes.ts'
-import { SqlParameters } from '../parameters.ts'
-import { cutConstants, notAsRead, withConstants } from '../rewrite.ts'
+import { cutConstants, notAsRead, SqlParameters, withConstants } from '../rewrite.ts'
 
 interface DescribeRequest {
   readonly tree: string
