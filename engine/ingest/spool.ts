@@ -1,9 +1,9 @@
-import { addAbortListener } from 'node:events'
 import { open, rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isUint8Array } from 'node:util/types'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
+import { orAborted } from '../util/in-flight.ts'
 import { TEXT_FORMATS, type UploadFormat } from './request.ts'
 
 /** The options of `spool`. */
@@ -39,7 +39,7 @@ export async function spool(
   try {
     // While one write is under way, the small chunks that sockets give are gathered for the next one.
     const written = pipeline(counted, handle.createWriteStream({ highWaterMark: GATHERED }), { signal })
-    await (signal ? orAborted(written, signal) : written)
+    await orAborted(written, signal, () => cancelled(signal))
     return { bytes }
   } catch (error) {
     await rm(file, { force: true })
@@ -48,13 +48,6 @@ export async function spool(
 }
 
 const GATHERED = 1 << 20
-
-/** Settles with the work, but rejects at once when the signal aborts, even if the client sends nothing for a while. */
-async function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>()
-  using _ = addAbortListener(signal, () => aborted.reject(cancelled(signal)))
-  await Promise.race([work, aborted.promise])
-}
 
 function notBytes(chunk: unknown): EngineError {
   return invalidOption(

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events'
 import { EngineError } from '../errors.ts'
 
 /** Work that is under way, so that closing can wait for it. */
@@ -33,4 +34,17 @@ export async function within<T>(milliseconds: number, work: Promise<T>, late: ()
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Settles with the work, but rejects at once when the signal is aborted. The work itself goes on. */
+export async function orAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  error: () => unknown = () => signal?.reason,
+): Promise<T> {
+  if (!signal) return work
+  const aborted = Promise.withResolvers<never>()
+  if (signal.aborted) aborted.reject(error())
+  using _ = addAbortListener(signal, () => aborted.reject(error()))
+  return await Promise.race([aborted.promise, work])
 }

@@ -1,3 +1,5 @@
+import { orAborted } from './in-flight.ts'
+
 interface Run<T> {
   readonly result: Promise<T>
   readonly ending: AbortController
@@ -17,13 +19,9 @@ export class SingleFlight<T> {
     signal?.throwIfAborted()
     const run = this.#runs.get(key) ?? this.#start(key, work)
     run.waiting += 1
-    const left = Promise.withResolvers<never>()
-    const leave = () => left.reject(signal?.reason)
-    signal?.addEventListener('abort', leave, { once: true })
     try {
-      return await Promise.race([run.result, left.promise])
+      return await orAborted(run.result, signal)
     } finally {
-      signal?.removeEventListener('abort', leave)
       run.waiting -= 1
       if (run.waiting === 0 && this.#runs.get(key) === run) {
         this.#runs.delete(key)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { check, compile, compileFilter, parse, tokenize } from '../../engine/filter/index.ts'
+import { Building, check, compile, compileFilter, parse, tokenize } from '../../engine/filter/index.ts'
 import { column } from './support/table.ts'
 
 /** One filter through every stage, each with what the one before it gave. */
@@ -78,7 +78,9 @@ test('text becomes tokens, a tree, a typed tree, and SQL with parameters', () =>
   })
 
   // 2.555 has no counterpart of two places: what is greater than it is greater than 2.55.
-  const { sql, parameters } = compile(checked.tree)
+  const building = new Building()
+  const sql = compile(checked.tree, building)
+  const { parameters } = building
   expect(sql).toBe('"c1" > CAST($1 AS DECIMAL(10,2)) AND NOT starts_with("c0", $2)')
   expect(parameters).toEqual(['2.55', 'M'])
 

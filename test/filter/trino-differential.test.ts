@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
-import { compile, compileFilter } from '../../engine/filter/index.ts'
+import { compileFilter } from '../../engine/filter/index.ts'
 import { NotTranslatable } from '../../engine/filter/sql/dialect.ts'
 import { positional, trino } from '../../engine/filter/sql/trino.ts'
 import { failureOf } from '../../engine/trino/client.ts'
@@ -92,7 +92,7 @@ function caseOf(
   table: string,
 ): Case | 'unsaid' | 'refused' {
   try {
-    const said = compile(compileFilter(filter, columns).tree, { dialect: trino })
+    const said = compileFilter(filter, columns, { dialect: trino })
     const statement = positional(`c0 FROM ${table} WHERE ${said.sql}`, said.parameters)
     const outcomes = rows.map((row) => evaluate(model, row))
     return {

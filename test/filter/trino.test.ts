@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compile, compileFilter } from '../../engine/filter/index.ts'
+import { compileFilter } from '../../engine/filter/index.ts'
 import { NotTranslatable } from '../../engine/filter/sql/dialect.ts'
 import { positional, trino } from '../../engine/filter/sql/trino.ts'
 import { functionTable } from '../../engine/filter/tables/functions.ts'
@@ -21,8 +21,8 @@ const columns = [
 ]
 
 function said(filter: string) {
-  const { tree } = compileFilter(filter, columns, { now: () => new Date('2024-03-01T00:00:00Z') })
-  const { sql, parameters } = compile(tree, { dialect: trino })
+  const now = () => new Date('2024-03-01T00:00:00Z')
+  const { sql, parameters } = compileFilter(filter, columns, { now, dialect: trino })
   return positional(sql, parameters)
 }
 

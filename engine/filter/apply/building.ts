@@ -89,13 +89,8 @@ export class Building {
     try {
       const { tree, reads } = check(parse(text, this), columns, { text, now: this.now })
       this.#noteReads(reads)
-      const { sql, parameters } = compile(tree, {
-        firstParameter: this.parameters.length + 1,
-        limits: this.limits,
-        dialect: this.dialect,
-      })
-      this.parameters.push(...parameters)
-      return { tree, sql, parameters, reads }
+      const before = this.parameters.length
+      return { tree, sql: compile(tree, this), parameters: this.parameters.slice(before), reads }
     } catch (error) {
       // The default limits prevent this, unless the caller raised them or had little stack left when it called.
       throw isStackOverflow(error) ? tooComplex('The filter nests too deeply.') : error
@@ -111,7 +106,7 @@ export class Building {
   /** SQL of a new parameter. */
   parameter(text: string): string {
     this.parameters.push(text)
-    return this.dialect.parameter(this.parameters.length, text).text
+    return this.dialect.parameter(this.parameters.length, text)
   }
 
   /** Notes that SQL names columns outside of expressions. */
@@ -147,14 +142,7 @@ export class Building {
   }
 
   #compiled(tree: Expression, { option }: Source, nulls: 'filter' | 'value' = 'filter'): string {
-    const { sql, parameters } = compile(tree, {
-      firstParameter: this.parameters.length + 1,
-      limits: this.limits,
-      dialect: this.dialect,
-      subject: `$${option.toLowerCase()}`,
-      nulls,
-    })
-    this.parameters.push(...parameters)
+    const sql = compile(tree, this, nulls, `$${option.toLowerCase()}`)
     if (this.parameters.length > MOST_PARAMETERS) {
       throw tooComplex(`The query holds more than ${MOST_PARAMETERS} values.`)
     }

@@ -1,11 +1,10 @@
 import type { Expression } from '../check/expression.ts'
 import { literalOf } from '../check/expression.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
-import { DEFAULT_LIMITS, type FilterLimits, tooComplex } from '../errors.ts'
+import { type FilterLimits, tooComplex } from '../errors.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import { comparisonSql, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
 import { NotTranslatable, type SqlDialect } from './dialect.ts'
-import { duckdb } from './duckdb.ts'
 import {
   all,
   any,
@@ -23,57 +22,44 @@ import {
 import { literalText } from './narrow.ts'
 import { THE_FILTER } from './runtime-errors.ts'
 
-export interface CompileOptions {
-  /** The number of the first parameter, for SQL that has others before it. */
-  readonly firstParameter?: number
-  readonly limits?: FilterLimits
-  /** The database that will run the SQL; DuckDB if not given. */
-  readonly dialect?: SqlDialect | undefined
-  /** What fails if a row fails, as the beginning of a sentence; `The filter` if not given. */
-  readonly subject?: string | undefined
-  /** Where the SQL will stand: as an operand of AND, or as a value of its own. */
-  readonly nulls?: NullHandling
+/** What the expressions of one query share. */
+export interface CompileContext {
+  readonly limits: FilterLimits
+  readonly dialect: SqlDialect
+  /** SQL of a new parameter, bound as VARCHAR. */
+  parameter(text: string): string
 }
 
 /**
- * Turns a checked tree into SQL that may stand as an operand of AND. All parameters are bound as VARCHAR.
+ * Turns a checked tree into SQL that may stand as an operand of AND.
+ * @param nulls where the SQL will stand: as an operand of AND, or as a value of its own
+ * @param subject what fails if a row fails, as the beginning of a sentence
  * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit
  * @throws NotTranslatable where a dialect other than DuckDB's can't express the tree
  */
 export function compile(
   tree: Expression,
-  options: CompileOptions = {},
-): { sql: string; parameters: readonly string[] } {
-  const compiler = new Compiler(options)
-  const sql = compiler.sql(tree, options.nulls ?? 'filter')
-  return {
-    sql: sql.level > LEVEL.or ? sql.text : `(${sql.text})`,
-    parameters: compiler.parameters,
-  }
+  context: CompileContext,
+  nulls: NullHandling = 'filter',
+  subject = THE_FILTER,
+): string {
+  const { text, level } = new Compiler(context, subject).sql(tree, nulls)
+  return level > LEVEL.or ? text : `(${text})`
 }
 
 class Compiler implements SqlWriter {
-  readonly parameters: string[] = []
   readonly dialect: SqlDialect
-  readonly #first: number
-  readonly #limits: FilterLimits
+  readonly #context: CompileContext
   readonly #subject: string
 
-  constructor({
-    firstParameter = 1,
-    limits = DEFAULT_LIMITS,
-    dialect = duckdb,
-    subject = THE_FILTER,
-  }: CompileOptions) {
-    this.dialect = dialect
-    this.#first = firstParameter
-    this.#limits = limits
+  constructor(context: CompileContext, subject: string) {
+    this.dialect = context.dialect
+    this.#context = context
     this.#subject = subject
   }
 
   parameter(text: string): Sql {
-    this.parameters.push(text)
-    return this.dialect.parameter(this.#first + this.parameters.length - 1, text)
+    return atom(this.#context.parameter(text))
   }
 
   /** A parameter for a literal whose text already has the form of its type. */
@@ -84,7 +70,7 @@ class Compiler implements SqlWriter {
 
   sql(node: Expression, nulls: NullHandling): Sql {
     const sql = this.#sql(node, nulls)
-    if (sql.text.length > this.#limits.sql) {
+    if (sql.text.length > this.#context.limits.sql) {
       throw tooComplex(
         'The filter grows too long as SQL. Nest fewer divisions, conditions and comparisons of doubles.',
       )

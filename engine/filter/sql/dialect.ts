@@ -14,7 +14,7 @@ export interface SqlDialect {
   /** A type of whole numbers wider than 64 bits. */
   readonly wide: string
   /** SQL of the parameter with this number, counted from 1, and this value. */
-  parameter(number: number, value: string): Sql
+  parameter(number: number, value: string): string
   /** The text of a literal in the form that a cast to its type reads. @throws NotTranslatable */
   literal(text: string, type: ValueType): string
   /** The name of the type that holds values of a type. */

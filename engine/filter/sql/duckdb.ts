@@ -70,7 +70,7 @@ export const duckdb: SqlDialect = {
   nan: atom("CAST('NaN' AS DOUBLE)"),
   infinity: atom("CAST('Infinity' AS DOUBLE)"),
   wide: 'HUGEINT',
-  parameter: (number) => atom(`$${number}`),
+  parameter: (number) => `$${number}`,
   type: duckType,
   literal: (text) => text,
   converted,
@@ -86,5 +86,5 @@ export const duckdb: SqlDialect = {
 /** SQL that holds the values themselves, for a statement that is kept as a text. */
 export const duckdbWithValues: SqlDialect = {
   ...duckdb,
-  parameter: (_, value) => atom(quoteLiteral(value)),
+  parameter: (_, value) => quoteLiteral(value),
 }

@@ -45,7 +45,7 @@ export const trino: SqlDialect = {
   nan: atom("CAST('NaN' AS DOUBLE)"),
   infinity: atom("CAST('Infinity' AS DOUBLE)"),
   wide: 'DECIMAL(38,0)',
-  parameter: (number) => atom(`$${number}`),
+  parameter: (number) => `$${number}`,
   type: trinoType,
   literal(text, type) {
     const moment = type.kind === 'date' || type.kind === 'timestamp' || type.kind === 'timestamptz'

@@ -4,6 +4,7 @@ import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError } from '../../errors.ts'
 import { type End, endMessage, OUT_OF_MEMORY } from '../../ingest/process/ends.ts'
 import { type LentReader, ReaderPool, type ReadersOptions } from '../../ingest/process/reader-pool.ts'
+import { orAborted } from '../../util/in-flight.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 
 /** The most statements that are read or run at once; each has a process of its own. */
@@ -29,33 +30,21 @@ export class SqlPool {
   /** Lends a process whose folder is empty, when there is one. @throws EngineError `cancelled`, `storage_full` */
   async lend(signal: AbortSignal | undefined): Promise<LentReader> {
     const entering = this.#places.enter()
-    const leave = () => entering.then((place) => place[Symbol.dispose]())
-    const left = Promise.withResolvers<never>()
-    const abort = () => left.reject(cancelled(signal))
-    signal?.addEventListener('abort', abort, { once: true })
     try {
-      if (signal?.aborted) throw cancelled(signal)
-      await Promise.race([entering, left.promise])
+      const place = await orAborted(entering, signal, () => cancelled(signal))
       const lent = this.#pool.lend()
       lent.process.allowCpu(MOST_CPU_SECONDS)
       return {
         process: lent.process,
         [Symbol.dispose]: () => {
           lent[Symbol.dispose]()
-          leave()
+          place[Symbol.dispose]()
         },
       }
     } catch (error) {
-      leave()
+      void entering.then((place) => place[Symbol.dispose]())
       throw error
-    } finally {
-      signal?.removeEventListener('abort', abort)
     }
-  }
-
-  /** Starts a process, so that it is there when a statement comes. */
-  warm(): void {
-    this.#pool.warm()
   }
 
   close(): Promise<void> {
