@@ -28,7 +28,7 @@ import { Query } from './query.ts'
 import { type Cell, inlineContext } from './relation.ts'
 import type { Queryable } from './snapshot.ts'
 import type { SqlValues } from './sql/rewrite.ts'
-import { type DefineOptions, Sql, type SqlOptions, type SqlPlace } from './sql/sql.ts'
+import { type DefineOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
 import { type SqlTable, sqlTables } from './sql/tables.ts'
 import { type BackupOptions, type BackupReport, backupStore } from './store/backup.ts'
 import { type VerifyOptions, type VerifyReport, verifyStore } from './store/integrity/verify.ts'
@@ -84,7 +84,7 @@ export class Engine implements AsyncDisposable {
   readonly #remote: Trino | undefined
   readonly #executor = new Lazy(() => this.#openExecutor())
   readonly #sql: Sql
-  #mayRead: SqlPlace['mayRead'] = async () => true
+  #mayRead: SqlContext['mayRead'] = async () => true
   #closing: Promise<void> | undefined
 
   private constructor(options: EngineOptions, events: Events, store: Store) {
@@ -284,7 +284,7 @@ export class Engine implements AsyncDisposable {
   }
 
   /** Says whether the account that saved a query may read repositories; unless it is said, all may. */
-  checkSavedQueries(mayRead: SqlPlace['mayRead']): void {
+  checkSavedQueries(mayRead: SqlContext['mayRead']): void {
     this.#mayRead = mayRead
   }
 

@@ -36,7 +36,7 @@ import {
   savedStatement,
   unreadableTable,
 } from './saved.ts'
-import { type Scanned, Session, SqlReading, Tables } from './sql-reading.ts'
+import { type Scanned, Session, type SqlPlace, SqlReading, Tables } from './sql-reading.ts'
 import { findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
 
 export interface SqlOptions extends QueryOptions {
@@ -49,7 +49,7 @@ export interface SqlOptions extends QueryOptions {
 }
 
 /** What statements are run with. */
-export interface SqlPlace {
+export interface SqlContext {
   readonly readers: ReadersOptions
   /** How the processes read parts by ranges; undefined if they can't. */
   readonly http: () => Promise<HttpOptions | undefined>
@@ -93,14 +93,14 @@ interface Described {
 
 /** Users' SQL: one SELECT over datasets, read and run in processes of its own. */
 export class Sql {
-  readonly #place: SqlPlace
+  readonly #context: SqlContext
   readonly #pool: Lazy<SqlPool>
   readonly #parser = new SqlParser(async (signal) => (await this.#pool.get()).lend(signal))
   readonly #described = new LRUCache<string, Described>({ max: 1_000 })
 
-  constructor(place: SqlPlace) {
-    this.#place = place
-    this.#pool = new Lazy(async () => SqlPool.open({ ...place.readers, http: await place.http() }))
+  constructor(context: SqlContext) {
+    this.#context = context
+    this.#pool = new Lazy(async () => SqlPool.open({ ...context.readers, http: await context.http() }))
   }
 
   /**
@@ -110,7 +110,7 @@ export class Sql {
   async query(
     text: string,
     values: SqlValues | undefined,
-    { signal, tables = this.#place.tables, ...options }: SqlOptions,
+    { signal, tables = this.#context.tables, ...options }: SqlOptions,
   ): Promise<Query> {
     const resolve: Resolve = async (references) => findTables(references, await tables())
     return queryOf(await this.#rows(text, resolve, { values, signal }), options)
@@ -126,7 +126,7 @@ export class Sql {
    * @throws EngineError as `query` does, `saved_query`
    */
   async saved(id: number, { depth = 1, signal }: SavedOptions): Promise<StatementRows | undefined> {
-    const saved = await this.#place.saved(id)
+    const saved = await this.#context.saved(id)
     return saved && this.#savedRows(saved, depth, signal)
   }
 
@@ -137,7 +137,7 @@ export class Sql {
    */
   async define(
     given: QueryDefinition,
-    { signal, tables = this.#place.tables, by }: DefineOptions,
+    { signal, tables = this.#context.tables, by }: DefineOptions,
   ): Promise<Pick<StatementRows, 'columns' | 'volatile'> & { readonly saved: SavedQuery }> {
     checkDefinition(given)
     const resolve: Resolve = async (references) => findTables(references, await tables())
@@ -157,11 +157,11 @@ export class Sql {
     checkDepth(depth)
     const { given, tables, by } = saved
     const readable = async () => {
-      const records = await Promise.all(tables.map(this.#place.record)).catch(() => {
+      const records = await Promise.all(tables.map(this.#context.record)).catch(() => {
         throw unreadableTable(saved)
       })
       const repositories = new Set(records.map(({ repositoryId }) => repositoryId))
-      if (by !== undefined && !(await this.#place.mayRead(by, repositories))) throw unreadableTable(saved)
+      if (by !== undefined && !(await this.#context.mayRead(by, repositories))) throw unreadableTable(saved)
       return records
     }
     const [first] = await readable()
@@ -181,7 +181,7 @@ export class Sql {
     const snapshots: Snapshot[] = []
     try {
       for (const { id, past } of named)
-        snapshots.push(await this.#place.snapshot(id, past, { depth: depth + 1, signal }))
+        snapshots.push(await this.#context.snapshot(id, past, { depth: depth + 1, signal }))
       return await this.#prepared(text, checked, { named, snapshots, resolve, options })
     } catch (error) {
       for (const snapshot of snapshots) snapshot[Symbol.dispose]()
@@ -239,7 +239,7 @@ export class Sql {
       borrowed: [...(depth > 0 ? ids : []), ...below.flatMap(({ borrowed }) => borrowed)],
       version: named.reduce((sum, { past }, index) => sum + (past ? 0 : snapshots[index]!.version), 0),
       identity: hashOf(key + (volatile ? randomUUID() : '')),
-      counts: this.#place.counts,
+      counts: this.#context.counts,
       executor: async () => sqlExecutor((await session.lent).process, safe),
       reading: (plan: Plan) =>
         new SqlReading(plan, { ...place, relation: (all) => relationOf(sql, described.columns, all) }),
@@ -344,7 +344,7 @@ function isLight({ sources, tables }: Checked, snapshots: readonly Snapshot[]): 
 
 async function describe(
   statement: { readonly tree: string; readonly held: readonly string[] },
-  place: ConstructorParameters<typeof SqlReading>[1],
+  place: SqlPlace,
   signal: AbortSignal | undefined,
 ): Promise<Described> {
   using reading = new SqlReading({} as Plan, place)

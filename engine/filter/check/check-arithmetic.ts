@@ -1,15 +1,7 @@
 import { invalid, mistyped } from '../errors.ts'
+import { isHeld, type NonNull } from '../sql/narrow.ts'
 import { floorDivide } from '../syntax/calendar.ts'
-import {
-  FIRST_DAY,
-  FIRST_MOMENT,
-  LAST_DAY,
-  LAST_MOMENT,
-  type LiteralValue,
-  NULL,
-  PICOS_PER_DAY,
-  PICOS_PER_MICRO,
-} from '../syntax/literals.ts'
+import { type LiteralValue, NULL, PICOS_PER_DAY, PICOS_PER_MICRO } from '../syntax/literals.ts'
 import type { ArithmeticOperator, BinarySyntax, Syntax } from '../syntax/tree.ts'
 import { productType, sumType } from '../tables/arithmetic-rows.ts'
 import { operatorRow } from '../tables/operators.ts'
@@ -232,13 +224,13 @@ function foldMoments(
   const micros = operator === 'add' ? b.micros : -b.micros
   const moved = a && movedBy(a, micros)
   if (!moved) return undefined
-  if (!inRange(moved)) {
+  if (!isHeld(moved)) {
     throw invalid(node.operatorAt, `${showTyped(node, left, scope)} is beyond what can be held.`)
   }
   return literal(moved, node.at)
 }
 
-function movedBy(value: LiteralValue, micros: bigint): LiteralValue | undefined {
+function movedBy(value: LiteralValue, micros: bigint): NonNull | undefined {
   const picos = micros * PICOS_PER_MICRO
   switch (value.kind) {
     case 'moment':
@@ -249,18 +241,5 @@ function movedBy(value: LiteralValue, micros: bigint): LiteralValue | undefined 
       return { kind: 'duration', micros: value.micros + micros }
     default:
       return undefined
-  }
-}
-
-function inRange(value: LiteralValue): boolean {
-  switch (value.kind) {
-    case 'moment':
-      return value.picos >= FIRST_MOMENT * PICOS_PER_MICRO && value.picos <= LAST_MOMENT * PICOS_PER_MICRO
-    case 'date':
-      return value.days >= FIRST_DAY && value.days <= LAST_DAY
-    case 'duration':
-      return value.micros >= -(2n ** 63n) && value.micros < 2n ** 63n
-    default:
-      return true
   }
 }

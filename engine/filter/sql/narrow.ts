@@ -8,6 +8,7 @@ import {
   LAST_INTEGER,
   LAST_MOMENT,
   type LiteralValue,
+  literalType,
   PICOS_PER_DAY,
   PICOS_PER_MICRO,
 } from '../syntax/literals.ts'
@@ -128,6 +129,14 @@ function unitsOf(value: NonNull, type: ValueType): { floor: bigint; exact: boole
     default:
       return undefined
   }
+}
+
+/** Whether a value is in the range of its type. */
+export function isHeld(value: NonNull): boolean {
+  const type = literalType(value)
+  const units = unitsOf(value, type)
+  const [first, last] = rangeOf(type)
+  return !units || (units.floor >= first && units.floor <= last)
 }
 
 function divided(value: bigint, by: bigint): { floor: bigint; exact: boolean } {
