@@ -1,7 +1,7 @@
 import type { Part, PartBytes } from '../../catalog/records.ts'
 import { EngineError, machineError } from '../../errors.ts'
+import { SingleFlight } from '../../util/in-flight.ts'
 import { Semaphore } from '../../util/semaphore.ts'
-import { SingleFlight } from '../../util/single-flight.ts'
 import type { StoreContext } from '../context.ts'
 import { storeUnavailable } from '../objects/object-store.ts'
 import { DamagedPart, type PartStore } from '../objects/part-store.ts'

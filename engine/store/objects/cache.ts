@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { machineError, storageError } from '../../errors.ts'
-import { SingleFlight } from '../../util/single-flight.ts'
+import { SingleFlight } from '../../util/in-flight.ts'
 import { FileHashes } from '../integrity/hashes.ts'
 import { type Download, download } from './download.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { ByteStream } from '../../../engine/index.ts'
-import { SingleFlight } from '../../../engine/util/single-flight.ts'
+import { SingleFlight } from '../../../engine/util/in-flight.ts'
 
 /** How long a file is kept after its last use. */
 const KEPT_MS = 5 * 60_000
