@@ -6,7 +6,7 @@ import type { QueryContext } from '../reading/runs.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import type { Column } from '../types/index.ts'
-import { once } from '../util/once.ts'
+import { once } from '../util/lazy.ts'
 import { ChangesReading, Compared, changesSql, isCompared, type Step } from './compared.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */

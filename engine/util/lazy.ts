@@ -23,3 +23,13 @@ export class Lazy<T> {
     return this.#opening?.catch(() => undefined)
   }
 }
+
+/** A function that runs at its first call only. */
+export function once(run: () => void): () => void {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    run()
+  }
+}

@@ -1,6 +1,6 @@
 import type { Version } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
-import { once } from '../../util/once.ts'
+import { once } from '../../util/lazy.ts'
 
 /** Work that nobody waits for, and that one process at a time does. `subject` is the id of a dataset; 0 stands for all. */
 export interface Job {

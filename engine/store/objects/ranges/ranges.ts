@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { PartBytes } from '../../../catalog/records.ts'
 import type { HttpOptions } from '../../../duckdb/instance.ts'
-import { once } from '../../../util/once.ts'
+import { once } from '../../../util/lazy.ts'
 import { POOL_THREADS } from '../../../util/pool-threads.ts'
 import { BlockSums } from '../../integrity/hashes.ts'
 import type { Cacheable, ObjectCache } from '../cache.ts'
