@@ -100,11 +100,7 @@ async function makeTable(
 
 /** Reads an export and gives its memory back, as the server and `toFile` do. */
 async function discard(executor: Executor, { statement, rowBytes }: Table, format: Format): Promise<void> {
-  const options = { rowBytes, steady: true }
-  const stream =
-    format === 'parquet'
-      ? await executor.parquet(statement, options)
-      : await executor.stream(statement, format, options)
+  const stream = await executor.bytes(statement, format, { rowBytes, steady: true })
   for await (const bytes of stream) stream.recycle(bytes)
 }
 
@@ -112,7 +108,7 @@ async function firstByte(executor: Executor, { statement, rowBytes }: Table, run
   const times: number[] = []
   for (let run = 0; run < runs; run++) {
     const start = performance.now()
-    await using stream = await executor.stream(statement, 'csv', { rowBytes, steady: true })
+    await using stream = await executor.bytes(statement, 'csv', { rowBytes, steady: true })
     await stream[Symbol.asyncIterator]().next()
     times.push(performance.now() - start)
   }

@@ -111,7 +111,7 @@ async function getRows({ sql }: Statement, quick: boolean): Promise<Case> {
       'getRows() and a loop',
       quick ? 1 : 3,
       async () => {
-        for await (const _ of await executor.stream({ sql: all, parameters: [], columns }, 'csv', {
+        for await (const _ of await executor.bytes({ sql: all, parameters: [], columns }, 'csv', {
           rowBytes: 40,
         }));
       },

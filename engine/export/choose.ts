@@ -58,9 +58,10 @@ interface Writes {
  * The plan looks for some rows more than are wanted. If it finds fewer than it looks for, their number is that of all
  * rows that match.
  */
-interface Counting {
-  /** How many rows are wanted. */
+export interface Counting {
+  /** How many rows are wanted, of those in the window. */
   readonly wanted: number
+  readonly window: Plan['window']
 }
 
 /** The most rows, and the most bytes, that are produced in one go: about what a page of a table takes. */
@@ -105,7 +106,7 @@ export function choose(
       located,
       kind: 'few',
       numbers: undefined,
-      counting: { wanted },
+      counting: { wanted, window: wider.window },
     }
   }
   const numbered = wish === 'json' ? withoutRowNumbers(plan) : undefined

@@ -1,9 +1,8 @@
 import { engineError } from '../duckdb/errors.ts'
 import type { Chunk, Cursor } from '../duckdb/runner.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
-import type { TurnUnderWay, WorkerPool } from './dispatch.ts'
+import type { ExecutorParts, TurnUnderWay, WorkerPool } from './dispatch.ts'
 import { type Piece, PieceEncoder, type Recipe } from './encode.ts'
-import type { ExecutorParts } from './executor-parts.ts'
 import type { Encoder } from './formats/encoder.ts'
 
 /** A piece is large enough to be worth a message between threads, and small enough that several may wait. */

@@ -9,7 +9,7 @@ import type { Slice } from '../plan/plan.ts'
 import type { Copies } from '../plan/statements.ts'
 import type { Statement } from '../types/index.ts'
 import { ByteStream } from './byte-stream.ts'
-import type { ExecutorParts } from './executor-parts.ts'
+import type { ExecutorParts } from './dispatch.ts'
 import { type ParquetOptions, writeParquet } from './parquet.ts'
 
 const READ_BYTES = 256 << 10

@@ -2,12 +2,13 @@ import { type Batch, isNull, type Vector } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import type { Cursor, StartOptions } from '../duckdb/runner.ts'
 import type { Statement } from '../types/index.ts'
-import { ByteStream } from './byte-stream.ts'
+import { ByteStream, type StreamFacts } from './byte-stream.ts'
+import type { Counting } from './choose.ts'
 import type { Pieces } from './collect.ts'
 import { Production } from './collect.ts'
+import type { ExecutorParts } from './dispatch.ts'
 import type { PieceMemory, Recipe } from './encode.ts'
-import type { ExecutorParts } from './executor-parts.ts'
-import { type EncodeOptions, type Encoder, encodeOptions, Output } from './formats/encoder.ts'
+import { type EncodeOptions, type Encoder, Output } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { fixedCell, KIND, type Shape } from './formats/text/cells.ts'
 import { type HeldPage, openPage } from './pages.ts'
@@ -17,19 +18,27 @@ const SMALL_PIECE = 32 << 10
 /** A large piece, of wide rows, is handed out in parts, so that a reader that buffers ahead never holds two of them. */
 const PART_BYTES = 512 << 10
 
+export interface DeliverOptions extends StartOptions {
+  /** Of few rows, only those that are wanted are written; the others are only counted. */
+  readonly counting?: Counting | undefined
+  /** The rows are a page of a statement that goes on. */
+  readonly page?: HeldPage | undefined
+}
+
 /** Starts a statement and encodes its rows. Resolves when DuckDB has the first rows. */
 export async function exportBytes(
   parts: ExecutorParts,
   statement: Statement,
   format: EncodedFormat,
-  options: StartOptions & EncodeOptions & { readonly page?: HeldPage | undefined },
+  options: DeliverOptions,
+  encoding: EncodeOptions,
 ): Promise<ByteStream> {
   const { columns } = statement
   const { page, rowBytes, signal } = options
   // The text around the rows is written here, and one of its ends is a function, which can't be sent to a worker.
-  const { envelope, ...sent } = encodeOptions(options)
+  const { envelope: _, ...sent } = encoding
   const recipe: Recipe = { format, columns, options: sent }
-  const encoder = await openEncoder(format, columns, { ...sent, envelope })
+  const encoder = await openEncoder(format, columns, encoding)
   const paged = page && (await openPage(parts, page, options))
   const cursor = paged ?? (await parts.runner.start(statement, options))
   const production = new Production(cursor, parts, recipe, { encoder, rowBytes })
@@ -84,27 +93,23 @@ async function* encodedBytes(
   if (out.length > 0) yield out.written()
 }
 
-export interface FewOptions extends StartOptions, EncodeOptions {
-  /** The most rows to write; by default all. If the statement gives more, the rest are only counted. */
-  readonly most?: number | undefined
-}
-
 /**
  * Runs a statement of few rows and encodes them at once, without workers and pieces. When it resolves, the connection
  * is free again.
- * @returns the bytes, and how many rows the statement gave, of which `most` were written
  */
 export async function exportFew(
   { runner, memory }: ExecutorParts,
   statement: Statement,
   format: EncodedFormat,
-  options: FewOptions,
-): Promise<{ stream: ByteStream; found: number }> {
-  const encoder = await openEncoder(format, statement.columns, options)
-  const cursor = await runner.start(statement, { ...options, whole: true })
+  { counting, ...options }: DeliverOptions,
+  encoding: EncodeOptions,
+): Promise<ByteStream> {
+  const encoder = await openEncoder(format, statement.columns, encoding)
+  const cursor = await runner.start(statement, options)
   try {
-    const { bytes, rows, found } = await encodeAll(cursor, encoder, memory, options.most)
-    return { stream: streamOf(bytes, rows, encoder.coding, options.signal), found }
+    const { found, ...all } = await encodeAll(cursor, encoder, memory, counting?.wanted)
+    const matches = counting && Promise.resolve(matchesIn(counting.window, found))
+    return streamOf(all, { coding: encoder.coding, matches }, options.signal)
   } finally {
     await cursor.close()
   }
@@ -144,11 +149,17 @@ async function encodeAll(
   return { bytes: out.written(), rows, found }
 }
 
+/** How many rows match, where `found` of them are in the window; undefined if there may be others. */
+export function matchesIn({ skip, top }: Counting['window'], found: number): number | undefined {
+  if (top !== undefined && found >= top) return undefined
+  // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
+  return found === 0 && skip > 0 ? undefined : skip + found
+}
+
 /** One piece of bytes as a stream. */
 function streamOf(
-  bytes: Uint8Array,
-  rows: number,
-  coding: ByteStream['coding'],
+  { bytes, rows }: { readonly bytes: Uint8Array; readonly rows: number },
+  facts: Pick<StreamFacts, 'coding' | 'matches'>,
   signal: AbortSignal | undefined,
 ): ByteStream {
   let handedOut = 0
@@ -157,7 +168,7 @@ function streamOf(
     handedOut = rows
     if (bytes.length > 0) yield bytes
   }
-  return new ByteStream(once(), { rows: () => handedOut, size: bytes.length, coding })
+  return new ByteStream(once(), { rows: () => handedOut, size: bytes.length, ...facts })
 }
 
 /**

@@ -1,10 +1,24 @@
 import type { Worker } from 'node:worker_threads'
-import type { Chunk, Fetched, Handle } from '../duckdb/runner.ts'
+import type { Chunk, Fetched, Handle, Runner } from '../duckdb/runner.ts'
 import { NativeSection } from '../util/native-section.ts'
 import { revivedError } from '../util/plain-error.ts'
 import { startWorkerBeside } from '../util/threads.ts'
-import type { Piece, Recipe } from './encode.ts'
+import type { Piece, PieceMemory, Recipe } from './encode.ts'
+import type { WaitingPages } from './pages.ts'
 import type { Answer, Job } from './worker.ts'
+
+/** What all exports of an executor share. */
+export interface ExecutorParts {
+  readonly runner: Runner
+  readonly pool: WorkerPool
+  /** For what is encoded in this thread. */
+  readonly memory: PieceMemory
+  readonly waiting: WaitingPages
+  /** The exports that have begun and not ended. */
+  readonly running: Set<AsyncDisposable>
+  /** Where files are written that are sent and removed. */
+  readonly directory: string
+}
 
 interface Waiting {
   readonly exportId: number

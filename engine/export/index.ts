@@ -6,22 +6,25 @@ import { cancelled } from '../duckdb/errors.ts'
 import { openRunner } from '../duckdb/open-runner.ts'
 import type { DuckRunner, Runner, RunnerOptions, StartOptions } from '../duckdb/runner.ts'
 import type { Copies } from '../plan/statements.ts'
-import type { Statement } from '../types/index.ts'
+import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { exportCopied, exportJoined } from './copied.ts'
-import { exportBytes, exportFew, type FewOptions, rowValues } from './deliver.ts'
-import { WorkerPool } from './dispatch.ts'
+import { type DeliverOptions, exportBytes, exportFew, rowValues } from './deliver.ts'
+import { type ExecutorParts, WorkerPool } from './dispatch.ts'
 import { PieceMemory } from './encode.ts'
-import type { ExecutorParts } from './executor-parts.ts'
 import type { EncodeOptions } from './formats/encoder.ts'
-import type { EncodedFormat } from './formats/index.ts'
 import { shapeOf } from './formats/text/cells.ts'
-import { type HeldPage, WaitingPages } from './pages.ts'
+import { WaitingPages } from './pages.ts'
 import { exportParquet, type ParquetOptions } from './parquet.ts'
 
 export interface ExecutorOptions extends RunnerOptions {
   /** Threads that encode; by default as many as there are cores. */
   readonly workers?: number
+}
+
+export interface StreamOptions extends DeliverOptions, Pick<ParquetOptions, 'signedZeros'> {
+  /** Stored pages with the rows of the statement. Where they can't be joined to one file, DuckDB writes it. */
+  readonly copies?: Copies | undefined
 }
 
 /** Arrow record batches in memory that JavaScript owns. */
@@ -105,48 +108,37 @@ export class Executor {
     }
   }
 
-  /** Few rows in a format, all at once, and how many rows the statement gave, of which `most` were written. */
-  few(
+  /** The rows in a format. Resolves when the first of them are there; if they are few (`whole`), when all are. */
+  async bytes(
     statement: Statement,
-    format: EncodedFormat,
-    options: FewOptions = {},
-  ): Promise<{ stream: ByteStream; found: number }> {
-    return exportFew(this.#parts, statement, format, options)
-  }
-
-  /** The rows in a format. Resolves when the first rows are there. */
-  stream(
-    statement: Statement,
-    format: EncodedFormat,
-    options: StartOptions & EncodeOptions & { readonly page?: HeldPage | undefined } = {},
+    format: Format,
+    options: StreamOptions = {},
+    encoding: EncodeOptions = {},
   ): Promise<ByteStream> {
-    return this.#opened(exportBytes(this.#parts, statement, format, options))
-  }
-
-  /** The rows as a Parquet file, which DuckDB writes. */
-  parquet(statement: Statement, options: ParquetOptions = {}): Promise<ByteStream> {
-    const { following = [], ...each } = options
-    const exported =
-      following.length === 0
-        ? exportParquet(this.#parts, statement, each)
-        : exportJoined(this.#parts, [statement, ...following], each)
-    return this.#opened(exported)
-  }
-
-  /**
-   * Rows of several Parquet files as one file, into which their compressed pages are copied; undefined where that is
-   * not possible and all rows have to be written anew.
-   */
-  copied(copies: Copies, options: ParquetOptions = {}): Promise<ByteStream | undefined> {
-    return this.#opened(exportCopied(this.#parts, copies, options))
-  }
-
-  /** Opens a stream, unless `close` is called: it may have ended the others before this one was known. */
-  async #opened<Stream extends ByteStream | undefined>(opening: Promise<Stream>): Promise<Stream> {
-    const stream = await opening
+    const parts = this.#parts
+    const stream =
+      format === 'parquet'
+        ? await this.#parquet(statement, options, encoding)
+        : options.whole
+          ? await exportFew(parts, statement, format, options, encoding)
+          : await exportBytes(parts, statement, format, options, encoding)
     if (!this.#closing) return stream
-    await stream?.[Symbol.asyncDispose]()
+    // `close` may have ended the others before this one was known.
+    await stream[Symbol.asyncDispose]()
     throw cancelled(undefined)
+  }
+
+  async #parquet(
+    statement: Statement,
+    { copies, following = [], ...options }: StreamOptions,
+    { encoding, metadata }: EncodeOptions,
+  ): Promise<ByteStream> {
+    const writing = { ...options, encoding, metadata }
+    const copied = copies && (await exportCopied(this.#parts, copies, writing))
+    if (copied) return copied
+    return following.length === 0
+      ? exportParquet(this.#parts, statement, writing)
+      : exportJoined(this.#parts, [statement, ...following], writing)
   }
 
   /** Starts the threads that large exports need, so that the first large export doesn't wait for them. */
@@ -191,10 +183,7 @@ export class Executor {
 }
 
 /** What a query needs of an executor. */
-export type QueryExecutor = Pick<
-  Executor,
-  'rows' | 'values' | 'batches' | 'few' | 'stream' | 'parquet' | 'copied'
->
+export type QueryExecutor = Pick<Executor, 'rows' | 'values' | 'batches' | 'bytes'>
 
 async function* decoded(runner: Runner, statement: Statement, options: StartOptions, arena: Arena) {
   const { signal } = options

@@ -9,7 +9,7 @@ import { parquetVersion, shownFooter } from '../parquet/footer.ts'
 import { fileEnd, readFooter } from '../parquet/parquet-file.ts'
 import { quoteLiteral, type Statement } from '../types/index.ts'
 import { ByteStream } from './byte-stream.ts'
-import type { ExecutorParts } from './executor-parts.ts'
+import type { ExecutorParts } from './dispatch.ts'
 import type { EncodeOptions } from './formats/encoder.ts'
 
 const READ_BYTES = 256 << 10
@@ -19,9 +19,11 @@ const GROUP_ROWS = 122_880
 /** How long to wait before looking whether the file has grown. */
 const GROWS_MS = 20
 
-export interface ParquetOptions extends StartOptions, Pick<EncodeOptions, 'encoding' | 'metadata'> {
+export interface ParquetOptions extends StartOptions {
+  readonly encoding?: EncodeOptions['encoding']
+  readonly metadata?: EncodeOptions['metadata'] | undefined
   /** Whether both 0 and -0 may be among the doubles. In dictionaries, DuckDB takes them for one value. */
-  readonly signedZeros?: () => Promise<boolean>
+  readonly signedZeros?: (() => Promise<boolean>) | undefined
 }
 
 /**

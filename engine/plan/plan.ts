@@ -231,14 +231,6 @@ export function resultRows(window: Window, matches: number): number {
   return Math.min(Math.max(matches - window.skip, 0), window.top ?? Number.POSITIVE_INFINITY)
 }
 
-/** How many rows match, where `found` of them are in the window; undefined if there may be others. */
-export function matchesIn({ skip, top }: Window, found: number | undefined): number | undefined {
-  if (found === undefined) return undefined
-  if (top !== undefined && found >= top) return undefined
-  // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
-  return found === 0 && skip > 0 ? undefined : skip + found
-}
-
 function rangeOf({ skip, top, last }: Window, rows: number): [from: number, to: number] {
   if (last !== undefined) return [Math.max(rows - last, 0), rows]
   const from = Math.min(skip, rows)

@@ -1,4 +1,4 @@
-import type { Delegate, StartOptions } from '../duckdb/runner.ts'
+import type { Delegate } from '../duckdb/runner.ts'
 import {
   choose,
   chooseCount,
@@ -6,7 +6,10 @@ import {
   type ReadingStrategy,
   type Strategy,
 } from '../export/choose.ts'
-import type { QueryExecutor } from '../export/index.ts'
+import { matchesIn } from '../export/deliver.ts'
+import type { QueryExecutor, StreamOptions } from '../export/index.ts'
+import { hasDictionaries } from '../parquet/footer.ts'
+import { footerOf } from '../parquet/parquet-file.ts'
 import type { Counts } from '../plan/counts.ts'
 import type { Plan, PlanSource } from '../plan/plan.ts'
 import { estimateOf } from '../plan/read-estimate.ts'
@@ -22,6 +25,7 @@ import {
 import type { BytesOptions, RunOptions } from '../run-options.ts'
 import type { DatasetWords } from '../types/file-metadata.ts'
 import type { Column, Statement } from '../types/index.ts'
+import { Lazy } from '../util/lazy.ts'
 import type { Reading } from './reading.ts'
 import type { RemoteQuery, RemoteTable } from './remote.ts'
 
@@ -100,9 +104,9 @@ export interface Run<Strategy extends ReadingStrategy = ReadingStrategy> {
   readonly strategy: Strategy
   readonly executor: QueryExecutor
   readonly statement: Statement
-  /** How many rows a first statement has found, if there was one. */
-  readonly located: number | undefined
-  readonly start: StartOptions
+  /** How many rows match, if a first statement has told. */
+  readonly matches: number | undefined
+  readonly start: StreamOptions
   readonly reading: Reading
   /** The plan of the strategy, with the names under which DuckDB finds what it reads. */
   readonly plan: Plan
@@ -133,18 +137,23 @@ async function prepare<Strategy extends ReadingStrategy>(
   const executor = await context.executor()
   const positions = strategy.located ? await positionsOf(plan, executor, signal) : undefined
   const [first, ...following] = plansAt(plan, strategy, positions)
+  const zeros = new Lazy(() => readsNegativeZeros(plan))
   return {
     strategy,
     reading,
     plan,
     executor,
     statement: counting ? countStatement(plan) : rowsStatement(first!, matches),
-    located: positions?.length,
+    matches: positions && matchesIn(plan.window, positions.length),
     start: {
       signal,
       rowBytes,
       steady: !filter && order.length === 0 && steps.length === 0,
       whole: strategy.kind === 'few',
+      // The rows that a first statement has found are counted, and only the wanted ones are read.
+      counting: strategy.kind === 'few' && !positions ? strategy.counting : undefined,
+      copies: strategy.kind === 'copied' ? strategy.copies : undefined,
+      signedZeros: () => zeros.get(),
       following: following.map((one) => rowsStatement(one, undefined)),
       delegate: delegate && orDuckDb(delegate, reading),
     },
@@ -170,6 +179,16 @@ async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSig
     plan,
     found.map(([file, row]): Position => [Number(file), Number(row)]),
   )
+}
+
+/** Whether stored doubles are read that may be -0: parts with one have no dictionaries (`ingest/parts/part.ts`). */
+async function readsNegativeZeros({ scan, columns }: Plan): Promise<boolean> {
+  const doubles = columns.filter(({ type, stored }) => type === 'double' && stored !== undefined)
+  if (scan.kind !== 'slices' || doubles.length === 0) return false
+  for (const { file } of scan.slices) {
+    if (!hasDictionaries((await footerOf(file)).footer)) return true
+  }
+  return false
 }
 
 function delegateOf({ kind, plan }: ReadingStrategy, remote: RemoteQuery | undefined) {

@@ -1,21 +1,224 @@
-export type { Column } from './column-types.ts'
-export {
-  type ArrowName,
-  COLUMN_TYPES,
-  type ColumnType,
-  decimalParts,
-  edmName,
-  entryOf,
-  FORMATS,
-  type Format,
-  fixedBytes,
-  icebergName,
-  isColumnType,
-  type Layout,
-  sqlType,
-  TYPE_PATTERN,
-  TYPES_IN_WORDS,
-  type TypeName,
-  typeName,
-} from './column-types.ts'
-export { quoteIdentifier, quoteLiteral, type Statement } from './sql.ts'
+/** How the values of a type are laid out in Arrow's memory and in ours; see `Vector` for their encoding. */
+export type Layout = 'bit' | 'int32' | 'int64' | 'double' | 'int128' | 'bytes'
+
+/** What a type is called in Apache Arrow, with unit and zone where there is one. */
+export type ArrowName =
+  | 'bool'
+  | 'int64'
+  | 'float64'
+  | 'decimal128'
+  | 'utf8'
+  | 'binary'
+  | 'date32'
+  | 'time64[us]'
+  | 'timestamp[us]'
+  | 'timestamp[us, UTC]'
+
+/** All that the engine must know of a column type. The names of decimals end with precision and scale: `(18,3)`. */
+interface ColumnTypeEntry {
+  /** The DuckDB type that holds it, both in Parquet parts and in results. */
+  readonly sql: string
+  /** Its `duckdb_type` in DuckDB's C API. */
+  readonly duckdb: number
+  readonly layout: Layout
+  readonly arrow: ArrowName
+  /** Its name in OData (CSDL 4.01, 3.3). Values of json are sent as text, which every client can read. */
+  readonly edm: `Edm.${string}`
+  /** Its name in Iceberg (table spec, Primitive Types), where texts of json are strings. */
+  readonly iceberg: string
+  /** Bytes of a value in DuckDB's memory, without the text it may point to; decimals of up to 18 digits take half. */
+  readonly bytes: number
+  /** Whether values vary in length, so that `bytes` says little about their real size. */
+  readonly long: boolean
+}
+
+const text = { layout: 'bytes', bytes: 16, long: true } as const
+const number64 = { bytes: 8, long: false } as const
+const moment = { layout: 'int64', ...number64 } as const
+
+/** The closed set of column types. Values of every other DuckDB type are stored as one of these. */
+export const COLUMN_TYPES = {
+  boolean: {
+    sql: 'BOOLEAN',
+    duckdb: 1,
+    layout: 'bit',
+    arrow: 'bool',
+    edm: 'Edm.Boolean',
+    iceberg: 'boolean',
+    bytes: 1,
+    long: false,
+  },
+  integer: {
+    sql: 'BIGINT',
+    duckdb: 5,
+    layout: 'int64',
+    arrow: 'int64',
+    edm: 'Edm.Int64',
+    iceberg: 'long',
+    ...number64,
+  },
+  double: {
+    sql: 'DOUBLE',
+    duckdb: 11,
+    layout: 'double',
+    arrow: 'float64',
+    edm: 'Edm.Double',
+    iceberg: 'double',
+    ...number64,
+  },
+  decimal: {
+    sql: 'DECIMAL',
+    duckdb: 19,
+    layout: 'int128',
+    arrow: 'decimal128',
+    edm: 'Edm.Decimal',
+    iceberg: 'decimal',
+    bytes: 16,
+    long: false,
+  },
+  string: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', iceberg: 'string', ...text },
+  date: {
+    sql: 'DATE',
+    duckdb: 13,
+    layout: 'int32',
+    arrow: 'date32',
+    edm: 'Edm.Date',
+    iceberg: 'date',
+    bytes: 4,
+    long: false,
+  },
+  time: { sql: 'TIME', duckdb: 14, arrow: 'time64[us]', edm: 'Edm.TimeOfDay', iceberg: 'time', ...moment },
+  timestamp: {
+    sql: 'TIMESTAMP',
+    duckdb: 12,
+    arrow: 'timestamp[us]',
+    edm: 'Edm.DateTimeOffset',
+    iceberg: 'timestamp',
+    ...moment,
+  },
+  timestamptz: {
+    sql: 'TIMESTAMPTZ',
+    duckdb: 31,
+    arrow: 'timestamp[us, UTC]',
+    edm: 'Edm.DateTimeOffset',
+    iceberg: 'timestamptz',
+    ...moment,
+  },
+  // Arrow has no basic type for uuid and json: a uuid is its 36 characters, json is its text.
+  uuid: {
+    sql: 'UUID',
+    duckdb: 27,
+    layout: 'bytes',
+    arrow: 'utf8',
+    edm: 'Edm.Guid',
+    iceberg: 'uuid',
+    bytes: 16,
+    long: false,
+  },
+  binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', edm: 'Edm.Binary', iceberg: 'binary', ...text },
+  json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', iceberg: 'string', ...text },
+} as const satisfies Record<string, ColumnTypeEntry>
+
+/** The name of a type, without precision and scale. */
+export type TypeName = keyof typeof COLUMN_TYPES
+
+export type ColumnType = Exclude<TypeName, 'decimal'> | `decimal(${number},${number})`
+
+export function typeName(type: ColumnType): TypeName {
+  return (type.startsWith('decimal') ? 'decimal' : type) as TypeName
+}
+
+/** The entry of a type in `COLUMN_TYPES`. */
+export function entryOf(type: ColumnType): ColumnTypeEntry {
+  return COLUMN_TYPES[typeName(type)]
+}
+
+/** What OData calls a type, without precision and scale: `Edm.Int64`. */
+export function edmName(type: ColumnType): `Edm.${string}` {
+  return entryOf(type).edm
+}
+
+/** What Iceberg calls a type: `long`, `decimal(18,3)`. */
+export function icebergName(type: ColumnType): string {
+  return entryOf(type).iceberg + type.slice(typeName(type).length)
+}
+
+/** The DuckDB type that holds a column type: `BIGINT`, `DECIMAL(18,3)`. */
+export function sqlType(type: ColumnType): string {
+  return entryOf(type).sql + type.slice(typeName(type).length)
+}
+
+/** Bytes of a value in DuckDB's memory; undefined for types whose values vary in length. */
+export function fixedBytes(type: ColumnType): number | undefined {
+  const { bytes, long } = entryOf(type)
+  if (long) return undefined
+  return (decimalParts(type)?.precision ?? 38) <= 18 ? 8 : bytes
+}
+
+const DECIMAL = /^decimal\((\d{1,2}),(\d{1,2})\)$/
+
+/** Precision and scale of a decimal type; undefined for every other. */
+export function decimalParts(type: string): { precision: number; scale: number } | undefined {
+  const match = DECIMAL.exec(type)
+  if (!match) return undefined
+  const precision = Number(match[1])
+  const scale = Number(match[2])
+  return precision >= 1 && precision <= 38 && scale <= precision ? { precision, scale } : undefined
+}
+
+export function isColumnType(type: unknown): type is ColumnType {
+  if (typeof type !== 'string') return false
+  return decimalParts(type) !== undefined || (type !== 'decimal' && Object.hasOwn(COLUMN_TYPES, type))
+}
+
+/** A regular expression for the names of all types, in JSON Schema's syntax. */
+export const TYPE_PATTERN = `^(${Object.keys(COLUMN_TYPES)
+  .map((name) => (name === 'decimal' ? 'decimal\\(([1-9]|[12]\\d|3[0-8]),(\\d|[12]\\d|3[0-8])\\)' : name))
+  .join('|')})$`
+
+/** All types as a list for a sentence. */
+export const TYPES_IN_WORDS = (() => {
+  const names = Object.keys(COLUMN_TYPES).map((name) =>
+    name === 'decimal' ? 'decimal(p,s) with p from 1 to 38 and s from 0 to p' : name,
+  )
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+})()
+
+/** A column as users see it. Names are case-sensitive and may hold any character. */
+export interface Column {
+  readonly name: string
+  readonly type: ColumnType
+  readonly nullable: boolean
+  readonly description: string
+  /** What people call it, where its name is short. */
+  readonly title?: string
+  /** The unit of its values: `EUR`, `km/h`. */
+  readonly unit?: string
+}
+
+/** The formats in which rows can be exported. */
+export const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow'] as const
+export type Format = (typeof FORMATS)[number]
+
+/**
+ * SQL ready to run. A user's value is never in `sql`: it is one of `parameters`, all bound as VARCHAR, so the SQL
+ * casts each where another type is meant (`CAST($1 AS BIGINT)`).
+ */
+export interface Statement {
+  readonly sql: string
+  readonly parameters: readonly string[]
+  /** What the SQL returns, in order. Result columns are read by position; their SQL names don't matter. */
+  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
+  /** Whether so little is read that one thread does it in less time than several. */
+  readonly light?: boolean
+}
+
+/** An SQL identifier. Names that users chose enter SQL text through this function only. */
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** An SQL string literal, for texts of our own that can't be parameters: paths of parts, values of options. */
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

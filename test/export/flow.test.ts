@@ -29,7 +29,7 @@ describe.each([{ steady: false }, { steady: true }])('steady: $steady', ({ stead
   let executor: TestExecutor
   beforeAll(async () => {
     const made = await openTestExecutor()
-    const { bytes } = made
+    const bytes = made.bytes.bind(made)
     // Steady queries are fetched by the workers in turns.
     executor = Object.assign(made, {
       bytes: ((query, format, options) => bytes(query, format, { steady, ...options })) as typeof bytes,

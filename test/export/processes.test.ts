@@ -15,7 +15,7 @@ const EXPORTS = `
   const { tmpdir } = await import('node:os')
   const executor = await openExecutor({ threads: 1, workers: 1, memoryLimit: '200MiB', tempDirectory: tmpdir(), allowedDirectories: [] })
   const columns = [{ name: 'n', type: 'integer' }]
-  for await (const bytes of await executor.stream({ sql: 'SELECT range::BIGINT FROM range(300000)', parameters: [], columns }, 'csv'))
+  for await (const bytes of await executor.bytes({ sql: 'SELECT range::BIGINT FROM range(300000)', parameters: [], columns }, 'csv'))
     process.stdout.write(bytes)
   await executor.close()`
 

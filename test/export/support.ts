@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { normaliseColumn } from '../../engine/duckdb/normalise.ts'
-import type { StartOptions } from '../../engine/duckdb/runner.ts'
 import type { ByteStream } from '../../engine/export/byte-stream.ts'
 import type { EncodeOptions } from '../../engine/export/formats/encoder.ts'
 import { type Executor, type ExecutorOptions, openExecutor } from '../../engine/export/index.ts'
@@ -10,8 +9,6 @@ import { type ColumnType, type Format, quoteIdentifier, type Statement } from '.
 
 export interface TestExecutor extends Executor {
   readonly directory: string
-  /** A stream of any format. */
-  bytes(statement: Statement, format: Format, options?: StartOptions & EncodeOptions): Promise<ByteStream>
 }
 
 /** An executor over a directory of its own, which goes with it. */
@@ -27,8 +24,6 @@ export async function openTestExecutor(options: Partial<ExecutorOptions> = {}): 
   const close = executor.close.bind(executor)
   return Object.assign(executor, {
     directory,
-    bytes: (query: Statement, format: Format, encoding?: StartOptions & EncodeOptions) =>
-      format === 'parquet' ? executor.parquet(query, encoding) : executor.stream(query, format, encoding),
     async close() {
       await close()
       rmSync(directory, { recursive: true, force: true })
@@ -74,9 +69,9 @@ export async function bytesOf(
   executor: TestExecutor,
   query: Statement,
   format: Format,
-  options: StartOptions & EncodeOptions = {},
+  encoding: EncodeOptions = {},
 ): Promise<Buffer> {
-  return bytesIn(await executor.bytes(query, format, options))
+  return bytesIn(await executor.bytes(query, format, {}, encoding))
 }
 
 export async function bytesIn(stream: ByteStream): Promise<Buffer> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exportCopied } from '../../engine/export/copied.ts'
-import type { ExecutorParts } from '../../engine/export/executor-parts.ts'
+import type { ExecutorParts } from '../../engine/export/dispatch.ts'
 import { openExecutor } from '../../engine/export/index.ts'
 import type { JoinedColumn } from '../../engine/parquet/joined.ts'
 import { bytesOf, newDataset, openWorkplace } from '../engine/workplace.ts'
@@ -94,7 +94,7 @@ test('an engine that is closed while a copy is being opened leaves none behind',
   const files = await Promise.all([fileOf(rows(0, 50_000)), fileOf(rows(50_000, 90_000))])
   const statement = () => ({ sql: 'SELECT 1', parameters: [], columns: [] })
   const copies = { slices: files.map((file) => ({ file, first: 0 })), columns: COLUMNS, statement }
-  const opened = executor.copied(copies).catch((error) => error)
+  const opened = executor.bytes(statement(), 'parquet', { copies }).catch((error) => error)
   await executor.close()
   expect(await opened).toMatchObject({ code: 'cancelled' })
   expect(executor.stats().exports).toBe(0)

@@ -32,12 +32,11 @@ test('the places that know most column types are these', () => {
     'engine/export/formats/json.ts', // what needs quotes and escapes
     'engine/export/formats/text/cells.ts', // a value as text, and the order in which text formats tell types apart
     'engine/export/formats/text/rows-writer.ts', // the same in a loop that is made for the columns
-    'engine/export/formats/xlsx/cells.ts', // a cell of a sheet
     'engine/export/formats/xlsx/sheets.ts', // how wide its column is at least
     'engine/iceberg/bounds.ts', // bounds of values as Iceberg writes them
     'engine/trino/trino-values.ts', // how Trino writes values in JSON
-    'engine/types/column-types.ts', // the table
     'engine/types/columns.ts', // which types may become which
+    'engine/types/index.ts', // the table
   ])
 })
 
@@ -46,7 +45,7 @@ test('the places that know most formats are these', () => {
   expect(knowing(FORMATS)).toEqual([
     'engine/export/formats/index.ts', // the list
     'engine/options.ts', // which options are for which formats
-    'engine/types/column-types.ts', // the names
+    'engine/types/index.ts', // the names
   ])
 })
 

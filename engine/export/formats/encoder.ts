@@ -25,13 +25,6 @@ export interface EncodeOptions extends OptionsOf<typeof OTHER_FORMATS> {
   readonly envelope?: Envelope
 }
 
-/** Picks these options from an object that may have others, too. */
-export function encodeOptions(options: EncodeOptions): EncodeOptions {
-  const { sheetName, coding, odata, ieee754, numbers, dialect, metadata, envelope } = options
-  const own = { sheetName, coding, odata, ieee754, numbers, dialect, metadata, envelope }
-  return { ...own, ...pick(options, OTHER_FORMATS) }
-}
-
 /** Text before and after the rows. */
 export interface Envelope {
   readonly before: string

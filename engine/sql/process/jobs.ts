@@ -3,10 +3,9 @@ import { isBroken } from '../../duckdb/errors.ts'
 import { normaliseColumn } from '../../duckdb/normalise.ts'
 import type { ByteStream } from '../../export/byte-stream.ts'
 import type { EncodeOptions } from '../../export/formats/encoder.ts'
-import type { EncodedFormat } from '../../export/formats/index.ts'
-import type { Executor } from '../../export/index.ts'
+import type { Executor, StreamOptions } from '../../export/index.ts'
 import type { Hooks } from '../../ingest/request.ts'
-import type { ColumnType, Statement } from '../../types/index.ts'
+import type { ColumnType, Format, Statement } from '../../types/index.ts'
 import { checkTree } from '../check.ts'
 import { INTERNAL } from '../errors.ts'
 import type { TreeNode } from '../nodes.ts'
@@ -20,20 +19,21 @@ interface DescribeRequest {
   readonly held: readonly string[]
 }
 
-/** How rows are wanted: in a format, few of them at once or many as they come, or as values. */
+/** How rows are wanted. */
 export interface RowsRequest {
   readonly statement: Statement
-  readonly as: 'few' | 'stream' | 'parquet' | 'values'
   readonly safe: boolean
-  readonly format: EncodedFormat
-  readonly options: EncodeOptions & { readonly rowBytes?: number; readonly most?: number | undefined }
+  /** Without one, they are wanted as values. */
+  readonly format: Format | undefined
+  readonly options: Pick<StreamOptions, 'rowBytes' | 'whole' | 'counting'>
+  readonly encoding: EncodeOptions
 }
 
 /** What is known when the first rows are there. */
 export interface RowsOpened extends Pick<ByteStream, 'size' | 'coding'> {
-  readonly found?: number
+  readonly matches?: number | undefined
   /** Whether all rows are in the pipe already, so that `send` is not needed. */
-  readonly sent?: boolean
+  readonly sent?: boolean | undefined
 }
 
 /** A column of a statement: its type, and the expression over DuckDB's column that has this type. */
@@ -78,18 +78,18 @@ export function sqlJobs(
 
     /** Begins to read rows, which `send` then sends. */
     async open(request: RowsRequest, { signal }: Hooks): Promise<RowsOpened> {
-      const { statement, as, format, options } = request
+      const { statement, format, options, encoding } = request
       const duck = await executor(request.safe)
-      if (as === 'values') {
+      if (!format) {
         opened = valuesOf(duck, statement, signal)
         return { size: undefined, coding: undefined }
       }
-      const given = { ...options, signal }
-      if (as === 'few') return sendFew(await duck.few(statement, format, given), write)
-      const stream =
-        as === 'parquet' ? await duck.parquet(statement, given) : await duck.stream(statement, format, given)
-      opened = bytesOf(stream)
-      return { size: stream.size, coding: stream.coding }
+      const stream = await duck.bytes(statement, format, { ...options, signal }, encoding)
+      const { size, coding } = stream
+      const matches = await stream.matches
+      if (options.whole) await sendFew(stream, write)
+      else opened = bytesOf(stream)
+      return { size, coding, matches, sent: options.whole }
     },
 
     /** Sends the rows to their end, or until it is aborted; in any case their end is marked. */
@@ -126,14 +126,9 @@ function endingIfBroken(job: (input: never, hooks: Hooks) => Promise<unknown>) {
 }
 
 /** Sends rows that are few enough to wait in the pipe. */
-async function sendFew(
-  { stream, found }: Awaited<ReturnType<Executor['few']>>,
-  write: (frame: Framed) => Promise<void>,
-): Promise<RowsOpened> {
-  const { size, coding } = stream
+async function sendFew(stream: ByteStream, write: (frame: Framed) => Promise<void>): Promise<void> {
   const frames = await Array.fromAsync(bytesOf(stream))
   for (const frame of [...frames, endAfter(frames.at(-1))]) void write(frame)
-  return { size, coding, found, sent: true }
 }
 
 /** Marks the end of the rows. */

@@ -1,16 +1,12 @@
 import { deserialize } from 'node:v8'
 import type { RecordBatch } from 'apache-arrow'
-import type { StartOptions } from '../../duckdb/runner.ts'
 import { ByteStream } from '../../export/byte-stream.ts'
-import { type EncodeOptions, encodeOptions } from '../../export/formats/encoder.ts'
-import type { EncodedFormat } from '../../export/formats/index.ts'
-import type { QueryExecutor } from '../../export/index.ts'
+import type { EncodeOptions } from '../../export/formats/encoder.ts'
+import type { QueryExecutor, StreamOptions } from '../../export/index.ts'
 import type { ReaderProcess } from '../../ingest/process/reader-process.ts'
-import type { Statement } from '../../types/index.ts'
+import type { Format, Statement } from '../../types/index.ts'
 import { framesOf } from './frames.ts'
 import type { RowsOpened, RowsRequest } from './jobs.ts'
-
-type Asked = StartOptions & EncodeOptions & { readonly most?: number | undefined }
 
 const READING = 'rows for a statement'
 
@@ -19,8 +15,13 @@ const READING = 'rows for a statement'
  * @param safe whether first rows are sorted without top-N
  */
 export function sqlExecutor(process: ReaderProcess, safe: boolean): QueryExecutor {
-  const open = (as: RowsRequest['as'], statement: Statement, format: EncodedFormat, options: Asked) =>
-    opened(process, { as, safe, statement, format, options }, options)
+  const open = (
+    statement: Statement,
+    format: Format | undefined,
+    { signal, rowBytes, whole, counting }: StreamOptions,
+    // The process can't call functions of ours.
+    { envelope: _, ...encoding }: EncodeOptions = {},
+  ) => opened(process, { safe, statement, format, options: { rowBytes, whole, counting }, encoding }, signal)
 
   const executor: QueryExecutor = {
     async rows(statement, { signal } = {}) {
@@ -29,15 +30,14 @@ export function sqlExecutor(process: ReaderProcess, safe: boolean): QueryExecuto
     },
 
     async *values(statement, options = {}) {
-      const { stream } = await open('values', statement, 'csv', options)
+      const stream = await open(statement, undefined, options)
       for await (const bytes of stream) yield deserialize(bytes) as unknown[][]
     },
 
     batches(statement, options = {}) {
       const reader = (async () => {
         const { RecordBatchReader } = await import('apache-arrow')
-        const { stream } = await open('stream', statement, 'arrow', options)
-        return (await RecordBatchReader.from(stream)).open()
+        return (await RecordBatchReader.from(await open(statement, 'arrow', options))).open()
       })()
       // Whoever reads the batches gets the error, too.
       reader.catch(() => {})
@@ -49,27 +49,19 @@ export function sqlExecutor(process: ReaderProcess, safe: boolean): QueryExecuto
       }
     },
 
-    async few(statement, format, options = {}) {
-      const { stream, found } = await open('few', statement, format, options)
-      return { stream, found: found! }
-    },
-
-    stream: async (statement, format, options = {}) =>
-      (await open('stream', statement, format, options)).stream,
-
-    parquet: async (statement, options = {}) => (await open('parquet', statement, 'csv', options)).stream,
-
-    copied: async () => undefined,
+    bytes: (statement, format, options = {}, encoding = {}) => open(statement, format, options, encoding),
   }
   return executor
 }
 
 /** Begins to read rows, and gives their bytes as they come through the pipe. */
-async function opened(process: ReaderProcess, asked: RowsRequest, { signal, rowBytes, most }: Asked) {
-  const { envelope: _, ...encoding } = encodeOptions(asked.options)
-  const options = { ...encoding, most, ...(rowBytes !== undefined && { rowBytes }) }
+async function opened(
+  process: ReaderProcess,
+  asked: RowsRequest,
+  signal: AbortSignal | undefined,
+): Promise<ByteStream> {
   const hooks = signal ? { signal } : {}
-  const facts = (await process.run('open', { ...asked, options }, hooks, READING)) as RowsOpened
+  const facts = (await process.run('open', asked, hooks, READING)) as RowsOpened
   const ending = new AbortController()
   const ends = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
   const sent = facts.sent ? Promise.resolve() : process.run('send', undefined, { signal: ends }, READING)
@@ -91,11 +83,12 @@ async function opened(process: ReaderProcess, asked: RowsRequest, { signal, rowB
     }
     await sent
   }
-  const { size, coding, found } = facts
-  const stream = new ByteStream(bytes(), {
+  const { size, coding, matches } = facts
+  return new ByteStream(bytes(), {
     rows: () => rows,
     size,
     coding,
+    matches: Promise.resolve(matches),
     async close() {
       ending.abort()
       // What is under way must not be taken for the bytes of the next statement.
@@ -108,5 +101,4 @@ async function opened(process: ReaderProcess, asked: RowsRequest, { signal, rowB
       await sent.catch(() => {})
     },
   })
-  return { stream, found }
 }

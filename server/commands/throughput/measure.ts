@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { type Dispatcher, request } from 'undici'
-import { quoteLiteral } from '../../../engine/types/sql.ts'
+import { quoteLiteral } from '../../../engine/types/index.ts'
 import { UsageError } from '../usage.ts'
 
 /** The middle, the least and the most of several measurements. */

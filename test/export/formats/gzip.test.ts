@@ -28,7 +28,7 @@ test.for([
     for (const few of rows < 1_000 ? [true, false] : [false]) {
       const plain = await bytesOf(executor, many(rows), format)
       const packed = few
-        ? await bytesIn((await executor.few(many(rows), format, { coding })).stream)
+        ? await bytesIn(await executor.bytes(many(rows), format, { whole: true }, { coding }))
         : await bytesOf(executor, many(rows), format, { coding })
       // Node's reader takes several members, too; zlib's own tool complains of what follows the first.
       expect(gunzipSync(packed).equals(plain)).toBe(true)
@@ -47,11 +47,11 @@ test('the tool gzip takes it, too', { skip: process.platform === 'win32' }, asyn
 
 test('a stream says whether it is compressed, which a format with compression of its own is not', async () => {
   const codingOf = async (format: 'csv' | 'xlsx' | 'parquet') => {
-    await using stream = await executor.bytes(many(10), format, { coding })
+    await using stream = await executor.bytes(many(10), format, {}, { coding })
     return stream.coding
   }
   expect(await codingOf('csv')).toBe('gzip')
-  expect((await executor.few(many(10), 'csv', { coding })).stream.coding).toBe('gzip')
+  expect((await executor.bytes(many(10), 'csv', { whole: true }, { coding })).coding).toBe('gzip')
   expect(await codingOf('xlsx')).toBeUndefined()
   expect(await codingOf('parquet')).toBeUndefined()
 })

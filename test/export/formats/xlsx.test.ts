@@ -3,7 +3,7 @@ import ExcelJS from 'exceljs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Output } from '../../../engine/export/formats/encoder.ts'
-import { xlsxProblem } from '../../../engine/export/formats/xlsx/problem.ts'
+import { xlsxProblem } from '../../../engine/export/formats/xlsx/limits.ts'
 import { sheetName } from '../../../engine/export/formats/xlsx/workbook.ts'
 import { ZipWriter, zipPart } from '../../../engine/export/formats/xlsx/zip.ts'
 import type { ColumnType, Statement } from '../../../engine/types/index.ts'
@@ -15,6 +15,9 @@ beforeAll(async () => {
   executor = await openTestExecutor()
 })
 afterAll(() => executor.close())
+
+const problemOf = (query: Statement, overlong?: 'cut') =>
+  xlsxProblem(query, overlong, (check) => executor.rows(check))
 
 async function workbookOf(query: Statement, name?: string): Promise<ExcelJS.Workbook> {
   const workbook = new ExcelJS.Workbook()
@@ -196,7 +199,7 @@ describe('texts', () => {
     expect(workbook.worksheets[0]!.getCell('B2').value).toBe(
       `${base64.slice(0, 32_741)}… [cut: 40,000 characters]`,
     )
-    expect(await xlsxProblem(executor, query, { overlong: 'cut' })).toBeUndefined()
+    expect(await problemOf(query, 'cut')).toBeUndefined()
   })
 
   it('are never formulas, and keep every character', async () => {
@@ -236,23 +239,23 @@ describe('texts', () => {
     const lengths = [32_767, 40_000]
     const sql = `SELECT i, CASE i WHEN 70000 THEN repeat('é', 40000) WHEN 60000 THEN repeat('é', 32767) END FROM range(100000) t(i)`
     const query = statement(sql, { n: 'integer', text: 'string' })
-    expect(await xlsxProblem(executor, query)).toMatch(
+    expect(await problemOf(query)).toMatch(
       /holds 32,767 characters, but row 70,001, column 'text' has 40,000/,
     )
     expect(lengths[0]).toBe(32_767)
     const astral = (count: number) => statement(`SELECT repeat('😀', ${count})`, { t: 'string' })
-    expect(await xlsxProblem(executor, astral(16_383))).toBeUndefined()
-    expect(await xlsxProblem(executor, astral(16_384))).toMatch(/row 1, column 't' has 32,768/)
+    expect(await problemOf(astral(16_383))).toBeUndefined()
+    expect(await problemOf(astral(16_384))).toMatch(/row 1, column 't' has 32,768/)
     const binary = (count: number) => statement(`SELECT repeat('x', ${count})::BLOB`, { b: 'binary' })
-    expect(await xlsxProblem(executor, binary(24_573))).toBeUndefined()
-    expect(await xlsxProblem(executor, binary(24_574))).toMatch(/column 'b' has 32,768/)
+    expect(await problemOf(binary(24_573))).toBeUndefined()
+    expect(await problemOf(binary(24_574))).toMatch(/column 'b' has 32,768/)
     await expect(bytesOf(executor, query, 'xlsx')).rejects.toMatchObject({ code: 'not_representable' })
   })
 
   it('that are too many columns likewise', async () => {
     const names = Array.from({ length: 16_385 }, (_, index) => [`c${index}`, 'integer'] as const)
     const query = statement('SELECT 1', Object.fromEntries(names))
-    expect(await xlsxProblem(executor, query)).toMatch(/room for 16,384 columns, the result has 16,385/)
+    expect(await problemOf(query)).toMatch(/room for 16,384 columns, the result has 16,385/)
     await expect(executor.bytes(query, 'xlsx')).rejects.toMatchObject({ code: 'not_representable' })
   })
 })

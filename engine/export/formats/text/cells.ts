@@ -22,10 +22,6 @@ export const KIND = {
   json: 11,
 } as const satisfies Record<TypeName, number>
 
-export function kindOf(type: ColumnType): number {
-  return KIND[typeName(type)]
-}
-
 /** Kinds and scales of columns, side by side. */
 export interface Shape {
   readonly kinds: Uint8Array
@@ -34,7 +30,7 @@ export interface Shape {
 
 export function shapeOf(types: readonly ColumnType[]): Shape {
   return {
-    kinds: Uint8Array.from(types, kindOf),
+    kinds: Uint8Array.from(types, (type) => KIND[typeName(type)]),
     scales: Uint8Array.from(types, (type) => decimalParts(type)?.scale ?? 0),
   }
 }

@@ -1,4 +1,5 @@
 import type { Vector } from '../../../duckdb/batch.ts'
+import type { TypeName } from '../../../types/index.ts'
 import type { EncodedColumn } from '../encoder.ts'
 import { type Literal, literal, writeLiteral } from '../encoder.ts'
 import { fixedCell, KIND, plainText, writeBase64 } from '../text/cells.ts'
@@ -49,7 +50,7 @@ const integerCell: CellWriter = (view, at, vector, row) => {
   return asText(view, at, vector, row, KIND.integer)
 }
 
-const realCell: CellWriter = (view, at, vector, row) => {
+const doubleCell: CellWriter = (view, at, vector, row) => {
   const value = vector.doubles[row]!
   return Number.isFinite(value) ? number(view, at, NUMBER, value) : asText(view, at, vector, row, KIND.double)
 }
@@ -128,40 +129,24 @@ function cutting(write: CellWriter): CellWriter {
   }
 }
 
-const WRITERS = {
-  booleanCell,
-  integerCell,
-  realCell,
-  decimalCell,
-  dateCell,
-  timeCell,
-  timestampCell,
-  timestamptzCell,
-  binaryCell,
-  textCell,
+/** The writers of all types by the names under which the generated code calls them, which begin with the type's. */
+export function cellWriters(overlong: 'cut' | undefined): Record<`${TypeName}Cell`, CellWriter> {
+  const text = overlong ? cutting(textCell) : textCell
+  return {
+    booleanCell,
+    integerCell,
+    doubleCell,
+    decimalCell,
+    dateCell,
+    timeCell,
+    timestampCell,
+    timestamptzCell,
+    uuidCell: text,
+    binaryCell: overlong ? cutting(binaryCell) : binaryCell,
+    stringCell: text,
+    jsonCell: text,
+  }
 }
-
-/** The writers by their names, under which the generated code calls them. */
-export function cellWriters(overlong: 'cut' | undefined): typeof WRITERS {
-  if (overlong === undefined) return WRITERS
-  return { ...WRITERS, textCell: cutting(textCell), binaryCell: cutting(binaryCell) }
-}
-
-/** The names of the writers, by kind. */
-export const CELLS: readonly (keyof typeof WRITERS)[] = (() => {
-  const names: (keyof typeof WRITERS)[] = []
-  names[KIND.boolean] = 'booleanCell'
-  names[KIND.integer] = 'integerCell'
-  names[KIND.double] = 'realCell'
-  names[KIND.decimal] = 'decimalCell'
-  names[KIND.date] = 'dateCell'
-  names[KIND.time] = 'timeCell'
-  names[KIND.timestamp] = 'timestampCell'
-  names[KIND.timestamptz] = 'timestamptzCell'
-  names[KIND.binary] = 'binaryCell'
-  for (const kind of [KIND.uuid, KIND.string, KIND.json]) names[kind] = 'textCell'
-  return names
-})()
 
 /**
  * A 64-bit integer as a double. Beyond 2^53 it may be inexact, which does no harm: such an integer is written as text,
@@ -188,7 +173,7 @@ function asText(view: DataView, at: number, vector: Vector, row: number, kind: n
 /** Writes a time as Excel counts it: days and a fraction of a day. */
 function moment(view: DataView, at: number, style: number, days: number, micros: number): number {
   at = unsigned(view, writeLiteral(view, at, STYLED[style]!), days)
-  if (micros > 0) at = days > 0 ? shortFraction(view, at, micros) : longFraction(view, at, micros)
+  if (micros > 0) at = days > 0 ? shortFraction(view, at, micros) : fraction(view, at, micros, GROUPS.long)
   return writeLiteral(view, at, END_NUMBER)
 }
 
@@ -240,11 +225,6 @@ function shortFraction(view: DataView, at: number, micros: number): number {
   view.setUint32(at + 8, texts[first + 2]!, true)
   view.setUint32(at + 12, texts[first + 3]!, true)
   return at + lengths[second]!
-}
-
-/** Writes the fraction of a time without a day. */
-function longFraction(view: DataView, at: number, micros: number): number {
-  return fraction(view, at, micros, GROUPS.long)
 }
 
 /** Writes the point and the places, without zeros at the end. */

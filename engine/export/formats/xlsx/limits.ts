@@ -1,17 +1,37 @@
 import { EngineError } from '../../../errors.ts'
 import type { Statement } from '../../../types/index.ts'
-import type { EncodedColumn } from '../encoder.ts'
+import type { EncodedColumn, EncodeOptions } from '../encoder.ts'
 
 /** Limits of a sheet (Excel's specifications and limits). */
 export const XLSX_COLUMNS = 16_384
 export const XLSX_CHARACTERS = 32_767
+
+/**
+ * A sentence about why a sheet can't hold a result, found before the first byte is sent; undefined if it can.
+ * @param rows runs a statement
+ */
+export async function xlsxProblem(
+  statement: Statement,
+  overlong: EncodeOptions['overlong'],
+  rows: (check: Statement) => Promise<readonly (readonly unknown[])[]>,
+): Promise<string | undefined> {
+  const { columns } = statement
+  if (columns.length > XLSX_COLUMNS) return tooManyColumns(columns.length)
+  if (overlong === 'cut') return undefined
+  const check = xlsxCheck(statement)
+  if (!check || (await rows(check.some)).length === 0) return undefined
+  const [found] = await rows(check.first)
+  if (!found) return undefined
+  const [row, column, length] = found.map(Number)
+  return textTooLong(columns[column!]!.name, length!, row)
+}
 
 export function tooManyColumns(count: number): string {
   return `A sheet has room for ${grouped(XLSX_COLUMNS)} columns, the result has ${grouped(count)}. Select fewer columns, or choose another format.`
 }
 
 /** @param row counted from one; undefined where only the column is known */
-export function textTooLong(column: string, length: number, row?: number): string {
+function textTooLong(column: string, length: number, row?: number): string {
   const where = row === undefined ? '' : `row ${grouped(row)}, `
   return (
     `A cell of a sheet holds ${grouped(XLSX_CHARACTERS)} characters, but ${where}column '${column}' has ` +
@@ -55,7 +75,7 @@ function shownText({ type }: EncodedColumn, bytes: Uint8Array, start: number, en
  * `first` then returns the number of the first row with such a text, the position of the column, and the length; no row
  * if there is none. Undefined if no column holds texts.
  */
-export function xlsxCheck(
+function xlsxCheck(
   statement: Statement,
 ): { readonly some: Statement; readonly first: Statement } | undefined {
   const aliases = statement.columns.map((_, index) => `k${index}`)

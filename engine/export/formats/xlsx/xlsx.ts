@@ -1,12 +1,12 @@
 import type { Vector } from '../../../duckdb/batch.ts'
 import { EngineError } from '../../../errors.ts'
-import { decimalParts } from '../../../types/index.ts'
+import { decimalParts, typeName } from '../../../types/index.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from '../encoder.ts'
 import { Output } from '../encoder.ts'
-import { boundOf, KIND, kindOf, shapeOf, textsOf } from '../text/cells.ts'
+import { boundOf, KIND, shapeOf, textsOf } from '../text/cells.ts'
 import { unsigned } from '../text/numbers.ts'
 import { compileRows, of, write } from '../text/rows-writer.ts'
-import { CELLS, cellWriters } from './cells.ts'
+import { cellWriters } from './cells.ts'
 import { tooManyColumns, XLSX_COLUMNS } from './limits.ts'
 import { SHEET_BREAK, SHEET_ROWS, sheetPacking, widthsOf } from './sheets.ts'
 import { escapeXml, isXmlText } from './text.ts'
@@ -40,7 +40,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
       value:
         `${write(`<c r="${columnLetters(index)}`)} ` +
         'view.setInt32(at, x, true); view.setInt32(at + 4, y, true); at += z; ' +
-        `at = ${CELLS[kindOf(type)]}(view, at, ${of('vector', index)}, row, ${decimalParts(type)?.scale ?? 0}, ` +
+        `at = ${typeName(type)}Cell(view, at, ${of('vector', index)}, row, ${decimalParts(type)?.scale ?? 0}, ` +
         `columns[${index}], ${of('mark', index)}, bytes)`,
     })),
     after: write('</row>'),
