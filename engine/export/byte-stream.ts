@@ -8,7 +8,7 @@ export interface StreamFacts {
   readonly rows: () => number
   readonly size?: number | undefined
   readonly coding?: 'gzip' | undefined
-  readonly matches?: Promise<number | undefined> | undefined
+  readonly matches?: Promise<number | undefined> | number | undefined
   readonly recycle?: ((bytes: Uint8Array) => void) | undefined
   /** Ends what produces the bytes, so that a waiting call for the next of them rejects. */
   readonly close?: (() => Promise<void>) | undefined
@@ -21,8 +21,6 @@ export interface Guard extends Disposable {
   /** The error as users see it. */
   explain(error: unknown): unknown
 }
-
-const UNKNOWN = Promise.resolve(undefined)
 
 /**
  * Bytes in order. The reader pulls them: no more than some buffers are produced ahead. They can be read once. Leaving a
@@ -59,7 +57,7 @@ export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
    * more, unless it was asked for (`counted`).
    */
   get matches(): Promise<number | undefined> {
-    return this.#facts.matches ?? UNKNOWN
+    return Promise.resolve(this.#facts.matches)
   }
 
   /**
@@ -137,6 +135,22 @@ export async function* guarded<Item>(
   }
 }
 
+/** Bytes that are all there, as a stream. */
+export function wholeStream(
+  bytes: Uint8Array,
+  rows: number,
+  facts: Pick<StreamFacts, 'coding' | 'matches'>,
+  signal?: AbortSignal,
+): ByteStream {
+  let handedOut = 0
+  async function* once() {
+    if (signal?.aborted) throw cancelled(signal)
+    handedOut = rows
+    if (bytes.length > 0) yield bytes
+  }
+  return new ByteStream(once(), { rows: () => handedOut, size: bytes.length, ...facts })
+}
+
 /**
  * The export of a dataset that has no columns yet. It doesn't come from DuckDB, because SQL can't select zero columns.
  * @throws EngineError `not_representable` where the format has no table without columns
@@ -149,8 +163,5 @@ export function nothingIn(format: Format, matches: number | undefined): ByteStre
       `The dataset has no columns yet, and ${format} has no table without columns. Upload rows or declare columns first.`,
     )
   }
-  async function* bytes() {
-    if (text !== '') yield Buffer.from(text!)
-  }
-  return new ByteStream(bytes(), { rows: () => 0, matches: Promise.resolve(matches) })
+  return wholeStream(Buffer.from(text), 0, { matches })
 }

@@ -1,7 +1,7 @@
 import { engineError } from '../duckdb/errors.ts'
 import type { Chunk, Cursor } from '../duckdb/runner.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
-import type { ExecutorParts, TurnUnderWay, WorkerPool } from './dispatch.ts'
+import type { ExecutorParts, TurnUnderWay } from './dispatch.ts'
 import { type Piece, PieceEncoder, type Recipe } from './encode.ts'
 import type { Encoder } from './formats/encoder.ts'
 
@@ -13,33 +13,35 @@ const PIECE_BYTES = 256 << 10
  */
 const ALONE_BYTES = 1 << 20
 
-export interface PieceOptions {
-  /** Encodes chunks, which the caller must not use afterwards; `first` is the number of rows before them. */
-  readonly encode: (chunks: readonly Chunk[], first: number) => Promise<Piece>
-  /** Has a worker fetch and encode about `rows` rows; undefined where that is not possible. `first` is as above. */
-  readonly turn: (rows: number, first: number) => TurnUnderWay | undefined
-  /** Whether there is no other export. */
-  readonly alone: () => boolean
-  /** How many bytes may wait to be read or be in the middle of encoding, given the size of a piece. */
-  readonly allowance: (pieceBytes: number) => number
-  /** A guess at the bytes of a row, used until the first encoded pieces show the real size. */
-  readonly rowBytes: number
-}
+/** The bytes that all exports together may have waiting or being encoded; each may have at least one piece. */
+const ALL_BYTES = 32 << 20
+/** What is no larger is encoded here. */
+const FEW_CELLS = 2048
+const FEW_BYTES = 64 << 10
+
+/** Taken for the size of a row where it is not known. */
+const USUAL_ROW_BYTES = 64
 
 /**
- * The pieces of a result, in order: fetches chunks one after another, gathers them, has them encoded side by side,
- * and hands the pieces out in the order of the rows. While the allowance of waiting bytes is used up, nothing is
- * fetched and no thread is blocked.
+ * The rows of a result as encoded pieces, in order: fetches chunks one after another, gathers them, has them encoded
+ * side by side, and hands the pieces out in the order of the rows. While the allowance of waiting bytes is used up,
+ * nothing is fetched and no thread is blocked.
  */
-export class Pieces {
+export class Production {
   readonly #cursor: Cursor
-  readonly #options: PieceOptions
+  readonly #parts: ExecutorParts
+  readonly #recipe: Recipe
+  readonly #id: number
+  readonly #local: PieceEncoder
+  /** Whether workers may fetch. Packing takes far longer than that: the next turn would wait for who still packs. */
+  readonly #turns: boolean
   readonly #queue: Promise<Piece>[] = []
   readonly #inWork = new Set<Promise<unknown>>()
   readonly #fetching: Promise<void>
   #group: Chunk[] = []
   #groupRows = 0
   #first = 0
+  /** A guess, until the first encoded pieces show the real size. */
   #rowBytes: number
   /** Rows of the largest chunk so far. */
   #chunkRows = 0
@@ -50,10 +52,19 @@ export class Pieces {
   #wakeFetching = () => {}
   #wakeReader = () => {}
 
-  constructor(cursor: Cursor, options: PieceOptions) {
+  constructor(
+    cursor: Cursor,
+    parts: ExecutorParts,
+    recipe: Recipe,
+    options: { readonly encoder: Encoder; readonly rowBytes: number | undefined },
+  ) {
     this.#cursor = cursor
-    this.#options = options
-    this.#rowBytes = options.rowBytes
+    this.#parts = parts
+    this.#recipe = recipe
+    this.#id = parts.pool.newExport()
+    this.#local = new PieceEncoder(options.encoder, parts.memory)
+    this.#turns = !options.encoder.packing
+    this.#rowBytes = options.rowBytes || USUAL_ROW_BYTES
     this.#fetching = this.#fetchAll()
   }
 
@@ -90,10 +101,17 @@ export class Pieces {
     await Promise.allSettled(this.#inWork)
   }
 
+  /** Stops, and frees everything. */
+  async close(reason: unknown): Promise<void> {
+    await this.stop(reason)
+    this.#parts.pool.forget(this.#id)
+    await this.#cursor.close()
+  }
+
   async #fetchAll(): Promise<void> {
     try {
       while (this.#state === 'running') {
-        if (this.#waitingBytes >= this.#options.allowance(this.#pieceBytes())) {
+        if (this.#waitingBytes >= this.#allowance()) {
           await new Promise<void>((resolve) => (this.#wakeFetching = resolve))
           continue
         }
@@ -124,8 +142,8 @@ export class Pieces {
    * Resolves to whether it was possible.
    */
   async #takeTurn(): Promise<boolean> {
-    const rows = Math.ceil((this.#options.alone() ? ALONE_BYTES : PIECE_BYTES) / this.#rowBytes)
-    const turn = this.#options.turn(rows, this.#first + this.#groupRows)
+    const rows = Math.ceil((this.#alone ? ALONE_BYTES : PIECE_BYTES) / this.#rowBytes)
+    const turn = this.#turn(rows, this.#first + this.#groupRows)
     if (!turn) return false
     this.#dispatch()
     this.#enqueue(turn.piece, rows)
@@ -136,13 +154,28 @@ export class Pieces {
     return true
   }
 
+  /** Has a worker fetch and encode about `rows` rows after the first ones; undefined where that is not possible. */
+  #turn(rows: number, first: number): TurnUnderWay | undefined {
+    const { pool } = this.#parts
+    if (!this.#turns || first === 0 || !pool.warm) return undefined
+    const handle = this.#cursor.handle()
+    if (!handle) return undefined
+    const { fetched, piece } = pool.turn(this.#id, this.#recipe, handle, rows, first)
+    let cause: Promise<unknown> | undefined
+    const fail = async (error: unknown): Promise<never> => {
+      cause ??= this.#cursor.trueError?.(error) ?? Promise.resolve(error)
+      throw engineError(await cause, 'query')
+    }
+    return { fetched: fetched.catch(fail), piece: piece.catch(fail) }
+  }
+
   #dispatch(): void {
     const chunks = this.#group
     if (chunks.length === 0 || this.#state !== 'running') return
     const rows = this.#groupRows
     this.#group = []
     this.#groupRows = 0
-    this.#enqueue(this.#options.encode(chunks, this.#first), rows)
+    this.#enqueue(this.#encode(chunks, this.#first), rows)
     this.#first += rows
   }
 
@@ -174,79 +207,29 @@ export class Pieces {
     this.#wakeReader()
   }
 
-  /** The size that a piece may have: it holds at least one chunk. */
-  #pieceBytes(): number {
-    return Math.max(PIECE_BYTES, this.#chunkRows * this.#rowBytes)
-  }
-}
-
-/** The bytes that all exports together may have waiting or being encoded; each may have at least one piece. */
-const ALL_BYTES = 32 << 20
-/** Up to these sizes, encoding a piece here takes less time than sending it to another thread. */
-const FEW_CELLS = 2048
-const FEW_BYTES = 64 << 10
-
-/** Taken for the size of a row where it is not known. */
-const USUAL_ROW_BYTES = 64
-
-/** Rows that are fetched and encoded. */
-export class Production {
-  readonly pieces: Pieces
-  readonly #id: number
-  readonly #cursor: Cursor
-  readonly #pool: WorkerPool
-
-  constructor(
-    cursor: Cursor,
-    { pool, running, memory }: ExecutorParts,
-    recipe: Recipe,
-    options: { readonly encoder: Encoder; readonly rowBytes: number | undefined },
-  ) {
-    const { encoder } = options
-    const rowBytes = options.rowBytes || USUAL_ROW_BYTES
-    const id = pool.newExport()
-    this.#id = id
-    this.#cursor = cursor
-    this.#pool = pool
-    const local = new PieceEncoder(encoder, memory)
-    const isSmall = (chunks: readonly Chunk[]): boolean => {
-      const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
-      return rows * recipe.columns.length <= FEW_CELLS && rows * rowBytes <= FEW_BYTES
-    }
-    const alone = () => running.size <= 1
-    this.pieces = new Pieces(cursor, {
-      rowBytes,
-      // The first bytes needn't wait for a thread to start.
-      encode: async (chunks, first) =>
-        isSmall(chunks) || (!pool.warm && first === 0)
-          ? local.encode(chunks, first, cursor)
-          : pool.encode(id, recipe, chunks, first),
-      turn(rows, first) {
-        // Packing takes far longer than fetching. If a worker that is still packing were given the next turn, fetching
-        // would wait for it.
-        if (encoder.packing || first === 0 || !pool.warm) return undefined
-        const handle = cursor.handle()
-        if (!handle) return undefined
-        const { fetched, piece } = pool.turn(id, recipe, handle, rows, first)
-        let cause: Promise<unknown> | undefined
-        const fail = async (error: unknown): Promise<never> => {
-          cause ??= cursor.trueError?.(error) ?? Promise.resolve(error)
-          throw engineError(await cause, 'query')
-        }
-        return { fetched: fetched.catch(fail), piece: piece.catch(fail) }
-      },
-      alone,
-      allowance: (pieceBytes) => {
-        const share = ALL_BYTES / Math.max(running.size, 1)
-        return Math.max(pieceBytes, Math.min(share, (alone() ? 8 : 4) * pool.size * pieceBytes))
-      },
-    })
+  async #encode(chunks: readonly Chunk[], first: number): Promise<Piece> {
+    const { pool } = this.#parts
+    // The first bytes needn't wait for a thread to start.
+    return this.#isSmall(chunks) || (!pool.warm && first === 0)
+      ? this.#local.encode(chunks, first, this.#cursor)
+      : pool.encode(this.#id, this.#recipe, chunks, first)
   }
 
-  /** Ends everything under way; a waiting call of `pieces.next` rejects with `reason`. */
-  async close(reason: unknown): Promise<void> {
-    await this.pieces.stop(reason)
-    this.#pool.forget(this.#id)
-    await this.#cursor.close()
+  /** Whether encoding chunks here takes less time than sending them to another thread. */
+  #isSmall(chunks: readonly Chunk[]): boolean {
+    const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
+    return rows * this.#recipe.columns.length <= FEW_CELLS && rows * this.#rowBytes <= FEW_BYTES
+  }
+
+  get #alone(): boolean {
+    return this.#parts.running.size <= 1
+  }
+
+  /** How many bytes may wait to be read or be in the middle of encoding: at least a piece, which has at least a chunk. */
+  #allowance(): number {
+    const { running, pool } = this.#parts
+    const pieceBytes = Math.max(PIECE_BYTES, this.#chunkRows * this.#rowBytes)
+    const share = ALL_BYTES / Math.max(running.size, 1)
+    return Math.max(pieceBytes, Math.min(share, (this.#alone ? 8 : 4) * pool.size * pieceBytes))
   }
 }

@@ -1,13 +1,12 @@
 import { type Batch, isNull, type Vector } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { Cursor, StartOptions } from '../duckdb/runner.ts'
+import type { StartOptions } from '../duckdb/runner.ts'
 import type { Statement } from '../types/index.ts'
-import { ByteStream, type StreamFacts } from './byte-stream.ts'
+import { ByteStream, wholeStream } from './byte-stream.ts'
 import type { Counting } from './choose.ts'
-import type { Pieces } from './collect.ts'
 import { Production } from './collect.ts'
 import type { ExecutorParts } from './dispatch.ts'
-import type { PieceMemory, Recipe } from './encode.ts'
+import { type Piece, PieceEncoder, type Recipe } from './encode.ts'
 import { type EncodeOptions, type Encoder, Output } from './formats/encoder.ts'
 import { type EncodedFormat, openEncoder } from './formats/index.ts'
 import { fixedCell, KIND, type Shape } from './formats/text/cells.ts'
@@ -44,9 +43,13 @@ export async function exportBytes(
   const production = new Production(cursor, parts, recipe, { encoder, rowBytes })
 
   let rows = 0
-  const stop = () => void production.pieces.stop(cancelled(signal))
+  const stop = () => void production.stop(cancelled(signal))
   const stream: ByteStream = new ByteStream(
-    encodedBytes(encoder, production.pieces, (more) => (rows += more)),
+    encodedBytes(
+      encoder,
+      () => production.next(),
+      (more) => (rows += more),
+    ),
     {
       rows: () => rows,
       coding: encoder.coding,
@@ -66,7 +69,7 @@ export async function exportBytes(
 
 async function* encodedBytes(
   encoder: Encoder,
-  pieces: Pieces,
+  next: () => Promise<Piece | undefined>,
   count: (rows: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const container = encoder.packing?.container()
@@ -74,7 +77,7 @@ async function* encodedBytes(
   let rows = 0
   let out = new Output(1024)
   ends.begin(out)
-  for (let piece = await pieces.next(); piece; piece = await pieces.next()) {
+  for (let piece = await next(); piece; piece = await next()) {
     rows += piece.rows
     let whole = container ? container.piece(piece.bytes, piece.note, out) : piece.bytes
     if (!container && piece.bytes.length <= SMALL_PIECE) {
@@ -94,8 +97,7 @@ async function* encodedBytes(
 }
 
 /**
- * Runs a statement of few rows and encodes them at once, without workers and pieces. When it resolves, the connection
- * is free again.
+ * Runs a statement of few rows and encodes them at once, in this thread. When it resolves, the connection is free again.
  */
 export async function exportFew(
   { runner, memory }: ExecutorParts,
@@ -106,47 +108,26 @@ export async function exportFew(
 ): Promise<ByteStream> {
   const encoder = await openEncoder(format, statement.columns, encoding)
   const cursor = await runner.start(statement, options)
+  const most = counting?.wanted ?? Number.POSITIVE_INFINITY
+  const local = new PieceEncoder(encoder, memory)
+  let found = 0
+  let rows = 0
+  const next = async () => {
+    for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch()) {
+      const wanted = Math.min(most - rows, chunk.rows)
+      found += chunk.rows
+      if (wanted > 0) return local.encode([{ ...chunk, rows: wanted }], rows, cursor)
+      cursor.discard(chunk)
+    }
+    return undefined
+  }
   try {
-    const { found, ...all } = await encodeAll(cursor, encoder, memory, counting?.wanted)
-    const matches = counting && Promise.resolve(matchesIn(counting.window, found))
-    return streamOf(all, { coding: encoder.coding, matches }, options.signal)
+    const pieces = await Array.fromAsync(encodedBytes(encoder, next, (more) => (rows += more)))
+    const facts = { coding: encoder.coding, matches: counting && matchesIn(counting.window, found) }
+    return wholeStream(Buffer.concat(pieces), rows, facts, options.signal)
   } finally {
     await cursor.close()
   }
-}
-
-async function encodeAll(
-  cursor: Cursor,
-  encoder: Encoder,
-  { arena }: PieceMemory,
-  most = Number.POSITIVE_INFINITY,
-) {
-  const { packing } = encoder
-  const container = packing?.container()
-  const ends = container ?? encoder
-  const out = new Output(4096)
-  // Where the format packs, the batches are gathered apart, because only their packed form belongs in `out`.
-  const batches = container ? new Output(4096) : out
-  let rows = 0
-  let found = 0
-  ends.begin(out)
-  for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch()) {
-    const wanted = Math.min(most - rows, chunk.rows)
-    found += chunk.rows
-    if (wanted === 0) {
-      cursor.discard(chunk)
-      continue
-    }
-    encoder.batch({ ...cursor.decode(chunk, arena), rows: wanted }, rows, batches)
-    rows += wanted
-  }
-  if (packing && container && rows > 0) {
-    const { bytes, note } = packing.pack(batches.written(), 0, rows)
-    const rest = container.piece(bytes, note, out)
-    if (rest) out.append(rest)
-  }
-  ends.end(rows, out)
-  return { bytes: out.written(), rows, found }
 }
 
 /** How many rows match, where `found` of them are in the window; undefined if there may be others. */
@@ -154,21 +135,6 @@ export function matchesIn({ skip, top }: Counting['window'], found: number): num
   if (top !== undefined && found >= top) return undefined
   // If rows were skipped and none was found after them, there may be fewer matches than the number to skip.
   return found === 0 && skip > 0 ? undefined : skip + found
-}
-
-/** One piece of bytes as a stream. */
-function streamOf(
-  { bytes, rows }: { readonly bytes: Uint8Array; readonly rows: number },
-  facts: Pick<StreamFacts, 'coding' | 'matches'>,
-  signal: AbortSignal | undefined,
-): ByteStream {
-  let handedOut = 0
-  async function* once() {
-    if (signal?.aborted) throw cancelled(signal)
-    handedOut = rows
-    if (bytes.length > 0) yield bytes
-  }
-  return new ByteStream(once(), { rows: () => handedOut, size: bytes.length, ...facts })
 }
 
 /**

@@ -114,7 +114,8 @@ export class PieceEncoder {
       try {
         for (const chunk of chunks) {
           taken++
-          const batch = reader.decode(chunk, this.#memory.arena)
+          // Of the last chunk of a result, only the first rows may be wanted.
+          const batch = { ...reader.decode(chunk, this.#memory.arena), rows: chunk.rows }
           encoder.batch(batch, first + rows, out)
           rows += batch.rows
         }

@@ -39,7 +39,9 @@ export async function exportParquet(
   const file = join(parts.directory, `export-${randomUUID()}.parquet`)
   const ending = new AbortController()
   const signal = options.signal ? AbortSignal.any([options.signal, ending.signal]) : ending.signal
-  const writing = new Writing(writeParquet(parts, statement, file, { ...options, signal }))
+  const writing = writeParquet(parts, statement, file, { ...options, signal })
+  // The reader gets its error. The stream is closed when the writing has settled, because the file is removed then.
+  const settled = writing.catch(() => {})
   let rows = 0
   const shown = (footer: Uint8Array) => shownFooter(footer, statement.columns, options.metadata)
   const growing = growingFile(file, writing, shown, signal, (all) => (rows = all))
@@ -53,7 +55,7 @@ export async function exportParquet(
     async close() {
       ending.abort(cancelled(options.signal))
       parts.running.delete(stream)
-      await writing.settled
+      await settled
       await growing.return()
       await rm(file, { force: true })
     },
@@ -66,36 +68,6 @@ export async function exportParquet(
     throw error
   }
   return stream
-}
-
-/** The state of a file that DuckDB is writing. */
-class Writing {
-  /** The number of rows; undefined until the file is written. */
-  rows: number | undefined
-  failure: unknown
-  readonly settled: Promise<void>
-
-  constructor(rows: Promise<number>) {
-    this.settled = rows.then(
-      (all) => {
-        this.rows = all
-      },
-      (error: unknown) => {
-        this.failure = error
-      },
-    )
-  }
-
-  /** Whether the file is complete. @throws the error that writing failed with */
-  get done(): boolean {
-    if (this.failure !== undefined) throw this.failure
-    return this.rows !== undefined
-  }
-
-  /** Waits until there may be more to read. */
-  async grow(): Promise<void> {
-    await Promise.race([this.settled, delay(GROWS_MS)])
-  }
 }
 
 /**
@@ -135,50 +107,47 @@ export async function writeParquet(
   }
 }
 
+/** Waits for a moment. Gives whether writing has ended by then. @throws the error that it failed with */
+function ended(writing: Promise<number>): Promise<boolean> {
+  return Promise.race([writing.then(() => true), delay(GROWS_MS, false)])
+}
+
 async function* growingFile(
   file: string,
-  writing: Writing,
+  writing: Promise<number>,
   shown: (footer: Uint8Array) => Uint8Array,
   signal: AbortSignal,
   atEnd: (rows: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   await using handle = await opened(file, writing)
-  let rowsEnd: number | undefined
-  for (let at = 0; ; ) {
-    if (signal.aborted) throw cancelled(signal)
-    const { done } = writing
-    if (done) rowsEnd ??= await footerStart(handle)
+  let at = 0
+  for (let done = false; ; done = await ended(writing)) {
     // What the file ends with while it grows may be DuckDB's footer, whose columns have other names. So the last bytes
     // wait until the file is complete. Of a longer footer the beginning may be handed out; it stays in front of the new
     // one, where no reader looks.
-    const end = rowsEnd ?? (await handle.stat()).size - READ_BYTES
-    if (at < end) {
+    const end = done ? (await readFooter(handle)).start : (await handle.stat()).size - READ_BYTES
+    while (at < end) {
+      if (signal.aborted) throw cancelled(signal)
       const length = Math.min(READ_BYTES, end - at)
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafeSlow(length), { position: at })
       at += bytesRead
       yield buffer.subarray(0, bytesRead)
-    } else if (done) break
-    else await writing.grow()
+    }
+    if (signal.aborted) throw cancelled(signal)
+    if (done) break
   }
-  atEnd(writing.rows!)
+  atEnd(await writing)
   // The footer with the columns as users see them.
   yield fileEnd(shown((await readFooter(handle)).footer))
 }
 
 /** Opens the file as soon as DuckDB has made it. */
-async function opened(file: string, writing: Writing): Promise<FileHandle> {
-  for (;;) {
-    // Read before the file is opened: if writing ends in between, the file is there at the next attempt.
-    const { done } = writing
+async function opened(file: string, writing: Promise<number>): Promise<FileHandle> {
+  for (let done = false; ; done = await ended(writing)) {
     try {
       return await open(file)
     } catch (error) {
       if (done || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      await writing.grow()
     }
   }
-}
-
-async function footerStart(handle: FileHandle): Promise<number> {
-  return (await readFooter(handle)).start
 }

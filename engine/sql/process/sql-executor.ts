@@ -88,7 +88,7 @@ async function opened(
     rows: () => rows,
     size,
     coding,
-    matches: Promise.resolve(matches),
+    matches,
     async close() {
       ending.abort()
       // What is under way must not be taken for the bytes of the next statement.
