@@ -1,5 +1,4 @@
-import type { Column } from '../types/index.ts'
-import type { PartStatistics } from '../types/statistics.ts'
+import type { Column, PartStatistics } from '../types/index.ts'
 import type { Metadata, MetadataChanges } from './metadata.ts'
 
 export interface Repository {

@@ -1,5 +1,10 @@
-import { type Column, type ColumnType, entryOf } from '../types/index.ts'
-import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
+import {
+  type Column,
+  type ColumnBounds,
+  type ColumnType,
+  entryOf,
+  type PartStatistics,
+} from '../types/index.ts'
 import { FIELD, groupsOf, metasOf, numberOf, structOf } from './footer.ts'
 import type { Struct } from './thrift.ts'
 

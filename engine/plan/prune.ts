@@ -4,8 +4,7 @@ import type { SortKey, SqlColumn } from '../filter/index.ts'
 import { asRange } from '../filter/sql/comparisons.ts'
 import { byKey, type Keyed, type NonNull, narrow } from '../filter/sql/narrow.ts'
 import type { LiteralValue } from '../filter/syntax/literals.ts'
-import type { ColumnType } from '../types/index.ts'
-import type { ColumnBounds, PartStatistics } from '../types/statistics.ts'
+import type { ColumnBounds, ColumnType, PartStatistics } from '../types/index.ts'
 
 /** What is known about the rows of a part. */
 export interface PartFacts {

@@ -5,7 +5,7 @@ import type { Plans } from '../accounts/plans.ts'
 import type { Usage } from '../accounts/usage.ts'
 import { matchesTag } from '../http/headers.ts'
 import { type Answer, AnswerCache, SMALL_ANSWER } from './answer-cache.ts'
-import { bodyStream } from './compress.ts'
+import { bodyStream, gather } from './body.ts'
 import {
   type Announced,
   between,
@@ -28,7 +28,6 @@ import type { Coding } from './negotiate.ts'
 import { type ExportFile, ExportFiles, type Save } from './pieces/export-files.ts'
 import { sendPieces } from './pieces/send-pieces.ts'
 import { countsFirst, ExportMeter, reserve, spend } from './quota.ts'
-import { gather } from './small-body.ts'
 import { Transfer } from './transfer.ts'
 import type { TransferParts } from './uploads/uploads.ts'
 

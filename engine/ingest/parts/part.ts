@@ -6,8 +6,7 @@ import { ParquetFile } from '../../parquet/parquet-file.ts'
 import { type Content, rowGroupRows } from '../../parquet/row-groups.ts'
 import { partStatistics } from '../../parquet/statistics.ts'
 import type { Struct } from '../../parquet/thrift.ts'
-import { type Column, quoteLiteral } from '../../types/index.ts'
-import type { PartStatistics } from '../../types/statistics.ts'
+import { type Column, type PartStatistics, quoteLiteral } from '../../types/index.ts'
 import { addBloomFilters } from './bloom-filters.ts'
 
 /** A part that was written. */
