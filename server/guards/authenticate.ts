@@ -69,7 +69,10 @@ export function authenticate(app: FastifyInstance, services: Services): void {
   const signedLink: Authenticator = async ({ method, url }) => {
     if (!isLink(url)) return undefined
     const account = isRead(method) ? await links.account(url) : undefined
-    if (!account) throw unauthorized('This link has expired, was deleted or was altered. Create a new one.')
+    if (!account)
+      throw unauthorized(
+        'This link has expired, was deleted or was altered. Ask whoever sent it for a new one.',
+      )
     return { account, keyId: 0, readOnly: false }
   }
   const parameter: Authenticator = async (request) => {

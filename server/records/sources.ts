@@ -79,8 +79,8 @@ export const NEW_SOURCE = {
       ...FILE.options,
       additionalProperties: { type: ['string', 'number', 'boolean'] },
       description:
-        'The options of an upload with which it is read. Without any, csv is read with `dialect=auto` at first, and ' +
-        'then always with the options that this has chosen.',
+        'The options of an upload with which it is read. For csv, those that are not given are chosen by the first ' +
+        'file, unless `dialect` is `standard`; later files are read with the same ones, unless it is `auto`.',
     },
   },
 } as const

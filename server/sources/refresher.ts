@@ -246,14 +246,12 @@ export class Refresher {
     const { format, gzip, etag, lastModified, body } = file
     const options = fromHttp(address.options, fileOptions(address.mode))
     const isNew = address.mode === 'replace' && rowCount === 0 && holdsSeriesAlone(columns)
-    // The options that are chosen now are those of the next files, so that a later one isn't read in another way.
-    const chooses = Object.keys(options).length === 0 && (format === 'csv' || format === 'tsv')
+    const chooses = options.dialect === undefined && (format === 'csv' || format === 'tsv')
     const upload = {
-      ...uploadOptions(options),
+      ...uploadOptions(chooses ? { dialect: 'auto', ...options } : options),
       ...('on' in options && { on: options.on }),
       // What would have been columns of series.
       ...(isNew && { replaceColumns: true }),
-      ...(chooses && { options: { dialect: 'auto' as const } }),
       ...{ format, gzip, signal, by: account.name, isRefresh: true, body: hashed(body) },
     }
     const read = { ...address, etag, lastModified }
@@ -266,7 +264,10 @@ export class Refresher {
           return digest
         }),
       })
-      return chooses && chosen ? { ...read, options: optionTexts(chosen, READING) } : read
+      if (!chooses) return read
+      // With all of them named, no later file is read in another way.
+      const settled = optionTexts({ ...chosen, dialect: 'standard' }, READING)
+      return { ...read, options: { ...address.options, ...settled } }
     } catch (error) {
       if (error instanceof Unchanged) return read
       throw error

@@ -203,12 +203,11 @@ export class Sources {
   }
 }
 
-/** Whether what is asked for was asked for before. A file without options is read with those of before. */
+/** Whether what is asked for was asked for before. Options that aren't given stay what they were. */
 function isRepeated(before: StoredSource['address'], asked: StoredSource['address']): boolean {
   if (!before || !asked || 'query' in before || 'query' in asked) return isDeepStrictEqual(before, asked)
-  const { url, mode, options } = before
-  const given = Object.keys(asked.options).length > 0 ? asked.options : options
-  return isDeepStrictEqual([url, mode, options], [asked.url, asked.mode, given])
+  if (before.url !== asked.url || before.mode !== asked.mode) return false
+  return Object.entries(asked.options).every(([name, value]) => before.options[name] === value)
 }
 
 async function read(handle: Handle, datasetId: number): Promise<StoredSource | undefined> {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Dataset, EngineError } from '../../engine/index.ts'
+import { type Dataset, EngineError, FORMATS } from '../../engine/index.ts'
 import { IS_CLUSTER } from '../cluster/elsewhere.ts'
 import { bytesOf, newDataset, openWorkplace, textOf } from './workplace.ts'
 
@@ -199,4 +199,21 @@ test.each([
   using query = await dataset.query(options)
   expect(query.resultRows(await query.count())).toBe(rows)
   expect((await textOf(await query.bytes('csv'))).split('\n')).toHaveLength(rows + 2)
+})
+
+test.each(FORMATS)('titles and units of declared columns stay with rows as %s', async (format) => {
+  await using place = await openWorkplace()
+  const dataset = await newDataset(place.engine)
+  const columns = [
+    { name: 'day', type: 'date', title: 'The day', unit: 'd' },
+    { name: 'price', type: 'double', description: 'At noon', unit: 'EUR' },
+  ] as const
+  await dataset.declareColumns(columns)
+  const rows = place.engine.relation(
+    columns.map(({ name, type }) => ({ name, type })),
+    [['2024-01-01', 1.5]],
+  )
+  using query = await rows.query()
+  await dataset.replace({ format, body: await query.bytes(format) })
+  expect((await dataset.record()).columns).toMatchObject(columns)
 })

@@ -185,6 +185,24 @@ describe('a dataset that follows an address', () => {
     expect(again).toMatchObject({ lastError: null, options: chosen, every: 'week', lastVersion: 2 })
   })
 
+  it('chooses the options that are not given, unless it is to choose none', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.end('day;price\n31.12.2025;1,50\n01.01.2026;k.A.\n')
+    const address = `${base}/some.csv`
+    const standard = { delimiter: ';', decimal: ',', dialect: 'standard' }
+    const texts = await put(id, { url: address, options: standard })
+    expect(texts.json()).toMatchObject({ lastError: null, options: standard })
+    expect(await rows(id)).toBe('day,price\n31.12.2025,"1,50"\n01.01.2026,k.A.\n')
+    await at.call(at.root, 'DELETE', `/datasets/${id}/source`)
+    const other = await dataset()
+    const chosen = { nulls: 'k.A.', delimiter: ';', decimal: ',', dates: 'D.M.YYYY', dialect: 'standard' }
+    expect((await put(other, { url: address, options: { nulls: 'k.A.' } })).json()).toMatchObject({
+      lastError: null,
+      options: chosen,
+    })
+    expect(await rows(other)).toBe('day,price\n2025-12-31,1.5\n2026-01-01,\n')
+  })
+
   it('takes options as numbers and as texts', async () => {
     const id = await dataset()
     answer = (_, response) => response.end('Title\na;b\n1;x\n')

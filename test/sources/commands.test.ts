@@ -88,9 +88,9 @@ describe('a dataset of the data directory', () => {
     writeFileSync(config, JSON.stringify({ sources: { privateHosts: ['127.0.0.1'] } }))
     vi.stubEnv('PARQUETRY_CONFIG', config)
     try {
-      const set = await printed('source', 'set', 'home/file', address, '--every', 'hour', '--nulls', '-')
-      expect(set).toMatchObject({ code: 1, err: expect.stringContaining('dialect=auto would read the file') })
-      const chosen = await printed('source', 'set', 'home/file', address, '--every', 'hour')
+      const set = await printed('source', 'set', 'home/file', address, '--dialect', 'standard')
+      expect(set).toMatchObject({ code: 1, err: expect.stringContaining('has no comma') })
+      const chosen = await printed('source', 'set', 'home/file', address, '--every', 'hour', '--nulls', '-')
       expect(chosen).toMatchObject({ code: 0, err: '' })
       const lines = [`file\t${address}`, 'mode\treplace', 'delimiter\t;', 'nulls\t-', 'every\thour']
       expect(chosen.out.split('\n')).toEqual(expect.arrayContaining(lines))

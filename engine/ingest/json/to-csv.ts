@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { rm } from 'node:fs/promises'
-import { checkColumns, type DeclaredColumn } from '../../types/columns.ts'
+import { checkColumns, type DeclaredColumn, wordsOf } from '../../types/columns.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { checkNames, knownColumns } from '../targets.ts'
@@ -91,7 +91,7 @@ function rewritten({ out, fields, rows }: JsonRows, file: string): Rewritten {
   const targets = fields.map((field, source) => {
     const { name, nullable, description, nested } = field
     const type = field.type ?? (nested ? 'json' : inferTyped(field))
-    return { name, type, nullable, description, source }
+    return { name, type, nullable, description, ...wordsOf(field), source }
   })
   return { targets, source: out.csv(file, rows, fields) }
 }
