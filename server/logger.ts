@@ -40,7 +40,7 @@ export function loggerOptions(
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     // A user may have put a key into the path by mistake.
     serializers: { err: (error: unknown) => logged(error) as never, path: scrub },
-    stream: stream ?? new LogOutput(),
+    stream: stream ?? LogOutput.get(),
   }
 }
 

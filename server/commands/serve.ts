@@ -76,7 +76,7 @@ async function serveUntilStopped(
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
   })
   let sample: Awaited<ReturnType<typeof loadSamples>>
-  const log = new LogOutput()
+  const log = LogOutput.get()
   const server = await serve(config, log, {
     ...options,
     index: config.indexProviders && !demo,

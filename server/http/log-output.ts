@@ -9,10 +9,17 @@ const MOST_CHARACTERS = 16 * 1024
  * that can't be written are dropped: the server must not end because whoever read its log has gone.
  */
 export class LogOutput {
+  static #ofProcess: LogOutput | undefined
   #lines = ''
   #timer: NodeJS.Timeout | undefined
 
-  constructor() {
+  /** The one for all servers of this process, which has one standard output. */
+  static get(): LogOutput {
+    LogOutput.#ofProcess ??= new LogOutput()
+    return LogOutput.#ofProcess
+  }
+
+  private constructor() {
     process.stdout.on('error', () => {})
     process.once('exit', () => this.flush())
   }

@@ -29,7 +29,7 @@ it('goes on serving when whoever read its log has gone', async () => {
 it.skipIf(!existsSync('/dev/full'))('goes on when the disk of its log is full', async () => {
   const program = `
     const { LogOutput } = await import(${JSON.stringify(OUTPUT)})
-    const log = new LogOutput()
+    const log = LogOutput.get()
     for (let line = 0; line < 100; line++) log.write('{"level":50,"n":' + line + ',"text":"' + 'x'.repeat(20_000) + '"}\\n')
     setTimeout(() => process.exit(7), 100)`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
@@ -44,7 +44,7 @@ it.skipIf(!existsSync('/dev/full'))('goes on when the disk of its log is full', 
 it('writes every line, the last ones at the exit', async () => {
   const program = `
     const { LogOutput } = await import(${JSON.stringify(OUTPUT)})
-    const log = new LogOutput()
+    const log = LogOutput.get()
     for (let line = 0; line < 5_000; line++) log.write('{"level":30,"n":' + line + '}\\n')
     process.exit()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
