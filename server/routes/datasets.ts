@@ -1,27 +1,24 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DatasetName, DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
-import { VERSION } from '../../engine/options.ts'
+import type { DatasetName, DatasetRecord, QueryDefinition } from '../../engine/index.ts'
 import { withWords } from '../../engine/types/columns.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
-import { parameters, parametersOf } from '../http/query.ts'
+import { parameters } from '../http/query.ts'
 import { empty, errors, json, made, RECORD_TAG } from '../openapi/describe.ts'
 import {
-  COLUMN,
   COPY,
   DATASET,
   DATASET_CHANGES,
   DATASET_PATCH,
   DATASET_SUMMARY,
-  DECLARED_COLUMNS,
   NEW_DATASET,
 } from '../records/datasets.ts'
 import { EXAMPLES } from '../records/examples.ts'
 import type { DatasetPatch, NewDataset } from '../records/index.ts'
-import { listOf, object } from '../records/schema.ts'
+import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { SMALL_ANSWER } from '../transfers/answer-cache.ts'
 import { gather } from '../transfers/body.ts'
@@ -29,7 +26,6 @@ import { NOT_MODIFIED } from './data.ts'
 import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
-import { askedVersion } from './versions/versions.ts'
 
 const tags = ['Datasets']
 
@@ -339,76 +335,4 @@ async function definition(
     'invalid_body',
     'The rows of this query change with time or chance: use materialize hour or day.',
   )
-}
-
-const LIST_COLUMNS = {
-  operationId: 'listColumns',
-  summary: 'List the columns of a dataset',
-  tags,
-  querystring: parameters(parametersOf(VERSION)),
-  response: {
-    200: json(listOf(COLUMN), 'The columns, in order.', {
-      example: EXAMPLES.dataset.columns,
-      headers: { ETag: RECORD_TAG },
-    }),
-    ...errors(403, 404, 410),
-  },
-} as const
-
-const DECLARE_COLUMNS = {
-  operationId: 'declareColumns',
-  summary: 'Declare the columns of a dataset',
-  description:
-    'While the dataset has no rows, any columns may be declared. Once it has rows, columns may be described, ' +
-    'made nullable, reordered and widened to a type that loses nothing, and nullable columns may be added; ' +
-    'everything else is a conflict. The list may also be the field `columns` of an object.',
-  tags,
-  body: {
-    if: { type: 'array' },
-    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
-    then: DECLARED_COLUMNS,
-    else: object(['columns'], { columns: DECLARED_COLUMNS }),
-  },
-  response: {
-    200: json(DATASET, 'The dataset.', TAGGED),
-    ...errors(402, 403, 404, 409, 412, 413, 415),
-  },
-} as const
-
-export function columnRoutes(app: Routes, services: Services): void {
-  const { access, accounts, lifecycle, plans } = services
-
-  app.get('/datasets/:id/columns', {
-    schema: LIST_COLUMNS,
-    handler: async (request, reply) => {
-      const { dataset, record } = await datasetFor(request, services, 'Read')
-      const asked = await askedVersion(dataset, request.query, reply, app.prefix)
-      if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
-      using snapshot = await dataset.snapshot({ version: asked.number })
-      return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
-    },
-  })
-
-  app.put('/datasets/:id/columns', {
-    schema: DECLARE_COLUMNS,
-    handler: async (request, reply) => {
-      const { dataset, record } = await datasetFor(request, services, 'Write')
-      const { account, body } = request
-      const columns = 'columns' in body ? body.columns : body
-      // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
-      requireMatch(request, tagOf(record))
-      const { ownerId } = await access.of(record.repositoryId, account)
-      const owner = await accounts.get(ownerId)
-      const accept = async (now: DatasetRecord, t: Handle) => {
-        requireMatch(request, tagOf(now))
-        const content = { columns: columns.length, bytes: now.bytes }
-        await plans.allowContent(owner, access.in(t), content, now.id)
-      }
-      // Rows may have to be rewritten.
-      const declared = await lifecycle.during((signal) =>
-        dataset.declareColumns(columns, { signal, by: account.name, accept }),
-      )
-      return reply.header('etag', tagOf(declared)).send(declared)
-    },
-  })
 }
