@@ -1,9 +1,7 @@
 import type { RecordBatch } from 'apache-arrow'
-import { EngineError } from './errors.ts'
 import { type ByteStream, guarded, nothingIn } from './export/byte-stream.ts'
-import { choose, inWords, type Strategy } from './export/choose.ts'
+import { choose, inWords } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
-import type { QueryExecutor } from './export/index.ts'
 import { explanation, partsRead } from './plan/explain.ts'
 import { type Explanation, NOTHING_READ } from './plan/explanation.ts'
 import type { QueryOptions } from './plan/options.ts'
@@ -11,11 +9,10 @@ import { pageOf } from './plan/page.ts'
 import { etagOf, type Plan, planQuery, resultRows } from './plan/plan.ts'
 import { analyse } from './reading/analyse.ts'
 import type { RemoteQuery } from './reading/remote.ts'
-import type { QueryContext } from './reading/runs.ts'
-import { Runs } from './reading/runs.ts'
-import { type BytesOptions, checkBytes, type RunOptions } from './run-options.ts'
-import { METADATA_KEY, metadataIn } from './types/file-metadata.ts'
-import { type Format, quoteIdentifier, type Statement } from './types/index.ts'
+import { type QueryContext, Runs } from './reading/runs.ts'
+import { type BytesOptions, checkBytes, encodingOf, type RunOptions } from './run-options.ts'
+import { metadataIn } from './types/file-metadata.ts'
+import { type Format, quoteIdentifier } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
 import { writeWhole } from './util/whole-file.ts'
 
@@ -104,15 +101,11 @@ export class Query implements Disposable {
   async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
     const strategy = this.#runs.choose('rows')
     if (strategy.kind === 'nothing') return
-    const objects = await this.#runs.run(
-      strategy,
-      options,
-      async ({ executor, statement, start, reading }) => {
-        const asObject = objectMaker(statement.columns.map((column) => column.name))
-        return guarded(inBatches(executor.values(statement, start), asObject), reading)
-      },
-    )
-    for await (const some of objects) for (const row of some) yield row
+    const all = await this.#runs.run(strategy, options, async ({ executor, statement, start, reading }) => {
+      const asObject = objectMaker(statement.columns.map((column) => column.name))
+      return guarded(inBatches(executor.values(statement, start), asObject), reading)
+    })
+    for await (const some of all) for (const row of some) yield row
   }
 
   /**
@@ -123,35 +116,27 @@ export class Query implements Disposable {
    */
   async bytes(format: Format, options: BytesOptions = {}): Promise<ByteStream> {
     checkBytes(format, options)
+    const { signal, overlong } = options
     const strategy = this.#runs.choose(format, options)
     if (strategy.kind === 'nothing') return nothingIn(format, this.plan.matches)
     const counting = strategy.kind === 'few' && strategy.counting
     // Where the rows are not counted while they are read, that is done beside the reading.
     const beside = counting ? undefined : this.#runs.matches(options)
     return this.#runs.run(strategy, options, async ({ executor, statement, start, matches, reading }) => {
-      if (format === 'xlsx') await requireSheet(executor, statement, options)
+      if (format === 'xlsx') {
+        const { requireSheet } = await import('./export/formats/xlsx/limits.ts')
+        await requireSheet(statement, overlong, (check) => executor.rows(check, { signal }))
+      }
       const isPage = strategy.kind === 'stream' && strategy.paged
       const next = isPage ? pageOf(this.plan, this.#context, this.#options, format, this.#now) : undefined
       const page = next && { ...next, hold: () => reading.hold() }
-      const encoding = this.#encoding(format, strategy, options)
+      const encoding = encodingOf(options, strategy, this.metadataIn(format))
       const stream = await executor.bytes(statement, format, { ...start, page }, encoding)
       // A number is remembered only if it is that of the rows that were written.
       if (strategy.kind === 'few') await reading.whole
       if (counting) this.#runs.found(matches ?? (await stream.matches))
       return stream.guarded(reading, { matches: beside ?? this.#runs.matches(options) })
     })
-  }
-
-  /** What the encoder is told: what was asked for, and what the strategy and the dataset add to it. */
-  #encoding(format: Format, strategy: Strategy, options: BytesOptions): EncodeOptions {
-    const { signal: _, paged: __, counted: ___, ...encoding } = options
-    const numbers = 'numbers' in strategy ? strategy.numbers : undefined
-    const text = this.metadataIn(format)
-    return {
-      ...encoding,
-      ...(numbers && { numbers }),
-      ...(text !== undefined && { metadata: new Map([[METADATA_KEY, text]]) }),
-    }
   }
 
   /** Writes a file, which appears under its name only when it is whole. */
@@ -211,15 +196,4 @@ export class Query implements Disposable {
   [Symbol.dispose](): void {
     this.#context.release?.()
   }
-}
-
-/** @throws EngineError `not_representable` */
-async function requireSheet(
-  executor: QueryExecutor,
-  statement: Statement,
-  { signal, overlong }: BytesOptions,
-): Promise<void> {
-  const { xlsxProblem } = await import('./export/formats/xlsx/limits.ts')
-  const problem = await xlsxProblem(statement, overlong, (check) => executor.rows(check, { signal }))
-  if (problem) throw new EngineError('not_representable', problem)
 }

@@ -1,7 +1,9 @@
 import { invalidOption } from './errors.ts'
+import type { Strategy } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { checkEncoding } from './export/formats/encoder.ts'
 import { OTHER_FORMATS } from './options.ts'
+import { METADATA_KEY } from './types/file-metadata.ts'
 import { FORMATS, type Format } from './types/index.ts'
 import { requireKnown } from './util/known-options.ts'
 
@@ -39,6 +41,23 @@ const KNOWN = {
   envelope: true,
   ...OTHER_FORMATS,
 } satisfies Record<keyof BytesOptions, unknown>
+
+/**
+ * What the encoder is told: what was asked for, and what the strategy and the dataset add to it.
+ * @param words what the file says about the dataset, as JSON
+ */
+export function encodingOf(
+  { signal: _, paged: __, counted: ___, ...encoding }: BytesOptions,
+  strategy: Strategy,
+  words: string | undefined,
+): EncodeOptions {
+  const numbers = 'numbers' in strategy ? strategy.numbers : undefined
+  return {
+    ...encoding,
+    ...(numbers && { numbers }),
+    ...(words !== undefined && { metadata: new Map([[METADATA_KEY, words]]) }),
+  }
+}
 
 /** @throws EngineError `invalid_option` */
 export function checkBytes(format: Format, options: BytesOptions): void {

@@ -26,6 +26,12 @@ export async function xlsxProblem(
   return textTooLong(columns[column!]!.name, length!, row)
 }
 
+/** @throws EngineError `not_representable` where a sheet can't hold a result */
+export async function requireSheet(...result: Parameters<typeof xlsxProblem>): Promise<void> {
+  const problem = await xlsxProblem(...result)
+  if (problem) throw new EngineError('not_representable', problem)
+}
+
 export function tooManyColumns(count: number): string {
   return `A sheet has room for ${grouped(XLSX_COLUMNS)} columns, the result has ${grouped(count)}. Select fewer columns, or choose another format.`
 }
