@@ -101,7 +101,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     await shedLoad(app, config)
     const { database } = services.engine
     if (database.isShared) app.addHook('onRequest', (_request, _reply, done) => database.answering(done))
-    authenticate(app, services)
+    await authenticate(app, services)
     refuseOtherSites(app, config.cors.origins)
     // Reading the body loses what the first hook has begun.
     if (database.isShared) app.addHook('preHandler', (_request, _reply, done) => database.answering(done))

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import auth from '@fastify/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Account, type Accounts, ANONYMOUS, limitedTo } from '../accounts/accounts.ts'
 import type { NamedKeys } from '../accounts/named-keys.ts'
@@ -13,7 +14,7 @@ declare module 'fastify' {
     account: Account
     /** The named key with which it came; 0 for the account's first key, or a link. */
     keyId: number
-    /** What stands for 403 and 404 where nobody has a key. */
+    /** Why the request was not let in by the way that it uses; what stands for 403 and 404 where nobody has a key. */
     refusal: unknown
   }
   interface FastifyContextConfig {
@@ -38,7 +39,7 @@ type Authenticator = (request: FastifyRequest) => Promise<Sender | undefined>
  * Demands an API key on every path that is not public, even on paths that don't exist, so that nobody without a key can
  * find out which ones exist. A request is let in by the first way that it uses; if that fails, no other counts.
  */
-export function authenticate(app: FastifyInstance, services: Services): void {
+export async function authenticate(app: FastifyInstance, services: Services): Promise<void> {
   const { engine, accounts, links, namedKeys, config } = services
   const failedKeys = new FailedKeys(config.limits.failedKeys, engine.database)
   const { database } = engine
@@ -87,19 +88,28 @@ export function authenticate(app: FastifyInstance, services: Services): void {
     return { account: ANONYMOUS, keyId: 0, readOnly: true }
   }
 
-  const ways = [header, signedLink, parameter, nobody]
-  app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.public) return
-    let sender: Sender | undefined
-    for (const way of ways) sender ??= await way(request)
-    if (!sender) throw NO_KEY
-    checkRights(request, sender)
-    request.account = sender.account
-    request.keyId = sender.keyId
-    // Without a key nobody learns what exists that is not public.
-    if (sender.account === ANONYMOUS) request.refusal = NO_KEY
-    else await count(request, requests, `account ${sender.account.id}`)
-  })
+  const letIn = (authenticator: Authenticator) => async (request: FastifyRequest) => {
+    if (request.refusal) throw request.refusal
+    try {
+      const sender = await authenticator(request)
+      if (!sender) throw NO_KEY
+      checkRights(request, sender)
+      request.account = sender.account
+      request.keyId = sender.keyId
+      // Without a key nobody learns what exists that is not public.
+      if (sender.account === ANONYMOUS) request.refusal = NO_KEY
+      else await count(request, requests, `account ${sender.account.id}`)
+    } catch (error) {
+      if (error !== NO_KEY) request.refusal = error
+      throw error
+    }
+  }
+  // A surrounding application may have registered the plugin already.
+  if (!app.hasDecorator('auth')) await app.register(auth)
+  const authenticated = app.auth([header, signedLink, parameter, nobody].map(letIn), { relation: 'or' })
+  app.addHook('onRequest', (request, reply, done) =>
+    request.routeOptions.config.public ? done() : authenticated.call(app, request, reply, done),
+  )
 }
 
 /** Whose key it is: the first key of an account or a named one; undefined if it is nobody's. */

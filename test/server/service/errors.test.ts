@@ -1,4 +1,5 @@
 import { gunzipSync } from 'node:zlib'
+import auth from '@fastify/auth'
 import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -318,6 +319,7 @@ describe('deadlines and load', () => {
 
 it('is a part of another application, under a prefix', async () => {
   const host = Fastify()
+  await host.register(auth)
   await host.register(underPressure)
   host.get('/', async () => 'the host')
   await host.register(parquetry(at.services), { prefix: '/tables' })
