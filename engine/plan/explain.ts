@@ -1,3 +1,4 @@
+import type { SqlColumn } from '../filter/index.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ExplainedStep, Explanation } from './explanation.ts'
 import { isRanged, type Plan, type TableScan } from './plan.ts'
@@ -27,29 +28,38 @@ interface Profiled {
   readonly children: readonly Profiled[]
 }
 
+/** A step that reads a table of a user's statement, and the conditions that it compares with statistics. */
+export interface TableStep {
+  readonly table: TableScan
+  readonly conditions: readonly string[]
+}
+
+export interface Profile extends Pick<Explanation, 'ms' | 'bytesRead' | 'steps'> {
+  readonly tableSteps: readonly TableStep[]
+}
+
 /** What DuckDB tells of a statement that it ran. Columns of parts get their names, and no path is told. */
-export function profileOf(json: string, plan: Plan): Pick<Explanation, 'ms' | 'bytesRead' | 'steps'> {
+export function profileOf(json: string, { scan, source }: Plan): Profile {
   const { latency, total_bytes_read: bytesRead, children } = JSON.parse(json)
+  const tableSteps: TableStep[] = []
   const steps = (all: readonly Profiled[], depth: number): ExplainedStep[] =>
     all.flatMap((one) => {
       const { 'Filename(s)': files = '', ...extra } = one.extra_info
       const { operator_name: name, operator_cardinality: rows, operator_timing: seconds } = one
       if (name === 'EXPLAIN_ANALYZE') return steps(one.children, depth)
-      const details = withNames(extra, columnsOf(String(files), plan))
+      const table = scan.kind === 'query' ? tableOf(String(files), scan.tables ?? []) : undefined
+      if (table) tableSteps.push({ table, conditions: [extra['Filters'] ?? []].flat().map(String) })
+      const details = withNames(extra, scan.kind === 'query' ? (table?.columns ?? []) : source)
       return [{ name, depth, rows, ms: seconds * 1e3, details }, ...steps(one.children, depth + 1)]
     })
-  return { ms: latency * 1e3, bytesRead, steps: steps(children, 0) }
+  return { ms: latency * 1e3, bytesRead, steps: steps(children, 0), tableSteps }
 }
 
-/** The columns that a step means: in a user's statement those of the table whose files it reads. */
-function columnsOf(files: string, { scan, source }: Plan): readonly Named[] {
-  if (scan.kind !== 'query') return source
-  return scan.tables?.find(({ slices }) => slices.some(({ file }) => files.startsWith(file)))?.columns ?? []
+function tableOf(files: string, tables: readonly TableScan[]): TableScan | undefined {
+  return tables.find(({ slices }) => slices.some(({ file }) => files.startsWith(file)))
 }
 
-type Named = TableScan['columns'][number]
-
-function withNames(details: Profiled['extra_info'], columns: readonly Named[]): ExplainedStep['details'] {
+function withNames(details: Profiled['extra_info'], columns: readonly SqlColumn[]): ExplainedStep['details'] {
   // Outside of the user's texts, these are the names that we give to columns of parts.
   const named = JSON.stringify(details).replaceAll(/'(?:''|[^'])*'|\bc\d+\b/g, (text) => {
     const name = columns.find(({ sql }) => sql === text)?.name
@@ -104,8 +114,11 @@ export function verdictOf(explained: Explained, plan: Plan, format: Format): str
 }
 
 function readingAdvice({ rowGroups }: Explained, { scan, filter, pruning, reads, source }: Plan): string {
-  if (scan.kind === 'query')
-    return 'Name only the columns that you need, and compare the column by which the rows are sorted.'
+  if (scan.kind === 'query') {
+    return rowGroups && mostRuledOut(rowGroups)
+      ? ruledOut(rowGroups)
+      : 'Name only the columns that you need, and compare the column by which the rows are sorted.'
+  }
   if (!filter || reads.counted.length === 0)
     return 'No filter leaves out rows before they are read; $select leaves out columns.'
   if (!pruning || !canPrune(pruning)) {
@@ -117,10 +130,20 @@ function readingAdvice({ rowGroups }: Explained, { scan, filter, pruning, reads,
   if (!rowGroups) return 'Less is fetched where the rows are sorted by the column of the filter.'
   const { read, of } = rowGroups
   if (of === 1) return 'There is a single row group, which is read whole.'
-  if (read * 2 <= of) return `Statistics have ruled out all but ${read} of ${of} row groups.`
+  if (mostRuledOut(rowGroups)) return ruledOut(rowGroups)
   const names = reads.counted.map((position) => source[position]!.name).join(', ')
   return (
     `Statistics could rule out only ${of - read} of ${of} row groups, because the rows are not sorted by ${names}. ` +
     'Sort the rows by the column that you filter most before you upload them.'
   )
+}
+
+type RowGroups = NonNullable<Explanation['rowGroups']>
+
+function mostRuledOut({ read, of }: RowGroups): boolean {
+  return read * 2 <= of
+}
+
+function ruledOut({ read, of }: RowGroups): string {
+  return `Statistics have ruled out all but ${read} of ${of} row groups.`
 }

@@ -18,7 +18,7 @@ export interface Explanation {
    * null for who may not read them.
    */
   readonly parts: PartCounts | null
-  /** The row groups of those parts that may have them, of all; null where the parts are not on this machine, and for SQL, since DuckDB doesn't say which it skips. */
+  /** The row groups of those parts that may have them, of all; null where the parts are not on this machine. SQL counts a table once for each time that it is read. */
   readonly rowGroups: { readonly read: number; readonly of: number } | null
   /** From the beginning of the statement to its last row; writing the rows in a format is not counted. */
   readonly ms: number

@@ -46,11 +46,11 @@ export type Scan =
       readonly tables?: readonly TableScan[]
     }
 
-/** The parts of a table in a user's statement, and the names under which users know its columns. */
+/** The parts of a table in a user's statement, and its columns with the names under which users know them. */
 export interface TableScan {
   readonly slices: readonly Slice[]
   readonly of: number
-  readonly columns: readonly { readonly name: string; readonly sql: string }[]
+  readonly columns: readonly SqlColumn[]
 }
 
 /** Parts that are read by ranges are named by addresses. */

@@ -1,11 +1,13 @@
+import type { Expression, SqlColumn } from '../filter/index.ts'
 import { elementsOf, rowGroupSizes } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import { groupStatistics } from '../parquet/statistics.ts'
 import { readStruct } from '../parquet/thrift.ts'
-import { explanation, partsOf, profileOf, verdictOf } from '../plan/explain.ts'
+import { explanation, partsOf, profileOf, type TableStep, verdictOf } from '../plan/explain.ts'
 import type { Explanation } from '../plan/explanation.ts'
 import type { Plan, Slice } from '../plan/plan.ts'
 import { mayMatch } from '../plan/prune.ts'
+import { shownCondition } from '../plan/shown-condition.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { Run } from './runs.ts'
 
@@ -21,9 +23,9 @@ export async function analyse(
   remote: string | undefined,
 ): Promise<Explanation> {
   const { plan } = run
-  const profile = await profileOfRun(run)
+  const { tableSteps, ...profile } = await profileOfRun(run)
   const parts = partsOf(plan)
-  const rowGroups = parts?.byRanges === 0 ? await rowGroupsOf(plan) : null
+  const rowGroups = parts?.byRanges === 0 ? await rowGroupsOf(plan, tableSteps) : null
   const verdict = verdictOf({ ...profile, rowGroups }, plan, format)
   const where =
     remote ?? (plan.scan.kind === 'query' ? 'DuckDB, in a process of its own.' : 'DuckDB, in the server.')
@@ -37,45 +39,54 @@ async function profileOfRun({ executor, statement, start, plan }: Run) {
     const [row] = await executor.rows(explanation(one, '(ANALYZE, FORMAT JSON) '), options)
     return profileOf(String(row![1]), plan)
   }
-  let { ms, bytesRead = 0, steps } = await profile(statement)
+  let { ms, bytesRead = 0, ...first } = await profile(statement)
   for (const next of following) {
     const more = await profile(next)
     ms += more.ms
     bytesRead += more.bytesRead ?? 0
   }
-  return { ms, bytesRead, steps }
+  return { ...first, ms, bytesRead }
 }
 
 /**
- * How many row groups of the plan's parts may have wanted rows: those in the window, and with a filter those whose
- * statistics don't rule it out. DuckDB, which skips the others, doesn't say how many it skipped.
+ * How many row groups may have wanted rows: those in the window, and with a filter those whose statistics don't rule it
+ * out. DuckDB, which skips the others, doesn't say how many it skipped.
  */
-async function rowGroupsOf(plan: Plan): Promise<Explanation['rowGroups']> {
-  const { scan } = plan
-  if (scan.kind !== 'slices') return null
+async function rowGroupsOf(plan: Plan, steps: readonly TableStep[]): Promise<Explanation['rowGroups']> {
+  const { scan, pruning, source } = plan
+  const reads =
+    scan.kind === 'slices'
+      ? [{ slices: scan.slices, columns: source, filters: [pruning ?? []].flat() }]
+      : steps.map(({ table, conditions }) => ({
+          ...table,
+          filters: conditions.flatMap((condition) => shownCondition(condition, table.columns) ?? []),
+        }))
   let read = 0
   let of = 0
-  for (const slice of scan.slices) {
-    const may = await groupsMayMatch(slice, plan)
-    read += may.filter((wanted) => wanted).length
-    of += may.length
+  for (const { slices, columns, filters } of reads) {
+    for (const slice of slices) {
+      const may = await groupsMayMatch(slice, columns, filters)
+      read += may.filter((wanted) => wanted).length
+      of += may.length
+    }
   }
   return { read, of }
 }
 
 async function groupsMayMatch(
   { file, from = 0, to = Infinity, rows }: Slice,
-  plan: Plan,
+  columns: readonly SqlColumn[],
+  filters: readonly Expression[],
 ): Promise<boolean[]> {
   const footer = readStruct((await footerOf(file)).footer)
   // A part that is older than a column of the table doesn't have it.
   const stored = elementsOf(footer).length - 2
-  const statistics = groupStatistics(footer, plan.source.slice(0, stored))
+  const statistics = groupStatistics(footer, columns.slice(0, stored))
   let start = 0
   return rowGroupSizes(footer).map((group, index) => {
     const [first, end] = [start, start + group.rows]
     start = end
     if (from >= end || to <= first || rows?.every((row) => row < first || row >= end)) return false
-    return !plan.pruning || mayMatch(plan.pruning, { rows: group.rows, statistics: statistics[index]! })
+    return filters.every((filter) => mayMatch(filter, { rows: group.rows, statistics: statistics[index]! }))
   })
 }

@@ -39,7 +39,7 @@ export class Tables {
     const rows = rowsStatement(plan, undefined).sql
     this.#sql.set(name, `${quoteIdentifier(name)} (${names}) AS NOT MATERIALIZED (${rows})`)
     if (plan.scan.kind !== 'slices') return
-    const shown = plan.columns.map(({ sql }, index) => ({ sql, name: shownName(columns[index]!) }))
+    const shown = plan.columns.map((column, index) => ({ ...column, name: shownName(columns[index]!) }))
     this.scans.push({ ...plan.scan, columns: shown })
   }
 

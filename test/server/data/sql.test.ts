@@ -103,7 +103,7 @@ describe('formats, headers and options', () => {
       where: expect.stringContaining('process of its own'),
       verdict: expect.stringMatching(/^Reading .*Name only the columns that you need/),
       parts: { read: 1, of: 1, byRanges: 0 },
-      rowGroups: null,
+      rowGroups: { read: 1, of: 1 },
     })
     const joined =
       "SELECT e.word AS n, o.word AS x FROM explained e JOIN open o ON o.n = e.n WHERE e.word > 'b'"
