@@ -312,11 +312,12 @@ export class Writer {
   restore(datasetId: number, take: () => Promise<Lease>, options: WriteOptions): Promise<DatasetRecord> {
     return this.#change(datasetId, async () => {
       using lease = await take()
-      const { columns, key, parts, rows } = lease.version
+      const { columns, key, parts, rows, number } = lease.version
+      const { by, note = `Version ${number}, restored.` } = options
       await this.#context.commits.commit(datasetId, [], async (current, t) => {
         await this.#accept(datasetId, { columns, parts }, options, t)
         const change = { operation: 'restore', addedRows: rows, removedRows: current.rows } as const
-        return { columns, key, parts, change: { ...authorship(options), ...change } }
+        return { columns, key, parts, change: { by, note, ...change } }
       })
       return await this.#context.datasets.get(datasetId)
     })

@@ -1,4 +1,5 @@
-import { LINK_SECONDS } from '../accounts/links.ts'
+import type { FastifyRequest } from 'fastify'
+import { LINK_SECONDS, type Links } from '../accounts/links.ts'
 import { ServerError } from '../http/errors.ts'
 import { empty, errors, json, LOCATION } from '../openapi/describe.ts'
 import { LINK } from '../records/accounts.ts'
@@ -46,7 +47,7 @@ export function linkRoutes(app: Routes, services: Services): void {
       body: NEW_LINK,
       response: {
         201: json(LINK, 'The link.', { example: EXAMPLES.link, headers: { Location: LOCATION } }),
-        ...errors(404, 409, 413, 415),
+        ...errors(404, 409, 410, 413, 415),
       },
     },
     handler: async (request, reply) => {
@@ -60,6 +61,8 @@ export function linkRoutes(app: Routes, services: Services): void {
         )
       }
       const path = body.path.startsWith('/d/') ? await byId(services, request, body.path) : body.path
+      const refusal = await refusalOf(app, links, request, path)
+      if (refusal) return reply.code(refusal.statusCode as 404).send(refusal.json())
       const link = await links.create(account.id, keyId, { ...body, path: `${app.prefix}${path}` })
       return reply.code(201).headers({ location: link.url, 'cache-control': 'no-store' }).send(link)
     },
@@ -77,6 +80,17 @@ export function linkRoutes(app: Routes, services: Services): void {
       return reply.code(204).send()
     },
   })
+}
+
+/** Statuses of what a link would always answer. A right may still be given, and a server busy. */
+const LASTING = [400, 404, 410]
+
+/** The refusal of a link to rows that could only fail. They are asked for as SQL, so that none is read. */
+async function refusalOf(app: Routes, links: Links, { account, keyId }: FastifyRequest, path: string) {
+  if (!path.startsWith('/datasets/') || path.includes('$explain')) return undefined
+  const asked = `${app.prefix}${path}${path.includes('?') ? '&' : '?'}$explain=sql`
+  const answer = await app.inject({ url: await links.address(account.id, keyId, asked, LINK_SECONDS) })
+  return LASTING.includes(answer.statusCode) ? answer : undefined
 }
 
 const NEW_LINK = object(['path'], {

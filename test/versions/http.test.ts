@@ -116,6 +116,8 @@ describe('versions over HTTP', () => {
       by: 'root',
       note: 'undo',
     })
+    await restore({ version: newest.number })
+    expect((await get('/versions')).json()[0].note).toBe(`Version ${newest.number}, restored.`)
   })
 
   it('are kept as long as the dataset says', async () => {

@@ -44,6 +44,35 @@ test('a link of a path with names stays with the dataset when it gets another na
   expect((await at.call(ada, 'POST', '/links', { json: unprintable })).json().error).toMatch(/name/)
 })
 
+test.each([
+  ['/data?$filter=b%20gt%201', 400, 'invalid_columns'],
+  ['/data?$filter=a%20gt', 400, 'invalid_filter'],
+  ['/data?$format=pdf', 400, 'invalid_query'],
+  ['/data?toop=3', 400, 'invalid_query'],
+  ['/data?$format=csv&$sheet=x', 400, 'invalid_query'],
+  ['9999/data', 404, 'not_found'],
+])('no link is made that could only fail: %s', async (rest, statusCode, code) => {
+  const path = `/datasets/${id}${rest}`
+  const refused = await at.call(ada, 'POST', '/links', { json: { path } })
+  expect({ statusCode: refused.statusCode, ...refused.json() }).toEqual({
+    ...(await at.call(ada, 'GET', path)).json(),
+    statusCode,
+    code,
+  })
+})
+
+test('links lead to datasets without rows, and to saved queries', async () => {
+  const { id: repositoryId } = (
+    await at.call(ada, 'POST', '/repositories', { json: { name: 'empty' } })
+  ).json()
+  for (const query of [undefined, { sql: 'SELECT 1 AS one' }]) {
+    const json = { repositoryId, name: query ? 'saved' : 'empty', ...(query && { query }) }
+    const made = (await at.call(ada, 'POST', '/datasets', { json })).json()
+    const url = await linkTo(`/datasets/${made.id}/data`)
+    expect((await at.call(undefined, 'GET', url)).statusCode).toBe(200)
+  }
+})
+
 test('a link opens however a mail program has percent-encoded it', async () => {
   const url = await linkTo(`/datasets/${id}/data?$top=2&$filter=a%20gt%201`)
   for (const [from, to] of [
