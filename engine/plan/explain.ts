@@ -124,7 +124,7 @@ function readingAdvice({ rowGroups }: Explained, { scan, filter, pruning, reads,
   if (!pruning || !canPrune(pruning)) {
     return (
       'The filter calculates with values, as contains() and month() do, so statistics rule out nothing. ' +
-      'Compare the column itself where you can: day ge 2024-03-01 and day lt 2024-04-01.'
+      "Compare the column itself where you can, as in day ge 2024-03-01 and day lt 2024-04-01, or in startswith(name, 'A')."
     )
   }
   if (!rowGroups) return 'Less is fetched where the rows are sorted by the column of the filter.'

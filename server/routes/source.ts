@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { noStoredRows } from '../../engine/index.ts'
+import { type DatasetRecord, noStoredRows } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { empty, errors, json } from '../openapi/describe.ts'
 import type { Source } from '../records/index.ts'
@@ -8,7 +8,7 @@ import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
 import { requireSeriesAlone } from '../sources/rows.ts'
 import type { StoredSource } from '../sources/sources.ts'
-import { checkedWanted, providersOf } from '../sources/wanted.ts'
+import { checkedWanted, providersOf, type Wanted } from '../sources/wanted.ts'
 import { datasetFor } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
@@ -86,6 +86,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
       const slugs = async () => (await services.connectors()).list().map(({ slug }) => slug)
       const wanted = await checkedWanted(body, config, slugs)
       if (!wanted.address) requireSeriesAlone(record)
+      requireKey(record, wanted)
       const { signal } = new AbortController()
       for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
       return follow(services, { datasetId: record.id, accountId: account.id, ...wanted })
@@ -106,6 +107,15 @@ function none(id: number): ServerError {
   return new ServerError(
     'not_followed',
     `Dataset ${id} follows neither series nor a file. To make it follow one, use PUT /datasets/${id}/source.`,
+  )
+}
+
+/** @throws ServerError `invalid_body` for an upsert that could find no rows */
+function requireKey({ key = [] }: DatasetRecord, { address }: Wanted): void {
+  if (address?.mode !== 'upsert' || address.options['on'] !== undefined || key.length > 0) return
+  throw new ServerError(
+    'invalid_body',
+    'The dataset has no key, so options must name the columns by which an upsert finds rows, as {"on": "date,series"}.',
   )
 }
 

@@ -138,6 +138,13 @@ describe('a dataset that follows an address', () => {
     answer = (_, response) => response.end('k,v\n2,c\n3,d\n')
     await later()
     expect(await rows(id)).toBe('k,v\n1,a\n2,c\n3,d\n')
+    const keyless = await put(id, { url: `${base}/x.csv`, mode: 'upsert' })
+    expect(keyless.statusCode).toBe(400)
+    expect(keyless.json().error).toContain('{"on": "date,series"}')
+    await at.call(at.root, 'PATCH', `/datasets/${id}`, { json: { key: ['k'] } })
+    expect((await put(id, { url: `${base}/x.csv`, mode: 'upsert' })).json()).toMatchObject({
+      lastError: null,
+    })
     expect((await put(id, { url: `${base}/x.csv`, options: { on: 'k' } })).json().error).toContain(
       'options has on, which is no option of an upload with mode replace.',
     )
