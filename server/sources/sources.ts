@@ -81,7 +81,7 @@ export class Sources {
     throw new ServerError(
       'follows_series',
       `Dataset ${datasetId} follows ${followed}, and the next refresh would remove rows that you write into it. To ` +
-        `stop following, use DELETE /datasets/${datasetId}/source.`,
+        `stop following, use DELETE /datasets/${datasetId}/source, or parquetry source end ${datasetId}.`,
     )
   }
 
