@@ -1,6 +1,7 @@
 import type { UpstreamAnswer } from '../connector.ts'
 import { Failure, type FailureKind } from '../failures.ts'
-import { type JsonRecord, listOf, parseJson, record, textOf } from './text/text.ts'
+import { type JsonRecord, list, parseJson, record } from '../read.ts'
+import { textOf } from './text/text.ts'
 
 /**
  * HTTP statuses and SDMX codes (web services guidelines 2.1, section 5.8) by what they mean; their numbers do not
@@ -27,10 +28,11 @@ export function refuseCode(code: string): void {
  * Throws for an answer whose status is a failure, or 204. If the body contains an SDMX code, that code decides: for 'no
  * results' some services send 400, others 500.
  */
-export function refuseFailure({ status, text }: UpstreamAnswer): void {
+export function refuseFailure(answer: UpstreamAnswer): void {
+  const { status } = answer
   if (status === 204) throw new Failure('no-results', { what: 'The answer is 204.' })
   if (status < 300) return
-  const code = codeInText(text)
+  const code = codeInBody(answer)
   const kind = (code === undefined ? undefined : kindOfCode(code)) ?? kindOfCode(status) ?? 'unreadable'
   const what = `The answer is ${status}${code === undefined ? '' : ` with code ${code}`}.`
   throw new Failure(kind, { what })
@@ -46,8 +48,8 @@ export function refuseJsonFailure(message: JsonRecord): void {
 }
 
 function codeInJson(message: JsonRecord): number | undefined {
-  const hasData = ['data', 'dataSets', 'value'].some((name) => Object.keys(message[name] ?? {}).length > 0)
-  const errors = hasData ? [] : listOf(message['errors'])
+  const hasData = ['data', 'dataSets'].some((name) => Object.keys(message[name] ?? {}).length > 0)
+  const errors = hasData ? [] : list(message['errors'])
   const reports = [message['error'], message['warning'], errors].flat().map(record)
   for (const report of [...reports, hasData ? {} : message]) {
     const codes = [report['status'], report['code'], report['statusCode'], report['id']].map((one) =>
@@ -60,10 +62,11 @@ function codeInJson(message: JsonRecord): number | undefined {
 }
 
 /** The code in the body of a failure: `{…}` as above, `<ErrorMessage code="100">`, `<faultcode>100</faultcode>`. */
-function codeInText(text: string): number | undefined {
+function codeInBody(answer: UpstreamAnswer): number | undefined {
+  const { text } = answer
   if (text.trimStart().startsWith('{')) {
     try {
-      return codeInJson(parseJson(text)) || undefined
+      return codeInJson(record(parseJson(answer))) || undefined
     } catch {
       return undefined
     }

@@ -1,8 +1,9 @@
+import type { UpstreamAnswer } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
+import { type Json, type JsonRecord, list, parseJson, record } from '../../read.ts'
 import { refuseJsonFailure } from '../refusals.ts'
-import { inEnglish, type Json, type JsonRecord, listOf, parseJson, record, textOf } from '../text/text.ts'
+import { inEnglish, textOf } from '../text/text.ts'
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
-import { readJsonStat } from './json-stat.ts'
 import type { DataMessage, Expected, Labels } from './message.ts'
 
 /** A dimension, attribute or measure of the message; data refer to its values by index. */
@@ -28,15 +29,14 @@ interface Structure {
 
 /**
  * Reads SDMX-JSON data: 1.0 with `dataSets` at the top or below `data`, 2.0 with `structures`; series with
- * observations or flat observations (`AllDimensions`); and JSON-stat, which comes from the same services.
+ * observations or flat observations (`AllDimensions`).
  */
-export function readDataJson(text: string, expected: Expected): DataMessage {
-  const message = parseJson(text)
+export function readDataJson(answer: UpstreamAnswer, expected: Expected): DataMessage {
+  const message = record(parseJson(answer))
   refuseJsonFailure(message)
-  if (message['class'] === 'dataset') return readJsonStat(message, expected)
   const data = message['dataSets'] === undefined ? record(message['data']) : message
   const structures = [data['structures'] ?? data['structure']].flat().map((one) => structure(record(one)))
-  const dataSets = listOf(data['dataSets']).map(record)
+  const dataSets = list(data['dataSets']).map(record)
   const first = structures[0]
   if (!first || (dataSets.length === 0 && data['dataSets'] === undefined)) {
     throw notUnderstood('JSON that is no SDMX data message')
@@ -58,7 +58,7 @@ export function readDataJson(text: string, expected: Expected): DataMessage {
 
 function structure(object: JsonRecord): Structure {
   const declarations = (parent: JsonRecord): Declarations => {
-    const at = (level: Level | 'dataset') => listOf(parent[level]).map((one) => declared(record(one)))
+    const at = (level: Level | 'dataset') => list(parent[level]).map((one) => declared(record(one)))
     return {
       dataSet: [...at('dataSet'), ...at('dataset')],
       dimensionGroup: at('dimensionGroup'),
@@ -84,7 +84,7 @@ function declared(object: JsonRecord): Declared {
   const roles = [object['role'], object['roles']].flat()
   const names = new Map<string, string>()
   // Values are `{id, name}`; `{value}` or just `{name}` for times and free text; null for an index that isn't used.
-  const codes = listOf(object['values']).map((value) => {
+  const codes = list(object['values']).map((value) => {
     const name = inEnglish(record(value), 'name')
     const code = textOf(record(value)['id'] ?? record(value)['value'] ?? value) || name
     if (name !== '') names.set(code, name)
@@ -105,7 +105,7 @@ function seriesBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
     const components = new Map([
       ...fixed(own),
       ...decoded(own.dimensions.series, indices(key)),
-      ...decoded(own.attributes.series, listOf(series['attributes'])),
+      ...decoded(own.attributes.series, list(series['attributes'])),
     ])
     return { components, observations: observations(own, own.dimensions.observation, series['observations']) }
   })
@@ -131,7 +131,7 @@ function observations(
   )
   const first = Math.max(1, measures.length)
   return Object.entries(record(value)).map(([key, found]) => {
-    const parts = listOf(found)
+    const parts = list(found)
     const components = new Map([
       ...decoded(dimensions, indices(key)),
       ...decoded(own.attributes.observation, parts.slice(first)),
@@ -145,10 +145,10 @@ function observations(
  * dimension.
  */
 function attributeGroups(own: Structure, dataSet: JsonRecord): readonly Group[] {
-  const groups: Group[] = [decoded(own.attributes.dataSet, listOf(dataSet['attributes']))]
+  const groups: Group[] = [decoded(own.attributes.dataSet, list(dataSet['attributes']))]
   for (const [key, values] of Object.entries(record(dataSet['dimensionGroupAttributes']))) {
     const where = decoded(allDimensions(own), indices(key))
-    groups.push(new Map([...where, ...decoded(own.attributes.dimensionGroup, listOf(values))]))
+    groups.push(new Map([...where, ...decoded(own.attributes.dimensionGroup, list(values))]))
   }
   return groups
 }

@@ -7,10 +7,10 @@ import { readDataXml } from './data-xml.ts'
 import { type DataMessage, type Expected, NOTHING } from './message.ts'
 
 /**
- * Reads a data message of any SDMX format: CSV 1.0 and 2.0 and the providers' own, JSON 1.0 and 2.0, JSON-stat 2.0,
- * generic and structure-specific ML 2.1. The format is recognised by the body, because providers' content types aren't
- * reliable. Series that were not asked for are left out. Throws `Failure`: `no-results` if the provider says so,
- * `unreadable` if the body is none of these.
+ * Reads a data message of any SDMX format: CSV 1.0 and 2.0 and the providers' own, JSON 1.0 and 2.0, generic and
+ * structure-specific ML 2.1. The format is recognised by the body, because providers' content types aren't reliable.
+ * Series that were not asked for are left out. Throws `Failure`: `no-results` if the provider says so, `unreadable` if
+ * the body is none of these.
  */
 export function readData(answer: UpstreamAnswer, expected: Expected): DataMessage {
   refuseFailure(answer)
@@ -25,7 +25,7 @@ export function readData(answer: UpstreamAnswer, expected: Expected): DataMessag
       return readDataXml(answer.text, expected)
     case '{':
     case '[':
-      return readDataJson(answer.text, expected)
+      return readDataJson(answer, expected)
     default:
       return readDataCsv(answer.text, expected)
   }

@@ -1,6 +1,7 @@
 import type { Observation, SeriesRange } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
 import { arranged, hasOnlyUnread, statusOfCode, statusOfFlags, statusOfValue } from '../../observations.ts'
+import { periodOfDate } from '../../periods.ts'
 import { type Json, number, text, timesTenTo } from '../../read.ts'
 import { STATUSES } from '../data/assemble.ts'
 import type { RawObservation } from '../data/message.ts'
@@ -77,21 +78,18 @@ function scaled(value: number | null, multiplier: Multiplier, power: string | un
   return timesTenTo(multiplier === 'multiply' ? exponent : -exponent, value)
 }
 
-type Granularity = 'year' | 'quarter' | 'month' | 'day'
-
-const GRANULARITY: Readonly<Record<string, Granularity>> = {
-  A: 'year',
-  S: 'year',
-  H: 'year',
-  T: 'year',
-  Q: 'quarter',
-  M: 'month',
-  W: 'day',
-  D: 'day',
-  B: 'day',
+/** The frequency in whose periods a range is asked for, by the code of a key. */
+const FREQUENCIES: Readonly<Record<string, string>> = {
+  A: 'annual',
+  S: 'annual',
+  H: 'annual',
+  T: 'annual',
+  Q: 'quarterly',
+  M: 'monthly',
+  W: 'daily',
+  D: 'daily',
+  B: 'daily',
 }
-
-const COARSEST: readonly Granularity[] = ['year', 'quarter', 'month']
 
 /**
  * Writes a range of dates in periods of the key's frequency, so that no service leaves out the period in which the
@@ -99,24 +97,9 @@ const COARSEST: readonly Granularity[] = ['year', 'quarter', 'month']
  * answer may then have more than the range, never less, and is cut to the dates afterwards.
  */
 export function periodRange(range: SeriesRange, key: KeyPattern, frequencyFirst = false): PeriodRange {
-  const meant = key.map((codes) => (codes.length === 1 ? GRANULARITY[codes[0]!] : undefined))
-  const granularity = (frequencyFirst && meant[0]) || COARSEST.find((one) => meant.includes(one)) || 'day'
-  return { start: inPeriods(range.start, granularity), end: inPeriods(range.end, granularity) }
-}
-
-function inPeriods(date: string | undefined, granularity: Granularity): string | undefined {
-  if (date === undefined) return undefined
-  const [year, month] = date.split('-')
-  switch (granularity) {
-    case 'year':
-      return year
-    case 'quarter':
-      return `${year}-Q${Math.ceil(Number(month) / 3)}`
-    case 'month':
-      return `${year}-${month}`
-    case 'day':
-      return date
-    default:
-      return granularity satisfies never
-  }
+  const meant = key.map((codes) => (codes.length === 1 ? FREQUENCIES[codes[0]!] : undefined))
+  const longest = ['annual', 'quarterly', 'monthly'].find((one) => meant.includes(one))
+  const frequency = (frequencyFirst && meant[0]) || longest || 'daily'
+  const written = (day: string | undefined) => day && (periodOfDate(day, frequency).period ?? day)
+  return { start: written(range.start), end: written(range.end) }
 }

@@ -1,8 +1,9 @@
-import type { Json, UpstreamAnswer } from '../../connector.ts'
+import type { UpstreamAnswer } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
+import { isRecord, type Json, parseJson, record } from '../../read.ts'
 import type { Reference } from '../ids.ts'
 import { refuseFailure, refuseJsonFailure } from '../refusals.ts'
-import { inEnglish, isRecord, parseJson, textOf as textIn } from '../text/text.ts'
+import { inEnglish, textOf as textIn } from '../text/text.ts'
 import { attribute, child, children, localised, parseXml, textOf, type XmlElement } from '../text/xml.ts'
 
 /** Everything that one structure message holds. */
@@ -67,7 +68,7 @@ function sameAgency(one: string, other: string): boolean {
  */
 export function readStructures(answer: UpstreamAnswer) {
   refuseFailure(answer)
-  const containers = /^\s*[[{]/.test(answer.text) ? inJson(answer.text) : inXml(answer.text)
+  const containers = /^\s*[[{]/.test(answer.text) ? inJson(answer) : inXml(answer.text)
   const every = (name: string) => containers.flatMap((container) => children(container, name))
   return {
     dataflows: every('Dataflow').map((flow) => ({
@@ -105,8 +106,8 @@ export function readStructures(answer: UpstreamAnswer) {
   }
 }
 
-function inJson(text: string): readonly XmlElement[] {
-  const message = parseJson(text)
+function inJson(answer: UpstreamAnswer): readonly XmlElement[] {
+  const message = record(parseJson(answer))
   refuseJsonFailure(message)
   const structures = message['data'] ?? message['structures']
   if (structures === undefined) throw notUnderstood('JSON that is no SDMX structure message')

@@ -1,5 +1,5 @@
 import { notUnderstood } from '../../failures.ts'
-import { isRecord, type Json, type JsonRecord, record, text } from '../../read.ts'
+import { type Json, type JsonRecord, record, text } from '../../read.ts'
 
 /** A table of text: every row has as many cells as there are columns. */
 export interface CsvTable {
@@ -74,22 +74,6 @@ function quotedCell(text: string, start: number): { value: string; end: number }
     value += '"'
     from = quote + 2
   }
-}
-
-export type { Json, JsonRecord }
-export { isRecord, record }
-
-/** Throws `unreadable` for anything that is not JSON: HTML, a body that was cut off. */
-export function parseJson(body: string): JsonRecord {
-  try {
-    return record(JSON.parse(body.charCodeAt(0) === 0xfeff ? body.slice(1) : body) as Json)
-  } catch (cause) {
-    throw notUnderstood('text that is not JSON, or JSON that is cut off', cause)
-  }
-}
-
-export function listOf(value: Json | undefined): readonly Json[] {
-  return Array.isArray(value) ? (value as readonly Json[]) : []
 }
 
 /** A text as it is, a number or boolean as text, anything else as `''`. */

@@ -204,6 +204,5 @@ describe('attributes', () => {
     for (const { labels } of [both, columns, json])
       expect(labels.get('CURRENCY')?.get('USD')).toBe('US dollar')
     expect([both.name, columns.name]).toEqual(['Rates', 'Rates'])
-    expect(read(FORMATS['JSON-stat, sparse']!).name).toBe('Rates')
   })
 })

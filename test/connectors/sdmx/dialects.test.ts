@@ -107,25 +107,6 @@ describe('a status', () => {
     const { observations } = await read('ilo', 'DF_X/A.M', reply)
     expect(observations.map(({ status }) => status)).toEqual([undefined, 'estimated'])
   })
-
-  it('says why a cell of JSON-stat is empty that has no value', async () => {
-    const category = (...codes: readonly string[]) => ({ category: { index: codes } })
-    const reply = {
-      body: {
-        class: 'dataset',
-        id: ['geo', 'time'],
-        size: [1, 2],
-        dimension: { geo: category('DE'), time: category('2023', '2024') },
-        value: { 0: 1.5 },
-        status: { 1: ':c' },
-      },
-    }
-    const { observations } = await read('eurostat', 'X/DE', reply)
-    expect(observations.map(({ value, status }) => [value, status])).toEqual([
-      [1.5, undefined],
-      [null, 'confidential'],
-    ])
-  })
 })
 
 it('numbers with decimal commas may have dots between thousands', async () => {

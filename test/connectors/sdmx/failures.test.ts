@@ -29,11 +29,6 @@ describe('failures in the body', () => {
     ['JSON that is cut off', '{"data":{"dataSets":[{"series":{"0', 'unreadable'],
     ['XML that is cut off', '<m:GenericData xmlns:m="m"><m:DataSet>', 'unreadable'],
     ['CSV that is cut off', 'DATAFLOW,FREQ,TIME_PERIOD,OBS_VALUE\nX,M,2024', 'unreadable'],
-    [
-      'JSON-stat of another size',
-      '{"class":"dataset","id":["a"],"size":[3],"dimension":{"a":{"category":{"index":["x"]}}},"value":[1]}',
-      'unreadable',
-    ],
   ])('tells %s', (_, text, kind) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ kind }))
   })

@@ -210,20 +210,4 @@ RATES.M.GBP.S,M,GBP,S,4,2024-01,0.85,Pound
   'structure-specific SDMX-ML with flat observations': specific(`
     <Obs TIME_PERIOD="2024-01" OBS_VALUE="1.5" FREQ="M" CURRENCY="USD" TYPE="S"/><Obs FREQ="M" CURRENCY="USD" TYPE="S" TIME_PERIOD="2024-02" OBS_VALUE="NaN"/>
     <Obs TIME_PERIOD="2024-03" OBS_VALUE="1.25" FREQ="M" CURRENCY="USD" TYPE="S"/><Obs TIME_PERIOD="2024-01" OBS_VALUE="0.85" FREQ="M" CURRENCY="GBP" TYPE="S"/>`),
-  'JSON-stat, sparse': JSON.stringify({
-    version: '2.0',
-    class: 'dataset',
-    label: 'Rates',
-    id: ['FREQ', 'CURRENCY', 'TYPE', 'time'],
-    size: [1, 2, 1, 3],
-    dimension: {
-      FREQ: { category: { index: { M: 0 }, label: { M: 'Monthly' } } },
-      CURRENCY: {
-        category: { index: { GBP: 1, USD: 0 }, label: { USD: 'US dollar', GBP: 'Pound sterling' } },
-      },
-      TYPE: { category: { label: { S: 'Spot' } } },
-      time: { category: { index: ['2024-01', '2024-02', '2024-03'] } },
-    },
-    value: { '0': 1.5, '1': null, '2': 1.25, '3': 0.85 },
-  }),
 }

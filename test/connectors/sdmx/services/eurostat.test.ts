@@ -141,41 +141,6 @@ describe('eurostat', () => {
     })
   })
 
-  it('reads JSON-stat', async () => {
-    const category = (code: string, label: string) => ({
-      category: { index: { [code]: 0 }, label: { [code]: label } },
-    })
-    await using at = await open({
-      [`${DATA}/A.CP_MEUR.B1GQ.LU`]: {
-        body: {
-          version: '2.0',
-          class: 'dataset',
-          label: 'GDP',
-          updated: '2024-10-23T11:00:00+0200',
-          id: ['freq', 'unit', 'na_item', 'geo', 'time'],
-          size: [1, 1, 1, 1, 3],
-          dimension: {
-            freq: category('A', 'Annual'),
-            unit: category('CP_MEUR', 'Million euro'),
-            na_item: category('B1GQ', 'Gross domestic product'),
-            geo: category('LU', 'Luxembourg'),
-            time: { category: { index: { '2021': 0, '2022': 1, '2023': 2 } } },
-          },
-          value: { '0': 73353.1, '2': 79310.2 },
-        },
-      },
-    })
-    expect(await at.connectors.series('eurostat', id)).toMatchObject({
-      name: 'GDP: Million euro, Gross domestic product, Luxembourg',
-      unit: 'Million euro',
-      lastUpdated: '2024-10-23T11:00:00+0200',
-      observations: [
-        { date: '2021-01-01', value: 73353.1 },
-        { date: '2023-01-01', value: 79310.2 },
-      ],
-    })
-  })
-
   const footer =
     '<m:GenericData xmlns:m="m"><m:Header/><f:Footer xmlns:f="f"><f:Message code="413" severity="Infomation"><c:Text xmlns:c="c">Later</c:Text></f:Message></f:Footer></m:GenericData>'
   it.each([
