@@ -1,11 +1,11 @@
 import { Failure, notUnderstood } from '../../failures.ts'
 import { type CsvTable, parseCsv } from '../text/text.ts'
-import { type Candidate, chooseDimensions, MULTIPLIERS, SeriesBuilder, STATUSES } from './assemble.ts'
+import { assemble, type Block, TIME } from './assemble.ts'
 import type { DataMessage, Expected } from './message.ts'
 
 /** Columns that name the structure of a row and aren't part of its key. */
 const FRAME =
-  /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|OBS_KEY|LAST UPDATE)$/i
+  /^(DATAFLOW(_ID)?|STRUCTURE(\[.*\])?|STRUCTURE_ID|STRUCTURE_NAME|ACTION|KEY|SERIES_KEY|OBS_KEY|LAST[ _]UPDATE)$/i
 const TIME_COLUMN = /^(TIME_PERIOD|TIME)$/i
 /**
  * Names of the column of values. Some dialects call it `VALUE`, but the BIS has a dimension of that name beside
@@ -29,69 +29,6 @@ interface Column {
 export function readDataCsv(text: string, expected: Expected): DataMessage {
   const parsed = parseCsv(text)
   const table = { ...parsed, rows: withoutDeleted(parsed) }
-  const { columns, components, time, value, dimensions, multiplier, status, ...found } = layoutOf(
-    table,
-    expected,
-  )
-  const { ids, certain, guessed } = found
-  const attributes = columns.filter((one) => one !== time && one !== value)
-  const builder = new SeriesBuilder(expected)
-  // In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands.
-  const number = (text: string) =>
-    table.delimiter === ';' && /^[+-]?[\d.]*,\d+$/.test(text)
-      ? text.replaceAll('.', '').replace(',', '.')
-      : text
-  // In SDMX-CSV 2.0 a row without an observation contains attributes: of the series, or, if it leaves dimensions empty,
-  // of all series with its other codes.
-  const isShared = (row: readonly string[]) =>
-    certain && dimensions.some((one) => one && codeOf(row, one) === '')
-  const {
-    shared = [],
-    alone = [],
-    valued = [],
-    empty = [],
-  } = Object.groupBy(table.rows, (row) => {
-    if (codeOf(row, time) === '') return isShared(row) ? 'shared' : 'alone'
-    return codeOf(row, value) === '' ? 'empty' : 'valued'
-  })
-  const sharedCell = (column: Column, key: readonly string[]) => {
-    const holds = (row: readonly string[]) =>
-      dimensions.every((one, i) => ['', key[i]].includes(codeOf(row, one)))
-    return shared.find((row) => holds(row) && codeOf(row, column) !== '')?.[column.index] ?? ''
-  }
-  // A series has the attributes of its first row, and rows without a value may leave them empty.
-  for (const row of [...alone, ...valued, ...empty]) {
-    const key = dimensions.map((column) => codeOf(row, column))
-    const period = codeOf(row, time)
-    const observations = builder.series(
-      key,
-      () =>
-        new Map(
-          attributes.map((one) => [attributeId(one), codeOf(row, one) || codeIn(sharedCell(one, key), one)]),
-        ),
-    )
-    if (period === '') continue
-    observations?.push({
-      period,
-      value: number(codeOf(row, value)),
-      // An empty cell means the multiplier of the series.
-      multiplier: codeOf(row, multiplier) || undefined,
-      status: status && codeOf(row, status),
-    })
-  }
-  return {
-    name: flowName(columns, table),
-    dimensions: ids,
-    certain,
-    guessed,
-    series: builder.all(),
-    other: builder.other,
-    labels: labelsOf(components, table),
-  }
-}
-
-/** The columns of a table by what they contain; the dimensions are in the order of the key. */
-function layoutOf(table: CsvTable, expected: Expected) {
   const columns = columnsOf(table)
   const time = columns.find(({ id }) => TIME_COLUMN.test(id))
   const value = VALUE_COLUMNS.map((name) => columns.find(({ id }) => name.test(id))).find(Boolean)
@@ -100,25 +37,45 @@ function layoutOf(table: CsvTable, expected: Expected) {
   if ((!time || !value) && !columns.some(({ id }) => FRAME.test(id))) {
     throw notUnderstood('CSV without the columns TIME_PERIOD and OBS_VALUE')
   }
-  const components = columns.filter((one) => one !== time && one !== value && !FRAME.test(one.id))
-  const keyed = dimensionsByKeyColumn(table, columns, components)
-  const leading = time && value ? components.filter(({ index }) => index < time.index) : components
-  const choose = (among: readonly Column[]) =>
-    chooseDimensions(
-      among.map((one) => candidate(one, table)),
-      expected.pattern,
-      keyed ?? expected.dimensions,
-    )
-  const byPosition = choose(leading.length > 0 ? leading : components)
-  const { ids: chosen, certain, guessed } = byPosition.certain ? byPosition : choose(components)
-  const named = chosen.map((id) => components.find((one) => one.id.toLowerCase() === id.toLowerCase()))
-  const others = certain ? [] : separating(table, named, leading, time, value)
-  const dimensions = [...named, ...others]
-  const ids = [...chosen, ...others.map(({ id }) => id)]
-  const multiplier = components.find(({ id }) => MULTIPLIERS.some((one) => one === id))
-  const free = components.filter((one) => !dimensions.includes(one))
-  const status = STATUSES.map((name) => free.find(({ id }) => id.toUpperCase() === name)).find(Boolean)
-  return { columns, components, time, value, dimensions, ids, certain, guessed, multiplier, status }
+  const attributes = columns.filter((one) => one !== time && one !== value)
+  const components = attributes.filter(({ id }) => !FRAME.test(id))
+  const leading = components.filter(({ index }) => !time || index < time.index)
+  const rows = table.rows.map((row) => {
+    const own = new Map<string, string>()
+    for (const one of attributes) {
+      const code = codeIn(row[one.index]!, one)
+      if (code !== '') own.set(one.id, code)
+    }
+    return { own, period: codeOf(row, time), value: codeOf(row, value) }
+  })
+  const {
+    without = [],
+    valued = [],
+    empty = [],
+  } = Object.groupBy(rows, (row) => {
+    if (row.period === '') return 'without'
+    return row.value === '' ? 'empty' : 'valued'
+  })
+  // In SDMX-CSV 2.0 a row without a time contains attributes. A series has the attributes of its first row, and rows
+  // without a value may leave them empty.
+  const blocks: Block[] = without.map(({ own }) => ({ components: own, observations: [] }))
+  const observations = [...valued, ...empty].map(({ own, period, value }) => {
+    return { components: own.set(TIME, period), value: plainNumber(value, table) }
+  })
+  const ids = (some: readonly Column[]) => some.map(({ id }) => id)
+  return assemble(
+    [...blocks, ...(observations.length === 0 ? [] : [{ components: new Map(), observations }])],
+    [],
+    { name: flowName(columns, table), labels: labelsOf(components, table) },
+    { ...expected, dimensions: dimensionsByKeyColumn(table, columns, components) ?? expected.dimensions },
+    leading.length === 0 ? [ids(components)] : [ids(leading), ids(components)],
+  )
+}
+
+/** In a locale with semicolons between the cells, numbers have decimal commas, and dots between thousands. */
+function plainNumber(text: string, { delimiter }: CsvTable): string {
+  const isLocal = delimiter === ';' && /^[+-]?[\d.]*,\d+$/.test(text)
+  return isLocal ? text.replaceAll('.', '').replace(',', '.') : text
 }
 
 function codeOf(row: readonly string[], column: Column | undefined): string {
@@ -132,46 +89,18 @@ function withoutDeleted({ columns, rows }: CsvTable): CsvTable['rows'] {
 }
 
 /**
- * Further columns that must be dimensions, because rows with the same key and period have different values there: a key
- * that leaves out the last dimensions stands for several series, which must not be merged into one.
- */
-function separating(
-  { rows }: CsvTable,
-  known: readonly (Column | undefined)[],
-  leading: readonly Column[],
-  time: Column | undefined,
-  value: Column | undefined,
-): readonly Column[] {
-  if (!time || !value) return []
-  const indices = known.flatMap((column) => column?.index ?? [])
-  const firsts = new Map<string, readonly string[]>()
-  const differing = new Set<Column>()
-  for (const row of rows) {
-    const place = JSON.stringify([...indices, time.index].map((index) => row[index]))
-    const first = firsts.get(place) ?? row
-    firsts.set(place, first)
-    if (first[value.index] === row[value.index]) continue
-    for (const column of leading) if (first[column.index] !== row[column.index]) differing.add(column)
-  }
-  return [...differing]
-}
-
-/** Ids of components contain no blanks, but the name of Eurostat's column does. */
-function attributeId({ id }: Column): string {
-  return id.replaceAll(' ', '_')
-}
-
-/**
  * With labels=name (SDMX-CSV 2.0, recognised by STRUCTURE_NAME) each component is followed by a column with its names.
  */
 function columnsOf({ columns }: CsvTable): readonly Column[] {
   const frame = columns.filter((name) => FRAME.test(name)).length
   const first = columns.findIndex((name) => !FRAME.test(name))
   const paired = columns.includes('STRUCTURE_NAME') && first >= 0 && (columns.length - frame) % 2 === 0
-  return columns.flatMap((name, index): Column[] => {
+  return columns.flatMap((title, index): Column[] => {
+    // Ids of components contain no blanks, but the name of Eurostat's column does.
+    const name = title.replaceAll(' ', '_')
     if (FRAME.test(name)) return [{ index, id: name, labels: undefined }]
     if (paired) return (index - first) % 2 === 0 ? [{ index, id: name, labels: index + 1 }] : []
-    const labelled = LABELLED.exec(name)
+    const labelled = LABELLED.exec(title)
     return [{ index, id: labelled?.[1] ?? name, labels: labelled ? 'inside' : undefined }]
   })
 }
@@ -180,10 +109,6 @@ function codeIn(text: string, { id, labels }: Column): string {
   if (labels !== 'inside') return text
   // Times contain colons of their own, but without a blank after them.
   return TIME_COLUMN.test(id) ? text.split(': ', 1)[0]! : (LABELLED.exec(text)?.[1] ?? text)
-}
-
-function candidate(column: Column, { rows }: CsvTable): Candidate {
-  return { id: column.id, has: (code) => rows.some((row) => codeIn(row[column.index]!, column) === code) }
 }
 
 /** Enough rows to distinguish a dimension from an attribute that happens to have the same code. */

@@ -53,7 +53,7 @@ export function readDataJson(answer: UpstreamAnswer, expected: Expected): DataMe
   const ids = keyed.map(({ id }) => id)
   const order = expected.dimensions ?? (isPositioned ? ids : undefined)
   const names = { name: first.name, labels: labelsOf(structures) }
-  return assemble(blocks, groups, names, { ...expected, dimensions: order }, ids)
+  return assemble(blocks, groups, names, { ...expected, dimensions: order }, [ids])
 }
 
 function structure(object: JsonRecord): Structure {

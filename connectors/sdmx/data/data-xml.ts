@@ -55,7 +55,8 @@ export function readDataXml(text: string, expected: Expected): DataMessage {
     format.dataSet(dataSet),
     ...children(dataSet, 'Group').map(format.components),
   ])
-  const message = assemble(blocks, groups, UNNAMED, expected, format.dimensions(dataSets))
+  const ids = format.dimensions(dataSets)
+  const message = assemble(blocks, groups, UNNAMED, expected, ids && [ids])
   return isHistory ? firstOfEach(message) : message
 }
 

@@ -33,9 +33,9 @@ export interface DataMessage {
   /** The message's name for its dataflow; undefined if it has none. */
   readonly name: string | undefined
   readonly dimensions: readonly string[]
-  /** See `Dimensions.certain`. */
+  /** False if neither the structure nor the message names the dimensions, so that they were guessed from the codes. */
   readonly certain: boolean
-  /** See `Dimensions.guessed`. */
+  /** True if a wildcard of the key may as well stand for another component than the one that it was given. */
   readonly guessed: boolean
   readonly series: readonly DataSeries[]
   /** The key of a series in the answer that was not asked for; undefined if there is none. */
