@@ -2,6 +2,7 @@ import type {
   Caller,
   Category,
   Page,
+  Provenance,
   ProviderInfo,
   SearchPage,
   Series,
@@ -13,11 +14,11 @@ import type {
   UserKey,
   WantedSeries,
 } from './connector.ts'
-import { ConnectorError, invalid } from './errors.ts'
+import { ConnectorError, invalid, quoted } from './errors.ts'
 import { checkedRange, completed } from './observations.ts'
-import { Operations, provenance } from './operations.ts'
 import { type ConnectorEvent, type ConnectorsOptions, checkOptions, withDefaults } from './options.ts'
-import type { Provider } from './pipeline/provider.ts'
+import { Cache, type Read } from './pipeline/cache.ts'
+import { Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
 import { type Found, openSearchIndex, type SearchIndex } from './search/search-index.ts'
 import { inBatches, splitIds } from './table/table.ts'
@@ -44,34 +45,38 @@ export function openConnectors(options: ConnectorsOptions = {}): Connectors {
 
 /** The providers, as `openConnectors` opens them. */
 export class Connectors {
-  readonly #operations: Operations
+  readonly #cache: Cache
+  readonly #providers: ReadonlyMap<string, Provider>
   /** What can be found without a request: what the providers have listed so far. */
   readonly #index: SearchIndex
   readonly #log: (event: ConnectorEvent) => void
 
   constructor(options: ConnectorsOptions) {
     const settings = withDefaults(options)
-    this.#operations = new Operations(settings)
+    this.#cache = new Cache(settings)
+    this.#providers = new Map(
+      connectors.map((each) => [each.info.slug, new Provider(each, settings, this.#cache)]),
+    )
     this.#index = openSearchIndex(settings.searchFile, settings.log)
     this.#log = settings.log
   }
 
   list(): readonly ProviderInfo[] {
-    return this.#operations.providers.map(({ info }) => info)
+    return [...this.#providers.values()].map(({ info }) => info)
   }
 
   /** Ignores the case of letters. @throws ConnectorError `unknown_provider` */
   get(slug: string): ProviderInfo {
-    return this.#operations.provider(slug).info
+    return this.#provider(slug).info
   }
 
   limit(slug: string, user?: UserKey) {
-    return this.#operations.allowanceOf(this.#operations.provider(slug), user).tightest()
+    return this.#provider(slug).allowance(user).tightest()
   }
 
   /** The categories under a path; `''` is the root. */
   async browse(slug: string, path: string, caller: Caller = {}) {
-    const provider = this.#operations.provider(slug)
+    const provider = this.#provider(slug)
     const at = checkedPath(path)
     const read = await this.#browse(provider, at, caller)
     if (read.cachedAt === undefined) this.#remember(provider, [], read.value)
@@ -80,11 +85,11 @@ export class Connectors {
 
   /** A slice of the series directly under a path; the root has none. */
   async seriesList(slug: string, path: string, page: Page, caller: Caller = {}) {
-    const provider = this.#operations.provider(slug)
+    const provider = this.#provider(slug)
     const at = checkedPath(path)
     const { limit, offset } = checkedPage(page)
     const inputs = [at, limit, offset]
-    const read = await this.#operations.run(provider, caller, 'list', inputs, async (connector, context) =>
+    const read = await provider.run(caller, 'list', inputs, async (connector, context) =>
       at === '' ? NO_SERIES : connector.list(at, { limit, offset }, context),
     )
     const { total, series } = read.value
@@ -94,9 +99,9 @@ export class Connectors {
 
   /** The observations of a series within a range, oldest first, transformed if the query says so. */
   async series(slug: string, id: string, query: SeriesQuery = {}, caller: Caller = {}) {
-    const provider = this.#operations.provider(slug)
+    const provider = this.#provider(slug)
     const { plan, within, reach, inputs } = checkedQuery(provider, id, query)
-    const read = await this.#operations.run(provider, caller, 'series', inputs, async (connector, context) =>
+    const read = await provider.run(caller, 'series', inputs, async (connector, context) =>
       completed(await connector.series(id, reach, context), reach, id),
     )
     const series = { provider: provider.info.slug, ...read.value, ...provenance(read) }
@@ -109,14 +114,14 @@ export class Connectors {
    * seconds. @throws ConnectorError `cancelled`
    */
   async source(slug: string, id: string, caller: Caller = {}) {
-    const provider = this.#operations.provider(slug)
+    const provider = this.#provider(slug)
     checkLength(id)
     if (provider.connector.source === undefined) return null
     const waited = AbortSignal.timeout(SOURCE_PATIENCE_MS)
     const signal = caller.signal === undefined ? waited : AbortSignal.any([caller.signal, waited])
     const within = { ...caller, signal }
-    const read = this.#operations.run(provider, within, 'source', [id], async (connector, context) => {
-      this.#operations.allowanceOf(provider, caller.userKey).requireHeadroom()
+    const read = provider.run(within, 'source', [id], async (connector, context) => {
+      provider.allowance(caller.userKey).requireHeadroom()
       return connector.source!(id, context)
     })
     try {
@@ -129,7 +134,7 @@ export class Connectors {
 
   /** Splits a list of ids at its commas; the ids of some providers contain commas themselves. */
   splitIds(slug: string, text: string) {
-    return splitIds(text, this.#operations.provider(slug).connector.many !== undefined)
+    return splitIds(text, this.#provider(slug).connector.many !== undefined)
   }
 
   /**
@@ -142,7 +147,7 @@ export class Connectors {
     query: SeriesQuery = {},
   ): Promise<SeriesBatch> {
     return inBatches(wanted, async ({ provider: slug, id, caller = {} }) => {
-      const { connector } = this.#operations.provider(slug)
+      const { connector } = this.#provider(slug)
       return connector.many !== undefined && hasWildcards(id)
         ? this.#matching(slug, id, query, caller)
         : [await this.series(slug, id, query, caller)]
@@ -156,7 +161,7 @@ export class Connectors {
     page: Page,
     caller: Caller = {},
   ): Promise<SearchPage & { provider: string }> {
-    const provider = this.#operations.provider(slug)
+    const provider = this.#provider(slug)
     const within = checkedPage(page)
     checkLength(query)
     const own = provider.info.slug
@@ -165,7 +170,7 @@ export class Connectors {
       return { provider: own, ...this.#index.search(query, within, own) }
     }
     const inputs = [query, within]
-    const { value } = await this.#operations.run(provider, caller, 'search', inputs, (connector, context) =>
+    const { value } = await provider.run(caller, 'search', inputs, (connector, context) =>
       connector.search!(query, within, context),
     )
     this.#remember(provider, value.series, value.categories)
@@ -191,7 +196,7 @@ export class Connectors {
     { depth = 1, onFound }: { depth?: number; onFound?: (count: number) => void } = {},
     caller: Caller = {},
   ) {
-    const provider = this.#operations.provider(slug)
+    const provider = this.#provider(slug)
     let count = await this.#fetchCatalogue(provider, caller)
     let level: readonly string[] = ['']
     for (let below = 0; below < depth; below++) {
@@ -210,37 +215,44 @@ export class Connectors {
 
   /** `unchecked` if the provider offers no check or can't answer at the moment. @throws ConnectorError `key_rejected` */
   async checkKey(slug: string, key: string, signal?: AbortSignal) {
-    return this.#operations.checkKey(this.#operations.provider(slug), key, signal)
+    return this.#provider(slug).checkKey(key, signal)
   }
 
   /** For metrics. */
   stats() {
     return {
-      cache: this.#operations.cacheStats(),
-      providers: this.#operations.providers.map(({ info, breaker, allowance, key }) => ({
-        provider: info.slug,
-        breaker: breaker.state,
-        limit: allowance(key).tightest(),
+      cache: this.#cache.stats(),
+      providers: [...this.#providers.values()].map((provider) => ({
+        provider: provider.info.slug,
+        breaker: provider.breaker.state,
+        limit: provider.allowance().tightest(),
       })),
     }
   }
 
   /** Ends the requests that are under way; no method may be called afterwards. */
   async close() {
-    await this.#operations.close()
+    this.#cache.clear()
+    await Promise.all([...this.#providers.values()].map((provider) => provider.close()))
     this.#index.close()
   }
 
+  #provider(slug: string): Provider {
+    const provider = this.#providers.get(slug.toLowerCase())
+    if (provider) return provider
+    const slugs = [...this.#providers.keys()].join(', ')
+    const sentence = `There is no provider ${quoted(slug)}; valid providers: ${slugs}.`
+    throw new ConnectorError('unknown_provider', sentence)
+  }
+
   #browse(provider: Provider, path: string, caller: Caller) {
-    return this.#operations.run(provider, caller, 'browse', [path], (connector, context) =>
-      connector.browse(path, context),
-    )
+    return provider.run(caller, 'browse', [path], (connector, context) => connector.browse(path, context))
   }
 
   /** Adds to the index what a few requests can fetch, and returns how many entries that is. */
   async #fetchCatalogue(provider: Provider, caller: Caller): Promise<number> {
     const { slug } = provider.info
-    const { value } = await this.#operations.run(provider, caller, 'catalogue', [], async (own, context) =>
+    const { value } = await provider.run(caller, 'catalogue', [], async (own, context) =>
       own.catalogue === undefined
         ? { series: [], categories: await own.browse('', context) }
         : own.catalogue(context),
@@ -262,9 +274,9 @@ export class Connectors {
 
   /** All series that match an id with wildcards, fetched with a single request. */
   async #matching(slug: string, id: string, query: SeriesQuery, caller: Caller) {
-    const provider = this.#operations.provider(slug)
+    const provider = this.#provider(slug)
     const { plan, within, reach, inputs } = checkedQuery(provider, id, query)
-    const read = await this.#operations.run(provider, caller, 'many', inputs, async (connector, context) => {
+    const read = await provider.run(caller, 'many', inputs, async (connector, context) => {
       const found: readonly SeriesData[] = (await connector.many?.(id, reach, context)) ?? []
       return found.map((series) => completed(series, reach, id))
     })
@@ -317,4 +329,9 @@ function checkLength(text: string): void {
  */
 function hasWildcards(id: string): boolean {
   return /[*+ ]/.test(id) || /[./]\.|[./]$|\.\./.test(id)
+}
+
+function provenance({ cachedAt, stale }: Read<unknown>): Provenance {
+  if (cachedAt === undefined) return {}
+  return { cachedAt: new Date(cachedAt).toISOString(), ...(stale ? { stale } : {}) }
 }

@@ -1,83 +1,192 @@
 import { LRUCache } from 'lru-cache'
-import type { Connector, UpstreamAnswer, UpstreamRequest } from '../connector.ts'
-import type { ConnectorError } from '../errors.ts'
+import type {
+  Caller,
+  Connector,
+  ConnectorContext,
+  ProviderInfo,
+  UpstreamAnswer,
+  UpstreamRequest,
+  UserKey,
+} from '../connector.ts'
+import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
 import { type Asked, Failure } from '../failures.ts'
 import type { ProviderOverride, Settings } from '../options.ts'
 import { addressOf } from './address.ts'
-import { Allowance } from './allowances.ts'
+import { Allowance, fingerprint } from './allowances.ts'
 import { Breaker } from './breaker.ts'
-import { compose } from './layer.ts'
+import { type Cache, type Read, unlessAborted } from './cache.ts'
+import { compose, type Handler } from './layer.ts'
 import { limitConcurrency, limited } from './limits.ts'
 import { retried } from './retries.ts'
 import { sanitised } from './sanitise.ts'
 import { openTransport } from './transport.ts'
 
-/** A connector with all the layers between it and the network. */
-export type Provider = ReturnType<typeof openProvider>
+type Operation = 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue'
 
 /** Requests under way at once if the provider publishes no number. */
 const CONCURRENCY = 8
 
+/** Categories and catalogues change much more rarely than series, so they stay fresh this many times as long. */
+const CATALOGUE_FRESHNESS = 24
+
+/** Errors that the operator should know about: the caller did nothing wrong. */
+const FAULTS: readonly ConnectorErrorCode[] = [
+  'not_understood',
+  'provider_down',
+  'provider_slow',
+  'answer_too_large',
+]
+
 /**
- * Builds the layers between a connector and the network. From the outside in: retries come first, so each retry passes
- * all other layers again; an open breaker refuses before limits are spent; limits are spent before a request waits for
- * a free slot, so that refusals are quick.
+ * The errors that make a check of a key fail. Others, such as a provider that is down, say nothing about the key, whose
+ * first use will show whether it is good.
  */
-export function openProvider(connector: Connector, options: Settings & ProviderOverride) {
-  const { now, timeouts, maxAnswerBytes: maxBytes } = options
-  const limits = { ...connector.info.limits, ...options.limits }
-  const info = { ...connector.info, limits, baseUrl: options.baseUrl ?? connector.info.baseUrl }
-  const key = info.key === 'none' ? undefined : options.key
+const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
 
-  // Two users who saved the same key share its limits, whose counts outlive the allowance in the store.
-  const allowances = new LRUCache<string, Allowance>({ max: 1000 })
-  const breaker = new Breaker(options.breaker, now)
-  const base = new URL(info.baseUrl)
-  const transport = openTransport({ base, timeouts, maxBytes })
-  const waitMs = timeouts.headersMs + timeouts.bodyMs
-  const layers = [
-    retried(options.retry),
-    breaker.refuse,
-    limited(now),
-    limitConcurrency(limits.concurrency ?? CONCURRENCY, waitMs),
-    breaker.observe,
-  ]
-  const send = compose(layers, transport.send)
-  const hidden = (key: string | undefined) =>
-    [key, options.key, base.href, base.host, base.hostname].filter((secret) => secret !== undefined)
+/** A connector with all that is between it and its callers, and between it and the network. */
+export class Provider {
+  readonly connector: Connector
+  readonly info: ProviderInfo
+  readonly breaker: Breaker
+  /** The service's own key, if it has one and the provider takes keys. */
+  readonly #key: string | undefined
+  readonly #base: URL
+  readonly #settings: Settings
+  readonly #cache: Cache
+  /** Two users who saved the same key share its limits, whose counts outlive the allowance in the store. */
+  readonly #allowances = new LRUCache<string, Allowance>({ max: 1000 })
+  readonly #send: Handler
+  readonly close: () => Promise<void>
 
-  return {
-    connector,
-    info,
-    /** The service's own key, if it has one and the provider takes keys. */
-    key,
-    breaker,
-    /** The allowance of a key; without a key, the allowance of our address. */
-    allowance(key: string | undefined): Allowance {
-      const name = key ?? ''
-      const allowance = allowances.get(name) ?? new Allowance(info, key, options.limitStore, now)
-      allowances.set(name, allowance)
-      return allowance
-    },
-    /** Sends through all layers. 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
-    async send(
-      request: UpstreamRequest,
-      allowance: Allowance,
-      signal: AbortSignal | undefined,
-    ): Promise<UpstreamAnswer> {
-      if (info.key === 'required' && allowance.key === undefined) {
-        throw new Failure('no-key', { what: info.keyPage ?? '' })
+  /**
+   * Builds the layers between a connector and the network. From the outside in: retries come first, so each retry passes
+   * all other layers again; an open breaker refuses before limits are spent; limits are spent before a request waits for
+   * a free slot, so that refusals are quick.
+   */
+  constructor(connector: Connector, settings: Settings, cache: Cache) {
+    const { now, timeouts, maxAnswerBytes: maxBytes, retry } = settings
+    const override: ProviderOverride = settings.overrides[connector.info.slug] ?? {}
+    const limits = { ...connector.info.limits, ...override.limits }
+    this.connector = connector
+    this.info = { ...connector.info, limits, baseUrl: override.baseUrl ?? connector.info.baseUrl }
+    this.breaker = new Breaker(settings.breaker, now)
+    this.#key = override.key
+    this.#base = new URL(this.info.baseUrl)
+    this.#settings = settings
+    this.#cache = cache
+    const transport = openTransport({ base: this.#base, timeouts, maxBytes })
+    const waitMs = timeouts.headersMs + timeouts.bodyMs
+    const layers = [
+      retried(retry),
+      this.breaker.refuse,
+      limited(now),
+      limitConcurrency(limits.concurrency ?? CONCURRENCY, waitMs),
+      this.breaker.observe,
+    ]
+    this.#send = compose(layers, transport.send)
+    this.close = transport.close
+  }
+
+  /** The allowance of the user's own key, else of the service's; without a key, that of our address. */
+  allowance(user?: UserKey): Allowance {
+    return this.#allowanceOf(this.info.key === 'none' ? undefined : (user?.key ?? this.#key))
+  }
+
+  /** Runs one operation of a connector through the cache; `name` and `inputs` distinguish it from all others. */
+  run<T>(
+    caller: Caller,
+    name: Operation,
+    inputs: readonly unknown[],
+    work: (connector: Connector, context: ConnectorContext) => Promise<T>,
+  ): Promise<Read<T>> {
+    const { slug } = this.info
+    const user = this.info.key === 'none' ? undefined : caller.userKey
+    const allowance = this.allowance(user)
+    const space = [slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
+    const freshMs = 1000 * (this.#settings.cache.freshSeconds[slug] ?? this.connector.freshSeconds ?? 900)
+    const catalogueMs = freshMs * CATALOGUE_FRESHNESS
+    const isData = name === 'series' || name === 'many'
+    const subject = name === 'search' ? undefined : (inputs[0] as string | undefined)
+    const asked = { subject, isSeries: isData || name === 'source' }
+    const fill = (signal: AbortSignal) => {
+      const cached: ConnectorContext['cached'] = async (request, read) => {
+        const key = JSON.stringify([...space, 'request', request])
+        const fetch = async (signal: AbortSignal) => read(await this.#ask(request, allowance, signal))
+        return (await this.#cache.read(key, catalogueMs, fetch, { signal })).value
       }
-      // Refuses an id that would climb out of the base address before the request costs anything.
-      addressOf(base, request)
-      const answer = await send({ request, allowance, signal })
-      const isSlow = answer.status === 408 || answer.status === 504
-      if (answer.status < 500 && !isSlow) return answer
-      throw new Failure(isSlow ? 'slow' : 'failing', { what: `status ${answer.status}` })
-    },
-    /** Turns anything that was thrown into an error that may be shown. */
-    sanitised: (error: unknown, key: string | undefined, asked?: Omit<Asked, 'provider'>): ConnectorError =>
-      sanitised(error, { provider: info, ...asked }, hidden(key)),
-    close: transport.close,
+      const send: ConnectorContext['send'] = (request) => this.#ask(request, allowance, signal)
+      const context = { send, cached, key: allowance.key, signal }
+      return this.#guarded(allowance, () => work(this.connector, context), asked)
+    }
+    const key = JSON.stringify([...space, name, ...inputs])
+    return this.#cache.read(key, isData ? freshMs : catalogueMs, fill, { ...caller, isShared: true })
+  }
+
+  /** `unchecked` if the provider offers no check or can't answer now. @throws ConnectorError `key_rejected` */
+  async checkKey(key: string, signal: AbortSignal | undefined): Promise<'accepted' | 'unchecked'> {
+    const { connector, info } = this
+    if (connector.checkKey === undefined || info.key === 'none') return 'unchecked'
+    const allowance = this.#allowanceOf(key)
+    const send: ConnectorContext['send'] = (request) => this.#ask(request, allowance, signal)
+    const cached: ConnectorContext['cached'] = async (request, read) => read(await send(request))
+    const checked = this.#guarded(allowance, async () => connector.checkKey?.({ send, cached, key, signal }))
+    try {
+      await unlessAborted(checked, signal)
+      return 'accepted'
+    } catch (error) {
+      if (!(error instanceof ConnectorError) || DECISIVE.includes(error.code)) throw error
+      return 'unchecked'
+    }
+  }
+
+  #allowanceOf(key: string | undefined): Allowance {
+    const { limitStore, now } = this.#settings
+    const allowance = this.#allowances.get(key ?? '') ?? new Allowance(this.info, key, limitStore, now)
+    this.#allowances.set(key ?? '', allowance)
+    return allowance
+  }
+
+  /** Sends through all layers. 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
+  async #ask(
+    request: UpstreamRequest,
+    allowance: Allowance,
+    signal: AbortSignal | undefined,
+  ): Promise<UpstreamAnswer> {
+    if (this.info.key === 'required' && allowance.key === undefined) {
+      throw new Failure('no-key', { what: this.info.keyPage ?? '' })
+    }
+    // Refuses an id that would climb out of the base address before the request costs anything.
+    addressOf(this.#base, request)
+    const answer = await this.#send({ request, allowance, signal })
+    const isSlow = answer.status === 408 || answer.status === 504
+    if (answer.status < 500 && !isSlow) return answer
+    throw new Failure(isSlow ? 'slow' : 'failing', { what: `status ${answer.status}` })
+  }
+
+  /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */
+  async #guarded<T>(
+    allowance: Allowance,
+    work: () => Promise<T>,
+    asked?: Omit<Asked, 'provider'>,
+  ): Promise<T> {
+    try {
+      return await work()
+    } catch (thrown) {
+      const { href, host, hostname } = this.#base
+      const secrets = [allowance.key, this.#key, href, host, hostname].filter((each) => each !== undefined)
+      const error = sanitised(thrown, { provider: this.info, ...asked }, secrets)
+      // The provider reported this limit in the body of an answer, so our own limits, whose errors are shown as they
+      // are, don't know of it yet.
+      if (error.code === 'provider_limit' && error !== thrown) {
+        await allowance.block('provider_limit', error.retryAfter ?? 60)
+      }
+      // A provider that sends another series than the one asked for.
+      const isOther = error.code === 'series_not_found' && error.cause !== undefined
+      if (isOther || FAULTS.includes(error.code)) {
+        const level = error.code === 'not_understood' ? 'error' : 'warn'
+        this.#settings.log({ level, provider: this.info.slug, message: error.message, cause: error.cause })
+      }
+      throw error
+    }
   }
 }
