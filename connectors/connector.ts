@@ -189,15 +189,20 @@ export interface ConnectorContext {
   readonly signal: AbortSignal | undefined
 }
 
+/** What is at a path: categories, series, or both; asked for only when it is needed. */
+export interface Place {
+  categories?(): readonly Category[] | Promise<readonly Category[]>
+  /** A page of the series, or the whole list if the provider doesn't page. The root has none. */
+  series?(page: Page): SeriesPage | readonly SeriesInfo[] | Promise<SeriesPage | readonly SeriesInfo[]>
+}
+
 /** A provider: one file that maps its API to ours. */
 export interface Connector {
   readonly info: ProviderInfo
   /** How long series stay fresh in the cache, in seconds; categories and catalogues stay longer. Default 900. */
   readonly freshSeconds?: number
-  /** Categories under a path; `''` is the root. */
-  browse(path: string, context: ConnectorContext): Promise<readonly Category[]>
-  /** Series directly below a path. If the provider doesn't page, the connector cuts the page out of the whole list. */
-  list(path: string, page: Page, context: ConnectorContext): Promise<SeriesPage>
+  /** What is at a path of the provider's tree; `''` is the root. Throws `absent()` for a path that isn't there. */
+  at(path: string, context: ConnectorContext): Place | Promise<Place>
   series(id: string, range: SeriesRange, context: ConnectorContext): Promise<SeriesData>
   /**
    * Who produced a series, for a provider that tells it only by further requests; `series` then leaves it out. null if

@@ -1,6 +1,8 @@
 import type {
   Caller,
   Category,
+  Connector,
+  ConnectorContext,
   Page,
   Provenance,
   ProviderInfo,
@@ -9,7 +11,6 @@ import type {
   SeriesBatch,
   SeriesData,
   SeriesInfo,
-  SeriesPage,
   SeriesRange,
   UserKey,
   WantedSeries,
@@ -17,6 +18,7 @@ import type {
 import { ConnectorError, invalid, quoted } from './errors.ts'
 import { checkedRange, completed } from './observations.ts'
 import { type ConnectorEvent, type ConnectorsOptions, checkOptions, withDefaults } from './options.ts'
+import { slice } from './paging.ts'
 import { Cache, type Read } from './pipeline/cache.ts'
 import { Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
@@ -24,8 +26,6 @@ import { type Found, openSearchIndex, type SearchIndex } from './search/search-i
 import { inBatches, splitIds } from './table/table.ts'
 import { planOf, reachOf, type SeriesQuery } from './transform/options.ts'
 import { transformed } from './transform/transform.ts'
-
-const NO_SERIES: SeriesPage = { total: 0, series: [] }
 
 const LONGEST_ID = 2000
 const LARGEST_PAGE = 1000
@@ -89,8 +89,8 @@ export class Connectors {
     const at = checkedPath(path)
     const { limit, offset } = checkedPage(page)
     const inputs = [at, limit, offset]
-    const read = await provider.run(caller, 'list', inputs, async (connector, context) =>
-      at === '' ? NO_SERIES : connector.list(at, { limit, offset }, context),
+    const read = await provider.run(caller, 'list', inputs, (connector, context) =>
+      seriesAt(connector, at, { limit, offset }, context),
     )
     const { total, series } = read.value
     if (read.cachedAt === undefined) this.#remember(provider, series, [])
@@ -246,7 +246,9 @@ export class Connectors {
   }
 
   #browse(provider: Provider, path: string, caller: Caller) {
-    return provider.run(caller, 'browse', [path], (connector, context) => connector.browse(path, context))
+    return provider.run(caller, 'browse', [path], (connector, context) =>
+      categoriesAt(connector, path, context),
+    )
   }
 
   /** Adds to the index what a few requests can fetch, and returns how many entries that is. */
@@ -254,7 +256,7 @@ export class Connectors {
     const { slug } = provider.info
     const { value } = await provider.run(caller, 'catalogue', [], async (own, context) =>
       own.catalogue === undefined
-        ? { series: [], categories: await own.browse('', context) }
+        ? { series: [], categories: await categoriesAt(own, '', context) }
         : own.catalogue(context),
     )
     await this.#index.addCategories(slug, value.categories)
@@ -284,6 +286,17 @@ export class Connectors {
       transformed({ provider: provider.info.slug, ...series }, plan, within),
     )
   }
+}
+
+async function categoriesAt(connector: Connector, path: string, context: ConnectorContext) {
+  const { categories } = await connector.at(path, context)
+  return (await categories?.()) ?? []
+}
+
+async function seriesAt(connector: Connector, path: string, page: Page, context: ConnectorContext) {
+  const { series } = path === '' ? {} : await connector.at(path, context)
+  const found = (await series?.(page)) ?? []
+  return 'total' in found ? found : slice(found, page)
 }
 
 function checkedQuery({ info, connector }: Provider, id: string, query: SeriesQuery) {

@@ -2,7 +2,6 @@ import type { Category, Connector, ConnectorContext, Row, SeriesInfo, UpstreamAn
 import { category, listed, providerInfo } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
-import { slice } from '../paging.ts'
 import { addDays, inferFrequency } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import {
@@ -33,30 +32,19 @@ export const bankOfCanada: Connector = {
   }),
   freshSeconds: 1800,
 
-  async browse(path, context) {
-    if (path === '') return ROOT
-    if (path === 'series') return []
-    if (path !== 'groups') {
-      groupOf(path)
-      return []
+  at(path, context) {
+    if (path === '') return { categories: () => ROOT }
+    if (path === 'groups') return { categories: () => groups(context) }
+    if (path === 'series') return { series: () => allSeries(context) }
+    const group = /^groups\/([^/]+)$/.exec(path)?.[1]
+    if (group === undefined) throw absent()
+    return {
+      series: async () => (await catalogue(['groups', group], 'groupSeries', context)).map(asSeries),
     }
-    const groups = await catalogue(['lists', 'groups', 'json'], 'groups', context)
-    return groups.map(asCategory)
-  },
-
-  async list(path, page, context) {
-    if (path === '' || path === 'groups') return { total: 0, series: [] }
-    const members =
-      path === 'series'
-        ? await catalogue(['lists', 'series', 'json'], 'series', context)
-        : await catalogue(['groups', groupOf(path)], 'groupSeries', context)
-    return slice(members.map(asSeries), page)
   },
 
   async catalogue(context) {
-    const groups = await catalogue(['lists', 'groups', 'json'], 'groups', context)
-    const series = await catalogue(['lists', 'series', 'json'], 'series', context)
-    return { series: series.map(asSeries), categories: groups.map(asCategory) }
+    return { categories: await groups(context), series: await allSeries(context) }
   },
 
   async series(id, range, context) {
@@ -116,18 +104,17 @@ function entriesOf(found: Json): readonly Entry[] {
   }))
 }
 
-function asCategory({ id, name, description }: Entry): Category {
-  return category(`groups/${id}`, name, description)
+async function groups(context: ConnectorContext): Promise<readonly Category[]> {
+  const all = await catalogue(['lists', 'groups', 'json'], 'groups', context)
+  return all.map(({ id, name, description }) => category(`groups/${id}`, name, description))
+}
+
+async function allSeries(context: ConnectorContext): Promise<readonly SeriesInfo[]> {
+  return (await catalogue(['lists', 'series', 'json'], 'series', context)).map(asSeries)
 }
 
 function asSeries({ id, name, description }: Entry): SeriesInfo {
   return listed({ series_id: id, name: nameOf(id, name, description), unit: unitOf({ label: name }) })
-}
-
-function groupOf(path: string): string {
-  const group = /^groups\/([^/]+)$/.exec(path)?.[1]
-  if (group === undefined) throw absent()
-  return group
 }
 
 function bodyOf(answer: UpstreamAnswer): JsonRecord {

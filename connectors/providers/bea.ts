@@ -1,8 +1,7 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { categories, category, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed } from '../failures.ts'
 import { missingReason } from '../observations.ts'
-import { slice } from '../paging.ts'
 import { frequencyName } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import {
@@ -43,29 +42,16 @@ export const bea: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path, context) {
-    if (path === '') return categories(DATASETS, false)
-    if (!Object.hasOwn(DATASETS, path)) throw absent()
-    const query = { method: 'GetParameterValues', DatasetName: path, ParameterName: 'TableName' }
-    const rows = await context.cached(requestOf(context, query), (answer) =>
-      required(resultsOf(answer), 'ParamValue'),
-    )
-    return rows.map((row) => {
-      const table = firstText(row, 'TableName', 'Key') ?? ''
-      return category(`${path}/${table}`, firstText(row, 'Description', 'Desc') ?? table)
-    })
-  },
-
-  async list(path, page, context) {
+  at(path, context) {
+    if (path === '') return { categories: () => categories(DATASETS, false) }
     const [dataset = '', table, ...rest] = path.split('/')
-    if (table === undefined && (dataset === '' || Object.hasOwn(DATASETS, dataset)))
-      return { total: 0, series: [] }
     if (!Object.hasOwn(DATASETS, dataset) || rest.length > 0) throw absent()
-    const request = dataOf(context, dataset, table!, 'A,Q,M')
-    const series = await context.cached(request, (answer) =>
-      seriesIn(dataset, required(resultsOf(answer), 'Data')),
-    )
-    return slice(series, page)
+    if (table === undefined) return { categories: () => tablesOf(dataset, context) }
+    const request = dataOf(context, dataset, table, 'A,Q,M')
+    return {
+      series: () =>
+        context.cached(request, (answer) => seriesIn(dataset, required(resultsOf(answer), 'Data'))),
+    }
   },
 
   async series(id, _range, context) {
@@ -101,6 +87,16 @@ export const bea: Connector = {
     const answer = await context.send(requestOf(context, { method: 'GetDatasetList' }))
     resultsOf(answer)
   },
+}
+
+function tablesOf(dataset: string, context: ConnectorContext): Promise<readonly Category[]> {
+  const query = { method: 'GetParameterValues', DatasetName: dataset, ParameterName: 'TableName' }
+  return context.cached(requestOf(context, query), (answer) =>
+    required(resultsOf(answer), 'ParamValue').map((row) => {
+      const table = firstText(row, 'TableName', 'Key') ?? ''
+      return category(`${dataset}/${table}`, firstText(row, 'Description', 'Desc') ?? table)
+    }),
+  )
 }
 
 type Query = Readonly<Record<string, string>>

@@ -1,4 +1,5 @@
 import type {
+  Category,
   Connector,
   ConnectorContext,
   Row,
@@ -8,7 +9,6 @@ import type {
 } from '../connector.ts'
 import { category, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
-import { slice } from '../paging.ts'
 import { type Period, parsePeriod } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import { firstText, list, openBody, record, records, refusedStatus, text } from '../read.ts'
@@ -47,27 +47,14 @@ export const bls: Connector = {
   }),
   freshSeconds: 6 * 3600,
 
-  async browse(path, context) {
-    if (path !== '') {
-      surveyOf(path)
-      return []
-    }
-    const query = { registrationkey: context.key }
-    return context.cached({ path: ['surveys'], query }, (answer) =>
-      resultsOf(answer, 'survey').map((survey) => {
-        const id = text(survey['survey_abbreviation']) ?? ''
-        return category(id, text(survey['survey_name']) ?? id)
-      }),
-    )
-  },
-
-  async list(path, page, context) {
-    return slice(await popular(context, surveyOf(path)), page)
+  at(path, context) {
+    if (path === '') return { categories: () => surveys(context) }
+    if (!/^\w{2}$/.test(path)) throw absent()
+    return { series: () => popular(context, path.toUpperCase()) }
   },
 
   async catalogue(context) {
-    const series = await popular(context)
-    return { series, categories: await this.browse('', context) }
+    return { series: await popular(context), categories: await surveys(context) }
   },
 
   async series(id, range, context) {
@@ -104,6 +91,15 @@ export const bls: Connector = {
     const year = new Date().getUTCFullYear()
     await query('CUUR0000SA0', { first: year - 1, last: year }, context)
   },
+}
+
+function surveys({ cached, key }: ConnectorContext): Promise<Category[]> {
+  return cached({ path: ['surveys'], query: { registrationkey: key } }, (answer) =>
+    resultsOf(answer, 'survey').map((survey) => {
+      const id = text(survey['survey_abbreviation']) ?? ''
+      return category(id, text(survey['survey_name']) ?? id)
+    }),
+  )
 }
 
 /** The series of a survey, or of all, that are asked for most. */
@@ -154,11 +150,6 @@ async function query(id: string, years: Years, { key, send }: ConnectorContext):
   const isUnknown = saysUnknown(messagesOf(record(openBody(answer))).join(' '))
   if (found === undefined || (isUnknown && list(found['data']).length === 0)) throw absent()
   return found
-}
-
-function surveyOf(path: string): string {
-  if (!/^\w{2}$/.test(path)) throw absent()
-  return path.toUpperCase()
 }
 
 /**

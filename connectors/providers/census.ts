@@ -1,7 +1,6 @@
 import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { categories, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
-import { slice } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import { type Json, type JsonRecord, openBody, refusedStatus, text } from '../read.ts'
 
@@ -46,17 +45,11 @@ export const census: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path) {
-    if (path === '') return categories(PROGRAMS, true)
-    if (!Object.hasOwn(PROGRAMS, path)) throw absent()
-    return []
-  },
-
-  async list(path, page, context) {
+  at(path, context) {
+    if (path === '') return { categories: () => categories(PROGRAMS, true) }
     if (!Object.hasOwn(PROGRAMS, path)) throw absent()
     const request = requestOf(context, path, { time: `from ${LISTED_SINCE}` })
-    const series = await context.cached(request, (answer) => seriesIn(path, rowsOf(answer)))
-    return slice(series, page)
+    return { series: () => context.cached(request, (answer) => seriesIn(path, rowsOf(answer))) }
   },
 
   async series(id, range, context) {

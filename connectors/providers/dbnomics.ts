@@ -43,33 +43,12 @@ export const dbnomics: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path, context) {
-    if (path === '') {
-      return context.cached({ path: ['providers'] }, (answer) =>
-        docsOf(bodyOf(answer), 'providers').map(asProvider),
-      )
-    }
-    const [provider, place] = splitPath(path)
-    if (place !== undefined && !place.startsWith(NODE)) return []
-    const tree = await context.cached({ path: ['providers', provider] }, (answer) => {
-      const body = bodyOf(answer)
-      return body['category_tree'] ?? record(body['provider'])['category_tree'] ?? null
-    })
-    if (list(tree).length === 0 && place === undefined) return datasets(provider, context)
-    const steps = place === undefined ? [] : place.slice(NODE.length).split('.').map(Number)
-    let nodes = records(tree)
-    for (const step of steps) {
-      const node = nodes[step]
-      if (node === undefined) throw absent()
-      nodes = records(node['children'])
-    }
-    return nodes.map((node, index) => asCategory(provider, [...steps, index], node))
-  },
-
-  async list(path, page, context) {
-    const [provider, dataset] = splitPath(path)
-    if (dataset === undefined || dataset.startsWith(NODE)) return { total: 0, series: [] }
-    return seriesPage(provider, dataset, page, context)
+  at(path, context) {
+    if (path === '') return { categories: () => providers(context) }
+    const [, provider, node, dataset] = /^([^/]+)(?:\/(?:~(\d+(?:\.\d+)*)|([^~/][^/]*)))?$/.exec(path) ?? []
+    if (provider === undefined) throw absent()
+    if (dataset !== undefined) return { series: (page) => seriesPage(provider, dataset, page, context) }
+    return { categories: () => nodesBelow(provider, node, context) }
   },
 
   async search(question, { limit, offset }, context) {
@@ -124,6 +103,31 @@ export const dbnomics: Connector = {
   },
 }
 
+function providers({ cached }: ConnectorContext): Promise<readonly Category[]> {
+  return cached({ path: ['providers'] }, (answer) => docsOf(bodyOf(answer), 'providers').map(asProvider))
+}
+
+/** What is below a node of the category tree, or below its root; all datasets, if the provider has no tree. */
+async function nodesBelow(
+  provider: string,
+  node: string | undefined,
+  context: ConnectorContext,
+): Promise<readonly Category[]> {
+  const tree = await context.cached({ path: ['providers', provider] }, (answer) => {
+    const body = bodyOf(answer)
+    return body['category_tree'] ?? record(body['provider'])['category_tree'] ?? null
+  })
+  if (list(tree).length === 0 && node === undefined) return datasets(provider, context)
+  const steps = node?.split('.').map(Number) ?? []
+  let nodes = records(tree)
+  for (const step of steps) {
+    const found = nodes[step]
+    if (found === undefined) throw absent()
+    nodes = records(found['children'])
+  }
+  return nodes.map((each, index) => asCategory(provider, [...steps, index], each))
+}
+
 async function seriesPage(
   provider: string,
   dataset: string,
@@ -154,13 +158,6 @@ async function datasets(provider: string, { cached }: ConnectorContext): Promise
     }
     if (rows.length === 0 || offset + DATASETS >= found) return all
   }
-}
-
-function splitPath(path: string): [provider: string, place?: string] {
-  const match = /^([^/]+)(?:\/([^/]+))?$/.exec(path)
-  const isNode = match?.[2]?.startsWith(NODE) ?? false
-  if (match === null || (isNode && !/^~\d+(\.\d+)*$/.test(match[2]!))) throw absent()
-  return match[2] === undefined ? [match[1]!] : [match[1]!, match[2]]
 }
 
 function bodyOf(answer: UpstreamAnswer): JsonRecord {

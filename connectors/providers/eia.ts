@@ -1,4 +1,4 @@
-import type { Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
+import type { Category, Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
 import { category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
@@ -30,21 +30,9 @@ export const eia: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path, context) {
+  at(path, context) {
     if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw absent()
-    const steps = path === '' ? [] : path.split('/')
-    const request = { path: steps, query: { api_key: context.key } }
-    const response = await context.cached(request, (answer) => responseOf(answer))
-    return records(response['routes']).map((route) => {
-      const id = text(route['id']) ?? ''
-      const description = text(route['description']) ?? ''
-      return category([...steps, id].join('/'), text(route['name']) ?? id, description, false)
-    })
-  },
-
-  async list(path) {
-    if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw absent()
-    return { total: 0, series: [] }
+    return { categories: () => routesBelow(path === '' ? [] : path.split('/'), context) }
   },
 
   async series(id, _range, context: ConnectorContext) {
@@ -66,6 +54,16 @@ export const eia: Connector = {
       rows: rows.map((row) => ({ time: row['period'], value: row[field] })),
     }
   },
+}
+
+async function routesBelow(steps: readonly string[], context: ConnectorContext): Promise<Category[]> {
+  const request = { path: steps, query: { api_key: context.key } }
+  const response = await context.cached(request, (answer) => responseOf(answer))
+  return records(response['routes']).map((route) => {
+    const id = text(route['id']) ?? ''
+    const description = text(route['description']) ?? ''
+    return category([...steps, id].join('/'), text(route['name']) ?? id, description, false)
+  })
 }
 
 /** The rows of all pages, and the first answer, which also has what is common to them. */

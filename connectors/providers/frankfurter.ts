@@ -1,7 +1,6 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { category, listed, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
-import { slice } from '../paging.ts'
 import { inferFrequency } from '../periods.ts'
 import { isRecord, type Json, number, openBody, record, records, refusedStatus, text } from '../read.ts'
 
@@ -26,36 +25,20 @@ export const frankfurter: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path, context) {
-    const [version, currency] = splitPath(path)
+  async at(path, context) {
+    const [, blended, rest = ''] = /^(v2)(?:\/(.*))?$/i.exec(path) ?? []
+    const version = blended === undefined ? 'v1' : BLENDED
+    const base = (blended === undefined ? path : rest).toUpperCase()
+    if (base === '') return { categories: () => bases(version, context) }
     const all = await currencies(version, context)
-    if (currency !== '') {
-      currencyAt(currency, all)
-      return []
-    }
-    const bases = all.map(([code, name]) =>
-      category(`${prefixOf(version)}${code}`, name, `Rates of 1 ${code}`),
-    )
-    if (version === BLENDED) return bases
-    const description = 'Rates of more currencies, blended from those of many central banks'
-    return [...bases, category(BLENDED, 'Blended rates', description, false)]
+    if (!all.some(([code]) => code === base)) throw absent()
+    return { series: () => pairs(version, base, all) }
   },
 
   async catalogue(context) {
     const all = await currencies('v1', context)
-    const series = all.flatMap(([base]) =>
-      all.filter(([code]) => code !== base).map((currency) => asSeries('v1', base, currency)),
-    )
-    return { series, categories: await this.browse('', context) }
-  },
-
-  async list(path, page, context) {
-    const [version, currency] = splitPath(path)
-    if (currency === '') return { total: 0, series: [] }
-    const all = await currencies(version, context)
-    const base = currencyAt(currency, all)
-    const series = all.filter(([code]) => code !== base).map((currency) => asSeries(version, base, currency))
-    return slice(series, page)
+    const series = all.flatMap(([base]) => pairs('v1', base, all))
+    return { series, categories: await bases('v1', context) }
   },
 
   async series(id, { start, end }, context) {
@@ -112,15 +95,18 @@ function firstDay(all: readonly Currency[], ...codes: readonly string[]): string
   return starts.length === codes.length ? starts.sort().at(-1)! : FIRST_DAY
 }
 
-function splitPath(path: string): [version: Version, currency: string] {
-  const [, blended, rest = ''] = /^(v2)(?:\/(.*))?$/i.exec(path) ?? []
-  return blended === undefined ? ['v1', path] : ['v2', rest]
+async function bases(version: Version, context: ConnectorContext): Promise<readonly Category[]> {
+  const all = (await currencies(version, context)).map(([code, name]) =>
+    category(`${prefixOf(version)}${code}`, name, `Rates of 1 ${code}`),
+  )
+  if (version === BLENDED) return all
+  const description = 'Rates of more currencies, blended from those of many central banks'
+  return [...all, category(BLENDED, 'Blended rates', description, false)]
 }
 
-function currencyAt(currency: string, all: readonly Currency[]): string {
-  const code = currency.toUpperCase()
-  if (!all.some(([each]) => each === code)) throw absent()
-  return code
+/** The rates of a currency in all others. */
+function pairs(version: Version, base: string, all: readonly Currency[]): readonly SeriesInfo[] {
+  return all.filter(([code]) => code !== base).map((currency) => asSeries(version, base, currency))
 }
 
 function prefixOf(version: Version): string {

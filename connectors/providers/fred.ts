@@ -35,14 +35,16 @@ export const fred: Connector = {
   }),
   vintages: true,
 
-  async browse(path, context) {
-    const request = requestOf(context, ['category', 'children'], { category_id: categoryId(path) })
-    return context.cached(request, (answer) => required(bodyOf(answer), 'categories').map(asCategory))
-  },
-
-  async list(path, page, context) {
-    const query = { category_id: categoryId(path), order_by: 'series_id' }
-    return seriesPage(['category', 'series'], query, page, context)
+  at(path, context) {
+    if (!/^\d*$/.test(path)) throw absent()
+    const query = { category_id: path || '0' }
+    const children = requestOf(context, ['category', 'children'], query)
+    return {
+      categories: () =>
+        context.cached(children, (answer) => required(bodyOf(answer), 'categories').map(asCategory)),
+      series: (page) =>
+        seriesPage(['category', 'series'], { ...query, order_by: 'series_id' }, page, context),
+    }
   },
 
   async search(question, page, context) {
@@ -121,11 +123,6 @@ async function seriesPage(
 
 function requestOf(context: ConnectorContext, path: readonly string[], query: Query) {
   return { path, query: { ...query, api_key: context.key, file_type: 'json' } }
-}
-
-function categoryId(path: string): string {
-  if (!/^\d*$/.test(path)) throw absent()
-  return path === '' ? '0' : path
 }
 
 /**

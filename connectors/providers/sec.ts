@@ -2,7 +2,6 @@ import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '..
 import { categories, category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError, quoted } from '../errors.ts'
 import { absent, Failure, malformed } from '../failures.ts'
-import { slice } from '../paging.ts'
 import { addDays, isDate, periodOfDate } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import { isRecord, openBody, record, records, refusedStatus, required, text } from '../read.ts'
@@ -43,18 +42,15 @@ export const sec: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path, context) {
-    if (path === '') return categories(COMPANIES, false)
-    const { facts } = await factsOf(path, context)
-    return Object.keys(facts).map((taxonomy) => category(`${path}/${taxonomy}`, taxonomy))
-  },
-
-  async list(path, page, context) {
-    const [cik = '', taxonomy, ...rest] = path.split('/')
-    if (taxonomy === undefined || rest.length > 0) return { total: 0, series: [] }
-    const { facts } = await factsOf(cik, context)
-    if (!Object.hasOwn(facts, taxonomy)) throw absent()
-    return slice(facts[taxonomy]!, page)
+  async at(path, context) {
+    if (path === '') return { categories: () => categories(COMPANIES, false) }
+    const [cik = '', taxonomy = '', ...rest] = path.split('/')
+    const facts = await factsOf(cik, context)
+    if (taxonomy === '') {
+      return { categories: () => Object.keys(facts).map((each) => category(`${cik}/${each}`, each)) }
+    }
+    if (!Object.hasOwn(facts, taxonomy) || rest.length > 0) throw absent()
+    return { series: () => facts[taxonomy]! }
   },
 
   async series(id, _range, context) {
@@ -163,7 +159,7 @@ async function factsOf(cik: string, context: ConnectorContext) {
     const facts = Object.entries(record(body['facts'])).map(
       ([taxonomy, concepts]) => [taxonomy, seriesOf(cik, taxonomy, record(concepts))] as const,
     )
-    return { facts: Object.fromEntries(facts) }
+    return Object.fromEntries(facts)
   })
 }
 

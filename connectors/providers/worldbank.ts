@@ -1,8 +1,16 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type {
+  Category,
+  Connector,
+  ConnectorContext,
+  Page,
+  SeriesInfo,
+  SeriesPage,
+  UpstreamAnswer,
+} from '../connector.ts'
 import { category, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode } from '../observations.ts'
-import { fromPages, slice } from '../paging.ts'
+import { fromPages } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, list, number, openBody, optional, record, records, refusedStatus, text } from '../read.ts'
@@ -33,41 +41,17 @@ export const worldbank: Connector = {
   }),
   freshSeconds: 6 * 3600,
 
-  async browse(path, context) {
-    if (path === '') return ROOT
-    if (path === 'indicator') return []
-    const [kind, id, indicator] = splitPath(path)
-    if (indicator !== undefined) return []
-    if (id === undefined)
-      return catalogue(context, [kind], (rows) => rows.map((row) => asCategory(kind, row)))
-    return catalogue(context, [kind, id, 'indicator'], (rows) =>
-      rows.map((row) => ({ ...asCategory(path, row), description: text(row['sourceNote']) ?? '' })),
-    )
-  },
-
-  async list(path, page, context) {
-    const [kind, id, indicator] = splitPath(path)
-    if (kind !== 'indicator' && id === undefined) return { total: 0, series: [] }
-    if (indicator !== undefined) {
-      const countries = await catalogue(context, ['country'], (rows) =>
-        rows.map((row) => ({
-          id: firstText(row, 'id', 'iso2Code') ?? '',
-          name: firstText(row, 'name', 'value') ?? '',
-        })),
-      )
-      const found = await catalogue(context, ['indicator', indicator], (rows) => rows[0])
-      if (found === undefined) throw absent()
-      return slice(
-        countries.map((country) => asSeries(found, country)),
-        page,
-      )
+  at(path, context) {
+    if (path === '') return { categories: () => ROOT }
+    if (path === 'indicator') return { series: (page) => indicators([path], page, context) }
+    const [, kind, id, indicator] = /^(topic|source)(?:\/(\d+)(?:\/([^/]+))?)?$/.exec(path) ?? []
+    if (kind === undefined) throw absent()
+    if (indicator !== undefined) return { series: () => byCountry(indicator, context) }
+    const below = id === undefined ? [kind] : [kind, id, 'indicator']
+    return {
+      categories: () => catalogue(context, below, (rows) => rows.map((row) => asCategory(path, row))),
+      ...(id !== undefined && { series: (page: Page) => indicators(below, page, context) }),
     }
-    const request = kind === 'indicator' ? [kind] : [kind, id!, 'indicator']
-    return fromPages(page, async (number, size) => {
-      const answer = await context.send(requestOf(request, { page: number, per_page: size }))
-      const { total, rows } = read(answer)
-      return { total, series: rows.map((row) => asSeries(row, WORLD)) }
-    })
   },
 
   /** All indicators: the provider has no search, but they fit into two answers. */
@@ -107,6 +91,25 @@ export const worldbank: Connector = {
   },
 }
 
+function indicators(path: readonly string[], page: Page, { send }: ConnectorContext): Promise<SeriesPage> {
+  return fromPages(page, async (number, size) => {
+    const { total, rows } = read(await send(requestOf(path, { page: number, per_page: size })))
+    return { total, series: rows.map((row) => asSeries(row, WORLD)) }
+  })
+}
+
+async function byCountry(indicator: string, context: ConnectorContext): Promise<readonly SeriesInfo[]> {
+  const countries = await catalogue(context, ['country'], (rows) =>
+    rows.map((row) => ({
+      id: firstText(row, 'id', 'iso2Code') ?? '',
+      name: firstText(row, 'name', 'value') ?? '',
+    })),
+  )
+  const found = await catalogue(context, ['indicator', indicator], (rows) => rows[0])
+  if (found === undefined) throw absent()
+  return countries.map((country) => asSeries(found, country))
+}
+
 async function allPages(path: readonly string[], { send }: ConnectorContext) {
   const first = read(await send(requestOf(path, { page: 1, per_page: ALL })))
   const rows = [...first.rows]
@@ -134,12 +137,6 @@ function catalogue<T>(
   map: (rows: readonly JsonRecord[]) => T,
 ): Promise<T> {
   return context.cached(requestOf(path, { per_page: ALL }), (answer) => map(read(answer).rows))
-}
-
-function splitPath(path: string): [kind: string, id?: string, indicator?: string] {
-  const match = /^(?:(topic|source)(?:\/(\d+)(?:\/([^/]+))?)?|(indicator))$/.exec(path)
-  if (match === null) throw absent()
-  return [match[1] ?? match[4]!, match[2], match[3]]
 }
 
 /** `[{page, pages, total, …}, rows]`; errors are `[{message: […]}]`, with a status of 200. */

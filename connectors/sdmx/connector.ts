@@ -2,7 +2,7 @@ import { type Connector, type ConnectorContext, providerInfo } from '../connecto
 import { fetchMany, fetchSeries } from './series/series.ts'
 import { openSession, type SdmxService } from './session.ts'
 import { allFlows } from './tree/branches.ts'
-import { browse, list } from './tree/tree.ts'
+import { placeAt } from './tree/tree.ts'
 
 /** A connector for a provider of the SDMX family. */
 export function sdmxConnector(service: SdmxService): Connector {
@@ -12,8 +12,7 @@ export function sdmxConnector(service: SdmxService): Connector {
   return {
     info: providerInfo({ slug, name, description, homepage, baseUrl, limits: { windows } }),
     vintages: requests.history !== undefined,
-    browse: (path, context) => browse(open(context), path),
-    list: (path, page, context) => list(open(context), path, page),
+    at: (path, context) => placeAt(open(context), path),
     catalogue: async (context) => ({
       series: [],
       categories: (await allFlows('', open(context))) ?? [],

@@ -13,6 +13,12 @@ const DAY_SECONDS = 86_400
 /** Number of days that the short form of an answer, with 100 points, is certain to cover. */
 const COMPACT_DAYS = 130
 
+const SEARCH = 'Series of the stocks whose symbol or name matches what follows in the path, as symbols/boeing'
+const ROOT = [
+  ...groups.map(({ path, name }) => category(path, name, '', false)),
+  category('symbols', 'Search for symbols', SEARCH, false),
+]
+
 /**
  * https://www.alphavantage.co/documentation. The provider has no catalogue: paths lead to functions
  * (`stocks/TIME_SERIES_DAILY`) and to a search for symbols (`symbols/boeing`). A series id is a function with its
@@ -35,43 +41,34 @@ export const alphavantage: Connector = {
   // The provider allows few requests a day, so they are better spent on other series than on the same one again.
   freshSeconds: 6 * 3600,
 
-  async browse(path) {
-    if (path === '') {
-      const search =
-        'Series of the stocks whose symbol or name matches what follows in the path, as symbols/boeing'
-      return [
-        ...groups.map(({ path, name }) => category(path, name, '', false)),
-        category('symbols', 'Search for symbols', search, false),
-      ]
+  at(path, context) {
+    if (path === '') return { categories: () => ROOT }
+    const [group, name] = path.split('/')
+    if (group === 'symbols') return name === undefined ? {} : { series: () => search(name, context) }
+    const found = groups.find((each) => each.path === group)
+    if (found === undefined) throw absent()
+    if (name === undefined) {
+      return {
+        categories: () =>
+          Object.entries(found.functions).map(([id, { title, parameters }]) => {
+            const shape = [id, ...parameters.map((each) => `{${each}}`)].join('/')
+            return category(`${group}/${id}`, title, `Series ids are ${shape}`)
+          }),
+      }
     }
-    const [group, name] = path.split('/')
-    if (group === 'symbols') return []
-    const found = groups.find((each) => each.path === group)
-    if (found === undefined || (name !== undefined && !Object.hasOwn(found.functions, name))) throw absent()
-    if (name !== undefined) return []
-    return Object.entries(found.functions).map(([id, { title, parameters }]) => {
-      const shape = [id, ...parameters.map((each) => `{${each}}`)].join('/')
-      return category(`${group}/${id}`, title, `Series ids are ${shape}`)
-    })
-  },
-
-  async list(path, page, context) {
-    const [group, name] = path.split('/')
-    if (group === 'symbols')
-      return name === undefined ? { total: 0, series: [] } : slice(await search(name, context), page)
-    const found = groups.find((each) => each.path === group)
-    if (path === '' || (found !== undefined && name === undefined)) return { total: 0, series: [] }
-    const { title, examples, frequency } = (name === undefined ? undefined : found?.functions[name]) ?? {}
-    if (title === undefined || examples === undefined) throw absent()
-    const series = examples.map((example) => {
-      const words = example.split('/')
-      return listed({
-        series_id: [name, ...(example === '' ? [] : words)].join('/'),
-        name: example === '' ? title : `${title}, ${words.join(' ')}`,
-        frequency: frequency ?? words.map(frequencyName).find((each) => each !== null) ?? null,
-      })
-    })
-    return slice(series, page)
+    if (!Object.hasOwn(found.functions, name)) throw absent()
+    const { title, examples, frequency } = found.functions[name]!
+    return {
+      series: () =>
+        examples.map((example) => {
+          const words = example.split('/')
+          return listed({
+            series_id: [name, ...(example === '' ? [] : words)].join('/'),
+            name: example === '' ? title : `${title}, ${words.join(' ')}`,
+            frequency: frequency ?? words.map(frequencyName).find((each) => each !== null) ?? null,
+          })
+        }),
+    }
   },
 
   async search(question, page, context) {

@@ -1,11 +1,11 @@
-import type { Connector, ConnectorContext, Page, SeriesInfo } from '../../connector.ts'
+import type { Category, Connector, ConnectorContext, Page, SeriesInfo } from '../../connector.ts'
 import { categories, category, providerInfo, rate } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { fromPages } from '../../paging.ts'
 import { frequencyName } from '../../periods.ts'
 import { isRecord, type Json, type JsonRecord, list, number, record, required, text } from '../../read.ts'
 import { bodyOf } from './answers.ts'
-import { listTable, TABLES, tableAt, tableSeries } from './tables.ts'
+import { listTable, TABLES, tableSeries } from './tables.ts'
 
 /**
  * Well-known databases that are kept up to date, because the provider has no list of its databases. Others can be
@@ -17,6 +17,11 @@ const DATABASES: Readonly<Record<string, string>> = {
   MULTPL: 'Ratios of the S&P 500',
   NSE: 'National Stock Exchange of India',
 }
+
+const ROOT = [
+  category('tables', 'Tables', 'Tables of many series each', false),
+  ...categories(DATABASES, true),
+]
 
 /** The most datasets that a page may have. */
 const PAGE = 100
@@ -44,28 +49,20 @@ export const nasdaq: Connector = {
     },
   }),
 
-  async browse(path, context) {
-    if (path === '') {
-      return [
-        category('tables', 'Tables', 'Tables of many series each', false),
-        ...categories(DATABASES, true),
-      ]
-    }
+  at(path, context) {
+    if (path === '') return { categories: () => ROOT }
     if (path === 'tables') {
-      return Object.entries(TABLES).map(([code, { name }]) => category(`tables/${code}`, name))
+      const tables = Object.entries(TABLES)
+      return { categories: () => tables.map(([code, { name }]) => category(`tables/${code}`, name)) }
     }
-    if (tableAt(path) === undefined) await database(path, context)
-    return []
-  },
-
-  async list(path, page, context) {
-    if (path === '' || path === 'tables') return { total: 0, series: [] }
-    const at = tableAt(path)
-    if (at !== undefined) {
-      if (at.table === undefined) throw absent()
-      return listTable(at.code, at.table, page, context)
+    const table = /^tables\/(\w+\/\w+)$/.exec(path)?.[1]?.toUpperCase()
+    if (table !== undefined) return { series: (page) => listTable(table, page, context) }
+    if (!/^\w+$/.test(path)) throw absent()
+    const code = path.toUpperCase()
+    return {
+      categories: () => noneBelow(code, context),
+      series: (page) => datasets({ database_code: code, sort_by: 'id' }, page, context),
     }
-    return datasets({ database_code: codeOf(path), sort_by: 'id' }, page, context)
   },
 
   async search(question, page, context) {
@@ -123,15 +120,11 @@ function datasets(query: Readonly<Record<string, string>>, page: Page, { send, k
   return fromPages(page, fetch, PAGE)
 }
 
-async function database(path: string, { key, cached }: ConnectorContext): Promise<JsonRecord> {
+/** A database has no categories, but whether there is one with this code must be asked. */
+async function noneBelow(code: string, { key, cached }: ConnectorContext): Promise<readonly Category[]> {
   const headers = { accept: 'application/json' }
-  const request = { path: ['databases', codeOf(path)], query: { api_key: key }, headers }
-  return cached(request, bodyOf)
-}
-
-function codeOf(path: string): string {
-  if (!/^\w+$/.test(path)) throw absent()
-  return path.toUpperCase()
+  await cached({ path: ['databases', code], query: { api_key: key }, headers }, bodyOf)
+  return []
 }
 
 function asSeries(dataset: JsonRecord): SeriesInfo {

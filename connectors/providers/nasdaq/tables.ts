@@ -1,4 +1,4 @@
-import type { ConnectorContext, Page, SeriesData, SeriesInfo, SeriesRange } from '../../connector.ts'
+import type { ConnectorContext, Page, SeriesData, SeriesPage, SeriesRange } from '../../connector.ts'
 import { listed } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { inferFrequency } from '../../periods.ts'
@@ -48,19 +48,15 @@ const PAGE = 10_000
 const SHAPE = 'a table, a column and which of its rows, as tables/QDL/BCHAIN/value/code=MKPRU'
 const DATE = /^(date|per_end_date|calendardate|month|period)$/i
 
-/** https://docs.data.nasdaq.com/docs/tables-1. A path is `tables/QDL/BCHAIN`. */
-export function tableAt(path: string): { code: string; table: Table | undefined } | undefined {
-  const code = /^tables\/(\w+\/\w+)$/.exec(path)?.[1]?.toUpperCase()
-  return code === undefined ? undefined : { code, table: TABLES[code] }
-}
-
-/** The series found in the first rows of a table; the provider doesn't say how many there are in all. */
+/** https://docs.data.nasdaq.com/docs/tables-1. The series found in the first rows of a table; the provider doesn't say how many there are in all. */
 export async function listTable(
   code: string,
-  { by, value }: Table,
   { limit, offset }: Page,
   context: ConnectorContext,
-): Promise<{ total: null; series: readonly SeriesInfo[] }> {
+): Promise<SeriesPage> {
+  const table = TABLES[code]
+  if (table === undefined) throw absent()
+  const { by, value } = table
   const { columns, rows } =
     by.length === 0
       ? { columns: [], rows: [[]] }

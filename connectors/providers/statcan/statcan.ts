@@ -2,6 +2,8 @@ import type {
   Category,
   Connector,
   ConnectorContext,
+  Page,
+  SeriesPage,
   UpstreamAnswer,
   UpstreamRequest,
 } from '../../connector.ts'
@@ -101,33 +103,26 @@ export const statcan: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path, context) {
-    const [subject, product] = splitPath(path)
-    if (product !== undefined) return []
-    const cubes = await cubesOf(context)
-    if (subject !== undefined)
-      return cubes
-        .filter((cube) => subjectsOf(cube).includes(subject))
-        .map((cube) => asCategory(subject, cube))
-    return [...new Set(cubes.flatMap(subjectsOf))]
-      .sort()
-      .map((code) => category(code, SUBJECTS[code] ?? `Subject ${code}`, '', false))
+  at(path, context) {
+    const [, subject, product] = /^(?:(\d{2})(?:\/(\d+))?)?$/.exec(path) ?? [undefined]
+    if (path !== '' && subject === undefined) throw absent()
+    if (product !== undefined) return { series: (page) => listCube(product, page, context) }
+    return {
+      categories: async () => {
+        const cubes = await cubesOf(context)
+        if (subject !== undefined) {
+          const own = cubes.filter((cube) => subjectsOf(cube).includes(subject))
+          return own.map((cube) => asCategory(subject, cube))
+        }
+        const codes = [...new Set(cubes.flatMap(subjectsOf))].sort()
+        return codes.map((code) => category(code, SUBJECTS[code] ?? `Subject ${code}`, '', false))
+      },
+    }
   },
 
   async catalogue(context) {
     const cubes = await cubesOf(context)
     return { series: [], categories: cubes.map((cube) => asCategory(subjectsOf(cube)[0] ?? '', cube)) }
-  },
-
-  async list(path, page, context) {
-    const [, product] = splitPath(path)
-    if (product === undefined) return { total: 0, series: [] }
-    const cube = await cubeOf(product, context)
-    const frequency = FREQUENCIES[cube.frequencyCode] ?? null
-    const places = await existingPlaces(cube, page, context)
-    const codes = await codeSets(context)
-    const series = places.map((place) => seriesAt(cube, place, frequency, (code) => unitName(codes, code)))
-    return { total: cube.size ?? cube.combinations, series }
   },
 
   async series(id, range, context) {
@@ -178,11 +173,13 @@ function cubesOf({ cached }: ConnectorContext): Promise<readonly JsonRecord[]> {
   })
 }
 
-function splitPath(path: string): [subject?: string, product?: string] {
-  if (path === '') return []
-  const match = /^(\d{2})(?:\/(\d+))?$/.exec(path)
-  if (match === null) throw absent()
-  return match[2] === undefined ? [match[1]!] : [match[1]!, match[2]]
+async function listCube(product: string, page: Page, context: ConnectorContext): Promise<SeriesPage> {
+  const cube = await cubeOf(product, context)
+  const frequency = FREQUENCIES[cube.frequencyCode] ?? null
+  const places = await existingPlaces(cube, page, context)
+  const codes = await codeSets(context)
+  const series = places.map((place) => seriesAt(cube, place, frequency, (code) => unitName(codes, code)))
+  return { total: cube.size ?? cube.combinations, series }
 }
 
 async function dataOf(

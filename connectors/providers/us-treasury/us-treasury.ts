@@ -8,7 +8,6 @@ import type {
 } from '../../connector.ts'
 import { category, listed, providerInfo } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
-import { slice } from '../../paging.ts'
 import { inferFrequency, periodOfDate } from '../../periods.ts'
 import { type JsonRecord, number, openBody, record, records, refusedStatus, text } from '../../read.ts'
 import { type Table, tables } from './tables.ts'
@@ -38,33 +37,24 @@ export const usTreasury: Connector = {
   }),
   freshSeconds: 3600,
 
-  async browse(path) {
-    if (path !== '') {
-      tableAt(path)
-      return []
+  at(path, context) {
+    if (path === '') return { categories: () => tables.map(asCategory) }
+    const table = tables.find((each) => each.path === path)
+    if (table === undefined) throw absent()
+    return {
+      series: async () => {
+        const groups = table.by.length === 0 ? [{}] : await groupsOf(table, context)
+        return groups.flatMap((group) => seriesOf(table, group))
+      },
     }
-    return tables.map(asCategory)
   },
 
   async catalogue() {
-    const categories = tables.map(asCategory)
-    const series = tables
-      .filter(({ by }) => by.length === 0)
-      .flatMap((table) =>
-        Object.entries(table.fields).map(([field, name]) => asSeries(table, field, name, {})),
-      )
-    return { series, categories }
-  },
-
-  async list(path, page, context) {
-    const table = tableAt(path)
-    const groups = table.by.length === 0 ? [{}] : await groupsOf(table, context)
-    return slice(
-      groups.flatMap((group) =>
-        Object.entries(table.fields).map(([field, name]) => asSeries(table, field, name, group)),
-      ),
-      page,
-    )
+    const single = tables.filter(({ by }) => by.length === 0)
+    return {
+      series: single.flatMap((table) => seriesOf(table, {})),
+      categories: tables.map(asCategory),
+    }
   },
 
   async series(id, range, context) {
@@ -152,12 +142,6 @@ function amountIn(row: JsonRecord, field: string, moved: string | undefined) {
 
 type Group = Readonly<Record<string, string>>
 
-function tableAt(path: string): Table {
-  const table = tables.find((each) => each.path === path)
-  if (table === undefined) throw absent()
-  return table
-}
-
 /** The combinations of the columns in `by` that the latest rows have. */
 async function groupsOf(table: Table, context: ConnectorContext): Promise<readonly Group[]> {
   const query = { fields: table.by.join(','), sort: '-record_date', 'page[number]': 1, 'page[size]': LATEST }
@@ -237,14 +221,16 @@ function asCategory({ path, name, description }: Table): Category {
   return category(path, name, description)
 }
 
-function asSeries(table: Table, field: string, label: string, group: Group): SeriesInfo {
+function seriesOf(table: Table, group: Group): readonly SeriesInfo[] {
   const conditions = Object.entries(group).map(([column, value]) => `/${column}=${value}`)
-  return listed({
-    series_id: `${table.path}/${field}${conditions.join('')}`,
-    name: titleOf(table.name, label, group),
-    frequency: table.frequency,
-    unit: unitOf(table.path, field, label, undefined),
-  })
+  return Object.entries(table.fields).map(([field, label]) =>
+    listed({
+      series_id: `${table.path}/${field}${conditions.join('')}`,
+      name: titleOf(table.name, label, group),
+      frequency: table.frequency,
+      unit: unitOf(table.path, field, label, undefined),
+    }),
+  )
 }
 
 function titleOf(table: string | undefined, label: string, group: Group): string {

@@ -1,11 +1,18 @@
-import type { Category, Page, SeriesInfo, SeriesPage, UpstreamAnswer } from '../../connector.ts'
+import {
+  category,
+  type Page,
+  type Place,
+  type SeriesInfo,
+  type SeriesPage,
+  type UpstreamAnswer,
+} from '../../connector.ts'
 import { absent, Failure } from '../../failures.ts'
 import { slice } from '../../paging.ts'
 import { parsePeriod } from '../../periods.ts'
 import { optional } from '../../read.ts'
 import { readData } from '../data/data.ts'
 import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
-import { type KeyPattern, parsePath, type Reference } from '../ids.ts'
+import { type FlowPath, type KeyPattern, parsePath, type Reference } from '../ids.ts'
 import { nameOf, namesFrom, unitOf } from '../series/describe.ts'
 import { frequencyOf, namedFrequency } from '../series/frequency.ts'
 import { attempt, type Session, wide } from '../session.ts'
@@ -26,22 +33,27 @@ import { allFlows } from './branches.ts'
 const CODES_BEFORE_KEYS = 2
 
 /** The tree: the provider's levels above its dataflows, then each dimension in the order of the key. */
-export async function browse(session: Session, path: string): Promise<readonly Category[]> {
+export async function placeAt(session: Session, path: string): Promise<Place> {
   const flowPath = parsePath(path)
   if (!flowPath) {
     const found = await (session.service.root ?? allFlows)(path, session)
     if (!found) throw absent()
-    return found
+    return { categories: () => found }
   }
   const { codes, text } = flowPath
   const flow = await qualified(session, flowPath.flow)
   const structure = await attempt(flowStructure(session, flow))
-  const below = await (structure
-    ? codesBelow(session, flow, structure, codes)
-    : codesInKeys(session, flow, codes))
-  return below.map(({ id, name, description }) => {
-    return { path: `flow/${text}/${[...codes, id].join('.')}`, name, description, series: true }
-  })
+  return {
+    categories: async () => {
+      const below = await (structure
+        ? codesBelow(session, flow, structure, codes)
+        : codesInKeys(session, flow, codes))
+      return below.map(({ id, name, description }) =>
+        category(`flow/${text}/${[...codes, id].join('.')}`, name, description),
+      )
+    },
+    series: (page) => list(session, { ...flowPath, flow }, structure, page),
+  }
 }
 
 /**
@@ -124,16 +136,14 @@ function named(
   return [...known, ...[...wanted].map((id) => ({ id, name: labels?.get(id) ?? id, description: '' }))]
 }
 
-/** The series below a dataflow or a part of it, in the order of their keys; none for paths above the dataflows. */
-export async function list(session: Session, path: string, page: Page): Promise<SeriesPage> {
-  const flowPath = parsePath(path)
-  if (!flowPath) {
-    await browse(session, path)
-    return { total: 0, series: [] }
-  }
-  const flow = await qualified(session, flowPath.flow)
-  const structure = await attempt(flowStructure(session, flow))
-  const message = await keysOf(session, flow, structure, flowPath.codes)
+/** The series below a dataflow or a part of it, in the order of their keys. */
+async function list(
+  session: Session,
+  { flow, codes, text }: FlowPath,
+  structure: FlowStructure | undefined,
+  page: Page,
+): Promise<SeriesPage> {
+  const message = await keysOf(session, flow, structure, codes)
   if (structure === undefined && !message.certain && message.series.length > 0) {
     throw new Failure('unavailable', {
       what: 'The structure that says which columns are dimensions is missing.',
@@ -143,7 +153,7 @@ export async function list(session: Session, path: string, page: Page): Promise<
   const heading = structure?.flow.name ?? message.name ?? (await flowName(session, flow))
   const { service } = session
   const info = (one: DataSeries): SeriesInfo => ({
-    series_id: `${flowPath.text}/${one.key.join('.')}`,
+    series_id: `${text}/${one.key.join('.')}`,
     name: nameOf(one, message.dimensions, heading, names),
     frequency: frequencyOf(one.observations, namedFrequency(one, names, service.slug)).name,
     unit: unitOf(one, names, service, service.multiplier?.(flow) ?? 'named'),
