@@ -4,17 +4,6 @@ import { attribute, attributes, child, children, parseXml, textOf, type XmlEleme
 import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
 import type { DataMessage, DataSeries, Expected, RawObservation } from './message.ts'
 
-/** How one of the two SDMX-ML data formats writes components. */
-interface Format {
-  /** Components of a series or of a group, and of an observation outside a series. */
-  components(element: XmlElement): ReadonlyMap<string, string>
-  observation(element: XmlElement): BlockObservation
-  /** Attributes of the whole data set. */
-  dataSet(element: XmlElement): Group
-  /** Ids that are certain to be dimensions, if the format distinguishes them from attributes. */
-  dimensions(dataSets: readonly XmlElement[]): readonly string[] | undefined
-}
-
 /** SDMX-ML contains codes without names. */
 const UNNAMED = { name: undefined, labels: new Map() }
 
@@ -34,28 +23,28 @@ export function readDataXml(text: string, expected: Expected): DataMessage {
   const series = dataSets.flatMap((dataSet) => [...children(dataSet, 'Series'), ...children(dataSet, 'Obs')])
   const notice = child(root, 'Footer', 'Message')
   if (notice && series.length === 0) refuseCode(attribute(notice, 'code') ?? '')
-  const at = attribute(child(root, 'Header', 'Structure'), 'dimensionAtObservation')
-  const format = name.startsWith('Generic') ? generic(at) : STRUCTURE_SPECIFIC
+  const at = attribute(child(root, 'Header', 'Structure'), 'dimensionAtObservation') ?? TIME
+  const atObservation = at === 'AllDimensions' ? TIME : at
   const blocks = dataSets.flatMap((dataSet): Block[] => {
     const withdrawn = isHistory && isWithdrawal(dataSet)
-    const block = (one: XmlElement, observations: readonly XmlElement[]) => {
+    const block = (components: Block['components'], observations: readonly XmlElement[]) => {
       return {
-        components: format.components(one),
-        observations: observations.map(format.observation),
+        components,
+        observations: observations.map((one) => observationOf(one, atObservation)),
         withdrawn,
       }
     }
     return [
-      ...children(dataSet, 'Series').map((one) => block(one, children(one, 'Obs'))),
-      ...children(dataSet, 'Obs').map((one) => block(one, [one])),
+      ...children(dataSet, 'Series').map((one) => block(componentsOf(one), children(one, 'Obs'))),
+      ...children(dataSet, 'Obs').map((one) => block(new Map(), [one])),
     ]
   })
   // Of two groups the later one decides.
-  const groups = (isHistory ? dataSets.toReversed() : dataSets).flatMap((dataSet) => [
-    format.dataSet(dataSet),
-    ...children(dataSet, 'Group').map(format.components),
+  const groups = (isHistory ? dataSets.toReversed() : dataSets).flatMap((dataSet): Group[] => [
+    componentsOf(dataSet),
+    ...children(dataSet, 'Group').map(componentsOf),
   ])
-  const ids = format.dimensions(dataSets)
+  const ids = dimensionsIn(series[0], atObservation)
   const message = assemble(blocks, groups, UNNAMED, expected, ids && [ids])
   return isHistory ? firstOfEach(message) : message
 }
@@ -69,65 +58,39 @@ function refuseErrorElement(name: string, root: XmlElement): void {
   if (fault) refuseCode(textOf(child(fault, 'faultcode') ?? child(fault, 'Code', 'Value')))
 }
 
+/** Settings of a data set, which the structure-specific format has among its attributes. */
+const SETTINGS = new Set(['action', 'structureRef', 'setID', 'dataScope', 'validFromDate', 'validToDate'])
+const KEYS = ['SeriesKey', 'GroupKey', 'ObsKey'] as const
+
 /**
- * The generic format: everything is `<Value id value>`; keys, attributes and the one dimension at the observation are
- * in separate elements.
+ * The components of an element: in the structure-specific format its XML attributes, in the generic format `<Value id
+ * value>` in elements for keys and for attributes.
  */
-function generic(dimensionAtObservation: string | undefined): Format {
-  const values = (element: XmlElement | undefined) =>
-    children(element, 'Value').map(
-      (one) => [attribute(one, 'id') ?? '', attribute(one, 'value') ?? ''] as const,
-    )
-  const atObservation =
-    dimensionAtObservation === undefined || dimensionAtObservation === 'AllDimensions'
-      ? TIME
-      : dimensionAtObservation
-  const KEYS = ['SeriesKey', 'GroupKey', 'ObsKey'] as const
-  return {
-    components: (element) =>
-      new Map([
-        ...KEYS.flatMap((key) => values(child(element, key))),
-        ...values(child(element, 'Attributes')),
-      ]),
-    observation: (element) => {
-      const dimension = child(element, 'ObsDimension')
-      const components = new Map([
-        ...values(child(element, 'ObsKey')),
-        ...values(child(element, 'Attributes')),
-      ])
-      if (dimension)
-        components.set(attribute(dimension, 'id') ?? atObservation, attribute(dimension, 'value') ?? '')
-      return { components, value: attribute(child(element, 'ObsValue'), 'value') }
-    },
-    dataSet: (element) => new Map(values(child(element, 'Attributes'))),
-    dimensions: (dataSets) => {
-      const one = dataSets.flatMap((dataSet) => [
-        ...children(dataSet, 'Series'),
-        ...children(dataSet, 'Obs'),
-      ])[0]
-      const ids = KEYS.flatMap((key) => values(child(one, key)).map(([id]) => id))
-      if (child(one, 'SeriesKey') && atObservation !== TIME) ids.push(atObservation)
-      return one && ids.filter((id) => id !== TIME)
-    },
-  }
+function componentsOf(element: XmlElement): Map<string, string> {
+  const given = [...KEYS, 'Attributes'].flatMap((name) => values(child(element, name)))
+  return new Map([...given, ...attributes(element).filter(([id]) => !SETTINGS.has(id))])
 }
 
-/**
- * The structure-specific format writes all components as XML attributes; the data set's element also has these
- * settings.
- */
-const SETTINGS = new Set(['action', 'structureRef', 'setID', 'dataScope', 'validFromDate', 'validToDate'])
+function values(element: XmlElement | undefined): readonly (readonly [id: string, value: string])[] {
+  return children(element, 'Value').map((one) => [attribute(one, 'id') ?? '', attribute(one, 'value') ?? ''])
+}
 
-const STRUCTURE_SPECIFIC: Format = {
-  components: (element) => new Map(attributes(element).filter(([id]) => id !== 'OBS_VALUE')),
-  observation: (element) => {
-    const components = new Map(attributes(element))
-    const value = components.get('OBS_VALUE')
-    components.delete('OBS_VALUE')
-    return { components, value }
-  },
-  dataSet: (element) => new Map(attributes(element).filter(([id]) => !SETTINGS.has(id))),
-  dimensions: () => undefined,
+/** An observation; the generic format says in the header which of its dimensions is `<ObsDimension>`. */
+function observationOf(element: XmlElement, atObservation: string): BlockObservation {
+  const components = componentsOf(element)
+  const dimension = child(element, 'ObsDimension')
+  if (dimension)
+    components.set(attribute(dimension, 'id') ?? atObservation, attribute(dimension, 'value') ?? '')
+  const value = attribute(child(element, 'ObsValue'), 'value') ?? components.get('OBS_VALUE')
+  components.delete('OBS_VALUE')
+  return { components, value }
+}
+
+/** Ids that are certain to be dimensions; undefined in the structure-specific format, which doesn't tell. */
+function dimensionsIn(one: XmlElement | undefined, atObservation: string): readonly string[] | undefined {
+  const ids = KEYS.flatMap((key) => values(child(one, key)).map(([id]) => id))
+  if (child(one, 'SeriesKey')) ids.push(atObservation)
+  return ids.length === 0 ? undefined : ids.filter((id) => id !== TIME)
 }
 
 /**
