@@ -5,6 +5,10 @@ import { ConnectorError, cancelled } from '../errors.ts'
 import { type LimitEntries, type LimitStore, SlidingWindow } from './window.ts'
 
 const DAY_SECONDS = 86_400
+/** The errors of requests during a pause that the provider asked for. */
+const PAUSES = ['provider_limit', 'provider_down'] as const
+type Pause = (typeof PAUSES)[number]
+
 /** How long a request waits for room in a limit before it is refused. */
 const PATIENCE_MS = 5000
 
@@ -15,7 +19,8 @@ export class Allowance {
   readonly #provider: ProviderInfo
   readonly #windows: readonly SlidingWindow[]
   readonly #store: LimitStore
-  readonly #blocks: readonly Block[]
+  /** When the pauses end that the provider itself asked for; they are kept across restarts. */
+  readonly #pauses = new Map<Pause, number>()
   readonly #now: () => number
   #turn: Promise<void> = Promise.resolve()
 
@@ -28,9 +33,6 @@ export class Allowance {
     this.#now = now
     this.#windows = (key === undefined ? windows : withKey).map(
       (limit) => new SlidingWindow(limit, this.#name.slice(0, -1)),
-    )
-    this.#blocks = (['provider_limit', 'provider_down'] as const).map(
-      (code) => new Block(code, this.#name + code),
     )
     this.#load(store.seen, now())
   }
@@ -62,8 +64,7 @@ export class Allowance {
 
   /** Counts a request and returns a function that takes it back; or returns how many milliseconds to wait. */
   async #tryTake(here: number): Promise<(() => Promise<void>) | number> {
-    if (this.#windows.length === 0 && this.#blocks.every((block) => block.freeAt(here) <= here))
-      return async () => undefined
+    if (this.#windows.length === 0 && this.#freeAt(here) <= here) return async () => undefined
     return this.#store.exclusively(this.#name, (entries, now = here) => {
       this.#load(entries, now)
       const wait = this.#freeAt(now) - now
@@ -89,13 +90,20 @@ export class Allowance {
   }
 
   #load(entries: Pick<LimitEntries, 'load'>, now: number): void {
-    for (const each of [...this.#windows, ...this.#blocks]) each.load(entries, now)
+    for (const each of this.#windows) each.load(entries, now)
+    for (const code of PAUSES) {
+      const until = entries.load(this.#name + code)?.expiresAt ?? 0
+      this.#pauses.set(code, Math.max(this.#pauses.get(code) ?? 0, until))
+    }
   }
 
   /** Records that the provider asked for a pause: no request leaves before it is over. */
-  async block(code: Block['code'], seconds: number): Promise<void> {
+  async block(code: Pause, seconds: number): Promise<void> {
     await this.#store.exclusively(this.#name, (entries, now = this.#now()) => {
-      this.#blocks.find((each) => each.code === code)?.until(entries, now + seconds * 1000)
+      const until = now + seconds * 1000
+      if (until <= this.#pauses.get(code)!) return
+      this.#pauses.set(code, until)
+      entries.save(this.#name + code, 1, until)
     })
   }
 
@@ -104,7 +112,7 @@ export class Allowance {
     const now = this.#now()
     const rated = this.#windows.toSorted((a, b) => rate(a) - rate(b) || span(b) - span(a))
     const window = rated.toSorted((a, b) => b.freeAt(now) - a.freeAt(now))[0]
-    const blockedUntil = Math.max(...this.#blocks.map((block) => block.freeAt(now)))
+    const blockedUntil = Math.max(...this.#pauses.values())
     const isBlocked = blockedUntil > now
     const resetsAt = isBlocked ? Math.max(blockedUntil, window?.freeAt(now) ?? 0) : window?.resetsAt(now)
     return {
@@ -116,7 +124,7 @@ export class Allowance {
   }
 
   #freeAt(now: number): number {
-    return Math.max(now, ...[...this.#windows, ...this.#blocks].map((each) => each.freeAt(now)))
+    return Math.max(now, ...this.#pauses.values(), ...this.#windows.map((each) => each.freeAt(now)))
   }
 
   #refused(now: number, wait: number): ConnectorError {
@@ -124,14 +132,14 @@ export class Allowance {
     // Our windows count a little longer than the provider's, but no limit lasts longer than a day.
     const retryAfter = Math.min(Math.ceil(wait / 1000), DAY_SECONDS)
     const until = `Try again in ${retryAfter} s`
-    const block = this.#blocks.find((each) => each.freeAt(now) > now)
-    if (block?.code === 'provider_down') {
+    const pause = PAUSES.find((code) => this.#pauses.get(code)! > now)
+    if (pause === 'provider_down') {
       const sentence = `${name} asks to be left alone for a while. ${until}.`
       return new ConnectorError('provider_down', sentence, { provider: slug, retryAfter })
     }
     const spent = this.#windows.toSorted((a, b) => b.freeAt(now) - a.freeAt(now))[0]
     const limit =
-      block !== undefined || spent === undefined
+      pause !== undefined || spent === undefined
         ? `The request limit of ${name} has been reached`
         : `The limit of ${name}, ${spent.limit.requests} requests ${inWords(spent.limit.perSeconds)}, has been reached`
     return new ConnectorError('provider_limit', `${limit}. ${until}.`, {
@@ -139,33 +147,6 @@ export class Allowance {
       retryAfter,
       remedy: key === 'none' ? undefined : 'own-key',
     })
-  }
-}
-
-/** A pause that the provider itself asked for, kept across restarts. */
-class Block {
-  readonly code: 'provider_limit' | 'provider_down'
-  readonly #key: string
-  #until = 0
-
-  constructor(code: Block['code'], key: string) {
-    this.code = code
-    this.#key = key
-  }
-
-  /** Reads the pauses saved earlier and by other processes. */
-  load(entries: Pick<LimitEntries, 'load'>): void {
-    this.#until = Math.max(this.#until, entries.load(this.#key)?.expiresAt ?? 0)
-  }
-
-  until(entries: LimitEntries, time: number): void {
-    if (time <= this.#until) return
-    this.#until = time
-    entries.save(this.#key, 1, time)
-  }
-
-  freeAt(now: number): number {
-    return Math.max(now, this.#until)
   }
 }
 

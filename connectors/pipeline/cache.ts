@@ -18,26 +18,12 @@ interface Entry {
   readonly isShared?: boolean
 }
 
-/** How to fetch a value, and whether other processes may have it. */
-interface Wanted {
-  readonly fill: Fill
-  readonly freshMs: number
-  readonly isShared: boolean
-}
-
 interface ReadOptions {
   readonly signal?: AbortSignal
   readonly onlyFresh?: boolean
   /** Whether other processes may use the value, which must then be plain data. */
   readonly isShared?: boolean
 }
-
-interface Absence {
-  readonly error: ConnectorError
-  readonly foundAt: number
-}
-
-type Fill = (signal: AbortSignal) => Promise<unknown>
 
 /**
  * Failures of the provider, as opposed to mistakes of the caller: in these cases a stale value is better than the
@@ -65,18 +51,21 @@ const MOST_ABSENCES = 2_000
 export class Cache {
   readonly #settings: Settings
   readonly #entries: LRUCache<string, Entry>
-  readonly #absent = new LRUCache<string, Absence>({ max: MOST_ABSENCES })
+  readonly #absent: LRUCache<string, ConnectorError>
   readonly #flights = new Map<string, Flight>()
   #hits = 0
   #staleHits = 0
   #misses = 0
 
   constructor(settings: Settings) {
+    const { cache, now } = settings
     this.#settings = settings
     this.#entries = new LRUCache<string, Entry>({
-      maxSize: settings.cache.maxBytes,
+      maxSize: cache.maxBytes,
       sizeCalculation: (entry, key) => Math.ceil(sizeOf(entry.value)) + 2 * key.length,
     })
+    const ttl = Math.ceil(1000 * cache.absentSeconds)
+    this.#absent = new LRUCache({ max: MOST_ABSENCES, ttl, ttlResolution: 0, perf: { now } })
   }
 
   async read<T>(
@@ -85,39 +74,40 @@ export class Cache {
     fill: (signal: AbortSignal) => Promise<T>,
     { signal, onlyFresh = false, isShared = false }: ReadOptions = {},
   ): Promise<Read<T>> {
-    const wanted: Wanted = { fill, freshMs, isShared: isShared && this.#settings.answers !== undefined }
+    const { answers, cache, now } = this.#settings
     const absence = this.#absent.get(key)
-    if (
-      absence !== undefined &&
-      this.#settings.now() - absence.foundAt < 1000 * this.#settings.cache.absentSeconds
-    ) {
+    if (absence !== undefined) {
       this.#hits++
-      throw absence.error
+      throw absence
     }
-    const staleMs = 1000 * this.#settings.cache.staleSeconds
     const entry = this.#entries.get(key)
-    const age = entry === undefined ? Number.POSITIVE_INFINITY : this.#settings.now() - entry.fetchedAt
-    if (entry !== undefined && age < freshMs) {
-      this.#hits++
-      return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: false }
+    const age = entry === undefined ? Number.POSITIVE_INFINITY : now() - entry.fetchedAt
+    const staleMs = 1000 * cache.staleSeconds
+    const kept = ({ value, fetchedAt }: Entry, stale: boolean): Read<T> => {
+      if (stale) this.#staleHits++
+      else this.#hits++
+      return { value: value as T, cachedAt: fetchedAt, stale }
+    }
+    if (entry !== undefined && age < freshMs) return kept(entry, false)
+    const fetch = async (signal: AbortSignal): Promise<Entry> => {
+      if (!answers || !isShared) return { value: await fill(signal), fetchedAt: now() }
+      const { value, ageMs } = await answers.read(key, freshMs, () => fill(signal), signal)
+      return { value, fetchedAt: now() - (ageMs ?? 0), isShared: ageMs !== undefined }
     }
     if (!onlyFresh && entry !== undefined && age < Math.min(2 * freshMs, freshMs + staleMs)) {
-      this.#staleHits++
-      this.#board(key, wanted).entry.catch(() => undefined)
-      return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
+      this.#board(key, fetch).entry.catch(() => undefined)
+      return kept(entry, true)
     }
     this.#misses++
     try {
-      const { value, fetchedAt, isShared } = await this.#join(key, wanted, signal)
+      const { value, fetchedAt, isShared } = await this.#join(key, fetch, signal)
       return { value: value as T, ...(isShared && { cachedAt: fetchedAt }), stale: false }
     } catch (error) {
-      if (error instanceof ConnectorError && ABSENT.has(error.code)) {
-        this.#absent.set(key, { error, foundAt: this.#settings.now() })
-      }
-      const isForgivable = !onlyFresh && error instanceof ConnectorError && FORGIVABLE.has(error.code)
+      if (!(error instanceof ConnectorError)) throw error
+      if (ABSENT.has(error.code) && cache.absentSeconds > 0) this.#absent.set(key, error)
+      const isForgivable = !onlyFresh && FORGIVABLE.has(error.code)
       if (entry === undefined || !isForgivable || age > freshMs + staleMs) throw error
-      this.#staleHits++
-      return { value: entry.value as T, cachedAt: entry.fetchedAt, stale: true }
+      return kept(entry, true)
     }
   }
 
@@ -138,9 +128,9 @@ export class Cache {
   }
 
   /** Waits for the fetch that is under way, or starts one; the last one who leaves it aborts it. */
-  async #join(key: string, wanted: Wanted, signal: AbortSignal | undefined): Promise<Entry> {
+  async #join(key: string, fetch: Fetch, signal: AbortSignal | undefined): Promise<Entry> {
     if (signal?.aborted) throw cancelled()
-    const flight = this.#board(key, wanted)
+    const flight = this.#board(key, fetch)
     try {
       return await unlessAborted(flight.entry, signal)
     } finally {
@@ -148,14 +138,14 @@ export class Cache {
     }
   }
 
-  #board(key: string, wanted: Wanted): Flight {
+  #board(key: string, fetch: Fetch): Flight {
     const known = this.#flights.get(key)
     if (known !== undefined && !known.controller.signal.aborted) {
       known.aboard++
       return known
     }
     const controller = new AbortController()
-    const entry = this.#fetch(wanted, key, controller.signal)
+    const entry = fetch(controller.signal)
     const flight: Flight = { controller, entry, aboard: 1 }
     this.#flights.set(key, flight)
     const land = (landed?: Entry) => {
@@ -167,14 +157,9 @@ export class Cache {
     entry.then(land, () => land())
     return flight
   }
-
-  async #fetch({ fill, freshMs, isShared }: Wanted, key: string, signal: AbortSignal): Promise<Entry> {
-    const { answers, now } = this.#settings
-    if (!answers || !isShared) return { value: await fill(signal), fetchedAt: now() }
-    const { value, ageMs } = await answers.read(key, freshMs, () => fill(signal), signal)
-    return { value, fetchedAt: now() - (ageMs ?? 0), isShared: ageMs !== undefined }
-  }
 }
+
+type Fetch = (signal: AbortSignal) => Promise<Entry>
 
 /** One fetch, and how many callers wait for it. */
 interface Flight {

@@ -104,7 +104,12 @@ async function exchange(
     clearTimeout(timer)
     stage = 'body'
     timer = setTimeout(() => controller.abort(), timeouts.bodyMs)
-    const headers = flatten(response.headers)
+    const headers = Object.fromEntries(
+      Object.entries(response.headers).map(([name, value]) => [
+        name.toLowerCase(),
+        [value].flat().join(', '),
+      ]),
+    )
     const contentType = headers['content-type'] ?? ''
     const packed = await collect(response.body, Number(headers['content-length'] ?? 0), maxBytes)
     const bytes = await unpack(packed, headers['content-encoding'] ?? '', maxBytes)
@@ -140,12 +145,4 @@ function asFailure(error: unknown, lateStage: string | undefined): Failure {
     return new Failure('unconnected', { what: 'The provider can not be reached', cause: error })
   }
   return new Failure('cut', { what: 'The connection to the provider broke', cause: error })
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  )
 }
