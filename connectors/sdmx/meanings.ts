@@ -1,51 +1,20 @@
 /**
  * What codes mean at a provider whose own code list differs from SDMX's cross-domain lists (CL_FREQ, CL_OBS_STATUS), so
- * that the letter alone would be read wrongly: in our words, a frequency as in `Series.frequency` or a status as in
- * `Observation.status`.
+ * that the letter alone would be read wrongly or not at all: in our words, a frequency as in `Series.frequency` or a
+ * status as in `Observation.status`.
  */
 const MEANINGS: Readonly<
   Record<string, Partial<Record<'frequency' | 'status', Readonly<Record<string, string>>>>>
 > = {
-  insee: {
-    // https://bdm.insee.fr/series/sdmx/codelist/FR1/CL_PERIODICITE
-    frequency: {
-      A: 'annual',
-      S: 'semiannual',
-      T: 'quarterly',
-      Q: 'quarterly',
-      B: 'bimonthly',
-      M: 'monthly',
-      I: 'irregular',
-    },
-  },
+  // https://bdm.insee.fr/series/sdmx/codelist/FR1/CL_PERIODICITE
+  insee: { frequency: { T: 'quarterly', B: 'bimonthly', I: 'irregular' } },
   // https://data-api.ecb.europa.eu/service/codelist/ECB/CL_FREQ
   ecb: { frequency: { E: 'irregular' } },
-  eurostat: {
-    // https://ec.europa.eu/eurostat/api/dissemination/sdmx/2.1/codelist/ESTAT/FREQ
-    frequency: {
-      A: 'annual',
-      S: 'semiannual',
-      Q: 'quarterly',
-      M: 'monthly',
-      W: 'weekly',
-      B: 'daily',
-      D: 'daily',
-      H: 'intraday',
-      I: 'irregular',
-      P: 'irregular',
-    },
-  },
+  // https://ec.europa.eu/eurostat/api/dissemination/sdmx/2.1/codelist/ESTAT/FREQ
+  eurostat: { frequency: { B: 'daily', H: 'intraday', I: 'irregular', P: 'irregular' } },
   ilo: {
     // https://sdmx.ilo.org/rest/codelist/ILO/CL_FREQ
-    frequency: {
-      A: 'annual',
-      B: 'biennial',
-      T: 'triennial',
-      S: 'semiannual',
-      Q: 'quarterly',
-      M: 'monthly',
-      I: 'irregular',
-    },
+    frequency: { B: 'biennial', T: 'triennial', I: 'irregular' },
     // https://sdmx.ilo.org/rest/codelist/ILO/CL_OBS_STATUS
     status: {
       A: 'adjusted',

@@ -3,9 +3,8 @@ import { categories, category, providerInfo, rate } from '../../connector.ts'
 import { absent, malformed, notUnderstood } from '../../failures.ts'
 import { fromPages } from '../../paging.ts'
 import { frequencyName } from '../../periods.ts'
-import { isRecord, type Json, type JsonRecord, list, number, record, required, text } from '../../read.ts'
-import { bodyOf } from './answers.ts'
-import { listTable, TABLES, tableSeries } from './tables.ts'
+import { type JsonRecord, list, number, record, required, text } from '../../read.ts'
+import { bodyOf, cell, listTable, TABLES, tableSeries } from './tables.ts'
 
 /**
  * Well-known databases that are kept up to date, because the provider has no list of its databases. Others can be
@@ -81,14 +80,13 @@ export const nasdaq: Connector = {
     const dataset = record(body['dataset'] ?? body['dataset_data'])
     if (!('data' in dataset)) throw notUnderstood('the dataset has no data')
     const { frequency, name } = asSeries(dataset)
-    const columns = list(dataset['column_names'] ?? dataset['columns']).map((each) => text(each) ?? '')
-    const dates = Math.max(
-      0,
-      columns.findIndex((each) => /^(date|period|month|quarter|year|day)$/i.test(each)),
+    const columns = list(dataset['column_names'] ?? dataset['columns'] ?? ['Date', 'Value']).map(
+      (each) => text(each) ?? '',
     )
-    const values = valueColumn(columns, dates, column)
-    if (values === undefined) throw absent()
-    const title = columns[values] ?? ''
+    const dates =
+      columns.find((each) => /^(date|period|month|quarter|year|day)$/i.test(each)) ?? columns[0] ?? ''
+    const title = valueColumn(columns, dates, column)
+    if (title === undefined) throw absent()
     return {
       name: title === '' || /^value$/i.test(title) ? name : `${name}, ${title}`,
       frequency,
@@ -98,7 +96,7 @@ export const nasdaq: Connector = {
       // The provider dates a period by its last day.
       rows: list(dataset['data']).map((row) => ({
         time: cell(row, dates, columns),
-        value: cell(row, values, columns),
+        value: cell(row, title, columns),
       })),
     }
   },
@@ -147,20 +145,11 @@ function unitOf(dataset: JsonRecord): string | null {
 
 function valueColumn(
   columns: readonly string[],
-  dates: number,
+  dates: string,
   wanted: string | undefined,
-): number | undefined {
-  const names = columns.map((each) => each.toLowerCase())
-  if (wanted !== undefined) {
-    const index = names.indexOf(wanted.toLowerCase())
-    return index === -1 ? undefined : index
-  }
-  const preferred = PREFERRED.map((each) => names.indexOf(each)).find((index) => index !== -1)
-  return preferred ?? (dates === 0 ? 1 : 0)
-}
-
-/** A cell of a row, which is a list in the order of the columns or an object by their names. */
-function cell(row: Json, index: number, columns: readonly string[]): Json | undefined {
-  if (Array.isArray(row)) return (row as readonly Json[])[index]
-  return isRecord(row) ? row[columns[index] ?? ''] : undefined
+): string | undefined {
+  const named = (name: string) => columns.find((each) => each.toLowerCase() === name)
+  if (wanted !== undefined) return named(wanted.toLowerCase())
+  const preferred = PREFERRED.map(named).find((each) => each !== undefined)
+  return preferred ?? columns.find((each) => each !== dates)
 }

@@ -1,9 +1,25 @@
-import type { ConnectorContext, Page, SeriesData, SeriesPage, SeriesRange } from '../../connector.ts'
+import type {
+  ConnectorContext,
+  Page,
+  SeriesData,
+  SeriesPage,
+  SeriesRange,
+  UpstreamAnswer,
+} from '../../connector.ts'
 import { listed } from '../../connector.ts'
-import { absent, malformed, notUnderstood } from '../../failures.ts'
+import { ConnectorError } from '../../errors.ts'
+import { absent, Failure, malformed, notUnderstood } from '../../failures.ts'
 import { inferFrequency } from '../../periods.ts'
-import { type Json, type JsonRecord, list, record, records, text } from '../../read.ts'
-import { bodyOf } from './answers.ts'
+import {
+  type Json,
+  type JsonRecord,
+  list,
+  openBody,
+  record,
+  records,
+  refusedStatus,
+  text,
+} from '../../read.ts'
 
 /** A table of the Tables API. The API has no list of its tables. */
 interface Table {
@@ -151,6 +167,34 @@ function read(body: JsonRecord) {
   }
 }
 
-function cell(row: Json, column: string, columns: readonly string[]): Json | undefined {
+/** A cell of a row, which is a list in the order of the columns or an object by their names. */
+export function cell(row: Json, column: string, columns: readonly string[]): Json | undefined {
   return Array.isArray(row) ? (row as readonly Json[])[columns.indexOf(column)] : record(row)[column]
+}
+
+/**
+ * The body of a success. A failure is `{quandl_error: {code: 'QELx04', message}}`; the third letter of the code is its
+ * kind.
+ */
+export function bodyOf(answer: UpstreamAnswer): JsonRecord {
+  const body = record(openBody(answer))
+  const error = body['quandl_error']
+  const kind = /^QE([A-Z])/.exec(text(record(error)['code']) ?? '')?.[1]
+  if (error === undefined && answer.status < 400) return body
+  switch (kind) {
+    case 'A':
+      throw new Failure('bad-key')
+    case 'C':
+      throw absent()
+    case 'L':
+      throw new Failure('limited')
+    case 'P':
+      throw new ConnectorError('key_rejected', 'The key does not give access to this at Nasdaq Data Link.', {
+        remedy: 'own-key',
+      })
+    case 'X':
+      throw new Failure('failing')
+    default:
+      throw answer.status >= 400 ? refusedStatus(answer) : notUnderstood('an unknown kind of error')
+  }
 }
