@@ -293,6 +293,11 @@ export function categories(names: Readonly<Record<string, string>>, series: bool
   return Object.entries(names).map(([path, name]) => category(path, name, '', series))
 }
 
+/** Each series once, from rows of which several are of one series. */
+export function distinct(series: readonly SeriesInfo[]): readonly SeriesInfo[] {
+  return [...new Map(series.map((one) => [one.series_id, one])).values()]
+}
+
 /** A series in a list; null for what the provider doesn't say there. */
 export function listed(series: Pick<SeriesInfo, 'series_id' | 'name'> & Partial<SeriesInfo>): SeriesInfo {
   return { frequency: null, unit: null, start: null, end: null, ...series }

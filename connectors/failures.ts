@@ -98,11 +98,7 @@ const FAILURES = {
     ({ name, subject }) =>
       `The response of ${name} for ${quoted(subject)} is too large. Ask for less with start and end, or choose a narrower path.`,
   ],
-  /** The provider redirects away from the configured address. */
-  redirected: ['not_understood', notUnderstoodBy],
-  /** The bytes can't be decoded. */
-  garbled: ['not_understood', notUnderstoodBy],
-  /** The body is not what the reader expects. */
+  /** The answer can't be decoded, is not what the reader expects, or redirects away from the configured address. */
   unreadable: ['not_understood', notUnderstoodBy],
 } as const satisfies Record<string, Row>
 

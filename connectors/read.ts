@@ -31,7 +31,7 @@ export function openBody(answer: UpstreamAnswer): Json {
     default:
       // An HTML page instead of data comes from a firewall or a gateway before the service and says nothing about the
       // key.
-      if (isForbidden(answer.status) && isMarkup(answer.text)) throw new Failure('rejecting')
+      if (isForbidden(answer.status) && /^[\s\uFEFF]*(<|$)/.test(answer.text)) throw new Failure('rejecting')
       return parseJson(answer)
   }
 }
@@ -43,10 +43,6 @@ export function refusedStatus({ status }: UpstreamAnswer): Failure {
 
 function isForbidden(status: number): boolean {
   return status === 401 || status === 403 || status === 451
-}
-
-function isMarkup(text: string): boolean {
-  return /^[\s\uFEFF]*(<|$)/.test(text)
 }
 
 /**
@@ -113,12 +109,27 @@ export function number(value: Json | undefined): number | null {
 
 /**
  * Moves the decimal point to the right, or to the left for a negative power, in the text of the number, since
- * 149.21 / 100 in floating point is not 1.4921.
+ * 149.21 / 100 in floating point is not 1.4921. What is no number stays as it is.
  */
-export function timesTenTo(power: number, value: number): number {
-  if (power === 0) return value
-  const [digits, own = '0'] = String(value).split('e')
+export function timesTenTo(power: number, value: Json | undefined): Json | undefined {
+  const read = number(value)
+  if (power === 0 || read === null) return value
+  const [digits, own = '0'] = String(read).split('e')
   return Number(`${digits}e${Number(own) + power}`)
+}
+
+/** The names of powers of ten, as in `millions of dollars`. */
+export const POWERS: Readonly<Record<string, string>> = {
+  1: 'tens',
+  2: 'hundreds',
+  3: 'thousands',
+  4: 'tens of thousands',
+  5: 'hundreds of thousands',
+  6: 'millions',
+  7: 'tens of millions',
+  8: 'hundreds of millions',
+  9: 'billions',
+  12: 'trillions',
 }
 
 /** The objects of a list that an answer must contain; throws `not_understood` if it doesn't. */

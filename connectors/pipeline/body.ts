@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
-import { Failure } from '../failures.ts'
+import { Failure, notUnderstood } from '../failures.ts'
 
 const unpackers = {
   gzip: promisify(gunzip),
@@ -34,7 +34,7 @@ async function undo(encoding: string, bytes: Buffer, maxBytes: number): Promise<
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
       throw new Failure('oversized', { what: `The unpacked answer is over ${maxBytes} bytes` })
     }
-    throw new Failure('garbled', { what: `The answer is no valid ${name}`, cause })
+    throw notUnderstood(`The answer is no valid ${name}`, cause)
   }
 }
 
@@ -51,7 +51,7 @@ function encodingOf(encoding: string, bytes: Buffer): keyof typeof unpackers | u
         ? 'deflate'
         : 'raw-deflate'
     default:
-      throw new Failure('garbled', { what: 'The answer is packed in a way that was not asked for' })
+      throw notUnderstood('The answer is packed in a way that was not asked for')
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'undici'
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
-import { Failure } from '../failures.ts'
+import { Failure, notUnderstood } from '../failures.ts'
 import { addressOf, isBelow, rootOf } from './address.ts'
 import { decodeText, unpack } from './body.ts'
 import type { Handler } from './layer.ts'
@@ -71,11 +71,11 @@ async function follow(
     if (location === undefined) return answer
     const target = URL.parse(location, address)
     if (target === null || !isBelow(rootOf(options.base, request), target)) {
-      throw new Failure('redirected', { what: 'The provider redirects to another address' })
+      throw notUnderstood('The provider redirects to another address')
     }
     address = target
   }
-  throw new Failure('redirected', { what: `The provider redirects more than ${REDIRECTS} times` })
+  throw notUnderstood(`The provider redirects more than ${REDIRECTS} times`)
 }
 
 async function exchange(

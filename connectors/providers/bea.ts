@@ -1,13 +1,14 @@
 import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { categories, category, listed, providerInfo, rate } from '../connector.ts'
+import { categories, category, distinct, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed } from '../failures.ts'
 import { missingReason } from '../observations.ts'
 import { frequencyName } from '../periods.ts'
-import type { Json, JsonRecord } from '../read.ts'
+import type { JsonRecord } from '../read.ts'
 import {
   firstText,
   number,
   openBody,
+  POWERS,
   record,
   records,
   refusedStatus,
@@ -24,7 +25,6 @@ const DATASETS: Readonly<Record<string, string>> = {
 }
 
 const ID = /^(\w+)\/(\w+)\/([\w-]+)\/([AQM])$/
-const MULTIPLES: Readonly<Record<string, string>> = { 3: 'thousands', 6: 'millions', 9: 'billions' }
 
 /** https://apps.bea.gov/api/_pdf/bea_web_service_api_user_guide.pdf. A series id is dataset, table, code, frequency. */
 export const bea: Connector = {
@@ -50,7 +50,9 @@ export const bea: Connector = {
     const request = dataOf(context, dataset, table, 'A,Q,M')
     return {
       series: () =>
-        context.cached(request, (answer) => seriesIn(dataset, required(resultsOf(answer), 'Data'))),
+        context.cached(request, (answer) =>
+          distinct(required(resultsOf(answer), 'Data').map((row) => described(dataset, row))),
+        ),
     }
   },
 
@@ -76,7 +78,8 @@ export const bea: Connector = {
         const status = missingReason(text(row['DataValue'])) ?? missingReason(text(row['NoteRef']))
         return {
           time: row['TimePeriod'],
-          value: status === undefined ? inUnitOf(first, row) : null,
+          // In the unit of the first row.
+          value: status === undefined ? timesTenTo(powerOf(row) - powerOf(first), row['DataValue']) : null,
           status,
         }
       }),
@@ -111,16 +114,6 @@ function dataOf(context: ConnectorContext, dataset: string, table: string, frequ
   return requestOf(context, dataset === 'FixedAssets' ? query : { ...query, Frequency: frequency })
 }
 
-/** One series for each line and frequency of a table. */
-function seriesIn(dataset: string, rows: readonly JsonRecord[]): readonly SeriesInfo[] {
-  const found = new Map<string, SeriesInfo>()
-  for (const row of rows) {
-    const series = described(dataset, row)
-    if (series.series_id !== '' && !found.has(series.series_id)) found.set(series.series_id, series)
-  }
-  return [...found.values()]
-}
-
 function described(dataset: string, row: JsonRecord): SeriesInfo {
   const letter = /^\d{4}([QM])/.exec(text(row['TimePeriod']) ?? '')?.[1] ?? 'A'
   const code = text(row['SeriesCode']) ?? ''
@@ -136,18 +129,12 @@ function described(dataset: string, row: JsonRecord): SeriesInfo {
 function unitOf(row: JsonRecord): string | null {
   const calculated = text(row['CL_UNIT'])
   const unit = calculated === 'Level' ? (text(row['METRIC_NAME']) ?? calculated) : calculated
-  const multiple = MULTIPLES[String(powerOf(row))]
+  const multiple = POWERS[String(powerOf(row))]
   return unit === null || multiple === undefined ? unit : `${unit}, ${multiple}`
 }
 
 function powerOf(row: JsonRecord): number {
   return number(row['UNIT_MULT']) ?? 0
-}
-
-/** The value of a row in the unit of the first row of its series. */
-function inUnitOf(first: JsonRecord, row: JsonRecord): Json | undefined {
-  const value = number(row['DataValue'])
-  return value === null ? row['DataValue'] : timesTenTo(powerOf(row) - powerOf(first), value)
 }
 
 /** Errors come with status 200: `{BEAAPI: {Error}}` or `{BEAAPI: {Results: {Error}}}`. */

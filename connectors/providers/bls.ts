@@ -9,7 +9,7 @@ import type {
 } from '../connector.ts'
 import { category, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
-import { type Period, parsePeriod } from '../periods.ts'
+import { parsePeriod } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import { firstText, list, openBody, record, records, refusedStatus, text } from '../read.ts'
 
@@ -192,10 +192,13 @@ type Point = Row & { readonly time: string; readonly frequency: string }
 
 /** One observation; none for `M13`, `Q05` and `S03`, which are averages of the year and not periods. */
 function asPoint(row: JsonRecord): Point[] {
-  const read = periodOf(text(row['year']) ?? '', text(row['period']) ?? '')
+  const code = text(row['period']) ?? ''
+  const read = /^[AMQSW]\d\d$/.test(code) ? parsePeriod(`${text(row['year'])}-${code}`) : undefined
   if (read === undefined) return []
   // `-` stands for a value that isn't available; its footnote says why.
-  const status = records(row['footnotes']).flatMap((note) => statusOf(note) ?? [])
+  const status = records(row['footnotes']).flatMap(
+    (note) => FOOTNOTES[text(note['code']) ?? ''] ?? text(note['text']) ?? [],
+  )
   return [
     {
       time: read.period ?? read.date,
@@ -208,14 +211,6 @@ function asPoint(row: JsonRecord): Point[] {
 
 /** https://www.bls.gov/help/def/footnotes.htm. Other codes differ between surveys, but their texts are the same. */
 const FOOTNOTES: Readonly<Record<string, string>> = { P: 'provisional', R: 'revised', C: 'corrected' }
-
-function statusOf(note: JsonRecord): string | null {
-  return FOOTNOTES[text(note['code']) ?? ''] ?? text(note['text'])
-}
-
-function periodOf(year: string, code: string): Period | undefined {
-  return /^[AMQSW]\d\d$/.test(code) ? parsePeriod(`${year}-${code}`) : undefined
-}
 
 /** The field describes the item ("All employees, thousands"); only its last part may be a unit. */
 function unitOf(measure: string | null): string | null {

@@ -1,5 +1,5 @@
 import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
-import { categories, listed, providerInfo } from '../connector.ts'
+import { categories, distinct, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { parsePeriod } from '../periods.ts'
 import { type Json, type JsonRecord, openBody, refusedStatus, text } from '../read.ts'
@@ -49,7 +49,10 @@ export const census: Connector = {
     if (path === '') return { categories: () => categories(PROGRAMS, true) }
     if (!Object.hasOwn(PROGRAMS, path)) throw absent()
     const request = requestOf(context, path, { time: `from ${LISTED_SINCE}` })
-    return { series: () => context.cached(request, (answer) => seriesIn(path, rowsOf(answer))) }
+    return {
+      series: () =>
+        context.cached(request, (answer) => distinct(rowsOf(answer).map((row) => described(path, row)))),
+    }
   },
 
   async series(id, range, context) {
@@ -85,11 +88,6 @@ function requestOf(
 ) {
   const path = ['timeseries', 'eits', program]
   return { path, query: { get: COLUMNS, ...query, for: 'us:*', key: context.key } }
-}
-
-function seriesIn(program: string, rows: readonly JsonRecord[]): readonly SeriesInfo[] {
-  const series = rows.map((row) => described(program, row))
-  return [...new Map(series.map((one) => [one.series_id, one])).values()]
 }
 
 function described(program: string, row: JsonRecord): SeriesInfo {

@@ -76,12 +76,15 @@ export const fred: Connector = {
       rows.push(...found.map((row) => ({ time: row['date'], value: row['value'] })))
       if (found.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
     }
-    const lastUpdated = instant(firstText(found, 'last_updated'))
+    // `2013-07-31 09:26:16-05`, which ISO 8601 writes with a `T` and a complete offset.
+    const updated = text(found['last_updated'])
+      ?.replace(' ', 'T')
+      .replace(/([+-]\d\d)$/, '$1:00')
     return {
       name,
       frequency,
       unit,
-      lastUpdated,
+      lastUpdated: updated ?? null,
       seasonalAdjustment: firstText(found, 'seasonal_adjustment', 'seasonal_adjustment_short'),
       notes: text(found['notes']),
       start: text(found['observation_start']),
@@ -166,9 +169,4 @@ function asSeries(series: JsonRecord): SeriesInfo {
     start: text(series['observation_start']),
     end: text(series['observation_end']),
   }
-}
-
-/** Writes `2013-07-31 09:26:16-05` as ISO 8601, with a `T` and a complete offset. */
-function instant(time: string | null): string | null {
-  return time?.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00') ?? null
 }

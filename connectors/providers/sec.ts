@@ -70,7 +70,10 @@ export const sec: Connector = {
     const framed = reported.flatMap((fact) => rowOf(fact, periodOfFrame(text(fact['frame']) ?? '')))
     const facts =
       framed.length > 0 ? framed : lastFiled(reported.flatMap((fact) => rowOf(fact, periodOfDays(fact))))
-    if (facts.length === 0 && reported.length > 0) throw noPeriods(id)
+    if (facts.length === 0 && reported.length > 0) {
+      const sentence = `SEC has ${quoted(id)}, but not as a series: none of its figures is for a quarter, a year or one moment.`
+      throw new ConnectorError('series_not_found', sentence)
+    }
     const isQuarterly = asked === undefined ? facts.some(isOfQuarter) : asked === 'Q'
     const rows = facts.filter((row) => isOfQuarter(row) === isQuarterly)
     if (rows.length === 0) throw absent()
@@ -131,13 +134,6 @@ function lastFiled(rows: readonly Row[]): readonly Row[] {
   const order = ({ fact }: Row) => `${text(fact['filed']) ?? ''} ${text(fact['end']) ?? ''}`
   const sorted = rows.toSorted((a, b) => (order(a) < order(b) ? -1 : Number(order(a) > order(b))))
   return [...new Map(sorted.map((row) => [row.time, row])).values()]
-}
-
-function noPeriods(id: string): Error {
-  const sentence =
-    `SEC has ${quoted(id)}, but not as a series: ` +
-    'none of its figures is for a quarter, a year or one moment.'
-  return new ConnectorError('series_not_found', sentence)
 }
 
 /** The SEC refuses programs that don't say who runs them. */

@@ -74,7 +74,7 @@ export const worldbank: Connector = {
     }
     const title = labelOf(first['indicator'])
     const place = labelOf(first['country'])
-    const about = (await optional(aboutIndicator(indicator, context))) ?? {}
+    const about = (await optional(catalogue(context, ['indicator', indicator], (all) => all[0]))) ?? {}
     return {
       name: [title ?? indicator, place ?? country].join(', '),
       frequency: parsePeriod(text(first['date']) ?? '')?.frequency ?? null,
@@ -121,10 +121,6 @@ async function allPages(path: readonly string[], { send }: ConnectorContext) {
     pages = part.pages
   }
   return { rows, lastUpdated: first.lastUpdated }
-}
-
-function aboutIndicator(indicator: string, context: ConnectorContext): Promise<JsonRecord | undefined> {
-  return context.cached(requestOf(['indicator', indicator], {}), (answer) => read(answer).rows[0])
 }
 
 function requestOf(path: readonly string[], query: Readonly<Record<string, number>>) {

@@ -122,12 +122,8 @@ function hasGap(
   const before = days.findLast((day) => day < start) ?? addDays(start, pace.days - 1 - pace.longest)
   const after = days.find((day) => day > last) ?? addDays(last, 1 - pace.days + pace.longest)
   const all = [before, ...inside, after]
-  const gaps = all.slice(1).map((day, index) => daysBetween(all[index]!, day))
+  const gaps = all.slice(1).map((day, index) => (Date.parse(day) - Date.parse(all[index]!)) / 86_400_000)
   return aggregate === 'end' ? gaps.at(-1)! > pace.longest : gaps.some((gap) => gap > pace.longest)
-}
-
-function daysBetween(from: string, to: string): number {
-  return (Date.parse(to) - Date.parse(from)) / 86_400_000
 }
 
 /**

@@ -120,7 +120,11 @@ export async function existingPlaces(
   const found: number[] = []
   let questions = 0
   for (let from = 0; from < combinations && found.length < last; from += AT_ONCE) {
-    if (questions >= MOST_QUESTIONS) throw tooFar()
+    if (questions >= MOST_QUESTIONS) {
+      const sentence =
+        'The series of this table at Statistics Canada can only be listed from the first one on, page by page.'
+      throw new ConnectorError('invalid_option', sentence)
+    }
     const places = range(from, Math.min(from + AT_ONCE, combinations))
     const flags = await existence(cube, places, context, () => questions++)
     // Not every mirror of the service answers this question; without an answer the first combinations are returned.
@@ -128,12 +132,6 @@ export async function existingPlaces(
     found.push(...places.filter((_, index) => flags[index] === '1'))
   }
   return found.slice(offset, last)
-}
-
-function tooFar(): ConnectorError {
-  const sentence =
-    'The series of this table at Statistics Canada can only be listed from the first one on, page by page.'
-  return new ConnectorError('invalid_option', sentence)
 }
 
 /** A `1` for each position with a series, a `0` for each without; undefined if the service doesn't say. */

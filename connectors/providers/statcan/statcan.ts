@@ -11,7 +11,7 @@ import { category, providerInfo, rate } from '../../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../../failures.ts'
 import { observed } from '../../observations.ts'
 import { addDays, isoDate } from '../../periods.ts'
-import type { Json, JsonRecord } from '../../read.ts'
+import type { JsonRecord } from '../../read.ts'
 import {
   firstText,
   isRecord,
@@ -19,6 +19,7 @@ import {
   number,
   openBody,
   optional,
+  POWERS,
   records,
   refusedStatus,
   required,
@@ -73,19 +74,6 @@ const FREQUENCIES: Readonly<Record<string, string>> = {
   10: 'four-monthly',
   11: 'semiannual',
   12: 'annual',
-}
-
-/** Names of the scalar factors, whose codes are powers of ten. */
-const SCALES: Readonly<Record<string, string>> = {
-  1: 'tens',
-  2: 'hundreds',
-  3: 'thousands',
-  4: 'tens of thousands',
-  5: 'hundreds of thousands',
-  6: 'millions',
-  7: 'tens of millions',
-  8: 'hundreds of millions',
-  9: 'billions',
 }
 
 /**
@@ -143,7 +131,7 @@ export const statcan: Connector = {
     return {
       name: name ?? (cube === undefined ? id : titleAt(cube, coordinate)),
       frequency: frequency ?? FREQUENCIES[cube?.frequencyCode ?? ''] ?? null,
-      unit: [unitName(codes, unitCode), SCALES[power]].filter((part) => part != null).join(', ') || null,
+      unit: [unitName(codes, unitCode), POWERS[power]].filter((part) => part != null).join(', ') || null,
       source: cube?.title ?? null,
       dimensions:
         dimensions.length === 0
@@ -157,7 +145,7 @@ export const statcan: Connector = {
       observations: observed(
         points.map((point) => ({
           time: firstText(point, 'refPer', 'refPerRaw'),
-          value: inUnit(point, powerOf(point) - power),
+          value: timesTenTo(powerOf(point) - power, point['value']),
           status: statusOf(codes, point),
         })),
         frequency,
@@ -226,12 +214,6 @@ async function codeSets({ cached }: ConnectorContext): Promise<JsonRecord> {
 function unitName(codes: JsonRecord, code: string | null): string | null {
   const found = records(codes['uom']).find((unit) => code !== null && text(unit['memberUomCode']) === code)
   return found === undefined ? null : text(found['memberUomEn'])
-}
-
-/** The value of a point, whose scale is a power of ten larger than that of the series. */
-function inUnit(point: JsonRecord, power: number): Json | undefined {
-  const value = number(point['value'])
-  return value === null ? point['value'] : timesTenTo(power, value)
 }
 
 /** The meaning of a point's codes; 0 in either list means nothing special. */

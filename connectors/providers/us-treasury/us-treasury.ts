@@ -59,9 +59,11 @@ export const usTreasury: Connector = {
 
   async series(id, range, context) {
     const { path, field: asked, group, table } = parseId(id)
+    // The record of a period bears the date of its last day, so that of the period in which a range ends lies behind it.
+    const last = table?.frequency === 'daily' ? range.end : range.end && `${range.end.slice(0, 4)}-12-31`
     const filter = [
       ...(range.start === undefined ? [] : [`record_date:gte:${range.start}`]),
-      ...(range.end === undefined ? [] : [`record_date:lte:${lastRecord(range.end, table)}`]),
+      ...(last === undefined ? [] : [`record_date:lte:${last}`]),
       // A value that contains a special character of the filter can't be sent in it, so the rows are always compared
       // below too.
       ...Object.entries(group).flatMap(([column, value]) =>
@@ -122,11 +124,6 @@ function isAmbiguous(rows: readonly JsonRecord[], field: string): boolean {
     values.set(date, first)
     return first !== value
   })
-}
-
-/** The record of a period bears the date of its last day, so that of the period in which a range ends lies behind it. */
-function lastRecord(end: string, table: Table | undefined): string {
-  return table?.frequency === 'daily' ? end : `${end.slice(0, 4)}-12-31`
 }
 
 function movedTo(table: Table | undefined, field: string | undefined, group: Group): string | undefined {

@@ -1,5 +1,5 @@
 import type { SeriesData, SeriesDimension } from '../../connector.ts'
-import { type Json, number } from '../../read.ts'
+import { type Json, number, POWERS } from '../../read.ts'
 import { MULTIPLIERS } from '../data/assemble.ts'
 import type { DataSeries, Labels } from '../data/message.ts'
 import type { Multiplier, Scale, SdmxService } from '../session.ts'
@@ -22,16 +22,6 @@ export const TITLES = [
 const UNITS = ['UNIT_MEASURE', 'UNIT', 'UNIT_MEAS', 'UNIT_ENG', 'BBK_UNIT_ENG', 'BBK_UNIT', 'EXT_UNIT']
 /** Components that contain the frequency, best first. */
 export const FREQUENCIES = ['FREQ', 'FREQUENCY', 'BBK_STD_FREQ', 'TIME_FORMAT']
-
-const POWERS: Readonly<Record<string, string>> = {
-  1: 'tens',
-  2: 'hundreds',
-  3: 'thousands',
-  4: 'tens of thousands',
-  6: 'millions',
-  9: 'billions',
-  12: 'trillions',
-}
 
 /** Names from the message first, because they belong to its version, then from the structure of the dataflow. */
 export function namesFrom(labels: Labels, structure: FlowStructure | undefined): Names {

@@ -26,7 +26,7 @@ export function observationsOf(
   for (const one of raw) {
     const { date, period } = inFrequency(readPeriod(one.period), frequency)
     const written = one.value as Json | undefined
-    const value = scaled(number(written), scale.multiplier, one.multiplier ?? scale.power)
+    const value = number(timesTenTo(shiftOf(scale.multiplier, one.multiplier ?? scale.power), written))
     const name = period ?? date
     const earlier = found.get(name)
     const known = earlier?.value ?? null
@@ -71,11 +71,11 @@ function statusOf(
   return revised ? [words, 'revised'].filter((each) => each !== undefined).join(', ') : words
 }
 
-function scaled(value: number | null, multiplier: Multiplier, power: string | undefined): number | null {
+/** By how many places the decimal points move. */
+function shiftOf(multiplier: Multiplier, power: string | undefined): number {
   const exponent = Number(power ?? 0)
-  if (value === null || !Number.isInteger(exponent)) return value
-  if (multiplier !== 'multiply' && multiplier !== 'divide') return value
-  return timesTenTo(multiplier === 'multiply' ? exponent : -exponent, value)
+  if (multiplier === 'named' || !Number.isInteger(exponent)) return 0
+  return multiplier === 'multiply' ? exponent : -exponent
 }
 
 /** The frequency in whose periods a range is asked for, by the code of a key. */

@@ -137,7 +137,9 @@ async function described(
       unit: unitOf(series, names, service, multiplier),
       lastUpdated: lastUpdatedOf(series),
       ...metadata,
-      ...(doubt === undefined ? {} : { frequencyDoubt: doubt, notes: withSentence(metadata.notes, doubt) }),
+      ...(doubt === undefined
+        ? {}
+        : { frequencyDoubt: doubt, notes: [metadata.notes, doubt].filter(Boolean).join(' ') }),
       dimensions: dimensionsOf(series, message.dimensions, structure, names),
       observations: observationsOf(series.observations, range, periods, {
         ...scaleOf(series, multiplier),
@@ -146,10 +148,6 @@ async function described(
       }),
     }
   }
-}
-
-function withSentence(notes: string | null | undefined, sentence: string): string {
-  return notes ? `${notes} ${sentence}` : sentence
 }
 
 /** Adds the names of unit codes whose codelist did not come with the structure. */

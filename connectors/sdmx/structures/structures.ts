@@ -51,13 +51,11 @@ export function resolve<T extends Reference>(
   reference: Reference | undefined,
 ): T | undefined {
   if (!reference) return undefined
-  const same = all.filter((one) => one.id === reference.id && sameAgency(one.agency, reference.agency))
+  const same = all.filter(
+    ({ id, agency }) =>
+      id === reference.id && (agency === reference.agency || agency === '' || reference.agency === ''),
+  )
   return same.find((one) => one.version === reference.version) ?? same.at(-1)
-}
-
-/** Whether the agencies match; a reference without agency means any. */
-function sameAgency(one: string, other: string): boolean {
-  return one === other || one === '' || other === ''
 }
 
 /**

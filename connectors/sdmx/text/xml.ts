@@ -27,7 +27,7 @@ const OPTIONS = {
   processEntities: false,
   tagValueProcessor: (_name, value) => decode(value),
   attributeValueProcessor: (_name, value) => decode(value),
-  transformTagName: localName,
+  transformTagName: (name) => name.slice(name.indexOf(':') + 1),
   // `xsi:type` and `ss:setID` keep their prefix; without it they would hide components with that id in
   // structure-specific data.
   transformAttributeName: (name) => (name === '@xml:lang' ? '@lang' : name),
@@ -105,10 +105,6 @@ export function textOf(element: XmlElement | undefined): string {
 export function localised(element: XmlElement | undefined, name: string): string {
   const found = children(element, name)
   return textOf(found.find((one) => attribute(one, 'lang')?.toLowerCase().startsWith('en')) ?? found[0])
-}
-
-function localName(name: string): string {
-  return name.slice(name.indexOf(':') + 1)
 }
 
 function decode(text: string): string {
