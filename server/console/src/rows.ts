@@ -48,6 +48,11 @@ export function wherePart({ filter, search }: RowsOf): string {
   return [filter && `filter(${filter})`, words && `search(${words})`].filter(Boolean).join('/')
 }
 
+/** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
+export function pipelineOf(rows: RowsOf, apply: string): string {
+  return [wherePart(rows), apply].filter(Boolean).join('/')
+}
+
 /** Words as `$search` takes them: as they are if they have operators, else each word in quotes. */
 function searchOf(typed: string): string | undefined {
   const text = typed.trim()

@@ -87,7 +87,6 @@ function AccountLine(props: { readonly account: ManagedAccount; readonly plans: 
       </div>
       <Select
         label={`Plan of ${name}`}
-        hideLabel
         value={plan}
         options={props.plans}
         onValue={(wanted) => change({ plan: wanted }, `${name} has the plan ${wanted} now.`, { plan })}

@@ -3,12 +3,12 @@ import { sortText } from '../../../../engine/options.ts'
 import type { Column, Dataset } from '../../../client/index.ts'
 import { api, isStatus, messageOf } from '../api.ts'
 import type { Field } from '../csv.ts'
-import { writeCondition } from '../filter/conditions.ts'
+import { type OperatorName, writeCondition } from '../filter/conditions.ts'
 import { familyOf, filterLiteral, filterName, stringLiteral } from '../filter/types.ts'
 import { formatCount, plural } from '../format.ts'
 import { ApplyRefused } from '../group/result.ts'
 import { updateQuery } from '../router.ts'
-import { bothFilters, fetchRows } from '../rows.ts'
+import { fetchRows } from '../rows.ts'
 import { Grid } from '../table/grid.tsx'
 import type { CellPlace } from '../table/keys.ts'
 import { Button } from '../ui/button.tsx'
@@ -16,42 +16,27 @@ import { copyText } from '../ui/copy.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { ask } from '../ui/form.tsx'
 import { announce } from '../ui/toast.tsx'
-import { nextOrder, type View, viewQuery } from '../view/view.ts'
+import { addCondition, nextOrder, type View, viewQuery } from '../view/view.ts'
 import type { Exploration } from './use-exploration.ts'
 
-interface TableProps {
-  readonly dataset: Dataset
-  readonly exploration: Exploration
-  /** The name of a column to scroll to. */
-  readonly goTo: string | undefined
-  readonly canEdit: boolean
-  readonly onFilter: (filter: string) => void
-}
-
 /** The rows, and below them the selected cell in full. */
-export function TableView(props: TableProps) {
-  const { dataset, exploration, goTo } = props
-  const { of, apply, view, rows, profiles } = exploration
+export function TableView(props: Exploration & { readonly canEdit: boolean }) {
+  const { dataset, query, apply, view, rows, profiles } = props
+  const { windows } = rows
+  /** The name of a column to scroll to. */
+  const goTo = query['at']
   const [active, setActive] = useState<CellPlace>()
-  useEffect(() => setActive(undefined), [rows.windows])
+  useEffect(() => setActive(undefined), [windows])
   useEffect(() => {
-    const column = rows.columns.findIndex(({ name }) => name === goTo)
+    const column = windows?.columns.findIndex(({ name }) => name === goTo) ?? -1
     if (column >= 0) setActive((before) => ({ row: before?.row ?? 0, column }))
     // Going to the same column once more is a change again.
     if (goTo !== undefined) updateQuery({ at: '' })
   }, [goTo])
 
-  if (!rows.windows || !rows.rowCount) return <NoRows {...props} />
-  const column = active && rows.columns[active.column]
-  const value = active && rows.windows.row(active.row)?.[active.column]
-  // Rows can be filtered only by columns of the dataset, not by calculated ones.
-  const isOfRows = dataset.columns.some(({ name }) => name === column?.name)
-  const narrow = (keep: boolean) => {
-    if (!column || value === undefined) return
-    const operator = value === null ? (keep ? 'empty' : 'present') : keep ? 'eq' : 'ne'
-    const condition = writeCondition({ column: column.name, operator, value: value ?? '' }, column.type)
-    props.onFilter(bothFilters(of.filter, condition))
-  }
+  if (!windows?.rowCount) return <NoRows {...props} />
+  const column = active && windows.columns[active.column]
+  const value = active && windows.row(active.row)?.[active.column]
   const edit =
     props.canEdit && column && value !== undefined
       ? () => editCell(dataset, view!, active.row, column, value).catch((error) => announce(messageOf(error)))
@@ -62,14 +47,11 @@ export function TableView(props: TableProps) {
   }
   return (
     <div class="table-view">
-      {rows.error !== undefined && <Failure error={rows.error} onRetry={() => rows.windows?.retry()} />}
+      {rows.error !== undefined && <Failure error={rows.error} onRetry={() => windows.retry()} />}
       <Grid
         label={`${apply === '' ? 'Rows' : 'Groups'} of ${dataset.name}`}
-        columns={rows.columns}
-        windows={rows.windows}
-        revision={rows.revision}
+        windows={windows}
         busy={rows.pending}
-        rowCount={rows.rowCount}
         order={view?.order}
         profiles={apply === '' ? profiles : undefined}
         active={active}
@@ -78,22 +60,23 @@ export function TableView(props: TableProps) {
         onEdit={edit}
         onCopy={() => value !== undefined && copyText(value ?? '', 'Cell')}
       />
-      <CellBar
-        column={column}
-        row={active?.row}
-        value={value}
-        onEdit={edit}
-        onKeep={isOfRows ? () => narrow(true) : undefined}
-        onLeaveOut={isOfRows ? () => narrow(false) : undefined}
-      />
+      {column ? (
+        <CellBar {...{ dataset, column, value, edit }} row={active.row} />
+      ) : (
+        <div class="cell-bar cell-bar-idle">
+          <p>
+            Choose a cell to see all of it. Arrow keys move, <kbd>Ctrl</kbd> <kbd>End</kbd> goes to the last
+            row.
+          </p>
+        </div>
+      )}
     </div>
   )
 }
 
 /** Shown in place of rows: they are loading, there are none, or they can't be shown. */
-function NoRows({ dataset, exploration, onFilter }: TableProps) {
-  const { of, rows } = exploration
-  if (rows.error instanceof ApplyRefused) {
+function NoRows({ dataset, of, rows: { windows, error }, view }: Exploration) {
+  if (error instanceof ApplyRefused) {
     return (
       <Empty icon="sum" title="The transformations have an error">
         The error is shown below the text of the form “Group and sum”. Correct or clear it to see the result
@@ -101,17 +84,18 @@ function NoRows({ dataset, exploration, onFilter }: TableProps) {
       </Empty>
     )
   }
-  if (isStatus(rows.error, 400) && (of.filter !== '' || of.search !== '')) {
+  if (isStatus(error, 400) && (of.filter !== '' || of.search !== '')) {
     return (
       <Empty icon="filter" title="The filter has an error">
         The error is shown below the filter. Correct or clear it to see the rows again.
       </Empty>
     )
   }
-  if (rows.error !== undefined && rows.rowCount === undefined) {
+  if (windows?.rowCount === undefined) {
+    if (error === undefined) return <Loading label="Loading rows" lines={12} />
     return (
-      <Failure error={rows.error} onRetry={() => rows.windows?.retry()}>
-        {exploration.view?.order && (
+      <Failure error={error} onRetry={() => windows?.retry()}>
+        {view?.order && (
           <Button look="small" onClick={() => updateQuery({ orderby: '' })}>
             Go back to the order of upload
           </Button>
@@ -119,11 +103,7 @@ function NoRows({ dataset, exploration, onFilter }: TableProps) {
       </Failure>
     )
   }
-  if (!rows.windows || rows.rowCount === undefined) return <Loading label="Loading rows" lines={12} />
-  const showAll = () => {
-    updateQuery({ search: '' })
-    onFilter('')
-  }
+  const showAll = () => updateQuery({ search: '', filter: '' }, true)
   return (
     <Empty icon="filter" title="No row matches" action={['Show all rows', showAll]}>
       No row of {dataset.name} matches {of.search === '' ? 'this filter' : 'this search'}. Change it, or clear
@@ -134,25 +114,18 @@ function NoRows({ dataset, exploration, onFilter }: TableProps) {
 
 /** The selected cell in full, and the actions on it. */
 function CellBar(props: {
-  readonly column: Column | undefined
-  readonly row: number | undefined
+  readonly dataset: Dataset
+  readonly column: Column
+  readonly row: number
   readonly value: Field | undefined
-  /** Undefined if rows can't be filtered by the column. */
-  readonly onKeep: (() => void) | undefined
-  readonly onLeaveOut: (() => void) | undefined
   /** Undefined if the cell can't be changed. */
-  readonly onEdit: (() => void) | undefined
+  readonly edit: (() => void) | undefined
 }) {
-  const { column, value } = props
-  if (!column || props.row === undefined) {
-    return (
-      <div class="cell-bar cell-bar-idle">
-        <p>
-          Choose a cell to see all of it. Arrow keys move, <kbd>Ctrl</kbd> <kbd>End</kbd> goes to the last
-          row.
-        </p>
-      </div>
-    )
+  const { dataset, column, value } = props
+  const filterBy = (ifValue: OperatorName, ifNull: OperatorName) => () => {
+    if (value === undefined) return
+    const operator = value === null ? ifNull : ifValue
+    addCondition(writeCondition({ column: column.name, operator, value: value ?? '' }, column.type))
   }
   return (
     <div class="cell-bar">
@@ -167,20 +140,21 @@ function CellBar(props: {
         <Button icon="copy" look="small" onClick={() => copyText(value ?? '', 'Cell')}>
           Copy
         </Button>
-        {props.onEdit && (
-          <Button icon="edit" look="small" onClick={props.onEdit}>
+        {props.edit && (
+          <Button icon="edit" look="small" onClick={props.edit}>
             Change
           </Button>
         )}
-        {props.onKeep && (
-          <Button look="small" onClick={props.onKeep}>
-            Only these
-          </Button>
-        )}
-        {props.onLeaveOut && (
-          <Button look="small" onClick={props.onLeaveOut}>
-            Without these
-          </Button>
+        {/* Rows can be filtered only by columns of the dataset, not by calculated ones. */}
+        {dataset.columns.some(({ name }) => name === column.name) && (
+          <>
+            <Button look="small" onClick={filterBy('eq', 'empty')}>
+              Only these
+            </Button>
+            <Button look="small" onClick={filterBy('ne', 'present')}>
+              Without these
+            </Button>
+          </>
         )}
       </div>
     </div>

@@ -1,5 +1,5 @@
 import type { Column } from '../../../client/index.ts'
-import { type Family, familyOf, filterLiteral, filterName, stringLiteral } from './types.ts'
+import { familyOf, filterLiteral, filterName, stringLiteral } from './types.ts'
 
 /** One line of the filter form. */
 export interface Condition {
@@ -29,34 +29,24 @@ const LABELS = {
 } as const
 export type OperatorName = keyof typeof LABELS
 
-const TEMPORAL_LABELS: Readonly<Partial<Record<OperatorName, string>>> = {
+/** The operators of types whose values have an order, as they are called for times. */
+const TEMPORAL_LABELS = {
   gt: 'is after',
   ge: 'is on or after',
   lt: 'is before',
   le: 'is on or before',
 }
+const TEXTS: readonly OperatorName[] = ['contains', 'startswith', 'endswith']
 
 /** The operators for a column type, with their labels. */
-export function operatorsFor(type: string): readonly { name: OperatorName; label: string }[] {
+export function operatorsFor(type: string): readonly { value: OperatorName; label: string }[] {
   const family = familyOf(type)
-  const temporal = family === 'date' || family === 'timestamp' || family === 'time'
-  return NAMES[family].map((name) => ({
-    name,
-    label: (temporal ? TEMPORAL_LABELS[name] : undefined) ?? LABELS[name],
-  }))
-}
-
-const ORDERED: readonly OperatorName[] = ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'empty', 'present']
-const EQUAL: readonly OperatorName[] = ['eq', 'ne', 'empty', 'present']
-
-const NAMES: Readonly<Record<Family, readonly OperatorName[]>> = {
-  text: ['eq', 'ne', 'contains', 'startswith', 'endswith', 'empty', 'present'],
-  number: ORDERED,
-  date: ORDERED,
-  timestamp: ORDERED,
-  time: ORDERED,
-  boolean: EQUAL,
-  other: EQUAL,
+  const isText = family === 'text'
+  const unordered = isText || family === 'boolean' || family === 'other'
+  const labels = unordered || family === 'number' ? LABELS : { ...LABELS, ...TEMPORAL_LABELS }
+  return (Object.keys(LABELS) as OperatorName[])
+    .filter((name) => (isText || !TEXTS.includes(name)) && !(unordered && name in TEMPORAL_LABELS))
+    .map((value) => ({ value, label: labels[value] }))
 }
 
 export function takesValue(operator: OperatorName): boolean {

@@ -1,46 +1,46 @@
 import { useMemo } from 'preact/hooks'
-import type { Column } from '../../../client/index.ts'
+import type { ParquetryError } from '../../../client/index.ts'
 import { isStatus, messageOf } from '../api.ts'
+import type { Exploration } from '../dataset/use-exploration.ts'
 import { Button } from '../ui/button.tsx'
 import { BelowText, controlOf, useEditing } from '../ui/completing.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { complete as completeFilter } from './complete.ts'
+import { setFilter } from '../view/view.ts'
+import { complete } from './complete.ts'
+import { exampleFilter } from './example.ts'
 import { tokenize } from './tokens.ts'
-
-interface FilterProps {
-  readonly columns: readonly Column[]
-  /** The current filter. */
-  readonly filter: string
-  /** The server's error; undefined if there is none. */
-  readonly error: unknown
-  readonly valuesOf: (column: string) => readonly string[]
-  /** A filter that matches some rows, shown as a placeholder. */
-  readonly example: string | undefined
-  readonly onApply: (filter: string) => void
-}
 
 /**
  * The filter as text, with coloured tokens, suggestions at the caret, and a mark under the part that has an error. It
  * takes effect on Enter, so that unfinished filters are not sent.
  */
-export function FilterBar(props: FilterProps) {
-  const { filter, error } = props
-  const complete = (value: string, caret: number) =>
-    completeFilter(value, caret, props.columns, props.valuesOf)
-  const edit = useEditing(filter, complete, props.onApply)
+export function FilterBar({ dataset, of: { filter, search }, rows, profiles }: Exploration) {
+  const valuesOf = (name: string) => (profiles?.get(name)?.top ?? []).map(({ value }) => String(value))
+  const edit = useEditing(
+    filter,
+    (value, caret) => complete(value, caret, dataset.columns, valuesOf),
+    setFilter,
+  )
   const { text, apply } = edit
-  const failed = text === filter && error !== undefined
+  // Other errors are shown in place of the rows, or below `$apply`.
+  const isOurs = isStatus(rows.error, 400) && !rows.pending && (filter !== '' || search !== '')
+  const error = isOurs && text === filter ? (rows.error as ParquetryError) : undefined
+  const example = profiles && exampleFilter(profiles)
   return (
-    <div class={`filter-bar ${failed ? 'is-wrong' : ''}`}>
+    <div class={`filter-bar ${error ? 'is-wrong' : ''}`}>
       <div class="filter-line">
         <Icon name="filter" />
-        <FilterText
-          {...{ edit, failed }}
-          place={failed ? errorPlace(error, filter) : undefined}
-          placeholder={
-            props.example ? `Filter, for example ${props.example}` : 'Filter: type a column to begin'
-          }
-        />
+        <div class="filter-text">
+          <Highlight text={text} place={error && errorPlace(error, filter)} />
+          <textarea
+            {...controlOf(edit, error !== undefined)}
+            rows={1}
+            aria-label="Filter"
+            aria-haspopup="listbox"
+            placeholder={example ? `Filter, for example ${example}` : 'Filter: type a column to begin'}
+            onClick={(event) => edit.suggest(text, event.currentTarget.selectionStart)}
+          />
+        </div>
         {text !== '' && (
           <Button look="quiet" icon="close" label="Clear the filter" onClick={() => apply('')} />
         )}
@@ -50,30 +50,7 @@ export function FilterBar(props: FilterProps) {
           </Button>
         )}
       </div>
-      <BelowText edit={edit} problem={failed ? messageOf(error) : undefined} />
-    </div>
-  )
-}
-
-function FilterText(props: {
-  readonly edit: ReturnType<typeof useEditing>
-  readonly failed: boolean
-  readonly place: ErrorPlace | undefined
-  readonly placeholder: string
-}) {
-  const { edit, failed } = props
-  const { text } = edit
-  return (
-    <div class="filter-text">
-      <Highlight text={text} place={props.place} />
-      <textarea
-        {...controlOf(edit, failed)}
-        rows={1}
-        aria-label="Filter"
-        aria-haspopup="listbox"
-        placeholder={props.placeholder}
-        onClick={(event) => edit.suggest(text, event.currentTarget.selectionStart)}
-      />
+      <BelowText edit={edit} problem={error && messageOf(error)} />
     </div>
   )
 }
@@ -112,11 +89,10 @@ interface ErrorPlace {
  * Finds the part of the filter that an error message refers to: by its position, counted from 1, or by the unknown
  * column names in it. Undefined if it has neither.
  */
-function errorPlace(error: unknown, filter: string): ErrorPlace | undefined {
-  if (!isStatus(error, 400)) return undefined
-  const given = /\bposition (\d+)/.exec(error.message)?.[1]
+function errorPlace({ message }: ParquetryError, filter: string): ErrorPlace | undefined {
+  const given = /\bposition (\d+)/.exec(message)?.[1]
   if (given !== undefined) return wordAt(filter, Number(given) - 1)
-  const names = /invalid column\(s\): (.+?)\. Column names/.exec(error.message)?.[1]
+  const names = /invalid column\(s\): (.+?)\. Column names/.exec(message)?.[1]
   const first = names?.split(', ')[0]
   if (first === undefined) return undefined
   const at = filter.indexOf(first)

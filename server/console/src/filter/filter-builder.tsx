@@ -1,9 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import type { ColumnProfile, Profiles } from '../profile/use-profile.ts'
+import type { Exploration } from '../dataset/use-exploration.ts'
+import type { ColumnProfile } from '../profile/use-profile.ts'
+import { BuilderLine, typeOf, useWritten } from '../ui/builder.tsx'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
+import { setFilter } from '../view/view.ts'
 import {
   type Condition,
   type Conditions,
@@ -18,21 +20,8 @@ import { familyOf } from './types.ts'
 const JOINS = ['and', 'or'] as const
 
 /** A form for the filter, one line per condition. It parses the current filter and rewrites it on every change. */
-export function FilterBuilder(props: {
-  readonly columns: readonly Column[]
-  readonly filter: string
-  readonly profiles: Profiles | undefined
-  readonly onApply: (filter: string) => void
-}) {
-  const { columns, filter, profiles } = props
-  const [conditions, setConditions] = useState<Conditions | undefined>(() => start(filter, columns))
-  useEffect(() => {
-    // The form's own changes come back as `filter`. Only changes made elsewhere may replace what the user is editing.
-    setConditions((before) =>
-      before && writeConditions(before, columns) === filter ? before : start(filter, columns),
-    )
-  }, [filter, columns])
-
+export function FilterBuilder({ dataset: { columns }, of, profiles }: Exploration) {
+  const [conditions, setConditions] = useWritten(of.filter, columns, start, writeConditions)
   if (!conditions) {
     return <Note>This filter is too complex for the form. Edit it as text, or clear it to start again.</Note>
   }
@@ -40,32 +29,31 @@ export function FilterBuilder(props: {
   const change = (next: Partial<Conditions>, apply = true) => {
     const changed = { ...conditions, ...next }
     setConditions(changed)
-    if (apply) props.onApply(writeConditions(changed, columns))
+    if (apply) setFilter(writeConditions(changed, columns))
   }
+  const joins = (
+    <Select
+      label="Join of the conditions"
+      value={join}
+      options={JOINS}
+      onValue={(next) => change({ join: next })}
+    />
+  )
   return (
     <div class="builder">
       {list.map((condition, at) => (
-        <Line
+        <BuilderLine
           key={at}
-          condition={condition}
-          columns={columns}
-          profile={profiles?.get(condition.column)}
-          lead={
-            at === 0 ? (
-              <span class="builder-lead">where</span>
-            ) : (
-              <Select
-                label="Join of the conditions"
-                hideLabel
-                value={join}
-                options={JOINS}
-                onValue={(next) => change({ join: next })}
-              />
-            )
-          }
-          onChange={(line, apply) => change({ list: list.with(at, { ...condition, ...line }) }, apply)}
+          lead={at === 0 ? 'where' : joins}
+          remove="Remove this condition"
           onRemove={() => change({ list: list.toSpliced(at, 1) })}
-        />
+        >
+          <Line
+            {...{ condition, columns }}
+            profile={profiles?.get(condition.column)}
+            onChange={(line, apply) => change({ list: list.with(at, { ...condition, ...line }) }, apply)}
+          />
+        </BuilderLine>
       ))}
       <Button icon="plus" look="small" onClick={() => change({ list: [...list, freshLine(columns)] }, false)}>
         Add a condition
@@ -78,34 +66,27 @@ function Line(props: {
   readonly condition: Condition
   readonly columns: readonly Column[]
   readonly profile: ColumnProfile | undefined
-  readonly lead: preact.ComponentChildren
   readonly onChange: (line: Partial<Condition>, apply: boolean) => void
-  readonly onRemove: () => void
 }) {
   const { condition, columns, profile, onChange } = props
   const { operator } = condition
-  const typeOf = (name: string) => columns.find((column) => column.name === name)?.type ?? 'string'
-  const type = typeOf(condition.column)
+  const type = typeOf(columns, condition.column)
   const chooseColumn = (column: string) => {
-    const keeps = operatorsFor(typeOf(column)).some(({ name }) => name === operator)
+    const keeps = operatorsFor(typeOf(columns, column)).some(({ value }) => value === operator)
     onChange({ column, operator: keeps ? operator : 'eq', value: '' }, false)
   }
   return (
-    <div class="builder-line">
-      {props.lead}
-      <Button look="quiet" icon="close" label="Remove this condition" onClick={props.onRemove} />
+    <>
       <Select
         label="Column"
-        hideLabel
         value={condition.column}
         options={columns.map(({ name }) => name)}
         onValue={chooseColumn}
       />
       <Select
         label="Comparison"
-        hideLabel
         value={operator}
-        options={operatorsFor(type).map(({ name, label }) => ({ value: name, label }))}
+        options={operatorsFor(type)}
         onValue={(next) => onChange({ operator: next }, condition.value !== '' || !takesValue(next))}
       />
       {takesValue(operator) && (
@@ -118,7 +99,7 @@ function Line(props: {
           onChange={(event) => onChange({ value: event.currentTarget.value }, true)}
         />
       )}
-    </div>
+    </>
   )
 }
 

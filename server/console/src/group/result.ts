@@ -1,12 +1,7 @@
 import type { Column, Dataset, Download } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
-import { countRows, type RowsOf, wherePart } from '../rows.ts'
+import { countRows, pipelineOf, type RowsOf, wherePart } from '../rows.ts'
 import { useResource } from '../use-resource.ts'
-
-/** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
-export function pipelineOf(rows: RowsOf, apply: string): string {
-  return [wherePart(rows), apply].filter(Boolean).join('/')
-}
 
 /** The server refused `$apply` itself, not the filter before it. */
 export class ApplyRefused extends Error {

@@ -109,13 +109,7 @@ function MemberLine(props: {
     <li class="key-item">
       <strong>{account}</strong>
       {owns ? (
-        <Select
-          label={`What ${account} may do`}
-          hideLabel
-          value={permission}
-          options={PERMISSIONS}
-          onValue={change}
-        />
+        <Select label={`What ${account} may do`} value={permission} options={PERMISSIONS} onValue={change} />
       ) : (
         <span class="hint">{labelOf(permission)}</span>
       )}

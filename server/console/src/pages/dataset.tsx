@@ -97,7 +97,7 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
       full={tab === 'table'}
       trail={[DATA, [home?.name ?? '…', href(['repositories', dataset.repositoryId])]]}
       title={dataset.name}
-      actions={<DatasetActions {...{ dataset, canWrite, source, view }} rowCount={rows.rowCount} />}
+      actions={<DatasetActions {...{ dataset, canWrite, source, view }} rowCount={rows.windows?.rowCount} />}
       intro={
         <>
           <Facts dataset={dataset} />
@@ -114,7 +114,7 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
       {of.version !== undefined && <PastVersion dataset={dataset} canWrite={canWrite} />}
       {isExploreTab(tab) && dataset.rowCount > 0 ? (
         <Explore
-          {...{ dataset, query, tab, exploration, canWrite }}
+          {...{ exploration, tab, canWrite }}
           canEdit={canWrite && source.takesRows && exploration.apply === '' && of.version === undefined}
         />
       ) : (

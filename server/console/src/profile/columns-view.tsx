@@ -1,26 +1,21 @@
 import { useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { describeColumn } from '../dataset/describe.ts'
+import type { Exploration } from '../dataset/use-exploration.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import type { CountedDataset } from '../rows.ts'
 import { Button } from '../ui/button.tsx'
 import { Failure, Note, Progress } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
 import { Shape } from './shape.tsx'
-import type { ColumnProfile, useProfile } from './use-profile.ts'
+import type { ColumnProfile } from './use-profile.ts'
 
 /** How many columns are shown at first, and how many more with each click. */
 const SHOWN_AT_ONCE = 48
 
 /** All columns, each with its type and what its values are like. */
-export function ColumnsView(props: {
-  readonly dataset: CountedDataset
-  readonly profile: ReturnType<typeof useProfile>
-  readonly isNarrowed: boolean
-  readonly canWrite: boolean
-  readonly onFilter: (condition: string) => void
-}) {
-  const { dataset, onFilter } = props
+export function ColumnsView(props: Exploration & { readonly canWrite: boolean }) {
+  const { dataset, of, canWrite } = props
   const [{ loading, value: profiles, error }, again] = props.profile
   const [search, setSearch] = useState('')
   const [most, setMost] = useState(SHOWN_AT_ONCE)
@@ -35,7 +30,7 @@ export function ColumnsView(props: {
           <Note>
             {profiles ? 'Counted over all ' : 'The server is counting all '}
             {plural(dataset.rowCount, 'row')}
-            {props.isNarrowed && ', whatever the filter'}.
+            {(of.filter !== '' || of.search !== '') && ', whatever the filter'}.
           </Note>
         )}
         {dataset.columns.length > 8 && <SearchBox label="Find a column" value={search} onValue={setSearch} />}
@@ -46,10 +41,8 @@ export function ColumnsView(props: {
         {found.slice(0, most).map((column) => (
           <ColumnCard
             key={column.name}
-            {...{ column, onFilter }}
-            onDescribe={props.canWrite ? () => describeColumn(dataset.id, column) : undefined}
+            {...{ dataset, column, canWrite }}
             profile={profiles?.get(column.name)}
-            rowCount={dataset.rowCount}
           />
         ))}
       </ul>
@@ -63,27 +56,31 @@ export function ColumnsView(props: {
 }
 
 function ColumnCard(props: {
+  readonly dataset: CountedDataset
   readonly column: Column
   readonly profile: ColumnProfile | undefined
-  readonly rowCount: number
-  readonly onDescribe: (() => void) | undefined
-  readonly onFilter: (condition: string) => void
+  readonly canWrite: boolean
 }) {
-  const { column, profile } = props
+  const { dataset, column, profile } = props
   const { name, type, unit, title, description, nullable } = column
   return (
     <li class="card column-card">
       <div class="column-title">
         <h2>{name}</h2>
         <span class="type">{[type, unit, !nullable && 'never null'].filter(Boolean).join(', ')}</span>
-        {props.onDescribe && (
-          <Button look="quiet" icon="edit" label={`Describe ${name}`} onClick={props.onDescribe} />
+        {props.canWrite && (
+          <Button
+            look="quiet"
+            icon="edit"
+            label={`Describe ${name}`}
+            onClick={() => describeColumn(dataset.id, column)}
+          />
         )}
       </div>
       {(title || description) && <p class="hint">{[title, description].filter(Boolean).join(': ')}</p>}
       {profile && (
         <>
-          <Shape {...props} profile={profile} />
+          <Shape {...{ column, profile }} rowCount={dataset.rowCount} />
           <dl class="figures-list">
             {figuresOf(profile).map(([label, value]) => (
               <div key={label}>

@@ -2,13 +2,13 @@ import type { Column } from '../../../client/index.ts'
 import { filterLiteral, filterName } from '../filter/types.ts'
 import { formatNumber, formatPercent, plural } from '../format.ts'
 import { moveFocus } from '../ui/menu.tsx'
+import { addCondition } from '../view/view.ts'
 import type { ColumnProfile } from './use-profile.ts'
 
 interface ShapeProps {
   readonly column: Column
   readonly profile: ColumnProfile
   readonly rowCount: number
-  readonly onFilter: (condition: string) => void
 }
 
 /** A histogram, or the most frequent values. A click on either filters by it. */
@@ -27,7 +27,7 @@ export function Shape(props: ShapeProps) {
 
 type Bins = NonNullable<ColumnProfile['histogram']>
 
-function Bars({ column, profile, bins, onFilter }: ShapeProps & { readonly bins: Bins }) {
+function Bars({ column, profile, bins }: ShapeProps & { readonly bins: Bins }) {
   const { name, type } = column
   const highest = Math.max(...bins.map(({ count }) => count), 1)
   const literal = (bound: unknown) => filterLiteral(String(bound), type)
@@ -52,7 +52,7 @@ function Bars({ column, profile, bins, onFilter }: ShapeProps & { readonly bins:
               aria-label={`${text}, filter by this`}
               title={text}
               onClick={() =>
-                onFilter(
+                addCondition(
                   `${filterName(name)} ge ${literal(from)} and ${filterName(name)} ${end} ${literal(to)}`,
                 )
               }
@@ -72,7 +72,7 @@ function Bars({ column, profile, bins, onFilter }: ShapeProps & { readonly bins:
 
 type Top = NonNullable<ColumnProfile['top']>
 
-function Shares({ column, profile, rowCount, top, onFilter }: ShapeProps & { readonly top: Top }) {
+function Shares({ column, profile, rowCount, top }: ShapeProps & { readonly top: Top }) {
   const total = rowCount - profile.nulls
   const others = top.reduce((rest, { count }) => rest - count, total)
   const share = (name: string, count: number) => (
@@ -93,7 +93,7 @@ function Shares({ column, profile, rowCount, top, onFilter }: ShapeProps & { rea
             class="value"
             title={`${plural(count, 'row')}: filter by this`}
             onClick={() =>
-              onFilter(`${filterName(column.name)} eq ${filterLiteral(String(value), column.type)}`)
+              addCondition(`${filterName(column.name)} eq ${filterLiteral(String(value), column.type)}`)
             }
           >
             {share(String(value), count)}

@@ -77,7 +77,6 @@ function PastStatements({ onRun }: Pick<EditorProps, 'onRun'>) {
   return (
     <Select
       label="Statements of before"
-      hideLabel
       value=""
       options={[
         { value: '', label: 'Statements of before' },

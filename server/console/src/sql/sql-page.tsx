@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { useMemo, useReducer, useState } from 'preact/hooks'
 import type { Column, Format } from '../../../client/index.ts'
 import { api, messageOf, type Shelves, shelves } from '../api.ts'
 import { type RowWindow, rowsIn } from '../csv.ts'
@@ -8,7 +8,7 @@ import { drawResult, Plot } from '../plot/plot-view.tsx'
 import { type Address, href, navigate, updateQuery } from '../router.ts'
 import { Grid } from '../table/grid.tsx'
 import type { CellPlace } from '../table/keys.ts'
-import { RowWindows } from '../table/windows.ts'
+import { type RowSource, useRows } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText, saveBlob } from '../ui/copy.tsx'
 import { Empty, Loading } from '../ui/feedback.tsx'
@@ -102,17 +102,11 @@ interface ResultProps {
 }
 
 function Result({ sql, columns, query, names }: ResultProps) {
-  const [revision, changed] = useReducer((count: number, _: undefined) => count + 1, 0)
-  const windows = useMemo(
-    () =>
-      new RowWindows(
-        (place) => fetchResult(sql, place),
-        columns.length,
-        () => changed(undefined),
-      ),
-    [sql],
+  const source = useMemo(
+    (): RowSource => ({ columns, fetch: (place) => fetchResult(sql, place) }),
+    [sql, columns],
   )
-  useEffect(() => () => windows.close(), [windows])
+  const { windows, error } = useRows(source)
   const draw = useMemo(
     () => (chosen: Address['query'], signal: AbortSignal) =>
       drawResult(chosen, columns, (top) => fetchResult(sql, { top, signal })),
@@ -120,8 +114,8 @@ function Result({ sql, columns, query, names }: ResultProps) {
   )
   const [active, setActive] = useState<CellPlace>()
   const tab = query['view'] === 'plot' ? 'plot' : 'table'
-  const { rowCount } = windows
-  const value = active && windows.row(active.row)?.[active.column]
+  const rowCount = windows?.rowCount
+  const value = active && windows?.row(active.row)?.[active.column]
   return (
     <>
       <div class="section-head sql-result">
@@ -136,9 +130,9 @@ function Result({ sql, columns, query, names }: ResultProps) {
           <Plot name="Result" isResult {...{ columns, rowCount, query, draw }} />
         )}
         {tab === 'table' &&
-          (windows.error !== undefined ? (
-            <p class="field-error">{messageOf(windows.error)}</p>
-          ) : rowCount === undefined ? (
+          (error !== undefined ? (
+            <p class="field-error">{messageOf(error)}</p>
+          ) : !windows ? (
             <Loading label="Loading rows" />
           ) : rowCount === 0 ? (
             <Empty icon="table" title="No rows">
@@ -146,10 +140,8 @@ function Result({ sql, columns, query, names }: ResultProps) {
             </Empty>
           ) : (
             <Grid
-              label={`${formatCount(rowCount)} rows of the result`}
-              {...{ columns, windows, revision, rowCount, active }}
-              busy={false}
-              order={undefined}
+              label={`${formatCount(rowCount ?? 0)} rows of the result`}
+              {...{ windows, active }}
               onActive={setActive}
               onSort={() => announce('Sort with ORDER BY in the statement.')}
               onCopy={() => value != null && copyText(value, 'Cell')}
@@ -176,7 +168,6 @@ function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
     <div class="actions">
       <Select
         label="Download"
-        hideLabel
         value=""
         options={[{ value: '', label: 'Download' }, ...FORMATS]}
         onValue={download}

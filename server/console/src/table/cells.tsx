@@ -2,31 +2,31 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell, or a button's
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: keys are the grid's
 import { useRef } from 'preact/hooks'
-import type { Field } from '../csv.ts'
 import { formatCount } from '../format.ts'
 import { Spark } from '../profile/shape.tsx'
 import type { ColumnProfile } from '../profile/use-profile.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { Order } from '../view/view.ts'
+import type { CellPlace } from './keys.ts'
 import { alignsRight, type ColumnPlace, NARROWEST } from './layout.ts'
+import type { RowWindows } from './windows.ts'
 
 /** A column heading: name, type, sort direction and a small chart of the values. */
 export function HeaderCell(props: {
   readonly place: ColumnPlace
-  readonly index: number
   readonly order: Order | undefined
   readonly profile: ColumnProfile | undefined
   readonly onSort: () => void
   readonly onWidth: (width: number) => void
 }) {
-  const { column, left, width } = props.place
+  const { column, at, left, width } = props.place
   const sorted = props.order?.column === column.name
   const direction = props.order?.descending ? 'descending' : 'ascending'
   return (
     <div
       class={`grid-head ${alignsRight(column.type) ? 'is-right' : ''} ${sorted ? 'is-sorted' : ''}`}
       role="columnheader"
-      aria-colindex={props.index + 2}
+      aria-colindex={at + 2}
       aria-sort={sorted ? direction : 'none'}
       style={{ left: `${left}px`, width: `${width}px` }}
     >
@@ -69,50 +69,45 @@ function Resizer(props: { readonly width: number; readonly onWidth: (width: numb
 export function GridRow(props: {
   readonly grid: string
   readonly index: number
-  /** Undefined until the row has arrived. */
-  readonly cells: readonly Field[] | undefined
+  readonly windows: RowWindows
   readonly places: readonly ColumnPlace[]
-  /** Index of the first of `places` among all columns. */
-  readonly firstColumn: number
-  readonly activeColumn: number | undefined
+  readonly active: CellPlace | undefined
+  readonly activate: (place: CellPlace) => void
   readonly top: number
-  readonly width: number
-  readonly gutter: number
-  readonly onChoose: (column: number) => void
 }) {
-  const { index, cells, activeColumn } = props
+  const { index, active } = props
+  // Undefined until the row has arrived.
+  const cells = props.windows.row(index)
+  const isActive = active?.row === index
   return (
     <div
-      class={activeColumn === undefined ? 'grid-row' : 'grid-row is-active'}
+      class={isActive ? 'grid-row is-active' : 'grid-row'}
       role="row"
       aria-rowindex={index + 2}
-      style={{ transform: `translateY(${props.top}px)`, width: `${props.width}px` }}
+      style={{ transform: `translateY(${props.top}px)` }}
     >
-      <div class="grid-gutter" role="rowheader" aria-colindex={1} style={{ width: `${props.gutter}px` }}>
+      <div class="grid-gutter" role="rowheader" aria-colindex={1}>
         {formatCount(index + 1)}
       </div>
-      <div class="grid-cells" role="presentation" style={{ left: `${props.gutter}px` }}>
-        {props.places.map((place, step) => {
-          const column = props.firstColumn + step
-          return (
-            <div
-              key={place.column.name}
-              id={cellId(props.grid, index, column)}
-              class={cellClass(place.column.type, activeColumn === column)}
-              role="gridcell"
-              aria-colindex={column + 2}
-              aria-selected={activeColumn === column}
-              style={{ left: `${place.left}px`, width: `${place.width}px` }}
-              onClick={() => props.onChoose(column)}
-            >
-              {cells ? (
-                (cells[column] ?? <span class="null">null</span>)
-              ) : (
-                <span class="skeleton" aria-label="loading" role="img" />
-              )}
-            </div>
-          )
-        })}
+      <div class="grid-cells" role="presentation">
+        {props.places.map(({ column, at, left, width }) => (
+          <div
+            key={column.name}
+            id={cellId(props.grid, index, at)}
+            class={cellClass(column.type, isActive && active.column === at)}
+            role="gridcell"
+            aria-colindex={at + 2}
+            aria-selected={isActive && active.column === at}
+            style={{ left: `${left}px`, width: `${width}px` }}
+            onClick={() => props.activate({ row: index, column: at })}
+          >
+            {cells ? (
+              (cells[at] ?? <span class="null">null</span>)
+            ) : (
+              <span class="skeleton" aria-label="loading" role="img" />
+            )}
+          </div>
+        ))}
       </div>
     </div>
   )

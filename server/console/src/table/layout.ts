@@ -13,6 +13,8 @@ const NARROW = 104
 
 export interface ColumnPlace {
   readonly column: Column
+  /** Its index among all columns. */
+  readonly at: number
   readonly left: number
   readonly width: number
 }
@@ -32,7 +34,7 @@ export function placeColumns(
   let left = 0
   return columns.map((column, at) => {
     const width = chosen.get(column.name) ?? fittingWidth(column, rows, at, measure)
-    const place = { column, left, width }
+    const place = { column, at, left, width }
     left += width
     return place
   })
@@ -61,18 +63,12 @@ export function textMeasure(element: Element): (text: string) => number {
   return (text) => context.measureText(text.slice(0, 60).replaceAll(/\d/g, '0')).width
 }
 
-/** The columns in view; `end` is exclusive. */
 export function columnsInView(
   places: readonly ColumnPlace[],
   scrollLeft: number,
   width: number,
-): { first: number; end: number } {
-  const right = scrollLeft + width
-  let first = places.findIndex((place) => place.left + place.width > scrollLeft)
-  if (first < 0) first = Math.max(0, places.length - 1)
-  let end = first
-  while (end < places.length && places[end]!.left < right) end += 1
-  return { first, end }
+): readonly ColumnPlace[] {
+  return places.filter((place) => place.left + place.width > scrollLeft && place.left < scrollLeft + width)
 }
 
 /** The width of the row numbers: enough for the highest one. */

@@ -1,14 +1,21 @@
+import { useLayoutEffect, useReducer, useState } from 'preact/hooks'
+import type { Column } from '../../../client/index.ts'
 import { isAbort } from '../api.ts'
 import type { Field, RowWindow } from '../csv.ts'
 
 type Row = readonly Field[]
 
-/** Fetches some of the rows. */
-export type FetchWindow = (place: {
-  readonly skip: number
-  readonly top: number
-  readonly signal: AbortSignal
-}) => Promise<RowWindow>
+/** Where rows come from. */
+export interface RowSource {
+  /** In the order of the cells. */
+  readonly columns: readonly Column[]
+  /** Fetches some of the rows. */
+  readonly fetch: (place: {
+    readonly skip: number
+    readonly top: number
+    readonly signal: AbortSignal
+  }) => Promise<RowWindow>
+}
 
 const CELLS_PER_WINDOW = 4_000
 const MOST_WINDOWS = 80
@@ -19,12 +26,13 @@ const REST_MS = 70
  * wanted is cancelled, which also ends its query on the server.
  */
 export class RowWindows {
+  readonly columns: readonly Column[]
   readonly size: number
   /** The number of matching rows; undefined until the first window has arrived. */
   rowCount: number | undefined
   /** The error of the last request. */
   error: unknown
-  readonly #fetch: FetchWindow
+  readonly #fetch: RowSource['fetch']
   readonly #onChange: () => void
   readonly #loaded = new Map<number, readonly Row[]>()
   readonly #loading = new Map<number, AbortController>()
@@ -32,10 +40,11 @@ export class RowWindows {
   #timer: ReturnType<typeof setTimeout> | undefined
   #closed = false
 
-  constructor(fetch: FetchWindow, columnCount: number, onChange: () => void) {
+  constructor({ columns, fetch }: RowSource, onChange: () => void) {
+    this.columns = columns
     this.#fetch = fetch
     this.#onChange = onChange
-    this.size = Math.max(20, Math.min(100, Math.floor(CELLS_PER_WINDOW / Math.max(columnCount, 1))))
+    this.size = Math.max(20, Math.min(100, Math.floor(CELLS_PER_WINDOW / Math.max(columns.length, 1))))
     this.#load(0)
   }
 
@@ -116,4 +125,31 @@ export class RowWindows {
       if (oldest !== 0 && !this.#wanted.includes(oldest)) this.#loaded.delete(oldest)
     }
   }
+}
+
+export interface Rows {
+  /** Undefined until the first rows have arrived, or could not be had. */
+  readonly windows: RowWindows | undefined
+  readonly error: unknown
+  /** Whether the first rows of this source haven't arrived, so that the rows are still those of the last one. */
+  readonly pending: boolean
+}
+
+/**
+ * The rows of a source. When it changes, the old rows stay until the first new ones arrive, so that the table doesn't
+ * flicker. Nothing is fetched while there is no source.
+ */
+export function useRows(source: RowSource | undefined): Rows {
+  const [opened, setOpened] = useState<{ readonly source: RowSource; readonly windows: RowWindows }>()
+  const [, changed] = useReducer((count: number, _: undefined) => count + 1, 0)
+  // Asked for before the page is painted, which a slow machine takes a while for.
+  useLayoutEffect(() => {
+    if (!source) return
+    const windows = new RowWindows(source, () => {
+      setOpened((before) => (before?.windows === windows ? before : { source, windows }))
+      changed(undefined)
+    })
+    return () => windows.close()
+  }, [source])
+  return { windows: opened?.windows, error: opened?.windows.error, pending: opened?.source !== source }
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 
 interface Typed {
   readonly currentTarget: { readonly value: string }
@@ -68,23 +68,21 @@ export function Field(props: {
 /** A choice; one whose label is its value is that value. */
 export type Option<T extends string = string> = T | { readonly value: T; readonly label: string }
 
-/** A labelled select element. */
+/** A labelled select element. In lists, lines of forms and rows of buttons, only screen readers are told the label. */
 export function Select<T extends string>(props: {
   readonly label: string
   readonly value: T
   readonly options: readonly Option<T>[]
   readonly onValue: (value: T) => void
-  readonly hideLabel?: boolean
 }) {
-  const { label, value, onValue, hideLabel } = props
+  const { label, value, onValue } = props
   const id = useId()
   return (
     <div class="field">
-      {!hideLabel && <label for={id}>{label}</label>}
+      <label for={id}>{label}</label>
       <select
         id={id}
         class="input"
-        aria-label={hideLabel ? label : undefined}
         value={value}
         onChange={(event) => onValue(event.currentTarget.value as T)}
       >
@@ -101,30 +99,19 @@ export function Select<T extends string>(props: {
   )
 }
 
-/** A search box. With `rests` it waits until the user hasn't typed for a moment. */
 export function SearchBox(props: {
   readonly label: string
   readonly value: string
-  readonly rests?: boolean
   readonly onValue: (value: string) => void
 }) {
-  const [typed, setTyped] = useState(props.value)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setTyped(props.value), [props.value])
-  const type = (text: string) => {
-    setTyped(text)
-    clearTimeout(timer.current)
-    if (props.rests) timer.current = setTimeout(() => props.onValue(text), 300)
-    else props.onValue(text)
-  }
   return (
     <input
       class="input search"
       type="search"
       aria-label={props.label}
       placeholder={props.label}
-      value={typed}
-      onInput={(event) => type(event.currentTarget.value)}
+      value={props.value}
+      onInput={(event) => props.onValue(event.currentTarget.value)}
     />
   )
 }

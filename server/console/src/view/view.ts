@@ -1,6 +1,6 @@
 import type { Column, RowsQuery } from '../../../client/index.ts'
-import { pipelineOf } from '../group/result.ts'
-import { type RowsOf, whereOf } from '../rows.ts'
+import { parseAddress, updateQuery } from '../router.ts'
+import { bothFilters, pipelineOf, type RowsOf, whereOf } from '../rows.ts'
 import { selectOf } from './shown-columns.ts'
 
 export interface Order {
@@ -26,6 +26,20 @@ export function viewQuery(view: View): RowsQuery {
     orderBy: order && [order],
     select: selectOf(columns, shown),
   }
+}
+
+export function setFilter(filter: string): void {
+  updateQuery({ filter }, true)
+}
+
+/** Filters by one more condition. */
+export function addCondition(condition: string): void {
+  setFilter(bothFilters(parseAddress(location.hash).query['filter'] ?? '', condition))
+}
+
+/** The result has other columns, so choices about the old ones are dropped. */
+export function setApply(apply: string): void {
+  updateQuery({ apply, orderby: '', columns: '', x: '', y: '', by: '', kind: '', of: '' }, true)
 }
 
 /** Parses what `sortText` has written. */
