@@ -15,7 +15,8 @@ export type {
   UploadFormat,
   UploadOptions,
 } from './request.ts'
-export { spool, uploadFormatOf } from './spool.ts'
+export { spool } from './spool.ts'
+export { uploadFormatOf } from './upload-format.ts'
 
 /**
  * How much CPU time reading an upload may take. It grows with the size of the file, since a file of a megabyte may

@@ -6,14 +6,12 @@ import type { Column } from '../types/index.ts'
 import { checkOptions } from '../util/known-options.ts'
 import type { WrittenPart } from './parts/part.ts'
 import type { TextReason } from './text/errors.ts'
+import type { UploadFormat } from './upload-format.ts'
 
 export type { DeclaredColumn } from '../types/columns.ts'
+export { TEXT_FORMATS, type UploadFormat } from './upload-format.ts'
 
-/** The formats in which rows can be uploaded. */
-export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 const FORMATS: readonly UploadFormat[] = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'xlsx']
-/** Those that are text, and may be packed with gzip. */
-export const TEXT_FORMATS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
 
 /** How a file is to be read where it differs from its format's rules. Each option names the formats that it is for. */
 export interface UploadOptions extends OptionsOf<typeof READING> {}

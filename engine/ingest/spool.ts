@@ -4,7 +4,6 @@ import { isUint8Array } from 'node:util/types'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
 import { orAborted } from '../util/in-flight.ts'
-import { TEXT_FORMATS, type UploadFormat } from './request.ts'
 
 /** The options of `spool`. */
 export interface SpoolOptions {
@@ -59,29 +58,4 @@ function isTooLarge(limit: number): EngineError {
   return new EngineError('upload_too_large', `The upload is larger than ${limit} bytes.`, {
     details: { limit },
   })
-}
-
-const FORMAT_OF_ENDING: Readonly<Record<string, UploadFormat>> = {
-  csv: 'csv',
-  tsv: 'tsv',
-  tab: 'tsv',
-  json: 'json',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  parquet: 'parquet',
-  arrow: 'arrow',
-  arrows: 'arrow',
-  feather: 'arrow',
-  ipc: 'arrow',
-  xlsx: 'xlsx',
-}
-
-/** The format that a file's name stands for. The ending `.gz` is known only behind those of the text formats. */
-export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: boolean } | undefined {
-  const match = /\.([^./\\]+?)(\.gz)?$/i.exec(fileName)
-  if (!match) return undefined
-  const ending = match[1]!.toLowerCase()
-  const format = Object.hasOwn(FORMAT_OF_ENDING, ending) ? FORMAT_OF_ENDING[ending] : undefined
-  const gzip = match[2] !== undefined
-  return format && (!gzip || TEXT_FORMATS.has(format)) ? { format, gzip } : undefined
 }

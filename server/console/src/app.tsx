@@ -10,9 +10,10 @@ import { onSessionKey, sessionKey } from './session.ts'
 import { currentTheme, onTheme, setTheme } from './theme.ts'
 import { Button } from './ui/button.tsx'
 import { DialogHost } from './ui/dialog.tsx'
+import { Empty } from './ui/feedback.tsx'
 import { Icon, type IconName, Mark } from './ui/icons.tsx'
 import { lazy } from './ui/loaded.tsx'
-import { ALL_DATA, NoPage } from './ui/page.tsx'
+import { ALL_DATA } from './ui/page.tsx'
 import { Toasts } from './ui/toast.tsx'
 
 const UploadPage = lazy(() => import('./upload/upload-page.tsx'), 'UploadPage', true)
@@ -87,9 +88,7 @@ function Frame(props: { readonly address: Address }) {
         <a class="nav-link top-docs" href="/docs" target="_blank" rel="noreferrer">
           API
         </a>
-        <Button look="quiet key-help" label="Keys" onClick={showKeys}>
-          ?
-        </Button>
+        <Button look="quiet key-help" label="Keys" to={showKeys} says="?" />
         <ThemeButton />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
@@ -127,9 +126,9 @@ function PageAt({ address }: { readonly address: Address }) {
   if (section === 'providers' && name === undefined) return <ProvidersPage />
   if (section === 'providers') return <ProviderPage key={name} slug={name!} query={query} />
   return (
-    <NoPage icon="search" title="There is no such page" to={ALL_DATA}>
+    <Empty page icon="search" title="There is no such page" action={ALL_DATA}>
       The address may have been cut off when it was sent.
-    </NoPage>
+    </Empty>
   )
 }
 
@@ -142,7 +141,7 @@ function ThemeButton() {
       look="quiet"
       icon={theme === 'dark' ? 'sun' : 'moon'}
       label={`Change to ${other} colours`}
-      onClick={() => setTheme(other)}
+      to={() => setTheme(other)}
     />
   )
 }

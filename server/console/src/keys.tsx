@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { Dialog, openDialog } from './ui/dialog.tsx'
+import { openDialog } from './ui/dialog.tsx'
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['/', 'search on this page'],
@@ -50,20 +50,18 @@ function isTyping(target: EventTarget | null): boolean {
 
 /** Lists the keys. */
 export function showKeys(): void {
-  openDialog((close) => (
-    <Dialog title="Keys" onClose={close}>
-      <dl class="dialog-body key-table">
-        {KEYS.map(([keys, does]) => (
-          <div key={keys}>
-            <dt>
-              {keys.split(' ').map((one) => (
-                <kbd key={one}>{one}</kbd>
-              ))}
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
-      </dl>
-    </Dialog>
+  openDialog('Keys', () => (
+    <dl class="dialog-body key-table">
+      {KEYS.map(([keys, does]) => (
+        <div key={keys}>
+          <dt>
+            {keys.split(' ').map((one) => (
+              <kbd key={one}>{one}</kbd>
+            ))}
+          </dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
   ))
 }

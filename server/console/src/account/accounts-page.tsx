@@ -1,5 +1,5 @@
 import type { AccountChanges, ManagedAccount } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { plural } from '../format.ts'
 import { href } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -8,8 +8,8 @@ import { Select } from '../ui/field.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
-import { announce } from '../ui/toast.tsx'
-import { changed, useResource } from '../use-resource.ts'
+import { perform } from '../ui/toast.tsx'
+import { useResource } from '../use-resource.ts'
 import { showKey } from './named-keys.tsx'
 
 /** Management of all accounts, for admins: create, change the plan, disable and enable, replace the key. */
@@ -59,11 +59,12 @@ export function AccountsPage() {
 
 function AccountLine(props: { readonly account: ManagedAccount; readonly plans: readonly string[] }) {
   const { name, plan, disabled, admin, apiKeyHint } = props.account
-  const update = (fields: AccountChanges) => api().accounts.update(name, fields).then(changed)
+  const update = (fields: AccountChanges) => api().accounts.update(name, fields)
   const change = (fields: AccountChanges, done: string, before: AccountChanges) =>
-    update(fields).then(
-      () => announce(done, () => update(before)),
-      (failure) => announce(messageOf(failure)),
+    perform(
+      () => update(fields),
+      done,
+      () => update(before),
     )
   const rekey = () =>
     ask({
@@ -91,16 +92,13 @@ function AccountLine(props: { readonly account: ManagedAccount; readonly plans: 
         options={props.plans}
         onValue={(wanted) => change({ plan: wanted }, `${name} has the plan ${wanted} now.`, { plan })}
       />
-      <Button look="small" label={`New key for ${name}`} onClick={rekey}>
-        New key…
-      </Button>
+      <Button look="small" label={`New key for ${name}`} to={rekey} says="New key…" />
       <Button
         look="small"
         label={disabled ? `Enable ${name}` : `Disable ${name}`}
-        onClick={() => change({ disabled: !disabled }, done, { disabled })}
-      >
-        {disabled ? 'Enable' : 'Disable'}
-      </Button>
+        to={() => change({ disabled: !disabled }, done, { disabled })}
+        says={disabled ? 'Enable' : 'Disable'}
+      />
     </li>
   )
 }

@@ -3,7 +3,7 @@ import { api } from '../api.ts'
 import { formatAge, formatDateTime, plural } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
-import { Dialog, openDialog } from '../ui/dialog.tsx'
+import { openDialog } from '../ui/dialog.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
@@ -84,9 +84,7 @@ export function NamedKeys() {
                   , {endOf(key)},{' '}
                   {key.lastUsedAt === null ? 'never used' : `used ${formatAge(key.lastUsedAt)}`}
                 </span>
-                <Button look="small" label={`End the key ${key.name}`} onClick={() => end(key.name)}>
-                  End
-                </Button>
+                <Button look="small" label={`End the key ${key.name}`} to={() => end(key.name)} says="End" />
               </li>
             ))}
           </ul>
@@ -122,8 +120,8 @@ function endOf({ expiresAt, createdAt }: NamedKey): string {
 
 /** Shows a new key, which can't be shown again later. */
 export function showKey(name: string, apiKey: string): void {
-  openDialog((close) => (
-    <Dialog title={`The key of ${name}`} onClose={close}>
+  openDialog(`The key of ${name}`, (close) => (
+    <>
       <div class="dialog-body">
         <p>Copy it now. It is shown only this once, and nobody can look it up later.</p>
         <div class="secret">
@@ -132,10 +130,8 @@ export function showKey(name: string, apiKey: string): void {
         </div>
       </div>
       <footer class="dialog-foot">
-        <Button look="primary" onClick={close}>
-          I have copied it
-        </Button>
+        <Button look="primary" to={close} says="I have copied it" />
       </footer>
-    </Dialog>
+    </>
   ))
 }

@@ -1,12 +1,12 @@
 import type { Provider } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { formatAge } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
-import { announce } from '../ui/toast.tsx'
-import { changed, useResource } from '../use-resource.ts'
+import { announce, perform } from '../ui/toast.tsx'
+import { useResource } from '../use-resource.ts'
 
 /** The account's own keys for providers: shows their last characters, saves and deletes them. */
 export function SavedKeys() {
@@ -19,19 +19,11 @@ export function SavedKeys() {
   }, [])
   const known = resource[0].value?.known ?? []
   const remove = (provider: string) =>
-    api()
-      .userKeys.delete(provider)
-      .then(() => announce(`The key for ${provider} is deleted.`))
-      .catch((error) => announce(messageOf(error)))
-      .finally(changed)
+    perform(() => api().userKeys.delete(provider), `The key for ${provider} is deleted.`)
   return (
     <Card
       title="Keys for providers"
-      head={
-        <Button disabled={known.length === 0} onClick={() => askForKey(known)}>
-          Save a key…
-        </Button>
-      }
+      head={<Button disabled={known.length === 0} to={() => askForKey(known)} says="Save a key…" />}
       hint="With your own key, that key’s limit applies to you. It is stored encrypted and used only for you."
     >
       <Loaded of={resource} label="Loading the saved keys" lines={2}>
@@ -43,9 +35,7 @@ export function SavedKeys() {
                 <strong>{known.find(({ slug }) => slug === provider)?.name ?? provider}</strong>
                 <code>{keyHint}</code>
                 <span class="hint">saved {formatAge(updatedAt)}</span>
-                <Button look="small" onClick={() => remove(provider)}>
-                  Delete
-                </Button>
+                <Button look="small" to={() => remove(provider)} says="Delete" />
               </li>
             ))}
           </ul>

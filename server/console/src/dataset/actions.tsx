@@ -47,24 +47,22 @@ export function DatasetActions(props: ActionsProps) {
       {props.canWrite && source.takesRows && (
         <Button
           icon="upload"
-          href={href(['repositories', dataset.repositoryId, 'upload'], { dataset: String(dataset.id) })}
-        >
-          Add rows
-        </Button>
+          to={href(['repositories', dataset.repositoryId, 'upload'], { dataset: String(dataset.id) })}
+          says="Add rows"
+        />
       )}
       <Button
         icon="link"
         label="Copy the link to this view"
-        onClick={() => copyText(location.href, 'The link to this view is')}
+        to={() => copyText(location.href, 'The link to this view is')}
       />
       <Button
         icon="download"
         look="primary"
         disabled={dataset.rowCount === 0 || !view}
-        onClick={() => download(dataset, viewQuery(view!), rowCount)}
-      >
-        Download
-      </Button>
+        to={() => download(dataset, viewQuery(view!), rowCount)}
+        says="Download"
+      />
       <Menu label="More" items={itemsOf(props)} />
     </>
   )
@@ -95,21 +93,21 @@ function itemsOf({ dataset, source, view, canWrite }: ActionsProps): readonly Me
   const follows = source.source !== undefined
   const reading: readonly MenuItem[] = view
     ? [
-        { icon: 'search', label: 'Why is this slow?', to: () => explainView(id, viewQuery(view)) },
-        { icon: 'code', label: 'Show as SQL', to: () => showAsSql(id, viewQuery(view)) },
+        { icon: 'search', says: 'Why is this slow?', to: () => explainView(id, viewQuery(view)) },
+        { icon: 'code', says: 'Show as SQL', to: () => showAsSql(id, viewQuery(view)) },
       ]
     : []
   const writing: readonly (MenuItem | false)[] = [
-    { icon: 'edit', label: 'Name and description', to: () => describeDataset(dataset) },
+    { icon: 'edit', says: 'Name and description', to: () => describeDataset(dataset) },
     // The schedule of a stored query is part of the query.
     !dataset.query &&
       !source.source?.query && {
         icon: 'globe',
-        label: follows ? 'Change or refresh now' : 'Follow series or a file…',
+        says: follows ? 'Change or refresh now' : 'Follow series or a file…',
         to: () => follow(id, source),
       },
-    follows && { icon: 'close', label: 'Stop following', to: unfollow },
-    { icon: 'trash', label: 'Delete the dataset', danger: true, to: remove },
+    follows && { icon: 'close', says: 'Stop following', to: unfollow },
+    { icon: 'trash', says: 'Delete the dataset', danger: true, to: remove },
   ]
   return [...reading, ...(canWrite ? writing.filter((item) => item !== false) : [])]
 }

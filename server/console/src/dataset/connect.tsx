@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
 import { useState } from 'preact/hooks'
 import type { Dataset, Repository } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton, saveBlob } from '../ui/copy.tsx'
 import { Check } from '../ui/field.tsx'
 import { Card } from '../ui/page.tsx'
-import { announce } from '../ui/toast.tsx'
+import { announce, complain } from '../ui/toast.tsx'
 import { type View, viewQuery } from '../view/view.ts'
 import { snippets } from './snippets.ts'
 
@@ -26,7 +26,7 @@ export function Connect(props: {
       saveBlob(new Blob([text]), `${dataset.name}.${kind}`)
       announce(`Open ${dataset.name}.${kind}; it asks for your key as the user name.`)
     } catch (failure) {
-      announce(messageOf(failure))
+      complain(failure)
     }
   }
   const parts = snippets(dataset, asSeen ? query : {}, repository?.name ?? '')
@@ -42,18 +42,14 @@ export function Connect(props: {
         </Check>
       )}
       <div class="connect-grid">
-        {parts.map(({ id, title, note, text, file }) => (
+        {parts.map(({ title, note, text, file }) => (
           <Card
-            key={id}
+            key={title}
             title={title}
             hint={note}
             head={
               <span class="actions">
-                {file && (
-                  <Button icon="download" look="small" onClick={() => open(file)}>
-                    {`.${file}`}
-                  </Button>
-                )}
+                {file && <Button icon="download" look="small" to={() => open(file)} says={`.${file}`} />}
                 <CopyButton text={text} what={`The text for ${title} is`} />
               </span>
             }

@@ -1,37 +1,31 @@
 import type { RowsQuery } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { formatBytes, formatCount, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
-import { Dialog, openDialog } from '../ui/dialog.tsx'
+import { openDialog } from '../ui/dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import { announce } from '../ui/toast.tsx'
+import { complain } from '../ui/toast.tsx'
 import { useResource } from '../use-resource.ts'
 
 /** Opens the page of SQL with the same question. */
-export async function showAsSql(id: number, query: RowsQuery): Promise<void> {
-  try {
-    navigate(href(['sql'], { q: await api().datasets.asSql(id, query) }))
-  } catch (error) {
-    announce(messageOf(error))
-  }
+export function showAsSql(id: number, query: RowsQuery): Promise<void> {
+  return api()
+    .datasets.asSql(id, query)
+    .then((q) => navigate(href(['sql'], { q })))
+    .catch(complain)
 }
 
 /** Shows in a window what is read for a view, and what each step takes. */
 export function explainView(id: number, query: RowsQuery): void {
-  openDialog((close) => <ExplainDialog {...{ id, query }} onClose={close} />)
+  openDialog('Why is this slow?', () => <Explanation {...{ id, query }} />, { wide: true })
 }
 
-function ExplainDialog(props: {
-  readonly id: number
-  readonly query: RowsQuery
-  readonly onClose: () => void
-}) {
-  const { id, query } = props
+function Explanation({ id, query }: { readonly id: number; readonly query: RowsQuery }) {
   const resource = useResource((signal) => api().datasets.explain(id, { ...query, signal }), [id, query])
   return (
-    <Dialog title="Why is this slow?" wide onClose={props.onClose}>
+    <>
       <div class="dialog-body">
         <Loaded of={resource} label="Running the query">
           {({ verdict, where, parts, rowGroups, ms, bytesRead, steps }) => (
@@ -62,9 +56,9 @@ function ExplainDialog(props: {
         </Loaded>
       </div>
       <footer class="dialog-foot">
-        <Button onClick={() => showAsSql(id, query)}>Show as SQL</Button>
+        <Button to={() => showAsSql(id, query)} says="Show as SQL" />
       </footer>
-    </Dialog>
+    </>
   )
 }
 

@@ -100,14 +100,17 @@ function Panel({ tab, exploration }: ExploreProps) {
     <aside class="panel" aria-label={`${PANELS[name]}: form`}>
       <header class="section-head">
         <h2>{PANELS[name]}</h2>
-        <Button look="quiet" icon="close" label="Close the form" onClick={() => updateQuery({ panel: '' })} />
+        <Button look="quiet" icon="close" label="Close the form" to={() => updateQuery({ panel: '' })} />
       </header>
       {name === 'filter' && <FilterBuilder {...exploration} />}
       {name === 'group' && <GroupBuilder {...exploration} />}
       {name !== 'columns' && view && (
-        <Button look="small" icon="code" onClick={() => showAsSql(dataset.id, viewQuery(view))}>
-          Show as SQL
-        </Button>
+        <Button
+          look="small"
+          icon="code"
+          to={() => showAsSql(dataset.id, viewQuery(view))}
+          says="Show as SQL"
+        />
       )}
       {name === 'columns' && view && <ColumnChooser {...view} />}
     </aside>

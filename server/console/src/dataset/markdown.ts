@@ -25,68 +25,47 @@ function all(tokens: readonly Token[] = [], depth: number): ComponentChildren {
   return tokens.map((token) => one(token, depth))
 }
 
-/** The tokens that the parser gives; it types others as well, of which nothing is known. */
-type Known =
-  | Tokens.Heading
-  | Tokens.Paragraph
-  | Tokens.Strong
-  | Tokens.Em
-  | Tokens.Del
-  | Tokens.Blockquote
-  | Tokens.List
-  | Tokens.ListItem
-  | Tokens.Code
-  | Tokens.Codespan
-  | Tokens.Table
-  | Tokens.Link
-  | Tokens.Image
-  | Tokens.Br
-  | Tokens.Hr
-  | Tokens.Space
-  | Tokens.Def
-  | Tokens.Escape
-  | Tokens.Text
-
-function one(given: Token, depth: number): ComponentChildren {
-  if (depth > DEEPEST) return given.raw
-  const token = given as Known
-  const inside = 'tokens' in token ? all(token.tokens, depth + 1) : undefined
-  switch (token.type) {
+function one(token: Token, depth: number): ComponentChildren {
+  if (depth > DEEPEST) return token.raw
+  const inside = 'tokens' in token && token.tokens ? all(token.tokens, depth + 1) : undefined
+  // The parser types tokens of extensions as well, of which nothing is known.
+  const { type, text = '', href = '' } = token as Tokens.Generic
+  switch (type) {
     case 'heading':
-      return h(`h${Math.min(token.depth + 1, 6)}`, {}, inside)
+      return h(`h${Math.min((token as Tokens.Heading).depth + 1, 6)}`, {}, inside)
     case 'paragraph':
       return h('p', {}, inside)
     case 'strong':
     case 'em':
     case 'del':
     case 'blockquote':
-      return h(token.type, {}, inside)
-    case 'list':
-      return h(token.ordered ? 'ol' : 'ul', {}, all(token.items, depth))
+    case 'br':
+    case 'hr':
+      return h(type, {}, inside)
+    case 'list': {
+      const { ordered, items } = token as Tokens.List
+      return h(ordered ? 'ol' : 'ul', {}, all(items, depth))
+    }
     case 'list_item':
       return h('li', {}, inside)
     case 'code':
-      return h('pre', {}, h('code', {}, plain(token.text)))
+      return h('pre', {}, h('code', {}, plain(text)))
     case 'codespan':
-      return h('code', {}, plain(token.text))
+      return h('code', {}, plain(text))
     case 'table':
-      return table(token, depth)
+      return table(token as Tokens.Table, depth)
     case 'link':
-      return link(token.href, inside)
+      return link(href, inside)
     case 'image':
-      return link(token.href, plain(token.text) || 'picture')
-    case 'br':
-    case 'hr':
-      return h(token.type, {})
+      return link(href, plain(text) || 'picture')
     case 'space':
     case 'def':
       return null
     case 'escape':
-      return plain(token.text)
     case 'text':
-      return inside ?? plain(token.text)
+      return inside ?? plain(text)
     default:
-      return given.raw
+      return token.raw
   }
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { sortText } from '../../../../engine/options.ts'
 import type { Column, Dataset } from '../../../client/index.ts'
-import { api, isStatus, messageOf } from '../api.ts'
+import { api, isStatus } from '../api.ts'
 import type { Field } from '../csv.ts'
 import { type OperatorName, writeCondition } from '../filter/conditions.ts'
 import { familyOf, filterLiteral, filterName, stringLiteral } from '../filter/types.ts'
@@ -15,7 +15,7 @@ import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { ask } from '../ui/form.tsx'
-import { announce } from '../ui/toast.tsx'
+import { announce, complain } from '../ui/toast.tsx'
 import { addCondition, nextOrder, type View, viewQuery } from '../view/view.ts'
 import type { Exploration } from './use-exploration.ts'
 
@@ -39,7 +39,7 @@ export function TableView(props: Exploration & { readonly canEdit: boolean }) {
   const value = active && windows.row(active.row)?.[active.column]
   const edit =
     props.canEdit && column && value !== undefined
-      ? () => editCell(dataset, view!, active.row, column, value).catch((error) => announce(messageOf(error)))
+      ? () => editCell(dataset, view!, active.row, column, value).catch(complain)
       : undefined
   const sort = (name: string) => {
     const next = nextOrder(view?.order, name)
@@ -96,16 +96,18 @@ function NoRows({ dataset, of, rows: { windows, error }, view }: Exploration) {
     return (
       <Failure error={error} onRetry={() => windows?.retry()}>
         {view?.order && (
-          <Button look="small" onClick={() => updateQuery({ orderby: '' })}>
-            Go back to the order of upload
-          </Button>
+          <Button
+            look="small"
+            to={() => updateQuery({ orderby: '' })}
+            says="Go back to the order of upload"
+          />
         )}
       </Failure>
     )
   }
   const showAll = () => updateQuery({ search: '', filter: '' }, true)
   return (
-    <Empty icon="filter" title="No row matches" action={['Show all rows', showAll]}>
+    <Empty icon="filter" title="No row matches" action={{ says: 'Show all rows', to: showAll }}>
       No row of {dataset.name} matches {of.search === '' ? 'this filter' : 'this search'}. Change it, or clear
       it.
     </Empty>
@@ -137,23 +139,13 @@ function CellBar(props: {
         {value === null ? <span class="null">null</span> : value === '' ? <em>empty text</em> : value}
       </output>
       <div class="actions">
-        <Button icon="copy" look="small" onClick={() => copyText(value ?? '', 'Cell')}>
-          Copy
-        </Button>
-        {props.edit && (
-          <Button icon="edit" look="small" onClick={props.edit}>
-            Change
-          </Button>
-        )}
+        <Button icon="copy" look="small" to={() => copyText(value ?? '', 'Cell')} says="Copy" />
+        {props.edit && <Button icon="edit" look="small" to={props.edit} says="Change" />}
         {/* Rows can be filtered only by columns of the dataset, not by calculated ones. */}
         {dataset.columns.some(({ name }) => name === column.name) && (
           <>
-            <Button look="small" onClick={filterBy('eq', 'empty')}>
-              Only these
-            </Button>
-            <Button look="small" onClick={filterBy('ne', 'present')}>
-              Without these
-            </Button>
+            <Button look="small" to={filterBy('eq', 'empty')} says="Only these" />
+            <Button look="small" to={filterBy('ne', 'present')} says="Without these" />
           </>
         )}
       </div>

@@ -1,40 +1,44 @@
 import { CASE, functionTable } from '../../../../engine/filter/tables/functions.ts'
 import type { Column } from '../../../client/index.ts'
-import type { Completion, Suggestion } from '../ui/completion.ts'
-import { COMPARISONS, CONNECTIVES, type Token, tokenize } from './tokens.ts'
+import type { Completion, Suggestion } from '../ui/completing.tsx'
+import { type Token, tokenize } from './tokens.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'
 
 /** A filter function, as shown by the completion. */
-interface FilterFunction {
+interface FilterFunction extends Suggestion {
   readonly name: string
-  /** Its arguments, as shown to the user. */
-  readonly shape: string
-  readonly hint: string
-  /** Whether it is a condition by itself, or a value to compare. */
-  readonly gives: 'condition' | 'value'
+  /** Whether it is a condition by itself, not a value to compare. */
+  readonly isCondition: boolean
 }
 
-function shown({ name, args, about, overloads }: (typeof functionTable)[number]): FilterFunction {
-  const isCondition = overloads.every(({ gives }) => 'kind' in gives && gives.kind === 'boolean')
+function shown(name: string, args: string, note: string, isCondition: boolean): FilterFunction {
+  const bare = args === ''
+  const insert = bare ? `${name}() ` : `${name}(`
   return {
+    kind: 'function',
     name,
-    shape: `(${args.join(', ')})`,
-    hint: about,
-    gives: isCondition ? 'condition' : 'value',
+    label: `${name}(${args})`,
+    note,
+    insert,
+    behind: bare ? '' : ')',
+    isCondition,
   }
 }
 
 /** The functions of the engine, conditions first, because most filters begin with one. */
 export const FUNCTIONS: readonly FilterFunction[] = [
-  ...functionTable.map(shown),
-  { name: CASE.name, shape: '(condition: value, true: value)', hint: CASE.about, gives: 'value' } as const,
-].toSorted((a, b) => a.gives.localeCompare(b.gives))
+  ...functionTable.map(({ name, args, about, overloads }) =>
+    shown(
+      name,
+      args.join(', '),
+      about,
+      overloads.every(({ gives }) => 'kind' in gives && gives.kind === 'boolean'),
+    ),
+  ),
+  shown(CASE.name, 'condition: value, true: value', CASE.about, false),
+].toSorted((a, b) => Number(b.isCondition) - Number(a.isCondition))
 
-function isConditionFunction(name: string): boolean {
-  return FUNCTIONS.some((one) => one.name.toLowerCase() === name.toLowerCase() && one.gives === 'condition')
-}
-
-const OPERATOR_NOTES: Readonly<Record<string, string>> = {
+const COMPARISONS: Readonly<Record<string, string>> = {
   eq: 'equal to',
   ne: 'not equal to',
   gt: 'greater than',
@@ -42,9 +46,8 @@ const OPERATOR_NOTES: Readonly<Record<string, string>> = {
   lt: 'less than',
   le: 'less than or equal to',
   in: 'one of a list',
-  and: 'both are true',
-  or: 'at least one is true',
 }
+const CONNECTIVES = { and: 'both are true', or: 'at least one is true' }
 
 const MOST = 50
 
@@ -76,7 +79,7 @@ function isTypable({ kind }: Token): boolean {
 }
 
 function isComparison(token: Token | undefined): boolean {
-  return token?.kind === 'operator' && (COMPARISONS as readonly string[]).includes(token.text)
+  return token?.kind === 'operator' && token.text in COMPARISONS
 }
 
 /** What the tokens before the caret can be followed by. */
@@ -86,11 +89,11 @@ function suggestionsAfter(
   valuesOf: ValuesOf,
 ): Suggestion[] {
   const last = before.at(-1)
-  const operands = () => [...columns.map(columnSuggestion), ...FUNCTIONS.map(functionSuggestion)]
+  const operands = () => [...columns.map(columnSuggestion), ...FUNCTIONS]
   if (!last) return operands()
   if (last.kind === 'operator') {
     if (last.text === 'in')
-      return [{ label: '( )', note: 'a list of values', kind: 'operator', insert: '()', caretBack: 1 }]
+      return [{ label: '( )', note: 'a list of values', kind: 'operator', insert: '(', behind: ')' }]
     return isComparison(last) ? valueSuggestions(columnOf(before.at(-2), columns), valuesOf) : operands()
   }
   if (last.text === '(' || last.text === ',') {
@@ -98,7 +101,9 @@ function suggestionsAfter(
     return list ? valueSuggestions(list, valuesOf) : operands()
   }
   const isWhole = last.text === ')' ? closesCondition(before) : isComparison(before.at(-2))
-  return (isWhole ? CONNECTIVES : COMPARISONS).map(operatorSuggestion)
+  return Object.entries(isWhole ? CONNECTIVES : COMPARISONS).map(([name, note]) =>
+    suggestion('operator', name, note),
+  )
 }
 
 /** The column of `name in (…` if the caret is inside the parentheses. */
@@ -116,7 +121,9 @@ function closesCondition(before: readonly Token[]): boolean {
     if (depth > 0) continue
     const opener = before[at - 1]
     if (opener?.kind !== 'function') return true
-    return isComparison(before[at - 2]) || isConditionFunction(opener.text)
+    const name = opener.text.toLowerCase()
+    const isCondition = FUNCTIONS.some((one) => one.name.toLowerCase() === name && one.isCondition)
+    return isComparison(before[at - 2]) || isCondition
   }
   return true
 }
@@ -126,41 +133,22 @@ function columnOf(token: Token | undefined, columns: readonly Column[]): Column 
   return columns.find((column) => filterName(column.name) === token.text || column.name === token.text)
 }
 
-function columnSuggestion(column: Column): Suggestion {
-  const name = filterName(column.name)
-  return { label: column.name, note: column.type, kind: 'column', insert: `${name} `, caretBack: 0 }
+function suggestion(kind: Suggestion['kind'], label: string, note: string, text = label): Suggestion {
+  return { kind, label, note, insert: `${text} ` }
 }
 
-function functionSuggestion(known: FilterFunction): Suggestion {
-  const bare = known.shape === '()'
-  return {
-    label: known.name + known.shape,
-    note: known.hint,
-    kind: 'function',
-    insert: `${known.name}()${bare ? ' ' : ''}`,
-    caretBack: bare ? 0 : 1,
-  }
-}
-
-function operatorSuggestion(operator: string): Suggestion {
-  const note = OPERATOR_NOTES[operator] ?? ''
-  return { label: operator, note, kind: 'operator', insert: `${operator} `, caretBack: 0 }
+function columnSuggestion({ name, type }: Column): Suggestion {
+  return suggestion('column', name, type, filterName(name))
 }
 
 function valueSuggestions(column: Column | undefined, valuesOf: ValuesOf): Suggestion[] {
-  const literal = (text: string, note: string): Suggestion => ({
-    label: text,
-    note,
-    kind: 'value',
-    insert: `${text} `,
-    caretBack: 0,
-  })
-  if (!column) return [literal('null', 'no value')]
+  const none = suggestion('value', 'null', 'no value')
+  if (!column) return [none]
   const seen =
     familyOf(column.type) === 'boolean'
       ? ['true', 'false']
       : valuesOf(column.name).map((value) => filterLiteral(value, column.type))
-  return [...seen.map((text) => literal(text, 'seen in the data')), literal('null', 'no value')]
+  return [...seen.map((text) => suggestion('value', text, 'seen in the data')), none]
 }
 
 /** Suggestions that begin with the text, then those that contain it. */

@@ -41,14 +41,8 @@ export function FilterBar({ dataset, of: { filter, search }, rows, profiles }: E
             onClick={(event) => edit.suggest(text, event.currentTarget.selectionStart)}
           />
         </div>
-        {text !== '' && (
-          <Button look="quiet" icon="close" label="Clear the filter" onClick={() => apply('')} />
-        )}
-        {text.trim() !== filter && (
-          <Button look="primary" onClick={() => apply(text)}>
-            Apply
-          </Button>
-        )}
+        {text !== '' && <Button look="quiet" icon="close" label="Clear the filter" to={() => apply('')} />}
+        {text.trim() !== filter && <Button look="primary" to={() => apply(text)} says="Apply" />}
       </div>
       <BelowText edit={edit} problem={error && messageOf(error)} />
     </div>

@@ -55,9 +55,12 @@ export function FilterBuilder({ dataset: { columns }, of, profiles }: Exploratio
           />
         </BuilderLine>
       ))}
-      <Button icon="plus" look="small" onClick={() => change({ list: [...list, freshLine(columns)] }, false)}>
-        Add a condition
-      </Button>
+      <Button
+        icon="plus"
+        look="small"
+        to={() => change({ list: [...list, freshLine(columns)] }, false)}
+        says="Add a condition"
+      />
     </div>
   )
 }

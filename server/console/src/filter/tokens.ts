@@ -1,3 +1,5 @@
+import { operatorTable } from '../../../../engine/filter/tables/operators.ts'
+
 /**
  * The tokens of a filter, for colouring and completion. Only the server validates filters; here every text has tokens,
  * also a malformed one.
@@ -12,9 +14,11 @@ export interface Token {
   readonly end: number
 }
 
-export const COMPARISONS = ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'in'] as const
-export const CONNECTIVES = ['and', 'or'] as const
-const OPERATORS = [...COMPARISONS, ...CONNECTIVES, 'not', 'add', 'sub', 'mul', 'div', 'divby', 'mod', 'has']
+/** The names of all operators but the minus sign, and of one that filters don't have. */
+const OPERATORS = [...operatorTable.map(({ name }) => name).filter((name) => name !== '-'), 'has']
+const CONSTANTS = ['null', 'true', 'false', 'NaN', 'INF']
+/** Names that mean something else where they are not quoted. */
+export const RESERVED = new RegExp(`^(?:${[...OPERATORS, ...CONSTANTS].join('|')})$`, 'i')
 
 const WORD = '[\\p{L}_][\\p{L}\\p{N}_]*'
 const HEX = '[0-9a-fA-F]'
@@ -25,7 +29,7 @@ const PATTERN = new RegExp(
     '(?<n>"(?:[^"]|"")*"?)',
     `(?<l>${HEX}{8}-(?:${HEX}{4}-){3}${HEX}{12}|-?\\d[\\w:.+-]*)`,
     `(?<operator>(?:${OPERATORS.join('|')})(?![\\p{L}\\p{N}_]))`,
-    '(?<literal>(?:null|true|false|NaN|INF)(?![\\p{L}\\p{N}_]))',
+    `(?<literal>(?:${CONSTANTS.join('|')})(?![\\p{L}\\p{N}_]))`,
     `(?<function>${WORD}(?=\\())`,
     `(?<name>${WORD})`,
     '(?<punctuation>[(),])',

@@ -84,13 +84,15 @@ function Lines(
           icon="plus"
           look="small"
           disabled={!unused}
-          onClick={() => change({ keys: [...keys, { column: unused!.name, part: '' }] })}
-        >
-          Group by a column
-        </Button>
-        <Button icon="plus" look="small" onClick={() => change({ sums: [...sums, nextSum(sums, columns)] })}>
-          Calculate something
-        </Button>
+          to={() => change({ keys: [...keys, { column: unused!.name, part: '' }] })}
+          says="Group by a column"
+        />
+        <Button
+          icon="plus"
+          look="small"
+          to={() => change({ sums: [...sums, nextSum(sums, columns)] })}
+          says="Calculate something"
+        />
       </div>
     </fieldset>
   )
@@ -186,11 +188,7 @@ function ApplyText({ apply, rows: { error } }: Exploration) {
         onValue={(next) => setText(next.replaceAll('\n', ' '))}
         onDone={(next) => take(next.trim())}
       />
-      {text !== '' && (
-        <Button look="small" onClick={() => take('')}>
-          Show the rows again
-        </Button>
-      )}
+      {text !== '' && <Button look="small" to={() => take('')} says="Show the rows again" />}
     </div>
   )
 }

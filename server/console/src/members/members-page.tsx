@@ -1,14 +1,15 @@
 import type { Member, Permission } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { plural } from '../format.ts'
 import { href } from '../router.ts'
 import { Button } from '../ui/button.tsx'
+import { Empty } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { ALL_DATA, Card, DATA, NoPage, Page } from '../ui/page.tsx'
-import { announce } from '../ui/toast.tsx'
-import { changed, useResource } from '../use-resource.ts'
+import { ALL_DATA, Card, DATA, Page } from '../ui/page.tsx'
+import { announce, perform } from '../ui/toast.tsx'
+import { useResource } from '../use-resource.ts'
 
 const PERMISSIONS = [
   { value: 'Read', label: 'may read' },
@@ -47,9 +48,9 @@ export function Members({ repositoryId: id }: { readonly repositoryId: number })
       of={resource}
       label="Loading the members"
       missing={() => (
-        <NoPage icon="lock" title="The members can't be shown" to={ALL_DATA}>
+        <Empty page icon="lock" title="The members can't be shown" action={ALL_DATA}>
           Only members of a private repository see who they are.
-        </NoPage>
+        </Empty>
       )}
     >
       {({ home, members, me, owns }) => (
@@ -90,10 +91,11 @@ function MemberLine(props: {
   const { account, permission } = props.member
   const isMe = account === props.me
   const change = (wanted: Permission) =>
-    set(account, wanted)
-      .then(() => announce(`${account} ${labelOf(wanted)} now.`, () => set(account, permission)))
-      .catch((failure) => announce(messageOf(failure)))
-      .finally(changed)
+    perform(
+      () => set(account, wanted),
+      `${account} ${labelOf(wanted)} now.`,
+      () => set(account, permission),
+    )
   const leave = () =>
     ask({
       title: isMe ? 'Leave the repository?' : `Remove ${account}?`,
@@ -113,11 +115,7 @@ function MemberLine(props: {
       ) : (
         <span class="hint">{labelOf(permission)}</span>
       )}
-      {(owns || isMe) && (
-        <Button look="small" onClick={leave}>
-          {isMe ? 'Leave' : 'Remove'}
-        </Button>
-      )}
+      {(owns || isMe) && <Button look="small" to={leave} says={isMe ? 'Leave' : 'Remove'} />}
     </li>
   )
 }

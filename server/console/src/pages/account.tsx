@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
-import { announce } from '../ui/toast.tsx'
+import { perform } from '../ui/toast.tsx'
 import { useResource } from '../use-resource.ts'
 
 /** The account's plan and usage, its key, and its keys for providers. */
@@ -20,12 +20,8 @@ export function AccountPage() {
       title={resource[0].value?.name ?? 'Account'}
       actions={
         <>
-          <Button icon="people" href={href(['account', 'all'])}>
-            All accounts
-          </Button>
-          <Button icon="out" onClick={() => setSessionKey(undefined)}>
-            Sign out
-          </Button>
+          <Button icon="people" to={href(['account', 'all'])} says="All accounts" />
+          <Button icon="out" to={() => setSessionKey(undefined)} says="Sign out" />
         </>
       }
     >
@@ -100,7 +96,7 @@ function FirstKey({ name, apiKeyHint }: Account) {
       },
     })
   return (
-    <Card title="Key" head={<Button onClick={replace}>Replace the key…</Button>}>
+    <Card title="Key" head={<Button to={replace} says="Replace the key…" />}>
       <p>
         Your key ends in <code>{apiKeyHint}</code>. It gives access to everything that this account can do, so
         keep it like a password.
@@ -112,11 +108,7 @@ function FirstKey({ name, apiKeyHint }: Account) {
 /** The links of the account that work without a key, to end them. */
 function Links() {
   const resource = useResource((signal) => api().account.listLinks({ signal }), [])
-  const end = async (id: number) => {
-    await api().account.deleteLink(id)
-    announce('The link has ended.')
-    resource[1]()
-  }
+  const end = (id: number) => perform(() => api().account.deleteLink(id), 'The link has ended.')
   return (
     <Card title="Links without a key" hint="You make them where a dataset is shared.">
       <Loaded of={resource} label="Loading the links" lines={2}>
@@ -130,9 +122,7 @@ function Links() {
                   until {formatDateTime(expiresAt)},{' '}
                   {lastUsedAt === null ? 'never used' : `used ${formatAge(lastUsedAt)}`}
                 </span>
-                <Button look="small" label={`End the link ${id}`} onClick={() => end(id)}>
-                  End
-                </Button>
+                <Button look="small" label={`End the link ${id}`} to={() => end(id)} says="End" />
               </li>
             ))}
           </ul>

@@ -8,7 +8,7 @@ import { type Address, href, updateQuery } from '../router.ts'
 import { type CountedDataset, countRows } from '../rows.ts'
 import { Empty } from '../ui/feedback.tsx'
 import { Loaded, lazy } from '../ui/loaded.tsx'
-import { ALL_DATA, DATA, NoPage, Page } from '../ui/page.tsx'
+import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { useResource } from '../use-resource.ts'
 import { PastVersion } from '../versions/past-version.tsx'
@@ -38,15 +38,16 @@ export function DatasetPage({ id, query }: { readonly id: number; readonly query
       label="Loading the dataset"
       lines={8}
       missing={(status) => (
-        <NoPage
+        <Empty
+          page
           icon="table"
           title={status === 404 ? 'No such dataset' : 'This dataset is private'}
-          to={ALL_DATA}
+          action={ALL_DATA}
         >
           {status === 404
             ? 'It may have been deleted, or the address is wrong.'
             : 'Ask its owner to make you a member of the repository.'}
-        </NoPage>
+        </Empty>
       )}
     >
       {(dataset) => <DatasetView dataset={dataset} query={query} />}

@@ -25,12 +25,8 @@ export function HomePage({ search }: { readonly search: string }) {
       title="Data"
       actions={
         <>
-          <Button icon="upload" look="primary" href={href(['upload'])}>
-            Upload
-          </Button>
-          <Button icon="plus" onClick={createRepository}>
-            New repository
-          </Button>
+          <Button icon="upload" look="primary" to={href(['upload'])} says="Upload" />
+          <Button icon="plus" to={createRepository} says="New repository" />
         </>
       }
       intro={
@@ -69,7 +65,11 @@ function createRepository(): void {
 function Repositories({ homes, tables }: Shelves) {
   if (homes.length === 0) {
     return (
-      <Empty icon="folder" title="No repositories yet" action={['New repository', createRepository]}>
+      <Empty
+        icon="folder"
+        title="No repositories yet"
+        action={{ says: 'New repository', to: createRepository }}
+      >
         Drop a file above to begin. A repository holds datasets that belong together, and says who may read
         them.
       </Empty>

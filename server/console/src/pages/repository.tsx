@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import type { DatasetSummary, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
@@ -6,12 +5,12 @@ import { formatAge, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
-import { SearchBox } from '../ui/field.tsx'
+import { useSearch } from '../ui/field.tsx'
 import { ask } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { ALL_DATA, DATA, NoPage, Page } from '../ui/page.tsx'
+import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
 import { announce } from '../ui/toast.tsx'
 import { useResource } from '../use-resource.ts'
 
@@ -33,9 +32,9 @@ export function RepositoryPage({ id }: { readonly id: number }) {
       page
       label="Loading the repository"
       missing={() => (
-        <NoPage icon="folder" title="This repository can't be shown" to={ALL_DATA}>
+        <Empty page icon="folder" title="This repository can't be shown" action={ALL_DATA}>
           It does not exist, or it is private and you are no member of it.
-        </NoPage>
+        </Empty>
       )}
     >
       {(found) => <RepositoryView {...found} />}
@@ -70,15 +69,13 @@ function RepositoryView(props: { readonly home: Repository; readonly tables: rea
       actions={
         canWrite && (
           <>
-            <Button icon="upload" look="primary" href={upload}>
-              New dataset
-            </Button>
+            <Button icon="upload" look="primary" to={upload} says="New dataset" />
             <Menu
               label="More"
               items={[
-                { icon: 'people', label: 'Members', to: href(['repositories', id, 'members']) },
-                { icon: 'edit', label: 'Name, description, privacy', to: edit },
-                { icon: 'trash', label: 'Delete the repository', danger: true, to: remove },
+                { icon: 'people', says: 'Members', to: href(['repositories', id, 'members']) },
+                { icon: 'edit', says: 'Name, description, privacy', to: edit },
+                { icon: 'trash', says: 'Delete the repository', danger: true, to: remove },
               ]}
             />
           </>
@@ -140,15 +137,13 @@ export function Private() {
 /** `upload` is where to add a dataset, for whoever may. */
 function Tables(props: { readonly tables: readonly DatasetSummary[]; readonly upload: string | undefined }) {
   const { tables, upload } = props
-  const [search, setSearch] = useState('')
-  const wanted = search.trim().toLowerCase()
-  const shown = tables.filter((table) => table.name.toLowerCase().includes(wanted))
+  const { box, search, found } = useSearch('Find a dataset', tables, ({ name }) => name)
   if (tables.length === 0) {
     return (
       <Empty
         icon="table"
         title="No datasets yet"
-        action={upload === undefined ? undefined : ['Drop a file', upload]}
+        action={upload === undefined ? undefined : { says: 'Drop a file', to: upload }}
       >
         {upload
           ? 'Drop a csv, Excel, Parquet or JSON file, and look at it before it is stored. A series of a provider can be saved here too.'
@@ -158,9 +153,9 @@ function Tables(props: { readonly tables: readonly DatasetSummary[]; readonly up
   }
   return (
     <>
-      {tables.length > 5 && <SearchBox label="Find a dataset" value={search} onValue={setSearch} />}
-      {shown.length === 0 && <p class="hint">No dataset has “{search}” in its name.</p>}
-      <DatasetList datasets={shown} />
+      {tables.length > 5 && box}
+      {found.length === 0 && <p class="hint">No dataset has “{search}” in its name.</p>}
+      <DatasetList datasets={found} />
     </>
   )
 }

@@ -48,9 +48,12 @@ export function SignIn() {
           <Check checked={remember} onChecked={setRemember}>
             Remember me on this computer <span class="hint">— otherwise until the browser closes</span>
           </Check>
-          <Button submit look="primary wide" disabled={busy || key.trim() === ''}>
-            {busy ? 'Signing in…' : 'Sign in'}
-          </Button>
+          <Button
+            submit
+            look="primary wide"
+            disabled={busy || key.trim() === ''}
+            says={busy ? 'Signing in…' : 'Sign in'}
+          />
         </form>
         <p class="hint">
           No key? Whoever runs this server makes one with <code>parquetry account create NAME</code>. Its

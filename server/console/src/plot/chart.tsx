@@ -59,9 +59,7 @@ export function Chart(props: ChartProps) {
         <span class="chart-value figures" aria-hidden="true">
           {at !== null && `${xText(drawing.xs[at]!)}${isAlone ? `: ${valueAt(first!.ys)}` : ''}`}
         </span>
-        <Button icon="download" look="small" onClick={save}>
-          Save picture
-        </Button>
+        <Button icon="download" look="small" to={save} says="Save picture" />
       </figcaption>
       <div class="chart-place" ref={place} role="img" aria-label={describe(title, drawing, xText)} />
     </figure>

@@ -108,15 +108,13 @@ function SeriesChoice({ columns, choice, onChange, isResult }: ControlsProps) {
               look="quiet"
               icon="close"
               label={`Leave out ${y.name}`}
-              onClick={() => change(ys.toSpliced(at, 1))}
+              to={() => change(ys.toSpliced(at, 1))}
             />
           )}
         </div>
       ))}
       {unused && ys[0] !== ROWS && choice.by.length === 0 && (
-        <Button icon="plus" look="quiet" onClick={() => change([...ys, unused])}>
-          Add a series
-        </Button>
+        <Button icon="plus" look="quiet" to={() => change([...ys, unused])} says="Add a series" />
       )}
     </>
   )

@@ -6,7 +6,7 @@ import { formatCount, formatNumber, plural } from '../format.ts'
 import type { CountedDataset } from '../rows.ts'
 import { Button } from '../ui/button.tsx'
 import { Failure, Note, Progress } from '../ui/feedback.tsx'
-import { SearchBox } from '../ui/field.tsx'
+import { useSearch } from '../ui/field.tsx'
 import { Shape } from './shape.tsx'
 import type { ColumnProfile } from './use-profile.ts'
 
@@ -17,10 +17,8 @@ const SHOWN_AT_ONCE = 48
 export function ColumnsView(props: Exploration & { readonly canWrite: boolean }) {
   const { dataset, of, canWrite } = props
   const [{ loading, value: profiles, error }, again] = props.profile
-  const [search, setSearch] = useState('')
+  const { box, search, found } = useSearch('Find a column', dataset.columns, ({ name }) => name)
   const [most, setMost] = useState(SHOWN_AT_ONCE)
-  const wanted = search.trim().toLowerCase()
-  const found = dataset.columns.filter(({ name }) => name.toLowerCase().includes(wanted))
   return (
     <div class="columns-view">
       <div class="columns-head">
@@ -33,7 +31,7 @@ export function ColumnsView(props: Exploration & { readonly canWrite: boolean })
             {(of.filter !== '' || of.search !== '') && ', whatever the filter'}.
           </Note>
         )}
-        {dataset.columns.length > 8 && <SearchBox label="Find a column" value={search} onValue={setSearch} />}
+        {dataset.columns.length > 8 && box}
       </div>
       {loading && !profiles && <Progress label="Counting all rows" share={undefined} />}
       {found.length === 0 && <p class="hint">No column has “{search}” in its name.</p>}
@@ -47,9 +45,11 @@ export function ColumnsView(props: Exploration & { readonly canWrite: boolean })
         ))}
       </ul>
       {found.length > most && (
-        <Button look="more" onClick={() => setMost(most + SHOWN_AT_ONCE)}>
-          Show more of the {plural(found.length, 'column')}
-        </Button>
+        <Button
+          look="more"
+          to={() => setMost(most + SHOWN_AT_ONCE)}
+          says={`Show more of the ${plural(found.length, 'column')}`}
+        />
       )}
     </div>
   )
@@ -73,7 +73,7 @@ function ColumnCard(props: {
             look="quiet"
             icon="edit"
             label={`Describe ${name}`}
-            onClick={() => describeColumn(dataset.id, column)}
+            to={() => describeColumn(dataset.id, column)}
           />
         )}
       </div>

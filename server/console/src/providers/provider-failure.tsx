@@ -13,7 +13,7 @@ export function failureOf(provider: Provider) {
       <Empty
         icon="key"
         title={code === 'key_required' ? `${name} needs a key` : `${name} does not accept the key`}
-        action={['Use your own key', () => askForKey([provider])]}
+        action={{ says: 'Use your own key', to: () => askForKey([provider]) }}
       >
         {code === 'key_required'
           ? 'The provider issues keys, usually free of charge. A key that you save here is used only for you.'

@@ -4,11 +4,11 @@ import { askForKey } from '../account/saved-keys.tsx'
 import { api } from '../api.ts'
 import { type Address, href, updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
-import { Empty, Failure } from '../ui/feedback.tsx'
-import { Field, SearchBox } from '../ui/field.tsx'
+import { Empty } from '../ui/feedback.tsx'
+import { Field, useSearch } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { NoPage, Page } from '../ui/page.tsx'
+import { Page } from '../ui/page.tsx'
 import { type Resource, useResource } from '../use-resource.ts'
 import { LimitLine } from './limit-line.tsx'
 import { failureOf } from './provider-failure.tsx'
@@ -30,10 +30,11 @@ export function ProviderPage({ slug, query }: { readonly slug: string; readonly 
       page
       label="Loading the provider"
       missing={() => (
-        <NoPage
+        <Empty
+          page
           icon="globe"
           title={`No provider is called “${slug}”`}
-          to={['All providers', href(['providers'])]}
+          action={{ says: 'All providers', to: href(['providers']) }}
         />
       )}
     >
@@ -50,24 +51,20 @@ function ProviderView({
   readonly query: Address['query']
 }) {
   const { slug, takesKey, userKey } = provider
-  const resource = useResource(
-    async (signal) => (await api().providers.browse(slug, '', { signal })).categories,
-    [slug, userKey],
-  )
-  const select = (next: string) => updateQuery({ path: next, series: '', offset: '' }, true)
+  const resource = useResource((signal) => browse(slug, '', signal), [slug, userKey])
   return (
     <Page
       trail={[['Providers', href(['providers'])]]}
       title={provider.name}
       actions={
         <>
-          <Button icon="external" href={provider.homepage} apart>
-            Website
-          </Button>
+          <Button icon="external" to={provider.homepage} apart says="Website" />
           {takesKey && (
-            <Button icon="key" onClick={() => askForKey([provider])}>
-              {userKey ? 'Change your key' : 'Use your own key'}
-            </Button>
+            <Button
+              icon="key"
+              to={() => askForKey([provider])}
+              says={userKey ? 'Change your key' : 'Use your own key'}
+            />
           )}
         </>
       }
@@ -82,7 +79,7 @@ function ProviderView({
         <aside class="provider-tree" aria-label="Categories">
           <OpenById />
           <Loaded of={resource} label="Loading the categories" failed={() => null}>
-            {(top) => <Tree {...{ slug, top }} selected={query['path']} onSelect={select} />}
+            {(top) => <Tree {...{ slug, top }} selected={query['path']} />}
           </Loaded>
         </aside>
         <section aria-label="Series">
@@ -104,9 +101,7 @@ function OpenById() {
       }}
     >
       <Field label="Open a series by its id" value={id} onValue={setId} plain />
-      <Button submit disabled={id.trim() === ''}>
-        Open
-      </Button>
+      <Button submit disabled={id.trim() === ''} says="Open" />
     </form>
   )
 }
@@ -155,19 +150,17 @@ interface TreeProps {
   readonly slug: string
   /** The path of the category whose series are shown. */
   readonly selected: string | undefined
-  readonly onSelect: (path: string) => void
 }
 
 /** The categories of a provider, loaded as they are opened. Opening one that has series shows them. */
 function Tree(props: TreeProps & { readonly top: readonly Category[] }) {
   const { top } = props
-  const [search, setSearch] = useState('')
-  const wanted = search.trim().toLowerCase()
-  const shown = top.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
+  const textOf = ({ name, description }: Category) => `${name} ${description}`
+  const { box, found } = useSearch('Find a category', top, textOf)
   return (
     <>
-      {top.length > SEARCHED_FROM && <SearchBox label="Find a category" value={search} onValue={setSearch} />}
-      {shown.length === 0 && (
+      {top.length > SEARCHED_FROM && box}
+      {found.length === 0 && (
         <p class="hint">
           {top.length === 0
             ? 'This provider has no categories; open a series by its id.'
@@ -175,52 +168,57 @@ function Tree(props: TreeProps & { readonly top: readonly Category[] }) {
         </p>
       )}
       <ul class="tree">
-        {shown.slice(0, MOST_SHOWN).map((category) => (
-          <Branch key={category.path} {...props} category={category} />
+        {found.slice(0, MOST_SHOWN).map((category) => (
+          <Branch key={category.path} {...props} {...category} />
         ))}
       </ul>
-      {shown.length > MOST_SHOWN && (
-        <p class="hint">{shown.length - MOST_SHOWN} more. Find them by a part of their name.</p>
+      {found.length > MOST_SHOWN && (
+        <p class="hint">{found.length - MOST_SHOWN} more. Find them by a part of their name.</p>
       )}
     </>
   )
 }
 
-function Branch(props: TreeProps & { readonly category: Category }) {
-  const { category, slug, selected } = props
-  const { path, name, description, series } = category
-  const [children, setChildren] = useState<readonly Category[]>()
-  const [error, setError] = useState<unknown>()
-  const load = async () => {
-    setError(undefined)
-    try {
-      setChildren((await api().providers.browse(slug, path)).categories)
-    } catch (failure) {
-      setError(failure)
-    }
-  }
+function Branch({ slug, selected, path, name, description, series }: TreeProps & Category) {
+  const [opened, setOpened] = useState(false)
   return (
     <li>
       <details
         onToggle={(event) => {
           if (!event.currentTarget.open) return
-          if (series) props.onSelect(path)
-          if (!children) load()
+          if (series) updateQuery({ path, series: '', offset: '' }, true)
+          setOpened(true)
         }}
       >
         <summary class={selected === path ? 'is-selected' : ''} title={description || name}>
           {name} {series && <Icon name="plot" />}
         </summary>
-        {error !== undefined && <Failure error={error} onRetry={load} />}
-        {children?.length === 0 && (
-          <p class="hint">{series ? 'Its series are shown beside.' : 'There is nothing below.'}</p>
-        )}
-        <ul>
-          {children?.map((child) => (
-            <Branch key={child.path} {...props} category={child} />
-          ))}
-        </ul>
+        {opened && <Below {...{ slug, selected, path, series }} />}
       </details>
     </li>
   )
+}
+
+/** The categories below one. */
+function Below({ path, series, ...props }: TreeProps & Pick<Category, 'path' | 'series'>) {
+  const resource = useResource((signal) => browse(props.slug, path, signal), [path])
+  return (
+    <Loaded of={resource} label="Loading the categories" lines={1}>
+      {(children) =>
+        children.length === 0 ? (
+          <p class="hint">{series ? 'Its series are shown beside.' : 'There is nothing below.'}</p>
+        ) : (
+          <ul>
+            {children.map((child) => (
+              <Branch key={child.path} {...props} {...child} />
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  )
+}
+
+async function browse(slug: string, path: string, signal: AbortSignal): Promise<readonly Category[]> {
+  return (await api().providers.browse(slug, path, { signal })).categories
 }

@@ -1,8 +1,7 @@
-import { useState } from 'preact/hooks'
 import type { Provider } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href } from '../router.ts'
-import { SearchBox } from '../ui/field.tsx'
+import { useSearch } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
 import { useResource } from '../use-resource.ts'
@@ -11,36 +10,35 @@ import { LimitLine } from './limit-line.tsx'
 /** All providers, with a search over their names, slugs and descriptions. */
 export function ProvidersPage() {
   const resource = useResource((signal) => api().providers.list({ signal }), [])
-  const [search, setSearch] = useState('')
-  const wanted = search.trim().toLowerCase()
-  const fits = ({ name, slug, description }: Provider) =>
-    `${name} ${slug} ${description}`.toLowerCase().includes(wanted)
+  const { box, search, found } = useSearch(
+    'Find a provider',
+    resource[0].value ?? [],
+    ({ name, slug, description }) => `${name} ${slug} ${description}`,
+  )
   return (
     <Page
       title="Providers"
       intro={
         <>
           <p class="lede">Economic series of central banks and statistical offices, all read the same way.</p>
-          <SearchBox label="Find a provider" value={search} onValue={setSearch} />
+          {box}
         </>
       }
     >
       <Loaded of={resource} label="Loading the providers">
-        {(all) => {
-          const shown = all.filter(fits)
-          if (shown.length === 0) {
-            return <p class="hint">No provider matches “{search}”. Try the name of a country or an office.</p>
-          }
-          return (
+        {() =>
+          found.length === 0 ? (
+            <p class="hint">No provider matches “{search}”. Try the name of a country or an office.</p>
+          ) : (
             <ul class="cards">
-              {shown.map((provider) => (
+              {found.map((provider) => (
                 <li key={provider.slug}>
                   <ProviderCard provider={provider} />
                 </li>
               ))}
             </ul>
           )
-        }}
+        }
       </Loaded>
     </Page>
   )

@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks'
 import type { Provider, SeriesInfo } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { href, parseAddress, updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
-import { SearchBox } from '../ui/field.tsx'
+import { useSearch } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { useResource } from '../use-resource.ts'
 import { failureOf } from './provider-failure.tsx'
@@ -19,41 +18,39 @@ export function SeriesList(props: {
   readonly offset: number
 }) {
   const { provider, path, offset } = props
-  const [search, setSearch] = useState('')
   const resource = useResource(
     (signal) => api().providers.seriesPage(provider.slug, path, { limit: PAGE, offset, signal }),
     [provider.slug, path, offset],
   )
-  const wanted = search.trim().toLowerCase()
+  const all = resource[0].value?.series ?? []
+  const { box, search, found } = useSearch(
+    'Find among these',
+    all,
+    ({ name, series_id }) => `${name} ${series_id}`,
+  )
   return (
     <Loaded of={resource} label="Loading the series" lines={8} failed={failureOf(provider)}>
-      {({ series, total }) => {
-        if (series.length === 0) {
-          return (
-            <Empty icon="plot" title="No series here">
-              Go further down in the tree, or choose another category.
-            </Empty>
-          )
-        }
-        const shown = series.filter(({ name, series_id }) =>
-          `${name} ${series_id}`.toLowerCase().includes(wanted),
-        )
-        return (
+      {({ total }) =>
+        all.length === 0 ? (
+          <Empty icon="plot" title="No series here">
+            Go further down in the tree, or choose another category.
+          </Empty>
+        ) : (
           <div class="series-pane">
             <div class="section-head">
               <h2>Series</h2>
-              <SearchBox label="Find among these" value={search} onValue={setSearch} />
+              {box}
             </div>
-            {shown.length === 0 && <p class="hint">None of these matches “{search}”.</p>}
+            {found.length === 0 && <p class="hint">None of these matches “{search}”.</p>}
             <ul class="series-list">
-              {shown.map((one) => (
+              {found.map((one) => (
                 <SeriesItem key={one.series_id} {...one} />
               ))}
             </ul>
-            <Pager offset={offset} count={series.length} total={total} />
+            <Pager offset={offset} count={all.length} total={total} />
           </div>
         )
-      }}
+      }
     </Loaded>
   )
 }
@@ -83,10 +80,9 @@ function Pager(props: { readonly offset: number; readonly count: number; readonl
       <Button
         look="small"
         disabled={offset === 0}
-        onClick={() => updateQuery({ offset: String(Math.max(0, offset - PAGE) || '') }, true)}
-      >
-        Before
-      </Button>
+        to={() => updateQuery({ offset: String(Math.max(0, offset - PAGE) || '') }, true)}
+        says="Before"
+      />
       <span class="figures">
         {formatCount(offset + 1)} to {formatCount(offset + count)}
         {total === null ? '' : ` of ${formatCount(total)}`}
@@ -94,10 +90,9 @@ function Pager(props: { readonly offset: number; readonly count: number; readonl
       <Button
         look="small"
         disabled={!hasMore}
-        onClick={() => updateQuery({ offset: String(offset + PAGE) }, true)}
-      >
-        After
-      </Button>
+        to={() => updateQuery({ offset: String(offset + PAGE) }, true)}
+        says="After"
+      />
     </nav>
   )
 }

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import type { Provider, Series } from '../../../client/index.ts'
-import { api, messageOf, shelves } from '../api.ts'
+import { api, shelves } from '../api.ts'
 import { formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
 import { drawSeries, textOfX } from '../plot/draw.ts'
@@ -10,7 +10,7 @@ import { Empty } from '../ui/feedback.tsx'
 import { ask } from '../ui/form.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import { announce } from '../ui/toast.tsx'
+import { announce, complain } from '../ui/toast.tsx'
 import { useResource } from '../use-resource.ts'
 import { failureOf } from './provider-failure.tsx'
 
@@ -47,10 +47,9 @@ function Shown({ series, provider }: { readonly series: Series; readonly provide
         <Button
           icon="table"
           look="primary"
-          onClick={() => saveSeries(provider, series).catch((error) => announce(messageOf(error)))}
-        >
-          Save as dataset
-        </Button>
+          to={() => saveSeries(provider, series).catch(complain)}
+          says="Save as dataset"
+        />
       </div>
       {drawing.xs.length === 0 ? (
         <Empty icon="plot" title="No observations">

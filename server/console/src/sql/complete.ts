@@ -1,21 +1,13 @@
 import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
 import type { DatasetSummary } from '../../../client/index.ts'
 import type { Shelves } from '../api.ts'
-import type { Completion, Suggestion } from '../ui/completion.ts'
+import type { Completion, Suggestion } from '../ui/completing.tsx'
 
 const WORDS =
   'select from where group by having order by limit offset join left join inner join on using union all with as distinct case when then else end and or not in between like is null asc desc over partition by qualify'.split(
     ' ',
   )
 const MOST = 40
-
-const suggestion = (kind: Suggestion['kind'], label: string, note: string, insert: string): Suggestion => ({
-  kind,
-  label,
-  note,
-  insert,
-  caretBack: 0,
-})
 
 /** A name in SQL, quoted if needed. */
 function sqlName(name: string): string {
@@ -31,17 +23,29 @@ export function complete(text: string, caret: number, { tables, homes }: Shelves
   if (wanted === '' || insideText(text.slice(0, from))) return nothing
   const named = tables.filter(({ name }) => text.toLowerCase().includes(name.toLowerCase()))
   const homeOf = ({ repositoryId }: DatasetSummary) => homes.find(({ id }) => id === repositoryId)?.name ?? ''
-  const all = [
-    ...named.flatMap(({ name: table, columns }) =>
-      (columns ?? []).map(({ name, type }) => suggestion('column', name, `${type}, ${table}`, sqlName(name))),
+  const all: Suggestion[] = [
+    ...named.flatMap(({ name: table, columns = [] }) =>
+      columns.map(({ name, type }): Suggestion => {
+        return { kind: 'column', label: name, note: `${type}, ${table}`, insert: sqlName(name) }
+      }),
     ),
-    ...tables.map((table) =>
-      suggestion('value', table.name, `table in ${homeOf(table)}`, tableName(homeOf(table), table.name)),
-    ),
-    ...WORDS.map((word) => suggestion('operator', word.toUpperCase(), '', `${word.toUpperCase()} `)),
+    ...tables.map((table): Suggestion => {
+      const home = homeOf(table)
+      return {
+        kind: 'value',
+        label: table.name,
+        note: `table in ${home}`,
+        insert: tableName(home, table.name),
+      }
+    }),
+    ...WORDS.map((word): Suggestion => {
+      return { kind: 'operator', label: word.toUpperCase(), note: '', insert: `${word.toUpperCase()} ` }
+    }),
     ...[...ALLOWED_FUNCTIONS]
       .filter((name) => /^[a-z]/.test(name))
-      .map((name) => ({ ...suggestion('function', `${name}()`, 'function', `${name}()`), caretBack: 1 })),
+      .map((name): Suggestion => {
+        return { kind: 'function', label: `${name}()`, note: 'function', insert: `${name}(`, behind: ')' }
+      }),
   ]
   const seen = new Set<string>()
   const suggestions = all.filter(({ kind, label, insert }) => {

@@ -57,13 +57,9 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
       <BelowText edit={edit} problem={failed ? messageOf(error) : undefined} />
       <div class="actions">
         {running ? (
-          <Button look="danger" onClick={onStop}>
-            Stop
-          </Button>
+          <Button look="danger" to={onStop} says="Stop" />
         ) : (
-          <Button look="primary" disabled={text.trim() === ''} onClick={() => edit.apply(text)}>
-            Run
-          </Button>
+          <Button look="primary" disabled={text.trim() === ''} to={() => edit.apply(text)} says="Run" />
         )}
         <PastStatements onRun={onRun} />
       </div>

@@ -16,7 +16,7 @@ import { Select } from '../ui/field.tsx'
 import { ask } from '../ui/form.tsx'
 import { Page } from '../ui/page.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-import { announce } from '../ui/toast.tsx'
+import { announce, complain } from '../ui/toast.tsx'
 import { useResource } from '../use-resource.ts'
 import { tableName } from './complete.ts'
 import { Editor, rememberStatement } from './editor.tsx'
@@ -87,7 +87,7 @@ function Start({
     <Empty
       icon="code"
       title="Nothing has been run yet"
-      action={example ? ['Run an example', () => onRun(example)] : undefined}
+      action={example ? { says: 'Run an example', to: () => onRun(example) } : undefined}
     >
       Tables are datasets: "repository"."dataset". Join them, group them, and use window functions.
     </Empty>
@@ -161,7 +161,7 @@ const FORMATS = (['csv', 'xlsx', 'parquet', 'json'] as const satisfies readonly 
 function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
   const download = (format: string) => {
     const chosen = FORMATS.find(({ value }) => value === format)?.value
-    if (chosen) downloadResult(sql, chosen).catch((error) => announce(messageOf(error)))
+    if (chosen) downloadResult(sql, chosen).catch(complain)
   }
   const homes = names?.homes.filter(({ permission }) => permission === 'Write') ?? []
   return (
@@ -172,7 +172,7 @@ function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
         options={[{ value: '', label: 'Download' }, ...FORMATS]}
         onValue={download}
       />
-      {homes.length > 0 && <Button onClick={() => save(sql, homes)}>Save as dataset</Button>}
+      {homes.length > 0 && <Button to={() => save(sql, homes)} says="Save as dataset" />}
     </div>
   )
 }

@@ -31,7 +31,7 @@ export function BuilderLine(props: {
   return (
     <div class="builder-line">
       {typeof lead === 'string' ? <span class="builder-lead">{lead}</span> : lead}
-      <Button look="quiet" icon="close" label={props.remove} onClick={props.onRemove} />
+      <Button look="quiet" icon="close" label={props.remove} to={props.onRemove} />
       {props.children}
     </div>
   )

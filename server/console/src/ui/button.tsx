@@ -1,24 +1,27 @@
-import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icons.tsx'
 
-/** A button, or with `href` a link that looks like one. */
-export function Button(props: {
+/** What can be done: what it is called, and where it leads or what it does. */
+export interface Action {
   readonly icon?: IconName
-  /** Classes of controls.css without their `button-`, separated by blanks. */
-  readonly look?: string
-  /** The name of a button that shows its icon alone. */
-  readonly label?: string
-  readonly href?: string
-  /** Opens the link in another tab. */
-  readonly apart?: boolean
-  readonly submit?: boolean
-  readonly disabled?: boolean
-  readonly expanded?: boolean
-  readonly onClick?: (() => unknown) | undefined
-  readonly children?: ComponentChildren
-}) {
-  const { icon, label, href, children } = props
-  const looks = [...(props.look?.split(' ') ?? []), ...(children === undefined ? ['icon'] : [])]
+  readonly says: string
+  readonly to: string | (() => unknown)
+}
+
+/** A button, or a link that looks like one. */
+export function Button(
+  props: Partial<Action> & {
+    /** Classes of controls.css without their `button-`, separated by blanks. */
+    readonly look?: string
+    /** The name for screen readers, and of a button that shows its icon alone. */
+    readonly label?: string
+    /** Opens the link in another tab. */
+    readonly apart?: boolean
+    readonly submit?: boolean
+    readonly disabled?: boolean
+  },
+) {
+  const { icon, label, says, to } = props
+  const looks = [...(props.look?.split(' ') ?? []), ...(says === undefined ? ['icon'] : [])]
   const common = {
     class: ['button', ...looks.map((look) => `button-${look}`)].join(' '),
     'aria-label': label,
@@ -27,12 +30,12 @@ export function Button(props: {
   const content = (
     <>
       {icon && <Icon name={icon} />}
-      {children !== undefined && <span>{children}</span>}
+      {says !== undefined && <span>{says}</span>}
     </>
   )
-  if (href !== undefined) {
+  if (typeof to === 'string') {
     return (
-      <a {...common} href={href} {...(props.apart && { target: '_blank', rel: 'noreferrer' })}>
+      <a {...common} href={to} {...(props.apart && { target: '_blank', rel: 'noreferrer' })}>
         {content}
       </a>
     )
@@ -42,8 +45,7 @@ export function Button(props: {
       {...common}
       type={props.submit ? 'submit' : 'button'}
       disabled={props.disabled ?? false}
-      aria-expanded={props.expanded}
-      onClick={() => props.onClick?.()}
+      onClick={() => to?.()}
     >
       {content}
     </button>

@@ -1,5 +1,20 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Completion, Suggestion } from './completion.ts'
+
+export interface Suggestion {
+  readonly label: string
+  /** A short description beside the label. */
+  readonly note: string
+  readonly kind: 'column' | 'function' | 'operator' | 'value'
+  /** What takes the place of `from` to `to`: the text before the caret, and the text behind it. */
+  readonly insert: string
+  readonly behind?: string | undefined
+}
+
+export interface Completion {
+  readonly from: number
+  readonly to: number
+  readonly suggestions: readonly Suggestion[]
+}
 
 /**
  * A text while it is edited, and what can come at the caret. Enter takes a chosen suggestion, else it applies the text;
@@ -36,10 +51,10 @@ export function useEditing(
     onApply(value.trim())
     setText(value.trim())
   }
-  const accept = (suggestion: Suggestion) => {
+  const accept = ({ insert, behind = '' }: Suggestion) => {
     const { from, to } = completion!
-    const next = text.slice(0, from) + suggestion.insert + text.slice(to).replace(/^ /, '')
-    const caret = from + suggestion.insert.length - suggestion.caretBack
+    const next = text.slice(0, from) + insert + behind + text.slice(to).replace(/^ /, '')
+    const caret = from + insert.length
     setText(next)
     suggest(next, caret)
     setMoved({ caret })

@@ -17,11 +17,7 @@ export async function copyText(text: string, what: string): Promise<void> {
 }
 
 export function CopyButton(props: { readonly text: string; readonly what: string }) {
-  return (
-    <Button icon="copy" look="small" onClick={() => copyText(props.text, props.what)}>
-      Copy
-    </Button>
-  )
+  return <Button icon="copy" look="small" to={() => copyText(props.text, props.what)} says="Copy" />
 }
 
 /** Saves a file from memory as a browser download. */

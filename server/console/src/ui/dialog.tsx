@@ -2,13 +2,44 @@ import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Button } from './button.tsx'
 
-/** A modal window. The browser's own dialog keeps the focus inside, and closes on Escape. */
-export function Dialog(props: {
+interface Opened {
   readonly title: string
   readonly wide?: boolean
-  readonly onClose: () => void
-  readonly children: ComponentChildren
-}) {
+  /** What is in it, given the function that closes it. */
+  readonly content: (close: () => void) => ComponentChildren
+}
+
+let show: (opened: Opened) => void = () => undefined
+
+/** Opens a window over the page. It closes when its content does so, and when another address is opened. */
+export function openDialog(
+  title: string,
+  content: Opened['content'],
+  options: Pick<Opened, 'wide'> = {},
+): void {
+  show({ title, content, ...options })
+}
+
+/** Where windows open. */
+export function DialogHost() {
+  const [opened, setOpened] = useState<Opened>()
+  const count = useRef(0)
+  useEffect(() => {
+    show = (next) => {
+      count.current += 1
+      setOpened(next)
+    }
+    const close = () => setOpened(undefined)
+    addEventListener('hashchange', close)
+    return () => removeEventListener('hashchange', close)
+  }, [])
+  // What an answer opens must not be closed together with the question.
+  const close = () => setOpened((now) => (now === opened ? undefined : now))
+  return <Fragment key={count.current}>{opened && <Dialog {...opened} onClose={close} />}</Fragment>
+}
+
+/** A modal window. The browser's own dialog keeps the focus inside, and closes on Escape. */
+function Dialog({ title, wide, content, onClose }: Opened & { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
@@ -19,46 +50,18 @@ export function Dialog(props: {
   return (
     <dialog
       ref={dialog}
-      class={props.wide ? 'dialog dialog-wide' : 'dialog'}
+      class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault()
-        props.onClose()
+        onClose()
       }}
     >
       <header class="dialog-head">
-        <h2 id={titleId}>{props.title}</h2>
-        <Button look="quiet" icon="close" label="Close" onClick={props.onClose} />
+        <h2 id={titleId}>{title}</h2>
+        <Button look="quiet" icon="close" label="Close" to={onClose} />
       </header>
-      {props.children}
+      {content(onClose)}
     </dialog>
   )
-}
-
-/** A `Dialog`, given the function that closes it. */
-type Content = (close: () => void) => ComponentChildren
-
-let show: (content: Content) => void = () => undefined
-
-/** Opens a window over the page. It closes when its content does so, and when another address is opened. */
-export function openDialog(content: Content): void {
-  show(content)
-}
-
-/** Where windows open. */
-export function DialogHost() {
-  const [content, setContent] = useState<Content>()
-  const opened = useRef(0)
-  useEffect(() => {
-    show = (next) => {
-      opened.current += 1
-      setContent(() => next)
-    }
-    const close = () => setContent(undefined)
-    addEventListener('hashchange', close)
-    return () => removeEventListener('hashchange', close)
-  }, [])
-  // What an answer opens must not be closed together with the question.
-  const close = () => setContent((now?: Content) => (now === content ? undefined : now))
-  return <Fragment key={opened.current}>{content?.(close)}</Fragment>
 }

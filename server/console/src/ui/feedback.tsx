@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { messageOf } from '../api.ts'
-import { Button } from './button.tsx'
+import { type Action, Button } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
 
 /** Shown when there is no content: says what is missing and what to do next. */
@@ -10,10 +10,8 @@ export function Empty(props: {
   /** Whether it fills the whole page, so that its title is the page's heading. */
   readonly page?: boolean
   readonly children?: ComponentChildren
-  /** What a button says, and where it leads or what it does. */
-  readonly action?: readonly [label: string, to: string | (() => unknown)] | undefined
+  readonly action?: Action | undefined
 }) {
-  const [label, to] = props.action ?? []
   return (
     <div class="empty">
       <span class="empty-icon">
@@ -21,11 +19,7 @@ export function Empty(props: {
       </span>
       {props.page ? <h1>{props.title}</h1> : <h2>{props.title}</h2>}
       {props.children && <p>{props.children}</p>}
-      {to !== undefined && (
-        <Button look="primary" {...(typeof to === 'string' ? { href: to } : { onClick: to })}>
-          {label}
-        </Button>
-      )}
+      {props.action && <Button look="primary" {...props.action} />}
     </div>
   )
 }
@@ -43,11 +37,7 @@ export function Failure(props: {
         <p>{messageOf(props.error)}</p>
         {props.children}
       </div>
-      {props.onRetry && (
-        <Button look="small" onClick={props.onRetry}>
-          Try again
-        </Button>
-      )}
+      {props.onRetry && <Button look="small" to={props.onRetry} says="Try again" />}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useState } from 'preact/hooks'
 
 interface Typed {
   readonly currentTarget: { readonly value: string }
@@ -114,6 +114,15 @@ export function SearchBox(props: {
       onInput={(event) => props.onValue(event.currentTarget.value)}
     />
   )
+}
+
+/** A search among items by their texts: the box, what is typed in it, and what it finds. */
+export function useSearch<T>(label: string, items: readonly T[], textOf: (item: T) => string) {
+  const [search, setSearch] = useState('')
+  const wanted = search.trim().toLowerCase()
+  const found = items.filter((item) => textOf(item).toLowerCase().includes(wanted))
+  const box = <SearchBox label={label} value={search} onValue={setSearch} />
+  return { box, search, found }
 }
 
 export function Check(props: {

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { messageOf } from '../api.ts'
 import { changed } from '../use-resource.ts'
 import { Button } from './button.tsx'
-import { Dialog, openDialog } from './dialog.tsx'
+import { openDialog } from './dialog.tsx'
 import { Check, type Choice, Choices, Field, type Option, Select } from './field.tsx'
 
 interface Action {
@@ -109,35 +109,36 @@ type Question<F extends Fields> = Partial<FormOf<F>> &
 
 /** Asks in a window, for values or only whether to go on. */
 export function ask<F extends Fields>(question: Question<F>): void {
-  openDialog((close) => <Asked question={question} onClose={close} />)
+  openDialog(question.title, (close) => <Asked {...{ question, close }} />)
 }
 
 /** A form in a window of its own. It stays open, with the message, if what it sends is refused. */
-function Asked<F extends Fields>(props: { readonly question: Question<F>; readonly onClose: () => void }) {
-  const { question, onClose } = props
-  const { title, text, danger, onlyReads, fields = {} as F, action, busyAction = action } = question
+function Asked<F extends Fields>(props: { readonly question: Question<F>; readonly close: () => void }) {
+  const { question, close } = props
+  const { text, danger, onlyReads, fields = {} as F, action, busyAction = action } = question
   const { controls, ready, send } = useForm<F>({ ...question, fields })
   const { busy, wrong, submit } = useSubmit(async () => {
     await send()
     if (!onlyReads) changed()
-    onClose()
+    close()
   })
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form onSubmit={submit}>
-        <div class="dialog-body">
-          {text && <p>{text}</p>}
-          {controls}
-          {wrong}
-        </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose}>{danger ? 'Keep it' : 'Cancel'}</Button>
-          <Button submit look={danger ? 'danger' : 'primary'} disabled={busy || !ready}>
-            {busy ? busyAction : action}
-          </Button>
-        </footer>
-      </form>
-    </Dialog>
+    <form onSubmit={submit}>
+      <div class="dialog-body">
+        {text && <p>{text}</p>}
+        {controls}
+        {wrong}
+      </div>
+      <footer class="dialog-foot">
+        <Button to={close} says={danger ? 'Keep it' : 'Cancel'} />
+        <Button
+          submit
+          look={danger ? 'danger' : 'primary'}
+          disabled={busy || !ready}
+          says={busy ? busyAction : action}
+        />
+      </footer>
+    </form>
   )
 }
 
@@ -148,9 +149,7 @@ export function LineForm<F extends Fields>(props: FormOf<F>) {
   return (
     <form class="line-form" onSubmit={submit}>
       {controls}
-      <Button submit disabled={busy || !ready}>
-        {props.action}
-      </Button>
+      <Button submit disabled={busy || !ready} says={props.action} />
       {wrong}
     </form>
   )

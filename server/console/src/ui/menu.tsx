@@ -1,13 +1,8 @@
 import { useId, useRef } from 'preact/hooks'
+import type { Action } from './button.tsx'
 import { Icon, type IconName } from './icons.tsx'
 
-export interface MenuItem {
-  readonly icon: IconName
-  readonly label: string
-  readonly danger?: boolean
-  /** Where it leads, or what it does. */
-  readonly to: string | (() => unknown)
-}
+export type MenuItem = Action & { readonly icon: IconName; readonly danger?: boolean }
 
 /** A button that opens a menu under it. The browser closes it on Escape and on a click elsewhere. */
 export function Menu(props: { readonly label: string; readonly items: readonly MenuItem[] }) {
@@ -31,15 +26,15 @@ export function Menu(props: { readonly label: string; readonly items: readonly M
         onKeyDown={(event) => moveFocus(event, '.menu-item', 'ArrowUp', 'ArrowDown')}
         onClick={() => popover.current?.hidePopover()}
       >
-        {props.items.map(({ icon, label, danger, to }) => {
+        {props.items.map(({ icon, says, danger, to }) => {
           const [Tag, does] =
             typeof to === 'string'
               ? (['a', { href: to }] as const)
               : (['button', { type: 'button', onClick: to }] as const)
           return (
-            <Tag key={label} class={danger ? 'menu-item is-danger' : 'menu-item'} {...does}>
+            <Tag key={says} class={danger ? 'menu-item is-danger' : 'menu-item'} {...does}>
               <Icon name={icon} />
-              {label}
+              {says}
             </Tag>
           )
         })}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import { href } from '../router.ts'
-import { Empty } from './feedback.tsx'
+import type { Action } from './button.tsx'
 
 /** A page with its head: breadcrumbs, title, actions, and what `intro` says about it. */
 export function Page(props: {
@@ -65,14 +65,6 @@ export function Card(props: {
   )
 }
 
-/** A page that says why there is nothing here, and leads on. */
-export function NoPage({
-  to,
-  ...rest
-}: Omit<Parameters<typeof Empty>[0], 'page' | 'action'> & { readonly to: readonly [string, string] }) {
-  return <Empty page action={to} {...rest} />
-}
-
 /** The first step of most trails. */
 export const DATA = ['Data', href([])] as const
-export const ALL_DATA = ['All data', href([])] as const
+export const ALL_DATA: Action = { says: 'All data', to: href([]) }

@@ -24,6 +24,24 @@ export function announce(text: string, undo?: () => Promise<unknown>): void {
   show({ id: last, text, undo })
 }
 
+/** Says why something has failed. */
+export function complain(failure: unknown): void {
+  announce(messageOf(failure))
+}
+
+/**
+ * Does something at once and says so, with a way back where there is one; or says why it failed. Then all that is shown
+ * is fetched again.
+ */
+export async function perform(
+  action: () => Promise<unknown>,
+  done: string,
+  undo?: () => Promise<unknown>,
+): Promise<void> {
+  await action().then(() => announce(done, undo), complain)
+  changed()
+}
+
 export function Toasts() {
   const [messages, setMessages] = useState<readonly Message[]>([])
   const drop = (id: number) => setMessages((before) => before.filter((message) => message.id !== id))
@@ -33,25 +51,20 @@ export function Toasts() {
       setTimeout(() => drop(message.id), message.undo ? SHOWN_TO_UNDO_MS : SHOWN_MS)
     }
   }, [])
-  const undo = async (message: Message) => {
-    drop(message.id)
-    try {
-      await message.undo!()
-      changed()
-      announce('Undone.')
-    } catch (failure) {
-      announce(messageOf(failure))
-    }
-  }
   return (
     <div class="toasts" role="status" aria-live="polite">
       {messages.map((message) => (
         <div key={message.id} class="toast">
           <p>{message.text}</p>
           {message.undo && (
-            <Button look="small" onClick={() => undo(message)}>
-              Undo
-            </Button>
+            <Button
+              look="small"
+              to={() => {
+                drop(message.id)
+                perform(message.undo!, 'Undone.')
+              }}
+              says="Undo"
+            />
           )}
         </div>
       ))}

@@ -1,34 +1,12 @@
-import type { Format } from '../../../client/index.ts'
+import { FORMAT_OF_ENDING, uploadFormatOf } from '../../../../engine/ingest/upload-format.ts'
 
-export interface FileKind {
-  readonly format: Format
-  readonly gzip: boolean
-}
+export type FileKind = NonNullable<ReturnType<typeof kindOf>>
 
-const ENDINGS: Readonly<Record<string, Format>> = {
-  csv: 'csv',
-  txt: 'csv',
-  tsv: 'tsv',
-  tab: 'tsv',
-  json: 'json',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  parquet: 'parquet',
-  arrow: 'arrow',
-  arrows: 'arrow',
-  xlsx: 'xlsx',
-}
+export const ACCEPT = [...Object.keys(FORMAT_OF_ENDING), 'txt', 'gz'].map((ending) => `.${ending}`).join()
 
-export const ACCEPT = [...Object.keys(ENDINGS), 'gz'].map((ending) => `.${ending}`).join()
-
-/** The format of a file, by its name; undefined for an unknown extension. */
-export function kindOf(fileName: string): FileKind | undefined {
-  const parts = fileName.toLowerCase().split('.')
-  const gzip = parts.at(-1) === 'gz'
-  const format = ENDINGS[(gzip ? parts.at(-2) : parts.at(-1)) ?? '']
-  if (!format) return undefined
-  if (gzip && (format === 'parquet' || format === 'arrow' || format === 'xlsx')) return undefined
-  return { format, gzip }
+/** The format of a file, by its name; undefined for an unknown extension. Tables that people call text are csv. */
+export function kindOf(fileName: string) {
+  return uploadFormatOf(fileName.replace(/\.txt(?=$|\.gz$)/i, '.csv'))
 }
 
 /** Derives a name for a dataset from the name of a file. */

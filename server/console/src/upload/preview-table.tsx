@@ -3,23 +3,22 @@ import { plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
 import { Note } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
+import type { Chosen } from './use-chosen.ts'
 
 const MOST_COLUMNS = 60
 const MOST_ROWS = 8
 
 /** The first rows of a file and the detected types, which the user can change before the dataset is created. */
 export function PreviewTable(props: {
-  readonly preview: Preview | undefined
-  /** Whether the types are the file's own. */
-  readonly typed: boolean
-  /** Whether the types can't be changed here, because the file, the dataset or the server has them. */
-  readonly fixed: boolean
+  readonly chosen: Chosen
   /** The columns of the dataset that takes the rows. */
   readonly existing: readonly Column[] | undefined
-  readonly types: ReadonlyMap<string, ColumnType>
+  /** Whether columns are replaced, so that the server chooses the types. */
+  readonly fixed: boolean
   readonly onType: (column: string, type: ColumnType) => void
 }) {
-  const { preview, existing, types, fixed, typed } = props
+  const { chosen, existing } = props
+  const { preview, kind, types } = chosen
   if (!preview) {
     return (
       <Note>
@@ -28,11 +27,13 @@ export function PreviewTable(props: {
       </Note>
     )
   }
+  // The types are the file's own.
+  const typed = kind.format === 'parquet' || kind.format === 'arrow'
   const shown = preview.columns.slice(0, MOST_COLUMNS)
   const text = (row: Preview['rows'][number], name: string) => cellText(row[name])
   const typeOf = (column: Preview['columns'][number]) => {
     const found = existing?.find(({ name }) => name === column.name)?.type ?? column.type
-    if (fixed) return <span class="grid-type">{found}</span>
+    if (typed || existing || props.fixed) return <span class="grid-type">{found}</span>
     return (
       <TypeChoice
         name={column.name}

@@ -19,9 +19,11 @@ export function Reasons(props: {
           “{name}” is text, because row {row} has “{value}”.{' '}
           {above !== undefined && `The values above it are of type ${above}. `}
           {wanted !== undefined && (
-            <Button look="small" onClick={() => props.onOptions(joined(props.options, wanted))}>
-              Read it with {decodeURIComponent(wanted).replaceAll('&', ', ')}
-            </Button>
+            <Button
+              look="small"
+              to={() => props.onOptions(joined(props.options, wanted))}
+              says={`Read it with ${decodeURIComponent(wanted).replaceAll('&', ', ')}`}
+            />
           )}
         </Note>
       ))}

@@ -4,10 +4,10 @@ import { api } from '../api.ts'
 import { formatBytes, plural } from '../format.ts'
 import { href } from '../router.ts'
 import { Button } from '../ui/button.tsx'
-import { Failure, Progress } from '../ui/feedback.tsx'
+import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { Choices, Field, Select } from '../ui/field.tsx'
 import { Loaded } from '../ui/loaded.tsx'
-import { ALL_DATA, DATA, NoPage, Page } from '../ui/page.tsx'
+import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
 import { useResource } from '../use-resource.ts'
 import { DialectControls } from './dialect-controls.tsx'
 import { DropZone } from './drop-zone.tsx'
@@ -50,17 +50,18 @@ export function UploadPage(props: {
       of={resource}
       page
       label="Loading the repository"
-      missing={() => <NoPage icon="folder" title="You can't upload here" to={ALL_DATA} />}
+      missing={() => <Empty page icon="folder" title="You can't upload here" action={ALL_DATA} />}
     >
       {({ follows, target, ...rest }) =>
         target && follows ? (
-          <NoPage
+          <Empty
+            page
             icon="table"
             title={`${target.name} follows ${follows}`}
-            to={['Go to the dataset', href(['datasets', target.id])]}
+            action={{ says: 'Go to the dataset', to: href(['datasets', target.id]) }}
           >
             Its rows come from there with each refresh. To add rows of your own, stop following first.
-          </NoPage>
+          </Empty>
         ) : (
           <UploadView {...rest} target={target} />
         )
@@ -71,7 +72,8 @@ export function UploadPage(props: {
 
 function UploadView(destination: Destination) {
   const { home, target } = destination
-  const { chosen, refusal, choose, readWith, setType } = useChosen()
+  const upload = useChosen()
+  const { chosen, refusal, choose } = upload
   useEffect(() => {
     const file = takeOver()
     if (file) choose(file)
@@ -94,7 +96,7 @@ function UploadView(destination: Destination) {
     >
       <DropZone file={chosen?.file} onFile={choose} />
       {refusal && <Failure error={new Error(refusal)} />}
-      {chosen && <UploadForm {...destination} chosen={chosen} readWith={readWith} setType={setType} />}
+      {chosen && <UploadForm {...destination} {...upload} chosen={chosen} />}
     </Page>
   )
 }
@@ -106,8 +108,7 @@ const ACTIONS: Readonly<Record<Mode, string>> = {
 }
 
 function UploadForm(
-  props: Destination &
-    Pick<ReturnType<typeof useChosen>, 'readWith' | 'setType'> & { readonly chosen: Chosen },
+  props: Destination & Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen },
 ) {
   const { homes, target, chosen, readWith } = props
   // What is public is never chosen for the user.
@@ -118,7 +119,6 @@ function UploadForm(
   const [sending, send, cancel] = useSending()
   const name = ownName ?? datasetName(chosen.file.name)
   const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
-  const typed = chosen.kind.format === 'parquet' || chosen.kind.format === 'arrow'
   const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
   const submit = (event: Event) => {
     event.preventDefault()
@@ -129,14 +129,7 @@ function UploadForm(
       <HowToRead chosen={chosen} onOptions={readWith} />
       <Problems problems={chosen.problems} />
       {chosen.problems.length === 0 && !(chosen.reading && !chosen.preview) && (
-        <PreviewTable
-          preview={chosen.preview}
-          typed={typed}
-          fixed={typed || mode === 'columns' || existing !== undefined}
-          existing={existing}
-          types={chosen.types}
-          onType={props.setType}
-        />
+        <PreviewTable {...{ chosen, existing }} fixed={mode === 'columns'} onType={props.setType} />
       )}
       {chosen.preview && <Reasons preview={chosen.preview} options={chosen.options} onOptions={readWith} />}
       {target ? (
@@ -154,9 +147,12 @@ function UploadForm(
         <Running share={sending.share} bytes={chosen.file.size} onCancel={cancel} />
       ) : (
         <div class="actions">
-          <Button submit look="primary" disabled={!isReady}>
-            {target ? ACTIONS[mode] : 'Create the dataset'}
-          </Button>
+          <Button
+            submit
+            look="primary"
+            disabled={!isReady}
+            says={target ? ACTIONS[mode] : 'Create the dataset'}
+          />
         </div>
       )}
     </form>
@@ -249,7 +245,7 @@ function Running(props: { readonly share: number; readonly bytes: number; readon
           ? `${formatBytes(share * bytes)} of ${formatBytes(bytes)} sent`
           : 'Sent. Checking every row and storing them…'}
       </p>
-      <Button onClick={props.onCancel}>Cancel the upload</Button>
+      <Button to={props.onCancel} says="Cancel the upload" />
     </div>
   )
 }

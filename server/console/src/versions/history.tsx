@@ -7,7 +7,7 @@ import { METHODS, methodsFor } from '../group/grouping.ts'
 import { href } from '../router.ts'
 import { fetchRows } from '../rows.ts'
 import { Button } from '../ui/button.tsx'
-import { Dialog, openDialog } from '../ui/dialog.tsx'
+import { openDialog } from '../ui/dialog.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { useResource } from '../use-resource.ts'
@@ -56,9 +56,7 @@ export function History({ dataset, canWrite }: { readonly dataset: Dataset; read
             ])}
           />
           {versions.length === most && (
-            <Button look="more" onClick={() => setMost(most + PAGE)}>
-              Show more
-            </Button>
+            <Button look="more" to={() => setMost(most + PAGE)} says="Show more" />
           )}
         </>
       )}
@@ -76,19 +74,13 @@ function Actions(props: {
   const isPast = number !== current
   return (
     <div class="actions">
-      <Button look="small" href={href(['datasets', id], isPast ? { version: String(number) } : {})}>
-        Look
-      </Button>
-      {isPast && (
-        <Button look="small" onClick={() => compareVersions(id, number, current)}>
-          Compare
-        </Button>
-      )}
-      {canWrite && isPast && (
-        <Button look="small" onClick={() => restore(id, number)}>
-          Restore
-        </Button>
-      )}
+      <Button
+        look="small"
+        to={href(['datasets', id], isPast ? { version: String(number) } : {})}
+        says="Look"
+      />
+      {isPast && <Button look="small" to={() => compareVersions(id, number, current)} says="Compare" />}
+      {canWrite && isPast && <Button look="small" to={() => restore(id, number)} says="Restore" />}
     </div>
   )
 }
@@ -107,46 +99,40 @@ interface Figures {
 
 /** Shows in a window what differs between two versions. */
 function compareVersions(id: number, before: number, after: number): void {
-  openDialog((close) => <CompareDialog {...{ id, before, after }} onClose={close} />)
+  const title = `Version ${before} and version ${after}`
+  openDialog(title, () => <Comparison {...{ id, before, after }} />, { wide: true })
 }
 
 /** What differs between two versions: the number of rows, the columns, and figures of each column. */
-function CompareDialog(props: {
-  readonly id: number
-  readonly before: number
-  readonly after: number
-  readonly onClose: () => void
-}) {
+function Comparison(props: { readonly id: number; readonly before: number; readonly after: number }) {
   const { id, before, after } = props
   const resource = useResource(
     (signal) => Promise.all([figuresOf(id, before, signal), figuresOf(id, after, signal)]),
     [id, before, after],
   )
   return (
-    <Dialog title={`Version ${before} and version ${after}`} wide onClose={props.onClose}>
-      <div class="dialog-body">
-        <Loaded of={resource} label="Comparing the versions">
-          {([old, now]) => {
-            const lines = differences(old, now)
-            return (
-              <>
-                <p>
-                  {plural(old.rowCount, 'row')} then, {formatCount(now.rowCount)} now.
-                  {lines.length === 0 && ' The columns have the same types, extremes and numbers of values.'}
-                </p>
-                {lines.length > 0 && (
-                  <PlainTable
-                    label="Differences"
-                    head={['Column', 'What', `Version ${before}`, `Version ${after}`]}
-                    rows={lines}
-                  />
-                )}
-              </>
-            )
-          }}
-        </Loaded>
-      </div>
-    </Dialog>
+    <div class="dialog-body">
+      <Loaded of={resource} label="Comparing the versions">
+        {([old, now]) => {
+          const lines = differences(old, now)
+          return (
+            <>
+              <p>
+                {plural(old.rowCount, 'row')} then, {formatCount(now.rowCount)} now.
+                {lines.length === 0 && ' The columns have the same types, extremes and numbers of values.'}
+              </p>
+              {lines.length > 0 && (
+                <PlainTable
+                  label="Differences"
+                  head={['Column', 'What', `Version ${before}`, `Version ${after}`]}
+                  rows={lines}
+                />
+              )}
+            </>
+          )
+        }}
+      </Loaded>
+    </div>
   )
 }
 

@@ -1,10 +1,10 @@
 import type { Dataset } from '../../../client/index.ts'
-import { api, messageOf } from '../api.ts'
+import { api } from '../api.ts'
 import { formatDateTime } from '../format.ts'
 import { updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
-import { announce } from '../ui/toast.tsx'
+import { announce, complain } from '../ui/toast.tsx'
 import { changed } from '../use-resource.ts'
 
 /** Says that the rows are those of an earlier version, and leads back. */
@@ -19,13 +19,13 @@ export function PastVersion({
   return (
     <Note icon="clock">
       You see version {dataset.version}, of {formatDateTime(dataset.updatedAt)}.{' '}
-      <Button look="small" onClick={back}>
-        Back to the current rows
-      </Button>{' '}
+      <Button look="small" to={back} says="Back to the current rows" />{' '}
       {canWrite && (
-        <Button look="small" onClick={() => restore(dataset.id, dataset.version).then(back)}>
-          Restore this version
-        </Button>
+        <Button
+          look="small"
+          to={() => restore(dataset.id, dataset.version).then(back)}
+          says="Restore this version"
+        />
       )}
     </Note>
   )
@@ -39,7 +39,7 @@ export async function restore(id: number, version: number): Promise<void> {
     const made = await datasets.restore(id, version)
     announce(`Version ${version} is current again, as version ${made.version}.`, () => restore(id, before))
   } catch (failure) {
-    announce(messageOf(failure))
+    complain(failure)
   }
   changed()
 }

@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { formatCount } from '../format.ts'
 import { updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
-import { Check, SearchBox } from '../ui/field.tsx'
+import { Check, useSearch } from '../ui/field.tsx'
 import { moved, toggled, writeShown } from './shown-columns.ts'
 import type { View } from './view.ts'
 
@@ -11,18 +10,19 @@ import type { View } from './view.ts'
 export function ColumnChooser(view: View) {
   const { columns, shown } = view
   const show = (some: readonly Column[]) => updateQuery({ columns: writeShown(some, columns) })
-  const [search, setSearch] = useState('')
-  const wanted = search.trim().toLowerCase()
-  const fits = ({ name, type, description }: Column) =>
-    `${name} ${type} ${description}`.toLowerCase().includes(wanted)
   const hidden = columns.filter((column) => !shown.includes(column))
-  const found = [...shown, ...hidden].filter(fits)
+  const { box, search, found } = useSearch(
+    'Find a column',
+    [...shown, ...hidden],
+    ({ name, type, description }) => `${name} ${type} ${description}`,
+  )
+  const isSearched = search.trim() !== ''
   return (
     <>
-      <SearchBox label="Find a column" value={search} onValue={setSearch} />
+      {box}
       <p class="hint" role="status">
         {formatCount(shown.length)} of {formatCount(columns.length)} shown
-        {wanted === '' ? '' : `, ${formatCount(found.length)} found`}
+        {isSearched && `, ${formatCount(found.length)} found`}
       </p>
       <ul class="column-list">
         {found.map((column) => (
@@ -33,14 +33,16 @@ export function ColumnChooser(view: View) {
       <div class="actions">
         <Button
           look="small"
-          disabled={wanted === '' || found.length === 0}
-          onClick={() => show([...shown.filter(fits), ...hidden.filter(fits)])}
-        >
-          Show only these
-        </Button>
-        <Button look="small" disabled={writeShown(shown, columns) === ''} onClick={() => show(columns)}>
-          Show all
-        </Button>
+          disabled={!isSearched || found.length === 0}
+          to={() => show(found)}
+          says="Show only these"
+        />
+        <Button
+          look="small"
+          disabled={writeShown(shown, columns) === ''}
+          to={() => show(columns)}
+          says="Show all"
+        />
       </div>
     </>
   )
@@ -55,7 +57,7 @@ function ColumnLine(
   const { column, columns, shown, show } = props
   const isShown = shown.includes(column)
   const action = (icon: 'up' | 'down' | 'search', label: string, onClick: () => void) => (
-    <Button look="quiet" icon={icon} label={label} onClick={onClick} />
+    <Button look="quiet" icon={icon} label={label} to={onClick} />
   )
   return (
     <li class={isShown ? 'column-line' : 'column-line is-hidden'}>
