@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { showKeys, useKeys } from './keys.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { DatasetPage } from './pages/dataset.tsx'
@@ -6,8 +6,8 @@ import { HomePage } from './pages/home.tsx'
 import { RepositoryPage } from './pages/repository.tsx'
 import { SignIn } from './pages/sign-in.tsx'
 import { type Address, href, useAddress } from './router.ts'
-import { onSessionKey, sessionKey } from './session.ts'
-import { currentTheme, onTheme, setTheme } from './theme.ts'
+import { sessionKey } from './session.ts'
+import { setTheme, useTheme } from './theme.ts'
 import { Button } from './ui/button.tsx'
 import { DialogHost } from './ui/dialog.tsx'
 import { Empty } from './ui/feedback.tsx'
@@ -15,6 +15,7 @@ import { Icon, type IconName, Mark } from './ui/icons.tsx'
 import { lazy } from './ui/loaded.tsx'
 import { ALL_DATA } from './ui/page.tsx'
 import { Toasts } from './ui/toast.tsx'
+import { useEvent, useRound } from './use-event.ts'
 
 const UploadPage = lazy(() => import('./upload/upload-page.tsx'), 'UploadPage', true)
 const MembersPage = lazy(() => import('./members/members-page.tsx'), 'MembersPage', true)
@@ -26,16 +27,11 @@ const ProviderPage = lazy(() => import('./providers/provider-page.tsx'), 'Provid
 /** The frame of the console, and the page for the address. */
 export function App() {
   const address = useAddress()
-  const [signedIn, setSignedIn] = useState(sessionKey() !== undefined)
-  useEffect(() => {
-    const show = () => setSignedIn(sessionKey() !== undefined)
-    // Another tab may have answered before this one listens.
-    show()
-    return onSessionKey(show)
-  }, [])
+  const [, again] = useRound()
+  useEvent('parquetry:key', again)
   return (
     <>
-      {signedIn ? <Frame address={address} /> : <SignIn />}
+      {sessionKey() ? <Frame address={address} /> : <SignIn />}
       <Toasts />
     </>
   )
@@ -133,8 +129,7 @@ function PageAt({ address }: { readonly address: Address }) {
 }
 
 function ThemeButton() {
-  const [theme, setShown] = useState(currentTheme)
-  useEffect(() => onTheme(() => setShown(currentTheme())), [])
+  const theme = useTheme()
   const other = theme === 'dark' ? 'light' : 'dark'
   return (
     <Button

@@ -1,5 +1,6 @@
-import { useEffect } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { openDialog } from './ui/dialog.tsx'
+import { useEvent } from './use-event.ts'
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['/', 'search on this page'],
@@ -23,24 +24,20 @@ const PLACES: Readonly<Record<string, string>> = { h: '#/', u: '#/upload', s: '#
 
 /** The keys that work everywhere, except while the user types. */
 export function useKeys(): void {
-  useEffect(() => {
-    let before = ''
-    const onKeyDown = (event: KeyboardEvent) => {
-      const { key } = event
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-      const place = before === 'g' ? PLACES[key] : undefined
-      before = key
-      const field = key === '/' ? '[type=search]' : key === 'f' ? '.filter-text textarea' : undefined
-      const focused = field === undefined ? null : document.querySelector<HTMLElement>(`main ${field}`)
-      if (key === '?') showKeys()
-      else if (place !== undefined) location.hash = place
-      else if (!focused) return
-      event.preventDefault()
-      focused?.focus()
-    }
-    addEventListener('keydown', onKeyDown)
-    return () => removeEventListener('keydown', onKeyDown)
-  }, [])
+  const before = useRef('')
+  useEvent('keydown', (event) => {
+    const { key } = event
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+    const place = before.current === 'g' ? PLACES[key] : undefined
+    before.current = key
+    const field = key === '/' ? '[type=search]' : key === 'f' ? '.filter-text textarea' : undefined
+    const focused = field === undefined ? null : document.querySelector<HTMLElement>(`main ${field}`)
+    if (key === '?') showKeys()
+    else if (place !== undefined) location.hash = place
+    else if (!focused) return
+    event.preventDefault()
+    focused?.focus()
+  })
 }
 
 function isTyping(target: EventTarget | null): boolean {

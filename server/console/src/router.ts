@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEvent, useRound } from './use-event.ts'
 
 /**
  * The state of the page as an address: `#/datasets/3?view=plot&filter=a%20gt%201`. It is the fragment of the URL, so
@@ -50,14 +50,9 @@ export function updateQuery(changes: Readonly<Record<string, string>>, push = fa
 
 /** The current address; the component renders again when it changes. */
 export function useAddress(): Address {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const onChange = () => setHash(location.hash)
-    addEventListener('hashchange', onChange)
-    onChange()
-    return () => removeEventListener('hashchange', onChange)
-  }, [])
-  return parseAddress(hash)
+  const [, again] = useRound()
+  useEvent('hashchange', again)
+  return parseAddress(location.hash)
 }
 
 /** A list in the query of an address, which is JSON because names may contain any character. */

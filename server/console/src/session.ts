@@ -4,8 +4,6 @@
  */
 const SLOT = 'parquetry.key'
 
-type Listener = (key: string | undefined) => void
-const listeners = new Set<Listener>()
 const tabs = new BroadcastChannel('parquetry')
 let current: string | undefined = sessionStorage.getItem(SLOT) ?? localStorage.getItem(SLOT) ?? undefined
 
@@ -39,11 +37,5 @@ function take(key: string | undefined): void {
   current = key
   if (key === undefined) sessionStorage.removeItem(SLOT)
   else sessionStorage.setItem(SLOT, key)
-  for (const listener of listeners) listener(key)
-}
-
-/** Calls the listener on every change. Returns a function that unsubscribes. */
-export function onSessionKey(listener: Listener): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
+  dispatchEvent(new Event('parquetry:key'))
 }

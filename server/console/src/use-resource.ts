@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { isAbort } from './api.ts'
+import { useEvent, useRound } from './use-event.ts'
 
 /** The state of a request. `value` is what was loaded last, also while another is loaded and after that has failed. */
 export interface Resource<T> {
@@ -18,7 +19,7 @@ export function useResource<T>(
   keys: readonly unknown[],
 ): readonly [Resource<T>, () => void] {
   const [resource, setResource] = useState<Resource<T>>({ loading: true })
-  const [round, setRound] = useState(0)
+  const [round, again] = useRound()
   useEffect(() => {
     const controller = new AbortController()
     setResource(({ value }) => ({ loading: true, value }))
@@ -34,11 +35,7 @@ export function useResource<T>(
     return () => controller.abort()
     // The caller lists the dependencies of the fetcher.
   }, [...keys, round])
-  const again = useCallback(() => setRound((before) => before + 1), [])
-  useEffect(() => {
-    addEventListener('parquetry:changed', again)
-    return () => removeEventListener('parquetry:changed', again)
-  }, [])
+  useEvent('parquetry:changed', again)
   return [resource, again]
 }
 

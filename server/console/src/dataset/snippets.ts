@@ -1,3 +1,4 @@
+import { quoteIdentifier } from '../../../../engine/types/index.ts'
 import type { Dataset, Format, RowsQuery } from '../../../client/index.ts'
 import { api } from '../api.ts'
 
@@ -18,7 +19,7 @@ export function snippets(
   const url = (format: Format) => api().datasets.address(id, format, query).href
   const text = (format: Format) => JSON.stringify(url(format))
   const inQuotes = (format: Format) => `'${url(format).replaceAll("'", '%27')}'`
-  const table = [repository, name].map((part) => `"${part.replaceAll('"', '""')}"`).join('.')
+  const table = [repository, name].map(quoteIdentifier).join('.')
   const feed = `${location.origin}/repositories/${repositoryId}/odata/`
   return [
     {

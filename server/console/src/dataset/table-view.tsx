@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { sortText } from '../../../../engine/options.ts'
+import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column, Dataset } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import type { Field } from '../csv.ts'
 import { type OperatorName, writeCondition } from '../filter/conditions.ts'
-import { familyOf, filterLiteral, filterName, stringLiteral } from '../filter/types.ts'
+import { familyOf, filterLiteral, filterName } from '../filter/types.ts'
 import { formatCount, plural } from '../format.ts'
 import { ApplyRefused } from '../group/result.ts'
 import { updateQuery } from '../router.ts'
@@ -205,7 +206,7 @@ function newValue(text: string, type: string): string | boolean {
     case 'boolean':
       return literal.startsWith("'") ? text : literal === 'true'
     case 'text':
-      return text.startsWith('=') ? `=${stringLiteral(text)}` : text
+      return text.startsWith('=') ? `=${quoteLiteral(text)}` : text
     default:
       return text.trim()
   }

@@ -1,5 +1,6 @@
+import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column } from '../../../client/index.ts'
-import { familyOf, filterLiteral, filterName, stringLiteral } from './types.ts'
+import { familyOf, filterLiteral, filterName } from './types.ts'
 
 /** One line of the filter form. */
 export interface Condition {
@@ -72,7 +73,7 @@ export function writeCondition(condition: Condition, type: string): string {
     case 'contains':
     case 'startswith':
     case 'endswith':
-      return `${condition.operator}(${name},${stringLiteral(condition.value)})`
+      return `${condition.operator}(${name},${quoteLiteral(condition.value)})`
     default:
       return `${name} ${condition.operator} ${filterLiteral(condition.value, type)}`
   }

@@ -1,26 +1,23 @@
+import { quoteIdentifier, quoteLiteral, type TypeName } from '../../../../engine/types/index.ts'
 import { RESERVED } from './tokens.ts'
 
 /** A group of column types that have the same operators. */
 export type Family = 'text' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'other'
 
+const FAMILIES: Readonly<Partial<Record<TypeName, Family>>> = {
+  boolean: 'boolean',
+  integer: 'number',
+  double: 'number',
+  decimal: 'number',
+  string: 'text',
+  date: 'date',
+  time: 'time',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamp',
+}
+
 export function familyOf(type: string): Family {
-  if (type.startsWith('decimal')) return 'number'
-  switch (type) {
-    case 'integer':
-    case 'double':
-      return 'number'
-    case 'string':
-      return 'text'
-    case 'boolean':
-    case 'date':
-    case 'time':
-      return type
-    case 'timestamp':
-    case 'timestamptz':
-      return 'timestamp'
-    default:
-      return 'other'
-  }
+  return FAMILIES[type.replace(/\(.*/, '') as TypeName] ?? 'other'
 }
 
 /** Whether values of the type have positions on an axis. */
@@ -32,7 +29,7 @@ export function isOrdered(type: string): boolean {
 /** A column name as written in a filter, quoted if needed. */
 export function filterName(name: string): string {
   const plain = /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.test(name)
-  return plain ? name : `"${name.replaceAll('"', '""')}"`
+  return plain ? name : quoteIdentifier(name)
 }
 
 /** What is a literal as it is. */
@@ -50,15 +47,11 @@ export function filterLiteral(value: string, type: string): string {
   const text = value.trim()
   const family = familyOf(type)
   const match = LITERALS[type === 'uuid' ? type : family]?.exec(text)
-  if (!match) return stringLiteral(value)
+  if (!match) return quoteLiteral(value)
   if (family === 'number') return numberLiteral(text)
   if (family === 'boolean') return text.toLowerCase()
   const [, date, minutes, seconds = ':00', zone = type === 'timestamptz' ? 'Z' : ''] = match
   return minutes === undefined ? text : `${date}T${minutes}${seconds}${zone}`
-}
-
-export function stringLiteral(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`
 }
 
 /** OData requires digits on both sides of a decimal point, and allows no plus sign. */

@@ -2,12 +2,12 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { formatCount, formatNumber } from '../format.ts'
-import { onTheme } from '../theme.ts'
+import { useTheme } from '../theme.ts'
 import { Button } from '../ui/button.tsx'
 import { saveBlob } from '../ui/copy.tsx'
-import { isTemporal, type PlotKind } from './choice.ts'
+import { isTemporal } from './choice.ts'
 import type { Drawing } from './draw.ts'
-import { optionsFor, type Paint, paintOf } from './options.ts'
+import { type ChartLook, optionsFor, type Paint, paintOf } from './options.ts'
 
 const ASPECT = 0.5
 const LOWEST = 260
@@ -15,21 +15,11 @@ const HIGHEST = 420
 /** Height of everything in the window but the chart, in pixels. */
 const ABOVE = 430
 
-interface ChartProps {
-  readonly title: string
-  readonly drawing: Drawing
-  readonly xType: string
-  readonly xText: (x: number) => string
-  readonly xLabel: string
-  readonly yLabel: string
-  readonly kind: PlotKind
-}
-
 /**
  * A chart that fills its container, follows the page's theme, shows values under the pointer and can be saved as a
  * picture.
  */
-export function Chart(props: ChartProps) {
+export function Chart(props: ChartLook & { readonly title: string }) {
   const { title, drawing, xText } = props
   const place = useRef<HTMLDivElement>(null)
   const { plot, at } = usePlot(place, props)
@@ -67,26 +57,22 @@ export function Chart(props: ChartProps) {
 }
 
 /** Draws into an element: the plot, and the index of the x under the pointer. */
-function usePlot(place: { readonly current: HTMLDivElement | null }, props: ChartProps) {
-  const { drawing, xType, xLabel, yLabel, kind } = props
+function usePlot(place: { readonly current: HTMLDivElement | null }, look: ChartLook) {
+  const { drawing, xType, xLabel, yLabel, kind } = look
   const plot = useRef<uPlot>(undefined)
   const [width, setWidth] = useState(0)
-  const [theme, setTheme] = useState(0)
+  const theme = useTheme()
   const [at, setAt] = useState<number | null>(null)
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
     observer.observe(place.current!)
     return () => observer.disconnect()
   }, [])
-  useEffect(() => onTheme(() => setTheme((round) => round + 1)), [])
   useEffect(() => {
     if (width === 0) return
     const room = Math.max(LOWEST, Math.min(HIGHEST, innerHeight - ABOVE))
     const height = Math.round(Math.min(room, Math.max(LOWEST, width * ASPECT)))
-    const options = optionsFor(
-      { width, height, kind, xType, xLabel, yLabel, drawing },
-      paintOf(place.current!),
-    )
+    const options = optionsFor(look, { width, height }, paintOf(place.current!))
     options.hooks = { setCursor: [(chart) => setAt(chart.cursor.idx ?? null)] }
     const xs = drawing.xs.map((x) => (isTemporal(xType) ? x / 1000 : x))
     // uPlot's types don't know undefined, which it draws over.

@@ -3,14 +3,14 @@ import { formatNumber } from '../format.ts'
 import { isTemporal, type PlotKind } from './choice.ts'
 import { type Drawing, MOST_SERIES } from './draw.ts'
 
+/** What a chart shows, and what its axes are. */
 export interface ChartLook {
-  readonly width: number
-  readonly height: number
+  readonly drawing: Drawing
   readonly kind: PlotKind
   readonly xType: string
+  readonly xText: (x: number) => string
   readonly xLabel: string
   readonly yLabel: string
-  readonly drawing: Drawing
 }
 
 /** The colours and fonts of the page as plain values, because a canvas can't use CSS variables. */
@@ -47,7 +47,11 @@ export function paintOf(element: Element): Paint {
 /** Up to this many points on a line get a mark each; more would make the line unreadable. */
 const MARKED = 60
 
-export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
+export function optionsFor(
+  look: ChartLook,
+  size: { readonly width: number; readonly height: number },
+  paint: Paint,
+): uPlot.Options {
   const { drawing, kind, xType } = look
   const { labels } = drawing
   const temporal = isTemporal(xType)
@@ -60,8 +64,7 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
     ticks: { stroke: paint.line, width: 1, size: 5 },
   }
   return {
-    width: look.width,
-    height: look.height,
+    ...size,
     padding: [12, 16, 0, 0],
     // x values are UTC times in seconds, as uPlot requires.
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
@@ -79,7 +82,7 @@ export function optionsFor(look: ChartLook, paint: Paint): uPlot.Options {
         label: look.xLabel,
         grid: { show: false },
         size: 32,
-        ...(labels ? labelAxis(labels, look.width) : {}),
+        ...(labels ? labelAxis(labels, size.width) : {}),
         ...(temporal ? { values: TIME_LABELS, size: 50 } : {}),
         ...(xType === 'integer' ? { incrs: WHOLE_STEPS } : {}),
         ...(temporal || labels ? {} : { values: (_: uPlot, ticks: number[]) => ticks.map(formatNumber) }),

@@ -9,6 +9,7 @@ import { Field, useSearch } from '../ui/field.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
+import { useEvent } from '../use-event.ts'
 import { type Resource, useResource } from '../use-resource.ts'
 import { LimitLine } from './limit-line.tsx'
 import { failureOf } from './provider-failure.tsx'
@@ -18,12 +19,8 @@ import { SeriesView } from './series-view.tsx'
 /** A provider: the tree of its categories, and beside it the series of a category, or one series. */
 export function ProviderPage({ slug, query }: { readonly slug: string; readonly query: Address['query'] }) {
   const resource = useResource((signal) => api().providers.get(slug, { signal }), [slug])
-  const [, again] = resource
-  useEffect(() => {
-    // After a request to the provider, less of its limit is left.
-    addEventListener('parquetry:asked', again)
-    return () => removeEventListener('parquetry:asked', again)
-  }, [])
+  // After a request to the provider, less of its limit is left.
+  useEvent('parquetry:asked', resource[1])
   return (
     <Loaded
       of={resource}

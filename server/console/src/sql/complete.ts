@@ -1,4 +1,5 @@
 import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
+import { quoteIdentifier } from '../../../../engine/types/index.ts'
 import type { DatasetSummary } from '../../../client/index.ts'
 import type { Shelves } from '../api.ts'
 import type { Completion, Suggestion } from '../ui/completing.tsx'
@@ -11,7 +12,7 @@ const MOST = 40
 
 /** A name in SQL, quoted if needed. */
 function sqlName(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) && !WORDS.includes(name) ? name : `"${name.replaceAll('"', '""')}"`
+  return /^[a-z_][a-z0-9_]*$/.test(name) && !WORDS.includes(name) ? name : quoteIdentifier(name)
 }
 
 /** Suggests columns of the tables that the statement names, tables, functions and words that begin like the text. */

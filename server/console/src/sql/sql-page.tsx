@@ -1,4 +1,4 @@
-import { useMemo, useReducer, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import type { Column, Format } from '../../../client/index.ts'
 import { api, messageOf, type Shelves, shelves } from '../api.ts'
 import { type RowWindow, rowsIn } from '../csv.ts'
@@ -17,6 +17,7 @@ import { ask } from '../ui/form.tsx'
 import { Page } from '../ui/page.tsx'
 import { Tabs } from '../ui/tabs.tsx'
 import { announce, complain } from '../ui/toast.tsx'
+import { useRound } from '../use-event.ts'
 import { useResource } from '../use-resource.ts'
 import { tableName } from './complete.ts'
 import { Editor, rememberStatement } from './editor.tsx'
@@ -31,7 +32,7 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
   const sql = query['q'] ?? ''
   const [names] = useResource((signal) => shelves({ signal, columns: true }), [])
   const [stopped, setStopped] = useState('')
-  const [round, again] = useReducer((count: number, _: undefined) => count + 1, 0)
+  const [round, again] = useRound()
   const [resource] = useResource(
     async (signal) => {
       if (sql === '' || stopped === sql) return undefined
@@ -43,7 +44,7 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
   )
   const run = (text: string) => {
     setStopped('')
-    if (text === sql) again(undefined)
+    if (text === sql) again()
     else updateQuery({ q: text, x: '', y: '', by: '' }, true)
   }
   const { loading, error } = resource

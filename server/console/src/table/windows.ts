@@ -1,7 +1,8 @@
-import { useLayoutEffect, useReducer, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { isAbort } from '../api.ts'
 import type { Field, RowWindow } from '../csv.ts'
+import { useRound } from '../use-event.ts'
 
 type Row = readonly Field[]
 
@@ -141,13 +142,13 @@ export interface Rows {
  */
 export function useRows(source: RowSource | undefined): Rows {
   const [opened, setOpened] = useState<{ readonly source: RowSource; readonly windows: RowWindows }>()
-  const [, changed] = useReducer((count: number, _: undefined) => count + 1, 0)
+  const [, changed] = useRound()
   // Asked for before the page is painted, which a slow machine takes a while for.
   useLayoutEffect(() => {
     if (!source) return
     const windows = new RowWindows(source, () => {
       setOpened((before) => (before?.windows === windows ? before : { source, windows }))
-      changed(undefined)
+      changed()
     })
     return () => windows.close()
   }, [source])

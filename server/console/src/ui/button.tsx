@@ -21,7 +21,7 @@ export function Button(
   },
 ) {
   const { icon, label, says, to } = props
-  const looks = [...(props.look?.split(' ') ?? []), ...(says === undefined ? ['icon'] : [])]
+  const looks = [...(props.look ? props.look.split(' ') : []), ...(says === undefined ? ['icon'] : [])]
   const common = {
     class: ['button', ...looks.map((look) => `button-${look}`)].join(' '),
     'aria-label': label,

@@ -1,5 +1,6 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEvent } from '../use-event.ts'
 import { Button } from './button.tsx'
 
 interface Opened {
@@ -29,10 +30,8 @@ export function DialogHost() {
       count.current += 1
       setOpened(next)
     }
-    const close = () => setOpened(undefined)
-    addEventListener('hashchange', close)
-    return () => removeEventListener('hashchange', close)
   }, [])
+  useEvent('hashchange', () => setOpened(undefined))
   // What an answer opens must not be closed together with the question.
   const close = () => setOpened((now) => (now === opened ? undefined : now))
   return <Fragment key={count.current}>{opened && <Dialog {...opened} onClose={close} />}</Fragment>
@@ -44,7 +43,8 @@ function Dialog({ title, wide, content, onClose }: Opened & { readonly onClose: 
   const titleId = useId()
   useEffect(() => {
     const opened = dialog.current!
-    if (!opened.open) opened.showModal()
+    opened.showModal()
+    // Gives the focus back to where it was.
     return () => opened.close()
   }, [])
   return (
@@ -52,10 +52,7 @@ function Dialog({ title, wide, content, onClose }: Opened & { readonly onClose: 
       ref={dialog}
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
-      onCancel={(event) => {
-        event.preventDefault()
-        onClose()
-      }}
+      onClose={onClose}
     >
       <header class="dialog-head">
         <h2 id={titleId}>{title}</h2>

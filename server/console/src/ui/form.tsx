@@ -6,35 +6,6 @@ import { Button } from './button.tsx'
 import { openDialog } from './dialog.tsx'
 import { Check, type Choice, Choices, Field, type Option, Select } from './field.tsx'
 
-interface Action {
-  /** What the button says that sends the form. */
-  readonly action: string
-  readonly busyAction?: string
-}
-
-/** Sends a form: `busy` while that runs, and the `error` of the last time. */
-function useSubmit(onSubmit: () => Promise<unknown>) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<string>()
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(undefined)
-    try {
-      await onSubmit()
-    } catch (failure) {
-      setError(messageOf(failure))
-    }
-    setBusy(false)
-  }
-  const wrong = error && (
-    <p class="field-error" role="alert">
-      {error}
-    </p>
-  )
-  return { busy, wrong, submit }
-}
-
 /** A field of a form: a check box if its value is a boolean, a choice if it has options, else a text. */
 interface FormField
   extends Pick<Parameters<typeof Field>[0], 'required' | 'maxLength' | 'plain' | 'hint' | 'lines'> {
@@ -52,14 +23,21 @@ interface FormField
 type Fields = Readonly<Record<string, FormField>>
 
 /** What a form asks for, and what is done with the values. Texts come without blanks at their ends. */
-interface FormOf<F extends Fields> extends Action {
+interface FormOf<F extends Fields> {
   readonly fields: F
+  /** What the button says that sends the form, and what it says while that is under way. */
+  readonly action: string
+  readonly busyAction?: string
   readonly onSubmit: (values: { readonly [Name in keyof F]: F[Name]['value'] }) => Promise<unknown>
 }
 
-function useForm<F extends Fields>({ fields, onSubmit }: FormOf<F>) {
+/** The parts of a form, of which `wrong` is why it was refused. `after` is called when it was taken. */
+function useForm<F extends Fields>(form: FormOf<F>, look: string, after: (reset: () => void) => void) {
+  const { fields, action, busyAction = action } = form
   const start = () => Object.fromEntries(Object.entries(fields).map(([name, { value }]) => [name, value]))
   const [values, setValues] = useState<Readonly<Record<string, string | boolean>>>(start)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<string>()
   const shown = Object.entries(fields).filter(([, { when }]) => !when || when(values))
   const trimmed = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -67,76 +45,95 @@ function useForm<F extends Fields>({ fields, onSubmit }: FormOf<F>) {
       typeof value === 'string' && !fields[name]?.verbatim ? value.trim() : value,
     ]),
   )
-  const controls = shown.map(
-    ([name, { label, options, hint, value: _, when: __, verbatim: ___, ...input }]) => {
-      const value = values[name]!
-      const onValue = (next: string | boolean) => setValues((before) => ({ ...before, [name]: next }))
-      if (typeof value === 'boolean') {
-        return (
-          <Check key={name} checked={value} onChecked={onValue}>
-            {label} <span class="hint">{hint}</span>
-          </Check>
-        )
-      }
-      if (options && hasNotes(options)) return <Choices key={name} {...{ label, value, options, onValue }} />
-      if (options) return <Select key={name} {...{ label, value, options, onValue }} />
-      return <Field key={name} {...{ label, value, hint, onValue }} {...input} />
-    },
-  )
-  return {
-    controls,
-    ready: shown.every(([name, { required }]) => !required || trimmed[name] !== ''),
-    send: () => onSubmit(trimmed as Parameters<typeof onSubmit>[0]),
-    // A form of choices alone keeps them: they often serve once more.
-    reset: () => shown.every(([, { options }]) => options) || setValues(start),
+  // A form of choices alone keeps them: they often serve once more.
+  const reset = () => shown.every(([, { options }]) => options) || setValues(start)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    setError(undefined)
+    try {
+      await form.onSubmit(trimmed as Parameters<typeof form.onSubmit>[0])
+      after(reset)
+    } catch (failure) {
+      setError(messageOf(failure))
+    }
+    setBusy(false)
   }
+  const ready = shown.every(([name, { required }]) => !required || trimmed[name] !== '')
+  return {
+    submit,
+    controls: shown.map(([name, field]) => (
+      <FormControl
+        key={name}
+        {...field}
+        value={values[name]!}
+        onValue={(next) => setValues((before) => ({ ...before, [name]: next }))}
+      />
+    )),
+    button: <Button submit look={look} disabled={busy || !ready} says={busy ? busyAction : action} />,
+    wrong: error && (
+      <p class="field-error" role="alert">
+        {error}
+      </p>
+    ),
+  }
+}
+
+function FormControl({
+  when: _,
+  verbatim: __,
+  value,
+  options,
+  ...field
+}: FormField & { readonly onValue: (value: string | boolean) => void }) {
+  const { label, hint, onValue } = field
+  if (typeof value === 'boolean') {
+    return (
+      <Check checked={value} onChecked={onValue}>
+        {label} <span class="hint">{hint}</span>
+      </Check>
+    )
+  }
+  if (options && hasNotes(options)) return <Choices {...{ label, value, options, onValue }} />
+  return options ? <Select {...{ label, value, options, onValue }} /> : <Field {...field} value={value} />
 }
 
 function hasNotes(options: NonNullable<FormField['options']>): options is readonly Choice[] {
   return options.every((option) => typeof option !== 'string' && 'note' in option)
 }
 
-type Question<F extends Fields> = Partial<FormOf<F>> &
-  Action & {
-    readonly title: string
-    readonly text?: ComponentChildren
-    /** Whether it can't be undone. */
-    readonly danger?: boolean
-    /** Whether nothing that is shown has changed by it. */
-    readonly onlyReads?: boolean
-    readonly onSubmit: FormOf<F>['onSubmit']
-  }
+type Question<F extends Fields> = Omit<FormOf<F>, 'fields'> & {
+  readonly title: string
+  readonly text?: ComponentChildren
+  readonly fields?: F
+  /** Whether it can't be undone. */
+  readonly danger?: boolean
+  /** Whether nothing that is shown has changed by it. */
+  readonly onlyReads?: boolean
+}
 
-/** Asks in a window, for values or only whether to go on. */
+/** Asks in a window, for values or only whether to go on. It stays open, with the message, if that is refused. */
 export function ask<F extends Fields>(question: Question<F>): void {
   openDialog(question.title, (close) => <Asked {...{ question, close }} />)
 }
 
-/** A form in a window of its own. It stays open, with the message, if what it sends is refused. */
 function Asked<F extends Fields>(props: { readonly question: Question<F>; readonly close: () => void }) {
   const { question, close } = props
-  const { text, danger, onlyReads, fields = {} as F, action, busyAction = action } = question
-  const { controls, ready, send } = useForm<F>({ ...question, fields })
-  const { busy, wrong, submit } = useSubmit(async () => {
-    await send()
+  const { text, danger, onlyReads, fields = {} as F } = question
+  const form = useForm<F>({ ...question, fields }, danger ? 'danger' : 'primary', () => {
     if (!onlyReads) changed()
     close()
   })
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={form.submit}>
       <div class="dialog-body">
         {text && <p>{text}</p>}
-        {controls}
-        {wrong}
+        {form.controls}
+        {form.wrong}
       </div>
       <footer class="dialog-foot">
         <Button to={close} says={danger ? 'Keep it' : 'Cancel'} />
-        <Button
-          submit
-          look={danger ? 'danger' : 'primary'}
-          disabled={busy || !ready}
-          says={busy ? busyAction : action}
-        />
+        {form.button}
       </footer>
     </form>
   )
@@ -144,12 +141,14 @@ function Asked<F extends Fields>(props: { readonly question: Question<F>; readon
 
 /** A form in one line below a list, which adds to it. */
 export function LineForm<F extends Fields>(props: FormOf<F>) {
-  const { controls, ready, send, reset } = useForm(props)
-  const { busy, wrong, submit } = useSubmit(() => send().then(changed).then(reset))
+  const { submit, controls, button, wrong } = useForm(props, '', (reset) => {
+    changed()
+    reset()
+  })
   return (
     <form class="line-form" onSubmit={submit}>
       {controls}
-      <Button submit disabled={busy || !ready} says={props.action} />
+      {button}
       {wrong}
     </form>
   )

@@ -1,23 +1,19 @@
-import { useLayoutEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { formatBytes } from '../format.ts'
 import { Icon } from '../ui/icons.tsx'
+import { useEvent } from '../use-event.ts'
 import { ACCEPT } from './formats.ts'
 
 /** A zone to drop a file on, to choose one with click or keyboard, or to paste cells of a spreadsheet. */
 export function DropZone(props: { readonly file: File | undefined; readonly onFile: (file: File) => void }) {
   const { file, onFile } = props
   const [over, setOver] = useState(false)
-  // Not after the page is painted, because who sees that it takes cells may paste them at once.
-  useLayoutEffect(() => {
-    const onPaste = (event: ClipboardEvent) => {
-      if (event.target instanceof HTMLElement && event.target.closest('input, textarea, dialog')) return
-      const pasted = pastedFile(event.clipboardData)
-      if (!pasted) return
-      event.preventDefault()
-      onFile(pasted)
-    }
-    addEventListener('paste', onPaste)
-    return () => removeEventListener('paste', onPaste)
+  useEvent('paste', (event) => {
+    if (event.target instanceof HTMLElement && event.target.closest('input, textarea, dialog')) return
+    const pasted = pastedFile(event.clipboardData)
+    if (!pasted) return
+    event.preventDefault()
+    onFile(pasted)
   })
   return (
     <label

@@ -1,3 +1,4 @@
+import { COLUMN_TYPES, decimalParts } from '../../../../engine/types/index.ts'
 import type { Column, ColumnType, Preview } from '../../../client/index.ts'
 import { plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
@@ -102,20 +103,6 @@ function cellText(value: unknown): string | undefined {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The types that the user can choose for a column; a decimal comes after the first three. */
-const CHOICES: readonly ColumnType[] = [
-  'boolean',
-  'integer',
-  'double',
-  'string',
-  'date',
-  'time',
-  'timestamp',
-  'timestamptz',
-  'uuid',
-  'binary',
-  'json',
-]
 const MOST_DIGITS = 38
 
 /** A select for the type of a column, with the digits of a decimal. */
@@ -127,13 +114,15 @@ function TypeChoice(props: {
   readonly onType: (type: ColumnType) => void
 }) {
   const { name, type, onType } = props
-  const [, digits, behind] = /^decimal\((\d+),(\d+)\)$/.exec(type) ?? []
-  const decimal = digits === undefined ? decimalFor(props.values) : type
+  const parts = decimalParts(type)
+  const choices = Object.keys(COLUMN_TYPES).map((one) =>
+    one === 'decimal' ? (parts ? type : decimalFor(props.values)) : one,
+  )
   const change = (wanted: number, scale: number) => {
     const precision = Math.min(MOST_DIGITS, Math.max(1, Math.trunc(wanted) || 1))
     onType(`decimal(${precision},${Math.min(precision, Math.max(0, Math.trunc(scale) || 0))})`)
   }
-  const size = (label: string, least: number, most: number, value: string, set: (value: number) => void) => (
+  const size = (label: string, least: number, most: number, value: number, set: (value: number) => void) => (
     <input
       type="number"
       min={least}
@@ -152,17 +141,19 @@ function TypeChoice(props: {
         value={type}
         onChange={(event) => onType(event.currentTarget.value as ColumnType)}
       >
-        {CHOICES.toSpliced(3, 0, decimal).map((one) => (
+        {choices.map((one) => (
           <option key={one} value={one}>
             {one}
           </option>
         ))}
       </select>
-      {digits !== undefined && behind !== undefined && (
+      {parts && (
         <span class="decimal-size">
-          {size(`Digits of ${name}`, 1, MOST_DIGITS, digits, (wanted) => change(wanted, Number(behind)))}
-          {size(`Digits of ${name} after the point`, 0, Number(digits), behind, (scale) =>
-            change(Number(digits), scale),
+          {size(`Digits of ${name}`, 1, MOST_DIGITS, parts.precision, (wanted) =>
+            change(wanted, parts.scale),
+          )}
+          {size(`Digits of ${name} after the point`, 0, parts.precision, parts.scale, (scale) =>
+            change(parts.precision, scale),
           )}
         </span>
       )}

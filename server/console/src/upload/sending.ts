@@ -18,23 +18,19 @@ export interface Commitment {
   readonly mode: Mode
 }
 
-export type Sending =
-  | { readonly state: 'idle' }
-  | { readonly state: 'sending'; readonly share: number }
-  | { readonly state: 'failed'; readonly problems: readonly string[] }
-
-/** Sends a file, one at a time: the state, a function that begins, and one that gives up. */
+/** Sends a file, one at a time. `share` is what has been sent, undefined if nothing is under way. */
 export function useSending() {
-  const [sending, setSending] = useState<Sending>({ state: 'idle' })
+  const [share, setShare] = useState<number>()
+  const [problems, setProblems] = useState<readonly string[]>([])
   const controller = useRef<AbortController>(undefined)
-  useEffect(() => () => controller.current?.abort(), [])
+  const cancel = () => controller.current?.abort()
+  useEffect(() => cancel, [])
   const send = async (chosen: Chosen, to: Commitment) => {
-    const own = new AbortController()
-    controller.current = own
-    setSending({ state: 'sending', share: 0 })
+    controller.current = new AbortController()
+    setShare(0)
+    setProblems([])
     try {
-      const stored = await commit(chosen, to, own.signal, (share) => setSending({ state: 'sending', share }))
-      const { id, name, rowCount } = stored
+      const { id, name, rowCount } = await commit(chosen, to, controller.current.signal, setShare)
       const before = to.target?.version
       announce(
         `${name} now has ${plural(rowCount ?? 0, 'row')}.`,
@@ -42,10 +38,11 @@ export function useSending() {
       )
       navigate(href(['datasets', id]))
     } catch (error) {
-      setSending(isAbort(error) ? { state: 'idle' } : { state: 'failed', problems: problemsOf(error) })
+      setShare(undefined)
+      if (!isAbort(error)) setProblems(problemsOf(error))
     }
   }
-  return [sending, send, () => controller.current?.abort()] as const
+  return { share, problems, send, cancel }
 }
 
 /** Uploads the file. If that fails, a dataset that was created for it is deleted again. */
@@ -70,7 +67,10 @@ async function commit(
     }
     return await datasets[to.mode === 'append' ? 'append' : 'replace'](dataset.id, upload, { signal })
   } catch (error) {
-    if (!to.target) await deleteQuietly(dataset.id)
+    if (!to.target)
+      await api()
+        .datasets.delete(dataset.id)
+        .catch(() => undefined)
     throw error
   }
 }
@@ -78,12 +78,6 @@ async function commit(
 async function repositoryOf({ repositoryId }: Commitment): Promise<number> {
   if (repositoryId !== undefined) return repositoryId
   return (await api().repositories.create({ name: 'My data', private: true })).id
-}
-
-async function deleteQuietly(id: number): Promise<void> {
-  await api()
-    .datasets.delete(id)
-    .catch(() => undefined)
 }
 
 function problemsOf(error: unknown): readonly string[] {
@@ -116,11 +110,8 @@ function fetchWithProgress(onProgress: (share: number) => void): typeof fetch {
 }
 
 function answerOf(request: XMLHttpRequest): Response {
-  const headers = new Headers()
-  for (const line of request.getAllResponseHeaders().trim().split('\r\n')) {
-    const colon = line.indexOf(': ')
-    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 2))
-  }
-  const empty = request.status === 204 || request.status === 304
-  return new Response(empty ? null : request.responseText, { status: request.status, headers })
+  const lines = request.getAllResponseHeaders().trim().split('\r\n')
+  const headers = lines.map((line) => line.split(/: (.*)/s, 2) as [string, string])
+  // Some statuses allow no body, not even an empty one.
+  return new Response(request.responseText || null, { status: request.status, headers })
 }

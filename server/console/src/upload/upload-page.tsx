@@ -116,7 +116,7 @@ function UploadForm(
   const [ownName, setOwnName] = useState<string>()
   const [home, setHome] = useState(String(own?.id ?? ''))
   const [mode, setMode] = useState<Mode>('append')
-  const [sending, send, cancel] = useSending()
+  const { share, problems, send, cancel } = useSending()
   const name = ownName ?? datasetName(chosen.file.name)
   const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
   const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
@@ -142,9 +142,9 @@ function UploadForm(
           onHome={setHome}
         />
       )}
-      {sending.state === 'failed' && <Problems problems={sending.problems} />}
-      {sending.state === 'sending' ? (
-        <Running share={sending.share} bytes={chosen.file.size} onCancel={cancel} />
+      <Problems problems={problems} />
+      {share !== undefined ? (
+        <Running share={share} bytes={chosen.file.size} onCancel={cancel} />
       ) : (
         <div class="actions">
           <Button

@@ -1,0 +1,19 @@
+import { useLayoutEffect, useReducer } from 'preact/hooks'
+
+/** Listens to an event of the window as long as the component is there. */
+export function useEvent<Name extends keyof WindowEventMap>(
+  name: Name | `parquetry:${string}`,
+  listener: (event: WindowEventMap[Name]) => void,
+): void {
+  // Before the page is painted, because who sees that it takes keys and cells may press and paste them at once.
+  useLayoutEffect(() => {
+    addEventListener(name, listener as EventListener)
+    return () => removeEventListener(name, listener as EventListener)
+  })
+}
+
+/** A number, and a function that increases it, so that the component renders again. */
+export function useRound(): readonly [number, () => void] {
+  const [round, again] = useReducer((before: number, _: undefined) => before + 1, 0)
+  return [round, () => again(undefined)]
+}
