@@ -53,7 +53,7 @@ const repositoryField = (id: number) => `repository ${id}`
 /** Additional keys of the account, one for each use, so that each can be deleted without affecting the others. */
 export function NamedKeys() {
   const resource = useResource((signal) => api().account.listKeys({ signal }), [])
-  const [{ value: repositories }] = useResource((signal) => api().repositories.list({ signal }), [])
+  const { value: repositories } = useResource((signal) => api().repositories.list({ signal }), [])
   const end = (name: string) =>
     ask({
       title: `End the key ${name}?`,

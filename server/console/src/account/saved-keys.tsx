@@ -17,7 +17,7 @@ export function SavedKeys() {
     ])
     return { saved, known: known.filter((provider) => provider.takesKey) }
   }, [])
-  const known = resource[0].value?.known ?? []
+  const known = resource.value?.known ?? []
   const remove = (provider: string) =>
     perform(() => api().userKeys.delete(provider), `The key for ${provider} is deleted.`)
   return (

@@ -21,7 +21,7 @@ export interface SourceState {
 
 export function useSource({ id, version, query }: Dataset): SourceState {
   const stored = query === undefined
-  const [{ value: known, error }] = useResource(
+  const { value: known, error } = useResource(
     async (signal) => (stored && (await api().datasets.source(id, { signal }))) || null,
     [id, version, stored],
   )

@@ -43,5 +43,5 @@ export function useExploration(dataset: CountedDataset, query: Address['query'])
   const rows = refused === undefined ? found : { windows: undefined, error: refused, pending: false }
   // The rows come first. Past versions have no profile.
   const profile = useProfile(dataset, !dataset.query && version === undefined && found.windows !== undefined)
-  return { dataset, query, of, apply, view, rows, profile, profiles: profile[0].value }
+  return { dataset, query, of, apply, view, rows, profile, profiles: profile.value }
 }

@@ -20,7 +20,7 @@ export function useResultColumns(
   rows: RowsOf,
   apply: string,
 ): { readonly columns: readonly Column[] | undefined; readonly error: unknown } {
-  const [{ value, error }] = useResource(
+  const { value, error } = useResource(
     async (signal) =>
       apply === '' ? undefined : { apply, columns: await resultColumns(dataset, rows, apply, signal) },
     [dataset.id, dataset.version, apply, apply === '' ? '' : wherePart(rows)],

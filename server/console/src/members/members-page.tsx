@@ -18,7 +18,7 @@ const PERMISSIONS = [
 
 /** The page of a repository's members. */
 export function MembersPage({ repositoryId: id }: { readonly repositoryId: number }) {
-  const [{ value: home }] = useResource((signal) => api().repositories.get(id, { signal }), [id])
+  const { value: home } = useResource((signal) => api().repositories.get(id, { signal }), [id])
   return (
     <Page trail={[DATA, [home?.name ?? '…', href(['repositories', id])]]} title="Members">
       <Members repositoryId={id} />

@@ -17,7 +17,7 @@ export function AccountPage() {
   const resource = useResource((signal) => api().account.get({ signal }), [])
   return (
     <Page
-      title={resource[0].value?.name ?? 'Account'}
+      title={resource.value?.name ?? 'Account'}
       actions={
         <>
           <Button icon="people" to={href(['account', 'all'])} says="All accounts" />

@@ -81,7 +81,7 @@ async function open(id: number, version: number | undefined, signal: AbortSignal
 function DatasetView(props: { readonly dataset: CountedDataset; readonly query: Address['query'] }) {
   const { dataset, query } = props
   const exploration = useExploration(dataset, query)
-  const [{ value: home }] = useResource(
+  const { value: home } = useResource(
     (signal) => api().repositories.get(dataset.repositoryId, { signal }),
     [dataset.repositoryId],
   )
@@ -135,7 +135,7 @@ const LONG_DESCRIPTION = 400
 
 /** A description, which is Markdown: as it was typed, until the code that reads it is there. */
 function Description({ text }: { readonly text: string }) {
-  const [{ value: code }] = useResource(() => import('../dataset/markdown.ts'), [])
+  const { value: code } = useResource(() => import('../dataset/markdown.ts'), [])
   return code ? <code.Markdown text={text} /> : <p class="lede">{text}</p>
 }
 

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
 import { Loaded, useRested } from '../ui/loaded.tsx'
-import { Page } from '../ui/page.tsx'
+import { Card, Page } from '../ui/page.tsx'
 import { DropZone } from '../upload/drop-zone.tsx'
 import { handOver } from '../upload/formats.ts'
 import { useResource } from '../use-resource.ts'
@@ -143,8 +143,7 @@ function FoundSeries(props: { readonly search: string }) {
   const words = useRested(props.search.trim())
   const resource = useResource((signal) => api().search(words, { limit: MOST, signal }), [words])
   return (
-    <section class="card found-series" aria-labelledby="found-series">
-      <h2 id="found-series">Series of providers</h2>
+    <Card title="Series of providers">
       <Loaded of={resource} label="Looking for series" lines={3}>
         {(found) => (
           <>
@@ -169,6 +168,6 @@ function FoundSeries(props: { readonly search: string }) {
           </>
         )}
       </Loaded>
-    </section>
+    </Card>
   )
 }

@@ -1,5 +1,6 @@
 import type { Column } from '../../../client/index.ts'
 import { plural } from '../format.ts'
+import { updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { type Option, Select } from '../ui/field.tsx'
 import {
@@ -24,12 +25,11 @@ interface ControlsProps {
   /** Whether the columns are those of a result, which is drawn as it is. */
   readonly isResult: boolean
   readonly rowCount: number
-  readonly onChange: (changes: Readonly<Record<string, string>>) => void
 }
 
 /** Controls for what to draw and from how many rows. */
 export function PlotControls(props: ControlsProps) {
-  const { columns, choice, onChange, isResult, rowCount } = props
+  const { columns, choice, isResult, rowCount } = props
   const { x, ys, by, aggregate } = choice
   const aggregates = AGGREGATE_NAMES.filter((one) => one !== 'none' || !isCategory(x.type))
   const calculates = ys[0] !== ROWS && !isResult
@@ -38,7 +38,7 @@ export function PlotControls(props: ControlsProps) {
     value: string,
     options: readonly Option[],
     changes: (value: string) => Readonly<Record<string, string>>,
-  ) => <Select {...{ label, value, options }} onValue={(next) => onChange(changes(next))} />
+  ) => <Select {...{ label, value, options }} onValue={(next) => updateQuery(changes(next))} />
   const colours = { value: '', label: by.length > 1 ? by.map(nameOf).join(' · ') : 'one colour' }
   const sizes = SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < rowCount).map((size) => ({
     value: String(size),
@@ -81,12 +81,12 @@ export function PlotControls(props: ControlsProps) {
 }
 
 /** The columns upwards: the first, and further ones that can be added and removed. */
-function SeriesChoice({ columns, choice, onChange, isResult }: ControlsProps) {
+function SeriesChoice({ columns, choice, isResult }: ControlsProps) {
   const { ys } = choice
   const numbers = yColumns(columns)
   const all = isResult ? numbers : [...numbers, ROWS]
   const unused = numbers.find((column) => !ys.includes(column) && column !== choice.x)
-  const change = (next: readonly Column[]) => onChange({ y: writeYs(next) })
+  const change = (next: readonly Column[]) => updateQuery({ y: writeYs(next) })
   return (
     <>
       {ys.map((y, at) => (
@@ -99,7 +99,7 @@ function SeriesChoice({ columns, choice, onChange, isResult }: ControlsProps) {
               .map((column) => (column === ROWS ? { value: '#', label: 'number of rows' } : nameOf(column)))}
             onValue={(name) => {
               const next = ys.with(at, all.find((column) => column.name === name)!)
-              if (ys.length === 1) onChange({ y: writeYs(next), kind: '', of: '' })
+              if (ys.length === 1) updateQuery({ y: writeYs(next), kind: '', of: '' })
               else change(next)
             }}
           />

@@ -1,4 +1,5 @@
 import type { Column, Dataset } from '../../../client/index.ts'
+import type { Field, RowWindow } from '../csv.ts'
 import { filterName } from '../filter/types.ts'
 import { bothFilters, fetchRows, type RowsOf, wherePart } from '../rows.ts'
 import { AGGREGATES, axisName, hasPlace, isCategory, isTemporal, type PlotChoice, ROWS } from './choice.ts'
@@ -10,12 +11,8 @@ const MOST_BINS = 40
 const MOST_ROWS = 20_000
 const DAY = 86_400_000
 
-// Names of columns that `$apply` creates; datasets must not have columns with these names.
-const LOW = 'plot__low'
-const HIGH = 'plot__high'
-const COUNT = 'plot__count'
-const VALUE = 'plot__value'
-const KEYS = ['plot__key0', 'plot__key1', 'plot__key2', 'plot__key3'] as const
+/** A column that `$apply` creates; datasets must not have columns with these names. */
+const own = (name: string) => `plot__${name}`
 
 export interface Grouped {
   readonly cells: readonly Cell[]
@@ -33,8 +30,8 @@ export async function groupedCells(
   signal: AbortSignal,
 ): Promise<Grouped> {
   const ask = async (y: Column, apply: string, options: { orderBy?: string; top: number }) => {
-    const own = { ...rows, filter: bothFilters(rows.filter, hasPlace(y === ROWS ? [x] : [x, y])) }
-    const query = { apply: `${wherePart(own)}/${apply}`, version: rows.version, ...options, signal }
+    const placed = { ...rows, filter: bothFilters(rows.filter, hasPlace(y === ROWS ? [x] : [x, y])) }
+    const query = { apply: `${wherePart(placed)}/${apply}`, version: rows.version, ...options, signal }
     return (await fetchRows(dataset.id, query)).rows
   }
   const group = isCategory(x.type) ? BY_VALUE(x) : await groupOf(x, (apply) => ask(ROWS, apply, { top: 1 }))
@@ -43,10 +40,10 @@ export async function groupedCells(
   const cells = await Promise.all(
     ys.map(async (y): Promise<Cell[]> => {
       const value = y === ROWS ? `$count` : `${filterName(y.name)} with ${AGGREGATES[aggregate].method}`
-      const grouped = `groupby((${keys.join(',')}),aggregate(${value} as ${VALUE}))`
+      const grouped = `groupby((${keys.join(',')}),aggregate(${value} as ${own('value')}))`
       const found = await ask(y, group.compute ? `${group.compute}/${grouped}` : grouped, {
         top: isCategory(x.type) && by.length === 0 ? MOST_LABELS + 1 : MOST_ROWS,
-        ...(isCategory(x.type) && { orderBy: `${VALUE} desc` }),
+        ...(isCategory(x.type) && { orderBy: `${own('value')} desc` }),
       })
       return found.map((row) => ({
         x: group.place(row),
@@ -65,7 +62,7 @@ interface Group {
   readonly grouping: string
   readonly bin?: number
   /** The position of a group on the x axis, from the values of its keys. */
-  readonly place: (cells: readonly (string | null)[]) => number | string
+  readonly place: (cells: readonly Field[]) => number | string
 }
 
 const BY_VALUE = ({ name, type }: Column): Group => ({
@@ -78,43 +75,39 @@ const BY_VALUE = ({ name, type }: Column): Group => ({
 /** Groups by value if there are few values; else by the finest calendar unit, or by bins, that leaves few groups. */
 async function groupOf(
   column: Column,
-  ask: (apply: string) => Promise<readonly (readonly (string | null)[])[]>,
+  ask: (apply: string) => Promise<RowWindow['rows']>,
 ): Promise<Group | undefined> {
   const [x, { type }] = [filterName(column.name), column]
-  const [edges] = await ask(
-    `aggregate(${x} with min as ${LOW},${x} with max as ${HIGH},${x} with countdistinct as ${COUNT})`,
-  )
-  const [low, high, count] = edges ?? []
+  const figures = ['min', 'max', 'countdistinct'].map((method) => `${x} with ${method} as ${own(method)}`)
+  const [[low, high, count] = []] = await ask(`aggregate(${figures.join(',')})`)
   if (low == null || high == null) return undefined
   if (Number(count) <= MOST_GROUPS) return BY_VALUE(column)
   const span = toNumber(high, type) - toNumber(low, type)
   if (isTemporal(type)) return byCalendar(x, span)
   const bin = niceStep(span / MOST_BINS)
   return {
-    compute: `compute(floor(${x} divby ${bin}) as ${KEYS[0]})`,
-    keys: [KEYS[0]],
+    compute: `compute(floor(${x} divby ${bin}) as ${own('bin')})`,
+    keys: [own('bin')],
     grouping: `in bins of ${bin}`,
     bin,
     place: ([at]) => (Number(at) + 0.5) * bin,
   }
 }
 
-const UNITS = ['year', 'month', 'day', 'hour'] as const
-
-/** The finest calendar unit that leaves a readable number of groups in a time span, given in milliseconds. */
-function calendarUnit(span: number): (typeof UNITS)[number] {
-  if (span <= 15 * DAY) return 'hour'
-  if (span <= MOST_GROUPS * DAY) return 'day'
-  return span <= 30 * 365 * DAY ? 'month' : 'year'
-}
+/** The calendar units, and the longest time span in milliseconds in which each leaves a readable number of groups. */
+const UNITS = [
+  ['year', Number.POSITIVE_INFINITY],
+  ['month', 30 * 365 * DAY],
+  ['day', MOST_GROUPS * DAY],
+  ['hour', 15 * DAY],
+] as const
 
 function byCalendar(x: string, span: number): Group {
-  const unit = calendarUnit(span)
-  const parts = UNITS.slice(0, UNITS.indexOf(unit) + 1)
+  const parts = UNITS.filter(([, longest]) => span <= longest).map(([unit]) => unit)
   return {
-    compute: `compute(${parts.map((part, at) => `${part}(${x}) as ${KEYS[at]}`).join(',')})`,
-    keys: KEYS.slice(0, parts.length),
-    grouping: `by ${unit}`,
+    compute: `compute(${parts.map((part) => `${part}(${x}) as ${own(part)}`).join(',')})`,
+    keys: parts.map(own),
+    grouping: `by ${parts.at(-1)}`,
     place: (cells) => {
       const [year, month = 1, day = 1, hour = 0] = cells.slice(0, parts.length).map(Number)
       return Date.UTC(year!, month - 1, day, hour)

@@ -3,7 +3,6 @@ import type { Column } from '../../../client/index.ts'
 import { isStatus } from '../api.ts'
 import type { RowWindow } from '../csv.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
-import { updateQuery } from '../router.ts'
 import { type CountedDataset, fetchRows, pipelineOf, type RowsOf, whereOf } from '../rows.ts'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
@@ -57,8 +56,7 @@ export function PlotView(props: {
   )
 }
 
-/** A plot with the controls for what is drawn. */
-export function Plot(props: {
+interface PlotProps {
   readonly name: string
   readonly columns: readonly Column[]
   /** Whether the rows are a result, which is drawn as it is. */
@@ -66,10 +64,18 @@ export function Plot(props: {
   readonly rowCount: number
   readonly query: Query
   readonly draw: Draw
-}) {
+}
+
+/** A plot with the controls for what is drawn. */
+export function Plot(props: PlotProps) {
   const { query, draw } = props
   const [share, setShare] = useState<number>()
-  const [{ loading, value: drawn, error }, again] = useResource(
+  const {
+    loading,
+    value: drawn,
+    error,
+    again,
+  } = useResource(
     (signal) => {
       setShare(undefined)
       return draw(query, signal, setShare)
@@ -86,15 +92,7 @@ export function Plot(props: {
   const kind = KINDS.find((known) => known === query['kind']) ?? drawn?.choice.kind ?? 'line'
   return (
     <div class="plot-view">
-      {drawn && (
-        <PlotControls
-          columns={props.columns}
-          choice={{ ...drawn.choice, kind }}
-          isResult={props.isResult}
-          rowCount={props.rowCount}
-          onChange={(changes) => updateQuery(changes)}
-        />
-      )}
+      {drawn && <PlotControls {...props} choice={{ ...drawn.choice, kind }} />}
       {/* What is wrong with the filter is said below the filter. */}
       {error !== undefined && !isStatus(error, 400) && <Failure error={error} onRetry={again} />}
       {loading && <Progress label="Fetching rows for the plot" share={share} />}

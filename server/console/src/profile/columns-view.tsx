@@ -16,7 +16,7 @@ const SHOWN_AT_ONCE = 48
 /** All columns, each with its type and what its values are like. */
 export function ColumnsView(props: Exploration & { readonly canWrite: boolean }) {
   const { dataset, of, canWrite } = props
-  const [{ loading, value: profiles, error }, again] = props.profile
+  const { loading, value: profiles, error, again } = props.profile
   const { box, search, found } = useSearch('Find a column', dataset.columns, ({ name }) => name)
   const [most, setMost] = useState(SHOWN_AT_ONCE)
   return (

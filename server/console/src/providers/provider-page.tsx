@@ -5,7 +5,8 @@ import { api } from '../api.ts'
 import { type Address, href, updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
-import { Field, useSearch } from '../ui/field.tsx'
+import { useSearch } from '../ui/field.tsx'
+import { LineForm } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
@@ -20,7 +21,7 @@ import { SeriesView } from './series-view.tsx'
 export function ProviderPage({ slug, query }: { readonly slug: string; readonly query: Address['query'] }) {
   const resource = useResource((signal) => api().providers.get(slug, { signal }), [slug])
   // After a request to the provider, less of its limit is left.
-  useEvent('parquetry:asked', resource[1])
+  useEvent('parquetry:asked', resource.again)
   return (
     <Loaded
       of={resource}
@@ -74,7 +75,12 @@ function ProviderView({
     >
       <div class="provider-panes">
         <aside class="provider-tree" aria-label="Categories">
-          <OpenById />
+          <LineForm
+            action="Open"
+            onlyReads
+            fields={{ id: { label: 'Open a series by its id', value: '', plain: true, required: true } }}
+            onSubmit={async ({ id }) => updateQuery({ series: id }, true)}
+          />
           <Loaded of={resource} label="Loading the categories" failed={() => null}>
             {(top) => <Tree {...{ slug, top }} selected={query['path']} />}
           </Loaded>
@@ -87,26 +93,10 @@ function ProviderView({
   )
 }
 
-function OpenById() {
-  const [id, setId] = useState('')
-  return (
-    <form
-      class="series-jump"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (id.trim() !== '') updateQuery({ series: id.trim() }, true)
-      }}
-    >
-      <Field label="Open a series by its id" value={id} onValue={setId} plain />
-      <Button submit disabled={id.trim() === ''} says="Open" />
-    </form>
-  )
-}
-
 function Content(props: {
   readonly provider: Provider
   readonly query: Address['query']
-  readonly categories: readonly [Resource<unknown>, () => void]
+  readonly categories: Resource<unknown>
 }) {
   const { provider, query } = props
   const { path, series } = query

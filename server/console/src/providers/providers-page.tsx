@@ -12,7 +12,7 @@ export function ProvidersPage() {
   const resource = useResource((signal) => api().providers.list({ signal }), [])
   const { box, search, found } = useSearch(
     'Find a provider',
-    resource[0].value ?? [],
+    resource.value ?? [],
     ({ name, slug, description }) => `${name} ${slug} ${description}`,
   )
   return (

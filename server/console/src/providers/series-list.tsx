@@ -22,7 +22,7 @@ export function SeriesList(props: {
     (signal) => api().providers.seriesPage(provider.slug, path, { limit: PAGE, offset, signal }),
     [provider.slug, path, offset],
   )
-  const all = resource[0].value?.series ?? []
+  const all = resource.value?.series ?? []
   const { box, search, found } = useSearch(
     'Find among these',
     all,

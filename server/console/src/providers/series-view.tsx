@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { Provider, Series } from '../../../client/index.ts'
 import { api, shelves } from '../api.ts'
+import { newDatasetFields, store } from '../dataset/storing.ts'
 import { formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
 import { drawSeries, textOfX } from '../plot/draw.ts'
@@ -90,7 +91,6 @@ function Shown({ series, provider }: { readonly series: Series; readonly provide
 
 /** Asks where to save a series: as a new dataset, or after the rows of one. The server fetches the rows itself. */
 async function saveSeries(provider: Provider, series: Series): Promise<void> {
-  const { datasets } = api()
   const { homes, tables } = await shelves()
   const writable = homes.filter(({ permission }) => permission === 'Write')
   if (writable.length === 0) {
@@ -102,6 +102,7 @@ async function saveSeries(provider: Provider, series: Series): Promise<void> {
       writable.some(({ id }) => id === repositoryId) &&
       ['series_id', 'date'].every((wanted) => columns?.some(({ name }) => name === wanted)),
   )
+  const { name, home } = newDatasetFields(series.name || series.series_id, writable)
   const isNew = ({ target }: Readonly<Record<string, unknown>>) => target === ''
   ask({
     title: 'Save the series',
@@ -118,33 +119,17 @@ async function saveSeries(provider: Provider, series: Series): Promise<void> {
         ],
         when: () => fitting.length > 0,
       },
-      home: {
-        label: 'Repository',
-        value: String(writable[0]!.id),
-        options: writable.map(({ id, name }) => ({ value: String(id), label: name })),
-        when: isNew,
-      },
-      name: {
-        label: 'Name of the dataset',
-        value: series.name || series.series_id,
-        required: true,
-        maxLength: 255,
-        when: isNew,
-      },
+      home: { ...home, when: isNew },
+      name: { ...name, when: isNew },
     },
     async onSubmit({ target, home, name }) {
-      const made =
-        target === '' ? (await datasets.create({ name, repositoryId: Number(home) })).id : undefined
-      try {
-        const wanted = { provider: provider.slug, series: [series.series_id] }
-        const stored = await datasets.append(made ?? Number(target), wanted)
-        announce(`${stored.name} now has ${plural(stored.rowCount ?? 0, 'row')}.`)
-        navigate(href(['datasets', stored.id]))
-      } catch (failure) {
-        // Remove the new dataset again if its rows could not be saved.
-        if (made !== undefined) await datasets.delete(made).catch(() => undefined)
-        throw failure
-      }
+      const wanted = { provider: provider.slug, series: [series.series_id] }
+      const stored = await store(
+        target === '' ? { name, repositoryId: Number(home) } : Number(target),
+        (id) => api().datasets.append(id, wanted),
+      )
+      announce(`${stored.name} now has ${plural(stored.rowCount ?? 0, 'row')}.`)
+      navigate(href(['datasets', stored.id]))
     },
   })
 }

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Column, Format } from '../../../client/index.ts'
 import { api, messageOf, type Shelves, shelves } from '../api.ts'
 import { type RowWindow, rowsIn } from '../csv.ts'
+import { newDatasetFields } from '../dataset/storing.ts'
 import { formatCount, plural } from '../format.ts'
 import { columnsIn } from '../group/result.ts'
 import { drawResult, Plot } from '../plot/plot-view.tsx'
@@ -30,13 +31,13 @@ const TABS = [
 /** Runs a SELECT over the datasets that the key may read, and shows the result. The address holds the statement. */
 export function SqlPage({ query }: { readonly query: Address['query'] }) {
   const sql = query['q'] ?? ''
-  const [names] = useResource((signal) => shelves({ signal, columns: true }), [])
+  const names = useResource((signal) => shelves({ signal, columns: true }), [])
   const [stopped, setStopped] = useState('')
   const [round, again] = useRound()
-  const [resource] = useResource(
+  const resource = useResource(
     async (signal) => {
       if (sql === '' || stopped === sql) return undefined
-      const columns = await resultColumns(sql, signal)
+      const columns = await columnsIn(await api().sql(sql, 'parquet', { top: 0, signal }), signal)
       rememberStatement(sql)
       return { sql, columns }
     },
@@ -153,16 +154,17 @@ function Result({ sql, columns, query, names }: ResultProps) {
   )
 }
 
-const FORMATS = (['csv', 'xlsx', 'parquet', 'json'] as const satisfies readonly Format[]).map((value) => ({
-  value,
-  label: `Download as ${value}`,
-}))
+const DOWNLOADS = [
+  { value: '', label: 'Download' },
+  ...(['csv', 'xlsx', 'parquet', 'json'] as const).map((value) => ({ value, label: `Download as ${value}` })),
+] as const
 
 /** Downloads the result, or saves it as a dataset. */
 function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
-  const download = (format: string) => {
-    const chosen = FORMATS.find(({ value }) => value === format)?.value
-    if (chosen) downloadResult(sql, chosen).catch(complain)
+  const download = async (format: Format | '') => {
+    if (format === '') return
+    const answer = await api().sql(sql, format)
+    saveBlob(new Blob([await answer.arrayBuffer()]), `query.${format}`)
   }
   const homes = names?.homes.filter(({ permission }) => permission === 'Write') ?? []
   return (
@@ -170,8 +172,8 @@ function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
       <Select
         label="Download"
         value=""
-        options={[{ value: '', label: 'Download' }, ...FORMATS]}
-        onValue={download}
+        options={DOWNLOADS}
+        onValue={(format) => download(format).catch(complain)}
       />
       {homes.length > 0 && <Button to={() => save(sql, homes)} says="Save as dataset" />}
     </div>
@@ -191,12 +193,7 @@ function save(sql: string, homes: Shelves['homes']): void {
     action: 'Save',
     busyAction: 'Saving…',
     fields: {
-      name: { label: 'Name of the dataset', value: 'query', required: true, maxLength: 255 },
-      home: {
-        label: 'Repository',
-        value: String(homes[0]!.id),
-        options: homes.map(({ id, name: label }) => ({ value: String(id), label })),
-      },
+      ...newDatasetFields('query', homes),
       stored: { label: 'Rows', value: '' as (typeof STORED)[number]['value'], options: STORED },
     },
     async onSubmit({ name, home, stored }) {
@@ -217,13 +214,4 @@ async function fetchResult(
   window: { readonly skip?: number; readonly top: number; readonly signal: AbortSignal },
 ): Promise<RowWindow> {
   return rowsIn(await api().sql(sql, 'csv', window))
-}
-
-async function resultColumns(sql: string, signal: AbortSignal): Promise<readonly Column[]> {
-  return columnsIn(await api().sql(sql, 'parquet', { top: 0, signal }), signal)
-}
-
-/** Saves the result as a file on this computer. */
-async function downloadResult(sql: string, format: Format): Promise<void> {
-  saveBlob(new Blob([await (await api().sql(sql, format)).arrayBuffer()]), `query.${format}`)
 }

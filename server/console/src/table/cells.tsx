@@ -2,11 +2,11 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell, or a button's
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: keys are the grid's
 import { useRef } from 'preact/hooks'
+import type { OrderKey } from '../../../../engine/options.ts'
 import { formatCount } from '../format.ts'
 import { Spark } from '../profile/shape.tsx'
 import type { ColumnProfile } from '../profile/use-profile.ts'
 import { Icon } from '../ui/icons.tsx'
-import type { Order } from '../view/view.ts'
 import type { CellPlace } from './keys.ts'
 import { alignsRight, type ColumnPlace, NARROWEST } from './layout.ts'
 import type { RowWindows } from './windows.ts'
@@ -14,7 +14,7 @@ import type { RowWindows } from './windows.ts'
 /** A column heading: name, type, sort direction and a small chart of the values. */
 export function HeaderCell(props: {
   readonly place: ColumnPlace
-  readonly order: Order | undefined
+  readonly order: OrderKey | undefined
   readonly profile: ColumnProfile | undefined
   readonly onSort: () => void
   readonly onWidth: (width: number) => void

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { OrderKey } from '../../../../engine/options.ts'
 import type { Profiles } from '../profile/use-profile.ts'
-import type { Order } from '../view/view.ts'
 import { cellId, GridRow, HeaderCell } from './cells.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
 import { columnsInView, gutterWidth, HEADER_HEIGHT, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'
@@ -15,7 +15,7 @@ interface GridProps {
   readonly windows: RowWindows
   /** Whether the table waits for other rows. */
   readonly busy?: boolean
-  readonly order?: Order | undefined
+  readonly order?: OrderKey | undefined
   readonly profiles?: Profiles | undefined
   readonly active: CellPlace | undefined
   readonly onActive: (place: CellPlace) => void

@@ -28,6 +28,8 @@ interface FormOf<F extends Fields> {
   /** What the button says that sends the form, and what it says while that is under way. */
   readonly action: string
   readonly busyAction?: string
+  /** Whether nothing that is shown has changed by it. */
+  readonly onlyReads?: boolean
   readonly onSubmit: (values: { readonly [Name in keyof F]: F[Name]['value'] }) => Promise<unknown>
 }
 
@@ -53,6 +55,7 @@ function useForm<F extends Fields>(form: FormOf<F>, look: string, after: (reset:
     setError(undefined)
     try {
       await form.onSubmit(trimmed as Parameters<typeof form.onSubmit>[0])
+      if (!form.onlyReads) changed()
       after(reset)
     } catch (failure) {
       setError(messageOf(failure))
@@ -108,8 +111,6 @@ type Question<F extends Fields> = Omit<FormOf<F>, 'fields'> & {
   readonly fields?: F
   /** Whether it can't be undone. */
   readonly danger?: boolean
-  /** Whether nothing that is shown has changed by it. */
-  readonly onlyReads?: boolean
 }
 
 /** Asks in a window, for values or only whether to go on. It stays open, with the message, if that is refused. */
@@ -119,11 +120,8 @@ export function ask<F extends Fields>(question: Question<F>): void {
 
 function Asked<F extends Fields>(props: { readonly question: Question<F>; readonly close: () => void }) {
   const { question, close } = props
-  const { text, danger, onlyReads, fields = {} as F } = question
-  const form = useForm<F>({ ...question, fields }, danger ? 'danger' : 'primary', () => {
-    if (!onlyReads) changed()
-    close()
-  })
+  const { text, danger, fields = {} as F } = question
+  const form = useForm<F>({ ...question, fields }, danger ? 'danger' : 'primary', close)
   return (
     <form onSubmit={form.submit}>
       <div class="dialog-body">
@@ -141,10 +139,7 @@ function Asked<F extends Fields>(props: { readonly question: Question<F>; readon
 
 /** A form in one line below a list, which adds to it. */
 export function LineForm<F extends Fields>(props: FormOf<F>) {
-  const { submit, controls, button, wrong } = useForm(props, '', (reset) => {
-    changed()
-    reset()
-  })
+  const { submit, controls, button, wrong } = useForm(props, '', (reset) => reset())
   return (
     <form class="line-form" onSubmit={submit}>
       {controls}

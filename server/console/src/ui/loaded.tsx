@@ -6,7 +6,7 @@ import { Failure, Loading } from './feedback.tsx'
 
 /** What a request has brought. Until then placeholder lines; if it failed, the error and a button that tries again. */
 export function Loaded<T>(props: {
-  readonly of: readonly [Resource<T>, () => void]
+  readonly of: Resource<T>
   readonly label: string
   readonly lines?: number
   /** Whether it fills the whole page. */
@@ -17,8 +17,7 @@ export function Loaded<T>(props: {
   readonly failed?: (error: unknown, again: () => void) => ComponentChildren
   readonly children: (value: T) => ComponentChildren
 }) {
-  const [resource, again] = props.of
-  const { value, error } = resource
+  const { value, error, again } = props.of
   if (value !== undefined) return <>{props.children(value)}</>
   if (error === undefined) {
     return <Loading page={props.page ?? false} label={props.label} lines={props.lines ?? 6} />

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Dataset, ParquetryError } from '../../../client/index.ts'
 import { api, clientOf, endIfRefused, isAbort, messageOf } from '../api.ts'
+import { store } from '../dataset/storing.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { sessionKey } from '../session.ts'
@@ -45,7 +46,6 @@ export function useSending() {
   return { share, problems, send, cancel }
 }
 
-/** Uploads the file. If that fails, a dataset that was created for it is deleted again. */
 async function commit(
   { file, kind, preview, options, types }: Chosen,
   to: Commitment,
@@ -55,24 +55,14 @@ async function commit(
   // Declare types only if the user has changed one; otherwise the server infers them from the whole file.
   const declared = (preview?.columns ?? []).map(({ name, type }) => ({ name, type: types.get(name) ?? type }))
   const columns = types.size > 0 ? { columns: declared } : {}
-  const dataset =
-    to.target ??
-    (await api().datasets.create({ name: to.name, repositoryId: await repositoryOf(to), ...columns }))
-  try {
-    const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
-    const upload = {
-      ...kind,
-      body: file,
-      options: { ...options, ...(to.mode === 'columns' && { columns: 'replace' as const }) },
-    }
-    return await datasets[to.mode === 'append' ? 'append' : 'replace'](dataset.id, upload, { signal })
-  } catch (error) {
-    if (!to.target)
-      await api()
-        .datasets.delete(dataset.id)
-        .catch(() => undefined)
-    throw error
+  const target = to.target?.id ?? { name: to.name, repositoryId: await repositoryOf(to), ...columns }
+  const upload = {
+    ...kind,
+    body: file,
+    options: { ...options, ...(to.mode === 'columns' && { columns: 'replace' as const }) },
   }
+  const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
+  return store(target, (id) => datasets[to.mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))
 }
 
 async function repositoryOf({ repositoryId }: Commitment): Promise<number> {

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Dataset, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
+import { choicesOf } from '../dataset/storing.ts'
 import { formatBytes, plural } from '../format.ts'
 import { href } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -175,10 +176,7 @@ function NewDataset(props: {
         <Select
           label="Repository"
           value={props.home}
-          options={[
-            ...props.homes.map(({ id, name: label }) => ({ value: String(id), label })),
-            { value: '', label: 'a new private one, “My data”' },
-          ]}
+          options={[...choicesOf(props.homes), { value: '', label: 'a new private one, “My data”' }]}
           onValue={props.onHome}
         />
       )}

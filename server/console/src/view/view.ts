@@ -1,18 +1,14 @@
+import type { OrderKey } from '../../../../engine/options.ts'
 import type { Column, RowsQuery } from '../../../client/index.ts'
 import { parseAddress, updateQuery } from '../router.ts'
 import { bothFilters, pipelineOf, type RowsOf, whereOf } from '../rows.ts'
 import { selectOf } from './shown-columns.ts'
 
-export interface Order {
-  readonly column: string
-  readonly descending: boolean
-}
-
 /** What is shown of a dataset. An address contains all of it. */
 export interface View extends RowsOf {
   /** The `$apply` that groups and aggregates the matching rows; '' for the rows themselves. */
   readonly apply: string
-  readonly order: Order | undefined
+  readonly order: OrderKey | undefined
   /** All columns, of the dataset or of the result of `$apply`. */
   readonly columns: readonly Column[]
   readonly shown: readonly Column[]
@@ -43,7 +39,7 @@ export function setApply(apply: string): void {
 }
 
 /** Parses what `sortText` has written. */
-export function parseOrder(text: string): Order | undefined {
+export function parseOrder(text: string): OrderKey | undefined {
   const match = /^(?:"((?:[^"]|"")+)"|([^\s"]+))(\s+desc)?$/.exec(text.trim())
   if (!match) return undefined
   const column = match[1] === undefined ? match[2]! : match[1].replaceAll('""', '"')
@@ -51,7 +47,7 @@ export function parseOrder(text: string): Order | undefined {
 }
 
 /** The order after a click on a heading: ascending, then descending, then the original order. */
-export function nextOrder(before: Order | undefined, column: string): Order | undefined {
+export function nextOrder(before: OrderKey | undefined, column: string): OrderKey | undefined {
   if (before?.column !== column) return { column, descending: false }
   return before.descending ? undefined : { column, descending: true }
 }
