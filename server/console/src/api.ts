@@ -1,10 +1,4 @@
-import {
-  type CallOptions,
-  Client,
-  type DatasetSummary,
-  ParquetryError,
-  type Repository,
-} from '../../client/index.ts'
+import { type CallOptions, Client, ParquetryError } from '../../client/index.ts'
 import { sessionKey, setSessionKey } from './session.ts'
 
 /** Somebody is waiting: if a retry needs a longer pause than this many seconds, the error is shown instead. */
@@ -43,14 +37,14 @@ export function endIfRefused(response: Response): Response {
   return response
 }
 
-/** The datasets that the account may read, and their repositories. */
-export interface Shelves {
-  readonly homes: readonly Repository[]
-  readonly tables: readonly DatasetSummary[]
-}
+export type Shelves = Awaited<ReturnType<typeof shelves>>
 
-/** @param options `columns` lists wide tables with their columns, too */
-export async function shelves(options: CallOptions & { readonly columns?: boolean } = {}): Promise<Shelves> {
+/**
+ * The datasets that the account may read, and their repositories.
+ *
+ * @param options `columns` lists wide tables with their columns, too
+ */
+export async function shelves(options: CallOptions & { readonly columns?: boolean } = {}) {
   const { columns, ...call } = options
   const [homes, tables] = await Promise.all([
     api().repositories.list(call),

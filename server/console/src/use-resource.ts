@@ -2,35 +2,23 @@ import { useEffect, useState } from 'preact/hooks'
 import { isAbort } from './api.ts'
 import { useEvent, useRound } from './use-event.ts'
 
-interface State<T> {
-  readonly loading: boolean
-  /** What was loaded last, also while another is loaded and after that has failed. */
-  readonly value?: T | undefined
-  readonly error?: unknown
-}
-
-export interface Resource<T> extends State<T> {
-  /** Fetches again. */
-  readonly again: () => void
-}
+/** The state of a request. `value` is what was loaded last, also while another is loaded and after that has failed. */
+export type Resource<T> = ReturnType<typeof useResource<T>>
 
 /** Fetches whenever one of `keys` changes, and after `changed`. It ignores answers to earlier requests. */
-export function useResource<T>(
-  fetcher: (signal: AbortSignal) => Promise<T>,
-  keys: readonly unknown[],
-): Resource<T> {
-  const [state, setState] = useState<State<T>>({ loading: true })
+export function useResource<T>(fetcher: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]) {
+  const [state, setState] = useState<{ loading: boolean; value?: T; error?: unknown }>({ loading: true })
   const [round, again] = useRound()
   useEffect(() => {
     const controller = new AbortController()
-    setState(({ value }) => ({ loading: true, value }))
+    setState(({ error: _, ...before }) => ({ ...before, loading: true }))
     fetcher(controller.signal).then(
       (value) => {
         if (!controller.signal.aborted) setState({ loading: false, value })
       },
       (error: unknown) => {
         if (controller.signal.aborted || isAbort(error)) return
-        setState(({ value }) => ({ loading: false, value, error }))
+        setState((before) => ({ ...before, loading: false, error }))
       },
     )
     return () => controller.abort()

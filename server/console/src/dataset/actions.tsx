@@ -1,4 +1,4 @@
-import type { Dataset, Interval, Source } from '../../../client/index.ts'
+import type { Dataset, Interval } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -12,14 +12,13 @@ import { describeDataset } from './describe.ts'
 import { download } from './download.ts'
 import { explainView, showAsSql } from './explain-dialog.tsx'
 
-export interface SourceState {
-  /** What the dataset follows; undefined if nothing, and until that is known. */
-  readonly source: Source | undefined
-  /** Whether rows may be added: the service refuses them for a dataset that follows something. */
-  readonly takesRows: boolean
-}
+type SourceState = ReturnType<typeof useSource>
 
-export function useSource({ id, version, query }: Dataset): SourceState {
+/**
+ * What the dataset follows; undefined if nothing, and until that is known. And whether rows may be added: the service
+ * refuses them for a dataset that follows something.
+ */
+export function useSource({ id, version, query }: Dataset) {
   const stored = query === undefined
   const { value: known, error } = useResource(
     async (signal) => (stored && (await api().datasets.source(id, { signal }))) || null,

@@ -2,20 +2,8 @@ import { quoteIdentifier } from '../../../../engine/types/index.ts'
 import type { Dataset, Format, RowsQuery } from '../../../client/index.ts'
 import { api } from '../api.ts'
 
-export interface Snippet {
-  readonly title: string
-  readonly note?: string
-  readonly text: string
-  /** A file that opens the dataset in the program. */
-  readonly file?: 'pbids' | 'odc'
-}
-
 /** How to read a dataset in other programs. The key is never in it: it is read from the environment. */
-export function snippets(
-  { id, name, repositoryId }: Dataset,
-  query: RowsQuery,
-  repository: string,
-): readonly Snippet[] {
+export function snippets({ id, name, repositoryId }: Dataset, query: RowsQuery, repository: string) {
   const url = (format: Format) => api().datasets.address(id, format, query).href
   const text = (format: Format) => JSON.stringify(url(format))
   const inQuotes = (format: Format) => `'${url(format).replaceAll("'", '%27')}'`
@@ -41,13 +29,13 @@ export function snippets(
       title: 'Excel',
       note: 'Open the file, or choose Data › Get Data › From OData Feed with this address. The key is the user name, any password will do.',
       text: feed,
-      file: 'odc',
+      file: 'odc' as const,
     },
     {
       title: 'Power BI',
       note: 'Open the file, or choose Get data › OData feed with this address, then Basic with the key as the user name.',
       text: feed,
-      file: 'pbids',
+      file: 'pbids' as const,
     },
     {
       title: 'DuckDB',

@@ -1,33 +1,23 @@
 import { useMemo } from 'preact/hooks'
 import { useResultColumns } from '../group/result.ts'
-import { type Profiles, useProfile } from '../profile/use-profile.ts'
+import { useProfile } from '../profile/use-profile.ts'
 import type { Address } from '../router.ts'
 import { type CountedDataset, fetchRows, type RowsOf } from '../rows.ts'
-import { type RowSource, type Rows, useRows } from '../table/windows.ts'
+import { type RowSource, useRows } from '../table/windows.ts'
 import { useRested } from '../ui/loaded.tsx'
 import { readShown } from '../view/shown-columns.ts'
 import { parseOrder, type View, viewQuery } from '../view/view.ts'
 
-/** What the address shows of a dataset, and what is known about it. */
-export interface Exploration {
-  readonly dataset: CountedDataset
-  readonly query: Address['query']
-  readonly of: RowsOf
-  readonly apply: string
-  /** Undefined until its columns are known. */
-  readonly view: View | undefined
-  /** The `error` may be an `ApplyRefused`. */
-  readonly rows: Rows
-  readonly profile: ReturnType<typeof useProfile>
-  readonly profiles: Profiles | undefined
-}
+export type Exploration = ReturnType<typeof useExploration>
 
-export function useExploration(dataset: CountedDataset, query: Address['query']): Exploration {
+/** What the address shows of a dataset, and what is known about it. */
+export function useExploration(dataset: CountedDataset, query: Address['query']) {
   const { filter = '', apply = '', orderby = '', columns: shown } = query
   const search = useRested(query['search'] ?? '')
   const version = Number(query['version']) || undefined
   const of = useMemo((): RowsOf => ({ filter, search, version }), [filter, search, version])
   const { columns, error: refused } = useResultColumns(dataset, of, apply)
+  // Undefined until its columns are known.
   const view = useMemo(
     (): View | undefined =>
       columns && { ...of, apply, order: parseOrder(orderby), columns, shown: readShown(shown, columns) },
@@ -40,6 +30,7 @@ export function useExploration(dataset: CountedDataset, query: Address['query'])
     return { columns: view.shown, fetch: (place) => fetchRows(id, { ...rows, ...place }) }
   }, [id, dataset.version, view])
   const found = useRows(source)
+  // The error may be an `ApplyRefused`.
   const rows = refused === undefined ? found : { windows: undefined, error: refused, pending: false }
   // The rows come first. Past versions have no profile.
   const profile = useProfile(dataset, !dataset.query && version === undefined && found.windows !== undefined)

@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { saveBlob } from '../ui/copy.tsx'
 import { isTemporal } from './choice.ts'
 import type { Drawing } from './draw.ts'
-import { type ChartLook, optionsFor, type Paint, paintOf } from './options.ts'
+import { type ChartLook, optionsFor, paintOf } from './options.ts'
 
 const ASPECT = 0.5
 const LOWEST = 260
@@ -24,7 +24,7 @@ export function Chart(props: ChartLook & { readonly title: string }) {
   const place = useRef<HTMLDivElement>(null)
   const { plot, at } = usePlot(place, props)
   const save = async () => {
-    const blob = await pictureOf(plot.current!, title, paintOf(place.current!))
+    const blob = await pictureOf(plot.current!, title, place.current!)
     saveBlob(blob, `${title.replace(/[^\p{L}\p{N} ._-]+/gu, ' ').trim() || 'plot'}.png`)
   }
   const valueAt = (ys: readonly (number | null | undefined)[]) => {
@@ -103,7 +103,8 @@ const MARGIN = 20
 const TITLE = 34
 
 /** Draws the chart as a PNG with its title, on the background colour of the page. */
-function pictureOf(plot: uPlot, title: string, paint: Paint): Promise<Blob> {
+function pictureOf(plot: uPlot, title: string, place: Element): Promise<Blob> {
+  const paint = paintOf(place)
   const source = plot.ctx.canvas
   const ratio = devicePixelRatio
   const canvas = document.createElement('canvas')

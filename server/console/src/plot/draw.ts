@@ -107,14 +107,8 @@ export function niceStep(step: number): number {
 }
 
 /** The observations of a series as a drawing: by their time of day where they have one, otherwise by their dates. */
-export function drawSeries({
-  observations,
-  frequency,
-  unit,
-}: Pick<Series, 'observations' | 'frequency' | 'unit'>): {
-  readonly drawing: Drawing
-  readonly xType: 'date' | 'timestamp'
-} {
+export function drawSeries(given: Pick<Series, 'observations' | 'frequency' | 'unit'>) {
+  const { observations, frequency, unit } = given
   const xType = frequency === 'intraday' ? 'timestamp' : 'date'
   const cells = observations.map(({ date, period = date, value }) => ({
     x: numberOf(xType === 'timestamp' ? period : date, xType) ?? Number.NaN,

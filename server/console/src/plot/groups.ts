@@ -14,28 +14,20 @@ const DAY = 86_400_000
 /** A column that `$apply` creates; datasets must not have columns with these names. */
 const own = (name: string) => `plot__${name}`
 
-export interface Grouped {
-  readonly cells: readonly Cell[]
-  /** How rows were grouped: 'by value', 'by month', 'in bins of 50'. */
-  readonly grouping: string
-  /** The width of a bin. */
-  readonly bin?: number | undefined
-}
-
 /** Lets the server group all rows along x, and by the values of another column, and calculate y for each group. */
 export async function groupedCells(
   dataset: Dataset,
   rows: RowsOf,
   { x, ys, by, aggregate }: PlotChoice,
   signal: AbortSignal,
-): Promise<Grouped> {
+) {
   const ask = async (y: Column, apply: string, options: { orderBy?: string; top: number }) => {
     const placed = { ...rows, filter: bothFilters(rows.filter, hasPlace(y === ROWS ? [x] : [x, y])) }
     const query = { apply: `${wherePart(placed)}/${apply}`, version: rows.version, ...options, signal }
     return (await fetchRows(dataset.id, query)).rows
   }
   const group = isCategory(x.type) ? BY_VALUE(x) : await groupOf(x, (apply) => ask(ROWS, apply, { top: 1 }))
-  if (!group) return { cells: [], grouping: 'by value' }
+  if (!group) return { cells: [], grouping: 'by value', bin: undefined }
   const keys = [...group.keys, ...by.map(({ name }) => filterName(name))]
   const cells = await Promise.all(
     ys.map(async (y): Promise<Cell[]> => {
@@ -59,7 +51,9 @@ interface Group {
   /** The `compute` that derives the keys from x; '' if x itself is the key. */
   readonly compute: string
   readonly keys: readonly string[]
+  /** How rows were grouped: 'by value', 'by month', 'in bins of 50'. */
   readonly grouping: string
+  /** The width of a bin. */
   readonly bin?: number
   /** The position of a group on the x axis, from the values of its keys. */
   readonly place: (cells: readonly Field[]) => number | string

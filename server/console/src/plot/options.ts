@@ -13,18 +13,10 @@ export interface ChartLook {
   readonly yLabel: string
 }
 
-/** The colours and fonts of the page as plain values, because a canvas can't use CSS variables. */
-export interface Paint {
-  readonly ink: string
-  readonly muted: string
-  readonly line: string
-  /** One for each series. */
-  readonly series: readonly string[]
-  readonly surface: string
-  readonly font: string
-}
+type Paint = ReturnType<typeof paintOf>
 
-export function paintOf(element: Element): Paint {
+/** The colours and fonts of the page as plain values, because a canvas can't use CSS variables. */
+export function paintOf(element: Element) {
   const probe = document.createElement('i')
   element.append(probe)
   // Browsers resolve a variable to a colour only in a computed style.
@@ -36,6 +28,7 @@ export function paintOf(element: Element): Paint {
     ink: colour('--ink'),
     muted: colour('--ink-2'),
     line: colour('--line'),
+    // One for each series.
     series: Array.from({ length: MOST_SERIES }, (_, at) => colour(`--series-${at + 1}`)),
     surface: colour('--surface'),
     font: `12px ${getComputedStyle(element).fontFamily}`,

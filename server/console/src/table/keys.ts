@@ -4,30 +4,27 @@ export interface CellPlace {
   readonly column: number
 }
 
-export interface Extent {
-  readonly rows: number
-  readonly columns: number
-  /** The number of rows in view, for PageUp and PageDown. */
-  readonly page: number
-}
-
-/** The cell that a key moves to, following the ARIA grid pattern; undefined for other keys. */
+/**
+ * The cell that a key moves to, following the ARIA grid pattern; undefined for other keys.
+ *
+ * @param page the number of rows in view, for PageUp and PageDown
+ */
 export function moveByKey(
   from: CellPlace,
   key: string,
   withControl: boolean,
-  extent: Extent,
+  { rows, columns, page }: Readonly<Record<'rows' | 'columns' | 'page', number>>,
 ): CellPlace | undefined {
   const { row, column } = from
-  const [bottom, right] = [extent.rows - 1, extent.columns - 1]
+  const [bottom, right] = [rows - 1, columns - 1]
   const places: Readonly<Record<string, readonly [row: number, column: number]>> = {
     Enter: [row, column],
     ArrowUp: [withControl ? 0 : row - 1, column],
     ArrowDown: [withControl ? bottom : row + 1, column],
     ArrowLeft: [row, withControl ? 0 : column - 1],
     ArrowRight: [row, withControl ? right : column + 1],
-    PageUp: [row - extent.page, column],
-    PageDown: [row + extent.page, column],
+    PageUp: [row - page, column],
+    PageDown: [row + page, column],
     Home: [withControl ? 0 : row, 0],
     End: [withControl ? bottom : row, right],
   }

@@ -3,23 +3,10 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { HEADER_HEIGHT, ROW_HEIGHT } from './layout.ts'
 import { follow, type Geometry, type Position, START, scrollTopFor, topToShow } from './scroll.ts'
 
-export interface Scroll {
-  readonly virtualTop: number
-  readonly scrollLeft: number
-  /** Size of the area that shows cells. */
-  readonly width: number
-  readonly height: number
-  readonly onScroll: () => void
-  readonly toTop: () => void
-  /** Scrolls the shortest distance that makes a row visible. */
-  readonly showRow: (row: number) => void
-  readonly showRange: (left: number, width: number) => void
-}
-
 const REST_MS = 160
 
 /** Connects an element's scroll bars with positions in rows; scroll.ts says why these differ. */
-export function useScroll(element: RefObject<HTMLElement | null>, rows: number, gutter: number): Scroll {
+export function useScroll(element: RefObject<HTMLElement | null>, rows: number, gutter: number) {
   const size = useSize(element, gutter)
   const [position, setPosition] = useState<Position>(START)
   const [scrollLeft, setScrollLeft] = useState(0)
@@ -43,10 +30,9 @@ export function useScroll(element: RefObject<HTMLElement | null>, rows: number, 
   useEffect(() => () => clearTimeout(rest.current), [])
 
   return {
+    ...size,
     virtualTop: position.virtualTop,
     scrollLeft,
-    width: size.width,
-    height: size.height,
     onScroll: () => {
       const scrolled = element.current!
       setScrollLeft(scrolled.scrollLeft)
@@ -60,13 +46,14 @@ export function useScroll(element: RefObject<HTMLElement | null>, rows: number, 
       element.current!.scrollTop = 0
       move(START)
     },
-    showRow: (row) => {
+    /** Scrolls the shortest distance that makes a row visible. */
+    showRow: (row: number) => {
       const virtualTop = topToShow(geometry, latest.current.virtualTop, row)
       if (virtualTop === latest.current.virtualTop) return
       move({ ...latest.current, virtualTop })
       settle()
     },
-    showRange: (left, width) => showRange(element.current!, gutter, left, width),
+    showRange: (left: number, width: number) => showRange(element.current!, gutter, left, width),
   }
 }
 

@@ -128,19 +128,16 @@ export class RowWindows {
   }
 }
 
-export interface Rows {
-  /** Undefined until the first rows have arrived, or could not be had. */
-  readonly windows: RowWindows | undefined
-  readonly error: unknown
-  /** Whether the first rows of this source haven't arrived, so that the rows are still those of the last one. */
-  readonly pending: boolean
-}
+export type Rows = ReturnType<typeof useRows>
 
 /**
  * The rows of a source. When it changes, the old rows stay until the first new ones arrive, so that the table doesn't
  * flicker. Nothing is fetched while there is no source.
+ *
+ * @returns `windows`, undefined until the first rows have arrived or could not be had; their `error`; whether the first
+ * rows of this source are `pending`, so that the rows are still those of the last one
  */
-export function useRows(source: RowSource | undefined): Rows {
+export function useRows(source: RowSource | undefined) {
   const [opened, setOpened] = useState<{ readonly source: RowSource; readonly windows: RowWindows }>()
   const [, changed] = useRound()
   // Asked for before the page is painted, which a slow machine takes a while for.

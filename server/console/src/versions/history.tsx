@@ -91,12 +91,6 @@ function signed(sign: string, rows: number | null): string {
 
 const FIGURES = ['countdistinct', 'min', 'max'] as const
 
-/** A version in figures: for each column its type, and what was calculated of it. */
-interface Figures {
-  readonly rowCount: number
-  readonly columns: ReadonlyMap<string, Readonly<Record<string, string>>>
-}
-
 /** Shows in a window what differs between two versions. */
 function compareVersions(id: number, before: number, after: number): void {
   const title = `Version ${before} and version ${after}`
@@ -148,7 +142,10 @@ function differences(old: Figures, now: Figures): string[][] {
   })
 }
 
-async function figuresOf(id: number, version: number, signal: AbortSignal): Promise<Figures> {
+type Figures = Awaited<ReturnType<typeof figuresOf>>
+
+/** A version in figures: for each column its type, and what was calculated of it. */
+async function figuresOf(id: number, version: number, signal: AbortSignal) {
   const columns: readonly Column[] = await api().datasets.columns(id, { version, signal })
   const asked = columns.flatMap(({ name, type }) =>
     FIGURES.filter((method) => methodsFor(type).includes(method)).map((method) => ({ name, method })),
