@@ -16,6 +16,11 @@ const PERMISSIONS = [
   { value: 'Write', label: 'may read and write' },
 ] as const satisfies readonly { value: Permission; label: string }[]
 
+const NEW_MEMBER = {
+  name: { label: 'Name of an account', value: '', plain: true, required: true },
+  permission: { label: 'What it may do', value: 'Read' as Permission, options: PERMISSIONS },
+}
+
 /** The page of a repository's members. */
 export function MembersPage({ repositoryId: id }: { readonly repositoryId: number }) {
   const { value: home } = useResource((signal) => api().repositories.get(id, { signal }), [id])
@@ -71,7 +76,16 @@ export function Members({ repositoryId: id }: { readonly repositoryId: number })
               <MemberLine key={member.account} {...{ member, me, owns, set }} isPrivate={home.private} />
             ))}
           </ul>
-          {owns && <AddMember set={set} />}
+          {owns && (
+            <LineForm
+              action="Add"
+              fields={NEW_MEMBER}
+              onSubmit={async ({ name, permission }) => {
+                await set(name, permission)
+                announce(`${name} ${labelOf(permission)} now.`)
+              }}
+            />
+          )}
         </Card>
       )}
     </Loaded>
@@ -117,22 +131,6 @@ function MemberLine(props: {
       )}
       {(owns || isMe) && <Button look="small" to={leave} says={isMe ? 'Leave' : 'Remove'} />}
     </li>
-  )
-}
-
-function AddMember({ set }: { readonly set: Set }) {
-  return (
-    <LineForm
-      action="Add"
-      fields={{
-        name: { label: 'Name of an account', value: '', plain: true, required: true },
-        permission: { label: 'What it may do', value: 'Read' as Permission, options: PERMISSIONS },
-      }}
-      onSubmit={async ({ name, permission }) => {
-        await set(name, permission)
-        announce(`${name} ${labelOf(permission)} now.`)
-      }}
-    />
   )
 }
 

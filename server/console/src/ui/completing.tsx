@@ -103,52 +103,42 @@ export function controlOf({ id, suggestions, chosen, ...edit }: Editing, failed:
   }
 }
 
-/** Stands below the text: what can come at the caret, and what is wrong. */
+/** Stands below the text: what can come at the caret, and what is wrong. The keys are the text's, which keeps the focus. */
 export function BelowText(props: { readonly edit: Editing; readonly problem: string | undefined }) {
   const { id, suggestions, chosen, accept } = props.edit
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
+  }, [chosen])
   return (
     <>
-      {suggestions.length > 0 && <SuggestionList {...{ id, suggestions, chosen }} onAccept={accept} />}
+      {suggestions.length > 0 && (
+        <div class="suggestions" id={`${id}-list`} role="listbox" aria-label="Suggestions" ref={list}>
+          {suggestions.map((suggestion, at) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's, which keeps the focus
+            <div
+              key={suggestion.kind + suggestion.label}
+              id={`${id}-${at}`}
+              class="suggestion"
+              role="option"
+              tabIndex={-1}
+              aria-selected={at === chosen}
+              // Keeps the input from losing the focus.
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => accept(suggestion)}
+            >
+              <span class={`suggestion-kind suggestion-${suggestion.kind}`} aria-hidden="true" />
+              <span class="suggestion-label">{suggestion.label}</span>
+              <span class="suggestion-note">{suggestion.note}</span>
+            </div>
+          ))}
+        </div>
+      )}
       {props.problem !== undefined && (
         <p class="filter-error" id={`${id}-error`} role="alert">
           {props.problem}
         </p>
       )}
     </>
-  )
-}
-
-/** What can come at the caret. The keys are the text's, which keeps the focus. */
-function SuggestionList(props: {
-  readonly id: string
-  readonly suggestions: readonly Suggestion[]
-  readonly chosen: number
-  readonly onAccept: (suggestion: Suggestion) => void
-}) {
-  const list = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' })
-  }, [props.chosen])
-  return (
-    <div class="suggestions" id={`${props.id}-list`} role="listbox" aria-label="Suggestions" ref={list}>
-      {props.suggestions.map((suggestion, at) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are the input's, which keeps the focus
-        <div
-          key={suggestion.kind + suggestion.label}
-          id={`${props.id}-${at}`}
-          class="suggestion"
-          role="option"
-          tabIndex={-1}
-          aria-selected={at === props.chosen}
-          // Keeps the input from losing the focus.
-          onPointerDown={(event) => event.preventDefault()}
-          onClick={() => props.onAccept(suggestion)}
-        >
-          <span class={`suggestion-kind suggestion-${suggestion.kind}`} aria-hidden="true" />
-          <span class="suggestion-label">{suggestion.label}</span>
-          <span class="suggestion-note">{suggestion.note}</span>
-        </div>
-      ))}
-    </div>
   )
 }

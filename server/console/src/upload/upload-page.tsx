@@ -112,6 +112,7 @@ function UploadForm(
   props: Destination & Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen },
 ) {
   const { homes, target, chosen, readWith } = props
+  const { kind, options, sheets, preview } = chosen
   // What is public is never chosen for the user.
   const own = props.home ?? homes.find((one) => one.private)
   const [ownName, setOwnName] = useState<string>()
@@ -121,18 +122,29 @@ function UploadForm(
   const name = ownName ?? datasetName(chosen.file.name)
   const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
   const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
+  const action = target ? ACTIONS[mode] : 'Create the dataset'
   const submit = (event: Event) => {
     event.preventDefault()
     if (isReady) send(chosen, { repositoryId: Number(home) || undefined, target, name: name.trim(), mode })
   }
   return (
     <form class="upload-form" onSubmit={submit}>
-      <HowToRead chosen={chosen} onOptions={readWith} />
+      {(kind.format === 'csv' || kind.format === 'tsv') && (
+        <DialectControls format={kind.format} options={options} onOptions={readWith} />
+      )}
+      {sheets.length > 1 && (
+        <Select
+          label="Sheet of the workbook"
+          value={options.sheet ?? sheets[0]!}
+          options={sheets}
+          onValue={(sheet) => readWith({ sheet })}
+        />
+      )}
       <Problems problems={chosen.problems} />
-      {chosen.problems.length === 0 && !(chosen.reading && !chosen.preview) && (
+      {chosen.problems.length === 0 && !(chosen.reading && !preview) && (
         <PreviewTable {...{ chosen, existing }} fixed={mode === 'columns'} onType={props.setType} />
       )}
-      {chosen.preview && <Reasons preview={chosen.preview} options={chosen.options} onOptions={readWith} />}
+      {preview && <Reasons {...{ preview, options }} onOptions={readWith} />}
       {target ? (
         <Choices {...existingRows(target)} value={mode} onValue={setMode} />
       ) : (
@@ -148,12 +160,7 @@ function UploadForm(
         <Running share={share} bytes={chosen.file.size} onCancel={cancel} />
       ) : (
         <div class="actions">
-          <Button
-            submit
-            look="primary"
-            disabled={!isReady}
-            says={target ? ACTIONS[mode] : 'Create the dataset'}
-          />
+          <Button submit look="primary" disabled={!isReady} says={action} />
         </div>
       )}
     </form>
@@ -194,26 +201,6 @@ function existingRows(target: Dataset) {
       { value: 'columns', label: 'Replace columns too', note: 'the file replaces both rows and columns' },
     ],
   } as const
-}
-
-/** The options that the user can change for this kind of file. */
-function HowToRead(props: { readonly chosen: Chosen } & Pick<Parameters<typeof Reasons>[0], 'onOptions'>) {
-  const { kind, options, sheets } = props.chosen
-  return (
-    <>
-      {(kind.format === 'csv' || kind.format === 'tsv') && (
-        <DialectControls format={kind.format} options={options} onOptions={props.onOptions} />
-      )}
-      {sheets.length > 1 && (
-        <Select
-          label="Sheet of the workbook"
-          value={options.sheet ?? sheets[0]!}
-          options={sheets}
-          onValue={(sheet) => props.onOptions({ sheet })}
-        />
-      )}
-    </>
-  )
 }
 
 /** What is wrong with a file: the first thing, and a list of the others. */
