@@ -1,4 +1,4 @@
-import type { NamedKey, Repository } from '../../../client/index.ts'
+import type { Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatAge, formatDateTime, plural } from '../format.ts'
 import { Button } from '../ui/button.tsx'
@@ -81,8 +81,11 @@ export function NamedKeys() {
                 <span class="hint">
                   {key.readOnly ? 'only reads' : 'reads and writes'}
                   {key.repositories && ` in ${plural(key.repositories.length, 'repository', 'repositories')}`}
-                  , {endOf(key)},{' '}
-                  {key.lastUsedAt === null ? 'never used' : `used ${formatAge(key.lastUsedAt)}`}
+                  ,{' '}
+                  {key.expiresAt
+                    ? `ends ${formatDateTime(key.expiresAt)}`
+                    : `made ${formatAge(key.createdAt)}`}
+                  , {key.lastUsedAt === null ? 'never used' : `used ${formatAge(key.lastUsedAt)}`}
                 </span>
                 <Button look="small" label={`End the key ${key.name}`} to={() => end(key.name)} says="End" />
               </li>
@@ -112,10 +115,6 @@ function NewKey({ repositories }: { readonly repositories: readonly Repository[]
       }}
     />
   )
-}
-
-function endOf({ expiresAt, createdAt }: NamedKey): string {
-  return expiresAt === null ? `made ${formatAge(createdAt)}` : `ends ${formatDateTime(expiresAt)}`
 }
 
 /** Shows a new key, which can't be shown again later. */

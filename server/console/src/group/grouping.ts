@@ -74,29 +74,19 @@ export function methodsFor(type: string): readonly Method[] {
 
 /** Writes the text of `$apply`; '' if there are neither groups nor aggregates. */
 export function writeGrouping({ keys, sums }: Grouping): string {
-  const names = keyNames(keys)
+  const taken = new Set<string>()
+  const names = keys.map(({ column, part }) => free(part === '' ? column : `${column}_${part}`, taken))
   const parts = keys.flatMap(({ column, part }, at) =>
     part === '' ? [] : [`${part}(${filterName(column)}) as ${filterName(names[at]!)}`],
   )
   const compute = parts.length > 0 ? `compute(${parts.join(',')})/` : ''
-  const taken = new Set(names)
-  const items = sums.map((sum) => {
-    const name = filterName(free(sumName(sum), taken))
-    if (sum.method === 'count') return `$count as ${name}`
-    return `${filterName(sum.column)} with ${sum.method} as ${name}`
+  const items = sums.map(({ column, method }) => {
+    if (method === 'count') return `$count as ${filterName(free('rows', taken))}`
+    return `${filterName(column)} with ${method} as ${filterName(free(`${column}_${method}`, taken))}`
   })
   const aggregate = items.length > 0 ? `aggregate(${items.join(',')})` : ''
   if (keys.length === 0) return aggregate
   return `${compute}groupby((${names.map(filterName).join(',')})${aggregate && `,${aggregate}`})`
-}
-
-function keyNames(keys: readonly Key[]): string[] {
-  const taken = new Set<string>()
-  return keys.map(({ column, part }) => free(part === '' ? column : `${column}_${part}`, taken))
-}
-
-function sumName({ column, method }: Sum): string {
-  return method === 'count' ? 'rows' : `${column}_${method}`
 }
 
 /** Makes a name unique by adding a number if needed. */

@@ -1,4 +1,3 @@
-import type { DatasetSummary, Repository } from '../../../client/index.ts'
 import { api, type Shelves, shelves } from '../api.ts'
 import { DatasetList } from '../dataset/dataset-list.tsx'
 import { plural } from '../format.ts'
@@ -77,37 +76,34 @@ function Repositories({ homes, tables }: Shelves) {
   }
   return (
     <div class="shelves">
-      {homes.map((home) => (
-        <Shelf key={home.id} home={home} own={tables.filter((table) => table.repositoryId === home.id)} />
-      ))}
+      {homes.map(({ id, name, description, permission, private: hidden }) => {
+        const own = tables.filter((table) => table.repositoryId === id)
+        return (
+          <section key={id} class="shelf" aria-labelledby={`home-${id}`}>
+            <div class="shelf-head">
+              <h2 id={`home-${id}`}>
+                <a href={href(['repositories', id])}>{name}</a>
+                {hidden && <Private />}
+              </h2>
+              <p class="hint">
+                {description || plural(own.length, 'dataset')}
+                {permission === 'Read' && ' · read only'}
+              </p>
+            </div>
+            {own.length > 0 ? (
+              <DatasetList datasets={own} />
+            ) : (
+              <p class="shelf-empty">
+                No datasets yet.{' '}
+                {permission === 'Write' && (
+                  <a href={href(['repositories', id, 'upload'])}>Drop a file into it</a>
+                )}
+              </p>
+            )}
+          </section>
+        )
+      })}
     </div>
-  )
-}
-
-function Shelf({ home, own }: { readonly home: Repository; readonly own: readonly DatasetSummary[] }) {
-  return (
-    <section class="shelf" aria-labelledby={`home-${home.id}`}>
-      <div class="shelf-head">
-        <h2 id={`home-${home.id}`}>
-          <a href={href(['repositories', home.id])}>{home.name}</a>
-          {home.private && <Private />}
-        </h2>
-        <p class="hint">
-          {home.description || plural(own.length, 'dataset')}
-          {home.permission === 'Read' && ' · read only'}
-        </p>
-      </div>
-      {own.length > 0 ? (
-        <DatasetList datasets={own} />
-      ) : (
-        <p class="shelf-empty">
-          No datasets yet.{' '}
-          {home.permission === 'Write' && (
-            <a href={href(['repositories', home.id, 'upload'])}>Drop a file into it</a>
-          )}
-        </p>
-      )}
-    </section>
   )
 }
 

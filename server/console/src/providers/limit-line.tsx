@@ -1,6 +1,7 @@
 import type { Provider } from '../../../client/index.ts'
 import { formatCount, formatWindow } from '../format.ts'
 
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 /** For limits with a period of at most this many seconds, the time of the reset isn't shown. */
 const SOON = 60
 
@@ -22,12 +23,8 @@ export function LimitLine(props: { readonly limit: Provider['limit'] }) {
       />
       <span class="figures">{text}</span>
       {remaining === 0 && resetsAt && (
-        <span>· again {perSeconds <= SOON ? 'in a moment' : `at ${clock(resetsAt)}`}</span>
+        <span>· again {perSeconds <= SOON ? 'in a moment' : `at ${clock.format(new Date(resetsAt))}`}</span>
       )}
     </p>
   )
-}
-
-function clock(iso: string): string {
-  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' }).format(new Date(iso))
 }

@@ -1,4 +1,3 @@
-import type { Provider } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href } from '../router.ts'
 import { useSearch } from '../ui/field.tsx'
@@ -33,7 +32,16 @@ export function ProvidersPage() {
             <ul class="cards">
               {found.map((provider) => (
                 <li key={provider.slug}>
-                  <ProviderCard provider={provider} />
+                  <a class="card card-link" href={href(['providers', provider.slug])}>
+                    <div class="card-title">
+                      <h2>{provider.name}</h2>
+                      {provider.tier === 'paid' && <span class="badge">paid plan</span>}
+                      {provider.keyRequired && !provider.userKey && <span class="badge">needs a key</span>}
+                      {provider.userKey && <span class="badge badge-good">your key</span>}
+                    </div>
+                    <p class="card-text">{provider.description}</p>
+                    <LimitLine limit={provider.limit} />
+                  </a>
                 </li>
               ))}
             </ul>
@@ -41,20 +49,5 @@ export function ProvidersPage() {
         }
       </Loaded>
     </Page>
-  )
-}
-
-function ProviderCard({ provider }: { readonly provider: Provider }) {
-  return (
-    <a class="card card-link" href={href(['providers', provider.slug])}>
-      <div class="card-title">
-        <h2>{provider.name}</h2>
-        {provider.tier === 'paid' && <span class="badge">paid plan</span>}
-        {provider.keyRequired && !provider.userKey && <span class="badge">needs a key</span>}
-        {provider.userKey && <span class="badge badge-good">your key</span>}
-      </div>
-      <p class="card-text">{provider.description}</p>
-      <LimitLine limit={provider.limit} />
-    </a>
   )
 }

@@ -1,4 +1,4 @@
-import type { Provider, SeriesInfo } from '../../../client/index.ts'
+import type { Provider } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { href, parseAddress, updateQuery } from '../router.ts'
@@ -22,6 +22,7 @@ export function SeriesList(props: {
     (signal) => api().providers.seriesPage(provider.slug, path, { limit: PAGE, offset, signal }),
     [provider.slug, path, offset],
   )
+  const address = parseAddress(location.hash)
   const all = resource.value?.series ?? []
   const { box, search, found } = useSearch(
     'Find among these',
@@ -43,8 +44,18 @@ export function SeriesList(props: {
             </div>
             {found.length === 0 && <p class="hint">None of these matches “{search}”.</p>}
             <ul class="series-list">
-              {found.map((one) => (
-                <SeriesItem key={one.series_id} {...one} />
+              {found.map(({ series_id: id, name, frequency, unit, start, end }) => (
+                <li key={id}>
+                  <a class="series-item" href={href(address.path, { ...address.query, series: id })}>
+                    <span class="series-name">{name}</span>
+                    <span class="series-note">
+                      <code>{id}</code>
+                      {[frequency, unit, (start || end) && `${start ?? '…'} to ${end ?? '…'}`]
+                        .filter(Boolean)
+                        .join(' · ')}
+                    </span>
+                  </a>
+                </li>
               ))}
             </ul>
             <Pager offset={offset} count={all.length} total={total} />
@@ -52,22 +63,6 @@ export function SeriesList(props: {
         )
       }
     </Loaded>
-  )
-}
-
-function SeriesItem({ series_id: id, name, frequency, unit, start, end }: SeriesInfo) {
-  const { path, query } = parseAddress(location.hash)
-  const range = (start || end) && `${start ?? '…'} to ${end ?? '…'}`
-  return (
-    <li>
-      <a class="series-item" href={href(path, { ...query, series: id })}>
-        <span class="series-name">{name}</span>
-        <span class="series-note">
-          <code>{id}</code>
-          {[frequency, unit, range].filter(Boolean).join(' · ')}
-        </span>
-      </a>
-    </li>
   )
 }
 

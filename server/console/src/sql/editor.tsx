@@ -38,6 +38,7 @@ interface EditorProps {
 export function Editor({ sql, names, error, running, onRun, onStop }: EditorProps) {
   const edit = useEditing(sql, (text, caret) => complete(text, caret, names), onRun, true)
   const { text, area } = edit
+  const past = pastStatements()
   const failed = error !== undefined && text.trim() === sql
   useEffect(() => {
     const at = failed ? placeOf(error) : undefined
@@ -61,25 +62,19 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
         ) : (
           <Button look="primary" disabled={text.trim() === ''} to={() => edit.apply(text)} says="Run" />
         )}
-        <PastStatements onRun={onRun} />
+        {past.length > 0 && (
+          <Select
+            label="Statements of before"
+            value=""
+            options={[
+              { value: '', label: 'Statements of before' },
+              ...past.map((one) => ({ value: one, label: one.replaceAll(/\s+/g, ' ').slice(0, 80) })),
+            ]}
+            onValue={(one) => one !== '' && onRun(one)}
+          />
+        )}
       </div>
     </div>
-  )
-}
-
-function PastStatements({ onRun }: Pick<EditorProps, 'onRun'>) {
-  const past = pastStatements()
-  if (past.length === 0) return null
-  return (
-    <Select
-      label="Statements of before"
-      value=""
-      options={[
-        { value: '', label: 'Statements of before' },
-        ...past.map((one) => ({ value: one, label: one.replaceAll(/\s+/g, ' ').slice(0, 80) })),
-      ]}
-      onValue={(one) => one !== '' && onRun(one)}
-    />
   )
 }
 

@@ -20,6 +20,8 @@ export function HeaderCell(props: {
   readonly onWidth: (width: number) => void
 }) {
   const { column, at, left, width } = props.place
+  /** The width less the place of the pointer, while it resizes the column. */
+  const start = useRef<number>(undefined)
   const sorted = props.order?.column === column.name
   const direction = props.order?.descending ? 'descending' : 'ascending'
   return (
@@ -36,32 +38,23 @@ export function HeaderCell(props: {
         <span class="grid-type">{column.type}</span>
       </button>
       <Spark profile={props.profile} />
-      <Resizer width={width} onWidth={props.onWidth} />
+      {/* Only for the pointer: users of the keyboard see cells in full in the bar below the table. */}
+      <span
+        class="grid-resizer"
+        aria-hidden="true"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          start.current = width - event.clientX
+        }}
+        onPointerMove={(event) => {
+          if (start.current === undefined) return
+          props.onWidth(Math.max(NARROWEST, start.current + event.clientX))
+        }}
+        onPointerUp={() => {
+          start.current = undefined
+        }}
+      />
     </div>
-  )
-}
-
-/**
- * The edge for resizing with the pointer. Keyboard users don't need it: the bar below the table shows cells in full.
- */
-function Resizer(props: { readonly width: number; readonly onWidth: (width: number) => void }) {
-  const start = useRef<{ x: number; width: number } | undefined>(undefined)
-  return (
-    <span
-      class="grid-resizer"
-      aria-hidden="true"
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        start.current = { x: event.clientX, width: props.width }
-      }}
-      onPointerMove={(event) => {
-        if (!start.current) return
-        props.onWidth(Math.max(NARROWEST, start.current.width + event.clientX - start.current.x))
-      }}
-      onPointerUp={() => {
-        start.current = undefined
-      }}
-    />
   )
 }
 
@@ -94,7 +87,7 @@ export function GridRow(props: {
           <div
             key={column.name}
             id={cellId(props.grid, index, at)}
-            class={cellClass(column.type, isActive && active.column === at)}
+            class={`grid-cell${alignsRight(column.type) ? ' is-right' : ''}${isActive && active.column === at ? ' is-active' : ''}`}
             role="gridcell"
             aria-colindex={at + 2}
             aria-selected={isActive && active.column === at}
@@ -115,8 +108,4 @@ export function GridRow(props: {
 
 export function cellId(grid: string, row: number, column: number): string {
   return `${grid}-${row}-${column}`
-}
-
-function cellClass(type: string, active: boolean): string {
-  return `grid-cell${alignsRight(type) ? ' is-right' : ''}${active ? ' is-active' : ''}`
 }
