@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { useEvent, useRound } from './hooks.ts'
 import { showKeys, useKeys } from './keys.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { DatasetPage } from './pages/dataset.tsx'
@@ -15,7 +16,6 @@ import { Icon, type IconName, Mark } from './ui/icons.tsx'
 import { lazy } from './ui/loaded.tsx'
 import { ALL_DATA } from './ui/page.tsx'
 import { Toasts } from './ui/toast.tsx'
-import { useEvent, useRound } from './use-event.ts'
 
 const UploadPage = lazy(() => import('./upload/upload-page.tsx'), 'UploadPage', true)
 const MembersPage = lazy(() => import('./members/members-page.tsx'), 'MembersPage', true)

@@ -53,9 +53,3 @@ export function formatAge(iso: string, now = Date.now()): string {
   if (minutes < 24 * 60) return `${Math.round(minutes / 60)} h ago`
   return formatDateTime(iso)
 }
-
-/** Formats the period of a limit: 86400 is 'day'. */
-export function formatWindow(seconds: number): string {
-  const names: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
-  return names[seconds] ?? `${formatCount(seconds)} seconds`
-}

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
+import { useEvent } from './hooks.ts'
 import { openDialog } from './ui/dialog.tsx'
-import { useEvent } from './use-event.ts'
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ['/', 'search on this page'],

@@ -1,4 +1,4 @@
-import { useEvent, useRound } from './use-event.ts'
+import { useEvent, useRound } from './hooks.ts'
 
 /**
  * The state of the page as an address: `#/datasets/3?view=plot&filter=a%20gt%201`. It is the fragment of the URL, so

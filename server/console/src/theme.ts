@@ -1,4 +1,4 @@
-import { useEvent, useRound } from './use-event.ts'
+import { useEvent, useRound } from './hooks.ts'
 
 /** Light or dark: follows the system until the user chooses one, which is then remembered in this browser. */
 type Theme = 'light' | 'dark'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { isAbort } from './api.ts'
-import { useEvent, useRound } from './use-event.ts'
+import { useEvent, useRound } from './hooks.ts'
 
 /** The state of a request. `value` is what was loaded last, also while another is loaded and after that has failed. */
 export type Resource<T> = ReturnType<typeof useResource<T>>

@@ -18,8 +18,12 @@ export function DatasetList(props: {
             <span class="dataset-words">
               <span class="dataset-name">{dataset.name}</span>
               <span class="dataset-note">
-                {homeName(props.homes, dataset)}
-                {dataset.description || columnsText(dataset)}
+                {[
+                  props.homes?.find(({ id }) => id === dataset.repositoryId)?.name,
+                  dataset.description || columnsText(dataset),
+                ]
+                  .filter(Boolean)
+                  .join(' · ')}
               </span>
             </span>
             <span class="dataset-figure figures">
@@ -33,11 +37,6 @@ export function DatasetList(props: {
       ))}
     </ul>
   )
-}
-
-function homeName(homes: readonly Repository[] | undefined, dataset: DatasetSummary): string {
-  const home = homes?.find(({ id }) => id === dataset.repositoryId)
-  return home ? `${home.name} · ` : ''
 }
 
 function columnsText({ columnCount, columns }: DatasetSummary): string {

@@ -66,16 +66,14 @@ export function complete(
   valuesOf: ValuesOf,
 ): Completion {
   const tokens = tokenize(text)
-  const typed = tokens.find((token) => token.start < caret && caret <= token.end && isTypable(token))
+  const typed = tokens.find(
+    ({ kind, start, end }) => start < caret && caret <= end && kind !== 'punctuation' && kind !== 'unknown',
+  )
   const before = tokens.filter((token) => token.end <= (typed?.start ?? caret))
   const from = typed?.start ?? caret
   const to = typed?.end ?? caret
   const all = suggestionsAfter(before, columns, valuesOf)
   return { from, to, suggestions: matching(all, text.slice(from, caret)).slice(0, MOST) }
-}
-
-function isTypable({ kind }: Token): boolean {
-  return kind !== 'punctuation' && kind !== 'unknown'
 }
 
 function isComparison(token: Token | undefined): boolean {

@@ -1,7 +1,9 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { formatCount, formatNumber } from '../format.ts'
+import { useSize } from '../hooks.ts'
 import { useTheme } from '../theme.ts'
 import { Button } from '../ui/button.tsx'
 import { saveBlob } from '../ui/copy.tsx'
@@ -57,17 +59,12 @@ export function Chart(props: ChartLook & { readonly title: string }) {
 }
 
 /** Draws into an element: the plot, and the index of the x under the pointer. */
-function usePlot(place: { readonly current: HTMLDivElement | null }, look: ChartLook) {
+function usePlot(place: RefObject<HTMLDivElement | null>, look: ChartLook) {
   const { drawing, xType, xLabel, yLabel, kind } = look
   const plot = useRef<uPlot>(undefined)
-  const [width, setWidth] = useState(0)
+  const { width } = useSize(place)
   const theme = useTheme()
   const [at, setAt] = useState<number | null>(null)
-  useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
-    observer.observe(place.current!)
-    return () => observer.disconnect()
-  }, [])
   useEffect(() => {
     if (width === 0) return
     const room = Math.max(LOWEST, Math.min(HIGHEST, innerHeight - ABOVE))

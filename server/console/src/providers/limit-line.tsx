@@ -1,6 +1,7 @@
 import type { Provider } from '../../../client/index.ts'
-import { formatCount, formatWindow } from '../format.ts'
+import { formatCount } from '../format.ts'
 
+const PERIODS: Readonly<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 /** For limits with a period of at most this many seconds, the time of the reset isn't shown. */
 const SOON = 60
@@ -11,7 +12,7 @@ export function LimitLine(props: { readonly limit: Provider['limit'] }) {
   if (requests === null || perSeconds === null || remaining === null) {
     return <p class="limit">no published limit</p>
   }
-  const text = `${formatCount(remaining)} of ${formatCount(requests)} requests left, per ${formatWindow(perSeconds)}`
+  const text = `${formatCount(remaining)} of ${formatCount(requests)} requests left, per ${PERIODS[perSeconds] ?? `${formatCount(perSeconds)} seconds`}`
   return (
     <p class="limit">
       <meter

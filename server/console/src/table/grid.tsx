@@ -5,7 +5,7 @@ import type { OrderKey } from '../../../../engine/options.ts'
 import type { Profiles } from '../profile/use-profile.ts'
 import { cellId, GridRow, HeaderCell } from './cells.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
-import { columnsInView, gutterWidth, HEADER_HEIGHT, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'
+import { columnsInView, HEADER_HEIGHT, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'
 import { rowsInView, spacerHeight } from './scroll.ts'
 import { useScroll } from './use-scroll.ts'
 import type { RowWindows } from './windows.ts'
@@ -90,7 +90,8 @@ export function Grid(props: GridProps) {
 function useGrid({ windows, active, ...props }: GridProps) {
   const { columns, rowCount = 0 } = windows
   const scroller = useRef<HTMLDivElement>(null)
-  const gutter = gutterWidth(rowCount)
+  // Wide enough for the highest number of a row.
+  const gutter = Math.max(52, String(rowCount).length * 8 + 24)
   const { places, setWidth } = usePlaces(scroller, windows)
   const total = gutter + places.reduce((sum, { width }) => sum + width, 0)
   const scroll = useScroll(scroller, rowCount, gutter)

@@ -4,7 +4,6 @@ import { familyOf } from '../filter/types.ts'
 
 export const ROW_HEIGHT = 30
 export const HEADER_HEIGHT = 74
-const GUTTER_MIN = 52
 export const NARROWEST = 64
 
 const PADDING = 26
@@ -69,9 +68,4 @@ export function columnsInView(
   width: number,
 ): readonly ColumnPlace[] {
   return places.filter((place) => place.left + place.width > scrollLeft && place.left < scrollLeft + width)
-}
-
-/** The width of the row numbers: enough for the highest one. */
-export function gutterWidth(rows: number): number {
-  return Math.max(GUTTER_MIN, String(rows).length * 8 + 24)
 }

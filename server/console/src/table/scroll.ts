@@ -47,7 +47,7 @@ export function follow(geometry: Geometry, before: Position, scrollTop: number):
     Math.abs(moved) <= JUMP_VIEWS * geometry.viewport
       ? before.virtualTop + moved
       : (scrollTop / farthest) * lastTop(geometry)
-  return { virtualTop: clamp(virtualTop, 0, lastTop(geometry)), scrollTop }
+  return { virtualTop: Math.min(Math.max(virtualTop, 0), lastTop(geometry)), scrollTop }
 }
 
 /** The scrollTop for a virtual position, used when scrolling stops or a row is to be shown. */
@@ -75,8 +75,4 @@ export function rowsInView(geometry: Geometry, virtualTop: number): { first: num
 
 export function lastTop(geometry: Geometry): number {
   return Math.max(0, fullHeight(geometry) - geometry.viewport)
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.min(Math.max(value, low), high)
 }

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useSize } from '../hooks.ts'
 import { HEADER_HEIGHT, ROW_HEIGHT } from './layout.ts'
 import { follow, type Geometry, type Position, START, scrollTopFor, topToShow } from './scroll.ts'
 
@@ -7,12 +8,15 @@ const REST_MS = 160
 
 /** Connects an element's scroll bars with positions in rows; scroll.ts says why these differ. */
 export function useScroll(element: RefObject<HTMLElement | null>, rows: number, gutter: number) {
-  const size = useSize(element, gutter)
+  const size = useSize(element)
+  // Of the area that shows cells.
+  const width = size.width - gutter
+  const height = Math.max(size.height - HEADER_HEIGHT, ROW_HEIGHT)
   const [position, setPosition] = useState<Position>(START)
   const [scrollLeft, setScrollLeft] = useState(0)
   const latest = useRef<Position>(START)
   const rest = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const geometry: Geometry = { rows, viewport: size.height }
+  const geometry: Geometry = { rows, viewport: height }
 
   const move = (next: Position) => {
     latest.current = next
@@ -30,7 +34,8 @@ export function useScroll(element: RefObject<HTMLElement | null>, rows: number, 
   useEffect(() => () => clearTimeout(rest.current), [])
 
   return {
-    ...size,
+    width,
+    height,
     virtualTop: position.virtualTop,
     scrollLeft,
     onScroll: () => {
@@ -63,22 +68,4 @@ function showRange(scrolled: HTMLElement, gutter: number, left: number, width: n
   else if (left + width > scrolled.scrollLeft + room) {
     scrolled.scrollLeft = Math.min(left, left + width - room)
   }
-}
-
-/** The size of the area that shows cells. */
-function useSize(element: RefObject<HTMLElement | null>, gutter: number) {
-  const [size, setSize] = useState({ width: 0, height: 0 })
-  useLayoutEffect(() => {
-    const scrolled = element.current!
-    const measure = () =>
-      setSize({
-        width: scrolled.clientWidth - gutter,
-        height: Math.max(scrolled.clientHeight - HEADER_HEIGHT, ROW_HEIGHT),
-      })
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(scrolled)
-    return () => observer.disconnect()
-  }, [gutter])
-  return size
 }

@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { isAbort } from '../api.ts'
 import type { Field, RowWindow } from '../csv.ts'
-import { useRound } from '../use-event.ts'
+import { useRound } from '../hooks.ts'
 
 type Row = readonly Field[]
 

@@ -1,6 +1,6 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { useEvent } from '../use-event.ts'
+import { useEvent } from '../hooks.ts'
 import { Button } from './button.tsx'
 
 interface Opened {

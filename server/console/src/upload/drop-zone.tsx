@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { formatBytes } from '../format.ts'
+import { useEvent } from '../hooks.ts'
 import { Icon } from '../ui/icons.tsx'
-import { useEvent } from '../use-event.ts'
 import { ACCEPT } from './formats.ts'
 
 /** A zone to drop a file on, to choose one with click or keyboard, or to paste cells of a spreadsheet. */

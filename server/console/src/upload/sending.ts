@@ -40,7 +40,9 @@ export function useSending() {
       navigate(href(['datasets', id]))
     } catch (error) {
       setShare(undefined)
-      if (!isAbort(error)) setProblems(problemsOf(error))
+      if (isAbort(error)) return
+      const faults = error instanceof ParquetryError ? error.errors : []
+      setProblems(faults.length > 0 ? faults.map((fault) => fault.error) : [messageOf(error)])
     }
   }
   return { share, problems, send, cancel }
@@ -55,7 +57,9 @@ async function commit(
   // Declare types only if the user has changed one; otherwise the server infers them from the whole file.
   const declared = (preview?.columns ?? []).map(({ name, type }) => ({ name, type: types.get(name) ?? type }))
   const columns = types.size > 0 ? { columns: declared } : {}
-  const target = to.target?.id ?? { name: to.name, repositoryId: await repositoryOf(to), ...columns }
+  const repositoryOf = async () =>
+    to.repositoryId ?? (await api().repositories.create({ name: 'My data', private: true })).id
+  const target = to.target?.id ?? { name: to.name, repositoryId: await repositoryOf(), ...columns }
   const upload = {
     ...kind,
     body: file,
@@ -63,16 +67,6 @@ async function commit(
   }
   const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
   return store(target, (id) => datasets[to.mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))
-}
-
-async function repositoryOf({ repositoryId }: Commitment): Promise<number> {
-  if (repositoryId !== undefined) return repositoryId
-  return (await api().repositories.create({ name: 'My data', private: true })).id
-}
-
-function problemsOf(error: unknown): readonly string[] {
-  const faults = error instanceof ParquetryError ? error.errors : []
-  return faults.length > 0 ? faults.map((fault) => fault.error) : [messageOf(error)]
 }
 
 /**

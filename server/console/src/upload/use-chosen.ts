@@ -4,6 +4,9 @@ import type { ColumnType, Preview, UploadOptions } from '../../../client/index.t
 import { api, messageOf } from '../api.ts'
 import { type FileKind, kindOf } from './formats.ts'
 
+const NOT_SUPPORTED =
+  ': this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.'
+
 /** A file that the user has chosen, and what the server has found in it. */
 export interface Chosen {
   readonly file: File
@@ -39,7 +42,7 @@ export function useChosen() {
     async choose(file: File) {
       const kind = kindOf(file.name)
       setChosen(undefined)
-      setRefusal(kind ? undefined : notSupported(file.name))
+      setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
       if (!kind) return
       const isText = kind.format === 'csv' || kind.format === 'tsv'
       const begun = { file, kind, options: {}, sheets: [], problems: [], types: new Map(), reading: true }
@@ -70,10 +73,6 @@ async function read(
   } catch (error) {
     return { preview: undefined, options, sheets, problems: [messageOf(error)] }
   }
-}
-
-function notSupported(name: string): string {
-  return `${name}: this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.`
 }
 
 /** How much of a text file is sent for its preview. */

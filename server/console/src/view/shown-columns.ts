@@ -34,8 +34,3 @@ export function moved(shown: readonly Column[], column: Column, step: number): C
   const to = Math.max(0, Math.min(rest.length, from + step))
   return [...rest.slice(0, to), column, ...rest.slice(to)]
 }
-
-/** The columns for `$select`; undefined for all columns in their original order. */
-export function selectOf(columns: readonly Column[], shown: readonly Column[]): string[] | undefined {
-  return writeShown(shown, columns) === '' ? undefined : shown.map(({ name }) => name)
-}

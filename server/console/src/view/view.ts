@@ -2,7 +2,7 @@ import type { OrderKey } from '../../../../engine/options.ts'
 import type { Column, RowsQuery } from '../../../client/index.ts'
 import { parseAddress, updateQuery } from '../router.ts'
 import { bothFilters, pipelineOf, type RowsOf, whereOf } from '../rows.ts'
-import { selectOf } from './shown-columns.ts'
+import { writeShown } from './shown-columns.ts'
 
 /** What is shown of a dataset. An address contains all of it. */
 export interface View extends RowsOf {
@@ -20,7 +20,7 @@ export function viewQuery(view: View): RowsQuery {
   return {
     ...(apply === '' ? whereOf(view) : { apply: pipelineOf(view, apply), version }),
     orderBy: order && [order],
-    select: selectOf(columns, shown),
+    select: writeShown(shown, columns) === '' ? undefined : shown.map(({ name }) => name),
   }
 }
 

@@ -1,4 +1,5 @@
-import { useLayoutEffect, useReducer } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useLayoutEffect, useReducer, useState } from 'preact/hooks'
 
 /** Listens to an event of the window as long as the component is there. */
 export function useEvent<Name extends keyof WindowEventMap>(
@@ -16,4 +17,18 @@ export function useEvent<Name extends keyof WindowEventMap>(
 export function useRound(): readonly [number, () => void] {
   const [round, again] = useReducer((before: number, _: undefined) => before + 1, 0)
   return [round, () => again(undefined)]
+}
+
+/** The size of what an element shows, without its scroll bars. */
+export function useSize(element: RefObject<HTMLElement | null>) {
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  useLayoutEffect(() => {
+    const { current } = element
+    const measure = () => setSize({ width: current!.clientWidth, height: current!.clientHeight })
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(current!)
+    return () => observer.disconnect()
+  }, [])
+  return size
 }
