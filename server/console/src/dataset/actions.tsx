@@ -1,4 +1,4 @@
-import type { Dataset, Interval } from '../../../client/index.ts'
+import type { Dataset, Interval, Source } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -67,7 +67,12 @@ export function DatasetActions(props: ActionsProps) {
   )
 }
 
-function itemsOf({ dataset, source, view, canWrite }: ActionsProps): readonly MenuItem[] {
+function itemsOf({
+  dataset,
+  source: { source },
+  view,
+  canWrite,
+}: ActionsProps): readonly (MenuItem | false)[] {
   const { id, name } = dataset
   const unfollow = () =>
     ask({
@@ -89,26 +94,22 @@ function itemsOf({ dataset, source, view, canWrite }: ActionsProps): readonly Me
         navigate(href(['repositories', dataset.repositoryId]))
       },
     })
-  const follows = source.source !== undefined
-  const reading: readonly MenuItem[] = view
-    ? [
-        { icon: 'search', says: 'Why is this slow?', to: () => explainView(id, viewQuery(view)) },
-        { icon: 'code', says: 'Show as SQL', to: () => showAsSql(id, viewQuery(view)) },
-      ]
-    : []
-  const writing: readonly (MenuItem | false)[] = [
-    { icon: 'edit', says: 'Name and description', to: () => describeDataset(dataset) },
-    // The schedule of a stored query is part of the query.
-    !dataset.query &&
-      !source.source?.query && {
+  // The schedule of a stored query is part of the query.
+  const canFollow = !dataset.query && !source?.query
+  const query = view && viewQuery(view)
+  return [
+    query !== undefined && { icon: 'search', says: 'Why is this slow?', to: () => explainView(id, query) },
+    query !== undefined && { icon: 'code', says: 'Show as SQL', to: () => showAsSql(id, query) },
+    canWrite && { icon: 'edit', says: 'Name and description', to: () => describeDataset(dataset) },
+    canWrite &&
+      canFollow && {
         icon: 'globe',
-        says: follows ? 'Change or refresh now' : 'Follow series or a file…',
+        says: source ? 'Change or refresh now' : 'Follow series or a file…',
         to: () => follow(id, source),
       },
-    follows && { icon: 'close', says: 'Stop following', to: unfollow },
-    { icon: 'trash', says: 'Delete the dataset', danger: true, to: remove },
+    canWrite && source !== undefined && { icon: 'close', says: 'Stop following', to: unfollow },
+    canWrite && { icon: 'trash', says: 'Delete the dataset', danger: true, to: remove },
   ]
-  return [...reading, ...(canWrite ? writing.filter((item) => item !== false) : [])]
 }
 
 const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly Interval[]).map((value) => ({
@@ -117,7 +118,7 @@ const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly 
 }))
 
 /** Asks for what a dataset follows. Ids are separated by spaces, because some contain commas. */
-function follow(id: number, { source }: SourceState): void {
+function follow(id: number, source: Source | undefined): void {
   ask({
     title: 'Follow series or a file',
     action: 'Follow',

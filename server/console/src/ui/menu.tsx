@@ -5,7 +5,7 @@ import { Icon, type IconName } from './icons.tsx'
 export type MenuItem = Action & { readonly icon: IconName; readonly danger?: boolean }
 
 /** A button that opens a menu under it. The browser closes it on Escape and on a click elsewhere. */
-export function Menu(props: { readonly label: string; readonly items: readonly MenuItem[] }) {
+export function Menu(props: { readonly label: string; readonly items: readonly (MenuItem | false)[] }) {
   const id = useId()
   const popover = useRef<HTMLDivElement>(null)
   return (
@@ -26,18 +26,20 @@ export function Menu(props: { readonly label: string; readonly items: readonly M
         onKeyDown={(event) => moveFocus(event, '.menu-item', 'ArrowUp', 'ArrowDown')}
         onClick={() => popover.current?.hidePopover()}
       >
-        {props.items.map(({ icon, says, danger, to }) => {
-          const [Tag, does] =
-            typeof to === 'string'
-              ? (['a', { href: to }] as const)
-              : (['button', { type: 'button', onClick: to }] as const)
-          return (
-            <Tag key={says} class={danger ? 'menu-item is-danger' : 'menu-item'} {...does}>
-              <Icon name={icon} />
-              {says}
-            </Tag>
-          )
-        })}
+        {props.items
+          .filter((item) => item !== false)
+          .map(({ icon, says, danger, to }) => {
+            const [Tag, does] =
+              typeof to === 'string'
+                ? (['a', { href: to }] as const)
+                : (['button', { type: 'button', onClick: to }] as const)
+            return (
+              <Tag key={says} class={danger ? 'menu-item is-danger' : 'menu-item'} {...does}>
+                <Icon name={icon} />
+                {says}
+              </Tag>
+            )
+          })}
       </div>
     </>
   )
