@@ -1,77 +1,67 @@
 import { useRef, useState } from 'preact/hooks'
 import { fromHttp, READING } from '../../../../engine/options.ts'
-import type { ColumnType, Preview, UploadOptions } from '../../../client/index.ts'
+import type { ColumnType, UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
+import { useResource } from '../use-resource.ts'
 import { type FileKind, kindOf } from './formats.ts'
 
 const NOT_SUPPORTED =
   ': this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.'
 
-/** A file that the user has chosen, and what the server has found in it. */
-export interface Chosen {
+interface Asked {
   readonly file: File
   readonly kind: FileKind
-  /** undefined while it is being read, and if the file is too large for one. */
-  readonly preview: Preview | undefined
-  readonly reading: boolean
   readonly options: UploadOptions
-  /** The names of a workbook's sheets. */
-  readonly sheets: readonly string[]
-  /** Why the file can't be read with these options, and so can't be uploaded. */
-  readonly problems: readonly string[]
   /** Types that the user has changed, by the names of columns. */
   readonly types: ReadonlyMap<string, ColumnType>
 }
 
+/** A file that the user has chosen, and what the server has found in it. */
+export type Chosen = NonNullable<ReturnType<typeof useChosen>['chosen']>
+
 /** The chosen file. Its preview is read again when the user changes how the file is read. */
 export function useChosen() {
-  const [chosen, setChosen] = useState<Chosen>()
+  const [asked, setAsked] = useState<Asked>()
   const [refusal, setRefusal] = useState<string>()
-  const latest = useRef<object>(undefined)
-
-  const look = async (begun: Chosen, options: UploadOptions) => {
-    latest.current = begun
-    // Show the setting at once, before the new preview is ready, because the user may be typing.
-    setChosen(begun)
-    const found = await read(begun, options)
-    if (latest.current === begun) setChosen({ ...begun, ...found, reading: false })
+  const sheets = useRef<readonly string[]>([])
+  const { loading, value, error } = useResource(
+    async (signal) => {
+      const found = asked && { file: asked.file, preview: await previewFile(asked, signal) }
+      sheets.current = found?.preview?.sheets ?? sheets.current
+      return found
+    },
+    [asked?.file, asked?.options],
+  )
+  const preview = error === undefined && value?.file === asked?.file ? value?.preview : undefined
+  const faults = preview?.errors.map((fault) => fault.error) ?? []
+  const chosen = asked && {
+    ...asked,
+    /** undefined while it is being read, and if the file is too large for one. */
+    preview,
+    reading: loading,
+    /** The names of a workbook's sheets, which not every error tells. */
+    sheets: sheets.current,
+    /** Those that the user has chosen, or that the server has found. */
+    options: asked.options.dialect ? fromHttp(preview?.options ?? {}, READING) : asked.options,
+    /** Why the file can't be read with these options, and so can't be uploaded. */
+    problems: error === undefined ? faults : [messageOf(error)],
   }
   return {
     chosen,
     refusal,
-    async choose(file: File) {
+    choose(file: File) {
       const kind = kindOf(file.name)
-      setChosen(undefined)
+      const isText = kind?.format === 'csv' || kind?.format === 'tsv'
+      sheets.current = []
       setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
-      if (!kind) return
-      const isText = kind.format === 'csv' || kind.format === 'tsv'
-      const begun = { file, kind, options: {}, sheets: [], problems: [], types: new Map(), reading: true }
-      await look({ ...begun, preview: undefined }, isText ? { dialect: 'auto' } : {})
+      setAsked(kind && { file, kind, options: isText ? { dialect: 'auto' } : {}, types: new Map() })
     },
-    async readWith(options: UploadOptions) {
-      if (chosen) await look({ ...chosen, options, types: new Map(), reading: true }, options)
+    readWith(options: UploadOptions) {
+      if (asked) setAsked({ ...asked, options, types: new Map() })
     },
     setType(column: string, type: ColumnType) {
-      if (chosen) setChosen({ ...chosen, types: new Map(chosen.types).set(column, type) })
+      if (asked) setAsked({ ...asked, types: new Map(asked.types).set(column, type) })
     },
-  }
-}
-
-async function read(
-  { file, kind, sheets }: Chosen,
-  options: UploadOptions,
-): Promise<Pick<Chosen, 'preview' | 'options' | 'sheets' | 'problems'>> {
-  try {
-    const preview = await previewFile(file, kind, options)
-    if (!preview) return { preview, options, sheets, problems: [] }
-    return {
-      preview,
-      options: options.dialect ? fromHttp(preview.options, READING) : options,
-      sheets: preview.sheets ?? sheets,
-      problems: preview.errors.map(({ error }) => error),
-    }
-  } catch (error) {
-    return { preview: undefined, options, sheets, problems: [messageOf(error)] }
   }
 }
 
@@ -81,18 +71,15 @@ const HEAD_BYTES = 1 << 20
 const MOST_BYTES = 32 << 20
 
 /** What the server finds in a file, or in its beginning; undefined if it is too large to be sent only for a look. */
-async function previewFile(
-  file: File,
-  { format, gzip }: FileKind,
-  options: UploadOptions,
-): Promise<Preview | undefined> {
+async function previewFile({ file, kind, options }: Asked, signal: AbortSignal) {
   const { datasets } = api()
+  const { format, gzip } = kind
   if (format === 'csv' || format === 'tsv' || format === 'ndjson') {
     const { bytes, whole } = await headOf(file, gzip)
-    return datasets.preview({ format, body: bytes, options }, { beginning: !whole })
+    return datasets.preview({ format, body: bytes, options }, { beginning: !whole, signal })
   }
   if (file.size > MOST_BYTES) return undefined
-  return datasets.preview({ format, body: file, gzip, options })
+  return datasets.preview({ format, body: file, gzip, options }, { signal })
 }
 
 /** The beginning of a text file, unpacked, and whether it is the whole file. */
