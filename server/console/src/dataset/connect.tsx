@@ -21,13 +21,9 @@ export function Connect(props: {
   const isNarrowed = Object.values(query).some((value) => value !== undefined)
   const [asSeen, setAsSeen] = useState(isNarrowed)
   const open = async (kind: 'pbids' | 'odc') => {
-    try {
-      const text = await api().datasets.connectionFile(dataset.id, kind)
-      saveBlob(new Blob([text]), `${dataset.name}.${kind}`)
-      announce(`Open ${dataset.name}.${kind}; it asks for your key as the user name.`)
-    } catch (failure) {
-      complain(failure)
-    }
+    const text = await api().datasets.connectionFile(dataset.id, kind)
+    saveBlob(new Blob([text]), `${dataset.name}.${kind}`)
+    announce(`Open ${dataset.name}.${kind}; it asks for your key as the user name.`)
   }
   const parts = snippets(dataset, asSeen ? query : {}, repository?.name ?? '')
   return (
@@ -49,7 +45,14 @@ export function Connect(props: {
             hint={note}
             head={
               <span class="actions">
-                {file && <Button icon="download" look="small" to={() => open(file)} says={`.${file}`} />}
+                {file && (
+                  <Button
+                    icon="download"
+                    look="small"
+                    to={() => open(file).catch(complain)}
+                    says={`.${file}`}
+                  />
+                )}
                 <CopyButton text={text} what={`The text for ${title} is`} />
               </span>
             }

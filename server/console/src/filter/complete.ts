@@ -1,6 +1,6 @@
 import { CASE, functionTable } from '../../../../engine/filter/tables/functions.ts'
 import type { Column } from '../../../client/index.ts'
-import type { Completion, Suggestion } from '../ui/completing.tsx'
+import { type Completion, type Suggestion, suggestion } from '../ui/completing.tsx'
 import { type Token, tokenize } from './tokens.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'
 
@@ -12,17 +12,8 @@ interface FilterFunction extends Suggestion {
 }
 
 function shown(name: string, args: string, note: string, isCondition: boolean): FilterFunction {
-  const bare = args === ''
-  const insert = bare ? `${name}() ` : `${name}(`
-  return {
-    kind: 'function',
-    name,
-    label: `${name}(${args})`,
-    note,
-    insert,
-    behind: bare ? '' : ')',
-    isCondition,
-  }
+  const [insert, behind] = args === '' ? [`${name}() `, ''] : [`${name}(`, ')']
+  return { ...suggestion('function', `${name}(${args})`, note, insert, behind), name, isCondition }
 }
 
 /** The functions of the engine, conditions first, because most filters begin with one. */
@@ -87,11 +78,13 @@ function suggestionsAfter(
   valuesOf: ValuesOf,
 ): Suggestion[] {
   const last = before.at(-1)
-  const operands = () => [...columns.map(columnSuggestion), ...FUNCTIONS]
+  const operands = () => [
+    ...columns.map(({ name, type }) => suggestion('column', name, type, `${filterName(name)} `)),
+    ...FUNCTIONS,
+  ]
   if (!last) return operands()
   if (last.kind === 'operator') {
-    if (last.text === 'in')
-      return [{ label: '( )', note: 'a list of values', kind: 'operator', insert: '(', behind: ')' }]
+    if (last.text === 'in') return [suggestion('operator', '( )', 'a list of values', '(', ')')]
     return isComparison(last) ? valueSuggestions(columnOf(before.at(-2), columns), valuesOf) : operands()
   }
   if (last.text === '(' || last.text === ',') {
@@ -129,14 +122,6 @@ function closesCondition(before: readonly Token[]): boolean {
 function columnOf(token: Token | undefined, columns: readonly Column[]): Column | undefined {
   if (token?.kind !== 'name') return undefined
   return columns.find((column) => filterName(column.name) === token.text || column.name === token.text)
-}
-
-function suggestion(kind: Suggestion['kind'], label: string, note: string, text = label): Suggestion {
-  return { kind, label, note, insert: `${text} ` }
-}
-
-function columnSuggestion({ name, type }: Column): Suggestion {
-  return suggestion('column', name, type, filterName(name))
 }
 
 function valueSuggestions(column: Column | undefined, valuesOf: ValuesOf): Suggestion[] {

@@ -2,7 +2,7 @@ import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
 import { quoteIdentifier } from '../../../../engine/types/index.ts'
 import type { DatasetSummary } from '../../../client/index.ts'
 import type { Shelves } from '../api.ts'
-import type { Completion, Suggestion } from '../ui/completing.tsx'
+import { type Completion, suggestion } from '../ui/completing.tsx'
 
 const WORDS =
   'select from where group by having order by limit offset join left join inner join on using union all with as distinct case when then else end and or not in between like is null asc desc over partition by qualify'.split(
@@ -21,32 +21,21 @@ export function complete(text: string, caret: number, { tables, homes }: Shelves
   const wanted = typed.replace(/^"/, '').toLowerCase()
   const from = caret - typed.length
   const nothing = { from, to: caret, suggestions: [] }
-  if (wanted === '' || insideText(text.slice(0, from))) return nothing
+  const isInsideText = text.slice(0, from).split("'").length % 2 === 0
+  if (wanted === '' || isInsideText) return nothing
   const named = tables.filter(({ name }) => text.toLowerCase().includes(name.toLowerCase()))
   const homeOf = ({ repositoryId }: DatasetSummary) => homes.find(({ id }) => id === repositoryId)?.name ?? ''
-  const all: Suggestion[] = [
+  const all = [
     ...named.flatMap(({ name: table, columns = [] }) =>
-      columns.map(({ name, type }): Suggestion => {
-        return { kind: 'column', label: name, note: `${type}, ${table}`, insert: sqlName(name) }
-      }),
+      columns.map(({ name, type }) => suggestion('column', name, `${type}, ${table}`, sqlName(name))),
     ),
-    ...tables.map((table): Suggestion => {
-      const home = homeOf(table)
-      return {
-        kind: 'value',
-        label: table.name,
-        note: `table in ${home}`,
-        insert: tableName(home, table.name),
-      }
-    }),
-    ...WORDS.map((word): Suggestion => {
-      return { kind: 'operator', label: word.toUpperCase(), note: '', insert: `${word.toUpperCase()} ` }
-    }),
+    ...tables.map((table) =>
+      suggestion('value', table.name, `table in ${homeOf(table)}`, tableName(homeOf(table), table.name)),
+    ),
+    ...WORDS.map((word) => suggestion('operator', word.toUpperCase(), '', `${word.toUpperCase()} `)),
     ...[...ALLOWED_FUNCTIONS]
       .filter((name) => /^[a-z]/.test(name))
-      .map((name): Suggestion => {
-        return { kind: 'function', label: `${name}()`, note: 'function', insert: `${name}(`, behind: ')' }
-      }),
+      .map((name) => suggestion('function', `${name}()`, 'function', `${name}(`, ')')),
   ]
   const seen = new Set<string>()
   const suggestions = all.filter(({ kind, label, insert }) => {
@@ -59,8 +48,4 @@ export function complete(text: string, caret: number, { tables, homes }: Shelves
 
 export function tableName(repository: string, name: string): string {
   return `${sqlName(repository)}.${sqlName(name)}`
-}
-
-function insideText(before: string): boolean {
-  return (before.split("'").length - 1) % 2 === 1
 }

@@ -7,7 +7,17 @@ export interface Suggestion {
   readonly kind: 'column' | 'function' | 'operator' | 'value'
   /** What takes the place of `from` to `to`: the text before the caret, and the text behind it. */
   readonly insert: string
-  readonly behind?: string | undefined
+  readonly behind: string
+}
+
+export function suggestion(
+  kind: Suggestion['kind'],
+  label: string,
+  note: string,
+  insert = `${label} `,
+  behind = '',
+): Suggestion {
+  return { kind, label, note, insert, behind }
 }
 
 export interface Completion {
@@ -51,7 +61,7 @@ export function useEditing(
     onApply(value.trim())
     setText(value.trim())
   }
-  const accept = ({ insert, behind = '' }: Suggestion) => {
+  const accept = ({ insert, behind }: Suggestion) => {
     const { from, to } = completion!
     const next = text.slice(0, from) + insert + behind + text.slice(to).replace(/^ /, '')
     const caret = from + insert.length

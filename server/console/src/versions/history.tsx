@@ -72,6 +72,12 @@ function Actions(props: {
 }) {
   const { id, number, current, canWrite } = props
   const isPast = number !== current
+  const compare = () =>
+    openDialog(
+      `Version ${number} and version ${current}`,
+      () => <Comparison id={id} before={number} after={current} />,
+      { wide: true },
+    )
   return (
     <div class="actions">
       <Button
@@ -79,7 +85,7 @@ function Actions(props: {
         to={href(['datasets', id], isPast ? { version: String(number) } : {})}
         says="Look"
       />
-      {isPast && <Button look="small" to={() => compareVersions(id, number, current)} says="Compare" />}
+      {isPast && <Button look="small" to={compare} says="Compare" />}
       {canWrite && isPast && <Button look="small" to={() => restore(id, number)} says="Restore" />}
     </div>
   )
@@ -90,12 +96,6 @@ function signed(sign: string, rows: number | null): string {
 }
 
 const FIGURES = ['countdistinct', 'min', 'max'] as const
-
-/** Shows in a window what differs between two versions. */
-function compareVersions(id: number, before: number, after: number): void {
-  const title = `Version ${before} and version ${after}`
-  openDialog(title, () => <Comparison {...{ id, before, after }} />, { wide: true })
-}
 
 /** What differs between two versions: the number of rows, the columns, and figures of each column. */
 function Comparison(props: { readonly id: number; readonly before: number; readonly after: number }) {
