@@ -10,6 +10,10 @@ export function DatasetList(props: {
   /** The repositories, if the list contains datasets of several of them. */
   readonly homes?: readonly Repository[]
 }) {
+  const homeOf = ({ repositoryId }: DatasetSummary) => {
+    const home = props.homes?.find(({ id }) => id === repositoryId)
+    return home && `${home.name} · `
+  }
   return (
     <ul class="dataset-list">
       {props.datasets.map((dataset) => (
@@ -18,12 +22,8 @@ export function DatasetList(props: {
             <span class="dataset-words">
               <span class="dataset-name">{dataset.name}</span>
               <span class="dataset-note">
-                {[
-                  props.homes?.find(({ id }) => id === dataset.repositoryId)?.name,
-                  dataset.description || columnsText(dataset),
-                ]
-                  .filter(Boolean)
-                  .join(' · ')}
+                {homeOf(dataset)}
+                {dataset.description || columnsText(dataset)}
               </span>
             </span>
             <span class="dataset-figure figures">
