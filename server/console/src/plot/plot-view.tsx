@@ -4,6 +4,7 @@ import { isStatus } from '../api.ts'
 import type { RowWindow } from '../csv.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import { type CountedDataset, fetchRows, pipelineOf, type RowsOf, whereOf } from '../rows.ts'
+import type { RowSource } from '../table/windows.ts'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { useResource } from '../use-resource.ts'
@@ -27,7 +28,11 @@ interface Drawn {
 type Query = Readonly<Record<string, string>>
 
 /** Draws what the address chooses; null if there is nothing to draw. */
-type Draw = (query: Query, signal: AbortSignal, onProgress: (share: number) => void) => Promise<Drawn | null>
+export type Draw = (
+  query: Query,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+) => Promise<Drawn | null>
 
 /** A plot of the matching rows of a dataset, or of the result of `$apply`. */
 export function PlotView(props: {
@@ -41,10 +46,9 @@ export function PlotView(props: {
     if (!isResult) return (...how) => drawRows(dataset, view, ...how)
     const { order, columns } = view
     const apply = pipelineOf(view, view.apply)
-    return (chosen, signal) =>
-      drawResult(chosen, columns, (top) =>
-        fetchRows(dataset.id, { apply, version: view.version, orderBy: order && [order], top, signal }),
-      )
+    const query = { apply, version: view.version, orderBy: order && [order] }
+    const fetch: RowSource['fetch'] = (place) => fetchRows(dataset.id, { ...query, ...place })
+    return (chosen, signal) => drawResult(chosen, { columns, fetch }, signal)
   }, [dataset.version, view])
   return (
     <Plot
@@ -173,10 +177,10 @@ function yName({ aggregate, ys }: PlotChoice, y: Column): string {
 /** Draws each row of a result. */
 export async function drawResult(
   query: Query,
-  columns: readonly Column[],
-  fetch: (top: number) => Promise<RowWindow>,
+  { columns, fetch }: RowSource,
+  signal: AbortSignal,
 ): Promise<Drawn | null> {
-  const answer = await fetch(MOST_RESULT_ROWS)
+  const answer = await fetch({ skip: 0, top: MOST_RESULT_ROWS, signal })
   const choice = readResultChoice(query, columns, answer.rows)
   if (!choice) return null
   const all = answer.rows.length === answer.rowCount

@@ -1,12 +1,12 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Column, Format } from '../../../client/index.ts'
+import type { Format } from '../../../client/index.ts'
 import { api, messageOf, type Shelves, shelves } from '../api.ts'
-import { type RowWindow, rowsIn } from '../csv.ts'
+import { rowsIn } from '../csv.ts'
 import { newDatasetFields } from '../dataset/storing.ts'
 import { formatCount, plural } from '../format.ts'
 import { columnsIn } from '../group/result.ts'
 import { useRound } from '../hooks.ts'
-import { drawResult, Plot } from '../plot/plot-view.tsx'
+import { type Draw, drawResult, Plot } from '../plot/plot-view.tsx'
 import { type Address, href, navigate, updateQuery } from '../router.ts'
 import { Grid } from '../table/grid.tsx'
 import type { CellPlace } from '../table/keys.ts'
@@ -39,7 +39,8 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
       if (sql === '' || stopped === sql) return undefined
       const columns = await columnsIn(await api().sql(sql, 'parquet', { top: 0, signal }), signal)
       rememberStatement(sql)
-      return { sql, columns }
+      const fetch: RowSource['fetch'] = async (place) => rowsIn(await api().sql(sql, 'csv', place))
+      return { sql, columns, fetch }
     },
     [sql, stopped, round],
   )
@@ -70,7 +71,7 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
       />
       {loading && sql !== '' && <Loading label="Running the statement" />}
       {sql === '' && <Start names={names.value} onRun={run} />}
-      {result && <Result key={`${round} ${result.sql}`} {...result} query={query} names={names.value} />}
+      {result && <Result key={`${round} ${sql}`} source={result} query={query} names={names.value} />}
     </Page>
   )
 }
@@ -97,23 +98,15 @@ function Start({
 }
 
 interface ResultProps {
-  readonly sql: string
-  readonly columns: readonly Column[]
+  readonly source: RowSource & { readonly sql: string }
   readonly query: Address['query']
   readonly names: Shelves | undefined
 }
 
-function Result({ sql, columns, query, names }: ResultProps) {
-  const source = useMemo(
-    (): RowSource => ({ columns, fetch: (place) => fetchResult(sql, place) }),
-    [sql, columns],
-  )
+function Result({ source, query, names }: ResultProps) {
+  const { sql, columns } = source
   const { windows, error } = useRows(source)
-  const draw = useMemo(
-    () => (chosen: Address['query'], signal: AbortSignal) =>
-      drawResult(chosen, columns, (top) => fetchResult(sql, { top, signal })),
-    [sql],
-  )
+  const draw = useMemo((): Draw => (chosen, signal) => drawResult(chosen, source, signal), [source])
   const [active, setActive] = useState<CellPlace>()
   const tab = query['view'] === 'plot' ? 'plot' : 'table'
   const rowCount = windows?.rowCount
@@ -160,7 +153,7 @@ const DOWNLOADS = [
 ] as const
 
 /** Downloads the result, or saves it as a dataset. */
-function Keep({ sql, names }: Pick<ResultProps, 'sql' | 'names'>) {
+function Keep({ sql, names }: { readonly sql: string } & Pick<ResultProps, 'names'>) {
   const download = async (format: Format | '') => {
     if (format === '') return
     const answer = await api().sql(sql, format)
@@ -206,12 +199,4 @@ function save(sql: string, homes: Shelves['homes']): void {
       navigate(href(['datasets', id]))
     },
   })
-}
-
-/** Fetches rows of the result. @throws ParquetryError */
-async function fetchResult(
-  sql: string,
-  window: { readonly skip?: number; readonly top: number; readonly signal: AbortSignal },
-): Promise<RowWindow> {
-  return rowsIn(await api().sql(sql, 'csv', window))
 }
