@@ -4,7 +4,6 @@ import type { Download } from '../../client/index.ts'
 export type Field = string | null
 
 export interface RowWindow {
-  readonly columns: readonly string[]
   /** Cells as text, with all digits as in the server's csv; null for no value. */
   readonly rows: readonly (readonly Field[])[]
   /** The number of rows that match the filter, regardless of `skip` and `top`. */
@@ -13,8 +12,8 @@ export interface RowWindow {
 
 /** Reads rows that the server sends as csv. @throws ParquetryError */
 export async function rowsIn(answer: Download): Promise<RowWindow> {
-  const [columns = [], ...rows] = parseCsv(await answer.text())
-  return { columns: columns.map((name) => name ?? ''), rows, rowCount: answer.rowCount ?? rows.length }
+  const [, ...rows] = parseCsv(await answer.text())
+  return { rows, rowCount: answer.rowCount ?? rows.length }
 }
 
 const FIELD = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n][^,\r\n]*|))(,|\r\n|\n|\r|$)/gy

@@ -18,27 +18,27 @@ const fieldsFor = (repositories: readonly Repository[]) => ({
     label: 'What it may do',
     value: 'read',
     options: [
-      { value: 'write', label: 'read and write' },
-      { value: 'read', label: 'only read' },
-    ],
+      ['write', 'read and write'],
+      ['read', 'only read'],
+    ] as const,
   },
   days: {
     label: 'When it ends',
     value: '0',
     options: [
-      { value: '0', label: 'never' },
-      { value: '30', label: 'in 30 days' },
-      { value: '90', label: 'in 90 days' },
-      { value: '365', label: 'in a year' },
-    ],
+      ['0', 'never'],
+      ['30', 'in 30 days'],
+      ['90', 'in 90 days'],
+      ['365', 'in a year'],
+    ] as const,
   },
   where: {
     label: 'Where',
     value: 'all',
     options: [
-      { value: 'all', label: 'in all repositories' },
-      { value: 'some', label: 'only in some' },
-    ],
+      ['all', 'in all repositories'],
+      ['some', 'only in some'],
+    ] as const,
   },
   ...Object.fromEntries(
     repositories.map(({ id, name }) => [

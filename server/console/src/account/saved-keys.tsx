@@ -56,7 +56,7 @@ export function askForKey(providers: readonly Provider[]): void {
       slug: {
         label: 'Provider',
         value: first.slug,
-        options: providers.map(({ slug, name }) => ({ value: slug, label: name })),
+        options: providers.map(({ slug, name }) => [slug, name] as const),
       },
       key: {
         label: 'Key',

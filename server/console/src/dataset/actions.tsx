@@ -112,10 +112,9 @@ function itemsOf({
   ]
 }
 
-const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly Interval[]).map((value) => ({
-  value,
-  label: `every ${value}`,
-}))
+const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly Interval[]).map(
+  (value) => [value, `every ${value}`] as const,
+)
 
 /** Asks for what a dataset follows. Ids are separated by spaces, because some contain commas. */
 function follow(id: number, source: Source | undefined): void {

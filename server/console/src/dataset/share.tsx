@@ -10,11 +10,11 @@ import { type View, viewQuery } from '../view/view.ts'
 
 const DAY = 86_400
 const LIFETIMES = [
-  { value: '300', label: 'five minutes' },
-  { value: String(DAY), label: 'a day' },
-  { value: String(7 * DAY), label: 'a week' },
-  { value: String(365 * DAY), label: 'a year' },
-]
+  ['300', 'five minutes'],
+  [String(DAY), 'a day'],
+  [String(7 * DAY), 'a week'],
+  [String(365 * DAY), 'a year'],
+] as const
 const FORMATS = ['csv', 'xlsx', 'parquet', 'json'] as const
 
 /** Who may read a dataset, and links that download its rows without a key. */

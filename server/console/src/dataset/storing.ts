@@ -3,7 +3,7 @@ import { api } from '../api.ts'
 
 /** Repositories as choices of a select. */
 export function choicesOf(homes: readonly Repository[]) {
-  return homes.map(({ id, name }) => ({ value: String(id), label: name }))
+  return homes.map(({ id, name }) => [String(id), name] as const)
 }
 
 /** The fields of a form for a new dataset. */

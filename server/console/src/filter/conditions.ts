@@ -40,14 +40,14 @@ const TEMPORAL_LABELS = {
 const TEXTS: readonly OperatorName[] = ['contains', 'startswith', 'endswith']
 
 /** The operators for a column type, with their labels. */
-export function operatorsFor(type: string): readonly { value: OperatorName; label: string }[] {
+export function operatorsFor(type: string): (readonly [OperatorName, string])[] {
   const family = familyOf(type)
   const isText = family === 'text'
   const unordered = isText || family === 'boolean' || family === 'other'
   const labels = unordered || family === 'number' ? LABELS : { ...LABELS, ...TEMPORAL_LABELS }
   return (Object.keys(LABELS) as OperatorName[])
     .filter((name) => (isText || !TEXTS.includes(name)) && !(unordered && name in TEMPORAL_LABELS))
-    .map((value) => ({ value, label: labels[value] }))
+    .map((name) => [name, labels[name]] as const)
 }
 
 export function takesValue(operator: OperatorName): boolean {

@@ -75,7 +75,7 @@ function Line(props: {
   const { operator } = condition
   const type = typeOf(columns, condition.column)
   const chooseColumn = (column: string) => {
-    const keeps = operatorsFor(typeOf(columns, column)).some(({ value }) => value === operator)
+    const keeps = operatorsFor(typeOf(columns, column)).some(([name]) => name === operator)
     onChange({ column, operator: keeps ? operator : 'eq', value: '' }, false)
   }
   return (

@@ -122,7 +122,7 @@ function KeyChoice({ value, columns, onChange }: ChoiceProps<Key>) {
         <Select
           label={`Part of ${value.column}`}
           value={value.part}
-          options={parts.map((part) => ({ value: part, label: PARTS[part] }))}
+          options={parts.map((part) => [part, PARTS[part]])}
           onValue={(part) => onChange({ ...value, part })}
         />
       )}
@@ -147,20 +147,14 @@ function SumChoice({ value, columns, onChange }: ChoiceProps<Sum>) {
         label="What is calculated"
         // A column may have any name, also '#', so its index is the option's value.
         value={counts ? '#' : String(columns.findIndex(({ name }) => name === value.column))}
-        options={[
-          { value: '#', label: METHODS.count },
-          ...columns.map(({ name }, at) => ({ value: String(at), label: name })),
-        ]}
+        options={[['#', METHODS.count], ...columns.map(({ name }, at) => [String(at), name] as const)]}
         onValue={choose}
       />
       {!counts && (
         <Select
           label={`Calculation for ${value.column}`}
           value={value.method}
-          options={methodsFor(typeOf(columns, value.column)).map((method) => ({
-            value: method,
-            label: METHODS[method],
-          }))}
+          options={methodsFor(typeOf(columns, value.column)).map((method) => [method, METHODS[method]])}
           onValue={(method) => onChange({ ...value, method })}
         />
       )}

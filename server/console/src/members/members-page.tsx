@@ -11,14 +11,12 @@ import { ALL_DATA, Card, DATA, Page } from '../ui/page.tsx'
 import { announce, perform } from '../ui/toast.tsx'
 import { useResource } from '../use-resource.ts'
 
-const PERMISSIONS = [
-  { value: 'Read', label: 'may read' },
-  { value: 'Write', label: 'may read and write' },
-] as const satisfies readonly { value: Permission; label: string }[]
+const PERMISSIONS: Readonly<Record<Permission, string>> = { Read: 'may read', Write: 'may read and write' }
+const CHOICES = Object.entries(PERMISSIONS) as [Permission, string][]
 
 const NEW_MEMBER = {
   name: { label: 'Name of an account', value: '', plain: true, required: true },
-  permission: { label: 'What it may do', value: 'Read' as Permission, options: PERMISSIONS },
+  permission: { label: 'What it may do', value: 'Read' as Permission, options: CHOICES },
 }
 
 /** The page of a repository's members. */
@@ -82,7 +80,7 @@ export function Members({ repositoryId: id }: { readonly repositoryId: number })
               fields={NEW_MEMBER}
               onSubmit={async ({ name, permission }) => {
                 await set(name, permission)
-                announce(`${name} ${labelOf(permission)} now.`)
+                announce(`${name} ${PERMISSIONS[permission]} now.`)
               }}
             />
           )}
@@ -107,7 +105,7 @@ function MemberLine(props: {
   const change = (wanted: Permission) =>
     perform(
       () => set(account, wanted),
-      `${account} ${labelOf(wanted)} now.`,
+      `${account} ${PERMISSIONS[wanted]} now.`,
       () => set(account, permission),
     )
   const leave = () =>
@@ -125,15 +123,11 @@ function MemberLine(props: {
     <li class="key-item">
       <strong>{account}</strong>
       {owns ? (
-        <Select label={`What ${account} may do`} value={permission} options={PERMISSIONS} onValue={change} />
+        <Select label={`What ${account} may do`} value={permission} options={CHOICES} onValue={change} />
       ) : (
-        <span class="hint">{labelOf(permission)}</span>
+        <span class="hint">{PERMISSIONS[permission]}</span>
       )}
       {(owns || isMe) && <Button look="small" to={leave} says={isMe ? 'Leave' : 'Remove'} />}
     </li>
   )
-}
-
-function labelOf(permission: Permission): string {
-  return PERMISSIONS.find(({ value }) => value === permission)!.label
 }

@@ -39,11 +39,10 @@ export function PlotControls(props: ControlsProps) {
     options: readonly Option[],
     changes: (value: string) => Readonly<Record<string, string>>,
   ) => <Select {...{ label, value, options }} onValue={(next) => updateQuery(changes(next))} />
-  const colours = { value: '', label: by.length > 1 ? by.map(nameOf).join(' · ') : 'one colour' }
-  const sizes = SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < rowCount).map((size) => ({
-    value: String(size),
-    label: plural(size, 'row'),
-  }))
+  const colours = ['', by.length > 1 ? by.map(nameOf).join(' · ') : 'one colour'] as const
+  const sizes = SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < rowCount).map(
+    (size) => [String(size), plural(size, 'row')] as const,
+  )
   return (
     <div class="plot-controls">
       {select('x axis', x.name, (isResult ? columns : xColumns(columns)).map(nameOf), (name) => ({
@@ -63,13 +62,13 @@ export function PlotControls(props: ControlsProps) {
         select(
           'Aggregate',
           aggregate,
-          aggregates.map((value) => ({ value, label: AGGREGATES[value].label })),
+          aggregates.map((value) => [value, AGGREGATES[value].label]),
           (of) => ({ of }),
         )}
       {select(
         'Chart type',
         choice.kind,
-        KINDS.map((value) => (value === 'bar' ? { value, label: 'bars' } : value)),
+        KINDS.map((value) => (value === 'bar' ? [value, 'bars'] : value)),
         (kind) => ({ kind }),
       )}
       {calculates &&
@@ -96,7 +95,7 @@ function SeriesChoice({ columns, choice, isResult }: ControlsProps) {
             value={y.name}
             options={all
               .filter((column) => column === y || !ys.includes(column))
-              .map((column) => (column === ROWS ? { value: '#', label: 'number of rows' } : nameOf(column)))}
+              .map((column) => (column === ROWS ? ['#', 'number of rows'] : nameOf(column)))}
             onValue={(name) => {
               const next = ys.with(at, all.find((column) => column.name === name)!)
               if (ys.length === 1) updateQuery({ y: writeYs(next), kind: '', of: '' })

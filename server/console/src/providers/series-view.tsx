@@ -114,8 +114,8 @@ async function saveSeries(provider: Provider, series: Series): Promise<void> {
         label: 'Where to',
         value: '',
         options: [
-          { value: '', label: 'a new dataset' },
-          ...fitting.map(({ id, name }) => ({ value: String(id), label: `after the rows of ${name}` })),
+          ['', 'a new dataset'],
+          ...fitting.map(({ id, name }) => [String(id), `after the rows of ${name}`] as const),
         ],
         when: () => fitting.length > 0,
       },

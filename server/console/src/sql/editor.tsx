@@ -67,8 +67,8 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
             label="Statements of before"
             value=""
             options={[
-              { value: '', label: 'Statements of before' },
-              ...past.map((one) => ({ value: one, label: one.replaceAll(/\s+/g, ' ').slice(0, 80) })),
+              ['', 'Statements of before'],
+              ...past.map((one) => [one, one.replaceAll(/\s+/g, ' ').slice(0, 80)] as const),
             ]}
             onValue={(one) => one !== '' && onRun(one)}
           />

@@ -148,8 +148,10 @@ function Result({ source, query, names }: ResultProps) {
 }
 
 const DOWNLOADS = [
-  { value: '', label: 'Download' },
-  ...(['csv', 'xlsx', 'parquet', 'json'] as const).map((value) => ({ value, label: `Download as ${value}` })),
+  ['', 'Download'],
+  ...(['csv', 'xlsx', 'parquet', 'json'] as const).map(
+    (format) => [format, `Download as ${format}`] as const,
+  ),
 ] as const
 
 /** Downloads the result, or saves it as a dataset. */
@@ -174,10 +176,10 @@ function Keep({ sql, names }: { readonly sql: string } & Pick<ResultProps, 'name
 }
 
 const STORED = [
-  { value: '', label: 'run the query at each read' },
-  { value: 'on-change', label: 'stored, and again when a table changes' },
-  { value: 'hour', label: 'stored every hour' },
-  { value: 'day', label: 'stored every day' },
+  ['', 'run the query at each read'],
+  ['on-change', 'stored, and again when a table changes'],
+  ['hour', 'stored every hour'],
+  ['day', 'stored every day'],
 ] as const
 
 function save(sql: string, homes: Shelves['homes']): void {
@@ -187,7 +189,7 @@ function save(sql: string, homes: Shelves['homes']): void {
     busyAction: 'Saving…',
     fields: {
       ...newDatasetFields('query', homes),
-      stored: { label: 'Rows', value: '' as (typeof STORED)[number]['value'], options: STORED },
+      stored: { label: 'Rows', value: '' as (typeof STORED)[number][0], options: STORED },
     },
     async onSubmit({ name, home, stored }) {
       const { id } = await api().datasets.create({

@@ -26,7 +26,7 @@ export function HeaderCell(props: {
   const direction = props.order?.descending ? 'descending' : 'ascending'
   return (
     <div
-      class={`grid-head ${alignsRight(column.type) ? 'is-right' : ''} ${sorted ? 'is-sorted' : ''}`}
+      class={`grid-head ${alignsRight(column.type) ? 'is-right' : ''}`}
       role="columnheader"
       aria-colindex={at + 2}
       aria-sort={sorted ? direction : 'none'}

@@ -65,8 +65,8 @@ export function Field(props: {
   )
 }
 
-/** A choice; one whose label is its value is that value. */
-export type Option<T extends string = string> = T | { readonly value: T; readonly label: string }
+/** A choice, with the label that it is shown with; one without is its own label. */
+export type Option<T extends string = string> = T | readonly [value: T, label: string]
 
 /** A labelled select element. In lists, lines of forms and rows of buttons, only screen readers are told the label. */
 export function Select<T extends string>(props: {
@@ -87,10 +87,10 @@ export function Select<T extends string>(props: {
         onChange={(event) => onValue(event.currentTarget.value as T)}
       >
         {props.options.map((option) => {
-          const one = typeof option === 'string' ? { value: option, label: option } : option
+          const [one, shown] = typeof option === 'string' ? [option, option] : option
           return (
-            <option key={one.value} value={one.value}>
-              {one.label}
+            <option key={one} value={one}>
+              {shown}
             </option>
           )
         })}

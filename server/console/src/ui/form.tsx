@@ -102,7 +102,7 @@ function FormControl({
 }
 
 function hasNotes(options: NonNullable<FormField['options']>): options is readonly Choice[] {
-  return options.every((option) => typeof option !== 'string' && 'note' in option)
+  return options.every((option) => typeof option === 'object' && 'note' in option)
 }
 
 type Question<F extends Fields> = Omit<FormOf<F>, 'fields'> & {

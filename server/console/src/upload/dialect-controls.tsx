@@ -101,6 +101,5 @@ function Choice(props: {
   readonly onValue: (value: string) => void
 }) {
   const { value, labels, ...select } = props
-  const all = Object.entries({ [value]: `as ${value}`, ...labels })
-  return <Select {...{ ...select, value }} options={all.map(([one, label]) => ({ value: one, label }))} />
+  return <Select {...{ ...select, value }} options={Object.entries({ [value]: `as ${value}`, ...labels })} />
 }

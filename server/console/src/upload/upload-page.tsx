@@ -183,7 +183,7 @@ function NewDataset(props: {
         <Select
           label="Repository"
           value={props.home}
-          options={[...choicesOf(props.homes), { value: '', label: 'a new private one, “My data”' }]}
+          options={[...choicesOf(props.homes), ['', 'a new private one, “My data”']]}
           onValue={props.onHome}
         />
       )}
