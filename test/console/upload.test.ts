@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import ExcelJS from 'exceljs'
 import { describe, expect, it } from 'vitest'
+import { ACCEPT, kindOf } from '../../server/console/src/upload/formats.ts'
 import { signIn, withoutBrowser } from './support/browser.ts'
 import { ROOT_KEY } from './support/stage.ts'
 import { walk } from './support/steps.ts'
@@ -86,4 +87,22 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
       { price: 1.5 },
     ])
   })
+})
+
+it.each([
+  ['a.CSV', { format: 'csv', gzip: false }],
+  ['notes.txt', { format: 'csv', gzip: false }],
+  ['notes.TXT.gz', { format: 'csv', gzip: true }],
+  ['a.b.jsonl.gz', { format: 'ndjson', gzip: true }],
+  ['a.feather', { format: 'arrow', gzip: false }],
+  ['a.xlsx.gz', undefined],
+  ['a.doc', undefined],
+  ['csv', undefined],
+])('%s is uploaded as %j', (name, kind) => {
+  expect(kindOf(name)).toEqual(kind)
+})
+
+it('offers to choose every file that it takes', () => {
+  const endings = ['csv', 'txt', 'tsv', 'jsonl', 'parquet', 'ipc', 'xlsx', 'gz']
+  expect(ACCEPT.split(',')).toEqual(expect.arrayContaining(endings.map((ending) => `.${ending}`)))
 })
