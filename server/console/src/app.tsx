@@ -109,9 +109,9 @@ function PageAt({ address }: { readonly address: Address }) {
   // Different keys make Preact mount a new page for another resource, so that no state of the last one remains.
   if (section === undefined) return <HomePage search={query['search'] ?? ''} />
   if (section === 'datasets' && id > 0) return <DatasetPage key={name} id={id} query={query} />
-  const target = Number(query['dataset']) || undefined
-  if (section === 'upload') return <UploadPage repositoryId={undefined} datasetId={undefined} />
+  if (section === 'upload') return <UploadPage />
   if (section === 'repositories' && id > 0) {
+    const target = Number(query['dataset']) || undefined
     if (part === 'upload')
       return <UploadPage key={`${name} ${target}`} repositoryId={id} datasetId={target} />
     if (part === 'members') return <MembersPage key={name} repositoryId={id} />

@@ -17,11 +17,9 @@ import type { Exploration } from './use-exploration.ts'
 
 const PlotView = lazy(() => import('../plot/plot-view.tsx'), 'PlotView')
 
-export type ExploreTab = 'table' | 'columns' | 'plot'
-
 interface ExploreProps {
   readonly exploration: Exploration
-  readonly tab: ExploreTab
+  readonly tab: 'table' | 'columns' | 'plot'
   readonly canWrite: boolean
   /** Whether cells may be changed. */
   readonly canEdit: boolean

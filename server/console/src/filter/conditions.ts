@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column } from '../../../client/index.ts'
-import { familyOf, filterLiteral, filterName } from './types.ts'
+import { familyOf, filterLiteral, filterName, typeOf } from './types.ts'
 
 /** One line of the filter form. */
 export interface Condition {
@@ -56,10 +56,9 @@ export function takesValue(operator: OperatorName): boolean {
 
 /** Writes conditions as filter text, without those that have no value yet. */
 export function writeConditions(conditions: Conditions, columns: readonly Column[]): string {
-  const types = new Map(columns.map((column) => [column.name, column.type]))
   return conditions.list
     .filter((condition) => !takesValue(condition.operator) || condition.value !== '')
-    .map((condition) => writeCondition(condition, types.get(condition.column) ?? 'string'))
+    .map((condition) => writeCondition(condition, typeOf(columns, condition.column)))
     .join(` ${conditions.join} `)
 }
 

@@ -1,7 +1,7 @@
 import type { Column } from '../../../client/index.ts'
 import type { Exploration } from '../dataset/use-exploration.ts'
 import type { ColumnProfile } from '../profile/use-profile.ts'
-import { BuilderLine, typeOf, useWritten } from '../ui/builder.tsx'
+import { BuilderLine, useWritten } from '../ui/builder.tsx'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
@@ -15,7 +15,7 @@ import {
   writeConditions,
 } from './conditions.ts'
 import { exampleValue } from './example.ts'
-import { familyOf } from './types.ts'
+import { familyOf, typeOf } from './types.ts'
 
 const JOINS = ['and', 'or'] as const
 

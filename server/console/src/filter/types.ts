@@ -1,4 +1,5 @@
 import { quoteIdentifier, quoteLiteral, type TypeName } from '../../../../engine/types/index.ts'
+import type { Column } from '../../../client/index.ts'
 import { RESERVED } from './tokens.ts'
 
 /** A group of column types that have the same operators. */
@@ -18,6 +19,11 @@ const FAMILIES: Readonly<Partial<Record<TypeName, Family>>> = {
 
 export function familyOf(type: string): Family {
   return FAMILIES[type.replace(/\(.*/, '') as TypeName] ?? 'other'
+}
+
+/** The type of a column, by its name. */
+export function typeOf(columns: readonly Column[], name: string): string {
+  return columns.find((column) => column.name === name)?.type ?? 'string'
 }
 
 /** Whether values of the type have positions on an axis. */

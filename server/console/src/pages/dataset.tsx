@@ -1,7 +1,7 @@
 import type { Source } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetActions, useSource } from '../dataset/actions.tsx'
-import { Explore, type ExploreTab } from '../dataset/explore.tsx'
+import { Explore } from '../dataset/explore.tsx'
 import { useExploration } from '../dataset/use-exploration.ts'
 import { formatAge, formatBytes, formatDateTime, plural } from '../format.ts'
 import { type Address, href, updateQuery } from '../router.ts'
@@ -25,7 +25,6 @@ const TABS = [
   { value: 'connect', label: 'Connect', icon: 'code' },
   { value: 'share', label: 'Share', icon: 'people' },
 ] as const
-type Tab = (typeof TABS)[number]['value']
 
 /** A dataset: its rows, columns and plot, its versions, how to read it elsewhere, and who may. */
 export function DatasetPage({ id, query }: { readonly id: number; readonly query: Address['query'] }) {
@@ -92,6 +91,7 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
     ({ value }) => value !== 'columns' || (exploration.apply === '' && !query['version'] && !dataset.query),
   )
   const tab = tabs.find(({ value }) => value === query['view'])?.value ?? 'table'
+  const explored = tab === 'table' || tab === 'columns' || tab === 'plot' ? tab : undefined
   const { of, view, rows } = exploration
   return (
     <Page
@@ -113,9 +113,10 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
         onValue={(next) => updateQuery({ view: next === 'table' ? '' : next }, true)}
       />
       {of.version !== undefined && <PastVersion dataset={dataset} canWrite={canWrite} />}
-      {isExploreTab(tab) && dataset.rowCount > 0 ? (
+      {explored && dataset.rowCount > 0 ? (
         <Explore
-          {...{ exploration, tab, canWrite }}
+          {...{ exploration, canWrite }}
+          tab={explored}
           canEdit={canWrite && source.takesRows && exploration.apply === '' && of.version === undefined}
         />
       ) : (
@@ -123,7 +124,7 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
           {tab === 'history' && <History dataset={dataset} canWrite={canWrite} />}
           {tab === 'connect' && <Connect dataset={dataset} view={view} repository={home} />}
           {tab === 'share' && <Share dataset={dataset} view={view} />}
-          {isExploreTab(tab) && <NoRowsYet follows={source.source !== undefined} canWrite={canWrite} />}
+          {explored && <NoRowsYet follows={source.source !== undefined} canWrite={canWrite} />}
         </section>
       )}
     </Page>
@@ -175,10 +176,6 @@ function NoRowsYet(props: { readonly follows: boolean; readonly canWrite: boolea
         : props.canWrite && 'Choose “Add rows” above, or let it follow series or a file, under “More”.'}
     </Empty>
   )
-}
-
-function isExploreTab(tab: Tab): tab is ExploreTab {
-  return tab === 'table' || tab === 'columns' || tab === 'plot'
 }
 
 /** The series that a dataset follows, and the state of its refreshes. */

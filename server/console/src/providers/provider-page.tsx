@@ -41,13 +41,8 @@ export function ProviderPage({ slug, query }: { readonly slug: string; readonly 
   )
 }
 
-function ProviderView({
-  provider,
-  query,
-}: {
-  readonly provider: Provider
-  readonly query: Address['query']
-}) {
+function ProviderView(props: { readonly provider: Provider; readonly query: Address['query'] }) {
+  const { provider, query } = props
   const { slug, takesKey, userKey } = provider
   const resource = useResource((signal) => browse(slug, '', signal), [slug, userKey])
   return (

@@ -76,13 +76,8 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
   )
 }
 
-function Start({
-  names,
-  onRun,
-}: {
-  readonly names: Shelves | undefined
-  readonly onRun: (sql: string) => void
-}) {
+function Start(props: { readonly names: Shelves | undefined; readonly onRun: (sql: string) => void }) {
+  const { names, onRun } = props
   const table = names?.tables.find(({ rowCount }) => rowCount !== 0)
   const home = names?.homes.find(({ id }) => id === table?.repositoryId)
   const example = table && home && `SELECT * FROM ${tableName(home.name, table.name)} LIMIT 100`

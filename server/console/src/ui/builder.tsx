@@ -36,7 +36,3 @@ export function BuilderLine(props: {
     </div>
   )
 }
-
-export function typeOf(columns: readonly Column[], name: string): string {
-  return columns.find((column) => column.name === name)?.type ?? 'string'
-}

@@ -28,8 +28,8 @@ interface Destination {
 
 /** Uploads a file into a new or an existing dataset: choose it, check the preview, confirm. */
 export function UploadPage(props: {
-  readonly repositoryId: number | undefined
-  readonly datasetId: number | undefined
+  readonly repositoryId?: number
+  readonly datasetId?: number | undefined
 }) {
   const { repositoryId, datasetId } = props
   const resource = useResource(

@@ -8,13 +8,8 @@ import { announce, complain } from '../ui/toast.tsx'
 import { changed } from '../use-resource.ts'
 
 /** Says that the rows are those of an earlier version, and leads back. */
-export function PastVersion({
-  dataset,
-  canWrite,
-}: {
-  readonly dataset: Dataset
-  readonly canWrite: boolean
-}) {
+export function PastVersion(props: { readonly dataset: Dataset; readonly canWrite: boolean }) {
+  const { dataset, canWrite } = props
   const back = () => updateQuery({ version: '' }, true)
   return (
     <Note icon="clock">
@@ -33,13 +28,14 @@ export function PastVersion({
 
 /** Makes an earlier version current again, and offers to undo that. */
 export async function restore(id: number, version: number): Promise<void> {
-  const { datasets } = api()
-  try {
-    const { version: before } = await datasets.get(id)
-    const made = await datasets.restore(id, version)
-    announce(`Version ${version} is current again, as version ${made.version}.`, () => restore(id, before))
-  } catch (failure) {
-    complain(failure)
-  }
+  await api()
+    .datasets.restore(id, version)
+    .then(
+      (made) =>
+        announce(`Version ${version} is current again, as version ${made.version}.`, () =>
+          restore(id, made.version - 1),
+        ),
+      complain,
+    )
   changed()
 }
