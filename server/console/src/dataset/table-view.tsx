@@ -4,8 +4,7 @@ import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column, Dataset } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import type { Field } from '../csv.ts'
-import { type OperatorName, writeCondition } from '../filter/conditions.ts'
-import { familyOf, filterLiteral, filterName } from '../filter/types.ts'
+import { comparison, familyOf, filterLiteral } from '../filter/types.ts'
 import { formatCount, plural } from '../format.ts'
 import { ApplyRefused } from '../group/result.ts'
 import { updateQuery } from '../router.ts'
@@ -125,11 +124,8 @@ function CellBar(props: {
   readonly edit: (() => void) | undefined
 }) {
   const { dataset, column, value } = props
-  const filterBy = (ifValue: OperatorName, ifNull: OperatorName) => () => {
-    if (value === undefined) return
-    const operator = value === null ? ifNull : ifValue
-    addCondition(writeCondition({ column: column.name, operator, value: value ?? '' }, column.type))
-  }
+  const filterBy = (operator: 'eq' | 'ne') => () =>
+    value !== undefined && addCondition(comparison(column, operator, value))
   return (
     <div class="cell-bar">
       <p class="cell-bar-place">
@@ -145,8 +141,8 @@ function CellBar(props: {
         {/* Rows can be filtered only by columns of the dataset, not by calculated ones. */}
         {dataset.columns.some(({ name }) => name === column.name) && (
           <>
-            <Button look="small" to={filterBy('eq', 'empty')} says="Only these" />
-            <Button look="small" to={filterBy('ne', 'present')} says="Without these" />
+            <Button look="small" to={filterBy('eq')} says="Only these" />
+            <Button look="small" to={filterBy('ne')} says="Without these" />
           </>
         )}
       </div>
@@ -191,10 +187,9 @@ async function editCell(
 }
 
 /** A condition for a value; none for those that can't be compared, as binary ones and NaN. */
-function equals({ name, type }: Column, value: Field): string[] {
-  if (value === null) return [`${filterName(name)} eq null`]
-  const literal = filterLiteral(value, type)
-  return type !== 'string' && literal.startsWith("'") ? [] : [`${filterName(name)} eq ${literal}`]
+function equals(column: Column, value: Field): string[] {
+  const isText = value !== null && filterLiteral(value, column.type).startsWith("'")
+  return isText && column.type !== 'string' ? [] : [comparison(column, 'eq', value)]
 }
 
 /** What is typed, as the service takes it. Numbers are sent as expressions, which keep all digits. */

@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column } from '../../../client/index.ts'
-import { familyOf, filterLiteral, filterName, typeOf } from './types.ts'
+import { comparison, familyOf, filterName, typeOf } from './types.ts'
 
 /** One line of the filter form. */
 export interface Condition {
@@ -58,24 +58,13 @@ export function takesValue(operator: OperatorName): boolean {
 export function writeConditions(conditions: Conditions, columns: readonly Column[]): string {
   return conditions.list
     .filter((condition) => !takesValue(condition.operator) || condition.value !== '')
-    .map((condition) => writeCondition(condition, typeOf(columns, condition.column)))
+    .map(({ column: name, operator, value }) => {
+      if (TEXTS.includes(operator)) return `${operator}(${filterName(name)},${quoteLiteral(value)})`
+      const column = { name, type: typeOf(columns, name) }
+      if (takesValue(operator)) return comparison(column, operator, value)
+      return comparison(column, operator === 'empty' ? 'eq' : 'ne', null)
+    })
     .join(` ${conditions.join} `)
-}
-
-export function writeCondition(condition: Condition, type: string): string {
-  const name = filterName(condition.column)
-  switch (condition.operator) {
-    case 'empty':
-      return `${name} eq null`
-    case 'present':
-      return `${name} ne null`
-    case 'contains':
-    case 'startswith':
-    case 'endswith':
-      return `${condition.operator}(${name},${quoteLiteral(condition.value)})`
-    default:
-      return `${name} ${condition.operator} ${filterLiteral(condition.value, type)}`
-  }
 }
 
 const NAME = String.raw`("(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_]*)`

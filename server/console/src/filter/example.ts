@@ -1,5 +1,5 @@
 import type { ColumnProfile, Profiles } from '../profile/use-profile.ts'
-import { filterLiteral, filterName } from './types.ts'
+import { comparison } from './types.ts'
 
 /** An example of a filter that matches some rows; undefined if no column is suitable. */
 export function exampleFilter(profiles: Profiles): string | undefined {
@@ -11,7 +11,7 @@ export function exampleFilter(profiles: Profiles): string | undefined {
     usable[0]
   if (!chosen) return undefined
   const operator = chosen.histogram ? 'ge' : 'eq'
-  return `${filterName(chosen.name)} ${operator} ${filterLiteral(exampleValue(chosen, operator)!, chosen.type)}`
+  return comparison(chosen, operator, exampleValue(chosen, operator)!)
 }
 
 /** A value, as a user would type it, for which a comparison is true for some rows. */

@@ -60,6 +60,16 @@ export function filterLiteral(value: string, type: string): string {
   return minutes === undefined ? text : `${date}T${minutes}${seconds}${zone}`
 }
 
+/** A comparison of a column with a value of it, which may be null. */
+export function comparison(
+  column: Readonly<Record<'name' | 'type', string>>,
+  operator: string,
+  value: unknown,
+) {
+  const literal = value === null ? 'null' : filterLiteral(String(value), column.type)
+  return `${filterName(column.name)} ${operator} ${literal}`
+}
+
 /** OData requires digits on both sides of a decimal point, and allows no plus sign. */
 function numberLiteral(text: string): string {
   return text

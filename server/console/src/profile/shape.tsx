@@ -1,5 +1,5 @@
 import type { Column } from '../../../client/index.ts'
-import { filterLiteral, filterName } from '../filter/types.ts'
+import { comparison } from '../filter/types.ts'
 import { formatNumber, formatPercent, plural } from '../format.ts'
 import { moveFocus } from '../ui/menu.tsx'
 import { addCondition } from '../view/view.ts'
@@ -28,9 +28,8 @@ export function Shape(props: ShapeProps) {
 type Bins = NonNullable<ColumnProfile['histogram']>
 
 function Bars({ column, profile, bins }: ShapeProps & { readonly bins: Bins }) {
-  const { name, type } = column
+  const { name } = column
   const highest = Math.max(...bins.map(({ count }) => count), 1)
-  const literal = (bound: unknown) => filterLiteral(String(bound), type)
   return (
     <div>
       {/* biome-ignore lint/a11y/useSemanticElements: a group of buttons, not of form fields */}
@@ -52,9 +51,7 @@ function Bars({ column, profile, bins }: ShapeProps & { readonly bins: Bins }) {
               aria-label={`${text}, filter by this`}
               title={text}
               onClick={() =>
-                addCondition(
-                  `${filterName(name)} ge ${literal(from)} and ${filterName(name)} ${end} ${literal(to)}`,
-                )
+                addCondition(`${comparison(column, 'ge', from)} and ${comparison(column, end, to)}`)
               }
             >
               <span style={{ blockSize: `${count === 0 ? 0 : Math.max(2, (count / highest) * 100)}%` }} />
@@ -92,9 +89,7 @@ function Shares({ column, profile, rowCount, top }: ShapeProps & { readonly top:
             type="button"
             class="value"
             title={`${plural(count, 'row')}: filter by this`}
-            onClick={() =>
-              addCondition(`${filterName(column.name)} eq ${filterLiteral(String(value), column.type)}`)
-            }
+            onClick={() => addCondition(comparison(column, 'eq', value))}
           >
             {share(String(value), count)}
           </button>
