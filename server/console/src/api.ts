@@ -4,38 +4,27 @@ import { sessionKey, setSessionKey } from './session.ts'
 /** Somebody is waiting: if a retry needs a longer pause than this many seconds, the error is shown instead. */
 const LONGEST_PAUSE = 5
 
-let current: { readonly key: string | undefined; readonly client: Client } | undefined
-
-/** The client of the signed-in account. If the server refuses the key, the session ends. */
-export function api(): Client {
-  const key = sessionKey()
-  if (current === undefined || current.key !== key) current = { key, client: clientOf(key, sessionFetch) }
-  return current.client
+/**
+ * The client of the signed-in account. If the server refuses the key, the session ends.
+ *
+ * @param send replaces `fetch`, for callers that need more of the request
+ */
+export function api(send: typeof fetch = plainFetch): Client {
+  return clientOf(sessionKey(), async (input, init) => {
+    const response = await send(input, init)
+    if (response.status === 401) setSessionKey(undefined)
+    if (/\/providers\/[^/]+\/./.test(String(input))) dispatchEvent(new Event('parquetry:asked'))
+    return response
+  })
 }
 
-/**
- * Creates a client for a key.
- *
- * @param send replaces `fetch`, for callers that need the request or the response
- */
+/** A client for a key that is not known to be good. */
 export function clientOf(key: string | undefined, send: typeof fetch = plainFetch): Client {
   return new Client({ url: location.origin, key, fetch: send, retry: { longestPause: LONGEST_PAUSE } })
 }
 
 /** With other `credentials`, browsers show their own password dialog when a key is refused. */
 const plainFetch: typeof fetch = (input, init) => fetch(input, { ...init, credentials: 'omit' })
-
-const sessionFetch: typeof fetch = async (input, init) => {
-  const response = endIfRefused(await plainFetch(input, init))
-  if (/\/providers\/[^/]+\/./.test(String(input))) dispatchEvent(new Event('parquetry:asked'))
-  return response
-}
-
-/** Ends the session if the response says that the key isn't accepted any more. */
-export function endIfRefused(response: Response): Response {
-  if (response.status === 401) setSessionKey(undefined)
-  return response
-}
 
 export type Shelves = Awaited<ReturnType<typeof shelves>>
 

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Dataset, ParquetryError } from '../../../client/index.ts'
-import { api, clientOf, endIfRefused, isAbort, messageOf } from '../api.ts'
+import { api, isAbort, messageOf } from '../api.ts'
 import { store } from '../dataset/storing.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
-import { sessionKey } from '../session.ts'
 import { announce } from '../ui/toast.tsx'
 import type { Chosen } from './use-chosen.ts'
 
@@ -65,7 +64,7 @@ async function commit(
     body: file,
     options: { ...options, ...(to.mode === 'columns' && { columns: 'replace' as const }) },
   }
-  const { datasets } = clientOf(sessionKey(), fetchWithProgress(onProgress))
+  const { datasets } = api(fetchWithProgress(onProgress))
   return store(target, (id) => datasets[to.mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))
 }
 
@@ -85,7 +84,7 @@ function fetchWithProgress(onProgress: (share: number) => void): typeof fetch {
       request.upload.onprogress = (event) => {
         if (event.lengthComputable) onProgress(event.loaded / event.total)
       }
-      request.onload = () => resolve(endIfRefused(answerOf(request)))
+      request.onload = () => resolve(answerOf(request))
       request.onerror = () => reject(new TypeError('The connection broke off.'))
       request.onabort = () => reject(init.signal?.reason)
       init.signal?.addEventListener('abort', () => request.abort())

@@ -102,12 +102,6 @@ function UploadView(destination: Destination) {
   )
 }
 
-const ACTIONS: Readonly<Record<Mode, string>> = {
-  append: 'Add the rows',
-  replace: 'Replace all rows',
-  columns: 'Replace all rows',
-}
-
 function UploadForm(
   props: Destination & Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen },
 ) {
@@ -122,7 +116,7 @@ function UploadForm(
   const name = ownName ?? datasetName(chosen.file.name)
   const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
   const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
-  const action = target ? ACTIONS[mode] : 'Create the dataset'
+  const action = !target ? 'Create the dataset' : mode === 'append' ? 'Add the rows' : 'Replace all rows'
   const submit = (event: Event) => {
     event.preventDefault()
     if (isReady) send(chosen, { repositoryId: Number(home) || undefined, target, name: name.trim(), mode })
