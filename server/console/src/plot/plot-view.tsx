@@ -3,12 +3,12 @@ import type { Column } from '../../../client/index.ts'
 import { isStatus } from '../api.ts'
 import type { RowWindow } from '../csv.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
-import { type CountedDataset, fetchRows, pipelineOf, type RowsOf, whereOf } from '../rows.ts'
+import { type CountedDataset, fetchRows, type RowsOf, whereOf } from '../rows.ts'
 import type { RowSource } from '../table/windows.ts'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { useResource } from '../use-resource.ts'
-import type { View } from '../view/view.ts'
+import { type View, viewQuery } from '../view/view.ts'
 import { Chart } from './chart.tsx'
 import { axisName, KINDS, type PlotChoice, ROWS, readChoice, readResultChoice } from './choice.ts'
 import { PlotControls } from './controls.tsx'
@@ -44,20 +44,12 @@ export function PlotView(props: {
   const isResult = view.apply !== ''
   const draw = useMemo((): Draw => {
     if (!isResult) return (...how) => drawRows(dataset, view, ...how)
-    const { order, columns } = view
-    const apply = pipelineOf(view, view.apply)
-    const query = { apply, version: view.version, orderBy: order && [order] }
-    const fetch: RowSource['fetch'] = (place) => fetchRows(dataset.id, { ...query, ...place })
-    return (chosen, signal) => drawResult(chosen, { columns, fetch }, signal)
+    const rows = { ...viewQuery(view), select: undefined }
+    const fetch: RowSource['fetch'] = (place) => fetchRows(dataset.id, { ...rows, ...place })
+    return (chosen, signal) => drawResult(chosen, { columns: view.columns, fetch }, signal)
   }, [dataset.version, view])
-  return (
-    <Plot
-      name={dataset.name}
-      columns={view.columns}
-      {...{ isResult, draw, query }}
-      rowCount={dataset.rowCount}
-    />
-  )
+  const { name, rowCount } = dataset
+  return <Plot {...{ name, rowCount, isResult, draw, query }} columns={view.columns} />
 }
 
 interface PlotProps {
@@ -74,18 +66,14 @@ interface PlotProps {
 export function Plot(props: PlotProps) {
   const { query, draw } = props
   const [share, setShare] = useState<number>()
-  const {
-    loading,
-    value: drawn,
-    error,
-    again,
-  } = useResource(
+  const resource = useResource(
     (signal) => {
       setShare(undefined)
       return draw(query, signal, setShare)
     },
     [draw, query['x'], query['y'], query['by'], query['of'], query['size']],
   )
+  const { value: drawn, error } = resource
   if (drawn === null) {
     return (
       <Empty icon="plot" title="Nothing to plot">
@@ -98,8 +86,8 @@ export function Plot(props: PlotProps) {
     <div class="plot-view">
       {drawn && <PlotControls {...props} choice={{ ...drawn.choice, kind }} />}
       {/* What is wrong with the filter is said below the filter. */}
-      {error !== undefined && !isStatus(error, 400) && <Failure error={error} onRetry={again} />}
-      {loading && <Progress label="Fetching rows for the plot" share={share} />}
+      {error !== undefined && !isStatus(error, 400) && <Failure error={error} onRetry={resource.again} />}
+      {resource.loading && <Progress label="Fetching rows for the plot" share={share} />}
       {error === undefined && drawn && <Picture name={props.name} drawn={drawn} kind={kind} />}
     </div>
   )
