@@ -1,55 +1,95 @@
 import {
   type Dataset,
-  type Engine,
+  type DatasetName,
   EngineError,
+  NAMED,
   type Naming,
+  PLAIN,
+  type Repository,
   type Snapshot,
   s3Requests,
 } from '../../engine/index.ts'
-import type { Access } from '../accounts/access.ts'
 import type { Account } from '../accounts/accounts.ts'
 import type { Config } from '../config/schema.ts'
 import type { Services } from '../services.ts'
 import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
 import { IcebergError } from './errors.ts'
 
-type Backend = Pick<Services, 'engine' | 'kept' | 'config'>
-
-/** The names in the path of a request. */
-export interface RequestPath {
-  readonly names: Names
+/** How a warehouse names repositories and datasets; none contains another. */
+export interface Warehouse {
   readonly naming: Naming
+  /** Its part of the path. */
+  readonly prefix: string
+  /** The names of a repository: the second, which no other has, is shown where an account reads several of the first. */
+  readonly namespaces: (repository: Repository) => readonly [string, string]
+  readonly table: (dataset: DatasetName) => string
+  /** How a name is that pins a version: the name without it, and the version. */
+  readonly pinned: RegExp
+}
+
+/** The names that users gave. `Table@7` is version 7 of a table. */
+const PEOPLES: Warehouse = {
+  naming: NAMED,
+  prefix: '',
+  namespaces: ({ name, id }) => [name, `${name}~${id}`],
+  table: ({ name }) => name,
+  pinned: /^(.*)@(\d{1,15})$/s,
+}
+
+/**
+ * Names made of ids, for programs that allow few characters in names or ignore case: repository 3 is `r3`, dataset 17
+ * is `d17`, and `d17_7` is its version 7.
+ */
+const PLAIN_IDS: Warehouse = {
+  naming: PLAIN,
+  prefix: 'plain',
+  namespaces: ({ id }) => [`r${id}`, `r${id}`],
+  table: ({ id }) => `d${id}`,
+  pinned: /^(.*)_(\d{1,15})$/,
+}
+
+export const WAREHOUSES: Readonly<Record<string, Warehouse>> = { parquetry: PEOPLES, plain: PLAIN_IDS }
+
+/** What a request is about: the names in its path, for one account. */
+export interface RequestPath {
+  readonly warehouse: Warehouse
+  readonly account: Account
   readonly namespace: string
   readonly table: string
 }
 
-/** The namespaces. None contains another. */
-export async function listNamespaces(names: Names, parent: string | undefined) {
+export async function listNamespaces(services: Services, path: RequestPath, parent: string | undefined) {
   if (parent !== undefined) {
-    await names.repository(parent)
+    await repositoryAt(services, { ...path, namespace: parent })
     return { namespaces: [] }
   }
-  return { namespaces: (await names.namespaces()).map((name) => [name]) }
+  const all = await repositories(services, path)
+  const uses = Map.groupBy(all, ({ names }) => names[0])
+  return { namespaces: all.map(({ names: [short, long] }) => [uses.get(short)!.length === 1 ? short : long]) }
 }
 
-export async function describeNamespace({ engine }: Backend, { names, namespace }: RequestPath) {
-  const { id, description } = await engine.repository(await names.repository(namespace))
+export async function describeNamespace(services: Services, path: RequestPath) {
+  const { id, description } = await repositoryAt(services, path)
   const properties = { 'parquetry.repository': String(id), ...(description && { comment: description }) }
-  return { namespace: [namespace], properties }
+  return { namespace: [path.namespace], properties }
 }
 
-export async function listTables({ names, namespace }: RequestPath) {
-  const tables = await names.tables(await names.repository(namespace))
-  return { identifiers: tables.map((name) => ({ namespace: [namespace], name })) }
+export async function listTables(services: Services, path: RequestPath) {
+  const { id: repositoryId } = await repositoryAt(services, path)
+  const datasets = await services.engine.datasetNames({ repositoryId })
+  const { namespace, warehouse } = path
+  return {
+    identifiers: datasets.map((dataset) => ({ namespace: [namespace], name: warehouse.table(dataset) })),
+  }
 }
 
 /**
  * A version as a table. It is kept for ten minutes, because the client reads its files next.
  * @throws IcebergError `noNamespace`, `noTable`, `noPlace`
  */
-export async function loadTable({ engine, kept, config }: Backend, path: RequestPath) {
-  const { names, naming, namespace, table } = path
-  const { datasetId, version } = await names.table(await names.repository(namespace), table)
+export async function loadTable(services: Services, path: RequestPath) {
+  const { engine, kept, config } = services
+  const { datasetId, version } = await tableAt(services, path)
   // Objects are protected by the store's credentials. Files are not, so their paths are given only if the operator
   // allows it.
   if (config.store === undefined && !config.iceberg.localFiles) {
@@ -60,7 +100,7 @@ export async function loadTable({ engine, kept, config }: Backend, path: Request
     )
   }
   const snapshot = await keptVersion(kept, await engine.dataset(datasetId), version)
-  return { metadata: await snapshot.icebergTable(naming), config: storeSettings(config) }
+  return { metadata: await snapshot.icebergTable(path.warehouse.naming), config: storeSettings(config) }
 }
 
 /** The settings with which clients reach the store of the rows. They need credentials of their own. */
@@ -79,12 +119,10 @@ function storeSettings({ store, s3Endpoint, s3Region, s3PathStyle }: Config): Re
 }
 
 /** Throws if there is no such table. Doesn't check whether its files can be opened. @throws IcebergError */
-export async function requireTable(
-  { engine, kept }: Backend,
-  { names, namespace, table }: RequestPath,
-): Promise<void> {
-  const { datasetId, version } = await names.table(await names.repository(namespace), table)
-  if (version !== undefined) await keptVersion(kept, await engine.dataset(datasetId), version)
+export async function requireTable(services: Services, path: RequestPath): Promise<void> {
+  const { datasetId, version } = await tableAt(services, path)
+  if (version === undefined) return
+  await keptVersion(services.kept, await services.engine.dataset(datasetId), version)
 }
 
 /** How often the current version is looked up again if a write has replaced it meanwhile. */
@@ -105,115 +143,38 @@ async function keptVersion(
   }
 }
 
-/** The dataset that a table's name means. If `version` is undefined, its current version is meant. */
-export interface NamedTable {
-  readonly datasetId: number
-  readonly version: number | undefined
+/** The repositories that the account may read, with their names. */
+async function repositories({ engine, access }: Services, { account, warehouse }: RequestPath) {
+  const readable = await access.readable(account)
+  const found = (await engine.repositories()).filter(({ id }) => readable.has(id))
+  return found.map((repository) => ({ ...repository, names: warehouse.namespaces(repository) }))
 }
 
-/** The names that repositories and datasets have in a warehouse, for one account. */
-export abstract class Names {
-  protected readonly engine: Engine
-  readonly #access: Access
-  readonly #account: Account
-
-  constructor({ engine, access }: Services, account: Account) {
-    this.engine = engine
-    this.#access = access
-    this.#account = account
-  }
-
-  /** Names of the repositories that the account may read. */
-  abstract namespaces(): Promise<string[]>
-  /** @throws IcebergError `noNamespace` */
-  abstract repository(namespace: string): Promise<number>
-  protected abstract nameOf(dataset: { readonly id: number; readonly name: string }): string
-  /** How a name is that pins a version: the name without it, and the version. */
-  protected abstract readonly pinned: RegExp
-
-  protected readable() {
-    return this.#access.readable(this.#account)
-  }
-
-  /** Names of the datasets of a repository. */
-  async tables(repositoryId: number): Promise<string[]> {
-    return (await this.engine.datasets({ repositoryId })).map((dataset) => this.nameOf(dataset))
-  }
-
-  /** @throws IcebergError `noTable` */
-  async table(repositoryId: number, name: string): Promise<NamedTable> {
-    const datasets = await this.engine.datasets({ repositoryId })
-    const named = (asked: string | undefined) => datasets.find((dataset) => this.nameOf(dataset) === asked)
-    const whole = named(name)
-    if (whole) return { datasetId: whole.id, version: undefined }
-    const [, base, version] = this.pinned.exec(name) ?? []
-    const found = named(base)
-    if (found) return { datasetId: found.id, version: Number(version) }
-    throw new IcebergError('noTable', `The repository has no dataset ${JSON.stringify(name)}.`)
-  }
-}
-
-/**
- * The names that users gave. If the account reads two repositories of the same name, `~` and the id are appended to
- * both (`sales~3`); this longer form is accepted for every repository. `Table@7` is version 7 of a table.
- */
-export class PeoplesNames extends Names {
-  protected readonly pinned = /^(.*)@(\d{1,15})$/s
-
-  async namespaces(): Promise<string[]> {
-    const repositories = await this.#repositories()
-    const uses = new Map<string, number>()
-    for (const { name } of repositories) uses.set(name, (uses.get(name) ?? 0) + 1)
-    return repositories.map(({ name, id }) => (uses.get(name) === 1 ? name : `${name}~${id}`))
-  }
-
-  async repository(namespace: string): Promise<number> {
-    const repositories = await this.#repositories()
-    const named = repositories.filter(({ name }) => name === namespace)
-    if (named.length === 1) return named[0]!.id
-    const withId = repositories.find(({ name, id }) => `${name}~${id}` === namespace)
-    if (withId) return withId.id
-    const several = named.map(({ name, id }) => JSON.stringify(`${name}~${id}`)).join(' or ')
-    throw noNamespace(namespace, several && ` Several have that name: say ${several}.`)
-  }
-
-  protected nameOf({ name }: { readonly name: string }): string {
-    return name
-  }
-
-  async #repositories() {
-    const readable = await this.readable()
-    const repositories = await this.engine.repositories()
-    return repositories.filter(({ id }) => readable.has(id))
-  }
-}
-
-/**
- * Names made of ids, for programs that allow few characters in names or ignore case: repository 3 is `r3`, dataset 17
- * is `d17`, and `d17_7` is its version 7.
- */
-export class PlainNames extends Names {
-  protected readonly pinned = /^(.*)_(\d{1,15})$/
-
-  async namespaces(): Promise<string[]> {
-    return [...(await this.readable()).keys()].map((id) => `r${id}`)
-  }
-
-  async repository(namespace: string): Promise<number> {
-    const id = Number(/^r([1-9]\d{0,14})$/.exec(namespace)?.[1])
-    if ((await this.readable()).has(id)) return id
-    throw noNamespace(namespace)
-  }
-
-  protected nameOf({ id }: { readonly id: number }): string {
-    return `d${id}`
-  }
-}
-
-/** The same error for a missing repository and a hidden one, so that nobody finds out which names exist. */
-function noNamespace(name: string, more = ''): IcebergError {
-  return new IcebergError(
+/** @throws IcebergError `noNamespace`, for a missing repository as for a hidden one, so that nobody finds out which exist */
+async function repositoryAt(services: Services, path: RequestPath) {
+  const { namespace } = path
+  const all = await repositories(services, path)
+  const named = all.filter(({ names }) => names[0] === namespace)
+  const found = named.length === 1 ? named[0] : all.find(({ names }) => names[1] === namespace)
+  if (found) return found
+  const several = named.map(({ names }) => JSON.stringify(names[1])).join(' or ')
+  throw new IcebergError(
     'noNamespace',
-    `There is no repository ${JSON.stringify(name)} that this key may read.${more}`,
+    `There is no repository ${JSON.stringify(namespace)} that this key may read.` +
+      (several && ` Several have that name: say ${several}.`),
   )
+}
+
+/** The dataset that a table's name means. If `version` is undefined, its current version is meant. @throws IcebergError */
+async function tableAt(services: Services, path: RequestPath) {
+  const { warehouse, table } = path
+  const { id: repositoryId } = await repositoryAt(services, path)
+  const datasets = await services.engine.datasetNames({ repositoryId })
+  const named = (asked: string | undefined) => datasets.find((dataset) => warehouse.table(dataset) === asked)
+  const whole = named(table)
+  if (whole) return { datasetId: whole.id, version: undefined }
+  const [, base, version] = warehouse.pinned.exec(table) ?? []
+  const found = named(base)
+  if (found) return { datasetId: found.id, version: Number(version) }
+  throw new IcebergError('noTable', `The repository has no dataset ${JSON.stringify(table)}.`)
 }

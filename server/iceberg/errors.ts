@@ -1,38 +1,21 @@
 import { errorAnswer } from '../http/errors.ts'
 
 /**
- * Errors that only the catalog has: the status, the type by which Iceberg's clients recognize the error (REST catalog
- * specification, ErrorModel), and when it happens. The message is written where the error is thrown.
+ * Errors that only the catalog has: the status, and the type by which Iceberg's clients recognize the error (REST catalog
+ * specification, ErrorModel). The message is written where the error is thrown.
  */
 const ICEBERG_ERRORS = {
-  unknownWarehouse: { status: 400, type: 'BadRequestException', when: 'there is no such warehouse' },
-  readOnly: { status: 403, type: 'ForbiddenException', when: 'the catalog is read-only' },
-  noNamespace: {
-    status: 404,
-    type: 'NoSuchNamespaceException',
-    when: 'the account can read no such repository',
-  },
-  noTable: {
-    status: 404,
-    type: 'NoSuchTableException',
-    when: 'the repository has no such dataset, or its version is no longer kept',
-  },
-  wrongMethod: {
-    status: 405,
-    type: 'UnsupportedOperationException',
-    when: 'the path does not support the method',
-  },
-  notSupported: {
-    status: 501,
-    type: 'UnsupportedOperationException',
-    when: 'a part of the catalog that is not supported, such as views and scan plans',
-  },
-  noPlace: {
-    status: 501,
-    type: 'UnsupportedOperationException',
-    when: 'the rows are in a folder that the configuration does not open to readers',
-  },
-} as const satisfies Record<string, { status: number; type: string; when: string }>
+  unknownWarehouse: { status: 400, type: 'BadRequestException' },
+  readOnly: { status: 403, type: 'ForbiddenException' },
+  noNamespace: { status: 404, type: 'NoSuchNamespaceException' },
+  /** Also if the version of a dataset is no longer kept. */
+  noTable: { status: 404, type: 'NoSuchTableException' },
+  wrongMethod: { status: 405, type: 'UnsupportedOperationException' },
+  /** A part of the catalog that we don't have, such as views and scan plans. */
+  notSupported: { status: 501, type: 'UnsupportedOperationException' },
+  /** The rows are in a folder that the configuration does not open to readers. */
+  noPlace: { status: 501, type: 'UnsupportedOperationException' },
+} as const satisfies Record<string, { status: number; type: string }>
 
 export type IcebergErrorCode = keyof typeof ICEBERG_ERRORS
 

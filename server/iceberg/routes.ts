@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { NAMED, type Naming, PLAIN } from '../../engine/index.ts'
 import { noteRefusal } from '../http/answer-errors.ts'
 import { type ParameterSchema, parameters } from '../http/query.ts'
 import type { Services } from '../services.ts'
@@ -8,11 +7,10 @@ import {
   listNamespaces,
   listTables,
   loadTable,
-  type Names,
-  PeoplesNames,
-  PlainNames,
   type RequestPath,
   requireTable,
+  WAREHOUSES,
+  type Warehouse,
 } from './catalog.ts'
 import { IcebergError, icebergAnswer } from './errors.ts'
 
@@ -37,15 +35,6 @@ interface Options {
   readonly parent?: string
 }
 
-/** The warehouses: which names their columns and tables have, and their part of the path (`prefix`). */
-const WAREHOUSES: Readonly<
-  Record<string, { naming: Naming; prefix: string; names: new (...at: NamesOf) => Names }>
-> = {
-  parquetry: { naming: NAMED, prefix: '', names: PeoplesNames },
-  plain: { naming: PLAIN, prefix: 'plain', names: PlainNames },
-}
-type NamesOf = ConstructorParameters<typeof PeoplesNames>
-
 type Answer = (
   services: Services,
   path: RequestPath,
@@ -65,7 +54,7 @@ const refused: Answer = async () => {
 /** The paths of the REST catalog after `/v1` and the prefix, each with its methods; other methods get 405. */
 const PATHS: Readonly<Record<string, Readonly<Partial<Record<Method, Answer>>>>> = {
   '/namespaces': {
-    GET: (_, { names }, request) => listNamespaces(names, (request.query as Options).parent),
+    GET: (services, path, request) => listNamespaces(services, path, (request.query as Options).parent),
     POST: refused,
   },
   '/namespaces/:namespace': {
@@ -75,7 +64,7 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<Method, Answer>>>>>
   },
   '/namespaces/:namespace/properties': { POST: refused },
   '/namespaces/:namespace/register': { POST: refused },
-  '/namespaces/:namespace/tables': { GET: (_, path) => listTables(path), POST: refused },
+  '/namespaces/:namespace/tables': { GET: listTables, POST: refused },
   '/namespaces/:namespace/tables/:table': {
     GET: loadTable,
     HEAD: exists(requireTable),
@@ -99,8 +88,7 @@ const ENDPOINTS = Object.entries(PATHS).flatMap(([path, methods]) =>
 export function icebergRoutes(app: FastifyInstance, services: Services): void {
   app.register(async (scope) => {
     scope.setErrorHandler((error, request, reply) => answerError(services, error, request, reply))
-    const route = (url: string, answers: Partial<Record<Method, Answer>>, warehouse: string) => {
-      const { naming, names } = WAREHOUSES[warehouse]!
+    const route = (url: string, answers: Partial<Record<Method, Answer>>, warehouse: Warehouse) => {
       scope.route({
         method: [...METHODS],
         // A read-only key may send these, so that writing is refused below, with an error of Iceberg's form.
@@ -111,8 +99,8 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
           const answer = answers[request.method as Method]
           if (!answer) throw wrongMethod(request.method, Object.keys(answers))
           const path = {
-            naming,
-            names: new names(services, request.account),
+            warehouse,
+            account: request.account,
             namespace: nameIn(request, 'namespace'),
             table: nameIn(request, 'table'),
           }
@@ -120,8 +108,13 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
         },
       })
     }
-    route('/iceberg/v1/config', { GET: async (_, __, request) => configOf(request) }, 'parquetry')
-    for (const [warehouse, { prefix }] of Object.entries(WAREHOUSES)) {
+    route(
+      '/iceberg/v1/config',
+      { GET: async (_, __, request) => configOf(request) },
+      WAREHOUSES['parquetry']!,
+    )
+    for (const warehouse of Object.values(WAREHOUSES)) {
+      const { prefix } = warehouse
       const root = prefix ? `/iceberg/v1/${prefix}` : '/iceberg/v1'
       for (const [path, answers] of Object.entries(PATHS)) route(root + path, answers, warehouse)
     }

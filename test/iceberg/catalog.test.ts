@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Config } from '../../server/config/schema.ts'
-import { loadTable, PlainNames } from '../../server/iceberg/catalog.ts'
+import { loadTable, WAREHOUSES } from '../../server/iceberg/catalog.ts'
 import { dataset, type Platform, platform } from '../server/platform.ts'
 
 let at: Platform
@@ -189,9 +189,9 @@ test('rows in a store of objects need no permission to be shown, but credentials
   const told = async (store: Partial<Config>) => {
     const config = { ...closed.services.config, store: 's3://bucket/rows', ...store }
     const services = { ...closed.services, config }
-    const names = new PlainNames(services, (await services.accounts.byKey(closed.root))!)
-    const asked = { names, naming: 'plain', namespace: `r${repository}`, table: `d${table}` } as const
-    return (await loadTable(services, asked)).config
+    const account = (await services.accounts.byKey(closed.root))!
+    const path = { warehouse: WAREHOUSES['plain']!, account, namespace: `r${repository}`, table: `d${table}` }
+    return (await loadTable(services, path)).config
   }
   const s3Endpoint = 'http://127.0.0.1:7070'
   expect(await told({ s3Endpoint, s3Region: 'eu-west-1' })).toEqual({
