@@ -65,14 +65,25 @@ export function shownFooter(
 }
 
 /** Like `shownFooter`, for a footer that has already been parsed. It changes and returns `file`. */
-export function shown(file: Struct, columns: readonly ShownColumn[], metadata?: Pairs): Struct {
+function shown(file: Struct, columns: readonly ShownColumn[], metadata?: Pairs): Struct {
+  const places = [...columns.keys()]
+  for (const group of groupsOf(file)) showGroup(group, columns, places)
+  return showSchema(file, columns, places, metadata)
+}
+
+/** Shows columns in what a file's metadata says of all row groups. @param places of the columns in the file */
+export function showSchema(
+  file: Struct,
+  columns: readonly ShownColumn[],
+  places: readonly number[],
+  metadata?: Pairs,
+): Struct {
   if (metadata) setPairs(file, metadata)
   const schema = listOf(file, FILE.schema)
-  if (schema.values.length <= columns.length) throw new RangeError('Parquet footer: it has fewer columns')
   const [root, ...elements] = schema.values as Struct[]
   set(root!, ELEMENT.children, TYPE.i32, columns.length)
-  const first = elements.slice(0, columns.length)
-  for (const [index, element] of first.entries()) {
+  const chosen = pick(elements, places)
+  for (const [index, element] of chosen.entries()) {
     if (element.has(ELEMENT.children)) throw new RangeError('Parquet footer: a column is nested')
     const { name, type } = columns[index]!
     set(element, ELEMENT.name, TYPE.binary, Buffer.from(name))
@@ -86,17 +97,36 @@ export function shown(file: Struct, columns: readonly ShownColumn[], metadata?: 
       )
     }
   }
-  schema.values = [root!, ...first]
-  for (const group of groupsOf(file)) {
-    listOf(group, GROUP.columns).values = chunksOf(group).slice(0, columns.length)
-    for (const [index, meta] of metasOf(group).entries()) {
-      listOf(meta, META.path).values = [Buffer.from(columns[index]!.name)]
-    }
-    group.delete(GROUP.sortingColumns)
+  schema.values = [root!, ...chosen]
+  if (file.has(FILE.columnOrders)) {
+    const orders = listOf(file, FILE.columnOrders)
+    orders.values = pick(orders.values as Struct[], places)
   }
-  const orders = file.get(FILE.columnOrders)
-  if (orders) (orders.value as List).values = (orders.value as List).values.slice(0, columns.length)
   return file
+}
+
+/** Shows columns in a row group. @returns their chunks */
+export function showGroup(
+  group: Struct,
+  columns: readonly ShownColumn[],
+  places: readonly number[],
+): Struct[] {
+  const chunks = pick(chunksOf(group), places)
+  listOf(group, GROUP.columns).values = chunks
+  for (const [index, meta] of metasOf(group).entries()) {
+    listOf(meta, META.path).values = [Buffer.from(columns[index]!.name)]
+  }
+  group.delete(GROUP.sortingColumns)
+  return chunks
+}
+
+/** What stands at these places. @throws RangeError if there is nothing */
+export function pick(all: readonly Struct[], places: readonly number[]): Struct[] {
+  return places.map((place) => {
+    const found = all[place]
+    if (found) return found
+    throw new RangeError('Parquet footer: it has fewer columns')
+  })
 }
 
 /** A file's metadata: texts by their keys. */

@@ -1,12 +1,16 @@
 import {
   chunkRange,
+  elementsOf,
   FIELD,
+  groupsOf,
   listOf,
   numberOf,
   type Pairs,
+  pick,
   type ShownColumn,
   set,
-  shown,
+  showGroup,
+  showSchema,
   structOf,
 } from './footer.ts'
 import { MAGIC } from './parquet-file.ts'
@@ -64,28 +68,22 @@ export function joinFiles(
   for (const [number, { footer, groups: wanted, same }] of files.entries()) {
     const file = readStruct(footer)
     const places = columns.map(({ stored }, index) => (same ? index : stored))
-    const elements = chosenElements(file, places)
-    const ownForm = formOf(elements)
+    const ownForm = formOf(pick(elementsOf(file).slice(1), places))
     form ??= ownForm
     if (form !== ownForm) return undefined
-    if (!first) {
-      first = file
-      choose(file, places)
-    }
-    const all = listOf(file, FIELD.file.rowGroups).values as Struct[]
+    const all = groupsOf(file)
+    first ??= showSchema(file, columns, places, metadata)
     for (const group of all.slice(wanted?.from, wanted?.to)) {
-      const chunks = listOf(group, FIELD.group.columns)
-      const chosen = places.map((place) => present(chunks.values[place]))
       const start = copying.at
-      for (const [index, chunk] of chosen.entries()) {
+      const chunks = showGroup(group, columns, places)
+      for (const [index, chunk] of chunks.entries()) {
         const meta = structOf(chunk, FIELD.chunk.metadata)
         if (!COMMON_CODECS.has(numberOf(meta, FIELD.meta.codec))) return undefined
         const { from, to } = chunkRange(chunk)
         move(chunk, meta, copying.copy(number, from, to) - from)
         if (meta.has(FIELD.meta.bloomOffset)) filtered[index]!.push({ number, meta })
       }
-      chunks.values = chosen
-      resize(group, chosen, start)
+      resize(group, chunks, start)
       rows += numberOf(group, FIELD.group.rows)
       groups.push(group)
     }
@@ -94,7 +92,7 @@ export function joinFiles(
   for (const { number, meta } of filtered.flat()) moveFilter(number, meta, copying)
   set(first, FIELD.file.rows, TYPE.i64, rows)
   listOf(first, FIELD.file.rowGroups).values = groups
-  return { copied: copying.ranges, footer: writeStruct(shown(first, columns, metadata)), rows }
+  return { copied: copying.ranges, footer: writeStruct(first), rows }
 }
 
 /** The bytes that are copied, in the order of the new file. */
@@ -114,11 +112,6 @@ class Copying {
   }
 }
 
-function chosenElements(file: Struct, places: readonly number[]): Struct[] {
-  const [, ...elements] = listOf(file, FIELD.file.schema).values as Struct[]
-  return places.map((place) => present(elements[place]))
-}
-
 /** A text for the types and properties of columns, without their names: the same text means they can be joined. */
 function formOf(elements: readonly Struct[]): string {
   return elements
@@ -128,15 +121,6 @@ function formOf(elements: readonly Struct[]): string {
       return Buffer.from(writeStruct(rest)).toString('base64')
     })
     .join()
-}
-
-/** Removes all but the chosen columns from what a file's metadata says of all row groups. */
-function choose(file: Struct, places: readonly number[]): void {
-  const schema = listOf(file, FIELD.file.schema)
-  schema.values = [schema.values[0]!, ...chosenElements(file, places)]
-  if (!file.has(FIELD.file.columnOrders)) return
-  const orders = listOf(file, FIELD.file.columnOrders)
-  orders.values = places.map((place) => present(orders.values[place]))
 }
 
 /** Moves a column chunk's offsets to its new place. */
@@ -170,9 +154,4 @@ function resize(group: Struct, chunks: readonly Struct[], start: number): void {
   if (group.has(compressedBytes)) set(group, compressedBytes, TYPE.i64, total(FIELD.meta.compressedSize))
   if (group.has(offset)) set(group, offset, TYPE.i64, start)
   group.delete(ordinal)
-}
-
-function present<Value>(value: Value | undefined): Struct {
-  if (value !== undefined) return value as Struct
-  throw new RangeError('Parquet footer: it has fewer columns')
 }

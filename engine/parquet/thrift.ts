@@ -1,6 +1,7 @@
 /*
  * Thrift's compact protocol, in which Parquet writes its footer
- * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md).
+ * (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md), without sets and maps, which
+ * Parquet has nowhere.
  */
 
 /** The fields of a struct by their ids. */
@@ -12,17 +13,11 @@ export interface Field {
 }
 
 /** A value. The comments in `TYPE` say as what each type is read. */
-export type Value = boolean | number | bigint | Uint8Array | List | Entries | Struct
+export type Value = boolean | number | bigint | Uint8Array | List | Struct
 
 export interface List {
   readonly element: number
   values: Value[]
-}
-
-export interface Entries {
-  readonly key: number
-  readonly value: number
-  readonly entries: readonly (readonly [key: Value, value: Value])[]
 }
 
 /** Types of fields and elements. */
@@ -42,9 +37,6 @@ export const TYPE = {
   binary: 8,
   /** `List`. */
   list: 9,
-  set: 10,
-  /** `Entries`. */
-  map: 11,
   /** `Struct`. */
   struct: 12,
 } as const
@@ -93,11 +85,9 @@ class Reader {
   struct(): Struct {
     if (++this.#depth > DEEPEST) throw new RangeError('Thrift: structs are nested too deeply')
     const fields: Struct = new Map()
-    for (let id = 0; ; ) {
-      const header = this.#byte()
-      if (header === 0) break
+    for (let id = 0, header = this.#byte(); header !== 0; header = this.#byte()) {
+      id = this.#fieldId(header, id)
       const type = header & 15
-      id = header >> 4 === 0 ? Number(unzigzag(this.#varint())) : id + (header >> 4)
       const value = type === TYPE.true || type === TYPE.false ? type === TYPE.true : this.#value(type)
       fields.set(id, { type, value })
     }
@@ -105,18 +95,26 @@ class Reader {
     return fields
   }
 
+  #fieldId(header: number, last: number): number {
+    return header >> 4 === 0 ? Number(unzigzag(this.#varint())) : last + (header >> 4)
+  }
+
   listHead(wanted: number): { readonly length: number; readonly first: Struct } {
-    for (let id = 0; ; ) {
-      const header = this.#byte()
-      if (header === 0) throw new RangeError(`Thrift: there is no list ${wanted}`)
+    for (let id = 0, header = this.#byte(); header !== 0; header = this.#byte()) {
+      id = this.#fieldId(header, id)
       const type = header & 15
-      id = header >> 4 === 0 ? Number(unzigzag(this.#varint())) : id + (header >> 4)
       if (id === wanted && type === TYPE.list) {
-        const length = this.#byte() >> 4
-        return { length: length === 15 ? this.#length() : length, first: this.struct() }
+        const { length } = this.#listHead()
+        return { length, first: this.struct() }
       }
       if (type !== TYPE.true && type !== TYPE.false) this.#value(type)
     }
+    throw new RangeError(`Thrift: there is no list ${wanted}`)
+  }
+
+  #listHead(): { readonly length: number; readonly element: number } {
+    const header = this.#byte()
+    return { length: header >> 4 === 15 ? this.#length() : header >> 4, element: header & 15 }
   }
 
   #value(type: number): Value {
@@ -134,19 +132,9 @@ class Reader {
         return this.#take(8)
       case TYPE.binary:
         return this.#take(this.#length())
-      case TYPE.list:
-      case TYPE.set: {
-        const header = this.#byte()
-        const element = header & 15
-        const count = header >> 4 === 15 ? this.#length() : header >> 4
-        return { element, values: Array.from({ length: count }, () => this.#value(element)) }
-      }
-      case TYPE.map: {
-        const count = this.#length()
-        const types = count === 0 ? 0 : this.#byte()
-        const [key, value] = [types >> 4, types & 15]
-        const entries = Array.from({ length: count }, () => [this.#value(key), this.#value(value)] as const)
-        return { key, value, entries }
+      case TYPE.list: {
+        const { length, element } = this.#listHead()
+        return { element, values: Array.from({ length }, () => this.#value(element)) }
       }
       case TYPE.struct:
         return this.struct()
@@ -240,22 +228,11 @@ class Writer {
         this.#varint(BigInt((value as Uint8Array).length))
         this.#put(value as Uint8Array)
         return
-      case TYPE.list:
-      case TYPE.set: {
+      case TYPE.list: {
         const { element, values } = value as List
         this.#byte((Math.min(values.length, 15) << 4) | element)
         if (values.length >= 15) this.#varint(BigInt(values.length))
         for (const one of values) this.#value(element, one)
-        return
-      }
-      case TYPE.map: {
-        const map = value as Entries
-        this.#varint(BigInt(map.entries.length))
-        if (map.entries.length > 0) this.#byte((map.key << 4) | map.value)
-        for (const [key, one] of map.entries) {
-          this.#value(map.key, key)
-          this.#value(map.value, one)
-        }
         return
       }
       case TYPE.struct:
