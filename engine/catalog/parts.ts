@@ -59,13 +59,12 @@ export class Parts {
     await this.#database.transaction((t) => t.run(sql, blockSums, id), UNCACHED)
   }
 
-  /** The sums of a part's blocks; null if they were never computed. Only cold reads need them, so no `Part` has them. */
-  async blockSums(id: number): Promise<string | null> {
-    const row = await this.#database.get<{ sums: string | null }>(
-      'SELECT block_sums AS sums FROM parts WHERE id = ?',
-      id,
-    )
-    return row?.sums ?? null
+  /**
+   * The hash of a part as it is known now, and the sums of its blocks, which no `Part` has because only cold reads need
+   * them; null if they were never computed. Undefined if the part is gone.
+   */
+  find(id: number): Promise<{ readonly hash: string | null; readonly blockSums: string | null } | undefined> {
+    return this.#database.get('SELECT hash, block_sums AS "blockSums" FROM parts WHERE id = ?', id)
   }
 
   /**
@@ -122,14 +121,5 @@ export class Parts {
       before,
     )
     return row && partOf(row)
-  }
-
-  async hashOf(id: number): Promise<string | null> {
-    const row = await this.#database.get<{ hash: string | null }>('SELECT hash FROM parts WHERE id = ?', id)
-    return row?.hash ?? null
-  }
-
-  async has(id: number): Promise<boolean> {
-    return (await this.#database.get('SELECT 1 FROM parts WHERE id = ?', id)) !== undefined
   }
 }

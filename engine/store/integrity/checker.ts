@@ -51,7 +51,7 @@ async function checkDue(
       await integrity.check(part, { signal, bytesPerSecond })
     } catch (error) {
       // The part was removed meanwhile, because no version needs it any more.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await parts.has(part.id))) continue
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await parts.find(part.id))) continue
       if (error instanceof EngineError) throw error
       throw new Error(`part ${part.id} could not be read`, { cause: error })
     }

@@ -89,7 +89,7 @@ export class Integrity {
    */
   async readByRanges(parts: readonly Part[], signal?: AbortSignal): Promise<RangedParts | undefined> {
     for (const part of parts) this.file(part)
-    const sumsOf = ({ id }: PartBytes) => this.#context.parts.blockSums(id)
+    const sumsOf = async ({ id }: PartBytes) => (await this.#context.parts.find(id))?.blockSums ?? null
     return this.#files.ranges?.begin(parts, sumsOf, signal)
   }
 
@@ -160,7 +160,7 @@ export class Integrity {
    */
   async check(part: Part, options: HashOptions = {}): Promise<Problem> {
     // Another check may have added the hash since the part was looked up.
-    let hash = part.hash ?? (await this.#context.parts.hashOf(part.id))
+    let hash = part.hash ?? (await this.#context.parts.find(part.id))?.hash ?? null
     let problem: Problem
     try {
       const found = await this.#files.hash({ ...part, hash }, options)

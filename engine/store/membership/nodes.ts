@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
-import { DEAD_MS, NodeTables } from '../../catalog/postgres/nodes.ts'
-import type { NumberedVersion, RemovedPart } from '../../catalog/versions.ts'
+import { type Database, type Handle, POSTGRES } from '../../catalog/database.ts'
+import { isKept } from '../../catalog/history.ts'
+import { type NumberedVersion, type RemovedPart, removeVersions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
 import { within } from '../../util/in-flight.ts'
 import type { StoreContext } from '../context.ts'
@@ -8,8 +9,24 @@ import { removeDeadMarks } from './mark.ts'
 import { type ClusterStats, type Job, type Lease, Leases, type Membership } from './membership.ts'
 
 const BEAT_MS = 10_000
+/** A node that has not been heard of for this time is dead. It knows that itself, and begins no new reading. */
+const DEAD_MS = 45_000
+/**
+ * How long a version that no dataset shows stays. Within this time every node that reads it has said so: what it recalls
+ * of a dataset is at most 30 seconds old, and what it reads is told every 10.
+ */
+const GRACE_MS = 120_000
+/** A job that a node is at for longer is taken for stuck, and given to another. */
+const LONGEST_JOB_MS = 600_000
 /** How long figures may wait for the database. */
 const COUNTED_MS = 2_000
+
+/** All moments are by the database's clock. */
+const NOW = POSTGRES.now
+const IS_SHOWN = 'EXISTS (SELECT 1 FROM datasets d WHERE d.version_id = versions.id)'
+
+/** Nothing of what nodes write down here is cached, nor are versions that nothing shows. */
+const UNCACHED = { changes: [] }
 
 /** After how many milliseconds jobs are due again that come by themselves. */
 const AGAIN: Partial<Record<Job['kind'], number>> = {
@@ -28,7 +45,7 @@ export class Nodes implements Membership {
   readonly #work: (job: Job) => Promise<void>
   readonly #looksForJobs: boolean
   readonly #id: string
-  readonly #tables: NodeTables
+  readonly #database: Database
   readonly #leases = new Leases()
   #timer: NodeJS.Timeout | undefined
   /** When the last heartbeat that succeeded was begun. */
@@ -45,7 +62,7 @@ export class Nodes implements Membership {
     this.#work = work
     this.#looksForJobs = looksForJobs
     this.#id = context.storage.mark.id
-    this.#tables = new NodeTables(context.storage.database, context.keep)
+    this.#database = context.storage.database
   }
 
   async start(): Promise<void> {
@@ -53,10 +70,11 @@ export class Nodes implements Membership {
     await removeDeadMarks(this.#context.storage.layout)
     await this.#beat()
     if (this.#looksForJobs) {
-      for (const kind of ['gc', 'sweep']) await this.#tables.expect({ kind, subject: 0 })
+      const sql =
+        'INSERT INTO jobs (kind, subject, due) VALUES (?, 0, 0) ON CONFLICT (kind, subject) DO NOTHING'
+      for (const kind of ['gc', 'sweep']) await this.#database.transient((t) => t.run(sql, kind))
     }
-    const { database } = this.#context.storage
-    this.#timer = setInterval(() => database.unattended(() => this.#tick()), BEAT_MS).unref()
+    this.#timer = setInterval(() => this.#database.unattended(() => this.#tick()), BEAT_MS).unref()
   }
 
   get readers(): number {
@@ -64,10 +82,16 @@ export class Nodes implements Membership {
   }
 
   async cluster(): Promise<ClusterStats> {
-    const counted = await within(COUNTED_MS, this.#tables.count(), () => new Error('late')).catch(() => ({}))
+    const counting = this.#database.get<{ nodes: number; overdueJobs: number }>(
+      `SELECT (SELECT count(*) FROM nodes WHERE seen >= ${NOW} - ?) AS nodes,
+         (SELECT count(*) FROM jobs WHERE due < ${NOW} - ?) AS "overdueJobs"`,
+      DEAD_MS,
+      DEAD_MS,
+    )
+    const counted = await within(COUNTED_MS, counting, () => new Error('late')).catch(() => ({}))
     return {
       heartbeatAge: (performance.now() - this.#heard) / 1000,
-      waiting: this.#context.storage.database.waiting,
+      waiting: this.#database.waiting,
       ...counted,
     }
   }
@@ -81,7 +105,10 @@ export class Nodes implements Membership {
   /** @throws EngineError `catalog_unavailable` as `take` does */
   async takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
     this.#requireHeard()
-    await this.#tables.prolong(datasetId, wanted.number)
+    // As if it had been replaced only now, so that this node has time to say that it reads it. A version that is just
+    // being removed is gone when this resolves.
+    const sql = `UPDATE versions SET retired_at = ${NOW} WHERE dataset_id = ? AND number = ? AND NOT ${IS_SHOWN}`
+    await this.#database.transient((t) => t.run(sql, datasetId, wanted.number))
     const version = await this.#context.versions.numbered(datasetId, wanted)
     return version && this.#leases.take(datasetId, version)
   }
@@ -101,7 +128,7 @@ export class Nodes implements Membership {
     this.#assigning.add(name)
     let isMine: boolean
     try {
-      isMine = await this.#tables.begin(job, this.#id)
+      isMine = await this.#begin(job)
     } catch (error) {
       // Another node is just taking it, and perhaps was cut off while it did.
       if (!(error instanceof EngineError && error.code === 'locked')) throw error
@@ -112,17 +139,44 @@ export class Nodes implements Membership {
     if (isMine) await this.#do(job)
   }
 
+  /** Takes a new job; gives false if another node has the same one. */
+  async #begin({ kind, subject }: Job): Promise<boolean> {
+    const sql = `INSERT INTO jobs (kind, subject, due, taken_by) VALUES (?, ?, ${NOW} + ${LONGEST_JOB_MS}, ?)
+      ON CONFLICT (kind, subject) DO NOTHING`
+    return (await this.#database.transient((t) => t.run(sql, kind, subject, this.#id))) > 0
+  }
+
   async forgetDead(): Promise<number> {
     await removeDeadMarks(this.#context.storage.layout)
-    return this.#tables.forgetDead()
+    return forgetDeadNodes(this.#database)
   }
 
   async reclaim(remove: (part: RemovedPart) => Promise<boolean>): Promise<void> {
     await this.#beat()
-    await this.#tables.reclaim()
-    for (const part of await this.#tables.givenUp()) {
-      if (await remove(part)) await this.#tables.forgetPart(part.id)
+    await this.#retire()
+    const given = 'SELECT id, hash FROM parts WHERE given_up_at IS NOT NULL'
+    const forget = 'DELETE FROM parts WHERE id = ? AND given_up_at IS NOT NULL'
+    for (const part of await this.#database.all<RemovedPart>(given)) {
+      if (await remove(part)) await this.#database.transient((t) => t.run(forget, part.id))
     }
+  }
+
+  /** Removes versions that are neither shown nor kept and that no node reads; gives parts up that are in none. */
+  #retire(): Promise<void> {
+    const isUnneeded = `NOT ${IS_SHOWN} AND NOT ${isKept(this.#context.keep)}`
+    return this.#database.transaction(async (t) => {
+      await t.run(`UPDATE versions SET retired_at = ${NOW} WHERE retired_at IS NULL AND ${isUnneeded}`)
+      await removeVersions(
+        t,
+        `retired_at < ${NOW} - ? AND ${isUnneeded}
+         AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.version_id = versions.id)`,
+        GRACE_MS,
+      )
+      await t.run(
+        `UPDATE parts SET given_up_at = ${NOW} WHERE process IS NULL AND given_up_at IS NULL
+         AND NOT EXISTS (SELECT 1 FROM part_ranges r WHERE r.part_id = parts.id)`,
+      )
+    }, UNCACHED)
   }
 
   end(): void {
@@ -133,7 +187,10 @@ export class Nodes implements Membership {
   async leave(): Promise<void> {
     await this.#beating
     await this.#working
-    await this.#tables.leave(this.#id)
+    await this.#database.transaction(async (t) => {
+      await t.run('DELETE FROM nodes WHERE id = ?', this.#id)
+      await takeUp(t)
+    }, UNCACHED)
   }
 
   #tick(): void {
@@ -156,26 +213,83 @@ export class Nodes implements Membership {
       })
   }
 
+  /** Says that this node lives and which versions it reads. */
   async #beat(): Promise<void> {
     const begun = performance.now()
-    await this.#tables.beat(this.#id, `${hostname()} ${process.pid}`, this.#leases.versions)
+    const pinned = `{${this.#leases.versions.join(',')}}`
+    await this.#database.transient(async (t) => {
+      await t.run(
+        `INSERT INTO nodes (id, name, seen) VALUES (?, ?, ${NOW})
+         ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`,
+        this.#id,
+        `${hostname()} ${process.pid}`,
+      )
+      await t.run(
+        'DELETE FROM leases WHERE process = ? AND NOT version_id = ANY(CAST(? AS bigint[]))',
+        this.#id,
+        pinned,
+      )
+      await t.run(
+        `INSERT INTO leases (version_id, process) SELECT id, ? FROM versions WHERE id = ANY(CAST(? AS bigint[]))
+         ON CONFLICT (version_id, process) DO NOTHING`,
+        this.#id,
+        pinned,
+      )
+    })
     this.#heard = begun
   }
 
   async #lookForJobs(): Promise<void> {
-    if (await this.#tables.areDead()) await this.#tables.forgetDead()
+    const areDead = `SELECT 1 FROM nodes WHERE seen < ${NOW} - ? LIMIT 1`
+    if (await this.#database.get(areDead, DEAD_MS)) await forgetDeadNodes(this.#database)
     for (;;) {
-      const job = this.#timer && ((await this.#tables.takeDue(this.#id)) as Job | undefined)
+      const job = this.#timer && (await this.#takeDue())
       if (!job) return
       await this.#do(job)
     }
+  }
+
+  /** Takes the job that has been due for longest and that no other node is just taking. */
+  #takeDue(): Promise<Job | undefined> {
+    const sql = `UPDATE jobs SET due = ${NOW} + ${LONGEST_JOB_MS}, taken_by = ? WHERE (kind, subject) = (
+        SELECT kind, subject FROM jobs WHERE due <= ${NOW} ORDER BY due LIMIT 1 FOR UPDATE SKIP LOCKED)
+      RETURNING kind, subject`
+    return this.#database.transient((t) => t.get<Job>(sql, this.#id))
   }
 
   async #do(job: Job): Promise<void> {
     try {
       await this.#work(job)
     } finally {
-      await this.#tables.done(job, this.#id, AGAIN[job.kind])
+      const again = AGAIN[job.kind]
+      const mine = 'WHERE kind = ? AND subject = ? AND taken_by = ?'
+      const sql =
+        again === undefined
+          ? `DELETE FROM jobs ${mine}`
+          : `UPDATE jobs SET due = ${NOW} + ${again}, taken_by = NULL ${mine}`
+      await this.#database.transient((t) => t.run(sql, job.kind, job.subject, this.#id))
     }
   }
+}
+
+/** Forgets nodes that have died; gives how many. */
+export function forgetDeadNodes(database: Database): Promise<number> {
+  return database.transaction(async (t) => {
+    const dead = await t.run(`DELETE FROM nodes WHERE seen < ${NOW} - ?`, DEAD_MS)
+    if (dead > 0) await takeUp(t)
+    return dead
+  }, UNCACHED)
+}
+
+/** Takes back what belonged to nodes that are no longer there: leases, parts that they were writing, jobs. */
+async function takeUp(t: Handle): Promise<void> {
+  const isGone = (column: string) => `${column} IS NOT NULL AND ${column} NOT IN (SELECT id FROM nodes)`
+  // Its clients may go on at another node, which then says that it reads these versions.
+  await t.run(
+    `UPDATE versions SET retired_at = ${NOW} WHERE retired_at IS NOT NULL
+     AND id IN (SELECT version_id FROM leases WHERE ${isGone('process')})`,
+  )
+  await t.run(`DELETE FROM leases WHERE ${isGone('process')}`)
+  await t.run(`UPDATE parts SET given_up_at = ${NOW} WHERE given_up_at IS NULL AND ${isGone('process')}`)
+  await t.run(`UPDATE jobs SET due = 0, taken_by = NULL WHERE ${isGone('taken_by')}`)
 }

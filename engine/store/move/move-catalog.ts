@@ -1,7 +1,5 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Database, Handle } from '../../catalog/database.ts'
-import { KEEP } from '../../catalog/history.ts'
-import { NodeTables } from '../../catalog/postgres/nodes.ts'
 import { PostgresDatabase } from '../../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS, migrate } from '../../catalog/schema.ts'
 import { SqliteDatabase } from '../../catalog/sqlite/sqlite.ts'
@@ -9,6 +7,7 @@ import { EngineError, invalidOption } from '../../errors.ts'
 import { Events } from '../../events.ts'
 import { type Layout, layoutOf } from '../layout.ts'
 import { MOVED, movedNote } from '../lost.ts'
+import { forgetDeadNodes } from '../membership/nodes.ts'
 import { ownStore } from '../objects/claim.ts'
 import type { ObjectStoreOptions } from '../objects/open.ts'
 import { lockServer, Storage } from '../storage.ts'
@@ -150,13 +149,13 @@ async function isCopyOf(own: Database, shared: Database): Promise<boolean> {
 }
 
 async function refuseNodes(shared: Database): Promise<void> {
-  const tables = new NodeTables(shared, KEEP)
-  await tables.forgetDead()
-  const names = await tables.names()
-  if (names.length === 0) return
+  await forgetDeadNodes(shared)
+  const nodes = await shared.all<{ name: string }>('SELECT name FROM nodes ORDER BY name')
+  if (nodes.length === 0) return
+  const names = nodes.map(({ name }) => name).join(', ')
   throw new EngineError(
     'locked',
-    `Nodes run on this database (${names.join(', ')}). Stop them first; one that was killed counts for 45 seconds.`,
+    `Nodes run on this database (${names}). Stop them first; one that was killed counts for 45 seconds.`,
   )
 }
 
