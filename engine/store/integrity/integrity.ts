@@ -186,7 +186,7 @@ export class Integrity {
     ranged: readonly RangedParts[] = [],
   ): EngineError | undefined {
     if (saysHttp(error)) {
-      const failure = ranged.map((reading) => reading.failure).find((one) => one !== undefined)
+      const failure = ranged.map((reading) => reading.failure()).find((one) => one !== undefined)
       const known = this.#knownDamage(failure, parts)
       return known instanceof EngineError ? known : storeUnavailable(known ?? error)
     }

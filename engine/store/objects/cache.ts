@@ -25,8 +25,10 @@ interface Entry {
 
 /** The ending of the name of a file that is not complete yet. */
 const UNFINISHED = '.new'
-/** The ending of the name of a file that has some blocks of an object; the others are holes. */
 const BLOCKS = '.blocks'
+
+/** The name of a file that has some blocks of an object; the others are holes. */
+export const blocksName = (object: string) => object + BLOCKS
 
 /**
  * Keeps objects of a store as files in a folder: the most recently used ones, up to a number of bytes. A file gets its
@@ -80,7 +82,7 @@ export class ObjectCache {
     const size = statSync(this.file(name), { throwIfNoEntry: false })?.size
     if (size === bytes) return true
     // Only this class writes here, so a file of another size was left incomplete by a crash of the machine.
-    this.#remove(name)
+    this.drop(name)
     return false
   }
 
@@ -89,8 +91,7 @@ export class ObjectCache {
    * @throws the errors of `get`; WrongBytes; EngineError `storage_full`
    */
   async pin(objects: readonly Cacheable[], signal?: AbortSignal): Promise<Disposable> {
-    const pinned = objects.map((object) => this.#pin(object))
-    const pin = { [Symbol.dispose]: () => this.#release(pinned.splice(0)) }
+    const pin = this.hold(objects.map(({ name }) => name))
     try {
       const whole = await Promise.all(objects.map((object) => this.#isWhole(object, signal)))
       const missing = objects.filter((_, index) => !whole[index])
@@ -113,11 +114,6 @@ export class ObjectCache {
     this.#trim()
   }
 
-  /** Removes an object that is gone or damaged. Readers that have its file open can go on. */
-  drop(name: string): void {
-    this.#remove(name)
-  }
-
   /** Fetches bytes of an object from the store, and counts them. */
   async get(...range: Parameters<Download['get']>): Promise<Uint8Array> {
     const data = await this.#get(...range)
@@ -131,25 +127,16 @@ export class ObjectCache {
     return hash !== null && this.#hashes.known(file) === hash ? file : undefined
   }
 
-  /** The file of an object of which only some blocks are here. */
-  blocksFile(name: string): string {
-    return this.file(name + BLOCKS)
-  }
-
-  /** Keeps the files of blocks from being removed to make room, until the result is disposed. */
-  holdBlocks(names: readonly string[]): Disposable {
-    const held = names.map((name) => this.#pin({ name: name + BLOCKS }))
+  /** Keeps files from being removed to make room, until the result is disposed. */
+  hold(names: readonly string[]): Disposable {
+    const held = names.map((name) => this.#pin(name))
     return { [Symbol.dispose]: () => this.#release(held.splice(0)) }
   }
 
-  /** Counts the bytes of the blocks of an object that are here. */
-  growBlocks(name: string, bytes: number): void {
-    this.#enter({ name: name + BLOCKS, bytes })
+  /** Counts the bytes of the blocks of an object that are here. @param name that of their file */
+  grow(name: string, bytes: number): void {
+    this.#enter({ name, bytes })
     this.#trim()
-  }
-
-  dropBlocks(name: string): void {
-    this.#remove(name + BLOCKS)
   }
 
   /** Whether the complete object is in the cache, with the bytes that were written. Damaged files are removed. */
@@ -159,7 +146,7 @@ export class ObjectCache {
     const file = this.file(name)
     if (hash === null || this.#hashes.known(file) === hash) return true
     const found = await this.#hashing.run(name, (signal) => this.#hashes.read(file, { signal }), signal)
-    if (found !== hash) this.#remove(name)
+    if (found !== hash) this.drop(name)
     return found === hash
   }
 
@@ -196,7 +183,7 @@ export class ObjectCache {
     return this.#fetching.run(object.name, work, signal)
   }
 
-  #pin({ name }: Pick<Cacheable, 'name'>): Entry {
+  #pin(name: string): Entry {
     const entry = this.#entry(name)
     // Moves the entry to the end, because it is now the most recently used one.
     this.#entries.delete(name)
@@ -229,7 +216,8 @@ export class ObjectCache {
     return entry
   }
 
-  #remove(name: string): void {
+  /** Removes a file, as that of an object that is gone or damaged. Readers that have it open can go on. */
+  drop(name: string): void {
     try {
       rmSync(this.file(name), { force: true })
     } catch {
@@ -246,7 +234,7 @@ export class ObjectCache {
   #trim(most = this.#maxBytes): void {
     for (const [name, { pins }] of this.#entries) {
       if (this.#bytes + this.#coming <= most) return
-      if (pins === 0) this.#remove(name)
+      if (pins === 0) this.drop(name)
     }
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from '
 import { dirname } from 'node:path'
 import { Semaphore } from '../../../util/semaphore.ts'
 import { BLOCK_BYTES, type BlockSums } from '../../integrity/hashes.ts'
-import type { Cacheable, ObjectCache } from '../cache.ts'
+import { blocksName, type Cacheable, type ObjectCache } from '../cache.ts'
 import { WrongBytes } from '../download.ts'
 
 /** The most blocks of one request. Longer ranges are fetched by several requests at once. */
@@ -61,6 +61,10 @@ export class PartialObject {
     this.#cache = cache
     this.#counts = counts
     this.#closing = closing
+  }
+
+  get name(): string {
+    return this.#object.name
   }
 
   get bytes(): number {
@@ -125,7 +129,7 @@ export class PartialObject {
       .then((pin) => {
         pin[Symbol.dispose]()
         this.#bytesRead = 0
-        this.#cache.dropBlocks(this.#object.name)
+        this.#cache.drop(blocksName(this.name))
       })
       .catch(() => {})
       .finally(() => {
@@ -135,7 +139,7 @@ export class PartialObject {
 
   /** The file of the blocks that are here, each at its place in the object. */
   get #file(): string {
-    return this.#cache.blocksFile(this.#object.name)
+    return this.#cache.file(blocksName(this.name))
   }
 
   #fromWhole(from: number, to: number): Uint8Array | undefined {
@@ -175,7 +179,7 @@ export class PartialObject {
   }
 
   async #fetchRight(from: number, to: number, signal: AbortSignal): Promise<Uint8Array> {
-    const { name } = this.#object
+    const { name } = this
     using _ = await AT_ONCE.enter()
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted()
@@ -205,7 +209,7 @@ export class PartialObject {
     }
     for (let index = from; index < to; index++) this.#here.add(index)
     this.#bytesHere += bytes.byteLength
-    this.#cache.growBlocks(this.#object.name, this.#bytesHere)
+    this.#cache.grow(blocksName(this.name), this.#bytesHere)
   }
 
   #endOf(index: number): number {

@@ -4,7 +4,7 @@ import type { HttpOptions } from '../../../duckdb/instance.ts'
 import { once } from '../../../util/lazy.ts'
 import { POOL_THREADS } from '../../../util/pool-threads.ts'
 import { BlockSums } from '../../integrity/hashes.ts'
-import type { Cacheable, ObjectCache } from '../cache.ts'
+import { blocksName, type Cacheable, type ObjectCache } from '../cache.ts'
 import type { RangeEndpoint } from './endpoint.ts'
 import { PartialObject } from './partial.ts'
 
@@ -15,6 +15,15 @@ const MOST_READINGS = Math.floor(POOL_THREADS / 2)
 /** The most objects of which blocks are remembered. Their sums take up to 8 KiB each. */
 const MOST_OBJECTS = 1_000
 
+/** Parts that DuckDB reads by ranges until it is disposed. */
+export interface RangedParts extends Disposable {
+  /** Where DuckDB reads a part; undefined if it has to be pinned as a file. */
+  url(part: PartBytes): string | undefined
+  /** Why DuckDB did not get bytes that it asked for; undefined if it got all. May be a DamagedPart. */
+  failure(): unknown
+  fail(error: unknown): void
+}
+
 /** Lets DuckDB read objects by ranges: their blocks are fetched when it asks for them, and compared with their sums. */
 export class Ranges {
   readonly #httpfs: string
@@ -23,7 +32,7 @@ export class Ranges {
   readonly #damage: (error: unknown, parts: readonly PartBytes[]) => unknown
   readonly #known = new LRUCache<string, PartialObject>({
     max: MOST_OBJECTS,
-    dispose: (_, name) => this.#cache.dropBlocks(name),
+    dispose: (_, name) => this.#cache.drop(blocksName(name)),
   })
   /** Those that somebody reads now. */
   readonly #read = new Map<string, PartialObject>()
@@ -87,36 +96,37 @@ export class Ranges {
     signal: AbortSignal | undefined,
   ): Promise<RangedParts | undefined> {
     if (!this.#hasRoom) return undefined
-    const names = new Map<number, string>()
+    const objects = new Map<number, PartialObject>()
     for (const part of parts) {
-      if (names.size === MOST_RANGED) break
+      if (objects.size === MOST_RANGED) break
       const object = this.#objectOf(part)
       if (this.#cache.has(object)) continue
-      const sums = this.#knows(object.name) ? undefined : await sumsOf(part)
-      if (sums === null) continue
-      if (sums !== undefined && !this.#knows(object.name)) {
-        const blocks = new BlockSums(sums)
-        const partial = new PartialObject(object, blocks, this.#cache, this.#counts, this.#closing.signal)
-        this.#known.set(object.name, partial)
-      }
-      names.set(part.id, object.name)
+      const known = this.#find(object.name) ?? this.#remember(object, await sumsOf(part))
+      if (known) objects.set(part.id, known)
     }
     signal?.throwIfAborted()
-    // Meanwhile other readings may have had so many objects remembered that some of these were forgotten.
-    for (const [id, name] of names) if (!this.#knows(name)) names.delete(id)
-    if (names.size === 0 || !this.#hasRoom) return undefined
-    const held = this.#cache.holdBlocks([...names.values()])
+    if (objects.size === 0 || !this.#hasRoom) return undefined
+    const names = [...objects.values()].map(({ name }) => name)
+    const held = this.#cache.hold(names.map(blocksName))
     this.#readings += 1
-    // DuckDB can't give up a request that waits for an answer, so it gets one at once.
-    const end = () => reading[Symbol.dispose]()
-    const fail = (error: unknown) => this.#damage(error, parts)
-    const reading = new RangedParts(this.#endpoint!.base, names, fail, () => {
+    const end = once(() => {
       this.#readings -= 1
       signal?.removeEventListener('abort', end)
-      for (const name of names.values()) this.#leave(name, reading)
+      for (const name of names) this.#leave(name, reading)
       held[Symbol.dispose]()
     })
-    for (const name of names.values()) this.#enter(name, reading)
+    const { base } = this.#endpoint!
+    let failure: unknown
+    const reading: RangedParts = {
+      url: ({ id }) => (objects.has(id) ? base + objects.get(id)!.name : undefined),
+      failure: () => failure,
+      fail: (error) => {
+        failure ??= this.#damage(error, parts)
+      },
+      [Symbol.dispose]: end,
+    }
+    for (const object of objects.values()) this.#enter(object, reading)
+    // DuckDB can't give up a request that waits for an answer, so it gets one at once.
     signal?.addEventListener('abort', end, { once: true })
     return reading
   }
@@ -126,9 +136,23 @@ export class Ranges {
     return this.#endpoint !== undefined && this.#readings < MOST_READINGS
   }
 
-  /** Whether an object can be read without being told the sums of its blocks. */
-  #knows(name: string): boolean {
-    return this.#known.has(name) || this.#read.has(name)
+  #find(name: string): PartialObject | undefined {
+    return this.#read.get(name) ?? this.#known.get(name)
+  }
+
+  #remember(object: Cacheable, sums: string | null): PartialObject | undefined {
+    if (sums === null) return undefined
+    const known = this.#find(object.name)
+    if (known) return known
+    const made = new PartialObject(
+      object,
+      new BlockSums(sums),
+      this.#cache,
+      this.#counts,
+      this.#closing.signal,
+    )
+    this.#known.set(object.name, made)
+    return made
   }
 
   /** Forgets the blocks of an object that is gone or damaged. */
@@ -136,10 +160,10 @@ export class Ranges {
     this.#known.delete(name)
   }
 
-  #enter(name: string, reading: RangedParts): void {
-    const known = this.#read.get(name) ?? this.#known.get(name)
-    if (!known) return
-    this.#read.set(name, known)
+  #enter(object: PartialObject, reading: RangedParts): void {
+    // Another one for the same bytes may be read by now, if this one was forgotten meanwhile.
+    const known = this.#read.get(object.name) ?? object
+    this.#read.set(object.name, known)
     known.readers.add(reading)
   }
 
@@ -149,45 +173,5 @@ export class Ranges {
     if (known?.readers.size !== 0) return
     this.#read.delete(name)
     known.giveUp()
-  }
-}
-
-/** Parts that DuckDB reads by ranges until it is disposed. */
-export class RangedParts implements Disposable {
-  readonly #base: string
-  readonly #names: ReadonlyMap<number, string>
-  readonly #damage: (error: unknown) => unknown
-  readonly #end: () => void
-  #failure: unknown
-
-  constructor(
-    base: string,
-    names: ReadonlyMap<number, string>,
-    damage: (error: unknown) => unknown,
-    end: () => void,
-  ) {
-    this.#base = base
-    this.#names = names
-    this.#damage = damage
-    this.#end = once(end)
-  }
-
-  /** Where DuckDB reads a part; undefined if it has to be pinned as a file. */
-  url({ id }: PartBytes): string | undefined {
-    const name = this.#names.get(id)
-    return name === undefined ? undefined : this.#base + name
-  }
-
-  /** Why DuckDB did not get bytes that it asked for; undefined if it got all. May be a DamagedPart. */
-  get failure(): unknown {
-    return this.#failure
-  }
-
-  fail(error: unknown): void {
-    this.#failure ??= this.#damage(error)
-  }
-
-  [Symbol.dispose](): void {
-    this.#end()
   }
 }
