@@ -1,13 +1,12 @@
 import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../../catalog/database.ts'
-import { invalidOption } from '../../errors.ts'
+import { type EngineError, invalidOption } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Layout } from '../layout.ts'
 import { parseS3Address } from './address.ts'
-import { type ClaimOptions, claimStore, ownStore } from './claim.ts'
 import { FolderParts } from './folder.ts'
-import { OwnedStore } from './owner.ts'
+import { type ClaimOptions, claimStore, OwnedStore, ownStore } from './owner.ts'
 import type { PartStore } from './part-store.ts'
 import { RemoteParts } from './remote.ts'
 import type { S3Store } from './s3.ts'
@@ -69,11 +68,9 @@ export async function openParts(
         'with parquetry migrate.',
     )
   }
-  const objects = new OwnedStore(parseS3Address(options.address, options), {
-    identity: await database.identity(),
-    own: () => ownStore(database),
-    onLost: ({ message }) => events.tell('writes_stopped', message),
-  })
+  const address = parseS3Address(options.address, options)
+  const onLost = ({ message }: EngineError) => events.tell('writes_stopped', message)
+  const objects = new OwnedStore(address, database, await database.identity(), onLost)
   try {
     // Rows that are moved away are only read.
     const isMoving = where !== undefined && 'whereItIs' in where

@@ -1,8 +1,7 @@
 import type { PartBytes } from '../../catalog/records.ts'
 import type { HashOptions } from '../integrity/hashes.ts'
-import type { RequestStats } from './object-store.ts'
 import type { Ranges } from './ranges/ranges.ts'
-import type { S3Store } from './s3.ts'
+import type { RequestStats, S3Store } from './s3.ts'
 
 /** A file or object that was found among the parts. */
 export interface FoundPart {

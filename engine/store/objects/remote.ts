@@ -5,10 +5,9 @@ import { type HashOptions, hashOf } from '../integrity/hashes.ts'
 import { type Cacheable, ObjectCache } from './cache.ts'
 import { fileBytes, WrongBytes } from './download.ts'
 import { FolderParts } from './folder.ts'
-import { MissingObject } from './object-store.ts'
 import { type CacheStats, DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 import { Ranges } from './ranges/ranges.ts'
-import type { S3Store } from './s3.ts'
+import { MissingObject, type S3Store } from './s3.ts'
 
 export interface RemoteOptions {
   /** Where parts are written before they are stored; on the same file system as the cache. */

@@ -6,13 +6,6 @@ import type { Upload } from '@aws-sdk/lib-storage'
 import { EngineError, isTlsFailure } from '../../errors.ts'
 import { Lazy } from '../../util/lazy.ts'
 import { nameOf, type S3Address, s3Requests } from './address.ts'
-import {
-  MissingObject,
-  type ObjectBody,
-  type PutOptions,
-  type StoredObject,
-  storeUnavailable,
-} from './object-store.ts'
 import { persistently, RETRIES } from './persistence.ts'
 
 export interface S3Deadlines {
@@ -22,6 +15,30 @@ export interface S3Deadlines {
   readonly idle: number
   /** Milliseconds for a request and its answer with all attempts, and a second for each megabyte that is sent. */
   readonly request: number
+}
+
+interface StoredObject {
+  readonly key: string
+  readonly bytes: number
+}
+
+/** Requests to a store since the start, each attempt by itself. */
+export interface RequestStats {
+  readonly requests: number
+  /** Those without an answer, and those that the store refused or could not serve. */
+  readonly failedRequests: number
+  /** Until the head of the answer, of all requests together. */
+  readonly requestSeconds: number
+}
+
+/** The content of an object: a file, or bytes in memory. */
+export type ObjectBody = { readonly file: string } | { readonly data: Uint8Array }
+
+export interface PutOptions {
+  /** Don't overwrite an existing object, if the store supports that condition. */
+  readonly onlyNew?: boolean
+  /** Overwrite only the version of the object with this tag, if the store supports that condition. */
+  readonly replaces?: string
 }
 
 const DEADLINES: S3Deadlines = { connect: 2_000, idle: 5_000, request: 15_000 }
@@ -357,4 +374,24 @@ function failure(error: unknown, signal?: AbortSignal): unknown {
     return new EngineError('storage_unavailable', message, { cause: error })
   }
   return storeUnavailable(error)
+}
+
+/** The error that a store has no object of this key, or that the object has fewer bytes than were asked for. */
+export class MissingObject extends Error {
+  override readonly name = 'MissingObject'
+  readonly key: string
+
+  constructor(key: string, options?: ErrorOptions) {
+    super(`there is no object ${key}, or it is too short`, options)
+    this.key = key
+  }
+}
+
+/** The error for a store that is down, too slow, or refuses our requests. Its cause is meant for the log only. */
+export function storeUnavailable(cause: unknown): EngineError {
+  return new EngineError(
+    'storage_unavailable',
+    'The store of the rows can not be reached at the moment. Nothing was changed; try again later.',
+    { cause },
+  )
 }
