@@ -1,7 +1,7 @@
 import type { Part, Version } from '../catalog/records.ts'
 import type { Batch } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { Chunk, Cursor, Delegate } from '../duckdb/runner.ts'
+import type { Cursor, Delegate } from '../duckdb/runner.ts'
 import { isNumbered } from '../iceberg/table-schema.ts'
 import type { Scan } from '../plan/plan.ts'
 import { bytesOf } from '../plan/read-estimate.ts'
@@ -73,7 +73,7 @@ export class Trino implements RemoteEngine {
         const batches = await this.#client.answer(sql, { types, maxRows, signal })
         this.#stats.answered++
         this.#failures = 0
-        return new AnsweredCursor(batches)
+        return answered(batches)
       } catch (error) {
         if (signal?.aborted) throw cancelled(signal)
         this.#onFailure(error)
@@ -103,37 +103,26 @@ export class Trino implements RemoteEngine {
 }
 
 /** The rows of an answer that is complete. */
-class AnsweredCursor implements Cursor {
-  readonly #batches: Batch[]
-  #interrupted = false
-
-  constructor(batches: readonly Batch[]) {
-    this.#batches = [...batches]
-  }
-
-  async fetch(): Promise<Chunk | undefined> {
-    if (this.#interrupted) throw cancelled(undefined)
-    const batch = this.#batches.shift()
-    return batch && { kind: 'batch', rows: batch.rows, batch }
-  }
-
-  handle(): undefined {
-    return undefined
-  }
-
-  decode(chunk: Chunk): Batch {
-    if (chunk.kind !== 'batch') throw new TypeError('The chunk is of another cursor')
-    return chunk.batch
-  }
-
-  discard(): void {}
-
-  interrupt(): void {
-    this.#interrupted = true
-  }
-
-  async close(): Promise<void> {
-    this.#batches.length = 0
+function answered(batches: Batch[]): Cursor {
+  let isInterrupted = false
+  return {
+    async fetch() {
+      if (isInterrupted) throw cancelled(undefined)
+      const batch = batches.shift()
+      return batch && { kind: 'batch', rows: batch.rows, batch }
+    },
+    handle: () => undefined,
+    decode(chunk) {
+      if (chunk.kind !== 'batch') throw new TypeError('The chunk is of another cursor')
+      return chunk.batch
+    },
+    discard() {},
+    interrupt() {
+      isInterrupted = true
+    },
+    async close() {
+      batches.length = 0
+    },
   }
 }
 

@@ -90,33 +90,25 @@ async function setNewestId({ isShared }: Database, t: Handle, table: string, id:
 }
 
 /**
- * The tables to be copied, with what they refer to before them, and those of their columns that are not calculated.
+ * The tables to be copied, with what they refer to before them, and those of their columns that are not calculated. The
+ * steps that build them make a table after those that it refers to, because PostgreSQL demands it.
  */
 export async function tablesOf(sqlite: Database): Promise<Table[]> {
   const found = await sqlite.all<{ name: string; sql: string }>(
-    "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+    "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
   )
-  const ordered: Table[] = []
-  const waiting = new Map<string, { table: Table; after: readonly string[] }>()
+  const tables: Table[] = []
   for (const { name, sql } of found.filter((one) => !NOT_COPIED.includes(one.name))) {
     const all = await sqlite.all<{ name: string; pk: number; hidden: number }>(
       'SELECT name, pk, hidden FROM pragma_table_xinfo(?)',
       name,
     )
-    const refers = await sqlite.all<{ table: string }>('SELECT "table" FROM pragma_foreign_key_list(?)', name)
-    const table = {
+    tables.push({
       name,
       columns: all.filter(({ hidden }) => hidden === 0).map((column) => column.name),
       key: all.filter(({ pk }) => pk > 0).map((column) => column.name),
       hasIds: sql.includes('AUTOINCREMENT'),
-    }
-    waiting.set(name, { table, after: refers.map((one) => one.table).filter((other) => other !== name) })
+    })
   }
-  while (waiting.size > 0) {
-    const next = [...waiting.values()].find(({ after }) => !after.some((other) => waiting.has(other)))
-    if (!next) throw new Error('tables refer to each other in a circle')
-    ordered.push(next.table)
-    waiting.delete(next.table.name)
-  }
-  return ordered
+  return tables
 }

@@ -69,9 +69,9 @@ export class RemoteParts implements PartStore {
     const name = nameOf(part)
     const file = this.target(part.id)
     await this.objects.put(PREFIX + name, { file }, { onlyNew: true })
-    const stored = await this.objects.head(PREFIX + name)
-    if (stored?.bytes !== part.bytes) {
-      throw new DamagedPart(part.id, `the store has ${stored?.bytes ?? 'none'} of ${part.bytes} bytes`)
+    const stored = await this.objects.size(PREFIX + name)
+    if (stored !== part.bytes) {
+      throw new DamagedPart(part.id, `the store has ${stored ?? 'none'} of ${part.bytes} bytes`)
     }
     await this.#cache.adopt(cacheable(part), file)
   }
@@ -118,8 +118,8 @@ export class RemoteParts implements PartStore {
     }
   }
 
-  async size(part: PartBytes): Promise<number | undefined> {
-    return (await this.objects.head(PREFIX + nameOf(part)))?.bytes
+  size(part: PartBytes): Promise<number | undefined> {
+    return this.objects.size(PREFIX + nameOf(part))
   }
 
   async hash(part: PartBytes, options: HashOptions = {}): Promise<string> {

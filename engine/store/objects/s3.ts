@@ -158,36 +158,20 @@ export class S3Store {
       const { Body, ETag = '' } = await this.#send((sdk) => new sdk.GetObjectCommand(this.#at(key)), deadline)
       return { data: await Body!.transformToByteArray(), tag: ETag }
     }
-    try {
-      return await persistently(read, isBroken, deadline)
-    } catch (error) {
-      if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
-      throw failure(error)
-    }
+    return ifThere(persistently(read, isBroken, deadline))
   }
 
-  /** Gives the size of an object; undefined if it does not exist. */
-  async head(key: string): Promise<{ bytes: number } | undefined> {
-    try {
-      const head = (sdk: typeof Sdk) => new sdk.HeadObjectCommand(this.#at(key))
-      const found = await this.#send(head)
-      return { bytes: found.ContentLength ?? 0 }
-    } catch (error) {
-      if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
-      throw failure(error)
-    }
+  /** The number of bytes of an object; undefined if it does not exist. */
+  async size(key: string): Promise<number | undefined> {
+    const found = await ifThere(this.#send((sdk) => new sdk.HeadObjectCommand(this.#at(key))))
+    return found && (found.ContentLength ?? 0)
   }
 
   /**
    * Removes an object; resolves also if it did not exist. One per request, because the request that deletes many needs a checksum that not every store knows.
    */
   async remove(key: string): Promise<void> {
-    try {
-      await this.#send((sdk) => new sdk.DeleteObjectCommand(this.#at(key)))
-    } catch (error) {
-      if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return
-      throw failure(error)
-    }
+    await ifThere(this.#send((sdk) => new sdk.DeleteObjectCommand(this.#at(key))))
   }
 
   /** All objects whose keys begin with `prefix`, in no particular order. */
@@ -234,7 +218,7 @@ export class S3Store {
    */
   async answers(_oldest: number): Promise<void> {
     // Whether there is such an object doesn't matter.
-    await this.head('catalog')
+    await this.size('catalog')
   }
 
   close(): void {
@@ -349,6 +333,16 @@ function isNamed(error: unknown, name: string): boolean {
 function isBroken(error: unknown): boolean {
   if (error instanceof MissingObject) return false
   return (error as Partial<Sdk.S3ServiceException>).$metadata?.httpStatusCode === undefined
+}
+
+/** The answer to a question about an object; undefined if there is no such object. */
+async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
+    throw failure(error)
+  }
 }
 
 function missing(key: string, cause: unknown): Error {
