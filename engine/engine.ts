@@ -72,6 +72,8 @@ const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
 
 /** How long the database and the store may take to answer whether they are there. */
 const READY_MS = 2_000
+/** For how long the answer is used again that the store can be reached. */
+const ANSWER_MS = 5_000
 
 /** Repositories of datasets, in a directory. */
 export class Engine implements AsyncDisposable {
@@ -329,13 +331,14 @@ export class Engine implements AsyncDisposable {
    * @throws EngineError `catalog_unavailable`, `storage_unavailable`
    */
   async ready(): Promise<void> {
+    const { objects } = this.#store.files
     await Promise.all([
       within(
         READY_MS,
         this.database.get('SELECT 1'),
         () => new EngineError('catalog_unavailable', 'The database does not answer. Try again in a moment.'),
       ),
-      within(READY_MS, this.#store.files.answers(), () => storeUnavailable('no answer in time')),
+      objects && within(READY_MS, objects.answers(ANSWER_MS), () => storeUnavailable('no answer in time')),
     ])
   }
 
@@ -347,7 +350,7 @@ export class Engine implements AsyncDisposable {
   async stats(): Promise<EngineStats> {
     return {
       readers: this.#store.members.readers,
-      writesStopped: this.#store.database.inDoubt || this.#store.files.isLost,
+      writesStopped: this.#store.database.inDoubt || this.#store.files.objects?.isLost === true,
       damagedParts: this.#store.integrity.damaged,
       cache: this.#store.files.cache,
       events: this.#events.counts(),

@@ -82,7 +82,7 @@ export type LockedTable = 'repositories' | 'datasets' | 'accounts'
  * The metadata database: what exists, who may see it, which parts make up which version. It never holds the rows of
  * datasets. Nobody else sees what a transaction has written before it is committed.
  */
-export interface Database extends Handle {
+export interface Database extends Handle, AsyncDisposable {
   /** Whether processes on other machines may use it, too. */
   readonly isShared: boolean
 

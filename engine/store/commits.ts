@@ -11,6 +11,7 @@ import { Semaphore } from '../util/semaphore.ts'
 import type { StoreContext } from './context.ts'
 import { SummedBlocks } from './integrity/hashes.ts'
 import type { Integrity } from './integrity/integrity.ts'
+import { tidyManifests } from './manifests.ts'
 import { type Piece, piecesOf } from './part-size.ts'
 
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
@@ -239,14 +240,14 @@ export class Commits {
       if (await parts.drop(part.id)) await this.#remove(part)
     })
     for (const subject of datasetIds) await members.assign({ kind: 'gc', subject })
-    await manifests.remove(await versions.gone(manifests.versions()))
+    await tidyManifests(manifests, (ids) => versions.gone(ids), false)
   }
 
   /** Removes versions of a dataset, or of all of them, and parts that no process needs any more. */
   async reclaim(datasetId = 0): Promise<void> {
     const { storage, members } = this.#context
     // Nothing is removed from the catalog either whose bytes could not be.
-    await storage.files.answers(0)
+    await storage.files.objects?.answers(0)
     await members.reclaim((part) => this.#remove(part), datasetId)
   }
 

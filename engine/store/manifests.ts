@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { storageError } from '../errors.ts'
 import { type ManifestStore, versionOfManifest } from '../iceberg/tables.ts'
@@ -10,115 +10,78 @@ import { sync } from './sync.ts'
 
 /** Manifests of Iceberg, and how they go with their versions. */
 export interface Manifests extends ManifestStore {
-  /** The ids of versions that have manifests, as far as this process knows without much work. */
-  versions(): number[]
-  /** Removes the manifests of the given versions. */
-  remove(versions: readonly number[]): Promise<void>
-  /** Removes the manifests of all versions that are gone, and files that are no manifests. */
-  sweep(gone: (versions: readonly number[]) => Promise<readonly number[]>): Promise<void>
+  /** The names of all manifests, and of files beside them that are none. */
+  all(): Promise<string[]>
+  /** Those of them that this process knows without much work. */
+  known(): Promise<string[]>
+  remove(name: string): Promise<void>
 }
 
-/** Manifests of Iceberg in a folder of the data directory, beside that of the parts. */
-export class FolderManifests implements Manifests {
-  readonly #folder: string
-  readonly #temporary: string
-
-  /** @param temporary a folder that only this process uses, on the same disk */
-  constructor({ manifests }: Layout, temporary: string) {
-    this.#folder = manifests
-    this.#temporary = temporary
+/**
+ * Removes manifests of versions that are gone.
+ * @param gone finds these versions among others
+ * @param all also those that this process does not know yet, and files that are no manifests: an Iceberg client that
+ *   tries to write may leave some before it is refused
+ */
+export async function tidyManifests(
+  manifests: Manifests,
+  gone: (versions: readonly number[]) => Promise<readonly number[]>,
+  all: boolean,
+): Promise<void> {
+  const byVersion = Map.groupBy(await (all ? manifests.all() : manifests.known()), versionOfManifest)
+  const versions = [...byVersion.keys()].filter((version) => version !== undefined)
+  for (const version of [...(await gone(versions)), ...(all ? [undefined] : [])]) {
+    for (const name of byVersion.get(version) ?? []) await manifests.remove(name)
   }
+}
 
-  /** Iceberg treats locations as plain strings, not as URLs, so nothing in them is escaped. */
-  url(name: string): string {
-    return `file://${join(this.#folder, name)}`
-  }
-
-  /** @throws EngineError `storage_full` */
-  async write(name: string, bytes: Uint8Array): Promise<void> {
-    const target = join(this.#folder, name)
-    if (existsSync(target)) return
-    const written = join(this.#temporary, randomUUID())
-    try {
-      await writeFile(written, bytes, { mode: 0o600 })
-      // Synced before it is renamed, so that the named file is complete even after a power cut.
-      await sync(written)
-      await rename(written, target)
-    } catch (error) {
-      await rm(written, { force: true })
-      throw storageError(error)
-    }
-  }
-
-  versions(): number[] {
-    const ids = readdirSync(this.#folder).map(versionOfManifest)
-    return [...new Set(ids.filter((id) => id !== undefined))]
-  }
-
-  async remove(versions: readonly number[]): Promise<void> {
-    if (versions.length === 0) return
-    for (const name of readdirSync(this.#folder)) {
-      const id = versionOfManifest(name)
-      if (id !== undefined && versions.includes(id)) rmSync(join(this.#folder, name), { force: true })
-    }
-  }
-
-  /** An Iceberg client that tries to write may leave files before it is refused. */
-  async sweep(gone: (versions: readonly number[]) => Promise<readonly number[]>): Promise<void> {
-    await this.remove(await gone(this.versions()))
-    for (const name of readdirSync(this.#folder)) {
-      if (versionOfManifest(name) === undefined)
-        rmSync(join(this.#folder, name), { recursive: true, force: true })
-    }
+/**
+ * Manifests in a folder of the data directory, beside that of the parts.
+ * @param temporary a folder that only this process uses, on the same disk
+ */
+export function folderManifests({ manifests: folder }: Layout, temporary: string): Manifests {
+  return {
+    /** Iceberg treats locations as plain strings, not as URLs, so nothing in them is escaped. */
+    url: (name) => `file://${join(folder, name)}`,
+    /** @throws EngineError `storage_full` */
+    async write(name, bytes) {
+      const target = join(folder, name)
+      if (existsSync(target)) return
+      const written = join(temporary, randomUUID())
+      try {
+        await writeFile(written, bytes, { mode: 0o600 })
+        // Synced before it is renamed, so that the named file is complete even after a power cut.
+        await sync(written)
+        await rename(written, target)
+      } catch (error) {
+        await rm(written, { force: true })
+        throw storageError(error)
+      }
+    },
+    all: () => readdir(folder),
+    known: () => readdir(folder),
+    remove: (name) => rm(join(folder, name), { recursive: true, force: true }),
   }
 }
 
 const PREFIX = 'iceberg/'
 
-/** Manifests of Iceberg in a store of objects, beside the parts. */
-export class ObjectManifests implements Manifests {
-  readonly #objects: S3Store
-  /** The keys of those that this process wrote, by their versions. */
-  readonly #written = new Map<number, Set<string>>()
-
-  constructor(objects: S3Store) {
-    this.#objects = objects
-  }
-
-  url(name: string): string {
-    return this.#objects.url(PREFIX + name)
-  }
-
-  /** @throws EngineError `storage_unavailable` */
-  async write(name: string, bytes: Uint8Array): Promise<void> {
-    const key = PREFIX + name
-    const version = versionOfManifest(name)!
-    const keys = this.#written.get(version) ?? new Set()
-    this.#written.set(version, keys.add(key))
-    await this.#objects.put(key, { data: bytes }, { onlyNew: true })
-  }
-
-  /** Listing a store takes long and costs money, so those of other nodes are left to `sweep`. */
-  versions(): number[] {
-    return [...this.#written.keys()]
-  }
-
-  async remove(versions: readonly number[]): Promise<void> {
-    for (const version of versions) {
-      for (const key of this.#written.get(version) ?? []) await this.#objects.remove(key)
-      this.#written.delete(version)
-    }
-  }
-
-  async sweep(gone: (versions: readonly number[]) => Promise<readonly number[]>): Promise<void> {
-    const found: { key: string; version: number | undefined }[] = []
-    for await (const { key } of this.#objects.list(PREFIX)) {
-      found.push({ key, version: versionOfManifest(key.slice(PREFIX.length)) })
-    }
-    const known = [...new Set(found.flatMap(({ version }) => version ?? []))]
-    const unneeded = new Set(await gone(known))
-    for (const { key, version } of found) {
-      if (version === undefined || unneeded.has(version)) await this.#objects.remove(key)
-    }
+/** Manifests in a store of objects, beside the parts. */
+export function objectManifests(objects: S3Store): Manifests {
+  const written = new Set<string>()
+  return {
+    url: (name) => objects.url(PREFIX + name),
+    /** @throws EngineError `storage_unavailable` */
+    async write(name, bytes) {
+      written.add(name)
+      await objects.put(PREFIX + name, { data: bytes }, { onlyNew: true })
+    },
+    all: async () => (await Array.fromAsync(objects.list(PREFIX))).map(({ key }) => key.slice(PREFIX.length)),
+    /** Listing a store takes long and costs money, so those of other nodes are not known. */
+    known: async () => [...written],
+    async remove(name) {
+      await objects.remove(PREFIX + name)
+      written.delete(name)
+    },
   }
 }

@@ -21,71 +21,67 @@ export interface StorageOptions extends Pick<EngineOptions, 'directory' | 'anew'
   readonly events: Events
 }
 
-/**
- * All that a process opens while it works: its data directory and the catalog, which may be elsewhere. If one thing
- * can't be opened, all are closed.
- */
-export class Storage {
+/** All that a process opens while it works: its data directory and the catalog, which may be elsewhere. */
+export interface Storage extends AsyncDisposable {
   readonly layout: Layout
   readonly database: Database
   readonly mark: ProcessMark
   /** Where the bytes of parts are. */
   readonly files: PartStore
   /** Of the parts that were written or compared on this machine. */
-  readonly hashes = new FileHashes()
+  readonly hashes: FileHashes
   /** The lock of the server that owns the directory; undefined if this process does not own it. */
   readonly serverLock: FileLock | undefined
+}
 
-  private constructor(opened: Omit<Storage, 'hashes' | 'end'>) {
-    this.layout = opened.layout
-    this.database = opened.database
-    this.mark = opened.mark
-    this.files = opened.files
-    this.serverLock = opened.serverLock
-  }
-
-  /**
-   * @throws EngineError `locked` when another server has the directory; `storage_full`; `storage_damaged` when its
-   * catalog is lost or damaged; `invalid_option`, `catalog_unavailable`, `storage_unavailable`
-   */
-  static async open(options: StorageOptions): Promise<Storage> {
-    const { directory, store, events, takeOver } = options
-    checkShared(options)
-    const layout = layoutOf(directory)
-    const lock = options.role === 'server' ? ownDirectory(layout, options) : undefined
-    let database: Database | undefined
-    let mark: ProcessMark | undefined
-    try {
-      database = await openDatabase(layout, options)
-      const older = await migrate(database, 'catalog', CATALOG_STEPS)
-      if (older !== undefined) {
-        events.tell(
-          'catalog_migrated',
-          `The catalog of an older version was migrated from step ${older} to step ${CATALOG_STEPS.length}. Older versions can no longer open it.`,
-        )
-      }
-      mark = new ProcessMark(layout)
-      const role = lock ? 'server' : 'guest'
-      const context = { layout, database, role, temporary: mark.temporary } as const
-      const claim = { takeOver, mayOnlyRead: options.role === 'guest' }
-      const files = await openParts(context, store, events, claim)
-      return new Storage({ layout, database, mark, files, serverLock: lock })
-    } catch (error) {
-      mark?.end()
-      await database?.close()
-      lock?.release()
-      throw error
+/**
+ * If one thing can't be opened, all are closed.
+ * @throws EngineError `locked` when another server has the directory; `storage_full`; `storage_damaged` when its
+ * catalog is lost or damaged; `invalid_option`, `catalog_unavailable`, `storage_unavailable`
+ */
+export async function openStorage(options: StorageOptions): Promise<Storage> {
+  const { directory, store, events, takeOver } = options
+  checkShared(options)
+  const layout = layoutOf(directory)
+  const serverLock = options.role === 'server' ? ownDirectory(layout, options) : undefined
+  let database: Database | undefined
+  let mark: ProcessMark | undefined
+  try {
+    database = await openDatabase(layout, options)
+    const older = await migrate(database, 'catalog', CATALOG_STEPS)
+    if (older !== undefined) {
+      events.tell(
+        'catalog_migrated',
+        `The catalog of an older version was migrated from step ${older} to step ${CATALOG_STEPS.length}. Older versions can no longer open it.`,
+      )
     }
+    mark = new ProcessMark(layout)
+    const role = serverLock ? 'server' : 'guest'
+    const context = { layout, database, role, temporary: mark.temporary } as const
+    const claim = { takeOver, mayOnlyRead: options.role === 'guest' }
+    const files = await openParts(context, store, events, claim)
+    const storage = { layout, database, mark, files, serverLock, hashes: new FileHashes() }
+    return { ...storage, [Symbol.asyncDispose]: () => end(storage) }
+  } catch (error) {
+    mark?.end()
+    await database?.close()
+    serverLock?.release()
+    throw error
   }
+}
 
-  async end(): Promise<void> {
-    await this.files.close()
-    try {
-      this.mark.end()
-    } finally {
-      await this.database.close()
-      this.serverLock?.release()
-    }
+async function end({
+  files,
+  mark,
+  database,
+  serverLock,
+}: Omit<Storage, keyof AsyncDisposable>): Promise<void> {
+  await files.close()
+  try {
+    mark.end()
+  } finally {
+    await database.close()
+    serverLock?.release()
   }
 }
 
@@ -110,7 +106,7 @@ function checkShared({ database, store, anew }: StorageOptions): void {
  * @throws EngineError `locked`
  */
 function ownDirectory(layout: Layout, { database }: StorageOptions): FileLock | undefined {
-  return database === undefined ? lockServer(layout, 'it is already served') : serverLock(layout)
+  return database === undefined ? lockServer(layout, 'it is already served') : acquire(layout)
 }
 
 function openDatabase(layout: Layout, { database, anew, events }: StorageOptions): Promise<Database> {
@@ -164,13 +160,13 @@ async function openAnew(layout: Layout, events: Events): Promise<Database> {
   )
 }
 
-function serverLock(layout: Layout): FileLock | undefined {
+function acquire(layout: Layout): FileLock | undefined {
   return FileLock.acquire(join(layout.locks, 'server.lock'))
 }
 
 /** @throws EngineError `locked` with `why` in its message, if a server holds the directory */
 export function lockServer(layout: Layout, why: string): FileLock {
-  const lock = serverLock(layout)
+  const lock = acquire(layout)
   if (lock) return lock
   throw new EngineError(
     'locked',

@@ -17,7 +17,7 @@ import { Commits, type WorkContext } from './commits.ts'
 import { CHECKS, startChecks } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
-import { FolderManifests, type Manifests, ObjectManifests } from './manifests.ts'
+import { folderManifests, type Manifests, objectManifests } from './manifests.ts'
 import type { Job, Lease, Membership } from './membership/membership.ts'
 import { Nodes } from './membership/nodes.ts'
 import { Processes } from './membership/processes.ts'
@@ -25,7 +25,7 @@ import { Merger } from './merger.ts'
 import type { PartStore } from './objects/part-store.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { Profiles } from './profiles.ts'
-import { lockServer, Storage } from './storage.ts'
+import { lockServer, openStorage, type Storage } from './storage.ts'
 import { type Swept, sweep } from './sweep.ts'
 import type { UploadLimits } from './upload.ts'
 import { Writer } from './writer.ts'
@@ -89,9 +89,7 @@ export class Store implements WorkContext {
     this.members = database.isShared
       ? new Nodes(this, work, options.role === 'server')
       : new Processes(this, work, (datasetId, versionId) => this.commits.tidyBehind(datasetId, versionId))
-    this.manifests = files.objects
-      ? new ObjectManifests(files.objects)
-      : new FolderManifests(layout, this.temporary)
+    this.manifests = files.objects ? objectManifests(files.objects) : folderManifests(layout, this.temporary)
     this.commits = new Commits(this)
     this.integrity = new Integrity(this)
     this.profiles = new Profiles(this)
@@ -99,9 +97,9 @@ export class Store implements WorkContext {
     this.writer = new Writer(this)
   }
 
-  /** @throws EngineError as `Storage.open` does */
+  /** @throws EngineError as `openStorage` does */
   static async open(options: StoreOptions): Promise<Store> {
-    const storage = await Storage.open(options)
+    const storage = await openStorage(options)
     let store: Store | undefined
     try {
       store = new Store(options, storage)
@@ -113,7 +111,7 @@ export class Store implements WorkContext {
         // Nodes that can't be told find out by themselves.
         await store.members.leave().catch(() => {})
       }
-      await storage.end()
+      await storage[Symbol.asyncDispose]()
       throw error
     }
   }
@@ -266,7 +264,7 @@ export class Store implements WorkContext {
         await this.commits.tidy()
       })
     } finally {
-      await this.storage.end()
+      await this.storage[Symbol.asyncDispose]()
     }
   }
 

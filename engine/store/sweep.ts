@@ -1,5 +1,6 @@
 import type { WorkContext } from './commits.ts'
 import { lostFolder } from './lost.ts'
+import { tidyManifests } from './manifests.ts'
 import type { FoundPart } from './objects/part-store.ts'
 
 /** What a sweep removed: files of parts, their bytes, and the traces of processes that crashed or were killed. */
@@ -24,7 +25,7 @@ export async function sweep(context: WorkContext): Promise<Swept> {
   const found: FoundPart[] = []
   for await (const one of files.list()) found.push(one)
   await context.commits.reclaim()
-  await manifests.sweep((ids) => versions.gone(ids))
+  await tidyManifests(manifests, (ids) => versions.gone(ids), true)
   const known = await parts.all()
   const newest = await parts.newest()
   const left = found.filter(({ id }) => id === undefined || !known.has(id))

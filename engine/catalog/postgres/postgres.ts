@@ -212,6 +212,10 @@ export class PostgresDatabase implements Database {
     await Promise.all([this.#reads.end(), this.#transactions.end()])
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   /** Undefined where that is not known, as at the start and in commands. */
   get #isAttended(): boolean | undefined {
     return this.#callers.getStore()?.isAttended

@@ -157,6 +157,10 @@ export class SqliteDatabase implements Database {
     this.#writer.close()
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
   /** A connection that sees only what is committed. */
   #readable(): SqliteConnection {
     if (!this.#isOpen) return this.#writer

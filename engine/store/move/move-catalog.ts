@@ -10,7 +10,7 @@ import { MOVED, movedNote } from '../lost.ts'
 import { forgetDeadNodes } from '../membership/nodes.ts'
 import type { ObjectStoreOptions } from '../objects/open.ts'
 import { ownStore } from '../objects/owner.ts'
-import { lockServer, Storage } from '../storage.ts'
+import { lockServer, openStorage } from '../storage.ts'
 import { type CopySource, copyCatalog, requireEmpty, tablesOf } from './copy-catalog.ts'
 import { type MoveReport, movePartsOf, moveRows } from './move.ts'
 
@@ -55,27 +55,19 @@ export async function moveIntoCluster({
 
   async function copyToShared(): Promise<{ layout: Layout; report: MoveReport }> {
     const { store } = cluster
-    const events = new Events()
-    const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: store }, events })
-    try {
-      const shared = await PostgresDatabase.open(cluster.database)
-      try {
-        for (const database of [storage.database, shared]) {
-          await migrate(database, 'catalog', CATALOG_STEPS)
-          await prepare?.(database)
-        }
-        const isCopied = await isCopyOf(storage.database, shared)
-        // Looked at before the rows are moved, too, so that a refusal leaves the directory as it was.
-        if (!isCopied) await requireEmpty(shared, await tablesOf(storage.database))
-        const report = await movePartsOf(storage, store, onProgress)
-        if (!isCopied) await copyCatalog(storage.database, shared, storage.database)
-        return { layout: storage.layout, report }
-      } finally {
-        await shared.close()
-      }
-    } finally {
-      await storage.end()
+    const options = { directory, role: 'server', store: { whereItIs: store }, events: new Events() } as const
+    await using storage = await openStorage(options)
+    await using shared = await PostgresDatabase.open(cluster.database)
+    for (const database of [storage.database, shared]) {
+      await migrate(database, 'catalog', CATALOG_STEPS)
+      await prepare?.(database)
     }
+    const isCopied = await isCopyOf(storage.database, shared)
+    // Looked at before the rows are moved, too, so that a refusal leaves the directory as it was.
+    if (!isCopied) await requireEmpty(shared, await tablesOf(storage.database))
+    const report = await movePartsOf(storage, store, onProgress)
+    if (!isCopied) await copyCatalog(storage.database, shared, storage.database)
+    return { layout: storage.layout, report }
   }
 }
 
@@ -96,15 +88,11 @@ export async function moveIntoDirectory({
   const lock = lockServer(layout, 'nothing can be moved into it')
   try {
     await removeHalfMoved(layout)
-    const shared = await PostgresDatabase.open(cluster.database)
-    try {
-      await migrate(shared, 'catalog', CATALOG_STEPS)
-      await prepare?.(shared)
-      await refuseNodes(shared)
-      await copyShared(shared, layout.catalog, prepare)
-    } finally {
-      await shared.close()
-    }
+    await using shared = await PostgresDatabase.open(cluster.database)
+    await migrate(shared, 'catalog', CATALOG_STEPS)
+    await prepare?.(shared)
+    await refuseNodes(shared)
+    await copyShared(shared, layout.catalog, prepare)
   } finally {
     lock.release()
   }
@@ -120,23 +108,19 @@ export async function copyShared(
   file: string,
   prepare: MoveAllOptions['prepare'],
 ): Promise<void> {
-  const own = new SqliteDatabase(file)
-  try {
-    await migrate(own, 'catalog', CATALOG_STEPS)
-    await prepare?.(own)
-    const copy = async (t: Handle) => {
-      await t.exec(SNAPSHOT)
-      const from = {
-        all: t.all.bind(t),
-        get: t.get.bind(t),
-        newestId: shared.newestId.bind(shared),
-      } as CopySource
-      await copyCatalog(from, own, own)
-    }
-    await shared.transaction(copy, { changes: [] })
-  } finally {
-    await own.close()
+  await using own = new SqliteDatabase(file)
+  await migrate(own, 'catalog', CATALOG_STEPS)
+  await prepare?.(own)
+  const copy = async (t: Handle) => {
+    await t.exec(SNAPSHOT)
+    const from = {
+      all: t.all.bind(t),
+      get: t.get.bind(t),
+      newestId: shared.newestId.bind(shared),
+    } as CopySource
+    await copyCatalog(from, own, own)
   }
+  await shared.transaction(copy, { changes: [] })
 }
 
 /**

@@ -12,7 +12,7 @@ import { type ObjectStoreOptions, remoteParts, type WhereItIs } from '../objects
 import { claimTarget, settleIn } from '../objects/owner.ts'
 import { DamagedPart, type PartStore } from '../objects/part-store.ts'
 import { S3Store } from '../objects/s3.ts'
-import { Storage } from '../storage.ts'
+import { openStorage, type Storage } from '../storage.ts'
 
 export interface MoveOptions {
   /** A store of objects, or undefined for the data directory. */
@@ -42,15 +42,11 @@ export async function moveRows(
   { target, from }: MoveOptions,
   onProgress?: (done: { bytes: number; of: number }) => void,
 ): Promise<MoveReport> {
-  const events = new Events()
-  const storage = await Storage.open({ directory, role: 'server', store: { whereItIs: from }, events })
-  try {
-    const report = await movePartsOf(storage, target, onProgress)
-    if (report.from !== report.to) return report
-    throw invalidOption(`The rows are already in ${report.to}.`)
-  } finally {
-    await storage.end()
-  }
+  const options = { directory, role: 'server', store: { whereItIs: from }, events: new Events() } as const
+  await using storage = await openStorage(options)
+  const report = await movePartsOf(storage, target, onProgress)
+  if (report.from !== report.to) return report
+  throw invalidOption(`The rows are already in ${report.to}.`)
 }
 
 /** The same in a directory that is open. Does nothing if the rows are there already. */

@@ -90,10 +90,6 @@ export class FolderParts implements PartStore {
 
   async endUnfinished(): Promise<void> {}
 
-  readonly isLost = false
-
-  async answers(): Promise<void> {}
-
   close(): void {}
 }
 

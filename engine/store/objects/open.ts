@@ -4,7 +4,7 @@ import type { Database } from '../../catalog/database.ts'
 import { type EngineError, invalidOption } from '../../errors.ts'
 import type { Events } from '../../events.ts'
 import type { Layout } from '../layout.ts'
-import { parseS3Address } from './address.ts'
+import { parseS3Address, type S3Address } from './address.ts'
 import { FolderParts } from './folder.ts'
 import { type ClaimOptions, claimStore, OwnedStore, ownStore } from './owner.ts'
 import type { PartStore } from './part-store.ts'
@@ -12,14 +12,9 @@ import { RemoteParts } from './remote.ts'
 import type { S3Store } from './s3.ts'
 
 /** The store of objects that holds the rows if they are not in the data directory. */
-export interface ObjectStoreOptions {
+export interface ObjectStoreOptions extends Omit<S3Address, 'bucket' | 'prefix'> {
   /** `s3://bucket/prefix`. */
   readonly address: string
-  /** The address of a store other than Amazon's. */
-  readonly endpoint?: string | undefined
-  readonly region?: string | undefined
-  /** Use `https://host/bucket/key` instead of `https://bucket.host/key`; the default if an endpoint is given. */
-  readonly pathStyle?: boolean | undefined
   /** The most bytes of the cache on this machine; by default a third of the free disk. */
   readonly cacheBytes?: number | undefined
   /**

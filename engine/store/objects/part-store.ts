@@ -77,13 +77,6 @@ export interface PartStore {
   setAside(names: readonly string[], folder: () => string): Promise<string>
   /** Removes uploads that crashes have left unfinished, which `list` doesn't show. */
   endUnfinished(): Promise<void>
-  /**
-   * Resolves if the store can be reached and is ours.
-   * @param oldest how many milliseconds ago that may have been found; by default some seconds
-   */
-  answers(oldest?: number): Promise<void>
-  /** Whether the store turned out to belong to another catalog, so that nothing is written or removed there. */
-  readonly isLost: boolean
   /** The store of objects in which the parts are; undefined if they are in a folder. */
   readonly objects: S3Store | undefined
   /** The address of a part for other programs. */

@@ -19,8 +19,6 @@ export interface RemoteOptions {
 
 /** An upload that was begun longer ago than this is taken for abandoned. */
 const LONGEST_UPLOAD_MS = 86_400_000
-/** For how long the answer is used again that the store can be reached. */
-const ANSWER_MS = 5_000
 const MISSING = 'its object is missing or too short'
 const PREFIX = 'parts/'
 /** How many characters of its hash are in a part's name: 132 bits of BLAKE2b. */
@@ -50,10 +48,6 @@ export class RemoteParts implements PartStore {
       objects.get(PREFIX + name, from, to, signal),
     )
     this.ranges = httpfs === undefined ? undefined : new Ranges(httpfs, this.#cache, cacheable, damage)
-  }
-
-  get isLost(): boolean {
-    return this.objects.isLost
   }
 
   get cache(): CacheStats {
@@ -168,10 +162,6 @@ export class RemoteParts implements PartStore {
 
   async endUnfinished(): Promise<void> {
     await this.objects.endUploads(PREFIX, new Date(Date.now() - LONGEST_UPLOAD_MS))
-  }
-
-  answers(oldest = ANSWER_MS): Promise<void> {
-    return this.objects.answers(oldest)
   }
 
   async close(): Promise<void> {

@@ -65,7 +65,7 @@ const READ_BYTES = 2 ** 20
 export class S3Store {
   /** Its address for operators: `s3://bucket/prefix`. */
   readonly name: string
-  /** Whether it turned out that this process may not write there. */
+  /** Whether it turned out to belong to another catalog, so that nothing is written or removed there. */
   isLost = false
   readonly requests = { requests: 0, failedRequests: 0, requestSeconds: 0 }
   readonly #address: S3Address
