@@ -1,8 +1,7 @@
 import type { Duck } from '../duckdb/duck.ts'
 import { EngineError } from '../errors.ts'
 import { TemporaryFile } from '../util/whole-file.ts'
-import { copyRecords } from './beginning.ts'
-import { ingestDialect, loadCsv } from './csv/ingest.ts'
+import { ingestCsv, ingestRewritten, type ToCsv } from './csv/ingest.ts'
 import { unpack } from './file.ts'
 import { refuseForeign } from './foreign.ts'
 import { ingestParquet } from './parquet/ingest.ts'
@@ -12,7 +11,6 @@ import { refuseLongTexts, rewriteParts, verifyPart, writeCompared } from './part
 import { profileParts } from './profile.ts'
 import type { Hooks, IngestRequest, IngestResult, ReadRequest, UploadFormat } from './request.ts'
 import { type KnownColumns, knownColumns } from './targets.ts'
-import type { Rewritten } from './text/rewritten.ts'
 
 /**
  * What a reader process does (`process/main.ts`). Inputs and results are plain data. Its parent calls the same functions
@@ -60,18 +58,16 @@ async function ingest(duck: Duck, packed: ReadRequest): Promise<IngestResult> {
   await using unpacked = new TemporaryFile(duck.tempDirectory)
   const given = packed.gzip ? await unpack(packed, unpacked.path) : packed
   await refuseForeign(given)
-  await using whole = new TemporaryFile(duck.tempDirectory)
-  const request = given.beginning ? await copyRecords(given, whole.path) : given
-  const { existing, declared, format } = request
-  return await READERS[format](duck, knownColumns(existing, declared), request)
+  const { existing, declared, format } = given
+  return await READERS[format](duck, knownColumns(existing, declared), given)
 }
 
 type Reader = (duck: Duck, known: KnownColumns, request: ReadRequest) => Promise<IngestResult>
 
 /** How each format is read. The code of some is loaded when it is needed: ndjson does not need the Arrow library. */
 const READERS: Readonly<Record<UploadFormat, Reader>> = {
-  csv: ingestDialect,
-  tsv: ingestDialect,
+  csv: ingestCsv,
+  tsv: ingestCsv,
   parquet: ingestParquet,
   json: rewriting(() => import('./json/to-csv.ts')),
   ndjson: rewriting(() => import('./json/to-csv.ts')),
@@ -79,19 +75,6 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   xlsx: rewriting(() => import('./xlsx/to-csv.ts')),
 }
 
-/**
- * Reads a format by rewriting it as csv, which keeps every digit and takes hardly any memory, and then has DuckDB read
- * that. The rewriting also settles the columns and their types.
- */
-function rewriting(
-  load: () => Promise<{
-    toCsv: (request: ReadRequest, target: string, known: KnownColumns) => Promise<Rewritten>
-  }>,
-): Reader {
-  return async (duck, known, request) => {
-    await using csv = new TemporaryFile(duck.tempDirectory)
-    const { toCsv } = await load()
-    const { targets, source, ...said } = await toCsv(request, csv.path, known)
-    return { ...(await loadCsv(duck, source, targets, request)), ...said }
-  }
+function rewriting(load: () => Promise<{ readonly toCsv: ToCsv }>): Reader {
+  return async (...upload) => ingestRewritten((await load()).toCsv, ...upload)
 }

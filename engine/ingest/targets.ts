@@ -36,7 +36,7 @@ export function knownColumns(
   return { columns: existing, ofDataset: true }
 }
 
-export function typesByName(columns: readonly Column[]): ReadonlyMap<string, ColumnType> {
+function typesByName(columns: readonly Column[]): ReadonlyMap<string, ColumnType> {
   return new Map(columns.map(({ name, type }) => [name, type]))
 }
 

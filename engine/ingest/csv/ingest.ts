@@ -2,43 +2,30 @@ import { rm, stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
 import { READING, toHttp } from '../../options.ts'
-import {
-  type Column,
-  type ColumnType,
-  fixedBytes,
-  quoteLiteral,
-  sqlType,
-  type TypeName,
-  typeName,
-} from '../../types/index.ts'
+import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 import { feedFile } from '../file.ts'
 import { type WrittenPart, writePart } from '../parts/part.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import {
-  fieldsOf,
-  type KnownColumns,
-  layColumns,
-  settledColumns,
-  type Target,
-  typesByName,
-} from '../targets.ts'
-import { badCell, malformed, quoteValue, textReason, withDetails } from '../text/errors.ts'
+import { fieldsOf, type KnownColumns, layColumns, settledColumns, type Target } from '../targets.ts'
+import { withDetails } from '../text/errors.ts'
+import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { detectDialect } from './detect.ts'
-import { readHeader } from './header.ts'
-import { type CsvFindings, CsvScan } from './scan.ts'
-import { isForeign, type TranslatedColumn, translateCsv } from './translate.ts'
+import { readHeader, refuseOtherDelimiters } from './record.ts'
+import { CsvScan } from './scan.ts'
+import { toCsv } from './to-csv.ts'
 
 /**
  * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types
  * of its columns; in the second, DuckDB reads columns of these types and writes the part.
  */
-async function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
+async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   const { file, format, signal } = request
   const delimiter = format === 'tsv' ? '\t' : ','
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   if (format === 'csv') refuseOtherDelimiters(names, known)
+  if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
   const targets = layColumns(
     known,
     names.map((name) => ({ name })),
@@ -52,23 +39,19 @@ async function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest):
     (bytes) => request.onProgress?.({ bytes, rows: scan.rows }),
   )
   const { mixedNewlines, ...findings } = scan.findings
-  const source = { ...findings, file, delimiter, header: true }
-  if (!mixedNewlines && !awkward) {
-    return loadCsv(duck, { ...source, newline: newline === 'crlf' ? newline : 'lf' }, targets, request)
-  }
-  // DuckDB's reader takes such a file only if it is written anew. Then more fields may have quotes.
-  await using ours = new TemporaryFile(duck.tempDirectory)
-  await translateCsv({ file, delimiter, options: {}, target: ours.path }, { signal })
-  const longest = 2 * (source.longest + names.length)
-  const written = { file: ours.path, delimiter: ',', newline: 'lf', quotes: true, longest } as const
-  return await loadCsv(duck, { ...source, ...written }, targets, request)
+  if (mixedNewlines) return ingestRewritten(toCsv, duck, known, request)
+  const source = {
+    ...findings,
+    file,
+    delimiter,
+    newline: newline === 'crlf' ? newline : 'lf',
+    header: true,
+  } as const
+  return loadCsv(duck, source, targets, request)
 }
 
-/**
- * Does the same for csv in any dialect: one that is not ours is first rewritten as ours. Whether a column has texts is
- * known only afterwards; if some of them looked like numbers or dates, the file is rewritten again without changing them.
- */
-export async function ingestDialect(
+/** Reads csv and tsv in the dialect that the options say, or in the one that the file seems to be in. */
+export async function ingestCsv(
   duck: Duck,
   known: KnownColumns,
   request: ReadRequest,
@@ -115,102 +98,35 @@ async function withAutoHint(error: unknown, duck: Duck, known: KnownColumns, req
 }
 
 /** Reads csv with exactly the options that are given. */
-async function ingestGiven(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
-  const { options, format, file, target } = request
-  if (!options || !isForeign(options)) return ingestCsv(duck, known, request)
-  const columns = known.columns.map(({ name }) => name)
-  const numbers = new Set(
-    known.columns.flatMap(({ name, type }) => (NUMBERS.has(typeName(type)) ? [name] : [])),
-  )
-  const ingest = async (texts: ReadonlySet<number>) => {
-    await using ours = new TemporaryFile(duck.tempDirectory)
-    const delimiter = format === 'tsv' ? '\t' : ','
-    const task = { file, options, columns, delimiter, texts, numbers, target: ours.path }
-    const translated = await translateCsv(task, request).catch(async (error: unknown) => {
-      if (!(error instanceof EngineError && error.details?.['trailing'])) throw error
-      await rm(ours.path, { force: true })
-      return translateCsv({ ...task, trailing: true }, request)
-    })
-    const result = await ingestCsv(duck, pointedAsText(known, translated), {
-      ...request,
-      format: 'csv',
-      file: ours.path,
-    })
-    return { translated, result }
-  }
-  const { translated, result } = await ingest(new Set())
-  const ofText = new Set(result.columns.filter(({ type }) => type === 'string').map(({ name }) => name))
-  const reasons = columnReasons(result, translated)
-  const misread = translated.filter(({ name, rewritten }) => rewritten && ofText.has(name))
-  if (misread.length === 0) return { ...result, reasons }
-  await rm(target, { force: true })
-  return { ...(await ingest(new Set(misread.map(({ index }) => index)))).result, reasons }
+function ingestGiven(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
+  const { dialect: _, ...options } = request.options ?? {}
+  const isForeign = Object.values(options).some((value) => value !== undefined)
+  return isForeign ? ingestRewritten(toCsv, duck, known, request) : ingestPlain(duck, known, request)
 }
 
-/** Why columns are text. A number that is none in this dialect is told as the file has it. */
-function columnReasons({ columns, reasons = [] }: IngestResult, translated: readonly TranslatedColumn[]) {
-  const pointed = new Map(translated.map(({ name, pointed }) => [name, pointed]))
-  return columns.map(({ name, type }, index) => {
-    const point = type === 'string' ? pointed.get(name) : undefined
-    return point ? textReason(point.row, point.text) : reasons[index]
-  })
-}
-
-const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
-
-/** Columns with numbers that have a point, which are none in this dialect, are text unless their type is known. */
-function pointedAsText(known: KnownColumns, columns: readonly TranslatedColumn[]): KnownColumns {
-  const types = typesByName(known.columns)
-  const texts: Column[] = []
-  for (const { name, pointed } of columns) {
-    if (!pointed) continue
-    const type = types.get(name)
-    if (type === undefined) texts.push({ name, type: 'string', nullable: true, description: '' })
-    else if (NUMBERS.has(typeName(type))) {
-      throw badCell(
-        pointed.row,
-        name,
-        `${quoteValue(pointed.text)} has a point, but decimal=, says that numbers have a comma. If it is between ` +
-          'thousands, add thousands=. as well.',
-        { type },
-      )
-    }
-  }
-  return known.ofDataset ? known : { ...known, columns: [...known.columns, ...texts] }
-}
+/** Rewrites an upload of any format as csv that DuckDB reads. */
+export type ToCsv = (request: ReadRequest, target: string, known: KnownColumns) => Promise<Rewritten>
 
 /**
- * Refuses a header of a single name that holds another delimiter, such as a semicolon: the file was meant to have more
- * columns. The name is accepted if the dataset or the request has a column of this name.
+ * Reads an upload by rewriting it as csv, which keeps every digit and takes hardly any memory, and then has DuckDB read
+ * that. The rewriting also settles the columns and their types.
  */
-function refuseOtherDelimiters(names: readonly string[], known: KnownColumns): void {
-  const [name] = names
-  if (names.length !== 1 || !/[;\t|]/.test(name!)) return
-  if (known.columns.some((column) => column.name === name)) return
-  const found = /[;\t|]/.exec(name!)![0]
-  throw malformed(
-    `The header ${quoteValue(name!)} has no comma, but it has ${quoteValue(found)}: fields of csv are separated by commas` +
-      (found === '\t'
-        ? '; upload tabs as tab-separated values.'
-        : `, unless delimiter=${found} says otherwise.`),
-  )
-}
-
-/** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
-export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
-  readonly file: string
-  readonly delimiter: string
-  /** What ends its records. In quotes there may be others. */
-  readonly newline: 'lf' | 'crlf'
-  /** Whether its first record is a header. */
-  readonly header: boolean
+export async function ingestRewritten(
+  toCsv: ToCsv,
+  duck: Duck,
+  known: KnownColumns,
+  request: ReadRequest,
+): Promise<IngestResult> {
+  await using csv = new TemporaryFile(duck.tempDirectory)
+  const { targets, source, ...said } = await toCsv(request, csv.path, known)
+  return { ...(await loadCsv(duck, source, targets, request)), ...said }
 }
 
 /** More fields are read by one thread, because each thread holds vectors of all of them, 30 KiB for each. */
 const MOST_PARALLEL_FIELDS = 4_000
 
 /** Writes a csv file as a part. The file has been checked: every text in it is a value of its column's type. */
-export async function loadCsv(
+async function loadCsv(
   duck: Duck,
   source: CsvSource,
   targets: readonly Target[],

@@ -49,7 +49,7 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
 }
 
 async function pass(
-  { file, signal, onProgress }: ReadRequest,
+  { file, format, beginning, signal, onProgress }: ReadRequest,
   document: JsonDocument,
   target: string,
 ): Promise<void> {
@@ -57,8 +57,9 @@ async function pass(
   await feedFile(
     file,
     0,
-    async (buffer, end, final) => {
-      const used = document.feed(buffer, end, final)
+    async (buffer, end, isEnd) => {
+      // What follows the last whole row of a beginning is left out.
+      const used = document.feed(buffer, end, isEnd && !(beginning && format === 'ndjson'))
       const written = document.rows?.out.take()
       if (written && !document.rows!.stale) await sink.write(written)
       return used

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { UploadOptions } from '../request.ts'
 
-export type Encoding = NonNullable<UploadOptions['encoding']>
+type Encoding = NonNullable<UploadOptions['encoding']>
 
 /** The encoding that a text which begins with these bytes most likely has. */
 export function encodingOf(bytes: Buffer): Encoding {
@@ -31,8 +31,17 @@ function isJapanese(bytes: Buffer): boolean {
 }
 
 /** Whether text in UTF-16 has the byte order of its mark, or else of its first character, which is a Western one. */
-export function isBigEndian(start: Uint8Array): boolean {
+function isBigEndian(start: Uint8Array): boolean {
   return (start[0] === 0xfe && start[1] === 0xff) || (start[0] === 0 && start[1] !== 0)
+}
+
+/** A decoder of text that begins with these bytes. */
+export function decoderOf(
+  { encoding = 'utf-8' }: UploadOptions,
+  start: Buffer,
+  { fatal = encoding !== 'latin1' && encoding !== 'windows-1252' } = {},
+): TextDecoder {
+  return new TextDecoder(encoding === 'utf-16' && isBigEndian(start) ? 'utf-16be' : encoding, { fatal })
 }
 
 /** What to do about bytes that are not UTF-8. */

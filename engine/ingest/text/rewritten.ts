@@ -1,11 +1,21 @@
 import { EngineError } from '../../errors.ts'
 import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
-import type { CsvSource } from '../csv/ingest.ts'
+import type { CsvFindings } from '../csv/scan.ts'
 import { fieldsOf, type Target } from '../targets.ts'
 import { accepts } from './accepted.ts'
-import { badValue, Faults, missingValue, type TextReason, textReason } from './errors.ts'
+import { badCell, badValue, Faults, missingValue, type TextReason, textReason } from './errors.ts'
 import { inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
+
+/** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
+export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
+  readonly file: string
+  readonly delimiter: string
+  /** What ends its records. In quotes there may be others. */
+  readonly newline: 'lf' | 'crlf'
+  /** Whether its first record is a header. */
+  readonly header: boolean
+}
 
 /** An upload rewritten as csv that DuckDB reads, and the columns of the part that it becomes. */
 export interface Rewritten {
@@ -33,6 +43,8 @@ export interface FieldFindings {
 /** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
 const UNIT_SEPARATOR = 0x1f
 const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
+/** Texts of printable ASCII up to this length are written without another buffer. */
+const SHORT = 64
 /** The first byte of a byte order mark in UTF-8. */
 const BOM = 0xef
 
@@ -62,6 +74,18 @@ export class CellWriter {
 
   /** Writes any text. @returns the number of its bytes in UTF-8 */
   appendText(text: string): number {
+    const { length } = text
+    const buffer = this.reserve(length)
+    let done = 0
+    for (; done < length && done < SHORT; done++) {
+      const code = text.charCodeAt(done)
+      if (code < 0x20 || code > 0x7e || code === QUOTE) break
+      buffer[this.length + done] = code
+    }
+    if (done === length && length > 0) {
+      this.length += length
+      return length
+    }
     const bytes = Buffer.from(text)
     if (text !== '' && !/["\x1f\r\n]/.test(text)) this.appendPlain(bytes, 0, bytes.length)
     else this.appendQuoted(bytes, 0, bytes.length)
@@ -184,15 +208,15 @@ export function nothingFound(): FieldFindings {
 }
 
 /**
- * Writes rows as csv, cell by cell, and checks each cell against its column. It is for formats that tell text from
- * numbers and name the columns before the rows: the cells of each row come in the order of these names.
+ * Writes rows as csv, cell by cell, and checks each cell against its column. It is for formats that name the columns
+ * before the rows: the cells of each row come in the order of these names.
  */
 export class TypedRows {
   readonly out = new CellWriter()
   rows = 0
   readonly #targets: readonly Target[]
   readonly #fields: readonly (Target & FieldFindings)[]
-  readonly #faults = new Faults()
+  readonly faults = new Faults()
   #field = 0
 
   constructor(targets: readonly Target[]) {
@@ -204,22 +228,38 @@ export class TypedRows {
     return this.#fields.length
   }
 
-  null(): void {
-    const { name, nullable } = this.#begin()
-    if (!nullable) this.#faults.add(missingValue(this.rows + 1, name))
+  /** The error for the value that comes next. */
+  bad(what: string): EngineError {
+    const { name, type } = this.#fields[this.#field]!
+    return badCell(this.rows + 1, name, what, { type })
   }
 
-  /** Writes a value. @param isText whether the upload's format says that it is text, which never becomes a number */
-  value(text: string, kind: number, isText: boolean): void {
+  /** Notes what is wrong with a row, which is not written. */
+  fault(fault: EngineError): void {
+    this.faults.add(fault)
+    this.rows++
+  }
+
+  null(): void {
+    const { name, nullable } = this.#begin()
+    if (!nullable) this.faults.add(missingValue(this.rows + 1, name))
+  }
+
+  /**
+   * Writes a value.
+   * @param isText whether the upload's format says that it is text, which never becomes a number; undefined if the format
+   * does not tell
+   */
+  value(text: string, kind: number, isText?: boolean): void {
     const field = this.#begin()
     const { name, type } = field
     // Many programs write a day as a timestamp at midnight.
-    if (type === 'date' && kind & TEXT_KIND.timestamp && text.endsWith('T00:00:00')) {
+    if (isText !== undefined && type === 'date' && kind & TEXT_KIND.timestamp && text.endsWith('T00:00:00')) {
       text = text.slice(0, 10)
       kind = TEXT_KIND.date
     }
-    if (type !== undefined && !accepts(type, kind, isText, () => text)) {
-      this.#faults.add(badValue(this.rows + 1, name, text, type, isText))
+    if (type !== undefined && !accepts(type, kind, isText ?? true, () => text)) {
+      this.faults.add(badValue(this.rows + 1, name, text, type, isText))
     }
     const { scalars, texts } = field
     if (isText) field.texts |= kind
@@ -251,7 +291,7 @@ export class TypedRows {
    * @throws EngineError `invalid_upload` that lists the values that don't fit into their columns
    */
   result(file: string): Rewritten {
-    this.#faults.check()
+    this.faults.check()
     const targets = this.#targets.map((target) => {
       return { ...target, type: target.type ?? inferTyped(this.#fields[target.source!]!) }
     })

@@ -1,0 +1,244 @@
+import { rm } from 'node:fs/promises'
+import { type TypeName, typeName } from '../../types/index.ts'
+import { FileSink, feedFile } from '../file.ts'
+import type { ReadRequest, UploadOptions } from '../request.ts'
+import { fieldsOf, type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
+import { decoderOf, otherEncoding } from '../text/encoding.ts'
+import { badRow, LONGEST_RECORD, longRow, malformed, quoteValue, shortRow, TOO_LONG } from '../text/errors.ts'
+import { type Rewritten, TypedRows } from '../text/rewritten.ts'
+import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { type FieldReader, fieldReader } from './dialect.ts'
+import { EMPTY, type Field, readRecord, refuseOtherDelimiters } from './record.ts'
+
+/** What a pass over the file has learned for the next one. */
+interface Learned {
+  /** The positions of columns of text, whose values stay as they are even if they look like numbers or dates. */
+  readonly texts: Set<number>
+  /** Columns at the end without a name are numbered like others, because there are values in them. */
+  trailing: boolean
+  /** Why columns are text, by the first pass: in a later one, other values of them are text as well. */
+  reasons?: Rewritten['source']['reasons']
+}
+
+/** Is thrown where the file has to be read again with what was learned. */
+const AGAIN = Symbol('again')
+
+/**
+ * Rewrites csv that DuckDB's reader would not read as we do: csv of another dialect, with line ends of both kinds, or cut
+ * off. Whether a column has texts is known only at the end; if some of them looked like numbers or dates, the file is
+ * read again without changing them.
+ * @param target where the csv is to be written
+ * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
+ */
+export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
+  const learned: Learned = { texts: new Set(), trailing: false }
+  for (;;) {
+    try {
+      return await pass(request, new Records(request, known, learned), target)
+    } catch (error) {
+      if (error !== AGAIN) throw error
+      await rm(target)
+    }
+  }
+}
+
+async function pass(
+  { file, options = {}, beginning, signal, onProgress }: ReadRequest,
+  records: Records,
+  target: string,
+): Promise<Rewritten> {
+  await using sink = await FileSink.create(target)
+  let decoder: TextDecoder | undefined
+  await feedFile(
+    file,
+    0,
+    async (buffer, end, isEnd) => {
+      // What follows the last whole record of a beginning is left out.
+      const final = isEnd && !beginning
+      decoder ??= decoderOf(options, buffer)
+      records.push(decoded(decoder, buffer.subarray(0, end), final), final)
+      await sink.write(records.take())
+      return end
+    },
+    signal,
+    (bytes) => onProgress?.({ bytes, rows: records.rows }),
+  )
+  return records.result(target)
+}
+
+function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): string {
+  try {
+    return decoder.decode(bytes, { stream: !final })
+  } catch {
+    throw malformed(`The file is not ${decoder.encoding.toUpperCase()}. ${otherEncoding(Buffer.from(bytes))}`)
+  }
+}
+
+const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
+
+const POINTED =
+  'has a point, but decimal=, says that numbers have a comma. If it is between thousands, add thousands=. as well.'
+
+/** Takes the text of the file in pieces, and writes each whole record as a row. */
+class Records {
+  readonly #request: ReadRequest
+  readonly #options: UploadOptions
+  readonly #known: KnownColumns
+  readonly #learned: Learned
+  readonly #delimiter: string
+  readonly #reader: FieldReader
+  /** The columns in which values were written as our own csv has them. */
+  readonly #changed = new Set<number>()
+  /** The lines above the header that are still to be left out. */
+  #skip: number
+  /** The names as the file has them. */
+  #heading: readonly string[] | undefined
+  /** Begun with the first row, which settles how many columns there are. */
+  #table: TypedRows | undefined
+  /** For each column, whether it is known to have numbers. */
+  #numbers: readonly boolean[] = []
+  #rest = ''
+
+  constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
+    const { options = {}, format } = request
+    this.#request = request
+    this.#options = options
+    this.#known = known
+    this.#learned = learned
+    this.#delimiter = options.delimiter ?? (format === 'tsv' ? '\t' : ',')
+    this.#skip = options.skip ?? 0
+    this.#reader = fieldReader(options)
+  }
+
+  get rows(): number {
+    return this.#table?.rows ?? 0
+  }
+
+  /** @throws EngineError `invalid_upload` */
+  push(text: string, final: boolean): void {
+    try {
+      this.#push(text, final)
+      this.#table?.faults.read(text.length)
+    } catch (error) {
+      throw this.#table?.faults.before(error) ?? error
+    }
+  }
+
+  /** What has been written since the last call. */
+  take(): Uint8Array {
+    return this.#table?.out.take() ?? Buffer.alloc(0)
+  }
+
+  /**
+   * The columns, once all rows have been written to `file`.
+   * @throws EngineError `invalid_upload` that lists what is wrong with the file, `column_conflict`
+   */
+  result(file: string): Rewritten {
+    if (!this.#table && !this.#heading) throw malformed(EMPTY)
+    const table = this.#table ?? this.#begin(this.#heading!.length)
+    const { targets, source } = table.result(file)
+    this.#learned.reasons ??= source.reasons
+    const misread = targets.filter((target) => target.type === 'string' && this.#changed.has(target.source!))
+    if (misread.length === 0) return { targets, source: { ...source, reasons: this.#learned.reasons } }
+    for (const target of misread) this.#learned.texts.add(target.source!)
+    throw AGAIN
+  }
+
+  #push(text: string, final: boolean): void {
+    const all = this.#rest + text
+    let at = 0
+    for (; this.#skip > 0; this.#skip--) {
+      const end = all.indexOf('\n', at)
+      if (end < 0 && !final) break
+      if (end < 0) throw malformed(`The file has fewer lines than the ${this.#options.skip} of skip.`)
+      at = end + 1
+    }
+    while (at < all.length && this.#skip === 0) {
+      const record = readRecord(all, at, this.#delimiter, final, (what) => this.#malformed(what))
+      if (!record) break
+      this.#record(record.fields, all.slice(at, record.end))
+      at = record.end
+    }
+    this.#rest = all.slice(at)
+    if (this.#rest.length > LONGEST_RECORD) throw badRow(this.rows + 1, TOO_LONG)
+  }
+
+  #record(given: readonly Field[], text: string): void {
+    if (!this.#heading && this.#options.header !== 'absent') {
+      this.#heading = given.map(({ text }) => text)
+      return
+    }
+    const isBlank = given.length === 1 && given[0]!.text === '' && !given[0]!.quoted
+    if (isBlank && (this.#table?.width ?? this.#heading?.length ?? 0) > 1) return
+    const table = this.#table ?? this.#begin(given.length)
+    const { width } = table
+    const fields = this.#options.names === 'number' ? this.#withoutTrailing(given, width) : given
+    if (fields.length < width) {
+      table.fault(shortRow(table.rows + 1, fields.length, width, text.replace(/\r?\n$/, '')))
+    } else if (fields.length > width) {
+      table.fault(longRow(table.rows + 1, width, fields[width]!.text))
+    } else {
+      for (const [index, field] of fields.entries()) this.#field(table, field, index)
+      table.endRow()
+    }
+  }
+
+  /** The fields that have names. */
+  #withoutTrailing(fields: readonly Field[], width: number): readonly Field[] {
+    const others = fields.slice(width)
+    if (others.every(({ text }) => text === '')) return fields.slice(0, width)
+    if (fields.length > (this.#heading?.length ?? 0)) return fields
+    this.#learned.trailing = true
+    throw AGAIN
+  }
+
+  #field(table: TypedRows, field: Field, index: number): void {
+    const { text } = field
+    if (this.#reader.isMissing(field)) table.null()
+    else {
+      const isNumber = this.#numbers[index]!
+      const isText = this.#learned.texts.has(index)
+      const value = isText ? undefined : this.#reader.value(text, isNumber)
+      if (value !== undefined) {
+        this.#changed.add(index)
+        table.value(value, kindOf(value))
+      } else if (!this.#reader.isPointed(text)) table.value(text, kindOf(text))
+      else if (isNumber) throw table.bad(`${quoteValue(text)} ${POINTED}`)
+      else table.value(text, TEXT_KIND.text)
+    }
+  }
+
+  /** Settles the names by the header and the number of fields of the first row. */
+  #begin(count: number): TypedRows {
+    const names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
+    if (this.#request.format === 'csv') refuseOtherDelimiters(names, this.#known)
+    const targets = layColumns(
+      this.#known,
+      names.map((name) => ({ name })),
+    )
+    this.#numbers = fieldsOf(targets).map(({ type }) => type !== undefined && NUMBERS.has(typeName(type)))
+    this.#table = new TypedRows(targets)
+    return this.#table
+  }
+
+  /** Names for the columns of a file without a header: those that are known, if the file has as many columns. */
+  #namesFor(count: number): readonly string[] {
+    const { columns } = this.#known
+    if (columns.length === count) return columns.map(({ name }) => name)
+    return Array.from({ length: count }, (_, index) => `column${index + 1}`)
+  }
+
+  #namesIn(heading: readonly string[], count: number): readonly string[] {
+    const { names } = this.#options
+    // R's write.table leaves out the name of the first column.
+    const whole = names === 'index' && count === heading.length + 1 ? ['', ...heading] : heading
+    const width =
+      names === 'number' && !this.#learned.trailing ? whole.findLastIndex((name) => name !== '') + 1 : 0
+    return namesOfColumns(width > 0 ? whole.slice(0, width) : whole, this.#options)
+  }
+
+  #malformed(what: string): Error {
+    if (!this.#heading && this.#options.header !== 'absent') return malformed(`Header: ${what}.`)
+    return badRow(this.rows + 1, `: ${what}.`)
+  }
+}
