@@ -17,132 +17,101 @@ export interface Automaton {
 /** Tables with 256 entries for each state then have no entry that needs more than 16 bits. */
 const MOST_STATES = 256
 
+/** What is left of a pattern behind some text. */
+interface Rest {
+  readonly id: number
+  /** The index of the pattern. */
+  readonly label: number
+  /** The bytes that it may go on with; undefined if nothing is left. */
+  readonly bytes: ReadonlySet<number> | undefined
+  /** What is left behind one of these bytes. */
+  readonly behind: () => readonly Rest[]
+}
+
 /**
- * Compiles `patterns`.
+ * Compiles `patterns`. A state is the set of all that may be left of them.
  * @throws RangeError if they need more than 256 states
  */
 export function compile(patterns: readonly string[]): Automaton {
-  const nfa = new Nfa()
-  const start = nfa.state()
-  const labelOf = new Map<number, number>()
-  patterns.forEach((pattern, index) => {
-    const { alternatives } = new RegExpParser().parsePattern(pattern)
-    labelOf.set(nfa.choice(alternatives, start), index)
-  })
-  return determine(nfa, start, labelOf)
-}
-
-/** An automaton by Thompson's construction: its edges take a byte (`edges`) or none (`free`). */
-class Nfa {
-  readonly free: number[][] = []
-  readonly edges: { bytes: ReadonlySet<number>; to: number }[][] = []
-
-  state(): number {
-    this.free.push([])
-    this.edges.push([])
-    return this.free.length - 1
-  }
-
-  /** Adds alternatives behind `from`, and returns the state reached once one of them has matched. */
-  choice(alternatives: readonly AST.Alternative[], from: number): number {
-    const end = this.state()
-    for (const { elements } of alternatives) {
-      const last = elements.reduce((state, element) => this.#add(element, state), this.#behind(from))
-      this.free[last]!.push(end)
-    }
-    return end
-  }
-
-  #behind(from: number): number {
-    const state = this.state()
-    this.free[from]!.push(state)
-    return state
-  }
-
-  #add(element: AST.Element, from: number): number {
-    if (element.type === 'CapturingGroup') return this.choice(element.alternatives, from)
-    if (element.type === 'Quantifier') return this.#repeated(element, this.#behind(from))
-    const to = this.state()
-    this.edges[this.#behind(from)]!.push({ bytes: bytesOf(element), to })
-    return to
-  }
-
-  #repeated({ element, min, max }: AST.Quantifier, from: number): number {
-    const end = this.state()
-    let state = from
-    for (let count = 0; count < min; count++) state = this.#add(element, state)
-    this.free[state]!.push(end)
-    if (max === Number.POSITIVE_INFINITY) this.free[this.#add(element, state)]!.push(state)
-    else {
-      for (let count = min; count < max; count++) {
-        state = this.#add(element, state)
-        this.free[state]!.push(end)
-      }
-    }
-    return end
-  }
-
-  /** All states that can be reached from `states` by free edges alone, sorted. */
-  close(states: Iterable<number>): number[] {
-    const seen = new Set(states)
-    for (const state of seen) for (const to of this.free[state]!) seen.add(to)
-    return [...seen].sort((a, b) => a - b)
-  }
-}
-
-const ASCII = Array.from({ length: 0x80 }, (_, byte) => byte)
-const sets = new Map<string, ReadonlySet<number>>()
-
-/** The bytes that a character or a class of characters stands for; the same set each time. */
-function bytesOf({ raw }: AST.Element): ReadonlySet<number> {
-  const pattern = new RegExp(`^${raw}$`)
-  const bytes = sets.get(raw) ?? new Set(ASCII.filter((byte) => pattern.test(String.fromCharCode(byte))))
-  sets.set(raw, bytes)
-  return bytes
-}
-
-/** Puts bytes that are in the same sets of the automaton's edges into one class; bytes in none of them are class 0. */
-function byteClasses(nfa: Nfa): { classOf: Uint8Array; members: readonly number[] } {
-  const sets = [...new Set(nfa.edges.flat().map((edge) => edge.bytes))]
-  const classes = new Map<string, number>([['', 0]])
-  const members = [-1]
-  const classOf = Uint8Array.from({ length: 256 }, (_, byte) => {
-    const key = sets.flatMap((set, index) => (set.has(byte) ? [index] : [])).join()
-    const known = classes.get(key)
-    if (known !== undefined) return known
-    classes.set(key, classes.size)
-    return members.push(byte) - 1
-  })
-  return { classOf, members }
-}
-
-/** Makes the automaton deterministic by the subset construction, with one edge per class of bytes. */
-function determine(nfa: Nfa, start: number, labelOf: ReadonlyMap<number, number>): Automaton {
-  const { classOf, members } = byteClasses(nfa)
-  const sets: number[][] = [[]]
-  const indexOf = new Map<string, number>([['', 0]])
-  const enter = (states: Iterable<number>): number => {
-    // The others lead nowhere by themselves. With them, sets would differ from which the same texts match.
-    const set = nfa.close(states).filter((state) => nfa.edges[state]!.length > 0 || labelOf.has(state))
-    const key = set.join()
-    const index = indexOf.get(key) ?? sets.push(set) - 1
+  const restsOf = restReader()
+  const states: (readonly Rest[])[] = [[]]
+  const indexOf = new Map([['', 0]])
+  const enter = (rests: readonly Rest[]): number => {
+    const state = [...new Set(rests)].sort((a, b) => a.id - b.id)
+    const key = state.map(({ id }) => id).join()
+    const index = indexOf.get(key) ?? states.push(state) - 1
     indexOf.set(key, index)
     return index * 256
   }
-  const first = enter([start])
-  const rows: number[][] = []
-  for (let index = 0; index < sets.length; index++) {
-    const edges = sets[index]!.flatMap((state) => nfa.edges[state]!)
-    rows.push(members.map((byte) => enter(edges.filter(({ bytes }) => bytes.has(byte)).map(({ to }) => to))))
-  }
-  if (sets.length > MOST_STATES) throw new RangeError(`${sets.length} states are more than ${MOST_STATES}.`)
-  const next = Uint16Array.from(
-    { length: sets.length * 256 },
-    (_, at) => rows[at >> 8]![classOf[at & 0xff]!]!,
+  const parser = new RegExpParser()
+  const start = enter(
+    patterns.flatMap((pattern, label) =>
+      parser.parsePattern(pattern).alternatives.flatMap(({ elements }) => restsOf(label, elements)),
+    ),
   )
-  const label = Int8Array.from(sets, (set) => {
-    const found = set.flatMap((state) => labelOf.get(state) ?? [])
-    return found.length > 0 ? Math.min(...found) : -1
+  const rows: number[][] = []
+  for (let index = 0; index < states.length; index++) rows.push(rowOf(states[index]!, enter))
+  if (states.length > MOST_STATES)
+    throw new RangeError(`${states.length} states are more than ${MOST_STATES}.`)
+  const next = new Uint16Array(states.length * 256)
+  for (const [index, row] of rows.entries()) next.set(row, index * 256)
+  const label = Int8Array.from(states, (state) => {
+    const matching = state.filter(({ bytes }) => !bytes).map(({ label }) => label)
+    return matching.length > 0 ? Math.min(...matching) : -1
   })
-  return { next, start: first, label }
+  return { next, start, label }
+}
+
+const ASCII = Array.from({ length: 0x80 }, (_, byte) => byte)
+
+/** The next state for each byte. */
+function rowOf(state: readonly Rest[], enter: (rests: readonly Rest[]) => number): number[] {
+  const known = new Map<string, number>()
+  return ASCII.map((byte) => {
+    const going = state.filter(({ bytes }) => bytes?.has(byte))
+    const key = going.map(({ id }) => id).join()
+    const target = known.get(key) ?? enter(going.flatMap(({ behind }) => behind()))
+    known.set(key, target)
+    return target
+  })
+}
+
+/** A function that gives what may be left where elements are left, each time as the same objects. */
+function restReader() {
+  const rests = new Map<string, Rest>()
+  const sets = new Map<string, ReadonlySet<number>>()
+  const bytesOf = ({ raw }: AST.Element): ReadonlySet<number> => {
+    const pattern = new RegExp(`^${raw}$`)
+    const bytes = sets.get(raw) ?? new Set(ASCII.filter((byte) => pattern.test(String.fromCharCode(byte))))
+    sets.set(raw, bytes)
+    return bytes
+  }
+  const restsOf = (label: number, elements: readonly AST.Element[]): readonly Rest[] => {
+    const [first, ...others] = elements
+    if (first?.type === 'CapturingGroup') {
+      return first.alternatives.flatMap((one) => restsOf(label, [...one.elements, ...others]))
+    }
+    if (first?.type === 'Quantifier') {
+      const { element, min, max } = first
+      const fewer = { ...first, min: Math.max(min - 1, 0), max: max - 1 }
+      return [
+        ...(min === 0 ? restsOf(label, others) : []),
+        ...(max > 0 ? restsOf(label, [element, fewer, ...others]) : []),
+      ]
+    }
+    const key = [
+      label,
+      ...elements.map((one) => ('min' in one ? `${one.raw}${one.min},${one.max}` : one.raw)),
+    ].join(' ')
+    let behind: readonly Rest[] | undefined
+    const rest = rests.get(key) ?? {
+      id: rests.size,
+      label,
+      bytes: first && bytesOf(first),
+      behind: () => (behind ??= restsOf(label, others)),
+    }
+    rests.set(key, rest)
+    return [rest]
+  }
+  return restsOf
 }
