@@ -1,18 +1,23 @@
+import { DictionaryBatch } from 'apache-arrow/fb/dictionary-batch'
+import type { Field } from 'apache-arrow/fb/field'
+import { Footer } from 'apache-arrow/fb/footer'
+import { Int } from 'apache-arrow/fb/int'
+import { Interval } from 'apache-arrow/fb/interval'
+import { IntervalUnit } from 'apache-arrow/fb/interval-unit'
+import type { KeyValue } from 'apache-arrow/fb/key-value'
+import { Message } from 'apache-arrow/fb/message'
+import { MessageHeader } from 'apache-arrow/fb/message-header'
+import { RecordBatch } from 'apache-arrow/fb/record-batch'
+import { Schema } from 'apache-arrow/fb/schema'
+import { Type } from 'apache-arrow/fb/type'
+import { ByteBuffer, Encoding } from 'flatbuffers'
 import { malformed } from '../text/errors.ts'
 
 /**
  * Checks the metadata of Arrow messages (FlatBuffers, schema in Message.fbs and Schema.fbs of Arrow 1.5) before the
  * library reads them. The library trusts every count and offset, so that a single wrong bit can make it build lists
- * until the memory is full.
+ * until the memory is full. Here all of them are read from a buffer that ends where it ends.
  */
-
-/** The slots of the tables whose fields are checked here. */
-const MESSAGE = { headerType: 1, header: 2, bodyLength: 3, metadata: 4 } as const
-const SCHEMA = { fields: 1, metadata: 2, features: 3 } as const
-const FIELD = { name: 0, typeId: 2, type: 3, dictionary: 4, children: 5, metadata: 6 } as const
-const BATCH = { length: 0, nodes: 1, buffers: 2, variadicCounts: 4 } as const
-const DICTIONARY_BATCH = { data: 1 } as const
-const HEADER = { schema: 1, dictionaryBatch: 2, recordBatch: 3 } as const
 
 const DEEPEST = 64
 
@@ -25,218 +30,157 @@ export interface MessageHead {
 
 /** Checks a message's metadata. @throws RangeError if an offset or a count goes beyond the metadata or the body */
 export function verifyMessage(metadata: Uint8Array): MessageHead {
-  const reader = new FlatReader(metadata)
-  const message = reader.root()
-  const bodyLength = reader.int64(message, MESSAGE.bodyLength)
-  need(bodyLength >= 0)
-  const header = reader.table(message, MESSAGE.header)
-  need(header !== undefined)
-  const type = reader.byte(message, MESSAGE.headerType)
-  let names: readonly string[] | undefined
-  switch (type) {
-    case HEADER.schema:
-      names = verifySchema(reader, header!)
-      break
-    case HEADER.dictionaryBatch: {
-      const batch = reader.table(header!, DICTIONARY_BATCH.data)
-      need(batch !== undefined)
-      verifyBatch(reader, batch!, bodyLength)
-      break
-    }
-    case HEADER.recordBatch:
-      verifyBatch(reader, header!, bodyLength)
-      break
-    default:
-      throw new RangeError('A message is neither a schema nor a batch.')
+  const message = Message.getRootAsMessage(new CheckedBuffer(metadata))
+  const bodyLength = count(message.bodyLength())
+  verifyPairs(message)
+  const type = message.headerType()
+  if (type === MessageHeader.Schema) return { bodyLength, names: verifySchema(message.header(new Schema())) }
+  if (type === MessageHeader.RecordBatch) verifyBatch(message.header(new RecordBatch()), bodyLength)
+  else {
+    need(type === MessageHeader.DictionaryBatch)
+    verifyBatch(message.header(new DictionaryBatch())?.data(), bodyLength)
   }
-  verifyPairs(reader, message, MESSAGE.metadata)
-  return { bodyLength, ...(names && { names }) }
+  return { bodyLength }
 }
-
-const FOOTER = { schema: 1, dictionaries: 2, batches: 3, metadata: 4 } as const
-/** A block has an offset, the length of the metadata, four unused bytes, and the length of the body (File.fbs). */
-const BLOCK_BYTES = 24
 
 /**
  * Checks the directory at the end of a file.
  * @returns the positions at which the file's messages begin, and the names as `MessageHead` has them
  * @throws RangeError as `verifyMessage` does
  */
-export function verifyFooter(footer: Uint8Array): { messages: number[]; names: readonly string[] } {
-  const reader = new FlatReader(footer)
-  const root = reader.root()
-  const schema = reader.table(root, FOOTER.schema)
-  need(schema !== undefined)
-  const names = verifySchema(reader, schema!)
-  verifyPairs(reader, root, FOOTER.metadata)
-  const messages = [FOOTER.dictionaries, FOOTER.batches].flatMap((slot) => {
-    const { at, length } = reader.vector(root, slot, BLOCK_BYTES)
-    return Array.from({ length }, (_, index) => reader.int64At(at + index * BLOCK_BYTES))
-  })
+export function verifyFooter(bytes: Uint8Array): { messages: number[]; names: readonly string[] } {
+  const footer = Footer.getRootAsFooter(new CheckedBuffer(bytes))
+  verifyPairs(footer)
+  const names = verifySchema(footer.schema())
+  const messages = [
+    ...items(footer.dictionariesLength(), (index) => footer.dictionaries(index)),
+    ...items(footer.recordBatchesLength(), (index) => footer.recordBatches(index)),
+  ].map((block) => count(block.offset()))
   return { messages, names }
 }
 
-function verifySchema(reader: FlatReader, schema: number): string[] {
+function verifySchema(schema: Schema | null): string[] {
+  if (!schema) throw contradiction()
   const names: string[] = []
-  reader.vector(schema, SCHEMA.features, 8)
-  for (const field of reader.tables(schema, SCHEMA.fields)) verifyField(reader, field, names, 0)
-  verifyPairs(reader, schema, SCHEMA.metadata)
+  for (let index = 0; index < schema.featuresLength(); index++) schema.features(index)
+  for (const field of items(schema.fieldsLength(), (index) => schema.fields(index))) {
+    verifyField(field, names, 0)
+  }
+  verifyPairs(schema)
   return names
 }
 
-/** The slots of Arrow's integer type. Its integers have up to 64 bits, but some programs write wider ones. */
-const INT = { id: 2, bitWidth: 0 } as const
-
-/** Types that the library does not read (the union Type of Schema.fbs), and the unit of an interval that it does not. */
+/** Types that the library does not read, and the unit of an interval that it does not. */
 const UNREAD: Readonly<Record<number, string>> = { 22: 'RunEndEncoded', 25: 'ListView', 26: 'LargeListView' }
-const INTERVAL = { id: 11, unit: 0, monthDayNano: 2 } as const
 
 /** @param within the column, if the field is part of one */
-function verifyField(
-  reader: FlatReader,
-  field: number,
-  names: string[],
-  depth: number,
-  within?: string,
-): void {
+function verifyField(field: Field, names: string[], depth: number, within?: string): void {
   need(depth < DEEPEST)
-  const name = reader.text(reader.vector(field, FIELD.name, 1))
+  const name = utf8Text((field.name(Encoding.UTF8_BYTES) ?? new Uint8Array()) as Uint8Array)
+  if (name === undefined) throw malformed('A name in the schema of the Arrow stream is not valid UTF-8.')
   const column = within ?? name
   names.push(name)
-  const type = reader.table(field, FIELD.type)
-  const typeId = reader.byte(field, FIELD.typeId)
-  const isLongInterval =
-    typeId === INTERVAL.id && type !== undefined && reader.byte(type, INTERVAL.unit) === INTERVAL.monthDayNano
-  const unread = isLongInterval ? 'Interval<MONTH_DAY_NANO>' : UNREAD[typeId]
   const refused = (what: string) => malformed(`Column ${JSON.stringify(column)} ${what}`, { column })
+  const typeId = field.typeType()
+  const isLongInterval =
+    typeId === Type.Interval && field.type(new Interval())?.unit() === IntervalUnit.MONTH_DAY_NANO
+  const unread = isLongInterval ? 'Interval<MONTH_DAY_NANO>' : UNREAD[typeId]
   if (unread !== undefined) throw refused(`has the Arrow type ${unread}, which is not supported.`)
-  const bits = type !== undefined && typeId === INT.id ? reader.int32(type, INT.bitWidth) : 0
+  const bits = typeId === Type.Int ? (field.type(new Int())?.bitWidth() ?? 0) : 0
+  // Integers have up to 64 bits, but some programs write wider ones.
   if (bits > 64) {
     throw refused(
       `holds integers of ${bits} bits, which Arrow does not have: send decimals of up to 38 digits, or text.`,
     )
   }
-  reader.table(field, FIELD.dictionary)
-  verifyPairs(reader, field, FIELD.metadata)
-  for (const child of reader.tables(field, FIELD.children))
-    verifyField(reader, child, names, depth + 1, column)
-}
-
-function verifyPairs(reader: FlatReader, table: number, slot: number): void {
-  for (const pair of reader.tables(table, slot)) {
-    reader.vector(pair, 0, 1)
-    reader.vector(pair, 1, 1)
+  field.dictionary()?.id()
+  verifyPairs(field)
+  for (const child of items(field.childrenLength(), (index) => field.children(index))) {
+    verifyField(child, names, depth + 1, column)
   }
 }
 
-function verifyBatch(reader: FlatReader, batch: number, bodyLength: number): void {
-  need(reader.int64(batch, BATCH.length) >= 0)
-  const nodes = reader.vector(batch, BATCH.nodes, 16)
-  for (let index = 0; index < nodes.length; index++) {
-    const at = nodes.at + 16 * index
-    need(reader.int64At(at) >= 0 && reader.int64At(at + 8) >= 0)
+function verifyPairs(table: {
+  customMetadataLength(): number
+  customMetadata(index: number): KeyValue | null
+}): void {
+  for (const pair of items(table.customMetadataLength(), (index) => table.customMetadata(index))) {
+    pair.key(Encoding.UTF8_BYTES)
+    pair.value(Encoding.UTF8_BYTES)
   }
-  const buffers = reader.vector(batch, BATCH.buffers, 16)
+}
+
+function verifyBatch(batch: RecordBatch | null | undefined, bodyLength: number): void {
+  if (!batch) throw contradiction()
+  count(batch.length())
+  for (const node of items(batch.nodesLength(), (index) => batch.nodes(index))) {
+    count(node.length())
+    count(node.nullCount())
+  }
+  let left = batch.buffersLength()
+  for (const buffer of items(left, (index) => batch.buffers(index))) {
+    need(count(buffer.offset()) + count(buffer.length()) <= bodyLength)
+  }
   // These counts say how many buffers each column of views has. The library would read that many, present or not.
-  const counts = reader.vector(batch, BATCH.variadicCounts, 8)
-  let left = buffers.length
-  for (let index = 0; index < counts.length; index++) {
-    const count = reader.int64At(counts.at + 8 * index)
-    need(count >= 0 && count <= left)
-    left -= count
-  }
-  for (let index = 0; index < buffers.length; index++) {
-    const offset = reader.int64At(buffers.at + 16 * index)
-    const length = reader.int64At(buffers.at + 16 * index + 8)
-    need(offset >= 0 && length >= 0 && offset + length <= bodyLength)
+  for (const views of items(batch.variadicBufferCountsLength(), (index) =>
+    batch.variadicBufferCounts(index),
+  )) {
+    left -= count(views)
+    need(left >= 0)
   }
 }
 
-/** Reads FlatBuffers, and checks that no position is beyond the buffer's end. Absent fields are read as 0. */
-class FlatReader {
-  readonly #view: DataView
-  /** How many tables have been entered. It is limited, because shared tables can make a huge tree of a few bytes. */
-  #visited = 0
+/** The items of a vector, one by one: whoever reads each of them does not get beyond the end of the buffer. */
+function* items<T>(length: number, item: (index: number) => T | null): Generator<T> {
+  need(length >= 0)
+  for (let index = 0; index < length; index++) yield item(index)!
+}
 
-  constructor(bytes: Uint8Array) {
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+/** Shared tables can make a huge tree of a few bytes. Reading what is not shared takes some twenty reads a byte. */
+const MOST_READS_A_BYTE = 50
+
+/** A buffer that is not read beyond its end, where the one of the library gives zeros. */
+class CheckedBuffer extends ByteBuffer {
+  #reads = 0
+
+  override readUint8(at: number): number {
+    this.#check(at, 1)
+    return super.readUint8(at)
   }
 
-  root(): number {
-    return this.#enter(this.#view.getUint32(0, true))
+  override readUint16(at: number): number {
+    this.#check(at, 2)
+    return super.readUint16(at)
   }
 
-  byte(table: number, slot: number): number {
-    const at = this.#field(table, slot)
-    return at === 0 ? 0 : this.#view.getUint8(at)
+  override readInt32(at: number): number {
+    this.#check(at, 4)
+    return super.readInt32(at)
   }
 
-  int32(table: number, slot: number): number {
-    const at = this.#field(table, slot)
-    return at === 0 ? 0 : this.#view.getInt32(at, true)
+  override __string(at: number, encoding?: Encoding): string | Uint8Array {
+    const start = this.__indirect(at)
+    this.#check(start + 4, this.readUint32(start))
+    return super.__string(at, encoding)
   }
 
-  text({ at, length }: { at: number; length: number }): string {
-    const bytes = new Uint8Array(this.#view.buffer, this.#view.byteOffset + at, length)
-    const text = utf8Text(bytes)
-    if (text === undefined) throw malformed('A name in the schema of the Arrow stream is not valid UTF-8.')
-    return text
+  #check(at: number, bytes: number): void {
+    need(at >= 0 && at + bytes <= this.capacity() && ++this.#reads <= MOST_READS_A_BYTE * this.capacity())
   }
+}
 
-  int64(table: number, slot: number): number {
-    const at = this.#field(table, slot)
-    return at === 0 ? 0 : this.int64At(at)
-  }
-
-  int64At(at: number): number {
-    const value = Number(this.#view.getBigInt64(at, true))
-    need(Number.isSafeInteger(value))
-    return value
-  }
-
-  table(table: number, slot: number): number | undefined {
-    const at = this.#field(table, slot)
-    return at === 0 ? undefined : this.#enter(at + this.#view.getUint32(at, true))
-  }
-
-  *tables(table: number, slot: number): Generator<number> {
-    const { at, length } = this.vector(table, slot, 4)
-    for (let index = 0; index < length; index++) {
-      const item = at + 4 * index
-      yield this.#enter(item + this.#view.getUint32(item, true))
-    }
-  }
-
-  /** The position of the first item of a vector (or the first byte of a string), and the number of items. */
-  vector(table: number, slot: number, size: number): { at: number; length: number } {
-    const field = this.#field(table, slot)
-    if (field === 0) return { at: 0, length: 0 }
-    const at = field + this.#view.getUint32(field, true)
-    const length = this.#view.getUint32(at, true)
-    need(at + 4 + length * size <= this.#view.byteLength)
-    return { at: at + 4, length }
-  }
-
-  /** The position of a field; 0 if it is absent. */
-  #field(table: number, slot: number): number {
-    const vtable = table - this.#view.getInt32(table, true)
-    const entry = 4 + 2 * slot
-    if (entry + 2 > this.#view.getUint16(vtable, true)) return 0
-    const offset = this.#view.getUint16(vtable + entry, true)
-    return offset === 0 ? 0 : table + offset
-  }
-
-  #enter(table: number): number {
-    need(++this.#visited <= this.#view.byteLength)
-    const vtable = table - this.#view.getInt32(table, true)
-    const bytes = this.#view.getUint16(vtable, true)
-    need(bytes >= 4 && vtable + bytes <= this.#view.byteLength)
-    return table
-  }
+function count(value: bigint | null): number {
+  const number = Number(value)
+  need(Number.isSafeInteger(number) && number >= 0)
+  return number
 }
 
 function need(condition: boolean): void {
-  if (!condition) throw new RangeError('The metadata of a message contradict themselves.')
+  if (!condition) throw contradiction()
+}
+
+function contradiction(): RangeError {
+  return new RangeError('The metadata of a message contradict themselves.')
 }
 
 // The library's own decoder drops byte order marks, and puts U+FFFD in the place of bytes that are not UTF-8.

@@ -8,7 +8,6 @@ import { readListHead, readStruct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { COLUMN_FIELDS, type FileMetadata, filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
-import { verifyMessage } from '../arrow/verify-message.ts'
 import { unpacksTooLarge } from '../file.ts'
 import { writePart } from '../parts/part.ts'
 import { measure, readParts, widened } from '../parts/parts.ts'
@@ -162,6 +161,7 @@ async function metadataOf(pairs: Pairs): Promise<FileMetadata> {
 
 async function fieldsOf(message: Uint8Array): Promise<Map<string, Map<string, string>>> {
   const { Message } = await import('apache-arrow')
+  const { verifyMessage } = await import('../arrow/verify-message.ts')
   try {
     verifyMessage(message)
     const decoded = Message.decode(message)
