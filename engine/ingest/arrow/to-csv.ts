@@ -95,6 +95,8 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
     isText: isText(fields[index]!.type),
   }))
   for await (const batch of reader) {
+    // Where a stream has no batch, the library gives one without rows, in which lists have no items.
+    if (batch.numRows === 0) continue
     // Compression and the type null can make many rows of few bytes, but not without end.
     if (batch.numRows > MOST_ROWS + 8 * size) {
       throw malformed(
@@ -102,9 +104,10 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
       )
     }
     checkBatch(batch)
-    for (const piece of pieces(batch)) {
+    const writeRow = rowWriter(rows, batch, columns, options)
+    for (let row = 0; row < batch.numRows; ) {
       signal?.throwIfAborted()
-      writeRows(rows, batch, piece, columns, options)
+      for (const to = Math.min(row + ROWS_AT_ONCE, batch.numRows); row < to; row++) writeRow(row)
       if (rows.out.length >= BYTES_AT_ONCE) await sink.write(rows.out.take())
       if (sink.written > unpackedBytes) throw unpacksTooLarge(unpackedBytes)
       onProgress?.({ bytes, rows: rows.rows })
@@ -128,8 +131,7 @@ function rename(fields: readonly Field[], names: readonly string[]): void {
 function checkBatch(batch: RecordBatch): void {
   for (const column of batch.data.children) {
     if (column.length !== batch.numRows) throw new RangeError('Columns of different lengths.')
-    // Where a stream has no batch, the library gives one without rows, in which lists have no items.
-    if (batch.numRows > 0) checkData(column)
+    checkData(column)
   }
 }
 
@@ -189,20 +191,13 @@ function need(condition: boolean): void {
   if (!condition) throw new RangeError('A column has less data than it says.')
 }
 
-function pieces(batch: RecordBatch): { from: number; to: number }[] {
-  return Array.from({ length: Math.ceil(batch.numRows / ROWS_AT_ONCE) }, (_, index) => ({
-    from: index * ROWS_AT_ONCE,
-    to: Math.min((index + 1) * ROWS_AT_ONCE, batch.numRows),
-  }))
-}
-
-function writeRows(
+/** A function that writes a row of a batch. */
+function rowWriter(
   rows: TypedRows,
   batch: RecordBatch,
-  { from, to }: { from: number; to: number },
   columns: readonly ArrowColumn[],
   options: ReadingOptions,
-): void {
+): (row: number) => void {
   const readers = batch.data.children.map((data, index) => {
     return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, options)
   })
@@ -210,7 +205,7 @@ function writeRows(
   const checked = columns.map(
     ({ given, wanted, isText }) => isTextual(given, wanted) || (isText && wanted === 'json'),
   )
-  for (let row = from; row < to; row++) {
+  return (row) => {
     for (let index = 0; index < readers.length; index++) {
       const { name, given } = columns[index]!
       try {

@@ -1,10 +1,10 @@
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { NOT_MICROSECONDS } from '../../duckdb/normalise.ts'
 import { EngineError } from '../../errors.ts'
 import { FIELD, numberOf, type Pairs, pairsOf, rowGroupSizes } from '../../parquet/footer.ts'
-import { readFooter } from '../../parquet/parquet-file.ts'
-import { readListHead, readStruct } from '../../parquet/thrift.ts'
+import { footerOf } from '../../parquet/parquet-file.ts'
+import { readListHead, readStruct, type Struct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { COLUMN_FIELDS, type FileMetadata, filledColumns, readMetadata } from '../../types/file-metadata.ts'
 import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types/index.ts'
@@ -34,13 +34,13 @@ export async function ingestParquet(
 
 async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   const { file, target, limits } = request
-  await refuseManyColumns(file)
-  const { pairs, ...size } = await unpackedSize(duck, request)
+  const footer = await checkedFooter(duck, request)
+  const size = unpackedSize(footer)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const given = await parquetColumns(duck, request)
   await refuseManyValues(file, size.rows * given.length)
-  await comparePages(file, request.signal)
-  const metadata = await metadataOf(pairs)
+  await comparePages(file, footer, request.signal)
+  const metadata = await metadataOf(pairsOf(footer))
   const targets = filledColumns(layColumns(known, given), metadata)
   const columns = settledColumns(targets)
   const selected = targets.map((column, index) => {
@@ -64,28 +64,29 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
 /** Fields of nested columns count as well, as many as this for each column that a dataset may have. */
 const FIELDS_A_COLUMN = 5
 
-/** The columns are counted before anything reads all of the footer: DuckDB takes 20 KB for each. */
-async function refuseManyColumns(path: string): Promise<void> {
-  await using handle = await open(path)
-  let schema: ReturnType<typeof readListHead>
+/**
+ * Reads the footer. Its columns are counted before anything reads all of it: DuckDB takes 20 KB for each. What is no
+ * Parquet is left to DuckDB, which says what is wrong with it.
+ */
+async function checkedFooter(duck: Duck, request: ReadRequest): Promise<Struct> {
+  let footer: Uint8Array = new Uint8Array()
   try {
-    schema = readListHead((await readFooter(handle)).footer, FIELD.file.schema)
+    footer = (await footerOf(request.file)).footer
+    const { length, first } = readListHead(footer, FIELD.file.schema)
+    const columns = first.has(FIELD.element.children) ? numberOf(first, FIELD.element.children) : 0
+    if (columns > MOST_COLUMNS) {
+      throw malformed(`The Parquet file has ${columns} columns; a dataset has at most ${MOST_COLUMNS}.`)
+    }
+    if (length > FIELDS_A_COLUMN * MOST_COLUMNS) {
+      throw malformed(
+        `The schema of the Parquet file has ${length} fields; the limit is ${FIELDS_A_COLUMN * MOST_COLUMNS}.`,
+      )
+    }
   } catch (error) {
-    // DuckDB says what is wrong with a file that is no Parquet.
-    if (error instanceof RangeError) return
-    throw error
+    if (!(error instanceof RangeError)) throw error
   }
-  const columns = schema.first.has(FIELD.element.children)
-    ? numberOf(schema.first, FIELD.element.children)
-    : 0
-  if (columns > MOST_COLUMNS) {
-    throw malformed(`The Parquet file has ${columns} columns; a dataset has at most ${MOST_COLUMNS}.`)
-  }
-  if (schema.length > FIELDS_A_COLUMN * MOST_COLUMNS) {
-    throw malformed(
-      `The schema of the Parquet file has ${schema.length} fields; the limit is ${FIELDS_A_COLUMN * MOST_COLUMNS}.`,
-    )
-  }
+  await duck.run(`SELECT num_rows FROM parquet_file_metadata(${quoteLiteral(request.file)})`, request)
+  return readStruct(footer)
 }
 
 /** A run of equal values takes a few bytes, however long it is, so a small file could say that it has any number. */
@@ -126,19 +127,11 @@ function isOfType(
 }
 
 /**
- * The rows of the file, its bytes unpacked and packed, and its metadata, as its footer states them. DuckDB's
- * `parquet_metadata` would fail where the footer has moments at the ends of what 64 bits hold.
+ * The rows of the file, and its bytes unpacked and packed, as its footer states them. DuckDB's `parquet_metadata` would
+ * fail where the footer has moments at the ends of what 64 bits hold.
  */
-async function unpackedSize(
-  duck: Duck,
-  request: ReadRequest,
-): Promise<{ rows: number; rawBytes: number; bytes: number; pairs: Pairs }> {
-  // DuckDB says what is wrong with a file that is no Parquet.
-  const file = quoteLiteral(request.file)
-  await duck.run(`SELECT num_rows FROM parquet_file_metadata(${file})`, request)
-  await using handle = await open(request.file)
-  const footer = readStruct((await readFooter(handle)).footer)
-  const size = { rows: 0, rawBytes: 0, bytes: 0, pairs: pairsOf(footer) }
+function unpackedSize(footer: Struct): { rows: number; rawBytes: number; bytes: number } {
+  const size = { rows: 0, rawBytes: 0, bytes: 0 }
   for (const { rows, rawBytes, bytes } of rowGroupSizes(footer)) {
     size.rows += rows
     size.rawBytes += rawBytes

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32, gunzipSync } from 'node:zlib'
-import { chunkRange, FIELD, listOf, numberOf, structOf } from '../../parquet/footer.ts'
-import { readExactly, readFooter } from '../../parquet/parquet-file.ts'
-import { readStruct, readStructFrom, type Struct } from '../../parquet/thrift.ts'
+import { chunkRange, chunksOf, FIELD, groupsOf, listOf, numberOf, structOf } from '../../parquet/footer.ts'
+import { readExactly } from '../../parquet/parquet-file.ts'
+import { readStructFrom, type Struct } from '../../parquet/thrift.ts'
 import { malformed, quoteValue } from '../text/errors.ts'
 
 // Field ids of PageHeader and DataPageHeaderV2 in parquet.thrift.
@@ -20,11 +20,11 @@ const LONGEST_HEADER = 1_048_576
  * Of other pages only the headers are read. What is no page is left to DuckDB, which says what is wrong.
  * @throws EngineError `invalid_upload`, naming column and row group
  */
-export async function comparePages(path: string, signal?: AbortSignal): Promise<void> {
+export async function comparePages(path: string, footer: Struct, signal?: AbortSignal): Promise<void> {
   await using file = await open(path)
-  const groups = listOf(readStruct((await readFooter(file)).footer), FIELD.file.rowGroups).values as Struct[]
+  const groups = groupsOf(footer)
   for (const [index, group] of groups.entries()) {
-    for (const chunk of listOf(group, FIELD.group.columns).values as Struct[]) {
+    for (const chunk of chunksOf(group)) {
       signal?.throwIfAborted()
       if (await isIntact(file, chunk)) continue
       const meta = structOf(chunk, FIELD.chunk.metadata)
