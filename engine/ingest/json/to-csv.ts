@@ -97,37 +97,34 @@ function rewritten({ out, fields, rows }: JsonRows, file: string): Rewritten {
   return { targets, source: out.csv(file, rows, fields) }
 }
 
-/** Reads a part of a document, and yields where more bytes are needed. */
-type Reading<T> = Generator<void, T, void>
-
 /**
  * Reads a JSON upload of any length piece by piece. Only one row (or the list of columns) has to be in memory at once.
  */
 class JsonDocument {
-  readonly #reading: Reading<void>
   readonly #makeRows: (columns: unknown) => JsonRows
   readonly #reader = new JsonReader()
+  /** Reads what comes next as a whole, and says what follows it; undefined at the end of the file. */
+  #next: (() => void) | undefined
   /** Where the buffer begins in the file. */
   #offset = 0
-  /** Whether all of the buffer is UTF-8. */
-  #valid = true
   rows: JsonRows | undefined
   columns: unknown
 
   /** @param makeRows is called before the first row, with the columns declared by then, if any */
   constructor(isLines: boolean, makeRows: (columns: unknown) => JsonRows) {
     this.#makeRows = makeRows
-    this.#reading = isLines ? this.#lines() : this.#document()
+    this.#next = () => this.#start()
+    if (isLines) this.#beginRows(-1, undefined)
   }
 
   /** Implements `Feed`. @throws EngineError `invalid_upload` */
   feed(buffer: Buffer, end: number, final: boolean): number {
     const reader = this.#reader
-    this.#valid = isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
+    const isValid = isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
     reader.begin(buffer, end, final, this.#offset)
     if (this.#offset === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) reader.at = 3
     try {
-      this.#reading.next()
+      this.#read(isValid)
       if (end - reader.at > LONGEST_RECORD) throw badRow((this.rows?.rows ?? 0) + 1, TOO_LONG)
       this.rows?.faults.read(reader.at)
     } catch (error) {
@@ -137,64 +134,76 @@ class JsonDocument {
     return reader.at
   }
 
-  /** ndjson: rows without anything around or between them. */
-  *#lines(): Reading<void> {
+  /** Reads all that is in the buffer as a whole. */
+  #read(isValid: boolean): void {
     const reader = this.#reader
-    const rows = this.#makeRows(undefined)
-    this.rows = rows
-    const row = () => {
-      if (reader.peek() === -1) return false
-      rows.read(reader)
-      return true
+    let from = reader.at
+    const refuseBytes = () => {
+      if (isValid || isUtf8(reader.buffer.subarray(from, reader.at))) return
+      const what = ' is not valid UTF-8.'
+      throw this.rows?.rows ? badRow(this.rows.rows, what) : malformed(`The upload${what}`)
     }
-    yield* this.#each(row)
+    try {
+      while (this.#next) {
+        from = reader.at
+        this.#next()
+        refuseBytes()
+      }
+    } catch (error) {
+      if (error !== INCOMPLETE) {
+        refuseBytes()
+        throw error
+      }
+      reader.at = from
+    }
   }
 
   /** `{"columns", "rows"}` or an array of rows. */
-  *#document(): Reading<void> {
+  #start(): void {
     const reader = this.#reader
-    const isArray = yield* this.#whole(() => reader.peek() === OPEN_ARRAY)
-    if (isArray) {
+    if (reader.peek() === OPEN_ARRAY) {
       reader.at++
-      yield* this.#rows()
+      this.#beginRows(CLOSE_ARRAY, () => this.#end())
     } else {
-      yield* this.#whole(() => reader.expect(OPEN_OBJECT, '{"rows": […]} or an array of rows'))
-      let key = yield* this.#whole(() => this.#key(true))
-      while (key !== undefined) {
-        if (key === 'rows') yield* this.#rows()
-        key = yield* this.#whole(() => this.#key(false))
-      }
+      reader.expect(OPEN_OBJECT, '{"rows": […]} or an array of rows')
+      this.#next = () => this.#key()
     }
-    yield* this.#whole(() => {
-      if (reader.peek() !== -1) throw reader.unexpected('the end of the file')
-    })
   }
 
-  /** Rows up to the end of their array. */
-  *#rows(): Reading<void> {
+  #end(): void {
+    if (this.#reader.peek() !== -1) throw this.#reader.unexpected('the end of the file')
+    this.#next = undefined
+  }
+
+  /**
+   * Goes on with rows.
+   * @param close what follows the last one: the end of the file, or that of an array, in which commas are between them
+   */
+  #beginRows(close: number, behind: (() => void) | undefined): void {
     const reader = this.#reader
     const rows = this.#makeRows(this.columns)
     this.rows = rows
-    const row = () => {
-      if (reader.peek() === CLOSE_ARRAY) {
-        reader.at++
-        return false
+    this.#next = () => {
+      if (reader.peek() === close) {
+        if (behind) reader.at++
+        this.#next = behind
+        return
       }
-      if (rows.rows > 0) reader.expect(COMMA, '"," or "]" behind a row')
+      if (behind && rows.rows > 0) reader.expect(COMMA, '"," or "]" behind a row')
       rows.read(reader)
-      return true
     }
-    yield* this.#each(row)
   }
 
-  /** A key, with the list of columns that follows it or the beginning of the rows; undefined at the document's end. */
-  #key(isFirst: boolean): 'columns' | 'rows' | undefined {
+  /** A key, with the list of columns that follows it or the beginning of the rows; or the end of the object. */
+  #key(): void {
     const reader = this.#reader
     if (reader.peek() === CLOSE_OBJECT) {
       if (!this.rows) throw malformed('The upload has no "rows".')
       reader.at++
-      return undefined
+      this.#next = () => this.#end()
+      return
     }
+    const isFirst = !this.rows && this.columns === undefined
     if (!isFirst) reader.expect(COMMA, '"," or "}"')
     if (reader.peek() !== QUOTE) throw reader.unexpected('a key in quotes')
     reader.string()
@@ -203,7 +212,8 @@ class JsonDocument {
     if (key === 'rows') {
       if (this.rows) throw malformed('"rows" stands twice.')
       reader.expect(OPEN_ARRAY, 'the array of rows')
-      return key
+      this.#beginRows(CLOSE_ARRAY, () => this.#key())
+      return
     }
     if (key !== 'columns') {
       throw malformed(`Unknown key ${JSON.stringify(key)}; known are "columns" and "rows".`)
@@ -216,40 +226,5 @@ class JsonDocument {
       throw malformed('"columns" has to be a list of columns.')
     }
     this.columns = JSON.parse(reader.buffer.toString('utf8', reader.from, reader.to))
-    return key
-  }
-
-  /** Reads something that has to be in the buffer as a whole. */
-  *#whole<T>(read: () => T): Reading<T> {
-    let found: T
-    yield* this.#each(() => {
-      found = read()
-      return false
-    })
-    return found!
-  }
-
-  /** The same as long as there is more of it. */
-  *#each(read: () => boolean): Reading<void> {
-    const reader = this.#reader
-    for (let more = true; more; ) {
-      const from = reader.at
-      try {
-        more = read()
-        if (!this.#valid && !isUtf8(reader.buffer.subarray(from, reader.at))) throw this.#notUtf8()
-      } catch (error) {
-        if (error !== INCOMPLETE) {
-          throw this.#valid || isUtf8(reader.buffer.subarray(from, reader.at)) ? error : this.#notUtf8()
-        }
-        reader.at = from
-        yield
-      }
-    }
-  }
-
-  #notUtf8(): Error {
-    const row = this.rows?.rows
-    const what = ' is not valid UTF-8.'
-    return row ? badRow(row, what) : malformed(`The upload${what}`)
   }
 }
