@@ -85,13 +85,13 @@ export class Query implements Disposable {
     return words && metadataIn(format, words.dataset, this.plan.columns, words.columns)
   }
 
-  /** Arrow record batches, owned by JavaScript. */
+  /** Arrow record batches, owned by JavaScript. In them, uuid and json are Utf8, which every program shows. */
   async *batches(options: RunOptions = {}): AsyncGenerator<RecordBatch, void, undefined> {
-    const strategy = this.#runs.choose('batches')
-    if (strategy.kind === 'nothing') return
-    yield* await this.#runs.run(strategy, options, async ({ executor, statement, start, reading }) =>
-      guarded(executor.batches(statement, start), reading),
-    )
+    if (this.plan.columns.length === 0) return
+    await using stream = await this.bytes('arrow', { ...options, plainTypes: true })
+    // Loading apache-arrow takes a while, and most queries don't end as record batches.
+    const { RecordBatchReader } = await import('apache-arrow')
+    yield* await RecordBatchReader.from(stream)
   }
 
   /**

@@ -38,6 +38,7 @@ const KNOWN = {
   ieee754: true,
   numbers: true,
   metadata: true,
+  plainTypes: true,
   envelope: true,
   ...OTHER_FORMATS,
 } satisfies Record<keyof BytesOptions, unknown>

@@ -5,7 +5,7 @@ import type { Format } from '../types/index.ts'
 import type { EncodeOptions, RowNumbers } from './formats/encoder.ts'
 
 /** The form in which a query's rows are wanted. */
-export type OutputKind = Format | 'rows' | 'batches'
+export type OutputKind = Format | 'rows'
 
 export interface ChooseOptions {
   /** How many rows match the filter, if that was found before. */
@@ -92,8 +92,6 @@ export function choose(
     const copied = encoding === undefined ? copies(plan) : undefined
     return copied ? { ...files, kind: 'copied', copies: copied } : { ...files, ...turns, kind: 'parquet' }
   }
-  const streamed = { ...turns, kind: 'stream' } as const
-  if (wish === 'batches') return { ...reads, ...streamed, numbers: undefined, paged: false }
   const wanted = mostRows(plan)
   if (wish !== 'rows' && wish !== 'xlsx' && matches === undefined && mayCount(plan, wanted)) {
     const wider = { ...plan, window: { skip: plan.window.skip, top: wanted + LOOK_AHEAD } }
@@ -113,7 +111,7 @@ export function choose(
   const read = numbered ? { ...files, plan: numbered.plan } : wish === 'xlsx' ? files : reads
   const numbers = numbered?.numbers
   if (isFew(wanted, plan)) return { ...read, kind: 'few', numbers, counting: undefined }
-  return { ...read, ...streamed, numbers, paged }
+  return { ...read, ...turns, kind: 'stream', numbers, paged }
 }
 
 /** How the matching rows are counted. */

@@ -1,10 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import type { RecordBatch, Schema } from 'apache-arrow'
 import { Arena } from '../duckdb/batch.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import { openRunner } from '../duckdb/open-runner.ts'
-import type { DuckRunner, Runner, RunnerOptions, StartOptions } from '../duckdb/runner.ts'
+import type { DuckRunner, RunnerOptions, StartOptions } from '../duckdb/runner.ts'
 import type { Copies } from '../plan/statements.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -25,12 +24,6 @@ export interface ExecutorOptions extends RunnerOptions {
 export interface StreamOptions extends DeliverOptions, Pick<ParquetOptions, 'signedZeros'> {
   /** Stored pages with the rows of the statement. Where they can't be joined to one file, DuckDB writes it. */
   readonly copies?: Copies | undefined
-}
-
-/** Arrow record batches in memory that JavaScript owns. */
-export interface BatchStream extends AsyncIterable<RecordBatch> {
-  /** Known before the first batch. */
-  readonly schema: Promise<Schema>
 }
 
 export interface ExecutorStats {
@@ -86,25 +79,22 @@ export class Executor {
     statement: Statement,
     options: StartOptions = {},
   ): AsyncGenerator<Iterable<readonly unknown[]>, void, undefined> {
+    const { signal } = options
     const shape = shapeOf(statement.columns.map((column) => column.type))
-    const batches = decoded(this.#parts.runner, statement, options, new Arena('reused'))
-    for await (const batch of batches) yield rowValues(batch, shape)
-  }
-
-  batches(statement: Statement, options: StartOptions = {}): BatchStream {
-    const { columns } = statement
-    const { runner } = this.#parts
-    // Loading apache-arrow takes a while, and most statements don't end as record batches.
-    const arrow = import('./formats/record-batch.ts')
-    return {
-      schema: arrow.then(({ arrowSchema }) => arrowSchema(columns)),
-      async *[Symbol.asyncIterator]() {
-        const { arrowSchema, recordBatch } = await arrow
-        const schema = arrowSchema(columns)
-        for await (const batch of decoded(runner, statement, options, new Arena('kept'))) {
-          yield recordBatch(schema, columns, batch)
-        }
-      },
+    const arena = new Arena('reused')
+    const cursor = await this.#parts.runner.start(statement, options)
+    const stop = () => cursor.interrupt()
+    signal?.addEventListener('abort', stop, { once: true })
+    try {
+      if (signal?.aborted) throw cancelled(signal)
+      for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch()) {
+        yield rowValues(cursor.decode(chunk, arena), shape)
+      }
+    } catch (error) {
+      throw signal?.aborted ? cancelled(signal) : error
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      await cursor.close()
     }
   }
 
@@ -183,21 +173,4 @@ export class Executor {
 }
 
 /** What a query needs of an executor. */
-export type QueryExecutor = Pick<Executor, 'rows' | 'values' | 'batches' | 'bytes'>
-
-async function* decoded(runner: Runner, statement: Statement, options: StartOptions, arena: Arena) {
-  const { signal } = options
-  const cursor = await runner.start(statement, options)
-  const stop = () => cursor.interrupt()
-  signal?.addEventListener('abort', stop, { once: true })
-  try {
-    if (signal?.aborted) throw cancelled(signal)
-    for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch())
-      yield cursor.decode(chunk, arena)
-  } catch (error) {
-    throw signal?.aborted ? cancelled(signal) : error
-  } finally {
-    signal?.removeEventListener('abort', stop)
-    await cursor.close()
-  }
-}
+export type QueryExecutor = Pick<Executor, 'rows' | 'values' | 'bytes'>

@@ -21,6 +21,8 @@ export interface EncodeOptions extends OptionsOf<typeof OTHER_FORMATS> {
   readonly dialect?: Dialect
   /** What the file says about its rows: texts by their keys (parquet, arrow). */
   readonly metadata?: ReadonlyMap<string, string>
+  /** Writes uuid and json as plain texts, which every program shows (arrow). */
+  readonly plainTypes?: boolean
   /** Text before and after the rows, which is compressed together with them; not in formats with pieces of their own. */
   readonly envelope?: Envelope
 }

@@ -1,5 +1,4 @@
 import { deserialize } from 'node:v8'
-import type { RecordBatch } from 'apache-arrow'
 import { ByteStream } from '../../export/byte-stream.ts'
 import type { EncodeOptions } from '../../export/formats/encoder.ts'
 import type { QueryExecutor, StreamOptions } from '../../export/index.ts'
@@ -23,7 +22,7 @@ export function sqlExecutor(process: ReaderProcess, safe: boolean): QueryExecuto
     { envelope: _, ...encoding }: EncodeOptions = {},
   ) => opened(process, { safe, statement, format, options: { rowBytes, whole, counting }, encoding }, signal)
 
-  const executor: QueryExecutor = {
+  return {
     async rows(statement, { signal } = {}) {
       const rows = await process.run('rows', { statement, safe }, signal ? { signal } : {}, READING)
       return rows as readonly (readonly unknown[])[]
@@ -34,24 +33,8 @@ export function sqlExecutor(process: ReaderProcess, safe: boolean): QueryExecuto
       for await (const bytes of stream) yield deserialize(bytes) as unknown[][]
     },
 
-    batches(statement, options = {}) {
-      const reader = (async () => {
-        const { RecordBatchReader } = await import('apache-arrow')
-        return (await RecordBatchReader.from(await open(statement, 'arrow', options))).open()
-      })()
-      // Whoever reads the batches gets the error, too.
-      reader.catch(() => {})
-      return {
-        schema: reader.then(({ schema }) => schema),
-        async *[Symbol.asyncIterator]() {
-          for await (const batch of (await reader) as AsyncIterable<RecordBatch>) yield batch
-        },
-      }
-    },
-
     bytes: (statement, format, options = {}, encoding = {}) => open(statement, format, options, encoding),
   }
-  return executor
 }
 
 /** Begins to read rows, and gives their bytes as they come through the pipe. */
