@@ -156,6 +156,7 @@ describe('a pattern matches what it matches in ECMAScript', () => {
       'a{1,2}',
       '^a{3}$',
       'a{0}',
+      '^a{02}$',
       '(a|b){2}',
       '(?:a{2}){1,3}',
       '\\.',

@@ -1,4 +1,4 @@
-import { type AST, RegExpParser, type RegExpSyntaxError } from '@eslint-community/regexpp'
+import { type AST, RegExpParser, type RegExpSyntaxError, visitRegExpAST } from '@eslint-community/regexpp'
 
 /** `ignoreCase` is the flag `i`. `dotAll` is the flag `s`: a point matches line ends too. */
 export interface PatternFlags {
@@ -16,7 +16,7 @@ const NO_FLAGS: PatternFlags = { ignoreCase: false, dotAll: false }
  */
 export function translatePattern(pattern: string, flags: PatternFlags = NO_FLAGS): string {
   if (pattern.length > LONGEST) throw new Error(`is longer than ${LONGEST} characters.`)
-  const { text } = new Translator(pattern, flags).alternatives(parsed(pattern).alternatives, 0)
+  const text = translated(parsed(pattern), flags)
   if (flags.ignoreCase) return `(?i:${text})|${NOTHING}`
   return PLAIN.test(pattern) ? text : `${text}|${NOTHING}`
 }
@@ -82,220 +82,146 @@ function tooDeep(): Error {
   return new Error(`nests deeper than ${DEEPEST} groups.`)
 }
 
-interface Piece {
-  readonly text: string
-  /** Estimated number of instructions in RE2's program. */
-  readonly size: number
-  /** The product of the counts of nested repetitions: how often the innermost part is written out. */
-  readonly counted: number
-}
+/** The size of RE2's program, in which what is repeated is written out as often. */
+class Program {
+  #times = 1
+  /** Where the outermost repetition begins. */
+  #outermost = 0
+  #size = 0
 
-class Translator {
-  readonly #pattern: string
-  readonly #flags: PatternFlags
-
-  constructor(pattern: string, flags: PatternFlags) {
-    this.#pattern = pattern
-    this.#flags = flags
+  add(instructions: number): void {
+    this.#size += instructions * this.#times
+    if (this.#size > LARGEST) throw new Error('grows too large when its repetitions are written out.')
   }
 
-  alternatives(alternatives: readonly AST.Alternative[], depth: number): Piece {
+  repeat(node: AST.Quantifier, raw: string): void {
+    if (this.#times === 1) this.#outermost = node.start
+    this.#times *= timesOf(node)
+    if (this.#times <= MOST_REPETITIONS) return
+    const most = `more than ${MOST_REPETITIONS} times`
+    throw refused(`repeats ${most}, counting nested repetitions,`, raw, this.#outermost)
+  }
+
+  end(node: AST.Quantifier): void {
+    this.#times /= timesOf(node)
+  }
+}
+
+/** The pattern in the notation of RE2: all is copied but what RE2 writes or means in another way. */
+function translated(pattern: AST.Pattern, { ignoreCase, dotAll }: PatternFlags): string {
+  const { raw } = pattern
+  const program = new Program()
+  let [text, copied, depth] = ['', 0, 0]
+  const replace = (start: number, end: number, other: string) => {
+    text += raw.slice(copied, start) + other
+    copied = end
+  }
+  const enter = ({ start, alternatives }: AST.Group | AST.CapturingGroup) => {
+    depth++
     if (depth > DEEPEST) throw tooDeep()
-    const texts: string[] = []
-    let size = alternatives.length
-    let counted = 1
-    for (const { elements } of alternatives) {
-      let text = ''
-      for (const element of elements) {
-        const piece = this.#element(element, depth)
-        text += piece.text
-        size += piece.size
-        counted = Math.max(counted, piece.counted)
-        if (size > LARGEST) throw new Error('grows too large when its repetitions are written out.')
-      }
-      texts.push(text)
-    }
-    return { text: texts.join('|'), size, counted }
+    replace(start, alternatives[0]!.start, '(?:')
   }
-
-  #element(element: AST.Element, depth: number): Piece {
-    switch (element.type) {
-      case 'Character':
-        return piece(literal(this.#codePoint(element)), 1)
-      case 'CharacterSet':
-        return element.kind === 'any'
-          ? piece(this.#flags.dotAll ? ANYTHING : NOT_LINE_END, 4)
-          : piece(`[${this.#set(element)}]`, 8)
-      case 'CharacterClass':
-        return this.#class(element)
-      case 'Assertion':
-        return piece(this.#assertion(element), 1)
-      case 'Quantifier':
-        return this.#quantifier(element, depth)
-      case 'Group':
-        if (element.modifiers) throw this.#unsupported('modifiers of flags', element)
-        return this.#group(element, depth)
-      case 'CapturingGroup':
-        return this.#group(element, depth)
-      case 'Backreference':
-        throw this.#unsupported('a backreference', element)
-      default:
-        throw this.#unsupported('a set of the flag v', element)
-    }
-  }
-
-  #group({ alternatives }: AST.Group | AST.CapturingGroup, depth: number): Piece {
-    const inner = this.alternatives(alternatives, depth + 1)
-    return { ...inner, text: `(?:${inner.text})` }
-  }
-
-  #assertion(node: AST.Assertion): string {
-    switch (node.kind) {
-      case 'start':
-        return '^'
-      case 'end':
-        return '$'
-      case 'word':
-        return node.negate ? '\\B' : '\\b'
-      case 'lookahead':
-      case 'lookbehind':
-        throw this.#unsupported(`a ${node.kind}`, node)
-      default:
-        return node satisfies never
-    }
-  }
-
-  #quantifier({ element, min, max, greedy, start }: AST.Quantifier, depth: number): Piece {
-    const inner = this.#element(element, depth)
-    const times = Number.isFinite(max) ? Math.max(max, 1) : Math.max(min, 1)
-    const counted = inner.counted * times
-    if (counted > MOST_REPETITIONS) {
-      throw new Error(
-        `repeats more than ${MOST_REPETITIONS} times, counting nested repetitions, at its character ${position(this.#pattern, start)}.`,
-      )
-    }
-    const text = `${inner.text}${quantifierText(min, max)}${greedy ? '' : '?'}`
-    return { text, size: inner.size * Math.max(times, 2), counted }
-  }
-
-  #class({ elements, negate }: AST.CharacterClass): Piece {
-    const body = elements.map((element) => this.#member(element)).join('')
-    if (body === '') return piece(negate ? ANYTHING : NOTHING, 4)
-    return piece(`[${negate ? '^' : ''}${body}]`, 4 + body.length / 4)
-  }
-
-  #member(element: AST.CharacterClass['elements'][number]): string {
-    switch (element.type) {
-      case 'Character':
-        return literal(this.#codePoint(element))
-      case 'CharacterClassRange':
-        return `${literal(this.#codePoint(element.min))}-${literal(this.#codePoint(element.max))}`
-      case 'CharacterSet':
-        return this.#set(element)
-      default:
-        throw this.#unsupported('a class within a class', element)
-    }
-  }
-
-  /** The body of a class: `\d`, `\p{L}`, `\p{gc=Lu}`, `\p{Script=Greek}`. */
-  #set(node: AST.CharacterSet): string {
-    switch (node.kind) {
-      case 'digit':
-        return CLASS_BODIES[node.negate ? 'D' : 'd']
-      case 'space':
-        return CLASS_BODIES[node.negate ? 'S' : 's']
-      case 'word':
-        if (node.negate && this.#flags.ignoreCase) return NOT_WORD_IGNORING_CASE
-        return CLASS_BODIES[node.negate ? 'W' : 'w']
-      case 'property':
-        return this.#property(node)
-      case 'any':
-        throw new TypeError('a point is not a set in a class')
-      default:
-        return node satisfies never
-    }
-  }
-
-  #property(node: AST.UnicodePropertyCharacterSet): string {
-    const { key, value, negate } = node
-    const name = value ?? key
-    const script = value !== null && /^(?:sc|Script)$/.test(key)
-    const category = value === null || /^(?:gc|General_Category)$/.test(key)
-    if (!(script ? isScript(name) : category && CATEGORY.test(name))) {
-      throw new Error(
-        `has the property ${node.raw}, which is not supported, at its character ${position(this.#pattern, node.start)}. ` +
-          'Supported are categories by their short names, and Script=….',
-      )
-    }
-    // The result would differ: RE2 folds the cases of a negated set after negating it, ECMAScript before.
-    if (negate && this.#flags.ignoreCase) throw this.#unsupported(`${node.raw} without regard to case`, node)
-    return `\\${negate ? 'P' : 'p'}{${name}}`
-  }
-
-  /** The code point of a character. Half of a surrogate pair is refused, because no text can hold one. */
-  #codePoint({ value, start }: AST.Character): number {
-    if (value < 0xd800 || value > 0xdfff) return value
-    throw new Error(`has half of a surrogate pair at its character ${position(this.#pattern, start)}.`)
-  }
-
-  #unsupported(what: string, { start }: { readonly start: number }): Error {
-    return new Error(
-      `has ${what}, which is not supported, at its character ${position(this.#pattern, start)}.`,
-    )
-  }
+  const leave = () => depth--
+  visitRegExpAST(pattern, {
+    onGroupEnter(node) {
+      if (node.modifiers) throw unsupported('modifiers of flags', node, raw)
+      enter(node)
+    },
+    onGroupLeave: leave,
+    onCapturingGroupEnter: enter,
+    onCapturingGroupLeave: leave,
+    onAssertionEnter(node) {
+      if (/^look/.test(node.kind)) throw unsupported(`a ${node.kind}`, node, raw)
+    },
+    onBackreferenceEnter(node) {
+      throw unsupported('a backreference', node, raw)
+    },
+    onQuantifierEnter: (node) => program.repeat(node, raw),
+    onQuantifierLeave(node) {
+      program.end(node)
+      // RE2 takes a count with a zero in front for a text.
+      const { end } = node.element
+      replace(end, node.end, raw.slice(end, node.end).replaceAll(/\b0+(?=\d)/g, ''))
+    },
+    onCharacterEnter({ value, start, end }) {
+      if (value >= 0xd800 && value <= 0xdfff) throw refused('has half of a surrogate pair', raw, start)
+      program.add(1)
+      replace(start, end, literal(value))
+    },
+    onCharacterSetEnter(node) {
+      program.add(8)
+      const body = node.kind === 'any' ? '' : bodyOf(node, ignoreCase, raw)
+      const alone = body === '' ? (dotAll ? ANYTHING : NOT_LINE_END) : `[${body}]`
+      replace(node.start, node.end, node.parent.type === 'CharacterClass' ? body : alone)
+    },
+    onCharacterClassEnter({ elements, negate, start, end }) {
+      if (elements.length === 0) replace(start, end, negate ? ANYTHING : NOTHING)
+    },
+  })
+  return text + raw.slice(copied)
 }
 
-function quantifierText(min: number, max: number): string {
-  if (max === 1 && min === 0) return '?'
-  if (max === Number.POSITIVE_INFINITY) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`
-  return min === max ? `{${min}}` : `{${min},${max}}`
+function timesOf({ min, max }: AST.Quantifier): number {
+  return Math.max(Number.isFinite(max) ? max : min, 1)
 }
 
-function piece(text: string, size: number): Piece {
-  return { text, size, counted: 1 }
+/** What stands in a class for `\d`, `\s`, `\p{L}`, `\p{gc=Lu}`, `\p{Script=Greek}`. */
+function bodyOf(
+  node: Exclude<AST.CharacterSet, AST.AnyCharacterSet>,
+  ignoreCase: boolean,
+  raw: string,
+): string {
+  if (node.kind === 'property') return propertyOf(node, ignoreCase, raw)
+  if (node.kind === 'space') return node.negate ? NOT_SPACE : SPACE
+  if (node.kind === 'digit' || !ignoreCase) return node.raw
+  return node.negate ? NOT_WORD_IGNORING_CASE : WORD_IGNORING_CASE
+}
+
+function propertyOf(node: AST.UnicodePropertyCharacterSet, ignoreCase: boolean, raw: string): string {
+  const { key, value, negate } = node
+  const name = value ?? key
+  const script = value !== null && /^(?:sc|Script)$/.test(key)
+  const category = value === null || /^(?:gc|General_Category)$/.test(key)
+  if (!(script ? isScript(name) : category && CATEGORY.test(name))) {
+    const { message } = unsupported(`the property ${node.raw}`, node, raw)
+    throw new Error(`${message} Supported are categories by their short names, and Script=….`)
+  }
+  // The result would differ: RE2 folds the cases of a negated set after negating it, ECMAScript before.
+  if (negate && ignoreCase) throw unsupported(`${node.raw} without regard to case`, node, raw)
+  return `\\${negate ? 'P' : 'p'}{${name}}`
+}
+
+function unsupported(what: string, { start }: { readonly start: number }, raw: string): Error {
+  return refused(`has ${what}, which is not supported,`, raw, start)
+}
+
+function refused(why: string, raw: string, at: number): Error {
+  return new Error(`${why} at its character ${position(raw, at)}.`)
 }
 
 /** Sets of characters as ECMAScript means them, in the notation of RE2. */
 
-const LAST_CODE_POINT = 0x10ffff
 const ANYTHING = '[\\x{0}-\\x{10FFFF}]'
 const NOTHING = '[^\\x{0}-\\x{10FFFF}]'
 const NOT_LINE_END = '[^\\n\\r\\x{2028}\\x{2029}]'
 
 /** White space and line ends of ECMAScript, which are more than RE2's. */
-const SPACES: readonly (readonly [number, number])[] = [
-  [0x9, 0xd],
-  [0x20, 0x20],
-  [0xa0, 0xa0],
-  [0x1680, 0x1680],
-  [0x2000, 0x200a],
-  [0x2028, 0x2029],
-  [0x202f, 0x202f],
-  [0x205f, 0x205f],
-  [0x3000, 0x3000],
-  [0xfeff, 0xfeff],
-]
-
-const DIGITS = [[0x30, 0x39]] as const
-const WORD = [...DIGITS, [0x41, 0x5a], [0x5f, 0x5f], [0x61, 0x7a]] as const
-
-const CLASS_BODIES = {
-  d: ranges(DIGITS),
-  D: ranges(complement(DIGITS)),
-  w: '0-9A-Z_a-z',
-  W: ranges(complement(WORD)),
-  s: ranges(SPACES),
-  S: ranges(complement(SPACES)),
-} as const
+const SPACE =
+  '\\x{9}-\\x{D}\\x{20}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}-\\x{2029}\\x{202F}\\x{205F}\\x{3000}\\x{FEFF}'
+const NOT_SPACE =
+  '\\x{0}-\\x{8}\\x{E}-\\x{1F}\\x{21}-\\x{9F}\\x{A1}-\\x{167F}\\x{1681}-\\x{1FFF}' +
+  '\\x{200B}-\\x{2027}\\x{202A}-\\x{202E}\\x{2030}-\\x{205E}\\x{2060}-\\x{2FFF}\\x{3001}-\\x{FEFE}\\x{FF00}-\\x{10FFFF}'
 
 /** Where case is ignored, the long s and the Kelvin sign are word characters too, because they fold to s and k. */
-const NOT_WORD_IGNORING_CASE = ranges(complement([...WORD, [0x17f, 0x17f], [0x212a, 0x212a]]))
+const WORD_IGNORING_CASE = '0-9A-Z_a-z'
+const NOT_WORD_IGNORING_CASE =
+  '\\x{0}-\\x{2F}\\x{3A}-\\x{40}\\x{5B}-\\x{5E}\\x{60}\\x{7B}-\\x{17E}\\x{180}-\\x{2129}\\x{212B}-\\x{10FFFF}'
 
 /** The general categories that RE2 knows, by their short names. */
 const CATEGORY = /^(?:C[cfos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?)$/
 
 /** ASCII letters and digits are written as they are. All others are written by number, so that RE2 sees no syntax. */
-export function literal(point: number): string {
+function literal(point: number): string {
   const character = String.fromCodePoint(point)
   return /^[0-9A-Za-z]$/.test(character) ? character : `\\x{${point.toString(16).toUpperCase()}}`
 }
@@ -308,21 +234,4 @@ function isScript(name: string): boolean {
   } catch {
     return false
   }
-}
-
-function ranges(list: readonly (readonly [number, number])[]): string {
-  return list
-    .map(([low, high]) => (low === high ? literal(low) : `${literal(low)}-${literal(high)}`))
-    .join('')
-}
-
-function complement(list: readonly (readonly [number, number])[]): [number, number][] {
-  const rest: [number, number][] = []
-  let next = 0
-  for (const [low, high] of list) {
-    if (low > next) rest.push([next, low - 1])
-    next = high + 1
-  }
-  rest.push([next, LAST_CODE_POINT])
-  return rest
 }
