@@ -146,10 +146,12 @@ export function checkCast(node: Call, check: (node: Syntax) => Expression, scope
   const operand = beside(check(value), TYPE.string)
   if (isLocal(operand)) throw requireZone(operand, scope)
   if (isNull(operand)) return literal(NULL, node.at)
-  if (!target.duckdb[operand.type.kind]) {
+  const overload = target.overloads.find(({ takes: [kind] }) => kind === operand.type.kind)
+  if (!overload) {
     throw mistyped(node.at, `cast() makes no ${target.name} of ${showTyped(value, operand, scope)}.`)
   }
-  return { kind: 'cast', operand, target, type: target.type, at: node.at }
+  const name = `cast to ${target.name}`
+  return { kind: 'call', name, overload, args: [operand], type: target.type, at: node.at }
 }
 
 function targetOf(node: Syntax): CastTarget {

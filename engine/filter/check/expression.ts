@@ -1,7 +1,6 @@
 import { excerpt, mistyped, type Span } from '../errors.ts'
 import { type LiteralValue, literalType, parseQuoted } from '../syntax/literals.ts'
 import type { ComparisonOperator, LogicalOperator } from '../syntax/tree.ts'
-import type { CastTarget } from '../tables/casts.ts'
 import type { Overload } from '../tables/overloads.ts'
 import type { Scope } from './scope.ts'
 import { asDecimal, isNumeric, TYPE, typeName, type ValueType } from './value-types.ts'
@@ -44,8 +43,6 @@ export type Expression =
       readonly kind: 'case'
       readonly branches: readonly { readonly when: Expression; readonly result: Expression }[]
     })
-  /** cast() to a type that the user names; null where a value can't be cast. */
-  | (Typed & { readonly kind: 'cast'; readonly operand: Expression; readonly target: CastTarget })
   /** The same value in a wider type. A value in JSON is read from its text, and is null where that is not possible. */
   | (Typed & { readonly kind: 'convert'; readonly operand: Expression })
 

@@ -86,8 +86,6 @@ class Compiler implements SqlWriter {
         return atom(node.sql)
       case 'path':
         return this.dialect.jsonText(atom(node.sql), this.parameter(node.pointer))
-      case 'cast':
-        return this.#cast(node)
       case 'convert':
         return this.dialect.converted(this.sql(node.operand, 'value'), node.operand.type, node.type)
       case 'logical':
@@ -136,12 +134,6 @@ class Compiler implements SqlWriter {
     }
     if (nulls === 'filter') return all([guard, caseWhen([[guard, rest]], FALSE)])
     return caseWhen([[not(guard), FALSE]], all([guard, rest]))
-  }
-
-  #cast({ operand, target }: Extract<Expression, { kind: 'cast' }>): Sql {
-    const rendering = target[this.dialect.name][operand.type.kind]
-    if (!rendering) throw new NotTranslatable(`cast to ${target.name} of ${typeName(operand.type)}`)
-    return rendering(this.sql(operand, 'value'), operand.type)
   }
 
   #call(node: Extract<Expression, { kind: 'call' }>, nulls: NullHandling): Sql {

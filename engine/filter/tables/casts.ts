@@ -8,28 +8,36 @@ import {
   caseWhen,
   cast,
   comparison,
+  type DialectName,
   infix,
   LEVEL,
   not,
   type Sql,
   tryCast,
 } from '../sql/fragments.ts'
+import { type Overload, of, type Rendering } from './overloads.ts'
 
-/**
- * A type to which cast() converts (section 5.1.1.10.1), with the SQL for each type of operand. The SQL gives null for a
- * value that can't be converted.
- */
+/** A type to which cast() converts (section 5.1.1.10.1). Its SQL gives null for a value that can't be converted. */
 export interface CastTarget {
   /** The standard's name of the type, such as `Edm.Int32`. */
   readonly name: string
   readonly type: ValueType
-  /** SQL in DuckDB, by the kind of the operand. Other operands are refused. */
-  readonly duckdb: Partial<Readonly<Record<ValueKind, (x: Sql, from: ValueType) => Sql>>>
-  /** SQL in Trino, for those operands where it has the same meaning as in DuckDB. */
-  readonly trino: CastTarget['duckdb']
+  /** One for each type of operand that it takes. */
+  readonly overloads: readonly Overload[]
 }
 
-type Casts = CastTarget['duckdb']
+/** SQL by the kind of the operand. */
+type Casts = Partial<Readonly<Record<ValueKind, (x: Sql, from: ValueType, dialect: DialectName) => Sql>>>
+
+/** @param inTrino the kinds whose SQL has the same meaning in Trino */
+function target(name: string, type: ValueType, casts: Casts, inTrino: readonly ValueKind[] = []): CastTarget {
+  const overloads = Object.entries(casts).map(([key, cast]) => {
+    const kind = key as ValueKind
+    const rendering: Rendering = ([x], { types, dialect }) => cast(x!, types[0]!, dialect)
+    return of([kind], type, rendering, inTrino.includes(kind) ? rendering : null)
+  })
+  return { name, type, overloads }
+}
 
 /** 23 digits before the point and 15 behind it, because cast() to Edm.Decimal doesn't say which scale is needed. */
 const WIDE_DECIMAL = decimal(38, 15)
@@ -64,17 +72,13 @@ function whole(name: string, low?: bigint, high?: bigint): CastTarget {
     const bounds = [comparison(made, '>=', atom(String(low))), comparison(made, '<=', atom(String(high)))]
     return caseWhen([[all(bounds), made]])
   }
-  return {
-    name,
-    type: TYPE.integer,
-    duckdb: {
-      integer: within(same),
-      decimal: within(rounded),
-      double: within(rounded),
-      string: within(ofText(WHOLE, TYPE.integer)),
-    },
-    trino: { integer: within(same), decimal: within(rounded) },
+  const casts = {
+    integer: within(same),
+    decimal: within(rounded),
+    double: within(rounded),
+    string: within(ofText(WHOLE, TYPE.integer)),
   }
+  return target(name, TYPE.integer, casts, ['integer', 'decimal'])
 }
 
 const joined = (a: Sql, b: string): Sql => infix(a, '||', atom(b), LEVEL.concat)
@@ -92,8 +96,8 @@ const doubleText = (x: Sql): Sql =>
   )
 
 /** DuckDB writes no digit before the point if the type has none there; exports, Trino and literals have a zero. */
-const decimalText = (x: Sql, from: ValueType): Sql =>
-  from.kind === 'decimal' && from.precision === from.scale
+const decimalText = (x: Sql, from: ValueType, dialect: DialectName): Sql =>
+  from.kind === 'decimal' && from.precision === from.scale && dialect === 'duckdb'
     ? call('regexp_replace', text(x), atom("'^(-?)[.]'"), atom("'\\10.'"))
     : text(x)
 
@@ -110,91 +114,69 @@ const TO_STRING: Casts = {
   uuid: text,
 }
 
+const TO_DATE: Casts = {
+  date: same,
+  timestamp: tried(TYPE.date),
+  timestamptz: tried(TYPE.date),
+  string: ofText(DAY, TYPE.date),
+}
+
+const TO_TIME: Casts = {
+  time: same,
+  timestamp: tried(TYPE.time),
+  timestamptz: (x) => tried(TYPE.time)(cast(x, 'TIMESTAMP')),
+  string: ofText(CLOCK, TYPE.time),
+}
+
+const TO_MOMENT: Casts = {
+  date: tried(TYPE.timestamptz),
+  timestamp: tried(TYPE.timestamptz),
+  timestamptz: same,
+  string: ofText(`${DAY}[tT ]${CLOCK}${ZONE}`, TYPE.timestamptz),
+}
+
 const toDouble = (x: Sql, from: ValueType): Sql => converted(x, from, TYPE.double)
 const single = (x: Sql): Sql => cast(tryCast(x, 'FLOAT'), 'DOUBLE')
 const doubleOfText = (x: Sql): Sql => ofText(`${NUMBER}|-?INF|NaN`, TYPE.double)(x)
 
 /** Every type that cast() takes. */
 export const castTable: readonly CastTarget[] = [
-  {
-    name: 'Edm.Boolean',
-    type: TYPE.boolean,
-    duckdb: { boolean: same, string: ofText('(?i:true|false)', TYPE.boolean) },
-    trino: { boolean: same },
-  },
+  target('Edm.Boolean', TYPE.boolean, { boolean: same, string: ofText('(?i:true|false)', TYPE.boolean) }, [
+    'boolean',
+  ]),
   whole('Edm.Byte', 0n, 255n),
   whole('Edm.SByte', -128n, 127n),
   whole('Edm.Int16', -32_768n, 32_767n),
   whole('Edm.Int32', -2_147_483_648n, 2_147_483_647n),
   whole('Edm.Int64'),
-  {
-    name: 'Edm.Decimal',
-    type: WIDE_DECIMAL,
-    duckdb: {
+  target(
+    'Edm.Decimal',
+    WIDE_DECIMAL,
+    {
       integer: tried(WIDE_DECIMAL),
       decimal: tried(WIDE_DECIMAL),
       double: (x) => caseWhen([[not(any([call('isnan', x), call('isinf', x)])), tried(WIDE_DECIMAL)(x)]]),
       string: ofText(NUMBER, WIDE_DECIMAL),
     },
-    trino: { integer: tried(WIDE_DECIMAL) },
-  },
-  {
-    name: 'Edm.Double',
-    type: TYPE.double,
-    duckdb: { integer: toDouble, decimal: toDouble, double: same, string: doubleOfText },
-    trino: { integer: toDouble, decimal: toDouble, double: same },
-  },
-  {
-    name: 'Edm.Single',
-    type: TYPE.double,
-    duckdb: { integer: single, decimal: single, double: single, string: (x) => single(doubleOfText(x)) },
-    trino: {},
-  },
-  {
-    name: 'Edm.String',
-    type: TYPE.string,
-    duckdb: TO_STRING,
-    trino: { string: same, boolean: text, integer: text, decimal: text, date: text, uuid: text },
-  },
-  {
-    name: 'Edm.Date',
-    type: TYPE.date,
-    duckdb: {
-      date: same,
-      timestamp: tried(TYPE.date),
-      timestamptz: tried(TYPE.date),
-      string: ofText(DAY, TYPE.date),
-    },
-    trino: { date: same, timestamp: tried(TYPE.date), timestamptz: tried(TYPE.date) },
-  },
-  {
-    name: 'Edm.TimeOfDay',
-    type: TYPE.time,
-    duckdb: {
-      time: same,
-      timestamp: tried(TYPE.time),
-      timestamptz: (x) => tried(TYPE.time)(cast(x, 'TIMESTAMP')),
-      string: ofText(CLOCK, TYPE.time),
-    },
-    trino: { time: same },
-  },
-  {
-    name: 'Edm.DateTimeOffset',
-    type: TYPE.timestamptz,
-    duckdb: {
-      date: tried(TYPE.timestamptz),
-      timestamp: tried(TYPE.timestamptz),
-      timestamptz: same,
-      string: ofText(`${DAY}[tT ]${CLOCK}${ZONE}`, TYPE.timestamptz),
-    },
-    trino: { timestamptz: same },
-  },
-  {
-    name: 'Edm.Guid',
-    type: TYPE.uuid,
-    duckdb: { uuid: same, string: ofText(GUID, TYPE.uuid) },
-    trino: { uuid: same },
-  },
+    ['integer'],
+  ),
+  target(
+    'Edm.Double',
+    TYPE.double,
+    { integer: toDouble, decimal: toDouble, double: same, string: doubleOfText },
+    ['integer', 'decimal', 'double'],
+  ),
+  target('Edm.Single', TYPE.double, {
+    integer: single,
+    decimal: single,
+    double: single,
+    string: (x) => single(doubleOfText(x)),
+  }),
+  target('Edm.String', TYPE.string, TO_STRING, ['string', 'boolean', 'integer', 'decimal', 'date', 'uuid']),
+  target('Edm.Date', TYPE.date, TO_DATE, ['date', 'timestamp', 'timestamptz']),
+  target('Edm.TimeOfDay', TYPE.time, TO_TIME, ['time']),
+  target('Edm.DateTimeOffset', TYPE.timestamptz, TO_MOMENT, ['timestamptz']),
+  target('Edm.Guid', TYPE.uuid, { uuid: same, string: ofText(GUID, TYPE.uuid) }, ['uuid']),
 ]
 
 const byName = new Map(castTable.map((target) => [target.name.toLowerCase(), target]))

@@ -39,8 +39,8 @@ function aggregateSection(row: AggregateRow): string {
 }
 
 function castSection(): string {
-  const rows = castTable.map(({ name, type, duckdb }) => {
-    const kinds = Object.keys(duckdb).join(', ')
+  const rows = castTable.map(({ name, type, overloads }) => {
+    const kinds = overloads.map(({ takes }) => takes[0]).join(', ')
     return `| ${kinds}, json by a path; \`${name}\` | ${type.kind} | \`CAST\`, null if it fails |`
   })
   return section(`${CAST.name}(value, type)`, CAST.about, CAST.example, rows)
