@@ -14,7 +14,7 @@ export {
 export { check } from './check/check.ts'
 export type { Expression } from './check/expression.ts'
 export { readsOf, type SqlColumn, unknownColumns } from './check/scope.ts'
-export { DEFAULT_LIMITS, type FilterLimits } from './errors.ts'
+export { LIMITS } from './errors.ts'
 export { compile } from './sql/compile.ts'
 export { NotTranslatable, type SqlDialect } from './sql/dialect.ts'
 export { duckdbWithValues } from './sql/duckdb.ts'

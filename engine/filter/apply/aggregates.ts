@@ -1,6 +1,16 @@
 import { decimal, isNumeric, TYPE, type ValueType } from '../check/value-types.ts'
-import { duckdb } from '../sql/duckdb.ts'
-import { atom, call, caseWhen, cast, comparison, infix, LEVEL, raise, type Sql } from '../sql/fragments.ts'
+import {
+  atom,
+  call,
+  caseWhen,
+  cast,
+  comparison,
+  infix,
+  LEVEL,
+  NAN,
+  raise,
+  type Sql,
+} from '../sql/fragments.ts'
 
 /** A method that turns the values of a group into one value: `price with sum as total`. */
 export interface AggregateRow {
@@ -52,7 +62,7 @@ function spread(name: string, x: Sql): Sql {
  */
 function extreme(name: string, x: Sql, type: ValueType): Sql {
   if (type.kind !== 'double') return call(name, x)
-  return positiveZero(call(name, call('nullif', x, duckdb.nan)))
+  return positiveZero(call(name, call('nullif', x, NAN)))
 }
 
 const positiveZero = (x: Sql): Sql => infix(x, '+', atom('0e0'), LEVEL.additive)

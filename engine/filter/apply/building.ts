@@ -2,8 +2,8 @@ import type { ColumnType } from '../../types/index.ts'
 import { check, checkExpression } from '../check/check.ts'
 import type { Expression } from '../check/expression.ts'
 import { readsOf, type SqlColumn } from '../check/scope.ts'
-import { typeName, type ValueType } from '../check/value-types.ts'
-import { DEFAULT_LIMITS, type FilterLimits, mistyped, tooComplex } from '../errors.ts'
+import { columnType, type ValueType } from '../check/value-types.ts'
+import { LIMITS, mistyped, tooComplex } from '../errors.ts'
 import { compile } from '../sql/compile.ts'
 import type { SqlDialect } from '../sql/dialect.ts'
 import { duckdb } from '../sql/duckdb.ts'
@@ -32,7 +32,6 @@ export interface CompiledFilter {
 export interface FilterOptions {
   /** What now() returns; called only where a text calls it. */
   readonly now?: () => Date
-  readonly limits?: Partial<FilterLimits>
   /** What `@p` stands for. */
   readonly aliases?: Aliases
   /** The database that will run the SQL; DuckDB if not given. */
@@ -57,7 +56,6 @@ export class Building {
   readonly parameters: string[] = []
   /** The positions of the stored columns that are named in SQL. */
   readonly reads = new Set<number>()
-  readonly limits: FilterLimits
   /** What now() returns. */
   readonly now: () => Date
   readonly aliases: Aliases
@@ -68,11 +66,10 @@ export class Building {
   #expressions = 0
   #written = 0
 
-  constructor({ now, limits, aliases = new Aliases(), dialect = duckdb }: FilterOptions = {}) {
+  constructor({ now, aliases = new Aliases(), dialect = duckdb }: FilterOptions = {}) {
     const moment = new Date()
     this.now = now ?? (() => moment)
     this.aliases = aliases
-    this.limits = { ...DEFAULT_LIMITS, ...limits }
     this.dialect = dialect
   }
 
@@ -86,15 +83,10 @@ export class Building {
    * @throws NotTranslatable where a dialect other than DuckDB's can't express it
    */
   filter(text: string, columns: readonly SqlColumn[]): CompiledFilter {
-    try {
-      const { tree, reads } = check(parse(text, this), columns, { text, now: this.now })
-      this.#noteReads(reads)
-      const before = this.parameters.length
-      return { tree, sql: compile(tree, this), parameters: this.parameters.slice(before), reads }
-    } catch (error) {
-      // The default limits prevent this, unless the caller raised them or had little stack left when it called.
-      throw isStackOverflow(error) ? tooComplex('The filter nests too deeply.') : error
-    }
+    const { tree, reads } = check(parse(text, this.aliases), columns, { text, now: this.now })
+    this.#noteReads(reads)
+    const before = this.parameters.length
+    return { tree, sql: compile(tree, this), parameters: this.parameters.slice(before), reads }
   }
 
   /** A name in SQL that no other column has. */
@@ -134,9 +126,9 @@ export class Building {
 
   /** @throws EngineError `filter_too_complex` where the SQL of the query has more characters than the limit */
   requireShort(length: number): void {
-    if (length > this.limits.sql) {
+    if (length > LIMITS.sql) {
       throw tooComplex(
-        `The query grows to ${length} characters of SQL; the limit is ${this.limits.sql}. Write fewer or shorter expressions.`,
+        `The query grows to ${length} characters of SQL; the limit is ${LIMITS.sql}. Write fewer or shorter expressions.`,
       )
     }
   }
@@ -147,8 +139,8 @@ export class Building {
       throw tooComplex(`The query holds more than ${MOST_PARAMETERS} values.`)
     }
     this.#expressions += 1
-    if (this.#expressions > this.limits.expressions) {
-      throw tooComplex(`The query has more than ${this.limits.expressions} expressions.`)
+    if (this.#expressions > LIMITS.expressions) {
+      throw tooComplex(`The query has more than ${LIMITS.expressions} expressions.`)
     }
     this.#written += sql.length
     this.requireShort(this.#written)
@@ -157,10 +149,6 @@ export class Building {
 }
 
 const MOST_PARAMETERS = 60_000
-
-export function isStackOverflow(error: unknown): boolean {
-  return error instanceof RangeError && /call stack/i.test(error.message)
-}
 
 /** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
 export interface Source {
@@ -179,21 +167,6 @@ export function asColumn(
   }
   return {
     type: columnType(type),
-    value: `CAST(${sql} AS ${type.kind === 'null' ? 'VARCHAR' : dialect.type(type)})`,
-  }
-}
-
-/** The type of a column that holds the value. A column of nothing but null becomes text. */
-export function columnType(type: ValueType): ColumnType {
-  switch (type.kind) {
-    case 'null':
-    case 'json':
-      return 'string'
-    case 'decimal':
-      return typeName(type) as ColumnType
-    case 'duration':
-      throw new TypeError('no column holds a duration')
-    default:
-      return type.kind
+    value: `CAST(${sql} AS ${dialect.type(type)})`,
   }
 }

@@ -1,10 +1,8 @@
 import { EngineError } from '../../errors.ts'
 import type { SqlColumn } from '../check/scope.ts'
-import { tooComplex } from '../errors.ts'
 import { parseRule } from '../syntax/parse.ts'
 import type { NameItem } from '../syntax/tree.ts'
 import type { Building, Source } from './building.ts'
-import { isStackOverflow } from './building.ts'
 import { computedColumns, sortKeys } from './computed.ts'
 import { requireNames } from './grouping.ts'
 import { Pipeline } from './pipeline.ts'
@@ -43,7 +41,7 @@ export function readPipeline(
   }
   if (search !== undefined) {
     const condition = inOption('$search', () =>
-      searchCondition(parseRule('search', search, building), relation.columns, building),
+      searchCondition(parseRule('search', search, building.aliases), relation.columns, building),
     )
     relation = { ...relation, steps: [...relation.steps, { kind: 'filter', condition }] }
   }
@@ -52,7 +50,7 @@ export function readPipeline(
 
 function readApply(text: string, columns: readonly SqlColumn[], building: Building): Relation {
   const source: Source = { text, option: 'Apply' }
-  const sequence = parseRule('apply', text, building)
+  const sequence = parseRule('apply', text, building.aliases)
   requireNames(sequence, source, columns)
   return new Pipeline(source, building).read(sequence, columns)
 }
@@ -63,7 +61,7 @@ function readCompute(
   building: Building,
 ): readonly AddedColumn[] {
   const source: Source = { text, option: 'Compute' }
-  const computed = parseRule('compute', text, building)
+  const computed = parseRule('compute', text, building.aliases)
   requireNames([{ kind: 'compute', computed, at: 0 }], source, columns)
   return computedColumns(computed, source, columns, building)
 }
@@ -76,7 +74,7 @@ export function readOrderBy(
 ): readonly SortKey[] {
   return inOption('$orderby', () => {
     const source: Source = { text, option: 'Orderby' }
-    const items = parseRule('orderby', text, building)
+    const items = parseRule('orderby', text, building.aliases)
     requireNames([{ kind: 'orderby', items, at: 0 }], source, columns)
     return sortKeys(items, source, columns, building)
   })
@@ -84,7 +82,7 @@ export function readOrderBy(
 
 /** Reads a list of plain names, as that of `$select`. @throws EngineError `invalid_option` */
 export function readNames(option: string, text: string): readonly NameItem[] {
-  return inOption(option, () => parseRule('names', text, {}))
+  return inOption(option, () => parseRule('names', text))
 }
 
 /** Adds the name of the option to errors, and replaces "the filter" in their messages by "the expression". */
@@ -92,7 +90,6 @@ function inOption<T>(option: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (isStackOverflow(error)) throw tooComplex(`${option} nests too deeply.`)
     if (!(error instanceof EngineError) || error.code === 'invalid_columns') throw error
     const code = error.code === 'invalid_filter' ? 'invalid_option' : error.code
     const message = error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')

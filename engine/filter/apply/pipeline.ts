@@ -1,10 +1,10 @@
 import { columnsOf, type SqlColumn } from '../check/scope.ts'
-import { common, isNumeric, typeName, valueType } from '../check/value-types.ts'
-import { type FilterLimits, invalid, mistyped, tooComplex } from '../errors.ts'
+import { columnType, common, isNumeric, typeName, valueType } from '../check/value-types.ts'
+import { invalid, LIMITS, mistyped, tooComplex } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import type { Keep, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
-import { asColumn, type Building, columnType, type Source } from './building.ts'
+import { asColumn, type Building, type Source } from './building.ts'
 import { computedColumns, sortable, sortKey, sortKeys } from './computed.ts'
 import { aggregatedColumns, groupingsOf, type Keys } from './grouping.ts'
 import { searchCondition } from './search.ts'
@@ -35,7 +35,7 @@ export class Pipeline {
   /** @throws EngineError where a transformation does not fit its columns, or all of them together are too many */
   read(sequence: Sequence, columns: readonly SqlColumn[]): Relation {
     const relation = this.#sequence(sequence, columns, TOP_LEVEL)
-    checkSize(relation.steps, this.#building.limits)
+    checkSize(relation.steps)
     return relation
   }
 
@@ -286,7 +286,7 @@ function concatenated(branches: readonly Relation[], at: number, building: Build
       }),
     })),
   }
-  checkSize([step], building.limits)
+  checkSize([step])
   return { steps: [step], columns }
 }
 
@@ -303,20 +303,20 @@ interface Size {
  * Refuses steps that would take long to plan, or read the rows many times, before there is any SQL of them.
  * @throws EngineError `filter_too_complex`
  */
-function checkSize(steps: readonly Step[], limits: FilterLimits): void {
+function checkSize(steps: readonly Step[]): void {
   const size = sizeOf(steps)
-  if (size.reads > limits.reads) {
+  if (size.reads > LIMITS.reads) {
     throw tooComplex(
-      `the branches of concat() and rollup() read the rows ${size.reads} times; the limit is ${limits.reads}. ` +
+      `the branches of concat() and rollup() read the rows ${size.reads} times; the limit is ${LIMITS.reads}. ` +
         'Each branch reads again what is before it.',
     )
   }
-  if (size.steps > limits.steps) {
-    throw tooComplex(`there are ${size.steps} transformations in sequence; the limit is ${limits.steps}.`)
+  if (size.steps > LIMITS.steps) {
+    throw tooComplex(`there are ${size.steps} transformations in sequence; the limit is ${LIMITS.steps}.`)
   }
-  if (size.groupings > limits.groupings) {
+  if (size.groupings > LIMITS.groupings) {
     throw tooComplex(
-      `there are ${size.groupings} transformations in sequence that group rows; the limit is ${limits.groupings}.`,
+      `there are ${size.groupings} transformations in sequence that group rows; the limit is ${LIMITS.groupings}.`,
     )
   }
 }

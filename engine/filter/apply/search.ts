@@ -1,5 +1,5 @@
 import type { SqlColumn } from '../check/scope.ts'
-import { invalid, tooComplex } from '../errors.ts'
+import { invalid, LIMITS, tooComplex } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { Search } from '../syntax/tree.ts'
 import type { Building } from './building.ts'
@@ -22,7 +22,7 @@ export function searchCondition(search: Search, columns: readonly SqlColumn[], b
     const found = texts.map(({ sql }) => dialect.contains(dialect.plain(sql), wanted))
     return `coalesce(${found.join(' OR ')}, FALSE)`
   })
-  if (condition.length > building.limits.sql) {
+  if (condition.length > LIMITS.sql) {
     if (dialect.name !== 'duckdb') throw new NotTranslatable('$search for so many words')
     throw tooComplex('The search grows too long as SQL. Search for fewer words.')
   }

@@ -18,21 +18,7 @@ export type ValueType =
       readonly floating: boolean
     }
 
-type PlainKind =
-  | 'null'
-  | 'boolean'
-  | 'integer'
-  | 'double'
-  | 'string'
-  | 'date'
-  | 'time'
-  | 'timestamp'
-  | 'timestamptz'
-  | 'duration'
-  | 'uuid'
-  | 'binary'
-  /** A value in the JSON of a column. The value beside it decides as which type it is read. */
-  | 'json'
+type PlainKind = keyof typeof TYPE
 
 export type ValueKind = PlainKind | 'decimal'
 
@@ -49,8 +35,9 @@ export const TYPE = {
   duration: { kind: 'duration' },
   uuid: { kind: 'uuid' },
   binary: { kind: 'binary' },
+  /** A value in the JSON of a column. The value beside it decides as which type it is read. */
   json: { kind: 'json' },
-} as const satisfies Record<PlainKind, ValueType>
+} as const
 
 /** The precision of DuckDB's widest decimal. */
 export const MOST_DIGITS = 38
@@ -66,6 +53,21 @@ export function valueType(type: ColumnType): ValueType {
   const parts = decimalParts(type)
   if (parts) return decimal(parts.precision, parts.scale)
   return TYPE[type as Exclude<ColumnType, 'json' | `decimal(${number},${number})`>]
+}
+
+/** The type of a column that holds the value. A column of nothing but null becomes text. */
+export function columnType(type: ValueType): ColumnType {
+  switch (type.kind) {
+    case 'null':
+    case 'json':
+      return 'string'
+    case 'decimal':
+      return typeName(type) as ColumnType
+    case 'duration':
+      throw new TypeError('no column holds a duration')
+    default:
+      return type.kind
+  }
 }
 
 /** The name of a type in error messages. */

@@ -14,6 +14,8 @@ import {
   cast,
   comparison,
   FALSE,
+  INFINITY,
+  NAN,
   not,
   orFalse,
   orTrue,
@@ -72,14 +74,13 @@ export function comparisonSql(compiler: SqlWriter, node: Comparison, nulls: Null
   if (kinds[0] === 'double' && kinds[1] === 'integer')
     return mixed(compiler, FLIPPED[node.operator], right, left, nulls)
   const doubles = kinds[0] === 'double'
-  const { nan } = compiler.dialect
   switch (node.operator) {
     case 'eq':
-      return doubles ? all([same(left, right), different(simpler(left, right), nan)]) : same(left, right)
+      return doubles ? all([same(left, right), different(simpler(left, right), NAN)]) : same(left, right)
     case 'ne':
-      return doubles ? any([different(left, right), same(simpler(left, right), nan)]) : different(left, right)
+      return doubles ? any([different(left, right), same(simpler(left, right), NAN)]) : different(left, right)
     default:
-      return ordered(compiler, node.operator, left, right, doubles ? greaterSide(node) : undefined, nulls)
+      return ordered(node.operator, left, right, doubles ? greaterSide(node) : undefined, nulls)
   }
 }
 
@@ -95,7 +96,6 @@ function greaterSide(node: Comparison): Expression {
 }
 
 function ordered(
-  { dialect }: SqlWriter,
   operator: Order,
   left: Sql,
   right: Sql,
@@ -107,9 +107,9 @@ function ordered(
   let sql = comparison(left, sign, right)
   // Both are comparisons of the column itself, because only by such can DuckDB skip row groups.
   if (guarded?.kind === 'column') {
-    sql = all([sql, comparison(onLeft ? left : right, '<=', dialect.infinity)])
+    sql = all([sql, comparison(onLeft ? left : right, '<=', INFINITY)])
   } else if (guarded) {
-    const known = (side: Sql) => call('nullif', side, dialect.nan)
+    const known = (side: Sql) => call('nullif', side, NAN)
     sql = onLeft ? comparison(known(left), sign, right) : comparison(left, sign, known(right))
   }
   return nulls === 'filter' ? sql : orFalse(sql)
@@ -135,7 +135,7 @@ function withLiteral(compiler: SqlWriter, node: Comparison, value: LiteralValue,
   }
   const isAbove = narrowed.operator === 'gt' || narrowed.operator === 'ge'
   const guarded = isAbove && operand.type.kind === 'double' ? operand : undefined
-  return ordered(compiler, narrowed.operator, left, right, guarded, nulls)
+  return ordered(narrowed.operator, left, right, guarded, nulls)
 }
 
 function withNull(compiler: SqlWriter, operator: ComparisonOperator, operand: Expression): Sql {
@@ -157,7 +157,7 @@ function mixed(
   nulls: NullHandling,
 ): Sql {
   const rounded = cast(integer, 'DOUBLE')
-  const known = call('nullif', double, compiler.dialect.nan)
+  const known = call('nullif', double, NAN)
   const whole = (part: Sql): Sql => cast(part, compiler.dialect.wide)
   const by = (sign: string): Sql =>
     caseWhen(

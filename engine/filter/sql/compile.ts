@@ -1,7 +1,7 @@
 import type { Expression } from '../check/expression.ts'
 import { literalOf } from '../check/expression.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
-import { type FilterLimits, tooComplex } from '../errors.ts'
+import { LIMITS, tooComplex } from '../errors.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import { comparisonSql, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
 import { NotTranslatable, type SqlDialect } from './dialect.ts'
@@ -24,7 +24,6 @@ import { THE_FILTER } from './runtime-errors.ts'
 
 /** What the expressions of one query share. */
 export interface CompileContext {
-  readonly limits: FilterLimits
   readonly dialect: SqlDialect
   /** SQL of a new parameter, bound as VARCHAR. */
   parameter(text: string): string
@@ -70,7 +69,7 @@ class Compiler implements SqlWriter {
 
   sql(node: Expression, nulls: NullHandling): Sql {
     const sql = this.#sql(node, nulls)
-    if (sql.text.length > this.#context.limits.sql) {
+    if (sql.text.length > LIMITS.sql) {
       throw tooComplex(
         'The filter grows too long as SQL. Nest fewer divisions, conditions and comparisons of doubles.',
       )

@@ -8,9 +8,6 @@ import type { DialectName, Sql } from './fragments.ts'
 export interface SqlDialect {
   /** The name of this database's property in the tables of operators and functions. */
   readonly name: DialectName
-  /** Not a number, as a double. */
-  readonly nan: Sql
-  readonly infinity: Sql
   /** A type of whole numbers wider than 64 bits. */
   readonly wide: string
   /** SQL of the parameter with this number, counted from 1, and this value. */

@@ -1,5 +1,5 @@
-import { quoteLiteral } from '../../types/index.ts'
-import type { ValueType } from '../check/value-types.ts'
+import { quoteLiteral, sqlType } from '../../types/index.ts'
+import { columnType, type ValueType } from '../check/value-types.ts'
 import type { SqlDialect } from './dialect.ts'
 import {
   atom,
@@ -14,43 +14,21 @@ import {
   tryCast,
 } from './fragments.ts'
 
-/** The names of types in SQL. */
-export type TypeNames = Readonly<Record<Exclude<ValueType['kind'], 'decimal'>, string>>
-
-export const DUCK_TYPES: TypeNames = {
-  null: 'BOOLEAN',
-  boolean: 'BOOLEAN',
-  integer: 'BIGINT',
-  duration: 'BIGINT',
-  double: 'DOUBLE',
-  string: 'VARCHAR',
-  json: 'VARCHAR',
-  date: 'DATE',
-  time: 'TIME',
-  timestamp: 'TIMESTAMP',
-  timestamptz: 'TIMESTAMPTZ',
-  uuid: 'UUID',
-  binary: 'BLOB',
-}
-
-export function typeIn(names: TypeNames, type: ValueType): string {
-  return type.kind === 'decimal' ? `DECIMAL(${type.precision},${type.scale})` : names[type.kind]
-}
-
 export function duckType(type: ValueType): string {
-  return typeIn(DUCK_TYPES, type)
+  // A duration is held as its microseconds.
+  return type.kind === 'duration' ? 'BIGINT' : sqlType(columnType(type))
 }
 
 /** A value in another type, without loss where the type can hold it. */
 export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
-  return from.kind === 'json' ? ofJson(part, to) : convertedScalar(part, from, to, DUCK_TYPES)
+  return from.kind === 'json' ? ofJson(part, to) : convertedScalar(part, from, to, duckType)
 }
 
-export function convertedScalar(part: Sql, from: ValueType, to: ValueType, names: TypeNames): Sql {
+export function convertedScalar(part: Sql, from: ValueType, to: ValueType, typeOf: SqlDialect['type']): Sql {
   // DuckDB and Trino divide the digits by a power of ten, which is exact only for up to 15 digits and a scale of 22.
   // Beyond these the value goes by way of text, which both read exactly.
   const inexact = from.kind === 'decimal' && to.kind === 'double' && (from.precision > 15 || from.scale > 22)
-  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, typeIn(names, to))
+  const sql = cast(inexact ? cast(part, 'VARCHAR') : part, typeOf(to))
   // Dates reach more years than timestamps, so the cast can overflow.
   return from.kind === 'date' && to.kind !== 'date' ? fallible(sql) : sql
 }
@@ -67,8 +45,6 @@ function ofJson(text: Sql, to: ValueType): Sql {
 
 export const duckdb: SqlDialect = {
   name: 'duckdb',
-  nan: atom("CAST('NaN' AS DOUBLE)"),
-  infinity: atom("CAST('Infinity' AS DOUBLE)"),
   wide: 'HUGEINT',
   parameter: (number) => `$${number}`,
   type: duckType,

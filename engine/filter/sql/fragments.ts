@@ -35,6 +35,8 @@ export function atom(text: string): Sql {
 
 export const TRUE = atom('TRUE')
 export const FALSE = atom('FALSE')
+export const NAN = atom("CAST('NaN' AS DOUBLE)")
+export const INFINITY = atom("CAST('Infinity' AS DOUBLE)")
 
 /** Wrapped in parentheses unless it binds more tightly than `level`. */
 function within(part: Sql, level: Level): string {

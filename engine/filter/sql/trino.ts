@@ -1,11 +1,11 @@
 import { typeName, type ValueType } from '../check/value-types.ts'
 import type { SqlDialect } from './dialect.ts'
 import { NotTranslatable } from './dialect.ts'
-import { convertedScalar, DUCK_TYPES, type TypeNames, typeIn } from './duckdb.ts'
-import { atom, call, cast, type Sql } from './fragments.ts'
+import { convertedScalar, duckType } from './duckdb.ts'
+import { call, cast, type Sql } from './fragments.ts'
 
-const TRINO_TYPES: TypeNames = {
-  ...DUCK_TYPES,
+/** The types that Trino names differently. */
+const TRINO_TYPES: Partial<Record<ValueType['kind'], string>> = {
   // Without (6), Trino's types of times and timestamps hold milliseconds only.
   time: 'TIME(6)',
   timestamp: 'TIMESTAMP(6)',
@@ -14,12 +14,12 @@ const TRINO_TYPES: TypeNames = {
 }
 
 function trinoType(type: ValueType): string {
-  return typeIn(TRINO_TYPES, type)
+  return TRINO_TYPES[type.kind] ?? duckType(type)
 }
 
 function converted(part: Sql, from: ValueType, to: ValueType): Sql {
   if (from.kind === 'json') throw new NotTranslatable(`${typeName(to)} in JSON`)
-  return convertedScalar(part, from, to, TRINO_TYPES)
+  return convertedScalar(part, from, to, trinoType)
 }
 
 /**
@@ -42,8 +42,6 @@ const FAR_YEAR = /^\d{5,}-|\(BC\)/
  */
 export const trino: SqlDialect = {
   name: 'trino',
-  nan: atom("CAST('NaN' AS DOUBLE)"),
-  infinity: atom("CAST('Infinity' AS DOUBLE)"),
   wide: 'DECIMAL(38,0)',
   parameter: (number) => `$${number}`,
   type: trinoType,

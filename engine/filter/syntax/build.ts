@@ -1,5 +1,5 @@
 import { singleQuotes } from '../check/scope.ts'
-import { excerpt, type FilterLimits, invalid, type Span, tooDeep } from '../errors.ts'
+import { excerpt, invalid, LIMITS, type Span, tooDeep } from '../errors.ts'
 import { CASE, CAST, functionRow } from '../tables/functions.ts'
 import { precedence } from '../tables/operators.ts'
 import { unknownFunction, unknownPrefix } from './complaints.ts'
@@ -27,7 +27,7 @@ import type {
   NameItem,
   Search,
   Syntax,
-  Transformation,
+  Transform,
 } from './tree.ts'
 
 /** The longest name that the standard allows without quotes. */
@@ -41,13 +41,11 @@ export type AliasedValues = ReadonlyMap<Token, readonly Syntax[]>
 /** Makes the nodes of our tree from tokens and smaller nodes, and refuses what no rule of the grammar can. */
 export class Builder {
   readonly #text: string
-  readonly #limits: FilterLimits
   readonly #aliased: AliasedValues
   readonly #heights = new WeakMap<Syntax, number>()
 
-  constructor(text: string, limits: FilterLimits, aliased: AliasedValues) {
+  constructor(text: string, aliased: AliasedValues) {
     this.#text = text
-    this.#limits = limits
     this.#aliased = aliased
   }
 
@@ -122,7 +120,7 @@ export class Builder {
     }
     const last = segments.at(-1)
     if (!last) return { kind: 'column', name, at, end }
-    if (segments.length > LONGEST_PATH) throw tooDeep(this.#limits)
+    if (segments.length > LONGEST_PATH) throw tooDeep()
     return { kind: 'column', name, path: segments.map(segmentText), at, end: spanOf(last).end }
   }
 
@@ -221,14 +219,14 @@ export class Builder {
     return operands.length === 1 ? operands[0]! : { kind: 'and', operands }
   }
 
-  window({ image, startOffset: at }: Token, count: Syntax): Transformation {
-    return { kind: image.toLowerCase() === 'top' ? 'top' : 'skip', count, at }
+  window({ image }: Token, count: Syntax): Transform {
+    return { kind: image.toLowerCase() === 'top' ? 'top' : 'skip', count }
   }
 
   /** `bottomcount` keeps from the end `bottom` until `count`. */
-  keep({ image, startOffset: at }: Token, amount: Syntax, value: Syntax): Transformation {
+  keep({ image }: Token, amount: Syntax, value: Syntax): Transform {
     const [, end, until] = /^(top|bottom)(.*)$/.exec(image.toLowerCase())!
-    return { kind: 'keep', end: end as Keep['end'], until: until as Keep['until'], amount, value, at }
+    return { kind: 'keep', end: end as Keep['end'], until: until as Keep['until'], amount, value }
   }
 
   groupingColumn(token: Token): GroupingElement {
@@ -242,7 +240,7 @@ export class Builder {
   #grown(node: Syntax, children: readonly Syntax[]): Syntax {
     let height = 0
     for (const child of children) height = Math.max(height, this.#heights.get(child) ?? 0)
-    if (height >= this.#limits.nesting) throw tooDeep(this.#limits)
+    if (height >= LIMITS.nesting) throw tooDeep()
     this.#heights.set(node, height + 1)
     return node
   }

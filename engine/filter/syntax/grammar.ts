@@ -1,3 +1,4 @@
+import type { TokenType } from 'chevrotain'
 import { ExpressionRules } from './expression-rules.ts'
 import {
   Aggregate,
@@ -26,6 +27,7 @@ import {
   SearchRParen,
   SearchWord,
   Slash,
+  type Token,
   WindowKeyword,
   With,
 } from './tokens.ts'
@@ -38,7 +40,7 @@ import type {
   OrderItem,
   Search,
   Sequence,
-  Syntax,
+  Transform,
   Transformation,
 } from './tree.ts'
 
@@ -179,49 +181,35 @@ export class Grammar extends ExpressionRules {
     return { kind: 'search', search, at }
   })
 
-  readonly filterTrafo = this.RULE('filterTrafo', (): Transformation => {
-    const { startOffset: at } = this.CONSUME(Filter)
-    const condition = this.#parenthesised(() => this.SUBRULE(this.expression))
-    return { kind: 'filter', condition, at }
-  })
+  readonly filterTrafo = this.#transformation('filterTrafo', Filter, () => ({
+    kind: 'filter',
+    condition: this.SUBRULE(this.expression),
+  }))
 
-  readonly computeTrafo = this.RULE('computeTrafo', (): Transformation => {
-    const { startOffset: at } = this.CONSUME(Compute)
-    const computed = this.#parenthesised(() => this.SUBRULE(this.compute))
-    return { kind: 'compute', computed, at }
-  })
+  readonly computeTrafo = this.#transformation('computeTrafo', Compute, () => ({
+    kind: 'compute',
+    computed: this.SUBRULE(this.compute),
+  }))
 
-  readonly orderbyTrafo = this.RULE('orderbyTrafo', (): Transformation => {
-    const { startOffset: at } = this.CONSUME(OrderBy)
-    const items = this.#parenthesised(() => this.SUBRULE(this.orderby))
-    return { kind: 'orderby', items, at }
-  })
+  readonly orderbyTrafo = this.#transformation('orderbyTrafo', OrderBy, () => ({
+    kind: 'orderby',
+    items: this.SUBRULE(this.orderby),
+  }))
 
-  readonly windowTrafo = this.RULE('windowTrafo', (): Transformation => {
-    const name = this.CONSUME(WindowKeyword)
-    return this.build.window(
-      name,
-      this.#parenthesised(() => this.SUBRULE(this.expression)),
-    )
-  })
+  readonly windowTrafo = this.#transformation('windowTrafo', WindowKeyword, (name) =>
+    this.build.window(name, this.SUBRULE(this.expression)),
+  )
 
-  readonly keepTrafo = this.RULE('keepTrafo', (): Transformation => {
-    const name = this.CONSUME(KeepKeyword)
-    const [amount, value] = this.#parenthesised(() => this.#amountAndValue())
-    return this.build.keep(name, amount, value)
-  })
-
-  #amountAndValue(): readonly [Syntax, Syntax] {
+  readonly keepTrafo = this.#transformation('keepTrafo', KeepKeyword, (name) => {
     const amount = this.SUBRULE(this.expression)
     this.CONSUME(Comma)
-    return [amount, this.SUBRULE2(this.expression)]
-  }
-
-  readonly aggregateTrafo = this.RULE('aggregateTrafo', (): Transformation => {
-    const { startOffset: at } = this.CONSUME(Aggregate)
-    const aggregated = this.#parenthesised(() => this.separated(() => this.SUBRULE(this.aggregated)))
-    return { kind: 'aggregate', aggregated, at }
+    return this.build.keep(name, amount, this.SUBRULE2(this.expression))
   })
+
+  readonly aggregateTrafo = this.#transformation('aggregateTrafo', Aggregate, () => ({
+    kind: 'aggregate',
+    aggregated: this.separated(() => this.SUBRULE(this.aggregated)),
+  }))
 
   /** `Price with sum as Total`, `$count as Number` */
   readonly aggregated = this.RULE('aggregated', (): Aggregated => {
@@ -243,16 +231,13 @@ export class Grammar extends ExpressionRules {
     return { what, name: this.#asName() }
   })
 
-  readonly groupbyTrafo = this.RULE('groupbyTrafo', (): Transformation => {
-    const { startOffset: at } = this.CONSUME(GroupBy)
-    this.CONSUME(LParen)
+  readonly groupbyTrafo = this.#transformation('groupbyTrafo', GroupBy, () => {
     const elements = this.SUBRULE(this.groupbyList)
     const sequence = this.OPTION(() => {
       this.CONSUME(Comma)
       return this.SUBRULE(this.apply)
     })
-    this.CONSUME(RParen)
-    return { kind: 'groupby', elements, sequence, at }
+    return { kind: 'groupby', elements, sequence }
   })
 
   /** `(a,rollup(b,c))` */
@@ -275,17 +260,22 @@ export class Grammar extends ExpressionRules {
       ]),
   )
 
-  readonly concatTrafo = this.RULE('concatTrafo', (): Transformation => {
-    const { startOffset: at } = this.CONSUME(Concat)
-    this.CONSUME(LParen)
+  readonly concatTrafo = this.#transformation('concatTrafo', Concat, () => {
     const branches = [this.SUBRULE(this.apply)]
     this.AT_LEAST_ONE(() => {
       this.CONSUME(Comma)
       branches.push(this.SUBRULE2(this.apply))
     })
-    this.CONSUME(RParen)
-    return { kind: 'concat', branches, at }
+    return { kind: 'concat', branches }
   })
+
+  /** A transformation whose name is followed by something in parentheses. */
+  #transformation(rule: string, name: TokenType, inner: (name: Token) => Transform) {
+    return this.RULE(rule, (): Transformation => {
+      const token = this.CONSUME(name)
+      return { ...this.#parenthesised(() => inner(token)), at: token.startOffset }
+    })
+  }
 
   #parenthesised<T>(inner: () => T): T {
     this.CONSUME(LParen)

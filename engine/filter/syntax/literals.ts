@@ -48,17 +48,8 @@ export function literalType(value: LiteralValue): ValueType {
       return TYPE.double
     case 'moment':
       return value.offset === undefined ? TYPE.timestamp : TYPE.timestamptz
-    case 'null':
-    case 'boolean':
-    case 'string':
-    case 'date':
-    case 'time':
-    case 'duration':
-    case 'uuid':
-    case 'binary':
-      return TYPE[value.kind]
     default:
-      return value satisfies never
+      return TYPE[value.kind]
   }
 }
 

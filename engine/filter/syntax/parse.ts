@@ -1,6 +1,6 @@
 import type { TokenType } from 'chevrotain'
 import { EngineError, invalidOption } from '../../errors.ts'
-import { DEFAULT_LIMITS, excerpt, type FilterLimits, invalid } from '../errors.ts'
+import { excerpt, invalid } from '../errors.ts'
 import { type AliasedValues, Builder } from './build.ts'
 import { complain, faultOf } from './complaints.ts'
 import type { Rule } from './expression-rules.ts'
@@ -22,11 +22,6 @@ import {
   tokenize,
 } from './tokens.ts'
 import type { Syntax } from './tree.ts'
-
-export interface ParseOptions {
-  readonly limits?: FilterLimits
-  readonly aliases?: Aliases
-}
 
 /** The rules that whole texts follow, the mode of the lexer, and the message for a text of blanks. */
 const RULES = {
@@ -56,26 +51,22 @@ let grammar: Grammar | undefined
  * Parses the text of an expression into a tree.
  * @throws EngineError `invalid_filter`, `filter_too_complex`
  */
-export function parse(text: string, options: ParseOptions = {}): Syntax {
-  return parseRule('expression', text, options)
+export function parse(text: string, aliases?: Aliases): Syntax {
+  return parseRule('expression', text, aliases)
 }
 
 /** Parses the text of an option by its rule. @throws EngineError `invalid_filter`, `filter_too_complex` */
-export function parseRule<R extends RuleName>(
-  rule: R,
-  text: string,
-  { limits = DEFAULT_LIMITS, aliases = new Aliases() }: ParseOptions,
-): Tree<R> {
-  const tokens = tokensOf(rule, text, limits)
-  return read(rule, text, tokens, new Builder(text, limits, aliasedValues(tokens, aliases, limits)))
+export function parseRule<R extends RuleName>(rule: R, text: string, aliases = new Aliases()): Tree<R> {
+  const tokens = tokensOf(rule, text)
+  return read(rule, text, tokens, new Builder(text, aliasedValues(tokens, aliases)))
 }
 
-function tokensOf(rule: RuleName, text: string, limits: FilterLimits): readonly Token[] {
+function tokensOf(rule: RuleName, text: string): readonly Token[] {
   const { mode, empty } = RULES[rule]
   if (text.trim() === '') {
     throw rule === 'names' ? new EngineError('invalid_filter', empty) : invalid(0, empty)
   }
-  return splitTimesInCase(tokenize(text, limits, mode))
+  return splitTimesInCase(tokenize(text, mode))
 }
 
 function read<R extends RuleName>(rule: R, text: string, tokens: readonly Token[], build: Builder): Tree<R> {
@@ -91,21 +82,21 @@ function attempt<R extends RuleName | 'list'>(rule: R, tokens: readonly Token[],
 }
 
 /** What the aliases among the tokens stand for. */
-function aliasedValues(tokens: readonly Token[], aliases: Aliases, limits: FilterLimits): AliasedValues {
+function aliasedValues(tokens: readonly Token[], aliases: Aliases): AliasedValues {
   const values = new Map<Token, readonly Syntax[]>()
   tokens.forEach((token, index) => {
     if (token.tokenType !== Alias) return
     const read = tokens[index - 1]?.tokenType === In ? aliasedList : aliasedLiteral
-    values.set(token, read(token, aliases.take(token.image), limits))
+    values.set(token, read(token, aliases.take(token.image)))
   })
   return values
 }
 
 const NONE: AliasedValues = new Map()
 
-function aliasedLiteral(alias: Token, text: string, limits: FilterLimits): readonly Syntax[] {
+function aliasedLiteral(alias: Token, text: string): readonly Syntax[] {
   const value = inAlias(alias, () =>
-    read('expression', text, tokensOf('expression', text, limits), new Builder(text, limits, NONE)),
+    read('expression', text, tokensOf('expression', text), new Builder(text, NONE)),
   )
   const negative = value.kind === 'unary' && value.operator === '-' && value.operand.kind === 'literal'
   if (value.kind === 'literal' || negative) return [value]
@@ -115,13 +106,9 @@ function aliasedLiteral(alias: Token, text: string, limits: FilterLimits): reado
   )
 }
 
-function aliasedList(alias: Token, text: string, limits: FilterLimits): readonly Syntax[] {
+function aliasedList(alias: Token, text: string): readonly Syntax[] {
   return inAlias(alias, () => {
-    const { tree, error } = attempt(
-      'list',
-      tokensOf('expression', text, limits),
-      new Builder(text, limits, NONE),
-    )
+    const { tree, error } = attempt('list', tokensOf('expression', text), new Builder(text, NONE))
     if (error) throw invalid(0, `'${excerpt(text)}' is not a list like (1, 2) or ["a", "b"].`)
     return tree.items
   })

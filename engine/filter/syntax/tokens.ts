@@ -1,5 +1,5 @@
 import { createToken, type IToken, Lexer, type TokenType } from 'chevrotain'
-import { DEFAULT_LIMITS, excerpt, type FilterLimits, invalid, tooComplex, tooDeep } from '../errors.ts'
+import { excerpt, invalid, LIMITS, tooComplex, tooDeep } from '../errors.ts'
 import { INFIX_NAMES } from '../tables/operators.ts'
 
 /**
@@ -300,23 +300,19 @@ export function isA(token: Token | undefined, type: TokenType): boolean {
  * Splits a text into tokens, and enforces the limits of length, number of tokens and nesting.
  * @throws EngineError `invalid_filter`, `filter_too_complex`
  */
-export function tokenize(
-  text: string,
-  limits: FilterLimits = DEFAULT_LIMITS,
-  mode: Mode = 'expression',
-): readonly Token[] {
-  if (text.length > limits.length) {
-    throw tooComplex(`The filter has ${text.length} characters; the limit is ${limits.length}.`)
+export function tokenize(text: string, mode: Mode = 'expression'): readonly Token[] {
+  if (text.length > LIMITS.length) {
+    throw tooComplex(`The filter has ${text.length} characters; the limit is ${LIMITS.length}.`)
   }
   checkCharacters(text)
   made ??= defineLexer()
   const { tokens, errors } = made.tokenize(text, mode)
   const error = errors[0]
   if (error) throw unreadable(text, error.offset)
-  if (tokens.length > limits.tokens) {
-    throw tooComplex(`The filter has ${tokens.length} tokens; the limit is ${limits.tokens}.`)
+  if (tokens.length > LIMITS.tokens) {
+    throw tooComplex(`The filter has ${tokens.length} tokens; the limit is ${LIMITS.tokens}.`)
   }
-  checkNesting(tokens, limits)
+  checkNesting(tokens)
   return tokens
 }
 
@@ -333,14 +329,14 @@ const CLOSING = new Set([RParen, SearchRParen])
 const PREFIXES = new Set([Minus, Not, SearchNot])
 
 /** Checks the nesting before parsing, because the parser recurses once for each level. */
-function checkNesting(tokens: readonly Token[], limits: FilterLimits): void {
+function checkNesting(tokens: readonly Token[]): void {
   let depth = 0
   let prefixes = 0
   for (const token of tokens) {
     if (OPENING.has(token.tokenType)) depth++
     else if (CLOSING.has(token.tokenType)) depth--
     prefixes = PREFIXES.has(token.tokenType) ? prefixes + 1 : 0
-    if (depth + prefixes > limits.nesting) throw tooDeep(limits)
+    if (depth + prefixes > LIMITS.nesting) throw tooDeep()
   }
 }
 

@@ -97,7 +97,9 @@ export interface GroupingElement {
 }
 
 /** A transformation of $apply, and the position of its name. */
-export type Transformation = { readonly at: number } & (
+export type Transformation = { readonly at: number } & Transform
+
+export type Transform =
   | { readonly kind: 'identity' }
   | { readonly kind: 'filter'; readonly condition: Syntax }
   | { readonly kind: 'search'; readonly search: Search }
@@ -112,7 +114,6 @@ export type Transformation = { readonly at: number } & (
       readonly sequence: Sequence | undefined
     }
   | { readonly kind: 'concat'; readonly branches: readonly Sequence[] }
-)
 
 /** `topcount(5,Price)` and its like: the rows with the largest or smallest values. */
 export interface Keep {
