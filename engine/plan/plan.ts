@@ -191,7 +191,7 @@ export function planQuery(
 }
 
 /** A relation by which the length of the SQL of steps is known before there is any scan. */
-const NOTHING: RelationSql = { sql: '', order: [POSITION], inOrder: true }
+const NOTHING: RelationSql = { sql: '', order: [POSITION], inOrder: true, made: 0 }
 
 /** The options that calculate something. A column to sort by is no calculation. */
 function fallible(

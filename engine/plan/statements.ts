@@ -144,18 +144,23 @@ export function planAt(plan: Plan, positions: readonly Position[]): Plan {
 function relationOf(plan: Plan, parameters: string[]): RelationSql {
   const { scan, source, steps } = plan
   if (scan.kind === 'slices' && scan.slices[0]?.places) {
-    return { sql: slicesSql(scan.slices, source), order: [PLACE], inOrder: false }
+    return { sql: slicesSql(scan.slices, source), order: [PLACE], inOrder: false, made: 0 }
   }
   const position = POSITIONS[scan.kind]
   const positioned = plan.order.length > 0 || needsPosition(steps)
   const sql = from(scan, source, parameters, positioned)
   if (steps.length === 0) {
-    return { sql, order: position.keys.map((key) => ({ sql: key, descending: false })), inOrder: true }
+    return {
+      sql,
+      order: position.keys.map((key) => ({ sql: key, descending: false })),
+      inOrder: true,
+      made: 0,
+    }
   }
   const columns = uniqueNames(source)
-  if (positioned) columns.push(`${position.number} AS o`)
+  if (positioned) columns.push(`${position.number} AS ${POSITION.sql}`)
   const base = `(SELECT ${columns.length > 0 ? columns.join(', ') : 'NULL'} FROM ${sql})`
-  return afterSteps({ sql: base, order: [POSITION], inOrder: true }, steps)
+  return afterSteps({ sql: base, order: [POSITION], inOrder: true, made: 0 }, steps)
 }
 
 function limit(plan: Plan, matches: number | undefined): string {

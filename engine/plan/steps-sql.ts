@@ -1,20 +1,18 @@
 import type { SortKey, Step } from '../filter/index.ts'
 
-/**
- * A relation as SQL, to be put after FROM. It has a column `o`, the position of a row; some steps add further columns
- * that come before `o` in the order.
- */
+/** A relation as SQL, to be put after FROM. */
 export interface RelationSql {
   readonly sql: string
-  /** The keys that define the order of its rows. */
+  /** The keys that define the order of its rows. The last one is the position of a row, where it has one. */
   readonly order: readonly SortKey[]
   /** Whether the rows have this order without an ORDER BY. */
   readonly inOrder: boolean
-  /** The names of its columns, where the database has no `SELECT * EXCLUDE`. */
-  readonly columns?: readonly string[]
+  /** How many columns steps have added for themselves. Their names are numbered, and they stay. */
+  readonly made: number
 }
 
-export const POSITION: SortKey = { sql: 'o', descending: false }
+/** The position of a row in a relation before any step. */
+export const POSITION: SortKey = { sql: 'p0', descending: false }
 
 /** Whether a step needs the positions of rows, which a scan of row ranges of files doesn't give. */
 export function needsPosition(steps: readonly Step[]): boolean {
@@ -40,17 +38,16 @@ export function limitOf(skip: number, top: number | undefined): string {
   return (skip > 0 ? ` OFFSET ${skip}` : '') + (top === undefined ? '' : ` LIMIT ${top}`)
 }
 
-/** All columns of a relation but some of those that a step added. */
-function without({ columns }: RelationSql, names: readonly string[]): string {
-  if (names.length === 0) return '*'
-  return columns
-    ? columns.filter((name) => !names.includes(name)).join(', ')
-    : `* EXCLUDE (${names.join(', ')})`
+/** The relation with more columns, and their names. */
+function withMore(relation: RelationSql, values: readonly string[]): [RelationSql, ...names: string[]] {
+  const columns = values.map((value, index) => ({ value, sql: `p${relation.made + index + 1}` }))
+  const sql = `(SELECT *, ${added(columns)} FROM ${relation.sql})`
+  return [{ ...relation, sql, made: relation.made + values.length }, ...namesOf(columns)]
 }
 
-/** The columns of a relation with more of them. */
-function withMore({ columns }: RelationSql, names: readonly string[]): Pick<RelationSql, 'columns'> {
-  return columns ? { columns: [...columns, ...names] } : {}
+/** The rows of a relation that a condition holds for, one after the other as they come. */
+function where(relation: RelationSql, condition: string): RelationSql {
+  return { ...relation, sql: `(SELECT * FROM ${relation.sql} WHERE ${condition})` }
 }
 
 /** The relation after steps. */
@@ -61,13 +58,9 @@ export function afterSteps(relation: RelationSql, steps: readonly Step[]): Relat
 function afterStep(relation: RelationSql, step: Step): RelationSql {
   switch (step.kind) {
     case 'filter':
-      return { ...relation, sql: `(SELECT * FROM ${relation.sql} WHERE ${step.condition})` }
+      return where(relation, step.condition)
     case 'compute':
-      return {
-        ...relation,
-        ...withMore(relation, namesOf(step.added)),
-        sql: `(SELECT *, ${added(step.added)} FROM ${relation.sql})`,
-      }
+      return { ...relation, sql: `(SELECT *, ${added(step.added)} FROM ${relation.sql})` }
     case 'group':
       return grouped(relation, step)
     case 'order':
@@ -93,76 +86,56 @@ function namesOf(columns: readonly { readonly sql: string }[]): string[] {
 
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
 
-/** Groups are in the order of their first rows. */
+/** Groups are in the order of their first rows. Aggregates take the position of a row from the column `o`. */
 function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): RelationSql {
-  const { sql } = positioned(relation)
+  const { sql, order } = positioned(relation)
   const by = keys.map((key) => (key.type === 'double' ? `${key.sql} + 0e0` : key.sql))
   const shown = by.map((value, index) =>
     value === keys[index]!.sql ? value : `${value} AS ${keys[index]!.sql}`,
   )
-  const columns = [...shown, ...(values.length > 0 ? [added(values)] : [])]
-  const from =
-    keys.length === 0
-      ? `(SELECT ${columns.join(', ')}, CAST(0 AS BIGINT) AS o FROM ${sql})`
-      : `(SELECT ${columns.join(', ')}, min(o) AS o FROM ${sql} GROUP BY ${by.join(', ')})`
-  const names = [...namesOf(keys), ...namesOf(values), POSITION.sql]
+  const first = keys.length === 0 ? 'CAST(0 AS BIGINT)' : 'min(o)'
+  const columns = [...shown, ...(values.length > 0 ? [added(values)] : []), `${first} AS ${POSITION.sql}`]
+  const from = `(SELECT *, ${order[0]!.sql} AS o FROM ${sql})`
   return {
-    sql: from,
+    sql: `(SELECT ${columns.join(', ')} FROM ${from}${keys.length === 0 ? '' : ` GROUP BY ${by.join(', ')}`})`,
     order: [POSITION],
     inOrder: keys.length === 0,
-    ...(relation.columns && { columns: names }),
+    made: 0,
   }
 }
 
-/** The relation with `o` as the only key of its order: rows that have several keys are numbered anew. */
+/** The relation with one position as the only key of its order: rows that have several keys are numbered anew. */
 function positioned(relation: RelationSql): RelationSql {
   if (relation.order.length === 1) return relation
-  const others = without(relation, namesOf(relation.order))
-  const number = `row_number() OVER (ORDER BY ${orderTerms(relation.order)}) AS ${POSITION.sql}`
-  const kept = relation.columns?.filter((name) => !namesOf(relation.order).includes(name))
-  return {
-    sql: `(SELECT ${[...(others === '' ? [] : [others]), number].join(', ')} FROM ${relation.sql})`,
-    order: [POSITION],
-    inOrder: false,
-    ...(kept && { columns: [...kept, POSITION.sql] }),
-  }
+  const [numbered, sql] = withMore(relation, [`row_number() OVER (ORDER BY ${orderTerms(relation.order)})`])
+  return { ...numbered, order: [{ sql: sql!, descending: false }], inOrder: false }
 }
 
 /** Sort keys become columns, because the columns in their expressions may be gone by the time the rows are sorted. */
 export function sorted(relation: RelationSql, by: readonly SortKey[]): RelationSql {
-  const depth = relation.order.length
-  const keys = by.map((key, index) => ({ ...key, column: `k${depth}_${index}` }))
-  const columns = keys.map(({ sql, column }) => ({ sql: column, value: sql }))
-  return {
-    ...withMore(relation, namesOf(columns)),
-    sql: `(SELECT *, ${added(columns)} FROM ${relation.sql})`,
-    order: [...keys.map(({ column, descending }) => ({ sql: column, descending })), ...relation.order],
-    inOrder: false,
-  }
+  const [keyed, ...names] = withMore(relation, namesOf(by))
+  const keys = by.map(({ descending }, index) => ({ sql: names[index]!, descending }))
+  return { ...keyed, order: [...keys, ...relation.order], inOrder: false }
 }
 
 function windowed(relation: RelationSql, { skip, top, partition }: Of<'window'>): RelationSql {
   if (partition.length > 0) {
-    const conditions = [`w > ${skip}`, ...(top === undefined ? [] : [`w <= ${skip + top}`])]
-    return numbered(relation, partition, relation.order, conditions.join(' AND '))
+    const last = top === undefined ? '' : ` AND {} <= ${skip + top}`
+    return numbered(relation, partition, relation.order, `{} > ${skip}${last}`)
   }
   const order = relation.inOrder ? '' : ` ORDER BY ${orderTerms(relation.order)}`
   return { ...relation, sql: `(SELECT * FROM ${relation.sql}${order}${limitOf(skip, top)})` }
 }
 
-/** The rows whose number `w` in their group passes a condition. */
+/** The rows whose number in their group passes a condition, in which `{}` stands for the number. */
 function numbered(
   relation: RelationSql,
   partition: readonly string[],
   order: readonly SortKey[],
   condition: string,
 ): RelationSql {
-  const number = `row_number() OVER (${over(partition, order)}) AS w`
-  return {
-    ...relation,
-    sql: `(SELECT ${without(relation, ['w'])} FROM (SELECT *, ${number} FROM ${relation.sql}) WHERE ${condition})`,
-    inOrder: false,
-  }
+  const [all, number] = withMore(relation, [`row_number() OVER (${over(partition, order)})`])
+  return { ...where(all, condition.replaceAll('{}', number!)), inOrder: false }
 }
 
 function over(partition: readonly string[], order: readonly SortKey[]): string {
@@ -175,9 +148,9 @@ function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
   const { by, until, amount, partition } = step
   const order = [by, ...relation.order]
   if (until !== 'count') return keptBySum(relation, step, order)
-  // A database without EXCLUDE takes no expression after LIMIT either.
-  if (partition.length > 0 || relation.columns) {
-    return numbered(relation, partition, order, `w <= ${amount}`)
+  // Trino takes no expression after LIMIT.
+  if (partition.length > 0 || !/^\d+$/.test(amount)) {
+    return numbered(relation, partition, order, `{} <= ${amount}`)
   }
   return {
     ...relation,
@@ -194,25 +167,21 @@ function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly Sort
   const { by, until, amount, partition } = step
   const window = over(partition, order)
   const group = partition.length > 0 ? `PARTITION BY ${partition.join(', ')}` : ''
-  const sums = [
-    `coalesce(sum(${by.sql}) OVER (${window} ROWS UNBOUNDED PRECEDING), 0) AS w`,
-    ...(until === 'percent' ? [`sum(${by.sql}) OVER (${group}) AS total`] : []),
-    `row_number() OVER (${window}) AS n`,
-  ]
+  const [summed, sum, number, total] = withMore(relation, [
+    `coalesce(sum(${by.sql}) OVER (${window} ROWS UNBOUNDED PRECEDING), 0)`,
+    `row_number() OVER (${window})`,
+    ...(until === 'percent' ? [`sum(${by.sql}) OVER (${group})`] : []),
+  ])
+  const part = (sign: string) => `${sum} * 100 ${sign} ${total} * ${amount}`
   const reached =
     until === 'percent'
-      ? `coalesce(CASE WHEN total > 0 THEN w * 100 >= total * ${amount} WHEN total < 0 THEN w * 100 <= total * ${amount} END, FALSE)`
-      : `w >= ${amount}`
-  const before = `${group} ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING`
-  const done = `coalesce(bool_or(${reached}) OVER (${before}), FALSE) AS done`
-  const added = ['w', 'n', 'done', ...(until === 'percent' ? ['total'] : [])]
+      ? `coalesce(CASE WHEN ${total} > 0 THEN ${part('>=')} WHEN ${total} < 0 THEN ${part('<=')} END, FALSE)`
+      : `${sum} >= ${amount}`
+  const before = `${group} ORDER BY ${number} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING`
+  const [all, done] = withMore(summed, [`coalesce(bool_or(${reached}) OVER (${before}), FALSE)`])
   // The sum of no rows is 0, so an amount of 0 or less is reached before the first row.
   const start = until === 'sum' ? `${amount} > 0` : 'TRUE'
-  return {
-    ...relation,
-    sql: `(SELECT ${without(relation, added)} FROM (SELECT *, ${done} FROM (SELECT *, ${sums.join(', ')} FROM ${relation.sql})) WHERE NOT done AND ${start})`,
-    inOrder: false,
-  }
+  return { ...where(all, `NOT ${done} AND ${start}`), inOrder: false }
 }
 
 function concatenated(relation: RelationSql, { branches, columns }: Of<'concat'>): RelationSql {
@@ -222,11 +191,12 @@ function concatenated(relation: RelationSql, { branches, columns }: Of<'concat'>
     const branch = positioned(afterSteps(relation, steps))
     const [index, { values }] = first!
     const list = values.map((value, at) => `${value} AS ${columns[at]!.sql}`)
+    const position = `${branch.order[0]!.sql} AS ${POSITION.sql}`
     const numbers = others.map(([other]) => `(${other})`).join(', ')
-    if (others.length === 0) return `SELECT ${[...list, `${index} AS b`, 'o'].join(', ')} FROM ${branch.sql}`
-    return `SELECT ${[...list, 'b', 'o'].join(', ')} FROM ${branch.sql} CROSS JOIN (VALUES (${index}), ${numbers}) AS n(b)`
+    if (others.length === 0)
+      return `SELECT ${[...list, `${index} AS b`, position].join(', ')} FROM ${branch.sql}`
+    return `SELECT ${[...list, 'b', position].join(', ')} FROM ${branch.sql} CROSS JOIN (VALUES (${index}), ${numbers}) AS n(b)`
   })
   const order = [{ sql: 'b', descending: false }, POSITION]
-  const names = relation.columns && { columns: [...namesOf(columns), ...namesOf(order)] }
-  return positioned({ sql: `(${selects.join(' UNION ALL ')})`, order, inOrder: false, ...names })
+  return positioned({ sql: `(${selects.join(' UNION ALL ')})`, order, inOrder: false, made: 0 })
 }

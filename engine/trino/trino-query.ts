@@ -174,18 +174,13 @@ function baseOf({ source }: Plan, table: string, reads: readonly number[]): Rela
   const stored = source.filter((column) => column.stored !== undefined && positions.has(column.stored))
   const read = [...new Set(stored.map(({ sql }) => sql))]
   const numbered = source.some(({ sql }) => sql === ROW_NUMBER)
-  const names = [...read, ...(numbered ? [ROW_NUMBER] : []), POSITION.sql]
   const columns = [
     ...read,
     ...(numbered ? [`${NUMBER} + 1 AS ${ROW_NUMBER}`] : []),
     `${NUMBER} AS ${POSITION.sql}`,
   ]
-  return {
-    sql: `(SELECT ${columns.join(', ')} FROM ${table})`,
-    order: [POSITION],
-    inOrder: false,
-    columns: names,
-  }
+  const sql = `(SELECT ${columns.join(', ')} FROM ${table})`
+  return { sql, order: [POSITION], inOrder: false, made: 0 }
 }
 
 function said({ stepParameters, filter, orderParameters }: Plan, sql: string): TrinoSql {

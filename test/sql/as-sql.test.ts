@@ -23,6 +23,7 @@ test.each([
   '$compute=n mul 2 as twice&$filter=twice gt 4',
   '$apply=filter(n gt 1)/groupby((word),aggregate(n with sum as total,$count as rows))',
   '$filter=year(day) eq 2020&$version=1',
+  '$apply=topsum(5,n)/orderby(word)',
 ])('/sql answers the same as /data?%s', async (query) => {
   const asked = await get(`${query}&$explain=sql`)
   const { sql } = asked.json()

@@ -169,7 +169,8 @@ export class Pipeline {
   #amount({ until, amount }: Keep): string {
     const number = numberOf(amount)
     if (number) checkAmount(until, number, amount.at)
-    else if (columnsOf(amount).size > 0) {
+    if (number && until === 'count') return String(number.digits)
+    if (columnsOf(amount).size > 0) {
       throw invalid(amount.at, 'this number is one for all rows, so it can use no columns.')
     }
     const value = this.#building.value(this.#source, amount, [])
