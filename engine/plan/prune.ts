@@ -2,7 +2,7 @@ import { type Expression, literalOf } from '../filter/check/expression.ts'
 import { type ValueType, valueType } from '../filter/check/value-types.ts'
 import type { SortKey, SqlColumn } from '../filter/index.ts'
 import { asRange } from '../filter/sql/comparisons.ts'
-import { byKey, type Keyed, type NonNull, narrow } from '../filter/sql/narrow.ts'
+import { byKey, type Keyed, type NonNull, narrow, type Operator } from '../filter/sql/narrow.ts'
 import type { LiteralValue } from '../filter/syntax/literals.ts'
 import type { ColumnBounds, ColumnType, PartStatistics } from '../types/index.ts'
 
@@ -71,7 +71,7 @@ function mayEqual(value: LiteralValue, type: ValueType, bounds: ColumnBounds, pa
 }
 
 function mayCompare(
-  operator: 'eq' | 'gt' | 'ge' | 'lt' | 'le',
+  operator: Operator,
   value: NonNull,
   type: ValueType,
   { min, max, nulls }: ColumnBounds,
@@ -80,11 +80,20 @@ function mayCompare(
   if (nulls === rows) return false
   const narrowed = narrow(operator, value, type)
   if (narrowed.kind === 'none') return false
-  if (narrowed.kind === 'every') return true
-  // How the column's least value compares with the literal (negative: it is less); undefined if it is not known.
-  const least = min === null ? undefined : byKey(keyed(min, type), narrowed)
-  const greatest = max === null ? undefined : byKey(keyed(max, type), narrowed)
-  switch (narrowed.operator) {
+  return narrowed.kind === 'every' || mayHold(narrowed.operator, narrowed, type, { min, max })
+}
+
+/** Whether values between two bounds, each null where it is not known, may compare so with another value. */
+function mayHold(
+  operator: Operator,
+  value: Keyed,
+  type: ValueType,
+  { min, max }: Pick<ColumnBounds, 'min' | 'max'>,
+): boolean {
+  // How the column's least value compares with the other one (negative: it is less); undefined if it is not known.
+  const least = min === null ? undefined : byKey(keyed(min, type), value)
+  const greatest = max === null ? undefined : byKey(keyed(max, type), value)
+  switch (operator) {
     case 'eq':
       return (least ?? 0) <= 0 && (greatest ?? 0) >= 0
     case 'gt':
@@ -96,7 +105,7 @@ function mayCompare(
     case 'le':
       return (least ?? 0) <= 0
     default:
-      return narrowed.operator satisfies never
+      return operator satisfies never
   }
 }
 
@@ -164,55 +173,25 @@ export function partsOfFirst<Part extends PartFacts>(
   parts: readonly Part[],
   { rows, column, type, descending }: FirstRows,
 ): ReadonlySet<Part> {
-  const compare: Compare = descending ? (a, b) => byKey(b, a) : byKey
-  const ranges = new Map(parts.map((part) => [part, rangeOf(part, column, type, descending)]))
-  const enough = valueOfEnough([...ranges.values()], rows, compare)
-  if (!enough) return new Set(parts)
-  const mayHold = (range: Range | undefined) => {
-    if (!range || (range.nulls > 0 && !descending)) return true
-    return range.values > 0 && (!range.first || compare(range.first, enough) <= 0)
-  }
-  return new Set(parts.filter((part) => mayHold(ranges.get(part))))
-}
-
-type Compare = (a: Keyed, b: Keyed) => number
-
-/** The values of a column in a part as an order meets them. Its ends are undefined where they aren't known. */
-interface Range {
-  readonly first: Keyed | undefined
-  readonly last: Keyed | undefined
-  /** How many there are without the nulls. */
-  readonly values: number
-  readonly nulls: number
-}
-
-function rangeOf(
-  { rows, statistics }: PartFacts,
-  column: number,
-  type: ColumnType,
-  descending: boolean,
-): Range | undefined {
-  const bounds = statistics?.[column]
-  if (!bounds) return undefined
-  const { min, max, nulls } = bounds
-  const [first, last] = (descending ? [max, min] : [min, max]).map((text) =>
-    text === null ? undefined : keyed(text, valueType(type)),
-  )
-  return { first, last, values: rows - nulls, nulls }
-}
-
-/** A value that so many rows do not come behind; undefined where none is known. */
-function valueOfEnough(
-  ranges: readonly (Range | undefined)[],
-  rows: number,
-  compare: Compare,
-): Keyed | undefined {
-  const ends = ranges.flatMap((range) => (range?.last ? [{ at: range.last, values: range.values }] : []))
+  const values = valueType(type)
+  const boundsIn = ({ statistics }: Part) => statistics?.[column]
+  const ends = parts.flatMap((part) => {
+    const { min = null, max = null, nulls = 0 } = boundsIn(part) ?? {}
+    const last = descending ? min : max
+    return last === null ? [] : [{ last: keyed(last, values), count: part.rows - nulls }]
+  })
   let sum = 0
-  return ends
-    .sort((a, b) => compare(a.at, b.at))
-    .find(({ values }) => {
-      sum += values
+  const enough = ends
+    .sort((a, b) => (descending ? byKey(b.last, a.last) : byKey(a.last, b.last)))
+    .find(({ count }) => {
+      sum += count
       return sum >= rows
-    })?.at
+    })
+  if (!enough) return new Set(parts)
+  const isNeeded = (part: Part) => {
+    const bounds = boundsIn(part)
+    if (!bounds || (bounds.nulls > 0 && !descending)) return true
+    return bounds.nulls < part.rows && mayHold(descending ? 'ge' : 'le', enough.last, values, bounds)
+  }
+  return new Set(parts.filter(isNeeded))
 }

@@ -13,8 +13,6 @@ export type Kind =
   | 'query'
   | 'statement'
   | 'table'
-  /** Common table expressions, which the queries below can name. */
-  | 'ctes'
   /** Names of columns or of new columns; they are spelt as the tables spell them. */
   | 'names'
   /** An object or a list of objects with these keys. */
@@ -43,7 +41,6 @@ export const QUERIES = withKeys(
   {
     SELECT_NODE: {
       modifiers: MODIFIER,
-      cte_map: 'ctes',
       select_list: 'expression',
       from_table: 'table',
       where_clause: 'expression',
@@ -56,7 +53,6 @@ export const QUERIES = withKeys(
     },
     SET_OPERATION_NODE: {
       modifiers: MODIFIER,
-      cte_map: 'ctes',
       setop_type: 'data',
       setop_all: 'data',
       left: 'query',
@@ -64,7 +60,6 @@ export const QUERIES = withKeys(
     },
     RECURSIVE_CTE_NODE: {
       modifiers: MODIFIER,
-      cte_map: 'ctes',
       cte_name: 'data',
       union_all: 'data',
       left: 'query',

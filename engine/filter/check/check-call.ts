@@ -19,7 +19,7 @@ import {
   showTyped,
 } from './expression.ts'
 import type { Scope } from './scope.ts'
-import { TYPE, type ValueKind } from './value-types.ts'
+import { TYPE, type ValueKind, type ValueType } from './value-types.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
 
@@ -99,7 +99,11 @@ function fits(arg: Expression, kind: ValueKind): boolean {
 function settle(arg: Expression, kind: ValueKind): Expression {
   if (kind === 'timestamp' && arg.type.kind === 'date') return convert(arg, TYPE.timestamp)
   if (kind === 'duration') return beside(arg, TYPE.duration)
-  return arg.type.kind === 'json' ? beside(arg, kind === 'decimal' ? TYPE.double : TYPE[kind]) : arg
+  return arg.type.kind === 'json' ? beside(arg, typeOf(kind)) : arg
+}
+
+function typeOf(kind: ValueKind): ValueType {
+  return kind === 'decimal' ? TYPE.double : TYPE[kind]
 }
 
 function checkZone(row: FunctionRow, arg: Expression, scope: Scope): void {
@@ -130,7 +134,7 @@ function listed(kinds: readonly ValueKind[]): string {
 function hintFor(wanted: readonly ValueKind[], arg: Expression, shown: string): string {
   const value = literalOf(arg)
   if (value?.kind === 'string') {
-    const kind = wanted.find((kind) => readsAs(value.value, kind))
+    const kind = wanted.find((kind) => readsAs(value.value, typeOf(kind), arg.at))
     return kind ? ` Write ${value.value} without quotes.` : ''
   }
   return value && wanted.includes('string') ? ` Write it as text: '${shown}'.` : ''

@@ -1,6 +1,6 @@
 import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
-import { type LiteralValue, literalType, NULL } from '../syntax/literals.ts'
+import { type LiteralValue, literalType, NULL, parseQuoted } from '../syntax/literals.ts'
 import type { BinarySyntax, ComparisonOperator, Syntax } from '../syntax/tree.ts'
 import type { Expression } from './expression.ts'
 import {
@@ -164,7 +164,7 @@ function typeHint(span: Span, node: Expression, wanted: ValueType, scope: Scope)
   const value = literalOf(node)
   if (!value) return undefined
   if (wanted.kind === 'boolean') return ' Write true or false.'
-  if (value.kind === 'string') return bareHint(value.value, wanted)
+  if (value.kind === 'string') return bareHint(value.value, wanted, node.at)
   if (wanted.kind === 'string') return ` Write it as text: '${show(span, scope)}'.`
   return isNumeric(wanted) ? undefined : written(wanted)
 }
@@ -174,32 +174,33 @@ function written(wanted: ValueType): string | undefined {
   if (wanted.kind === 'duration') {
     return " A duration is written like duration'P1D'; totalseconds() makes a number of one."
   }
-  const example = BARE[wanted.kind]?.[1]
+  const example = EXAMPLES[wanted.kind]
   return example && ` A ${typeName(wanted)} is written as ${example}.`
 }
 
-const BARE: Readonly<Partial<Record<ValueType['kind'], readonly [form: RegExp, example: string]>>> = {
-  integer: [/^[+-]?\d+$/, '5'],
-  decimal: [/^[+-]?\d+(?:\.\d+)?$/, '5.25'],
-  double: [/^[+-]?\d+(?:\.\d+)?$/, '5.25'],
-  date: [/^\d{4}-\d\d-\d\d$/, '2024-02-29'],
-  time: [/^\d\d:\d\d(?::\d\d)?$/, '13:45:00'],
-  timestamp: [/^\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?$/, '2024-02-29T13:45:00Z'],
-  timestamptz: [/^\d{4}-\d\d-\d\d(?:T[\d:.]+Z)?$/, '2024-02-29T13:45:00Z'],
-  uuid: [/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, '01234567-89ab-cdef-0123-456789abcdef'],
+const EXAMPLES: Readonly<Partial<Record<ValueType['kind'], string>>> = {
+  integer: '5',
+  decimal: '5.25',
+  double: '5.25',
+  date: '2024-02-29',
+  time: '13:45:00',
+  timestamp: '2024-02-29T13:45:00Z',
+  timestamptz: '2024-02-29T13:45:00Z',
+  uuid: '01234567-89ab-cdef-0123-456789abcdef',
 }
 
-function bareHint(text: string, wanted: ValueType): string | undefined {
-  const bare = BARE[wanted.kind]
-  if (!bare) return undefined
-  return readsAs(text, wanted.kind)
+function bareHint(text: string, wanted: ValueType, at: number): string | undefined {
+  const example = EXAMPLES[wanted.kind]
+  if (example === undefined) return undefined
+  return readsAs(text, wanted, at)
     ? ` Write ${text} without quotes.`
-    : ` ${wanted.kind === 'integer' ? 'An' : 'A'} ${typeName(wanted)} is written without quotes, as ${bare[1]}.`
+    : ` ${wanted.kind === 'integer' ? 'An' : 'A'} ${typeName(wanted)} is written without quotes, as ${example}.`
 }
 
 /** Whether a text would be a literal of the type if it were written without quotes. */
-export function readsAs(text: string, kind: ValueType['kind']): boolean {
-  return BARE[kind]?.[0].test(text) ?? false
+export function readsAs(text: string, type: ValueType, at: number): boolean {
+  if (!isNumeric(type)) return parseQuoted(text, type, at) !== undefined
+  return (type.kind === 'integer' ? /^[+-]?\d+$/ : /^[+-]?\d+(?:\.\d+)?$/).test(text)
 }
 
 /** Checks `in`, which compares a value with each item of a list by equality (section 5.1.1.1.11). */

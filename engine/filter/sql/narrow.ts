@@ -58,7 +58,7 @@ export function narrow(operator: Operator, value: NonNull, type: ValueType): Nar
   return operator === 'eq' ? NONE : { ...held, operator: isAbove(operator) ? 'gt' : 'le' }
 }
 
-type Operator = Exclude<ComparisonOperator, 'ne'>
+export type Operator = Exclude<ComparisonOperator, 'ne'>
 
 const isAbove = (operator: Operator) => operator === 'gt' || operator === 'ge'
 const isBelow = (operator: Operator) => operator === 'lt' || operator === 'le'

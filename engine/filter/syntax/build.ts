@@ -9,6 +9,7 @@ import {
   parseBinary,
   parseDate,
   parseDuration,
+  parseGuid,
   parseMoment,
   parseNumber,
   parseOldPrefix,
@@ -279,7 +280,7 @@ function literalValue({ tokenType, image, startOffset: at }: Token): LiteralValu
     case 'moment':
       return parseMoment(image, at)
     case 'guid':
-      return { kind: 'uuid', value: image.toLowerCase() }
+      return parseGuid(image)
     case 'null':
       return NULL
     case 'boolean':

@@ -1,37 +1,25 @@
-/** The proleptic Gregorian calendar over any number of years, year 0 being 1 BC, as ISO 8601 counts. */
-
-const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334] as const
-const DAYS_FROM_YEAR_0_TO_1970 = 719_528
-const DAYS_IN_400_YEARS = 146_097
-
-function isLeap(year: number): boolean {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-}
-
-export function daysInMonth(year: number, month: number): number {
-  if (month === 2) return isLeap(year) ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
-}
+/**
+ * The proleptic Gregorian calendar over any number of years, year 0 being 1 BC, as ISO 8601 counts. JavaScript's own
+ * knows fewer years, so a date is moved by whole cycles of the calendar to where it knows them.
+ */
+const CYCLE = { years: 400, days: 146_097 } as const
+const MS_PER_DAY = 86_400_000
 
 /** Days from 1970-01-01. */
 export function daysOf(year: number, month: number, day: number): number {
-  // Leap days of the years before this one: year 0 is itself a leap year.
-  const last = year - 1
-  const leaps = Math.floor(last / 4) - Math.floor(last / 100) + Math.floor(last / 400) + 1
-  const inYear = DAYS_BEFORE_MONTH[month - 1]! + (month > 2 && isLeap(year) ? 1 : 0) + day - 1
-  return year * 365 + leaps + inYear - DAYS_FROM_YEAR_0_TO_1970
+  const cycles = Math.floor(year / CYCLE.years) - 5
+  return Date.UTC(year - cycles * CYCLE.years, month - 1, day) / MS_PER_DAY + cycles * CYCLE.days
+}
+
+export function daysInMonth(year: number, month: number): number {
+  return daysOf(year, month + 1, 1) - daysOf(year, month, 1)
 }
 
 export function dateOf(days: number): { year: number; month: number; day: number } {
-  const fromYear0 = days + DAYS_FROM_YEAR_0_TO_1970
-  const cycles = Math.floor(fromYear0 / DAYS_IN_400_YEARS)
-  const inCycle = fromYear0 - cycles * DAYS_IN_400_YEARS
-  // An estimate that is at most one year too late, because no year is longer than 366 days.
-  let year = cycles * 400 + Math.floor(inCycle / 365)
-  while (daysOf(year, 1, 1) > days) year--
-  let month = 12
-  while (daysOf(year, month, 1) > days) month--
-  return { year, month, day: days - daysOf(year, month, 1) + 1 }
+  const cycles = Math.floor(days / CYCLE.days)
+  const date = new Date((days - cycles * CYCLE.days) * MS_PER_DAY)
+  const year = date.getUTCFullYear() + cycles * CYCLE.years
+  return { year, month: date.getUTCMonth() + 1, day: date.getUTCDate() }
 }
 
 /** A date as DuckDB reads it. Years before 1 are counted backwards from 1 and marked with BC. */

@@ -200,27 +200,24 @@ export function parseDuration(text: string, at: number): LiteralValue {
   return { kind: 'duration', micros }
 }
 
-const TEXT_FORMS: Readonly<
-  Record<string, readonly [form: RegExp, parse: (text: string, at: number) => LiteralValue]>
-> = {
-  date: [/^-?\d{4,}-\d\d-\d\d$/, parseDate],
-  time: [/^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/, parseTime],
-  moment: [
-    /^-?\d{4,}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?$/,
-    (text, at) => parseMoment(text.replace(' ', 'T'), at),
-  ],
-  uuid: [
-    /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
-    (text) => ({ kind: 'uuid', value: text.toLowerCase() }),
-  ],
+type Form = readonly [form: RegExp, parse: (text: string, at: number) => LiteralValue]
+
+const DAY: Form = [/^-?\d{4,}-\d\d-\d\d$/, parseDate]
+const MOMENT: Form = [
+  /^-?\d{4,}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?$/,
+  (text, at) => parseMoment(text.replace(' ', 'T'), at),
+]
+
+const TEXT_FORMS: Readonly<Partial<Record<ValueType['kind'], readonly Form[]>>> = {
+  date: [DAY, MOMENT],
+  time: [[/^\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/, parseTime]],
+  timestamp: [DAY, MOMENT],
+  timestamptz: [DAY, MOMENT],
+  uuid: [[/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, parseGuid]],
 }
 
-const FORMS_OF_TYPES: Readonly<Partial<Record<ValueType['kind'], readonly string[]>>> = {
-  date: ['date', 'moment'],
-  time: ['time'],
-  timestamp: ['moment', 'date'],
-  timestamptz: ['moment', 'date'],
-  uuid: ['uuid'],
+export function parseGuid(text: string): LiteralValue {
+  return { kind: 'uuid', value: text.toLowerCase() }
 }
 
 /**
@@ -234,7 +231,7 @@ export function parseQuoted(text: string, type: ValueType, at: number): LiteralV
     const micros = durationMicros(text)
     return micros === undefined ? undefined : { kind: 'duration', micros }
   }
-  const form = FORMS_OF_TYPES[type.kind]?.map((name) => TEXT_FORMS[name]!).find(([like]) => like.test(text))
+  const form = TEXT_FORMS[type.kind]?.find(([like]) => like.test(text))
   return form?.[1](text, at)
 }
 
