@@ -1,4 +1,4 @@
-import type { IRecognitionException, IToken } from 'chevrotain'
+import type { IRecognitionException } from 'chevrotain'
 import { nearest } from '../../util/known-options.ts'
 import { excerpt, invalid } from '../errors.ts'
 import { functionRow, functionTable } from '../tables/functions.ts'
@@ -58,10 +58,16 @@ export function complain(fault: Fault): Error {
     return invalid(0, "'SELECT' begins a statement of SQL; a filter is only its condition, as in Price gt 5.")
   }
   const { callee } = openParenthesis(tokens, found) ?? {}
-  if (callee && Object.hasOwn(NOT_HERE, callee.image.toLowerCase())) return unknownFunction(callee)
+  if (callee && Object.hasOwn(OTHER_FUNCTIONS, callee.image.toLowerCase())) return unknownFunction(callee)
   if (found && isA(found, Foreign)) return foreign(found)
-  if (found?.tokenType === LParen && tokens[index - 2]?.tokenType === Slash) return lambda(before!, at)
-  if (found?.tokenType === Slash) return slash(found, before)
+  if (found?.tokenType === LParen && tokens[index - 2]?.tokenType === Slash) {
+    const shown = excerpt(before!.image)
+    return invalid(at, `${shown}(…) on a path is not supported here: no column holds a collection.`)
+  }
+  if (found?.tokenType === Slash) {
+    const hint = isNumber(before) ? ' To divide, write div or divby; a date is written as 2024-02-29.' : ''
+    return invalid(at, `'/' leads only from a json column into its values, as in doc/a/b.${hint}`)
+  }
   if (found?.tokenType === SearchOpen) {
     return invalid(at, "search(…) can stand only in $apply. Write contains(x, 'a'), or use $search.")
   }
@@ -71,21 +77,8 @@ export function complain(fault: Fault): Error {
   return fault.expected === undefined && !fault.leftOver ? noOperand(at, found, before) : noOperator(fault)
 }
 
-function lambda({ image }: IToken, at: number): Error {
-  return invalid(at, `${excerpt(image)}(…) on a path is not supported here: no column holds a collection.`)
-}
-
-function slash({ startOffset: at }: IToken, before: Token | undefined): Error {
-  return invalid(
-    at,
-    `'/' leads only from a json column into its values, as in doc/a/b.${
-      isNumber(before) ? ' To divide, write div or divby; a date is written as 2024-02-29.' : ''
-    }`,
-  )
-}
-
 /** A token in quotes, for a message. A token that has quotes already gets no others. */
-export function quote({ image }: IToken): string {
+export function quote({ image }: Token): string {
   return /^['"]/.test(image) ? excerpt(image) : `'${excerpt(image)}'`
 }
 
@@ -222,45 +215,61 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   '%': 'mod',
 }
 
-/** The errors for tokens that no rule of the grammar takes. */
-export function foreign(token: Token): Error {
-  const { image, startOffset: at, tokenType } = token
-  switch (tokenType.name) {
-    case 'malformed':
-      return malformed(image, at)
-    case 'malformedTime':
-      return invalid(
-        at,
-        `'${excerpt(image)}' is not a time of day. Write 13:45 or 13:45:00.5, without an offset.`,
-      )
-    case 'qualified':
-      return image.toLowerCase().startsWith('geo.')
-        ? invalid(at, `'${image}' is not supported here: no column has a geographic type.`)
-        : invalid(
-            at,
-            `'${excerpt(image)}' has a point, which no plain name has. If it is a column, write "${excerpt(image)}".`,
-          )
-    case 'alias':
-      return invalid(
-        at,
-        `'${excerpt(image)}' is not supported here: annotations and $it, $root, $this mean nothing on a table.`,
-      )
-    case 'count':
-      return invalid(at, `'${image}' can stand only in aggregate(), as in aggregate($count as Number).`)
-    case 'bracket':
-      return invalid(
-        at,
-        image === ']'
-          ? "found ']' without a '[' before it."
-          : `'${image}' is not supported here: a table has no objects.`,
-      )
-    case 'quotes':
-      return invalid(at, `the quote ${image} is not a straight one. Text is written in '…', names in "…".`)
-    default: {
-      const meant = Object.hasOwn(SYMBOLS, image) ? SYMBOLS[image] : undefined
-      return invalid(at, `'${excerpt(image)}' is not an operator here.${meant ? ` Write ${meant}.` : ''}`)
-    }
-  }
+/** What is said of tokens that no rule of the grammar takes, by their names. */
+const FOREIGN: Readonly<Record<string, (image: string, shown: string) => string>> = {
+  malformed,
+  malformedTime: malformed,
+  qualified: (image, shown) =>
+    /^geo\./i.test(image)
+      ? `'${shown}' is not supported here: no column has a geographic type.`
+      : `'${shown}' has a point, which no plain name has. If it is a column, write "${shown}".`,
+  alias: (_, shown) =>
+    `'${shown}' is not supported here: annotations and $it, $root, $this mean nothing on a table.`,
+  count: (image) => `'${image}' can stand only in aggregate(), as in aggregate($count as Number).`,
+  bracket: (image) =>
+    image === ']'
+      ? "found ']' without a '[' before it."
+      : `'${image}' is not supported here: a table has no objects.`,
+  quotes: (image) => `the quote ${image} is not a straight one. Text is written in '…', names in "…".`,
+  symbol: (image, shown) => {
+    const meant = Object.hasOwn(SYMBOLS, image) ? ` Write ${SYMBOLS[image]}.` : ''
+    return `'${shown}' is not an operator here.${meant}`
+  },
+}
+
+/** The error for a token that no rule of the grammar takes. */
+export function foreign({ image, startOffset: at, tokenType: { name } }: Token): Error {
+  return invalid(at, (FOREIGN[name] ?? FOREIGN['symbol']!)(image, excerpt(image)))
+}
+
+/** What looks like a time, a number or a date and is none. The first that fits counts. */
+const MALFORMED: readonly (readonly [like: RegExp, sentence: (match: readonly string[]) => string])[] = [
+  [/^\d\d:/, () => 'is not a time of day. Write 13:45 or 13:45:00.5, without an offset.'],
+  [/^([+-]?\d+)\.$/, ([all, whole]) => `ends in a point. Write ${all}0 or ${whole}.`],
+  [/^([+-]?)(\.\d+)$/, ([, sign, fraction]) => `begins with a point. Write ${sign}0${fraction}.`],
+  [
+    /^\d{4}-(?:0[1-9]|1[0-2])$/,
+    ([all]) => `is not a date: a date has a day. Write ${all}-01, or use year() and month().`,
+  ],
+  [
+    /^(\d+(?:\.\d+)?)([+-])(\d+(?:\.\d+)?)$/,
+    ([, left, sign, right]) => `is not a literal. Write ${left} ${sign === '-' ? 'sub' : 'add'} ${right}.`,
+  ],
+  [
+    /^\d+-\d+-\d+/,
+    () =>
+      'is not a date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or 01234567-89ab-cdef-0123-456789abcdef.',
+  ],
+  [
+    /^(\d+[A-Za-z_].*)$/,
+    ([all]) => `is not a number, and a name that begins with a digit is written "${excerpt(all!)}".`,
+  ],
+  [/^/, () => 'is not a number, date, time or guid.'],
+]
+
+function malformed(image: string, shown: string): string {
+  const [like, sentence] = MALFORMED.find(([form]) => form.test(image))!
+  return `'${shown}' ${sentence(like.exec(image)!)}`
 }
 
 /** The error for a time of day like `3:26:05`, which the lexer reads as a number and a colon. */
@@ -271,48 +280,15 @@ function timeBefore(text: string, before: Token | undefined): Error | undefined 
     : undefined
 }
 
-function malformed(image: string, at: number): Error {
-  const shown = excerpt(image)
-  if (/^[+-]?\d+\.$/.test(image))
-    return invalid(at, `'${shown}' ends in a point. Write ${image}0 or ${image.slice(0, -1)}.`)
-  if (/^[+-]?\.\d+$/.test(image)) {
-    return invalid(at, `'${shown}' begins with a point. Write ${image.replace('.', '0.')}.`)
-  }
-  if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(image)) {
-    return invalid(
-      at,
-      `'${shown}' is not a date: a date has a day. Write ${image}-01, or use year() and month().`,
-    )
-  }
-  const subtraction = /^(\d+(?:\.\d+)?)([+-])(\d+(?:\.\d+)?)$/.exec(image)
-  if (subtraction) {
-    const [, left, sign, right] = subtraction
-    return invalid(at, `'${shown}' is not a literal. Write ${left} ${sign === '-' ? 'sub' : 'add'} ${right}.`)
-  }
-  if (/^\d+-\d+-\d+/.test(image)) {
-    return invalid(
-      at,
-      `'${shown}' is not a date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or ` +
-        '01234567-89ab-cdef-0123-456789abcdef.',
-    )
-  }
-  if (/^\d+[A-Za-z_]/.test(image)) {
-    return invalid(
-      at,
-      `'${shown}' is not a number, and a name that begins with a digit is written "${shown}".`,
-    )
-  }
-  return invalid(at, `'${shown}' is not a number, date, time or guid.`)
-}
-
 /** The error for a text with an unknown prefix. */
 export function unknownPrefix(prefix: string, at: number): Error {
   const name = prefix.toLowerCase()
-  if (name === 'x')
+  if (name === 'x') {
     return invalid(
       at,
       `the prefix ${prefix}'…' is no longer in the language. Write binary'…' with base64url.`,
     )
+  }
   const kind = name === 'geography' || name === 'geometry' ? 'a geographic' : 'an enumeration'
   return invalid(
     at,
@@ -321,52 +297,37 @@ export function unknownPrefix(prefix: string, at: number): Error {
   )
 }
 
-const NOT_HERE: Readonly<Record<string, string>> = {
-  isof: 'every column has one known type',
-  hassubset: 'no column holds a collection',
-  hassubsequence: 'no column holds a collection',
-  any: 'no column holds a collection',
-  all: 'no column holds a collection',
+const NO_COLLECTION = 'is not supported here: no column holds a collection.'
+const CHOICE = 'is not a function. Did you mean case, as in case(x gt 5: 1, true: 0)?'
+const INSTEAD_OF_NULL = 'is not a function. Did you mean case, as in case(x ne null: x, true: 0)?'
+const TODAY = 'is not a function. Did you mean date(now())?'
+
+/** Functions of the standard and of other languages that are not here, each with what is said of it. */
+const OTHER_FUNCTIONS: Readonly<Record<string, string>> = {
+  isof: 'is not supported here: every column has one known type.',
+  ...{ hassubset: NO_COLLECTION, hassubsequence: NO_COLLECTION, any: NO_COLLECTION, all: NO_COLLECTION },
+  replace: 'is not a function: OData has none that replaces text.',
+  substringof: 'is not a function. Did you mean contains, with the arguments the other way round?',
+  ...{ today: TODAY, curdate: TODAY, if: CHOICE, iif: CHOICE, iff: CHOICE },
+  ...{ coalesce: INSTEAD_OF_NULL, ifnull: INSTEAD_OF_NULL },
+  isnull: 'is not a function. Did you mean x eq null?',
 }
 
-const OLD_FUNCTIONS: Readonly<Record<string, string>> = {
-  substringof: 'contains, with the arguments the other way round',
-  today: 'date(now())',
-  curdate: 'date(now())',
-  getdate: 'now',
-  if: 'case, as in case(x gt 5: 1, true: 0)',
-  iif: 'case, as in case(x gt 5: 1, true: 0)',
-  iff: 'case, as in case(x gt 5: 1, true: 0)',
-  coalesce: 'case, as in case(x ne null: x, true: 0)',
-  ifnull: 'case, as in case(x ne null: x, true: 0)',
-  isnull: 'x eq null',
-  ceil: 'ceiling',
-  len: 'length',
-  lower: 'tolower',
-  upper: 'toupper',
-  strlen: 'length',
-  regexmatch: 'matchesPattern',
+/** Functions that other languages call by names too far from ours. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  ...{ getdate: 'now', len: 'length', strlen: 'length', regexmatch: 'matchesPattern' },
+  ...{ lower: 'tolower', upper: 'toupper', ceil: 'ceiling' },
 }
 
-export function unknownFunction({ image, startOffset: at }: IToken): Error {
+export function unknownFunction(token: Token): Error {
+  const { image, startOffset: at } = token
   const name = image.toLowerCase()
-  if (name === 'and' || name === 'or') {
-    return invalid(at, `'${image}' stands between two conditions, as in x gt 1 ${name} (…).`)
+  if (isA(token, Infix) || token.tokenType === In) {
+    return invalid(at, `'${image}' stands between two operands, as in x ${name} (…).`)
   }
-  if (name === 'replace') {
-    return invalid(at, 'replace() is not a function: OData has none that replaces text.')
-  }
-  if (name === 'in') return invalid(at, "'in' stands between a value and a list, as in x in (1, 2).")
-  if (Object.hasOwn(NOT_HERE, name)) {
-    return invalid(at, `${image}() is not supported here: ${NOT_HERE[name]}.`)
-  }
-  const old = Object.hasOwn(OLD_FUNCTIONS, name) ? OLD_FUNCTIONS[name] : undefined
-  const meant =
-    old ??
-    nearest(
-      name,
-      functionTable.map((row) => row.name),
-    )
+  if (Object.hasOwn(OTHER_FUNCTIONS, name)) return invalid(at, `${image}() ${OTHER_FUNCTIONS[name]}`)
+  const names = functionTable.map((row) => row.name)
+  const meant = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : nearest(name, names)
   return invalid(at, `${excerpt(image)}() is not a function.${meant ? ` Did you mean ${meant}?` : ''}`)
 }
 

@@ -6,18 +6,19 @@ import { Asc, Comma, Desc, Foreign, isA, RParen, With, Word } from './tokens.ts'
 
 /** The error for a text of an option other than $filter that does not follow the option's rule. */
 export function complainOption(option: string, fault: Fault): Error {
-  const { found, at, rule, leftOver } = fault
+  const { found, before, at, rule, leftOver } = fault
   if (option === 'names') return complainName(fault)
   if (found?.tokenType.name === 'openPhrase') return invalid(at, 'this phrase has no closing ".')
   if (rule === 'transformation' || (rule === 'apply' && !leftOver)) return noTransformation(fault)
-  const expected = leftOver ? endOf(option, fault) : expectedBy(fault)
+  const place = leftOver ? `end ${option}` : `${fault.expected ?? 'begin'} ${rule}`
+  const expected = expectedAt(place, fault)
   if (!expected) return complain(fault)
   if (isA(found, Foreign)) return foreign(found!)
   if (rule === 'aggregated' && found?.image.toLowerCase() === 'from') {
     return invalid(at, "'from' is not supported here. Write groupby(…)/aggregate(…) in its place.")
   }
   const ends = found === undefined || isA(found, Comma) || isA(found, RParen)
-  return !ends && endsWithExpression(option, fault)
+  return !ends && AFTER_EXPRESSIONS.has(place) && !isDirection(before)
     ? noOperator(fault, expected)
     : unexpected(fault, expected)
 }
@@ -27,76 +28,59 @@ function unexpected({ found, at }: Fault, expected: string): Error {
   return invalid(at, `${what}, where ${expected} is expected.`)
 }
 
-/** The first token of what each rule begins with. */
-const BEGINNINGS: Readonly<Record<string, string>> = {
-  compute: 'an expression',
-  orderby: 'a column or an expression',
-  aggregateTrafo: 'an expression to aggregate',
-  aggregated: 'an expression to aggregate',
-  groupbyList: 'a column',
-  groupbyElement: 'a column',
-  concatTrafo: "',' and a second sequence of transformations",
-  search: 'a word',
-  searchOperand: 'a word',
+/**
+ * What is expected where a text stops following a rule: at the beginning of the rule, at a token that must stand there,
+ * or at the end of an option that is complete. Where nothing is given, the fault is within an expression.
+ */
+const EXPECTED: Readonly<Record<string, string>> = {
+  'begin compute': 'an expression',
+  'begin orderby': 'a column or an expression',
+  'begin aggregateTrafo': 'an expression to aggregate',
+  'begin aggregated': 'an expression to aggregate',
+  'begin groupbyList': 'a column',
+  'begin groupbyElement': 'a column',
+  'begin concatTrafo': "',' and a second sequence of transformations",
+  'begin search': 'a word',
+  'begin searchOperand': 'a word',
+  'end compute': "',' or the end",
+  'end orderby': "asc, desc, ',' or the end",
+  'end apply': "'/' and a transformation, or the end,",
+  'AS computed': "'as' and a name, as in Price mul 2 as Twice,",
+  'AS aggregated': "'as' and a name, as in Price with sum as Total,",
+  'WITH aggregated': "'with' and a method, as in Price with sum as Total,",
+  'Name groupbyElement': 'a column',
+  'Name computed': 'a name',
+  'Name aggregated': 'a name',
+  'Comma keepTrafo': "',' and what is compared",
+  'SearchRParen searchTrafo': "')'",
+  'SearchRParen searchOperand': "')'",
+  'LParen groupbyList': "'(' and the columns to group by",
+  'RParen filterTrafo': "')'",
+  'RParen windowTrafo': "')'",
+  'RParen keepTrafo': "')'",
+  'RParen orderbyTrafo': "asc, desc, ',' or ')'",
+  'RParen computeTrafo': "',' or ')'",
+  'RParen aggregateTrafo': "',' or ')'",
+  'RParen groupbyTrafo': "',' or ')'",
+  'RParen groupbyList': "',' or ')'",
+  'RParen groupbyElement': "',' or ')'",
+  'RParen concatTrafo': "'/', ',' or ')'",
 }
 
-/** What may follow the text of an option. */
-const ENDS: Readonly<Record<string, string>> = {
-  compute: "',' or the end",
-  orderby: "asc, desc, ',' or the end",
-  apply: "'/' and a transformation, or the end,",
-}
+/** Where an operator might stand, too, because an expression is complete. */
+const AFTER_EXPRESSIONS: ReadonlySet<string> = new Set([
+  ...['end orderby', 'AS computed', 'Comma keepTrafo'],
+  ...['RParen filterTrafo', 'RParen windowTrafo', 'RParen keepTrafo', 'RParen orderbyTrafo'],
+])
 
-/** What may stand in the place of a parenthesis that closes. */
-const CLOSINGS: Readonly<Record<string, string>> = {
-  filterTrafo: "')'",
-  windowTrafo: "')'",
-  keepTrafo: "')'",
-  orderbyTrafo: "asc, desc, ',' or ')'",
-  concatTrafo: "'/', ',' or ')'",
-}
-
-function endOf(option: string, { before }: Fault): string | undefined {
-  return isDirection(before) ? "',' or the end" : ENDS[option]
-}
-
-/** What is expected, for messages; undefined within an expression. */
-function expectedBy({ rule, expected, before }: Fault): string | undefined {
-  switch (expected) {
-    case undefined:
-      return BEGINNINGS[rule]
-    case 'AS':
-      return rule === 'aggregated'
-        ? "'as' and a name, as in Price with sum as Total,"
-        : "'as' and a name, as in Price mul 2 as Twice,"
-    case 'WITH':
-      return "'with' and a method, as in Price with sum as Total,"
-    case 'Name':
-      return rule === 'groupbyElement' ? 'a column' : before?.tokenType === With ? 'a method' : 'a name'
-    case 'Comma':
-      return "',' and what is compared"
-    case 'SearchRParen':
-      return "')'"
-    case 'LParen':
-      return rule === 'groupbyList' ? "'(' and the columns to group by" : `'(' after ${before!.image}`
-    case 'RParen':
-      if (!/Trafo$|^groupby/.test(rule)) return undefined
-      return isDirection(before) ? "',' or ')'" : (CLOSINGS[rule] ?? "',' or ')'")
-    default:
-      return undefined
-  }
+function expectedAt(place: string, { expected, before }: Fault): string | undefined {
+  if (expected === 'Name' && before?.tokenType === With) return 'a method'
+  if (expected === 'LParen' && /Trafo$|Element$/.test(place)) return `'(' after ${before!.image}`
+  return isDirection(before) ? EXPECTED[place]?.replace('asc, desc, ', '') : EXPECTED[place]
 }
 
 function isDirection(token: Fault['before']): boolean {
   return token?.tokenType === Asc || token?.tokenType === Desc
-}
-
-/** Whether an expression is complete before the fault, so that an operator might follow, too. */
-function endsWithExpression(option: string, { rule, expected, before, leftOver }: Fault): boolean {
-  if (leftOver) return option === 'orderby' && !isDirection(before)
-  if (expected === 'AS') return rule === 'computed'
-  if (expected === 'Comma') return true
-  return expected === 'RParen' && !isDirection(before) && /^(?:filter|window|keep|orderby)/.test(rule)
 }
 
 const NOT_ON_A_TABLE: ReadonlySet<string> = new Set([
