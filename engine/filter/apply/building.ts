@@ -153,7 +153,7 @@ const MOST_PARAMETERS = 60_000
 /** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
 export interface Source {
   readonly text: string
-  readonly option: 'Apply' | 'Compute' | 'Orderby'
+  readonly option: 'Apply' | 'Compute' | 'Search' | 'Orderby'
 }
 
 /** Casts a value to a type that a column can have. @throws EngineError `filter_type_error` for durations */

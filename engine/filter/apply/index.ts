@@ -1,13 +1,11 @@
 import { EngineError } from '../../errors.ts'
 import type { SqlColumn } from '../check/scope.ts'
 import { parseRule } from '../syntax/parse.ts'
-import type { NameItem } from '../syntax/tree.ts'
+import type { NameItem, Sequence } from '../syntax/tree.ts'
 import type { Building, Source } from './building.ts'
-import { computedColumns, sortKeys } from './computed.ts'
 import { requireNames } from './grouping.ts'
 import { Pipeline } from './pipeline.ts'
-import { searchCondition } from './search.ts'
-import type { AddedColumn, Relation, SortKey } from './steps.ts'
+import type { Relation, SortKey } from './steps.ts'
 
 export { aggregateTable } from './aggregates.ts'
 export { Building, type CompiledFilter, compileFilter, type FilterOptions } from './building.ts'
@@ -30,40 +28,14 @@ export function readPipeline(
   columns: readonly SqlColumn[],
   building: Building,
 ): Relation {
-  let relation: Relation = { steps: [], columns }
-  if (apply !== undefined) relation = inOption('$apply', () => readApply(apply, columns, building))
-  if (compute !== undefined) {
-    const added = inOption('$compute', () => readCompute(compute, relation.columns, building))
-    relation = {
-      steps: [...relation.steps, { kind: 'compute', added }],
-      columns: [...relation.columns, ...added],
-    }
-  }
-  if (search !== undefined) {
-    const condition = inOption('$search', () =>
-      searchCondition(parseRule('search', search, building.aliases), relation.columns, building),
-    )
-    relation = { ...relation, steps: [...relation.steps, { kind: 'filter', condition }] }
-  }
-  return relation
-}
-
-function readApply(text: string, columns: readonly SqlColumn[], building: Building): Relation {
-  const source: Source = { text, option: 'Apply' }
-  const sequence = parseRule('apply', text, building.aliases)
-  requireNames(sequence, source, columns)
-  return new Pipeline(source, building).read(sequence, columns)
-}
-
-function readCompute(
-  text: string,
-  columns: readonly SqlColumn[],
-  building: Building,
-): readonly AddedColumn[] {
-  const source: Source = { text, option: 'Compute' }
-  const computed = parseRule('compute', text, building.aliases)
-  requireNames([{ kind: 'compute', computed, at: 0 }], source, columns)
-  return computedColumns(computed, source, columns, building)
+  const none: Relation = { steps: [], columns }
+  const applied = after(none, 'Apply', apply, building, (text) => parseRule('apply', text, building.aliases))
+  const computed = after(applied, 'Compute', compute, building, (text) => [
+    { kind: 'compute', computed: parseRule('compute', text, building.aliases), at: 0 },
+  ])
+  return after(computed, 'Search', search, building, (text) => [
+    { kind: 'search', search: parseRule('search', text, building.aliases), at: 0 },
+  ])
 }
 
 /** Reads `$orderby` with expressions over columns. @throws EngineError the same as `readPipeline` */
@@ -72,12 +44,28 @@ export function readOrderBy(
   columns: readonly SqlColumn[],
   building: Building,
 ): readonly SortKey[] {
-  return inOption('$orderby', () => {
-    const source: Source = { text, option: 'Orderby' }
-    const items = parseRule('orderby', text, building.aliases)
-    requireNames([{ kind: 'orderby', items, at: 0 }], source, columns)
-    return sortKeys(items, source, columns, building)
+  const { steps } = after({ steps: [], columns }, 'Orderby', text, building, () => [
+    { kind: 'orderby', items: parseRule('orderby', text, building.aliases), at: 0 },
+  ])
+  return steps.flatMap((step) => (step.kind === 'order' ? step.by : []))
+}
+
+/** A relation after the transformations that an option names, if it is given. */
+function after(
+  relation: Relation,
+  option: Source['option'],
+  text: string | undefined,
+  building: Building,
+  read: (text: string) => Sequence,
+): Relation {
+  if (text === undefined) return relation
+  const { steps, columns } = inOption(`$${option.toLowerCase()}`, () => {
+    const source: Source = { text, option }
+    const sequence = read(text)
+    requireNames(sequence, source, relation.columns)
+    return new Pipeline(source, building).read(sequence, relation.columns)
   })
+  return { steps: [...relation.steps, ...steps], columns }
 }
 
 /** Reads a list of plain names, as that of `$select`. @throws EngineError `invalid_option` */

@@ -31,35 +31,14 @@ export interface Scope {
   readonly columns: ReadonlyMap<string, SqlColumn>
 }
 
-/** The names of the columns in a tree, in the order of the text, each with its first position. */
-export function columnsOf(tree: Syntax, names = new Map<string, number>()): ReadonlyMap<string, number> {
-  if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)
-  for (const part of partsOf(tree)) columnsOf(part, names)
-  return names
-}
-
-/** The direct parts of an expression, from left to right. */
-function partsOf(node: Syntax): readonly Syntax[] {
-  switch (node.kind) {
-    case 'literal':
-    case 'type':
-    case 'column':
-      return []
-    case 'unary':
-      return [node.operand]
-    case 'binary':
-      return [node.left, node.right]
-    case 'logical':
-      return node.operands
-    case 'in':
-      return [node.operand, ...node.items]
-    case 'call':
-      return node.args
-    case 'case':
-      return node.branches.flatMap(({ when, result }) => [when, result])
-    default:
-      return node satisfies never
+/** The names of the columns in a tree, or in a list of trees, in the order of the text, each with its first position. */
+export function columnsOf(tree: object, names = new Map<string, number>()): ReadonlyMap<string, number> {
+  const { kind, name, at } = tree as Partial<Extract<Syntax, { kind: 'column' }>>
+  if (kind === 'column' && !names.has(name!)) names.set(name!, at!)
+  for (const part of Object.values(tree)) {
+    if (typeof part === 'object' && part !== null) columnsOf(part, names)
   }
+  return names
 }
 
 /**

@@ -6,7 +6,7 @@ import { Asc, Comma, Desc, Foreign, isA, RParen, With, Word } from './tokens.ts'
 
 /** The error for a text of an option other than $filter that does not follow the option's rule. */
 export function complainOption(option: string, fault: Fault): Error {
-  const { found, before, at, rule, leftOver } = fault
+  const { found, at, rule, leftOver } = fault
   if (option === 'names') return complainName(fault)
   if (found?.tokenType.name === 'openPhrase') return invalid(at, 'this phrase has no closing ".')
   if (rule === 'transformation' || (rule === 'apply' && !leftOver)) return noTransformation(fault)
@@ -18,7 +18,7 @@ export function complainOption(option: string, fault: Fault): Error {
     return invalid(at, "'from' is not supported here. Write groupby(…)/aggregate(…) in its place.")
   }
   const ends = found === undefined || isA(found, Comma) || isA(found, RParen)
-  return !ends && AFTER_EXPRESSIONS.has(place) && !isDirection(before)
+  return !ends && AFTER_EXPRESSIONS.has(place) && !isDirected(place, fault)
     ? noOperator(fault, expected)
     : unexpected(fault, expected)
 }
@@ -73,14 +73,16 @@ const AFTER_EXPRESSIONS: ReadonlySet<string> = new Set([
   ...['RParen filterTrafo', 'RParen windowTrafo', 'RParen keepTrafo', 'RParen orderbyTrafo'],
 ])
 
-function expectedAt(place: string, { expected, before }: Fault): string | undefined {
+function expectedAt(place: string, fault: Fault): string | undefined {
+  const { expected, before } = fault
   if (expected === 'Name' && before?.tokenType === With) return 'a method'
   if (expected === 'LParen' && /Trafo$|Element$/.test(place)) return `'(' after ${before!.image}`
-  return isDirection(before) ? EXPECTED[place]?.replace('asc, desc, ', '') : EXPECTED[place]
+  return isDirected(place, fault) ? EXPECTED[place]?.replace('asc, desc, ', '') : EXPECTED[place]
 }
 
-function isDirection(token: Fault['before']): boolean {
-  return token?.tokenType === Asc || token?.tokenType === Desc
+/** Whether a key of an order has its direction already. */
+function isDirected(place: string, { before }: Fault): boolean {
+  return /orderby/.test(place) && (before?.tokenType === Asc || before?.tokenType === Desc)
 }
 
 const NOT_ON_A_TABLE: ReadonlySet<string> = new Set([
