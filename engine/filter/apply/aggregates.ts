@@ -17,9 +17,9 @@ export interface AggregateRow {
   readonly name: string
   /** Another name of the method. */
   readonly alias?: string
-  readonly takes: 'numbers' | 'ordered values' | 'any values'
-  /** The type of the result; undefined for operands that it does not take. */
-  readonly gives: (type: ValueType) => ValueType | undefined
+  readonly takes: keyof typeof TAKES
+  /** The type of the result; that of the operand if not given. */
+  readonly gives?: ValueType | ((type: ValueType) => ValueType)
   /** SQL in DuckDB. It may use the column `o`, the position of the row; so may that in Trino. */
   readonly duckdb: (x: Sql, type: ValueType) => Sql
   /**
@@ -33,15 +33,17 @@ export interface AggregateRow {
   readonly example: string
 }
 
-const ofNumbers =
-  (gives: ValueType) =>
-  (type: ValueType): ValueType | undefined =>
-    isNumeric(type) ? gives : undefined
+const TAKES = {
+  numbers: isNumeric,
+  'ordered values': ({ kind }: ValueType) => kind !== 'binary' && kind !== 'duration',
+  'any values': ({ kind }: ValueType) => kind !== 'duration',
+} as const
 
-const ofOrdered = (type: ValueType): ValueType | undefined =>
-  type.kind === 'binary' || type.kind === 'duration' ? undefined : type
-
-const ofAny = (type: ValueType): ValueType | undefined => (type.kind === 'duration' ? undefined : type)
+/** The type of the result; undefined for an operand that the method does not take. */
+export function aggregateType({ takes, gives }: AggregateRow, type: ValueType): ValueType | undefined {
+  if (!TAKES[takes](type)) return undefined
+  return typeof gives === 'function' ? gives(type) : (gives ?? type)
+}
 
 const asDouble = (x: Sql): Sql => cast(x, 'DOUBLE')
 
@@ -87,9 +89,8 @@ function averageInTrino(x: Sql): Sql {
 }
 
 /** The type of a sum, which keeps every digit: integers give an integer, decimals give a decimal of 38 digits. */
-function sumType(type: ValueType): ValueType | undefined {
-  if (type.kind === 'decimal') return decimal(38, type.scale)
-  return isNumeric(type) ? type : undefined
+function sumType(type: ValueType): ValueType {
+  return type.kind === 'decimal' ? decimal(38, type.scale) : type
 }
 
 /** Every method of aggregation; a new method is a new row. All methods except first and last ignore nulls. */
@@ -111,7 +112,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     name: 'average',
     alias: 'avg',
     takes: 'numbers',
-    gives: ofNumbers(TYPE.double),
+    gives: TYPE.double,
     duckdb: (x) => call('avg', x),
     trino: (x, type) => (type.kind === 'integer' ? averageInTrino(x) : undefined),
     standard: true,
@@ -122,7 +123,6 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'min',
     takes: 'ordered values',
-    gives: ofOrdered,
     duckdb: (x, type) => extreme('min', x, type),
     trino: exactly((x) => call('min', x)),
     standard: true,
@@ -132,7 +132,6 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'max',
     takes: 'ordered values',
-    gives: ofOrdered,
     duckdb: (x, type) => extreme('max', x, type),
     trino: exactly((x) => call('max', x)),
     standard: true,
@@ -142,7 +141,7 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'countdistinct',
     takes: 'any values',
-    gives: (type) => ofAny(type) && TYPE.integer,
+    gives: TYPE.integer,
     duckdb: distinct,
     trino: exactly(distinct),
     standard: true,
@@ -152,7 +151,7 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'median',
     takes: 'numbers',
-    gives: ofNumbers(TYPE.double),
+    gives: TYPE.double,
     duckdb: (x) => positiveZero(call('quantile_cont', asDouble(x), atom('0.5'))),
     standard: false,
     about: 'The value in the middle, or the mean of the two values in the middle, as a double.',
@@ -161,7 +160,7 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'stdev',
     takes: 'numbers',
-    gives: ofNumbers(TYPE.double),
+    gives: TYPE.double,
     duckdb: (x) => spread('stddev_samp', x),
     standard: false,
     about: 'The standard deviation of a sample; null for fewer than two values.',
@@ -170,7 +169,7 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'var',
     takes: 'numbers',
-    gives: ofNumbers(TYPE.double),
+    gives: TYPE.double,
     duckdb: (x) => spread('var_samp', x),
     standard: false,
     about: 'The variance of a sample; null for fewer than two values.',
@@ -179,7 +178,6 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'first',
     takes: 'any values',
-    gives: ofAny,
     duckdb: (x) => call('arg_min_null', x, atom('o')),
     trino: (x) => call('min_by', x, atom('o')),
     standard: false,
@@ -189,7 +187,6 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'last',
     takes: 'any values',
-    gives: ofAny,
     duckdb: (x) => call('arg_max_null', x, atom('o')),
     trino: (x) => call('max_by', x, atom('o')),
     standard: false,
@@ -214,7 +211,7 @@ export function percentile(percent: number): AggregateRow {
   return {
     name: `p${percent}`,
     takes: 'numbers',
-    gives: ofNumbers(TYPE.double),
+    gives: TYPE.double,
     duckdb: (x) => positiveZero(call('quantile_cont', asDouble(x), atom(String(percent / 100)))),
     standard: false,
     about: `The value below which ${percent} percent of the values lie; between two values it is interpolated.`,

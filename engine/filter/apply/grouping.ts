@@ -5,7 +5,7 @@ import { invalid, mistyped } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import { atom } from '../sql/fragments.ts'
 import type { Aggregated, GroupingElement, Name, Sequence, Syntax } from '../syntax/tree.ts'
-import { type AggregateRow, aggregateRow, aggregateTable } from './aggregates.ts'
+import { type AggregateRow, aggregateRow, aggregateTable, aggregateType } from './aggregates.ts'
 import { asColumn, type Building, type Source } from './building.ts'
 import { requireNew } from './computed.ts'
 import type { AddedColumn } from './steps.ts'
@@ -68,7 +68,7 @@ function aggregate(
   const row = aggregateRow(method.name)
   if (!row) throw unknownMethod(method)
   const value = building.value(source, expression, columns)
-  const type = row.gives(value.type)
+  const type = aggregateType(row, value.type)
   if (!type) throw unsuitable(row, value)
   const { value: operand } = asColumn(value, building)
   const sql = row[building.dialect.name]?.(atom(operand), value.type)

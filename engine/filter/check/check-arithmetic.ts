@@ -5,10 +5,11 @@ import { type LiteralValue, NULL, PICOS_PER_DAY, PICOS_PER_MICRO } from '../synt
 import type { ArithmeticOperator, BinarySyntax, Syntax } from '../syntax/tree.ts'
 import { productType, sumType } from '../tables/arithmetic-rows.ts'
 import { operatorRow } from '../tables/operators.ts'
-import { type Overload, resultType, zeroFails } from '../tables/overloads.ts'
+import { type Overload, zeroFails } from '../tables/overloads.ts'
 import type { Expression } from './expression.ts'
 import {
   beside,
+  called,
   convert,
   isNull,
   literal,
@@ -53,14 +54,7 @@ export function arithmetic(node: Binary, first: Expression, second: Expression, 
   if (divisor?.kind === 'number' && divisor.digits === 0n && zeroFails(overload, types)) {
     throw invalid(node.operatorAt, `'${operator}' divides by zero.`)
   }
-  return {
-    kind: 'call',
-    name: operator,
-    overload,
-    args,
-    type: resultType(overload, types),
-    at: node.operatorAt,
-  }
+  return called(operator, overload, args, node.operatorAt)
 }
 
 /** Reads a value in JSON as a number, and quoted text that is added to or subtracted from a moment as a duration. */
@@ -187,8 +181,7 @@ export function negate(
       `'-' changes the sign of a number or a duration, not of ${showTyped(node.operand, operand, scope)}.`,
     )
   }
-  const type = resultType(overload, [operand.type])
-  return { kind: 'call', name: '-', overload, args: [operand], type, at: node.at }
+  return called('-', overload, [operand], node.at)
 }
 
 function negatedLiteral(value: LiteralValue): LiteralValue | undefined {

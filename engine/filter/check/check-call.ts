@@ -4,10 +4,11 @@ import { type LiteralValue, NULL, PICOS_PER_DAY } from '../syntax/literals.ts'
 import type { Syntax } from '../syntax/tree.ts'
 import { type CastTarget, castTable, castTarget } from '../tables/casts.ts'
 import { functionRow } from '../tables/functions.ts'
-import { type FunctionRow, type MomentPart, type Overload, resultType } from '../tables/overloads.ts'
+import type { FunctionRow, MomentPart, Overload } from '../tables/overloads.ts'
 import { readsAs } from './check-comparison.ts'
 import {
   beside,
+  called,
   convert,
   type Expression,
   isLocal,
@@ -42,12 +43,7 @@ export function call(node: Call, args: readonly Expression[], scope: Scope): Exp
   const known = row.ofMoment && foldMoment(row.ofMoment, settled[0]!)
   if (known) return known
   for (const arg of settled) checkZone(row, arg, scope)
-  const prepared = overload.prepare?.(settled) ?? settled
-  const type = resultType(
-    overload,
-    prepared.map((arg) => arg.type),
-  )
-  return { kind: 'call', name: row.name, overload, args: prepared, type, at: node.at }
+  return called(row.name, overload, overload.prepare?.(settled) ?? settled, node.at)
 }
 
 /** The order in which types are tried for a value in JSON: first the types that JSON has, and moments before dates. */
@@ -154,8 +150,7 @@ export function checkCast(node: Call, check: (node: Syntax) => Expression, scope
   if (!overload) {
     throw mistyped(node.at, `cast() makes no ${target.name} of ${showTyped(value, operand, scope)}.`)
   }
-  const name = `cast to ${target.name}`
-  return { kind: 'call', name, overload, args: [operand], type: target.type, at: node.at }
+  return called(`cast to ${target.name}`, overload, [operand], node.at)
 }
 
 function targetOf(node: Syntax): CastTarget {

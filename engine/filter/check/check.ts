@@ -32,14 +32,9 @@ interface Checked {
  */
 export function check(tree: Syntax, columns: readonly SqlColumn[], options: CheckOptions): Checked {
   const { scope, reads } = scopeOf(tree, columns, options)
-  const checked = beside(checkNode(tree, scope), TYPE.boolean)
-  if (checked.type.kind !== 'boolean' && !isNull(checked)) {
-    throw mistyped(
-      tree.at,
-      `a filter is a condition, but ${show(tree, scope)} is ${typeName(checked.type)}. Compare it with something, as ` +
-        'in x eq 5.',
-    )
-  }
+  const checked = condition(tree, scope, (shown, type) => {
+    return `a filter is a condition, but ${shown} is ${type}. Compare it with something, as in x eq 5.`
+  })
   return { tree: checked, reads }
 }
 
@@ -78,12 +73,23 @@ function checkNode(node: Syntax, scope: Scope): Expression {
     }
     case 'type':
       throw invalid(node.at, `'${node.name}' is a type, which can stand only in cast().`)
-    case 'unary':
-      return node.operator === '-'
-        ? negate(node, checkNode(node.operand, scope), scope)
-        : negation(node, scope)
+    case 'unary': {
+      if (node.operator === '-') return negate(node, checkNode(node.operand, scope), scope)
+      // `not` binds more tightly than `eq`, so the operand right after it must itself be a condition.
+      const refusal = (shown: string, type: string) =>
+        `'not' takes a condition, but ${shown} is ${type}. 'not' binds more tightly than eq: write not (${shown} eq …).`
+      const operand = condition(node.operand, scope, refusal, node.at)
+      return isNull(operand)
+        ? literal(NULL, node.at)
+        : { kind: 'not', operand, type: TYPE.boolean, at: node.at }
+    }
     case 'logical': {
-      const operands = node.operands.map((operand) => condition(operand, `'${node.operator}'`, scope))
+      const operands = node.operands.map((operand) =>
+        condition(operand, scope, (shown, type, { kind }) => {
+          const hint = kind === 'literal' ? ' Write x eq 1 or x eq 2, or x in (1, 2).' : ''
+          return `'${node.operator}' takes conditions, but ${shown} is ${type}.${hint}`
+        }),
+      )
       return { kind: 'logical', operator: node.operator, operands, type: TYPE.boolean, at: node.at }
     }
     case 'binary': {
@@ -119,37 +125,21 @@ function path(node: Span, steps: readonly string[], { name, type, sql }: SqlColu
   return { kind: 'path', sql, pointer, type: TYPE.json, at: node.at }
 }
 
-const CASE_TAKER = 'case()'
-
-function condition(node: Syntax, taker: string, scope: Scope): Expression {
+/** @param refusal what is said of an expression that is none, as it was written, and its type */
+function condition(
+  node: Syntax,
+  scope: Scope,
+  refusal: (shown: string, type: string, checked: Expression) => string,
+  at = node.at,
+): Expression {
   const checked = beside(checkNode(node, scope), TYPE.boolean)
   if (checked.type.kind === 'boolean' || isNull(checked)) return checked
-  const alone = checked.kind === 'literal' && taker !== CASE_TAKER
-  const hint = alone ? ' Write x eq 1 or x eq 2, or x in (1, 2).' : ''
-  throw mistyped(
-    node.at,
-    `${taker} takes conditions, but ${show(node, scope)} is ${typeName(checked.type)}.${hint}`,
-  )
-}
-
-/** `not` binds more tightly than `eq`, so the operand right after it must itself be a condition. */
-function negation(node: Extract<Syntax, { kind: 'unary' }>, scope: Scope): Expression {
-  const operand = beside(checkNode(node.operand, scope), TYPE.boolean)
-  if (isNull(operand)) return literal(NULL, node.at)
-  if (operand.type.kind !== 'boolean') {
-    const shown = show(node.operand, scope)
-    throw mistyped(
-      node.at,
-      `'not' takes a condition, but ${shown} is ${typeName(operand.type)}. 'not' binds more tightly than eq: write ` +
-        `not (${shown} eq …).`,
-    )
-  }
-  return { kind: 'not', operand, type: TYPE.boolean, at: node.at }
+  throw mistyped(at, refusal(show(node, scope), typeName(checked.type), checked))
 }
 
 function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expression {
   const branches = node.branches.map(({ when, result }) => ({
-    when: condition(when, CASE_TAKER, scope),
+    when: condition(when, scope, (shown, type) => `case() takes conditions, but ${shown} is ${type}.`),
     result: checkNode(result, scope),
   }))
   const results = settledResults(branches.map((branch) => branch.result))

@@ -58,6 +58,18 @@ export function literal(value: LiteralValue, at: number, type: ValueType = liter
   return { kind: 'literal', value, type, at }
 }
 
+/** A call of an operator or a function by one of its overloads. */
+export function called(
+  name: string,
+  overload: Overload,
+  args: readonly Expression[],
+  at: number,
+): Expression {
+  const { gives } = overload
+  const type = typeof gives === 'function' ? gives(args.map((arg) => arg.type)) : gives
+  return { kind: 'call', name, overload, args, type, at }
+}
+
 export function isNull(node: Expression): boolean {
   return node.kind === 'literal' && node.value.kind === 'null'
 }

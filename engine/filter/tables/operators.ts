@@ -21,9 +21,8 @@ export interface OperatorRow {
   readonly example: string
   /** For arithmetic: the types that it takes and gives. */
   readonly overloads?: readonly Overload[]
-  /** For other operators: the types in words, and the SQL with `x` and `y` for the operands. */
+  /** For other operators, which give a boolean: the types in words, and the SQL with `x` and `y` for the operands. */
   readonly takes?: string
-  readonly gives?: 'boolean'
   readonly sql?: string
 }
 
@@ -49,7 +48,7 @@ function other(
   about: string,
   example: string,
 ): OperatorRow {
-  return { name, group, takes, gives: 'boolean', sql, about, example }
+  return { name, group, takes, sql, about, example }
 }
 
 const NOT_NULL = 'False if either side is null or NaN.'

@@ -74,10 +74,6 @@ export interface CallSite {
   readonly parameter: (text: string) => Sql
 }
 
-export function resultType(overload: Overload, types: readonly ValueType[]): ValueType {
-  return typeof overload.gives === 'function' ? overload.gives(types) : overload.gives
-}
-
 export function zeroFails(overload: Overload, types: readonly ValueType[]): boolean {
   return typeof overload.zeroFails === 'function' ? overload.zeroFails(types) : (overload.zeroFails ?? false)
 }

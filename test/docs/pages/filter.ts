@@ -11,7 +11,7 @@ import { THE_FILTER } from '../../../engine/filter/sql/runtime-errors.ts'
 import { castTable } from '../../../engine/filter/tables/casts.ts'
 import { CASE, CAST, functionTable } from '../../../engine/filter/tables/functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from '../../../engine/filter/tables/operators.ts'
-import { type FunctionRow, type Overload, resultType } from '../../../engine/filter/tables/overloads.ts'
+import type { FunctionRow, Overload } from '../../../engine/filter/tables/overloads.ts'
 
 /** The page on operators and functions, as Markdown. It is made from the tables that the filter itself uses. */
 export function renderReference(): string {
@@ -61,7 +61,7 @@ function groups(): string {
 function operatorSection(row: OperatorRow): string {
   const rows = row.overloads
     ? row.overloads.map((overload) => overloadRow(overload, ['x', 'y']))
-    : [`| ${row.takes} | ${row.gives} | \`${row.sql}\` |`]
+    : [`| ${row.takes} | boolean | \`${row.sql}\` |`]
   return section(row.name, row.about, row.example, rows)
 }
 
@@ -92,7 +92,7 @@ function overloadRow(overload: Overload, names: readonly string[]): string {
       parameter: () => atom('$1'),
     },
   )
-  const gives = resultType(overload, types)
+  const gives = typeof overload.gives === 'function' ? overload.gives(types) : overload.gives
   const shown = gives.kind === 'decimal' && typeof overload.gives === 'function' ? 'decimal' : typeName(gives)
   return `| ${overload.takes.join(', ')} | ${shown} | \`${shortened(sql.text)}\` |`
 }
