@@ -8,16 +8,16 @@ export interface Span {
 
 /** The error for a filter that is not a valid expression. The message counts positions from 1. */
 export function invalid(at: number, sentence: string): EngineError {
-  return new EngineError('invalid_filter', `At position ${at + 1}: ${sentence}`, {
-    details: { position: at + 1 },
-  })
+  return positioned('invalid_filter', at, sentence)
 }
 
 /** The error for an operator or a function whose operand has a type that it does not take. */
 export function mistyped(at: number, sentence: string): EngineError {
-  return new EngineError('filter_type_error', `At position ${at + 1}: ${sentence}`, {
-    details: { position: at + 1 },
-  })
+  return positioned('filter_type_error', at, sentence)
+}
+
+function positioned(code: 'invalid_filter' | 'filter_type_error', at: number, sentence: string): EngineError {
+  return new EngineError(code, `At position ${at + 1}: ${sentence}`, { details: { position: at + 1 } })
 }
 
 export function tooComplex(sentence: string): EngineError {

@@ -174,7 +174,7 @@ export function planQuery(
   if (filter || rows === undefined || order.length > 0) {
     // After a step, a column may hold other values than the parts, so nothing can rule out parts.
     const pruning = steps.length > 0 ? undefined : filter?.tree
-    const first = steps.length > 0 || filter ? undefined : firstOf(order, window, source)
+    const first = steps.length > 0 || filter ? undefined : firstRows(order, window, source.columns)
     return {
       ...common,
       pruning,
@@ -207,10 +207,6 @@ function fallible(
     order.some(isCalculated) && '$orderby',
   ].filter((subject) => subject !== false)
   return found.length > 0 ? found.join(' or ') : undefined
-}
-
-function firstOf(order: readonly SortKey[], { skip, top }: Window, { columns }: PlanSource) {
-  return firstRows(order, top === undefined ? undefined : skip + top, columns)
 }
 
 /**

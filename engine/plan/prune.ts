@@ -5,6 +5,7 @@ import { asRange } from '../filter/sql/comparisons.ts'
 import { byKey, type Keyed, type NonNull, narrow, type Operator } from '../filter/sql/narrow.ts'
 import type { LiteralValue } from '../filter/syntax/literals.ts'
 import type { ColumnBounds, ColumnType, PartStatistics } from '../types/index.ts'
+import type { Window } from './options.ts'
 
 /** What is known about the rows of a part. */
 export interface PartFacts {
@@ -156,12 +157,12 @@ export interface FirstRows {
  */
 export function firstRows(
   [key]: readonly SortKey[],
-  rows: number | undefined,
+  { skip, top = 0 }: Pick<Window, 'skip' | 'top'>,
   columns: readonly SqlColumn[],
 ): FirstRows | undefined {
   const column = columns.find(({ sql }) => sql === key?.sql)
-  if (!key || column?.stored === undefined || rows === undefined || rows === 0) return undefined
-  return { rows, column: column.stored, type: column.type, descending: key.descending }
+  if (!key || column?.stored === undefined || top === 0) return undefined
+  return { rows: skip + top, column: column.stored, type: column.type, descending: key.descending }
 }
 
 /**

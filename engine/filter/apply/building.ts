@@ -1,5 +1,5 @@
 import type { ColumnType } from '../../types/index.ts'
-import { check, checkExpression } from '../check/check.ts'
+import { check } from '../check/check.ts'
 import type { Expression } from '../check/expression.ts'
 import { readsOf, type SqlColumn } from '../check/scope.ts'
 import { columnType, type ValueType } from '../check/value-types.ts'
@@ -110,31 +110,19 @@ export class Building {
     for (const position of positions) this.reads.add(position)
   }
 
-  /** SQL of a condition over the columns. @throws EngineError the same errors as `filter` */
-  condition(source: Source, syntax: Syntax, columns: readonly SqlColumn[]): string {
-    const { tree, reads } = check(syntax, columns, { ...source, now: this.now })
+  /**
+   * SQL of a value over the columns, or of a condition.
+   * @throws EngineError the same errors as `filter`
+   */
+  value(
+    source: Source,
+    syntax: Syntax,
+    columns: readonly SqlColumn[],
+    kind: 'filter' | 'value' = 'value',
+  ): Value {
+    const { tree, reads } = check(syntax, columns, { ...source, now: this.now }, kind)
     this.#noteReads(reads)
-    return this.#compiled(tree, source)
-  }
-
-  /** SQL of a value over the columns. @throws EngineError the same errors as `filter` */
-  value(source: Source, syntax: Syntax, columns: readonly SqlColumn[]): Value {
-    const { tree, reads } = checkExpression(syntax, columns, { ...source, now: this.now })
-    this.#noteReads(reads)
-    return { sql: this.#compiled(tree, source, 'value'), type: tree.type, at: syntax.at }
-  }
-
-  /** @throws EngineError `filter_too_complex` where the SQL of the query has more characters than the limit */
-  requireShort(length: number): void {
-    if (length > LIMITS.sql) {
-      throw tooComplex(
-        `The query grows to ${length} characters of SQL; the limit is ${LIMITS.sql}. Write fewer or shorter expressions.`,
-      )
-    }
-  }
-
-  #compiled(tree: Expression, { option }: Source, nulls: 'filter' | 'value' = 'filter'): string {
-    const sql = compile(tree, this, nulls, `$${option.toLowerCase()}`)
+    const sql = compile(tree, this, kind, `$${source.option.toLowerCase()}`)
     if (this.parameters.length > MOST_PARAMETERS) {
       throw tooComplex(`The query holds more than ${MOST_PARAMETERS} values.`)
     }
@@ -144,7 +132,16 @@ export class Building {
     }
     this.#written += sql.length
     this.requireShort(this.#written)
-    return sql
+    return { sql, type: tree.type, at: syntax.at }
+  }
+
+  /** @throws EngineError `filter_too_complex` where the SQL of the query has more characters than the limit */
+  requireShort(length: number): void {
+    if (length > LIMITS.sql) {
+      throw tooComplex(
+        `The query grows to ${length} characters of SQL; the limit is ${LIMITS.sql}. Write fewer or shorter expressions.`,
+      )
+    }
   }
 }
 

@@ -63,7 +63,7 @@ export class Pipeline {
       case 'identity':
         return { steps: [], columns }
       case 'filter': {
-        const condition = building.condition(source, transformation.condition, columns)
+        const { sql: condition } = building.value(source, transformation.condition, columns, 'filter')
         return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
       }
       case 'search': {

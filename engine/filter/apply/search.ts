@@ -15,9 +15,11 @@ export function searchCondition(search: Search, columns: readonly SqlColumn[], b
   const { dialect } = building
   const texts = columns.filter(({ type }) => type === 'string')
   if (texts.length === 0) throw invalid(0, 'there is no text column to search in.')
-  if (wordsIn(search) > MOST_WORDS) throw tooComplex(`The search has more than ${MOST_WORDS} words.`)
   building.noteColumns(texts)
+  let words = 0
   const condition = conditionOf(search, (word) => {
+    words += 1
+    if (words > MOST_WORDS) throw tooComplex(`The search has more than ${MOST_WORDS} words.`)
     const wanted = dialect.plain(building.parameter(word))
     const found = texts.map(({ sql }) => dialect.contains(dialect.plain(sql), wanted))
     return `coalesce(${found.join(' OR ')}, FALSE)`
@@ -27,12 +29,6 @@ export function searchCondition(search: Search, columns: readonly SqlColumn[], b
     throw tooComplex('The search grows too long as SQL. Search for fewer words.')
   }
   return condition
-}
-
-function wordsIn(search: Search): number {
-  if (search.kind === 'word') return 1
-  if (search.kind === 'not') return wordsIn(search.operand)
-  return search.operands.reduce((sum, operand) => sum + wordsIn(operand), 0)
 }
 
 function conditionOf(search: Search, word: (text: string) => string): string {

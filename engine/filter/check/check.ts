@@ -27,30 +27,16 @@ interface Checked {
 }
 
 /**
- * Gives every part of a condition a type, and refuses what doesn't fit.
+ * Gives every part of an expression a type, and refuses what doesn't fit.
+ * @param kind whether it must be a condition; a value in JSON is read as text if nothing tells its type
  * @throws EngineError `invalid_columns` with all unknown names; `filter_type_error`; `invalid_filter`
  */
-export function check(tree: Syntax, columns: readonly SqlColumn[], options: CheckOptions): Checked {
-  const { scope, reads } = scopeOf(tree, columns, options)
-  const checked = condition(tree, scope, (shown, type) => {
-    return `a filter is a condition, but ${shown} is ${type}. Compare it with something, as in x eq 5.`
-  })
-  return { tree: checked, reads }
-}
-
-/**
- * Does the same as `check` for an expression of any type. A value in JSON is read as text if nothing tells its type.
- */
-export function checkExpression(tree: Syntax, columns: readonly SqlColumn[], options: CheckOptions): Checked {
-  const { scope, reads } = scopeOf(tree, columns, options)
-  return { tree: beside(checkNode(tree, scope), TYPE.string), reads }
-}
-
-function scopeOf(
+export function check(
   tree: Syntax,
   columns: readonly SqlColumn[],
   { text, now, option }: CheckOptions,
-): { scope: Scope; reads: readonly number[] } {
+  kind: 'filter' | 'value' = 'filter',
+): Checked {
   const names = columnsOf(tree)
   const known = new Map<string, SqlColumn>()
   for (const column of columns) {
@@ -59,7 +45,13 @@ function scopeOf(
   }
   const unknown = new Map([...names].filter(([name]) => !known.has(name)))
   if (unknown.size > 0) throw unknownColumns(unknown, text, columns, option)
-  return { scope: { text, now, columns: known }, reads: readsOf(known.values()) }
+  const scope = { text, now, columns: known }
+  const reads = readsOf(known.values())
+  if (kind === 'value') return { tree: beside(checkNode(tree, scope), TYPE.string), reads }
+  const checked = condition(tree, scope, (shown, type) => {
+    return `a filter is a condition, but ${shown} is ${type}. Compare it with something, as in x eq 5.`
+  })
+  return { tree: checked, reads }
 }
 
 function checkNode(node: Syntax, scope: Scope): Expression {

@@ -126,7 +126,8 @@ export class Builder {
   }
 
   literal(token: Token): Syntax {
-    return { kind: 'literal', ...spanOf(token), value: literalValue(token) }
+    const value = LITERALS[token.tokenType.name]!(token.image, token.startOffset)
+    return { kind: 'literal', ...spanOf(token), value }
   }
 
   /** `Edm.String`, which only cast() takes. */
@@ -264,43 +265,30 @@ function spanOf({ startOffset, image }: Token): Span {
   return { at: startOffset, end: startOffset + image.length }
 }
 
-/** The value of a literal token. @throws EngineError `invalid_filter` */
-function literalValue({ tokenType, image, startOffset: at }: Token): LiteralValue {
-  switch (tokenType.name) {
-    case 'jsonText':
-      return { kind: 'string', value: jsonText(image, at) }
-    case 'string':
-      return { kind: 'string', value: unquote(image) }
-    case 'number':
-      return parseNumber(image, at)
-    case 'date':
-      return parseDate(image, at)
-    case 'time':
-      return parseTime(image, at)
-    case 'moment':
-      return parseMoment(image, at)
-    case 'guid':
-      return parseGuid(image)
-    case 'null':
-      return NULL
-    case 'boolean':
-      return { kind: 'boolean', value: image.toLowerCase() === 'true' }
-    case 'NaN':
-    case 'INF':
-      return { kind: 'special', value: tokenType.name }
-    case 'negativeInfinity':
-      return { kind: 'special', value: '-INF' }
-    default: {
-      const quote = image.indexOf("'")
-      const prefix = image.slice(0, quote)
-      const body = unquote(image.slice(quote))
-      if (/^duration$/i.test(prefix)) return parseDuration(body, at)
-      if (/^binary$/i.test(prefix)) return parseBinary(body, at)
-      const old = parseOldPrefix(prefix.toLowerCase(), body, at)
-      if (old) return old
-      throw unknownPrefix(prefix, at)
-    }
-  }
+/** The value of a literal token by its name. @throws EngineError `invalid_filter` */
+const LITERALS: Readonly<Record<string, (image: string, at: number) => LiteralValue>> = {
+  jsonText: (image, at) => ({ kind: 'string', value: jsonText(image, at) }),
+  string: (image) => ({ kind: 'string', value: unquote(image) }),
+  number: parseNumber,
+  date: parseDate,
+  time: parseTime,
+  moment: parseMoment,
+  guid: parseGuid,
+  null: () => NULL,
+  boolean: (image) => ({ kind: 'boolean', value: image.toLowerCase() === 'true' }),
+  NaN: () => ({ kind: 'special', value: 'NaN' }),
+  INF: () => ({ kind: 'special', value: 'INF' }),
+  negativeInfinity: () => ({ kind: 'special', value: '-INF' }),
+  prefixed(image, at) {
+    const quote = image.indexOf("'")
+    const prefix = image.slice(0, quote)
+    const body = unquote(image.slice(quote))
+    if (/^duration$/i.test(prefix)) return parseDuration(body, at)
+    if (/^binary$/i.test(prefix)) return parseBinary(body, at)
+    const old = parseOldPrefix(prefix.toLowerCase(), body, at)
+    if (old) return old
+    throw unknownPrefix(prefix, at)
+  },
 }
 
 function jsonText(image: string, at: number): string {

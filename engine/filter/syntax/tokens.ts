@@ -19,7 +19,6 @@ export const Word = createToken({
     WORD.lastIndex = offset
     return WORD.exec(text) as [string] | null
   },
-  line_breaks: false,
 })
 
 /** A literal of any kind; the kind is the token's name. */
@@ -70,12 +69,7 @@ const keywords = [
 ]
 
 /** `search(` in $apply, after which the text is one to search for. */
-export const SearchOpen = createToken({
-  name: 'SearchOpen',
-  pattern: /search\s*\(/i,
-  line_breaks: true,
-  push_mode: 'search',
-})
+export const SearchOpen = createToken({ name: 'SearchOpen', pattern: /search\s*\(/i, push_mode: 'search' })
 
 export const In = createToken({ name: 'in', pattern: /in/i, longer_alt: Word, categories: [Word] })
 export const Not = createToken({ name: 'not', pattern: /not/i, longer_alt: Word, categories: [Word] })
@@ -94,7 +88,6 @@ function numberLike(name: string, pattern: RegExp): TokenType {
     name,
     pattern: new RegExp(`(?:${pattern.source})(?![\\w.+-])`, 'i'),
     categories: [Literal],
-    line_breaks: false,
   })
 }
 
@@ -110,13 +103,12 @@ export const Slash = createToken({ name: 'Slash', pattern: '/' })
 /** `[` begins a list in the notation of JSON, with texts in double quotes; `]` ends it. */
 export const LBracket = createToken({ name: 'LBracket', pattern: '[', push_mode: 'list' })
 export const RBracket = createToken({ name: 'RBracket', pattern: ']', pop_mode: true })
-export const Alias = createToken({ name: 'Alias', pattern: /@[A-Za-z_]\w*(?![.\w])/, line_breaks: false })
-export const TypeName = createToken({ name: 'TypeName', pattern: /Edm\.\w+(?![.\w])/i, line_breaks: false })
+export const Alias = createToken({ name: 'Alias', pattern: /@[A-Za-z_]\w*(?![.\w])/ })
+export const TypeName = createToken({ name: 'TypeName', pattern: /Edm\.\w+(?![.\w])/i })
 export const QuotedName = createToken({
   name: 'QuotedName',
   pattern: /"[^"]*(?:""[^"]*)*"/,
   categories: [Name],
-  line_breaks: true,
 })
 
 export const TimeLiteral = numberLike('time', new RegExp(TIME))
@@ -129,24 +121,23 @@ export const NumberLiteral = numberLike('number', /[+-]?\d+(?:\.\d+)?(?:e[+-]?\d
  */
 export const Foreign = createToken({ name: 'Foreign' })
 function foreign(name: string, pattern: RegExp): TokenType {
-  return createToken({ name, pattern, categories: [Foreign], line_breaks: false })
+  return createToken({ name, pattern, categories: [Foreign] })
 }
 
 /** `$count`, which stands in aggregate() only. */
 export const Count = foreign('count', /\$count(?![.\w])/i)
 
 /** The standard allows blanks and tabs only, but people also write line breaks and paste non-breaking spaces. */
-const Blank = createToken({ name: 'Blank', pattern: /\s+/, line_breaks: true, group: Lexer.SKIPPED })
+const Blank = createToken({ name: 'Blank', pattern: /\s+/, group: Lexer.SKIPPED })
 
 const TOKENS: TokenType[] = [
   Blank,
   SearchOpen,
-  createToken({ name: 'string', pattern: /'[^']*(?:''[^']*)*'/, categories: [Literal], line_breaks: true }),
+  createToken({ name: 'string', pattern: /'[^']*(?:''[^']*)*'/, categories: [Literal] }),
   createToken({
     name: 'prefixed',
     pattern: /[A-Za-z_]\w*(?:\.\w+)*'[^']*(?:''[^']*)*'/,
     categories: [Literal],
-    line_breaks: true,
   }),
   QuotedName,
   numberLike('guid', /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/),
@@ -184,23 +175,17 @@ const TOKENS: TokenType[] = [
 ]
 
 /** Text in double quotes within a list in brackets. */
-const JsonText = createToken({
-  name: 'jsonText',
-  pattern: /"(?:[^"\\\n]|\\.)*"/,
-  categories: [Literal],
-  line_breaks: false,
-})
+const JsonText = createToken({ name: 'jsonText', pattern: /"(?:[^"\\\n]|\\.)*"/, categories: [Literal] })
 
 const LIST_TOKENS = [RBracket, ...TOKENS.map((token) => (token === QuotedName ? JsonText : token))]
 
 /** A word or a phrase to search for; between others, the words AND, OR and NOT are operators. */
-export const SearchWord = createToken({ name: 'SearchWord', pattern: /[^\s()"]+/, line_breaks: false })
+export const SearchWord = createToken({ name: 'SearchWord', pattern: /[^\s()"]+/ })
 function searchOperator(word: string): TokenType {
   return createToken({
     name: `Search ${word}`,
     pattern: new RegExp(`${word}(?![^\\s()"])`),
     categories: [SearchWord],
-    line_breaks: false,
   })
 }
 export const SearchAnd = searchOperator('AND')
@@ -211,18 +196,8 @@ export const SearchRParen = createToken({ name: 'SearchRParen', pattern: ')', po
 
 const SEARCH_TOKENS = [
   Blank,
-  createToken({
-    name: 'phrase',
-    pattern: /"(?:[^"\\]|\\[\s\S])*"/,
-    categories: [SearchWord],
-    line_breaks: true,
-  }),
-  createToken({
-    name: 'quoted',
-    pattern: /'[^']*(?:''[^']*)*'(?![^\s()])/,
-    categories: [SearchWord],
-    line_breaks: true,
-  }),
+  createToken({ name: 'phrase', pattern: /"(?:[^"\\]|\\[\s\S])*"/, categories: [SearchWord] }),
+  createToken({ name: 'quoted', pattern: /'[^']*(?:''[^']*)*'(?![^\s()])/, categories: [SearchWord] }),
   foreign('openPhrase', /"/),
   SearchAnd,
   SearchOr,
@@ -239,13 +214,11 @@ const BareName = createToken({
   // which takes time that grows with the square of its length.
   pattern: /[^\s",](?:(?!\s(?:asc|desc)(?!\s*[^\s,]))[^,])*/i,
   categories: [Name],
-  line_breaks: true,
 })
 export const Direction = createToken({
   name: 'Direction',
   pattern: /(?:asc|desc)(?!\s*[^\s,])/i,
   categories: [BareName, Name],
-  line_breaks: false,
 })
 
 const NAME_TOKENS = [Blank, Comma, QuotedName, foreign('openName', /"/), Direction, BareName]
