@@ -4,11 +4,9 @@ import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import { atom } from '../sql/fragments.ts'
-import type { Aggregated, GroupingElement, Name, Sequence, Syntax } from '../syntax/tree.ts'
+import type { GroupingElement, Name, Sequence } from '../syntax/tree.ts'
 import { type AggregateRow, aggregateRow, aggregateTable, aggregateType } from './aggregates.ts'
-import { asColumn, type Building, type Source } from './building.ts'
-import { requireNew } from './computed.ts'
-import type { AddedColumn } from './steps.ts'
+import { asColumn, type Building, type Source, type Value } from './building.ts'
 
 /** Columns to group by. */
 export type Keys = readonly SqlColumn[]
@@ -40,34 +38,8 @@ export function groupingsOf(
   return groupings.map((keys) => [...new Set(keys)])
 }
 
-/** The columns of `price with sum as total, $count as n` (section 3.2.1). */
-export function aggregatedColumns(
-  aggregated: readonly Aggregated[],
-  source: Source,
-  columns: readonly SqlColumn[],
-  keys: Keys,
-  building: Building,
-): readonly AddedColumn[] {
-  requireNew(aggregated, keys)
-  return aggregated.map(({ what, name }) => {
-    const column =
-      what === '$count' ? COUNT : aggregate(what.expression, what.method, source, columns, building)
-    return { name: name.name, sql: building.newName(), ...column }
-  })
-}
-
-const COUNT = { type: 'integer', value: 'count(*)' } as const
-
-function aggregate(
-  expression: Syntax,
-  method: Name,
-  source: Source,
-  columns: readonly SqlColumn[],
-  building: Building,
-): Pick<AddedColumn, 'type' | 'value'> {
-  const row = aggregateRow(method.name)
-  if (!row) throw unknownMethod(method)
-  const value = building.value(source, expression, columns)
+/** `price with sum`: the column that it gives (section 3.2.1). */
+export function aggregate(row: AggregateRow, value: Value, building: Building): ReturnType<typeof asColumn> {
   const type = aggregateType(row, value.type)
   if (!type) throw unsuitable(row, value)
   const { value: operand } = asColumn(value, building)
@@ -76,10 +48,7 @@ function aggregate(
   return asColumn({ type, sql: sql.text, at: value.at }, building)
 }
 
-function unsuitable(
-  row: AggregateRow,
-  { type, at }: { readonly type: Parameters<typeof typeName>[0]; readonly at: number },
-): Error {
+function unsuitable(row: AggregateRow, { type, at }: Value): Error {
   const hint = type.kind === 'duration' ? ' totalseconds(…) makes a number of a duration.' : ''
   const wanted = row.takes === 'numbers' && isNumeric(type) ? 'other values' : row.takes
   return mistyped(at, `'${row.name}' takes ${wanted}, not ${typeName(type)}.${hint}`)
@@ -91,13 +60,16 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   ...{ nunique: 'countdistinct', std: 'stdev', stddev: 'stdev', variance: 'var' },
 }
 
-function unknownMethod({ name, at }: Name): Error {
+/** @throws EngineError `invalid_filter` for a name that no method has */
+export function methodOf({ name, at }: Name): AggregateRow {
+  const row = aggregateRow(name)
+  if (row) return row
   const names = aggregateTable.map((row) => row.name)
   const meant =
     name.toLowerCase() === 'count'
       ? '$count as Number'
       : (OTHER_NAMES[name.toLowerCase()] ?? nearest(name, names))
-  return invalid(
+  throw invalid(
     at,
     `'${name}' is not an aggregation method.${meant ? ` Did you mean ${meant}?` : ` There are ${names.join(', ')}, and p0 to p100 for percentiles.`}`,
   )

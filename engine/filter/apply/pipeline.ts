@@ -3,10 +3,10 @@ import { columnType, common, isNumeric, typeName, valueType } from '../check/val
 import { invalid, LIMITS, mistyped, tooComplex } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
-import type { Keep, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
-import { asColumn, type Building, type Source } from './building.ts'
-import { computedColumns, sortable, sortKey, sortKeys } from './computed.ts'
-import { aggregatedColumns, groupingsOf, type Keys } from './grouping.ts'
+import type { Keep, Name, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
+import { asColumn, type Building, type Source, type Value } from './building.ts'
+import { keyOf, requireNew } from './computed.ts'
+import { aggregate, groupingsOf, type Keys, methodOf } from './grouping.ts'
 import { searchCondition } from './search.ts'
 import type { AddedColumn, Relation, Step, Transformed } from './steps.ts'
 
@@ -58,12 +58,12 @@ export class Pipeline {
   }
 
   #transformed(transformation: Transformation, columns: readonly SqlColumn[], within: Within): Transformed {
-    const [source, building] = [this.#source, this.#building]
+    const building = this.#building
     switch (transformation.kind) {
       case 'identity':
         return { steps: [], columns }
       case 'filter': {
-        const { sql: condition } = building.value(source, transformation.condition, columns, 'filter')
+        const { sql: condition } = this.#value(transformation.condition, columns, 'filter')
         return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
       }
       case 'search': {
@@ -71,11 +71,16 @@ export class Pipeline {
         return { steps: [{ kind: 'filter', condition }], columns, mayEmpty: true }
       }
       case 'compute': {
-        const added = computedColumns(transformation.computed, source, columns, building)
+        requireNew(transformation.computed, columns)
+        const added = transformation.computed.map(({ expression, name }) =>
+          this.#added(name, asColumn(this.#value(expression, columns), building)),
+        )
         return { steps: [{ kind: 'compute', added }], columns: [...columns, ...added] }
       }
       case 'orderby': {
-        const by = sortKeys(transformation.items, source, columns, building)
+        const by = transformation.items.map(({ expression, descending }) =>
+          keyOf(this.#value(expression, columns), descending, columns, building),
+        )
         return { steps: [{ kind: 'order', by }], columns }
       }
       case 'top':
@@ -86,8 +91,13 @@ export class Pipeline {
       case 'aggregate': {
         const { partition, mayBeEmpty } = within
         if (mayBeEmpty && partition.length > 0) throw emptied(transformation.at)
-        const { aggregated } = transformation
-        return group(partition, aggregatedColumns(aggregated, source, columns, partition, building))
+        requireNew(transformation.aggregated, partition)
+        const added = transformation.aggregated.map(({ what, name }) => {
+          if (what === '$count') return this.#added(name, COUNT)
+          const row = methodOf(what.method)
+          return this.#added(name, aggregate(row, this.#value(what.expression, columns), building))
+        })
+        return group(partition, added)
       }
       case 'groupby':
         return this.#grouped(transformation, columns, within)
@@ -99,6 +109,14 @@ export class Pipeline {
       default:
         return transformation satisfies never
     }
+  }
+
+  #value(syntax: Syntax, columns: readonly SqlColumn[], kind: 'filter' | 'value' = 'value'): Value {
+    return this.#building.value(this.#source, syntax, columns, kind)
+  }
+
+  #added({ name }: Name, column: Pick<AddedColumn, 'type' | 'value'>): AddedColumn {
+    return { name, sql: this.#building.newName(), ...column }
   }
 
   /** The branches of concat(). Those that say the same are one, so that its rows are read once. */
@@ -149,14 +167,13 @@ export class Pipeline {
   #kept(keep: Keep, columns: readonly SqlColumn[], { partition, mayBeEmpty }: Within): Transformed {
     const { end, until } = keep
     const amount = this.#amount(keep)
-    const value = this.#building.value(this.#source, keep.value, columns)
+    const value = this.#value(keep.value, columns)
     if (until !== 'count' && !isNumeric(value.type)) {
       throw mistyped(value.at, `${end}${until}() adds numbers, but this is ${typeName(value.type)}.`)
     }
-    const sql = sortable(value, columns, this.#building)
     const step: Step = {
       kind: 'keep',
-      by: sortKey(sql, value.type, end === 'top', this.#building),
+      by: keyOf(value, end === 'top', columns, this.#building),
       until,
       amount,
       partition: partition.map(({ sql }) => sql),
@@ -173,13 +190,15 @@ export class Pipeline {
     if (columnsOf(amount).size > 0) {
       throw invalid(amount.at, 'this number is one for all rows, so it can use no columns.')
     }
-    const value = this.#building.value(this.#source, amount, [])
+    const value = this.#value(amount, [])
     if (until === 'count' ? value.type.kind !== 'integer' : !isNumeric(value.type)) {
       throw invalid(amount.at, `${until === 'count' ? 'a whole number' : 'a number'} is expected here.`)
     }
     return asColumn(value, this.#building).value
   }
 }
+
+const COUNT = { type: 'integer', value: 'count(*)' } as const
 
 const POSITIONS: ReadonlySet<string> = new Set(['at', 'end', 'operatorAt'])
 
