@@ -1,6 +1,6 @@
 import { ERROR_TABLE } from '../http/errors.ts'
 import { ACCOUNT_NAME } from '../records/accounts.ts'
-import { type FromSchema, type JsonSchema, listOf, named, text } from '../records/schema.ts'
+import { exampleOf, type JsonSchema, listOf, named, text } from '../records/schema.ts'
 import { FAULT } from '../records/uploads.ts'
 
 declare module 'fastify' {
@@ -26,22 +26,20 @@ type Headers = Readonly<Record<string, HeaderText>>
 export function json<const Schema extends JsonSchema>(
   schema: Schema,
   description: string,
-  { example, headers }: { example?: FromSchema<Schema>; headers?: Headers } = {},
+  headers?: Headers,
+  example = exampleOf(schema),
 ) {
-  return {
-    description,
-    ...(headers && { headers }),
-    content: { 'application/json': { schema, ...(example !== undefined && { example }) } },
-  }
+  return { ...empty(description, headers), content: { 'application/json': { schema, example } } }
 }
 
 /** The response with what a request has made. */
-export function made<const Schema extends JsonSchema>(
-  schema: Schema,
-  description: string,
-  example: FromSchema<Schema>,
-) {
-  return json(schema, description, { example, headers: { Location: LOCATION } })
+export function made<const Schema extends JsonSchema>(schema: Schema, description: string) {
+  return json(schema, description, { Location: LOCATION })
+}
+
+/** The response with a record, or what belongs to one, that can be compared with what a client has. */
+export function tagged<const Schema extends JsonSchema>(schema: Schema, description: string) {
+  return json(schema, description, { ETag: RECORD_TAG })
 }
 
 /** A response without a body. */
@@ -56,7 +54,7 @@ export const RECORD_TAG: HeaderText = {
   schema: { type: 'string' },
 }
 
-export const LOCATION: HeaderText = {
+const LOCATION: HeaderText = {
   description: 'Path of the new resource.',
   schema: { type: 'string' },
 }
@@ -121,7 +119,7 @@ function errorResponse(status: number) {
     }),
   }
   const description = entries.map(([code, { when }]) => `- \`${code}\`: ${when}`).join('\n')
-  return json(ERROR, description, { example, headers })
+  return json(ERROR, description, headers, example)
 }
 
 /** Path parameters, by their name in the routes. */

@@ -11,20 +11,36 @@ declare module 'fastify' {
   }
 }
 
+/** The groups of operations, each with the paths that belong to it. */
 const TAGS = [
-  ['Repositories', 'Containers of datasets, public or private.'],
-  ['Members', 'Who may read and write in a repository.'],
-  ['Datasets', 'Tables: their names and columns.'],
-  ['Data', "Tables' rows: download, replace, append."],
-  ['SQL', 'One SELECT over datasets.'],
-  ['Versions', 'What tables held before, and going back to it.'],
-  ['Providers', 'Series of other institutions, through one interface.'],
-  ['Sources', 'Datasets that follow series, and are refreshed on a schedule.'],
-  ['User keys', 'Your own keys for providers, which raise the limits there.'],
-  ['Account', 'Your account, its limits and its keys.'],
-  ['Accounts', 'All accounts, for admins.'],
-  ['Service', 'The service itself.'],
+  ['Repositories', 'Containers of datasets, public or private.', /^\/repositories(\/:id)?$/],
+  ['Members', 'Who may read and write in a repository.', /^\/repositories\/:id\/members/],
+  [
+    'Datasets',
+    'Tables: their names and columns.',
+    /^\/datasets(\/:id(\/(columns|copy|profile|\w+\.json))?)?$/,
+  ],
+  ['Data', "Tables' rows: download, replace, append.", /^\/(datasets\/:id\/(data|parquet)|preview|links)/],
+  ['SQL', 'One SELECT over datasets.', /^\/sql/],
+  [
+    'Versions',
+    'What tables held before, and going back to it.',
+    /^\/datasets\/:id\/(versions|changes|restore)/,
+  ],
+  ['Providers', 'Series of other institutions, through one interface.', /^\/(providers|series|search)/],
+  ['Sources', 'Datasets that follow series, and are refreshed on a schedule.', /^\/datasets\/:id\/source/],
+  ['User keys', 'Your own keys for providers, which raise the limits there.', /^\/user-keys/],
+  ['Account', 'Your account, its limits and its keys.', /^\/account(\/|$)/],
+  ['Accounts', 'All accounts, for admins.', /^\/(accounts|plans)/],
+  ['Service', 'The service itself.', /^\/(healthz|readyz|metrics|openapi|docs)/],
 ] as const
+
+/** The group of a path. @throws Error if none has it, at the first request for the document */
+function tagOf(path: string): string {
+  const found = TAGS.find(([, , paths]) => paths.test(path))
+  if (!found) throw new Error(`${path} belongs to no group of operations`)
+  return found[0]
+}
 
 const ABOUT = `Query tables with OData and download them in seven formats; read economic series from many providers.
 
@@ -76,8 +92,9 @@ export async function describeRoutes(app: FastifyInstance, version: string, pref
     },
     transform: ({ schema, url, route }) => {
       const { operationId, response } = (schema ?? {}) as FastifySchema
+      if (!schema || schema.hide) return { schema: { hide: true }, url }
       if (operationId) responses.set(operationId, responsesOf(response as object, route, components))
-      return asSwagger(schema, url, route, components)
+      return asSwagger(schema, url, tagOf(url.slice(prefix.length)), route, components)
     },
     transformObject: (given) => {
       const { openapiObject: document } = given as unknown as { openapiObject: MadeDocument }
@@ -134,17 +151,18 @@ class Components {
 
 /** The schema of a route in the form that @fastify/swagger expects. */
 function asSwagger(
-  schema: FastifySchema | undefined,
+  schema: FastifySchema,
   url: string,
+  tag: string,
   { config }: RouteOptions,
   components: Components,
 ) {
-  if (!schema || schema.hide) return { schema: { hide: true }, url }
   const { requestBody, body, querystring, response: _, ...rest } = schema
   return {
     url: url.replace('*', ':series_id'),
     schema: {
       ...rest,
+      tags: [tag],
       ...(querystring !== undefined && { querystring: components.in(querystring) }),
       ...(body !== undefined && { body: components.in(body) }),
       ...(requestBody && {
@@ -158,15 +176,23 @@ function asSwagger(
 }
 
 /**
- * The responses of a route. They are kept from @fastify/swagger, which would read their examples as schemas and drop
+ * The responses of a route: its own, and errors that follow from what it is. They are kept from @fastify/swagger, which would read their examples as schemas and drop
  * every field that has the name of a keyword, for example `nullable`.
  */
 function responsesOf(
   response: object,
-  { config }: RouteOptions,
+  { config, method, schema, url }: RouteOptions,
   components: Components,
 ): Record<string, unknown> {
-  const all = { ...errors(400, 414, 431, 500, 503), ...(!config?.public && errors(401, 429)), ...response }
+  const writes = config?.reads !== true && ![method].flat().includes('GET')
+  const all = {
+    ...errors(400, 414, 431, 500, 503),
+    ...(!config?.public && errors(401, 429)),
+    ...((writes || url.includes('/:id')) && errors(403)),
+    ...(/[:*]/.test(url) && errors(404)),
+    ...((schema?.body || schema?.requestBody) && errors(413, 415)),
+    ...response,
+  }
   return Object.fromEntries(
     Object.entries(all).map(([status, one]) => [
       status,

@@ -18,7 +18,7 @@ export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 /** The pattern for the time at which a key expires. */
 export const EXPIRY = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/
 
-const limit = { ...countOrNull, description: 'null: no limit.' } as const
+const limit = { ...countOrNull, description: 'null: no limit.', examples: [null] } as const
 
 const limits = record('What the plan allows.', {
   privateRepositories: limit,
@@ -31,35 +31,43 @@ const limits = record('What the plan allows.', {
   keptDays: { ...limit, description: 'Days for which it may keep them; null: no limit.' },
 })
 
-export const PLAN = named('Plan', record('A plan that accounts may have.', { name: text, limits }))
+const name = { ...text, examples: ['ada'] } as const
+
+/** The name of a plan. Which ones there are is configured. */
+const plan = { ...text, description: 'Its plan.', examples: ['pro'] } as const
+
+export const PLAN = named(
+  'Plan',
+  record('A plan that accounts may have.', { name: { ...text, examples: ['pro'] }, limits }),
+)
 
 export const ACCOUNT = named(
   'Account',
   record('Your account.', {
     id,
-    name: text,
-    plan: text,
-    apiKeyHint: { ...text, description: 'The last characters of the API key.' },
+    name,
+    plan,
+    apiKeyHint: { ...text, description: 'The last characters of the API key.', examples: ['pq_…wxyz'] },
     usage: record('How much of the limits is used.', {
       privateRepositories: count,
-      exportedRows: { ...count, description: 'Rows of datasets downloaded this month.' },
-      month: { ...text, pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.' },
+      exportedRows: { ...count, description: 'Rows of datasets downloaded this month.', examples: [1200] },
+      month: { ...text, pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.', examples: ['2026-11'] },
     }),
     limits,
   }),
 )
 
-const apiKey = text
+const apiKey = { ...text, examples: ['pq_…'] } as const
 
 export const API_KEY = named('ApiKey', record('A new API key. It is shown only once.', { apiKey }))
 
 const managedAccount = {
   id,
-  name: text,
-  plan: text,
+  name,
+  plan,
   admin: { ...flag, description: 'Whether the account is an admin, who may do everything.' },
   disabled: { ...flag, description: 'Whether none of its keys is accepted.' },
-  apiKeyHint: { ...text, description: 'The last characters of its first key.' },
+  apiKeyHint: { ...text, description: 'The last characters of its first key.', examples: ['pq_…wxyz'] },
   createdAt: time,
 } as const
 
@@ -74,11 +82,8 @@ export const CREATED_ACCOUNT = named(
   record('A new account with its key, which is shown only once.', { ...managedAccount, apiKey }),
 )
 
-/** The name of a plan. Which ones there are is configured. */
-const plan = { ...text, description: 'Its plan.' } as const
-
 export const NEW_ACCOUNT = object(['name'], {
-  name: { ...text, examples: ['ada'], documented: { pattern: ACCOUNT_NAME.source } },
+  name: { ...name, documented: { pattern: ACCOUNT_NAME.source } },
   plan,
   admin: flag,
 })
@@ -91,8 +96,8 @@ const LAST_USED = {
 } as const
 
 const namedKey = {
-  name: text,
-  keyHint: { ...text, description: 'The last characters of the key.' },
+  name: { ...text, examples: ['nightly-job'] },
+  keyHint: { ...text, description: 'The last characters of the key.', examples: ['pq_…wxyz'] },
   readOnly: flag,
   repositories: {
     type: ['array', 'null'],
@@ -116,9 +121,8 @@ export const CREATED_NAMED_KEY = named(
 
 export const NEW_NAMED_KEY = object(['name'], {
   name: {
-    ...text,
+    ...namedKey.name,
     description: 'What or whom the key is for.',
-    examples: ['nightly-job'],
     documented: { pattern: ACCOUNT_NAME.source },
   },
   readOnly: { ...flag, description: 'Whether the key may only read.' },
@@ -145,8 +149,12 @@ export const LINK = named(
   'Link',
   record('An address that opens one export without a key.', {
     id,
-    url: { ...text, description: 'Relative to this server.' },
-    path: { ...text, description: 'What the link opens.' },
+    url: {
+      ...text,
+      description: 'Relative to this server.',
+      examples: ['/datasets/3/data?$format=xlsx&ticket=2.0.1795200000.7.…'],
+    },
+    path: { ...text, description: 'What the link opens.', examples: ['/datasets/3/data?$format=xlsx'] },
     name: textOrNull,
     createdAt: time,
     expiresAt: time,

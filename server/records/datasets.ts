@@ -18,17 +18,20 @@ import {
   time,
 } from './schema.ts'
 
+const words = { ...text, examples: [''] } as const
+
 const columnType = {
   type: 'string',
   pattern: TYPE_PATTERN,
   description: `One of ${TYPES_IN_WORDS}.`,
+  examples: ['date'],
 } as const
 
 const column = record('A column of a dataset.', {
-  name: { ...text, description: 'Case-sensitive; may contain any character.' },
+  name: { ...text, description: 'Case-sensitive; may contain any character.', examples: ['date'] },
   type: columnType as unknown as SchemaOf<ColumnType>,
   nullable: flag,
-  description: text,
+  description: words,
 })
 
 const WORDS = {
@@ -66,15 +69,16 @@ export const DECLARED_COLUMNS = named('DeclaredColumns', {
 
 const dataset = {
   id,
-  name: { ...text, description: 'Unique in its repository.' },
-  description: text,
+  name: { ...text, description: 'Unique in its repository.', examples: ['seattle'] },
+  description: words,
   repositoryId: id,
   version: { ...count, description: 'Increases with each change of rows or columns.' },
   rowCount: {
     ...countOrNull,
     description: 'null for a saved query: its rows are counted when they are read.',
+    examples: [1461],
   },
-  bytes: { ...count, description: 'Bytes of the rows on disk.' },
+  bytes: { ...count, description: 'Bytes of the rows on disk.', examples: [20480] },
   createdAt: time,
   updatedAt: time,
 } as const
@@ -217,8 +221,8 @@ export const DATASET_PATCH = {
 export const EDITED_ROWS = named(
   'EditedRows',
   record('What a change of rows did.', {
-    version: { ...count, description: 'The version that the dataset has now.' },
-    matchedRows: { ...count, description: 'The rows that matched and were changed.' },
+    version: { ...count, description: 'The version that the dataset has now.', examples: [4] },
+    matchedRows: { ...count, description: 'The rows that matched and were changed.', examples: [12] },
   }),
 )
 
@@ -227,9 +231,9 @@ export const VERSION_RECORD = named(
   record('What made a version of a dataset. What was not told is null, as in versions of an older program.', {
     number: count,
     createdAt: time,
-    by: { ...textOrNull, description: 'The account that made it.' },
-    operation: { ...textOrNull, description: `One of ${OPERATIONS.join(', ')}.` },
-    note: { ...textOrNull, description: 'What was given as `note` with the change.' },
+    by: { ...textOrNull, description: 'The account that made it.', examples: ['ada'] },
+    operation: { ...textOrNull, description: `One of ${OPERATIONS.join(', ')}.`, examples: ['append'] },
+    note: { ...textOrNull, description: 'What was given as `note` with the change.', examples: ['November'] },
     rowCount: count,
     bytes: { ...count, description: 'Bytes of its rows on disk.' },
     ownBytes: { ...count, description: 'Those of them that no other version has.' },
@@ -244,6 +248,7 @@ export const PARQUET_FILE = named(
     url: {
       ...text,
       description: 'Identifies the file. It stays the same for as long as the version is kept.',
+      examples: ['http://127.0.0.1:8080/datasets/3/parquet/1/3.parquet?ticket=1.0.1764086400.0.1yQ0x8mS'],
     },
     rows: count,
     bytes: count,

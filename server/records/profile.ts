@@ -8,6 +8,9 @@ const COLUMN_PROFILE = named('ColumnProfile', {
   type: 'object',
   required: ['name', 'type', 'nulls'],
   additionalProperties: false,
+  examples: [
+    { name: 'wind', type: 'double', nulls: 0, distinct: { value: 79, exact: true }, min: 0.4, max: 9.5 },
+  ],
   properties: {
     name: text,
     type: COLUMN.properties.type,

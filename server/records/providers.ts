@@ -1,10 +1,25 @@
-import { flag, id, listOf, named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
+import {
+  count,
+  countOrNull,
+  flag,
+  id,
+  listOf,
+  named,
+  record,
+  text,
+  textOrNull,
+  time,
+  timeOrNull,
+} from './schema.ts'
+
+const slug = { ...text, examples: ['fred'] } as const
+const path = { ...text, examples: [''] } as const
 
 export const USER_KEY = named(
   'UserKey',
   record('A key that you have saved for a provider. The key itself is not shown.', {
-    provider: { ...text, description: 'Slug.' },
-    keyHint: { ...text, description: 'The last characters of the key.' },
+    provider: { ...slug, description: 'Slug.' },
+    keyHint: { ...text, description: 'The last characters of the key.', examples: ['…9f3c'] },
     updatedAt: time,
   }),
 )
@@ -12,10 +27,10 @@ export const USER_KEY = named(
 export const PROVIDER = named(
   'Provider',
   record('A source of economic series.', {
-    slug: { ...text, description: 'In lower case here; paths accept any case.' },
-    name: text,
-    description: text,
-    homepage: text,
+    slug: { ...slug, description: 'In lower case here; paths accept any case.' },
+    name: { ...text, examples: ['FRED'] },
+    description: { ...text, examples: ['Economic data of the Federal Reserve Bank of St. Louis'] },
+    homepage: { ...text, examples: ['https://fred.stlouisfed.org'] },
     tier: { type: 'string', enum: ['free', 'paid'], description: 'The tier that applies to you.' },
     keyRequired: { ...flag, description: 'Whether the provider answers only with a key.' },
     takesKey: { ...flag, description: 'Whether you can save a key of your own for it.' },
@@ -23,9 +38,9 @@ export const PROVIDER = named(
     limit: record(
       'The limit that restricts you most at the moment; null where the provider publishes none.',
       {
-        requests: { type: ['integer', 'null'] },
-        perSeconds: { type: ['number', 'null'] },
-        remaining: { type: ['integer', 'null'] },
+        requests: { type: ['integer', 'null'], examples: [120] },
+        perSeconds: { type: ['number', 'null'], examples: [60] },
+        remaining: { type: ['integer', 'null'], examples: [119] },
         resetsAt: {
           ...timeOrNull,
           description:
@@ -37,20 +52,20 @@ export const PROVIDER = named(
 )
 
 const seriesInfo = {
-  series_id: text,
-  name: text,
-  frequency: textOrNull,
-  unit: textOrNull,
-  start: textOrNull,
-  end: textOrNull,
+  series_id: { ...text, examples: ['GNPCA'] },
+  name: { ...text, examples: ['Real Gross National Product'] },
+  frequency: { ...textOrNull, examples: ['annual'] },
+  unit: { ...textOrNull, examples: ['Billions of Chained 2017 Dollars'] },
+  start: { ...textOrNull, examples: ['1929-01-01'] },
+  end: { ...textOrNull, examples: ['2025-01-01'] },
 } as const
 
 export const SERIES_INFO = named('SeriesInfo', record('A series, described.', seriesInfo))
 
 const category = {
-  path: { ...text, description: 'Send it as `path` to browse further.' },
-  name: text,
-  description: text,
+  path: { ...text, description: 'Send it as `path` to browse further.', examples: ['13'] },
+  name: { ...text, examples: ['U.S. Trade'] },
+  description: { ...text, examples: [''] },
   series: { ...flag, description: 'Whether series are directly under it.' },
 } as const
 
@@ -58,19 +73,20 @@ export const CATEGORY = named('Category', record('A category.', category))
 
 export const CATEGORIES = named(
   'CategoryList',
-  record('Categories under a path.', { provider: text, path: text, categories: listOf(CATEGORY) }),
+  record('Categories under a path.', { provider: slug, path, categories: listOf(CATEGORY) }),
 )
 
-const total = { type: ['integer', 'null'], description: 'null where it is not known.' } as const
-const page = { limit: { type: 'integer', minimum: 0 }, offset: { type: 'integer', minimum: 0 } } as const
+const total = { ...countOrNull, description: 'null where it is not known.' } as const
+const page = { limit: { ...count, examples: [200] }, offset: { ...count, examples: [0] } } as const
 
 export const SERIES_LIST = named(
   'SeriesList',
-  record('Series under a path.', { provider: text, path: text, total, ...page, series: listOf(SERIES_INFO) }),
+  record('Series under a path.', { provider: slug, path, total, ...page, series: listOf(SERIES_INFO) }),
 )
 
 export const OBSERVATION = named('Observation', {
   type: 'object',
+  examples: [{ date: '2024-01-01', period: '2024', value: 23_360.1 }],
   required: ['date', 'value'],
   properties: {
     date: { ...text, description: 'The first day of the period.' },
@@ -99,33 +115,31 @@ export const DIMENSION = named(
 export const SERIES = named(
   'Series',
   record('A series with its values. What the provider does not say is null.', {
-    provider: text,
-    series_id: text,
-    name: text,
-    frequency: textOrNull,
-    unit: textOrNull,
+    provider: slug,
+    ...seriesInfo,
     seasonalAdjustment: textOrNull,
     source: { ...textOrNull, description: 'Who produced the data, where the provider says so.' },
     notes: textOrNull,
     dimensions: {
       type: ['array', 'null'],
       description: 'The parts of the key, with their names.',
+      examples: [null],
       items: DIMENSION,
     },
-    start: { ...textOrNull, description: 'The first date that the whole series covers.' },
-    end: { ...textOrNull, description: 'The last date that the whole series covers.' },
+    start: { ...seriesInfo.start, description: 'The first date that the whole series covers.' },
+    end: { ...seriesInfo.end, description: 'The last date that the whole series covers.' },
     lastUpdated: textOrNull,
     observations: { type: 'array', description: 'Oldest first.', items: OBSERVATION },
   }),
 )
 
 const found = {
-  query: text,
+  query: { ...text, examples: ['gross product'] },
   total: { ...total, description: 'Number of series; null where it is not known.' },
   ...page,
-  series: listOf(named('FoundSeries', record('A series that was found.', { provider: text, ...seriesInfo }))),
+  series: listOf(named('FoundSeries', record('A series that was found.', { provider: slug, ...seriesInfo }))),
   categories: listOf(
-    named('FoundCategory', record('A category or dataflow that was found.', { provider: text, ...category })),
+    named('FoundCategory', record('A category or dataflow that was found.', { provider: slug, ...category })),
   ),
 } as const
 
@@ -140,7 +154,12 @@ export const SEARCH_ALL = named(
     datasets: listOf(
       named(
         'FoundDataset',
-        record('A dataset that was found.', { id, name: text, repositoryId: id, description: text }),
+        record('A dataset that was found.', {
+          id,
+          name: { ...text, examples: ['weather'] },
+          repositoryId: id,
+          description: { ...text, examples: [''] },
+        }),
       ),
     ),
     hint: {

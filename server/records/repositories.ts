@@ -17,11 +17,11 @@ export const REPOSITORY = named(
   'Repository',
   record('A repository of datasets.', {
     id,
-    name: text,
-    description: text,
+    name: { ...text, examples: ['weather'] },
+    description: { ...text, examples: ['Observations of airports'] },
     private: { ...flag, description: 'Whether only its owner and its members may read it.' },
-    owner: { ...text, description: 'Name of an account.' },
-    permission: { ...permission, description: 'What you may do with it.' },
+    owner: { ...text, description: 'Name of an account.', examples: ['ada'] },
+    permission: { ...permission, description: 'What you may do with it.', examples: ['Write'] },
     createdAt: time,
     updatedAt: time,
   }),
@@ -55,7 +55,7 @@ export const REPOSITORY_PATCH = {
 export const MEMBER = named(
   'Member',
   record('What an account may do with a repository.', {
-    account: { ...text, description: 'Name of the account.' },
+    account: { ...text, description: 'Name of the account.', examples: ['grace'] },
     permission,
   }),
 )

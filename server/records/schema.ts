@@ -84,6 +84,26 @@ export function named<const Schema extends JsonSchema>(component: string, schema
   return { ...schema, component } as const
 }
 
+/** The example of a schema: its own, or one made of those of its required parts. */
+export function exampleOf(schema: JsonSchema): unknown {
+  const { examples, oneOf, items, required = [], properties, enum: values, ...one } = schema as ExampleParts
+  if (examples) return examples[0]
+  if (oneOf) return exampleOf(oneOf[0]!)
+  if (items) return [exampleOf(items)]
+  if (properties) return Object.fromEntries(required.map((name) => [name, exampleOf(properties[name]!)]))
+  return values?.[0] ?? one.const
+}
+
+interface ExampleParts {
+  readonly examples?: readonly unknown[]
+  readonly oneOf?: readonly JsonSchema[]
+  readonly items?: JsonSchema
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+}
+
 export function listOf<const Items extends JsonSchema>(items: Items) {
   return { type: 'array', items } as const
 }
@@ -95,15 +115,21 @@ export function orNull<const Schema extends { readonly type: string }>(schema: S
   }
 }
 
-export const count = { type: 'integer', minimum: 0 } as const
+export const count = { type: 'integer', minimum: 0, examples: [1] } as const
 export const countOrNull = { ...count, type: ['integer', 'null'] } as const
 export const id = {
   type: 'integer',
   minimum: 1,
   description: 'Unique; never reused after deletion.',
+  examples: [1],
 } as const
 export const text = { type: 'string' } as const
-export const textOrNull = { type: ['string', 'null'] } as const
-export const flag = { type: 'boolean' } as const
-export const time = { type: 'string', format: 'date-time', description: 'ISO 8601, UTC.' } as const
+export const textOrNull = { type: ['string', 'null'], examples: [null] } as const
+export const flag = { type: 'boolean', examples: [false] } as const
+export const time = {
+  type: 'string',
+  format: 'date-time',
+  description: 'ISO 8601, UTC.',
+  examples: ['2026-11-21T09:00:00.000Z'],
+} as const
 export const timeOrNull = { ...time, type: ['string', 'null'] } as const

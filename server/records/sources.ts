@@ -1,5 +1,5 @@
 import { QUERY_DEFINITION } from './datasets.ts'
-import { named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
+import { countOrNull, named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
 
 /** How often the series that a dataset follows are fetched again. */
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
@@ -12,7 +12,7 @@ const interval = { type: 'string', enum: INTERVALS } as const
 const STATE = record('The series or the file that a dataset follows, and the state of the last refresh.', {
   series: {
     type: 'array',
-    items: text,
+    items: { ...text, examples: ['fred/GDP'] },
     description: 'Ids with the slug of the provider before them, for example `fred/GDP`.',
   },
   start: { ...textOrNull, description: 'The first date to fetch.' },
@@ -20,6 +20,7 @@ const STATE = record('The series or the file that a dataset follows, and the sta
     type: 'string',
     enum: ['on-change', ...INTERVALS],
     description: '`on-change`: when the tables of a query change.',
+    examples: ['day'],
   },
   lastRun: { ...timeOrNull, description: 'When the dataset was last refreshed; null: not yet.' },
   nextRun: {
@@ -30,9 +31,10 @@ const STATE = record('The series or the file that a dataset follows, and the sta
   missing: {
     type: 'array',
     description: 'Series that could not be fetched in the last run; their earlier rows are kept.',
+    examples: [[]],
     items: record('A series that could not be fetched.', { series: text, code: text, error: text }),
   },
-  lastVersion: { type: ['integer', 'null'], description: 'The last version that a refresh created.' },
+  lastVersion: { ...countOrNull, description: 'The last version that a refresh created.' },
 })
 
 const FILE = {

@@ -24,6 +24,15 @@ export const BECAUSE = named('TextReason', {
 /** A column as an upload has found it. */
 const EXPLAINED_COLUMN = named('ExplainedColumn', {
   ...COLUMN,
+  examples: [
+    {
+      name: 'price',
+      type: 'string',
+      nullable: true,
+      description: '',
+      because: { row: 3, value: '1.234,50', above: 'double', try: 'decimal=,&thousands=.' },
+    },
+  ],
   properties: { ...COLUMN.properties, because: BECAUSE },
 })
 
@@ -62,6 +71,16 @@ export const PREVIEW = named('Preview', {
   description: 'What an upload would become. If it has errors, it has no columns and rows.',
   required: ['columns', 'rows', 'rowCount', 'options', 'warnings', 'errors'],
   additionalProperties: false,
+  examples: [
+    {
+      columns: [{ name: 'price', type: 'double', nullable: true, description: '' }],
+      rows: [{ price: 1234.5 }],
+      rowCount: 1,
+      options: { decimal: ',', thousands: '.' },
+      warnings: [],
+      errors: [],
+    },
+  ],
   properties: {
     columns: listOf(EXPLAINED_COLUMN),
     rows: {

@@ -14,20 +14,16 @@ import {
   NEW_NAMED_KEY,
   PLAN,
 } from '../records/accounts.ts'
-import { EXAMPLES } from '../records/examples.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { pathParameter } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
-const tags = ['Accounts']
-
 const LIST_ACCOUNTS = {
   operationId: 'listAccounts',
   summary: 'List all accounts; for admins',
-  tags,
   response: {
-    200: json(listOf(MANAGED_ACCOUNT), 'All.', { example: [EXAMPLES.managed] }),
+    200: json(listOf(MANAGED_ACCOUNT), 'All.'),
     ...errors(403),
   },
 } as const
@@ -35,9 +31,8 @@ const LIST_ACCOUNTS = {
 const LIST_PLANS = {
   operationId: 'listPlans',
   summary: 'List the plans that accounts may have; for admins',
-  tags,
   response: {
-    200: json(listOf(PLAN), 'All, the one of new accounts first.', { example: [EXAMPLES.plan] }),
+    200: json(listOf(PLAN), 'All, the one of new accounts first.'),
     ...errors(403),
   },
 } as const
@@ -45,23 +40,18 @@ const LIST_PLANS = {
 const CREATE_ACCOUNT = {
   operationId: 'createAccount',
   summary: 'Create an account; for admins',
-  tags,
   response: {
-    201: made(CREATED_ACCOUNT, 'The account with its key, which is shown only once.', {
-      ...EXAMPLES.managed,
-      apiKey: 'pq_…',
-    }),
-    ...errors(403, 409, 413, 415),
+    201: made(CREATED_ACCOUNT, 'The account with its key, which is shown only once.'),
+    ...errors(409),
   },
 } as const
 
 const GET_MANAGED_ACCOUNT = {
   operationId: 'getManagedAccount',
   summary: 'Get one account; for admins',
-  tags,
   response: {
-    200: json(MANAGED_ACCOUNT, 'The account.', { example: EXAMPLES.managed }),
-    ...errors(403, 404),
+    200: json(MANAGED_ACCOUNT, 'The account.'),
+    ...errors(403),
   },
 } as const
 
@@ -69,20 +59,14 @@ const UPDATE_ACCOUNT = {
   operationId: 'updateAccount',
   summary: "Change an account's plan, disable it or enable it again; for admins",
   description: 'While an account is disabled, none of its keys and links is accepted. Its data is kept.',
-  tags,
-  response: {
-    200: json(MANAGED_ACCOUNT, 'The account.', { example: EXAMPLES.managed }),
-    ...errors(403, 404, 413, 415),
-  },
+  response: { 200: json(MANAGED_ACCOUNT, 'The account.') },
 } as const
 
 const ROTATE_ACCOUNT_KEY = {
   operationId: 'rotateAccountKey',
   summary: 'Replace the first key of an account; the old one stops working at once; for admins',
-  tags,
   response: {
-    201: made(API_KEY, 'The new key. It is shown only once.', { apiKey: 'pq_…' }),
-    ...errors(403, 404),
+    201: made(API_KEY, 'The new key. It is shown only once.'),
   },
 } as const
 
@@ -95,66 +79,50 @@ export function accountsRoutes(app: Routes, services: Services): void {
     return accounts.byName(pathParameter(request, 'account'))
   }
 
-  app.get('/accounts', {
-    schema: LIST_ACCOUNTS,
-    handler: async (request) => {
-      requireAdmin(request)
-      return accounts.list()
-    },
+  app.get('/accounts', { schema: LIST_ACCOUNTS }, async (request) => {
+    requireAdmin(request)
+    return accounts.list()
   })
 
-  app.get('/plans', {
-    schema: LIST_PLANS,
-    handler: (request) => {
-      requireAdmin(request)
-      return plans.names.map((name) => ({ name, limits: plans.limits(name) }))
-    },
+  app.get('/plans', { schema: LIST_PLANS }, (request) => {
+    requireAdmin(request)
+    return plans.names.map((name) => ({ name, limits: plans.limits(name) }))
   })
 
-  app.post('/accounts', {
-    schema: { ...CREATE_ACCOUNT, body: withPlans(NEW_ACCOUNT, plans.names) },
-    handler: async (request, reply) => {
-      requireAdmin(request)
-      const { name, plan = plans.names[0]!, admin = false } = request.body
-      const { account, key } = await accounts.create({ name, plan, admin })
-      return reply
-        .code(201)
-        .headers({ location: `${app.prefix}/accounts/${account.name}`, 'cache-control': 'no-store' })
-        .send({ ...account, apiKey: key })
-    },
+  const create = { ...CREATE_ACCOUNT, body: withPlans(NEW_ACCOUNT, plans.names) }
+  app.post('/accounts', { schema: create }, async (request, reply) => {
+    requireAdmin(request)
+    const { name, plan = plans.names[0]!, admin = false } = request.body
+    const { account, key } = await accounts.create({ name, plan, admin })
+    return reply
+      .code(201)
+      .headers({ location: `${app.prefix}/accounts/${account.name}`, 'cache-control': 'no-store' })
+      .send({ ...account, apiKey: key })
   })
 
-  app.get('/accounts/:account', {
-    schema: GET_MANAGED_ACCOUNT,
-    handler: async (request) => named(request),
+  app.get('/accounts/:account', { schema: GET_MANAGED_ACCOUNT }, async (request) => named(request))
+
+  const update = { ...UPDATE_ACCOUNT, body: withPlans(ACCOUNT_CHANGES, plans.names) }
+  app.put('/accounts/:account', { schema: update }, async (request) => {
+    const account = await named(request)
+    const { plan, disabled } = request.body
+    if (disabled === true && account.id === request.account.id) {
+      throw new ServerError(
+        'invalid_body',
+        'You would lock yourself out: another admin must disable your account.',
+      )
+    }
+    if (plan !== undefined) await accounts.setPlan(account.id, plan)
+    if (disabled !== undefined) await accounts.setDisabled(account.id, disabled)
+    return accounts.get(account.id)
   })
 
-  app.put('/accounts/:account', {
-    schema: { ...UPDATE_ACCOUNT, body: withPlans(ACCOUNT_CHANGES, plans.names) },
-    handler: async (request) => {
-      const account = await named(request)
-      const { plan, disabled } = request.body
-      if (disabled === true && account.id === request.account.id) {
-        throw new ServerError(
-          'invalid_body',
-          'You would lock yourself out: another admin must disable your account.',
-        )
-      }
-      if (plan !== undefined) await accounts.setPlan(account.id, plan)
-      if (disabled !== undefined) await accounts.setDisabled(account.id, disabled)
-      return accounts.get(account.id)
-    },
-  })
-
-  app.post('/accounts/:account/api-key', {
-    schema: ROTATE_ACCOUNT_KEY,
-    handler: async (request, reply) => {
-      const { id, name } = await named(request)
-      return reply
-        .code(201)
-        .headers({ location: `${app.prefix}/accounts/${name}`, 'cache-control': 'no-store' })
-        .send({ apiKey: (await accounts.rotateKey(id)).key })
-    },
+  app.post('/accounts/:account/api-key', { schema: ROTATE_ACCOUNT_KEY }, async (request, reply) => {
+    const { id, name } = await named(request)
+    return reply
+      .code(201)
+      .headers({ location: `${app.prefix}/accounts/${name}`, 'cache-control': 'no-store' })
+      .send({ apiKey: (await accounts.rotateKey(id)).key })
   })
 }
 
@@ -178,8 +146,7 @@ export function accountRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'getAccount',
       summary: 'Get your account, its limits and how much of them is used',
-      tags: ['Account'],
-      response: { 200: json(ACCOUNT, 'Your account.', { example: EXAMPLES.account }) },
+      response: { 200: json(ACCOUNT, 'Your account.') },
     },
     handler: async ({ account: { id, name, plan, apiKeyHint } }) => ({
       id,
@@ -199,10 +166,7 @@ export function accountRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'rotateApiKey',
       summary: 'Replace the API key; the old one stops working at once',
-      tags: ['Account'],
-      response: {
-        201: made(API_KEY, 'The new key. It is shown only once.', { apiKey: 'pq_…' }),
-      },
+      response: { 201: made(API_KEY, 'The new key. It is shown only once.') },
     },
     handler: async ({ account }, reply) =>
       reply
@@ -218,10 +182,7 @@ export function accountKeyRoutes(app: Routes, { access, namedKeys }: Services): 
     schema: {
       operationId: 'listNamedKeys',
       summary: 'List the named keys of your account',
-      tags: ['Account'],
-      response: {
-        200: json(listOf(NAMED_KEY), 'The keys themselves are not shown.', { example: [EXAMPLES.namedKey] }),
-      },
+      response: { 200: json(listOf(NAMED_KEY), 'The keys themselves are not shown.') },
     },
     handler: async ({ account }) => namedKeys.list(account.id),
   })
@@ -232,14 +193,10 @@ export function accountKeyRoutes(app: Routes, { access, namedKeys }: Services): 
       summary: 'Create another key, which can be read-only, limited to repositories, and can expire',
       description:
         'The first key of the account does not change. A named key works until it is deleted or expires.',
-      tags: ['Account'],
       body: NEW_NAMED_KEY,
       response: {
-        201: made(CREATED_NAMED_KEY, 'The new key. It is shown only once.', {
-          ...EXAMPLES.namedKey,
-          apiKey: 'pq_…',
-        }),
-        ...errors(403, 404, 409, 413, 415),
+        201: made(CREATED_NAMED_KEY, 'The new key. It is shown only once.'),
+        ...errors(404, 409),
       },
     },
     handler: async ({ account, body }, reply) => {
@@ -256,8 +213,7 @@ export function accountKeyRoutes(app: Routes, { access, namedKeys }: Services): 
     schema: {
       operationId: 'deleteNamedKey',
       summary: 'Delete a named key, which stops working at once',
-      tags: ['Account'],
-      response: { 204: empty('The key is no longer accepted.'), ...errors(404) },
+      response: { 204: empty('The key is no longer accepted.') },
     },
     handler: async (request, reply) => {
       await namedKeys.delete(request.account.id, pathParameter(request, 'name'))

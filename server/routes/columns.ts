@@ -2,30 +2,21 @@ import type { DatasetRecord, Handle } from '../../engine/index.ts'
 import { VERSION } from '../../engine/options.ts'
 import { recordTag, requireMatch } from '../http/headers.ts'
 import { parameters, parametersOf } from '../http/query.ts'
-import { errors, json, RECORD_TAG } from '../openapi/describe.ts'
+import { errors, tagged } from '../openapi/describe.ts'
 import { COLUMN, DATASET, DECLARED_COLUMNS } from '../records/datasets.ts'
-import { EXAMPLES } from '../records/examples.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 import { askedVersion } from './versions/versions.ts'
 
-const tags = ['Datasets']
-
-const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }
-
 const LIST_COLUMNS = {
   operationId: 'listColumns',
   summary: 'List the columns of a dataset',
-  tags,
   querystring: parameters(parametersOf(VERSION)),
   response: {
-    200: json(listOf(COLUMN), 'The columns, in order.', {
-      example: EXAMPLES.dataset.columns,
-      headers: { ETag: RECORD_TAG },
-    }),
-    ...errors(403, 404, 410),
+    200: tagged(listOf(COLUMN), 'The columns, in order.'),
+    ...errors(410),
   },
 } as const
 
@@ -36,7 +27,6 @@ const DECLARE_COLUMNS = {
     'While the dataset has no rows, any columns may be declared. Once it has rows, columns may be described, ' +
     'made nullable, reordered and widened to a type that loses nothing, and nullable columns may be added; ' +
     'everything else is a conflict. The list may also be the field `columns` of an object.',
-  tags,
   body: {
     if: { type: 'array' },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
@@ -44,8 +34,8 @@ const DECLARE_COLUMNS = {
     else: object(['columns'], { columns: DECLARED_COLUMNS }),
   },
   response: {
-    200: json(DATASET, 'The dataset.', TAGGED),
-    ...errors(402, 403, 404, 409, 412, 413, 415),
+    200: tagged(DATASET, 'The dataset.'),
+    ...errors(402, 409, 412),
   },
 } as const
 
@@ -53,37 +43,31 @@ const DECLARE_COLUMNS = {
 export function columnRoutes(app: Routes, services: Services): void {
   const { access, accounts, lifecycle, plans } = services
 
-  app.get('/datasets/:id/columns', {
-    schema: LIST_COLUMNS,
-    handler: async (request, reply) => {
-      const { dataset, record } = await datasetFor(request, services, 'Read')
-      const asked = await askedVersion(dataset, request.query, reply, app.prefix)
-      if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
-      using snapshot = await dataset.snapshot({ version: asked.number })
-      return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
-    },
+  app.get('/datasets/:id/columns', { schema: LIST_COLUMNS }, async (request, reply) => {
+    const { dataset, record } = await datasetFor(request, services, 'Read')
+    const asked = await askedVersion(dataset, request.query, reply, app.prefix)
+    if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
+    using snapshot = await dataset.snapshot({ version: asked.number })
+    return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
   })
 
-  app.put('/datasets/:id/columns', {
-    schema: DECLARE_COLUMNS,
-    handler: async (request, reply) => {
-      const { dataset, record } = await datasetFor(request, services, 'Write')
-      const { account, body } = request
-      const columns = 'columns' in body ? body.columns : body
-      // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
-      requireMatch(request, tagOf(record))
-      const { ownerId } = await access.of(record.repositoryId, account)
-      const owner = await accounts.get(ownerId)
-      const accept = async (now: DatasetRecord, t: Handle) => {
-        requireMatch(request, tagOf(now))
-        const content = { columns: columns.length, bytes: now.bytes }
-        await plans.allowContent(owner, access.in(t), content, now.id)
-      }
-      // Rows may have to be rewritten.
-      const declared = await lifecycle.during((signal) =>
-        dataset.declareColumns(columns, { signal, by: account.name, accept }),
-      )
-      return reply.header('etag', tagOf(declared)).send(declared)
-    },
+  app.put('/datasets/:id/columns', { schema: DECLARE_COLUMNS }, async (request, reply) => {
+    const { dataset, record } = await datasetFor(request, services, 'Write')
+    const { account, body } = request
+    const columns = 'columns' in body ? body.columns : body
+    // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
+    requireMatch(request, tagOf(record))
+    const { ownerId } = await access.of(record.repositoryId, account)
+    const owner = await accounts.get(ownerId)
+    const accept = async (now: DatasetRecord, t: Handle) => {
+      requireMatch(request, tagOf(now))
+      const content = { columns: columns.length, bytes: now.bytes }
+      await plans.allowContent(owner, access.in(t), content, now.id)
+    }
+    // Rows may have to be rewritten.
+    const declared = await lifecycle.during((signal) =>
+      dataset.declareColumns(columns, { signal, by: account.name, accept }),
+    )
+    return reply.header('etag', tagOf(declared)).send(declared)
   })
 }

@@ -17,8 +17,6 @@ import { checkedEncoding, EXPLAIN_DATA, queryOptions, rowParameters } from './qu
 import type { Routes } from './routes.ts'
 import { askedVersion } from './versions/versions.ts'
 
-const tags = ['Data']
-
 const header = (type: string, description: string): HeaderText => ({ description, schema: { type } })
 
 /** The headers of every answer with rows. */
@@ -185,7 +183,6 @@ const DOWNLOAD_DATA = {
     "count against the plan's limit of exported rows. `Range` (with `If-Range`) gives pieces, so that downloads " +
     'can be resumed; the whole is then made once and kept for five minutes. HEAD returns only the headers, with ' +
     '`Content-Length`.',
-  tags,
   querystring: ROW_PARAMETERS,
   response: {
     200: {
@@ -212,7 +209,6 @@ const QUERY_DATA = {
   description:
     'Like `GET /datasets/{id}/data`, for queries that are too long for a URL: the same options, either as a ' +
     'query string in `text/plain` or as a JSON object.',
-  tags,
   requestBody: QUERY_BODY,
   response: {
     200: {

@@ -7,7 +7,7 @@ import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
 import { parameters } from '../http/query.ts'
-import { empty, errors, json, made, RECORD_TAG } from '../openapi/describe.ts'
+import { empty, errors, made, tagged } from '../openapi/describe.ts'
 import {
   COPY,
   DATASET,
@@ -16,7 +16,6 @@ import {
   DATASET_SUMMARY,
   NEW_DATASET,
 } from '../records/datasets.ts'
-import { EXAMPLES } from '../records/examples.ts'
 import type { DatasetPatch, NewDataset } from '../records/index.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
@@ -27,29 +26,23 @@ import { datasetFor, tagOf } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
-const tags = ['Datasets']
-
 /** In a list, a dataset has its columns only if their JSON has at most this many bytes, about a hundred columns. */
 const COLUMN_BYTES = 8 * 1024
-
-const TAGGED = { example: EXAMPLES.dataset, headers: { ETag: RECORD_TAG } }
 
 const GET_DATASET = {
   operationId: 'getDataset',
   summary: 'Get a dataset, without its rows',
-  tags,
-  response: { 200: json(DATASET, 'The dataset.', TAGGED), ...errors(403, 404) },
+  response: { 200: tagged(DATASET, 'The dataset.') },
 } as const
 
 const UPDATE_DATASET = {
   operationId: 'updateDataset',
   summary: 'Change the name or the description of a dataset',
   description: 'Fields that you leave out do not change.',
-  tags,
   body: DATASET_CHANGES,
   response: {
-    200: json(DATASET, 'The dataset, changed.', TAGGED),
-    ...errors(403, 404, 409, 412, 413, 415),
+    200: tagged(DATASET, 'The dataset, changed.'),
+    ...errors(409, 412),
   },
 } as const
 
@@ -59,12 +52,11 @@ const PATCH_DATASET = {
   description:
     'A JSON merge patch: fields that you leave out do not change, and null removes a field. A dataset keeps its ' +
     'id, rows and versions when it moves.',
-  tags,
   consumes: [MERGE_PATCH, 'application/json'],
   body: DATASET_PATCH,
   response: {
-    200: json(DATASET, 'The dataset, changed.', TAGGED),
-    ...errors(402, 403, 404, 409, 412, 413, 415),
+    200: tagged(DATASET, 'The dataset, changed.'),
+    ...errors(402, 409, 412),
   },
 } as const
 
@@ -72,8 +64,7 @@ const DELETE_DATASET = {
   operationId: 'deleteDataset',
   summary: 'Delete a dataset',
   description: 'Downloads that have started run to their end.',
-  tags,
-  response: { 204: empty('The dataset is deleted.'), ...errors(403, 404) },
+  response: { 204: empty('The dataset is deleted.') },
 } as const
 
 const LIST_DATASETS = {
@@ -81,7 +72,6 @@ const LIST_DATASETS = {
   summary: 'List the datasets that you may read',
   description:
     'In the order of their ids. A dataset with many columns is listed without `columns`, unless you ask for all of them.',
-  tags,
   querystring: parameters({
     columns: {
       type: 'boolean',
@@ -96,10 +86,7 @@ const LIST_DATASETS = {
     offset: { type: 'integer', minimum: 0, default: 0, description: 'The number of datasets to skip.' },
   }),
   response: {
-    200: json(listOf(DATASET_SUMMARY), 'The datasets, in one list.', {
-      example: [{ ...EXAMPLES.dataset, columnCount: EXAMPLES.dataset.columns.length }],
-      headers: { ETag: RECORD_TAG },
-    }),
+    200: tagged(listOf(DATASET_SUMMARY), 'The datasets, in one list.'),
     304: NOT_MODIFIED,
   },
 } as const
@@ -108,57 +95,44 @@ const LIST_DATASETS = {
 export function datasetRoutes(app: Routes, services: Services): void {
   const { engine, access, accounts, plans } = services
 
-  app.get('/datasets', {
-    schema: LIST_DATASETS,
-    handler: async ({ account, query, headers }, reply) => {
-      const readable = await access.readable(account)
-      const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
-      const { columns, limit, offset = 0 } = query
-      const tag = recordTag(services.version, state, columns, limit, offset)
-      reply.header('etag', tag)
-      if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
-      const isIn = ({ repositoryId }: { repositoryId: number }) => readable.has(repositoryId)
-      const ids = limit === undefined && offset === 0 ? undefined : await someIds(engine, isIn, offset, limit)
-      const pages = engine.datasetList(columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES, undefined, ids)
-      const list = await gather(jsonList(pages, isIn), SMALL_ANSWER)
-      return (
-        reply
-          .type('application/json; charset=utf-8')
-          // The type of an answer is that of its schema, which a list in pieces has as text.
-          .send((list.whole ? list.whole.toString() : Readable.from(list.pieces)) as Readable)
-      )
-    },
+  app.get('/datasets', { schema: LIST_DATASETS }, async ({ account, query, headers }, reply) => {
+    const readable = await access.readable(account)
+    const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
+    const { columns, limit, offset = 0 } = query
+    const tag = recordTag(services.version, state, columns, limit, offset)
+    reply.header('etag', tag)
+    if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
+    const isIn = ({ repositoryId }: { repositoryId: number }) => readable.has(repositoryId)
+    const ids = limit === undefined && offset === 0 ? undefined : await someIds(engine, isIn, offset, limit)
+    const pages = engine.datasetList(columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES, undefined, ids)
+    const list = await gather(jsonList(pages, isIn), SMALL_ANSWER)
+    return (
+      reply
+        .type('application/json; charset=utf-8')
+        // The type of an answer is that of its schema, which a list in pieces has as text.
+        .send((list.whole ? list.whole.toString() : Readable.from(list.pieces)) as Readable)
+    )
   })
 
-  app.get('/datasets/:id', {
-    schema: GET_DATASET,
-    handler: async (request, reply) => {
-      const { record } = await datasetFor(request, services, 'Read')
-      return reply.header('etag', tagOf(record)).send(record)
-    },
+  app.get('/datasets/:id', { schema: GET_DATASET }, async (request, reply) => {
+    const { record } = await datasetFor(request, services, 'Read')
+    return reply.header('etag', tagOf(record)).send(record)
   })
 
-  app.put('/datasets/:id', {
-    schema: UPDATE_DATASET,
-    handler: async (request, reply) => change(request, reply, request.body),
-  })
+  app.put('/datasets/:id', { schema: UPDATE_DATASET }, async (request, reply) =>
+    change(request, reply, request.body),
+  )
 
-  app.patch('/datasets/:id', {
-    schema: PATCH_DATASET,
-    handler: async (request, reply) => {
-      const { key, ...fields } = request.body
-      if (key === undefined) return change(request, reply, fields)
-      if (Object.keys(fields).length > 0) {
-        throw new ServerError(
-          'invalid_body',
-          'key is changed alone: send the other fields in another request.',
-        )
-      }
-      const { dataset } = await datasetFor(request, services, 'Write')
-      const accept = async (now: DatasetRecord) => requireMatch(request, tagOf(now))
-      const changed = await dataset.declareKey(key ?? [], { by: request.account.name, accept })
-      return reply.header('etag', tagOf(changed)).send(changed)
-    },
+  app.patch('/datasets/:id', { schema: PATCH_DATASET }, async (request, reply) => {
+    const { key, ...fields } = request.body
+    if (key === undefined) return change(request, reply, fields)
+    if (Object.keys(fields).length > 0) {
+      throw new ServerError('invalid_body', 'key is changed alone: send the other fields in another request.')
+    }
+    const { dataset } = await datasetFor(request, services, 'Write')
+    const accept = async (now: DatasetRecord) => requireMatch(request, tagOf(now))
+    const changed = await dataset.declareKey(key ?? [], { by: request.account.name, accept })
+    return reply.header('etag', tagOf(changed)).send(changed)
   })
 
   async function change(
@@ -187,13 +161,10 @@ export function datasetRoutes(app: Routes, services: Services): void {
     return reply.header('etag', tagOf(changed)).send(changed)
   }
 
-  app.delete('/datasets/:id', {
-    schema: DELETE_DATASET,
-    handler: async (request, reply) => {
-      const { dataset } = await datasetFor(request, services, 'Write')
-      await engine.deleteDataset(dataset.id)
-      return reply.code(204).send()
-    },
+  app.delete('/datasets/:id', { schema: DELETE_DATASET }, async (request, reply) => {
+    const { dataset } = await datasetFor(request, services, 'Write')
+    await engine.deleteDataset(dataset.id)
+    return reply.code(204).send()
   })
 }
 
@@ -229,11 +200,10 @@ const CREATE_DATASET = {
   description:
     'With `query`, the rows of the dataset are those of a query, each time they are read, and with the rights of ' +
     'the account that saves it. It can be filtered, exported and joined like any other, but not written to.',
-  tags,
   body: NEW_DATASET,
   response: {
-    201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
-    ...errors(402, 403, 404, 409, 413, 415, 422),
+    201: made(DATASET, 'The new dataset.'),
+    ...errors(402, 404, 409, 422),
   },
 } as const
 
@@ -243,11 +213,10 @@ const COPY_DATASET = {
   description:
     'Creates a dataset with the same rows, columns, key and metadata, in any repository that you may write in. No rows are ' +
     'copied: both datasets share their files until one of them changes.',
-  tags,
   body: COPY,
   response: {
-    201: made(DATASET, 'The new dataset.', EXAMPLES.dataset),
-    ...errors(402, 403, 404, 409, 410, 413, 415, 422),
+    201: made(DATASET, 'The new dataset.'),
+    ...errors(402, 409, 410, 422),
   },
 } as const
 
@@ -257,58 +226,52 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
   const ownerOf = async (repositoryId: number, account: Account) =>
     accounts.get((await access.of(repositoryId, account)).ownerId)
 
-  app.post('/datasets', {
-    schema: CREATE_DATASET,
-    handler: async (request, reply) => {
-      const { account, body } = request
-      const { query: given, materialize, ...fields } = body
-      await access.require(body.repositoryId, account, 'Write')
-      const defined = await definition(services, request, reply)
-      const columns = defined?.columns ?? body.columns ?? []
-      const owner = await ownerOf(body.repositoryId, account)
-      let dataset = await idempotency.create(request, async (t) => {
-        const accessNow = access.in(t)
-        await accessNow.require(body.repositoryId, account, 'Write')
-        await plans.allowDataset(owner, accessNow)
-        await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
-        return engine.createDataset(
-          { ...fields, columns, by: account.name, ...(defined && !materialize && { query: defined.saved }) },
-          t,
-        )
+  app.post('/datasets', { schema: CREATE_DATASET }, async (request, reply) => {
+    const { account, body } = request
+    const { query: given, materialize, ...fields } = body
+    await access.require(body.repositoryId, account, 'Write')
+    const defined = await definition(services, request, reply)
+    const columns = defined?.columns ?? body.columns ?? []
+    const owner = await ownerOf(body.repositoryId, account)
+    let dataset = await idempotency.create(request, async (t) => {
+      const accessNow = access.in(t)
+      await accessNow.require(body.repositoryId, account, 'Write')
+      await plans.allowDataset(owner, accessNow)
+      await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
+      return engine.createDataset(
+        { ...fields, columns, by: account.name, ...(defined && !materialize && { query: defined.saved }) },
+        t,
+      )
+    })
+    if (defined && materialize) {
+      const address = { query: defined.saved }
+      const { id: datasetId } = dataset
+      await refresher.followNow({
+        ...{ datasetId, accountId: account.id, series: [], start: null, every: materialize, address },
       })
-      if (defined && materialize) {
-        const address = { query: defined.saved }
-        const { id: datasetId } = dataset
-        await refresher.followNow({
-          ...{ datasetId, accountId: account.id, series: [], start: null, every: materialize, address },
-        })
-      }
-      if (defined) dataset = await (await engine.dataset(dataset.id)).record()
-      return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
-    },
+    }
+    if (defined) dataset = await (await engine.dataset(dataset.id)).record()
+    return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
   })
 
-  app.post('/datasets/:id/copy', {
-    schema: COPY_DATASET,
-    handler: async (request, reply) => {
-      const { account, body } = request
-      const { dataset, record } = await datasetFor(request, services, 'Read')
-      const { version = record.version, ...target } = body
-      using snapshot = await dataset.snapshot({ version })
-      const owner = await ownerOf(body.repositoryId, account)
-      const copy = await idempotency.create(request, async (t) => {
-        const accessNow = access.in(t)
-        await accessNow.require(body.repositoryId, account, 'Write')
-        await plans.allowDataset(owner, accessNow)
-        const note = `A copy of version ${version} of dataset ${record.id}.`
-        const fields = { ...target, description: record.description }
-        const created = await snapshot.copy(fields, { by: account.name, note }, t)
-        // Only now the bytes are counted among the owner's, those of shared files once.
-        await plans.allowContent(owner, accessNow, { columns: created.columns.length, bytes: 0 })
-        return created
-      })
-      return reply.code(201).header('location', `${app.prefix}/datasets/${copy.id}`).send(copy)
-    },
+  app.post('/datasets/:id/copy', { schema: COPY_DATASET }, async (request, reply) => {
+    const { account, body } = request
+    const { dataset, record } = await datasetFor(request, services, 'Read')
+    const { version = record.version, ...target } = body
+    using snapshot = await dataset.snapshot({ version })
+    const owner = await ownerOf(body.repositoryId, account)
+    const copy = await idempotency.create(request, async (t) => {
+      const accessNow = access.in(t)
+      await accessNow.require(body.repositoryId, account, 'Write')
+      await plans.allowDataset(owner, accessNow)
+      const note = `A copy of version ${version} of dataset ${record.id}.`
+      const fields = { ...target, description: record.description }
+      const created = await snapshot.copy(fields, { by: account.name, note }, t)
+      // Only now the bytes are counted among the owner's, those of shared files once.
+      await plans.allowContent(owner, accessNow, { columns: created.columns.length, bytes: 0 })
+      return created
+    })
+    return reply.code(201).header('location', `${app.prefix}/datasets/${copy.id}`).send(copy)
   })
 }
 

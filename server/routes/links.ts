@@ -1,16 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { LINK_SECONDS, type Links } from '../accounts/links.ts'
 import { ServerError } from '../http/errors.ts'
-import { empty, errors, json, LOCATION } from '../openapi/describe.ts'
+import { empty, errors, json, made } from '../openapi/describe.ts'
 import { LINK } from '../records/accounts.ts'
-import { EXAMPLES } from '../records/examples.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { byId } from './by-name.ts'
 import { pathId } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
-
-const tags = ['Data']
 
 const YEAR_SECONDS = 366 * 86_400
 
@@ -28,8 +25,7 @@ export function linkRoutes(app: Routes, services: Services): void {
       operationId: 'listLinks',
       summary: 'List the links of your account that still work',
       description: 'A key that is limited to repositories sees only those that it has made itself.',
-      tags,
-      response: { 200: json(listOf(LINK), 'The newest first.', { example: [EXAMPLES.link] }) },
+      response: { 200: json(listOf(LINK), 'The newest first.') },
     },
     handler: async ({ account, keyId }) => links.list(account.id, account.repositories && keyId),
   })
@@ -43,11 +39,10 @@ export function linkRoutes(app: Routes, services: Services): void {
         'Use it in browsers, which download a file by its address, or to give one export to somebody else. The link ' +
         'can read what you can read, counts as your download, and stops working when its time is over, when it is ' +
         'deleted, when you may no longer read it, and when the key that made it is replaced, deleted or expires.',
-      tags,
       body: NEW_LINK,
       response: {
-        201: json(LINK, 'The link.', { example: EXAMPLES.link, headers: { Location: LOCATION } }),
-        ...errors(404, 409, 410, 413, 415),
+        201: made(LINK, 'The link.'),
+        ...errors(404, 409, 410),
       },
     },
     handler: async (request, reply) => {
@@ -72,8 +67,7 @@ export function linkRoutes(app: Routes, services: Services): void {
     schema: {
       operationId: 'deleteLink',
       summary: 'Delete a link, which stops working at once',
-      tags,
-      response: { 204: empty('The link no longer works.'), ...errors(404) },
+      response: { 204: empty('The link no longer works.') },
     },
     handler: async (request, reply) => {
       await links.delete(request.account.id, pathId(request, 'link'))

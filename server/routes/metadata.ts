@@ -5,8 +5,7 @@ import { croissant } from '../metadata/croissant.ts'
 import { dataPackage } from '../metadata/datapackage.ts'
 import { type Described, licenseUrl } from '../metadata/described.ts'
 import { rowSchema } from '../metadata/row-schema.ts'
-import { empty, errors, json, RECORD_TAG } from '../openapi/describe.ts'
-import { EXAMPLES } from '../records/examples.ts'
+import { empty, json, RECORD_TAG } from '../openapi/describe.ts'
 import type { Dataset } from '../records/index.ts'
 import { PROFILE } from '../records/profile.ts'
 import type { Services } from '../services.ts'
@@ -48,14 +47,12 @@ export function metadataRoutes(app: Routes, services: Services): void {
       schema: {
         operationId,
         summary,
-        tags: ['Datasets'],
         response: {
           200: {
             description: 'The description of the current version.',
             headers: { ETag: RECORD_TAG },
             content: { [type]: { schema: { type: 'object', additionalProperties: true } } },
           },
-          ...errors(403, 404),
         },
       },
       handler: async (request, reply) => {
@@ -87,13 +84,11 @@ export function profileRoutes(app: Routes, services: Services): void {
       description:
         'Nulls, different values, the lowest and highest one, mean, quantiles, histogram and frequent values of each ' +
         'column. It is made once for a version, in the background, when it is first asked for.',
-      tags: ['Datasets'],
       response: {
-        200: json(PROFILE, 'The profile of the current version.', { example: EXAMPLES.profile }),
+        200: json(PROFILE, 'The profile of the current version.'),
         202: empty('The profile is being made: ask again.', {
           'Retry-After': { description: 'Seconds.', schema: { type: 'integer' } },
         }),
-        ...errors(403, 404),
       },
     },
     handler: async (request, reply) => {

@@ -4,8 +4,7 @@ import type { RepositoryAccess } from '../accounts/access.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { recordTag, requireMatch } from '../http/headers.ts'
-import { empty, errors, json, made, RECORD_TAG } from '../openapi/describe.ts'
-import { EXAMPLES } from '../records/examples.ts'
+import { empty, errors, json, made, tagged } from '../openapi/describe.ts'
 import type { Repository, RepositoryPatch } from '../records/index.ts'
 import {
   MEMBER,
@@ -20,18 +19,10 @@ import type { Services } from '../services.ts'
 import { pathId, pathParameter } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
-const tags = ['Repositories']
-
-const TAGGED = { example: EXAMPLES.repository, headers: { ETag: RECORD_TAG } }
-
 const GET_REPOSITORY = {
   operationId: 'getRepository',
   summary: 'Get a repository',
-  tags,
-  response: {
-    200: json(REPOSITORY, 'The repository.', TAGGED),
-    ...errors(403, 404),
-  },
+  response: { 200: tagged(REPOSITORY, 'The repository.') },
 } as const
 
 const UPDATE_REPOSITORY = {
@@ -39,11 +30,10 @@ const UPDATE_REPOSITORY = {
   summary: 'Change a repository: its name, its description, or whether it is private',
   description:
     'Fields that you leave out do not change. Only the owner can make a repository private or public.',
-  tags,
   body: REPOSITORY_CHANGES,
   response: {
-    200: json(REPOSITORY, 'The repository, changed.', TAGGED),
-    ...errors(402, 403, 404, 412, 413, 415),
+    200: tagged(REPOSITORY, 'The repository, changed.'),
+    ...errors(402, 412),
   },
 } as const
 
@@ -53,12 +43,11 @@ const PATCH_REPOSITORY = {
   description:
     'A JSON merge patch: fields that you leave out do not change, and null removes a field. Only the owner can ' +
     'make a repository private or public.',
-  tags,
   consumes: [MERGE_PATCH, 'application/json'],
   body: REPOSITORY_PATCH,
   response: {
-    200: json(REPOSITORY, 'The repository, changed.', TAGGED),
-    ...errors(402, 403, 404, 412, 413, 415),
+    200: tagged(REPOSITORY, 'The repository, changed.'),
+    ...errors(402, 412),
   },
 } as const
 
@@ -66,27 +55,22 @@ const DELETE_REPOSITORY = {
   operationId: 'deleteRepository',
   summary: 'Delete a repository with its datasets',
   description: 'Everybody with Write permission may delete it. Downloads that have started run to their end.',
-  tags,
-  response: { 204: empty('The repository is deleted.'), ...errors(403, 404) },
+  response: { 204: empty('The repository is deleted.') },
 } as const
 
 const LIST_REPOSITORIES = {
   operationId: 'listRepositories',
   summary: 'List the repositories that you may read',
-  tags,
-  response: {
-    200: json(listOf(REPOSITORY), 'The repositories, in one list.', { example: [EXAMPLES.repository] }),
-  },
+  response: { 200: json(listOf(REPOSITORY), 'The repositories, in one list.') },
 } as const
 
 const CREATE_REPOSITORY = {
   operationId: 'createRepository',
   summary: 'Create a repository, a new one with each call',
-  tags,
   body: NEW_REPOSITORY,
   response: {
-    201: made(REPOSITORY, 'The new repository. You own it.', EXAMPLES.repository),
-    ...errors(402, 413, 415, 422),
+    201: made(REPOSITORY, 'The new repository. You own it.'),
+    ...errors(402, 422),
   },
 } as const
 
@@ -95,54 +79,43 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   const record = async (id: number, seen: RepositoryAccess, t?: Handle) =>
     repositoryRecord(await engine.repository(id, t), seen)
 
-  app.get('/repositories', {
-    schema: LIST_REPOSITORIES,
-    handler: async (request) => {
-      const readable = await access.readable(request.account)
-      const repositories = await engine.repositories()
-      return repositories.flatMap((repository) => {
-        const seen = readable.get(repository.id)
-        return seen ? [repositoryRecord(repository, seen)] : []
-      })
-    },
+  app.get('/repositories', { schema: LIST_REPOSITORIES }, async (request) => {
+    const readable = await access.readable(request.account)
+    const repositories = await engine.repositories()
+    return repositories.flatMap((repository) => {
+      const seen = readable.get(repository.id)
+      return seen ? [repositoryRecord(repository, seen)] : []
+    })
   })
 
-  app.post('/repositories', {
-    schema: CREATE_REPOSITORY,
-    handler: async (request, reply) => {
-      const { account, body } = request
-      const { private: isPrivate = true, ...fields } = body
-      const { id } = await idempotency.create(request, async (t) => {
-        const accessNow = access.in(t)
-        if (isPrivate) await plans.allowPrivateRepository(account, accessNow)
-        const repository = await engine.createRepository(fields, t)
-        await accessNow.setOwner(repository.id, account.id, isPrivate)
-        return repository
-      })
-      return reply
-        .code(201)
-        .header('location', `${app.prefix}/repositories/${id}`)
-        .send(await record(id, await access.of(id, account)))
-    },
+  app.post('/repositories', { schema: CREATE_REPOSITORY }, async (request, reply) => {
+    const { account, body } = request
+    const { private: isPrivate = true, ...fields } = body
+    const { id } = await idempotency.create(request, async (t) => {
+      const accessNow = access.in(t)
+      if (isPrivate) await plans.allowPrivateRepository(account, accessNow)
+      const repository = await engine.createRepository(fields, t)
+      await accessNow.setOwner(repository.id, account.id, isPrivate)
+      return repository
+    })
+    return reply
+      .code(201)
+      .header('location', `${app.prefix}/repositories/${id}`)
+      .send(await record(id, await access.of(id, account)))
   })
 
-  app.get('/repositories/:id', {
-    schema: GET_REPOSITORY,
-    handler: async (request, reply) => {
-      const id = pathId(request, 'repository')
-      return tagged(reply, await record(id, await access.require(id, request.account, 'Read')))
-    },
+  app.get('/repositories/:id', { schema: GET_REPOSITORY }, async (request, reply) => {
+    const id = pathId(request, 'repository')
+    return answer(reply, await record(id, await access.require(id, request.account, 'Read')))
   })
 
-  app.put('/repositories/:id', {
-    schema: UPDATE_REPOSITORY,
-    handler: async (request, reply) => change(request, reply, request.body),
-  })
+  app.put('/repositories/:id', { schema: UPDATE_REPOSITORY }, async (request, reply) =>
+    change(request, reply, request.body),
+  )
 
-  app.patch('/repositories/:id', {
-    schema: PATCH_REPOSITORY,
-    handler: async (request, reply) => change(request, reply, request.body),
-  })
+  app.patch('/repositories/:id', { schema: PATCH_REPOSITORY }, async (request, reply) =>
+    change(request, reply, request.body),
+  )
 
   async function change(
     request: FastifyRequest,
@@ -158,17 +131,14 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       const changes = { ...fields, ...(description !== undefined && { description: description ?? '' }) }
       await engine.updateRepository(id, changes, t)
     })
-    return tagged(reply, await record(id, await access.of(id, request.account)))
+    return answer(reply, await record(id, await access.of(id, request.account)))
   }
 
-  app.delete('/repositories/:id', {
-    schema: DELETE_REPOSITORY,
-    handler: async (request, reply) => {
-      const id = pathId(request, 'repository')
-      await access.require(id, request.account, 'Write')
-      await engine.deleteRepository(id)
-      return reply.code(204).send()
-    },
+  app.delete('/repositories/:id', { schema: DELETE_REPOSITORY }, async (request, reply) => {
+    const id = pathId(request, 'repository')
+    await access.require(id, request.account, 'Write')
+    await engine.deleteRepository(id)
+    return reply.code(204).send()
   })
 
   async function setPrivacy(
@@ -200,45 +170,33 @@ function repositoryRecord(repository: EngineRepository, access: RepositoryAccess
   }
 }
 
-function tagged(reply: FastifyReply, record: Repository): FastifyReply {
+function answer(reply: FastifyReply, record: Repository): FastifyReply {
   return reply.header('etag', recordTag(record)).send(record)
 }
 
 const LIST_MEMBERS = {
   operationId: 'listMembers',
   summary: 'List the members of a repository',
-  tags: ['Members'],
-  response: {
-    200: json(listOf(MEMBER), 'The members; the owner is not among them.', {
-      example: [EXAMPLES.member],
-    }),
-    ...errors(403, 404),
-  },
+  response: { 200: json(listOf(MEMBER), 'The members; the owner is not among them.') },
 } as const
 
 const GET_MEMBER = {
   operationId: 'getMember',
   summary: 'Get what an account may do with a repository',
-  tags: ['Members'],
-  response: { 200: json(MEMBER, 'The member.', { example: EXAMPLES.member }), ...errors(403, 404) },
+  response: { 200: json(MEMBER, 'The member.') },
 } as const
 
 const SET_MEMBER = {
   operationId: 'setMember',
   summary: 'Make an account a member of a repository, or change its permission',
-  tags: ['Members'],
   body: MEMBERSHIP,
-  response: {
-    200: json(MEMBER, 'The member.', { example: EXAMPLES.member }),
-    ...errors(403, 404, 413, 415),
-  },
+  response: { 200: json(MEMBER, 'The member.') },
 } as const
 
 const REMOVE_MEMBER = {
   operationId: 'removeMember',
   summary: 'Remove a member from a repository; members may leave by themselves',
-  tags: ['Members'],
-  response: { 204: empty('The account is no longer a member.'), ...errors(403, 404) },
+  response: { 204: empty('The account is no longer a member.') },
 } as const
 
 /** The routes for members. Members can see each other; the owner can change them; a member may leave. */
@@ -258,45 +216,37 @@ export function memberRoutes(app: Routes, services: Services): void {
   const noMember = (id: number, name: string) =>
     new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(name)}.`)
 
-  app.get('/repositories/:id/members', {
-    schema: LIST_MEMBERS,
-    handler: async (request) => (await membersFor(request)).members,
+  app.get(
+    '/repositories/:id/members',
+    { schema: LIST_MEMBERS },
+    async (request) => (await membersFor(request)).members,
+  )
+
+  app.get('/repositories/:id/members/:account', { schema: GET_MEMBER }, async (request) => {
+    const { id, members, name } = await membersFor(request)
+    const member = members.find((one) => one.account === name)
+    if (!member) throw noMember(id, name)
+    return member
   })
 
-  app.get('/repositories/:id/members/:account', {
-    schema: GET_MEMBER,
-    handler: async (request) => {
-      const { id, members, name } = await membersFor(request)
-      const member = members.find((one) => one.account === name)
-      if (!member) throw noMember(id, name)
-      return member
-    },
+  app.put('/repositories/:id/members/:account', { schema: SET_MEMBER }, async (request) => {
+    const id = pathId(request, 'repository')
+    const { owner } = await access.require(id, request.account, 'Own')
+    const account = pathParameter(request, 'account')
+    if (account === owner) {
+      throw new ServerError('invalid_body', `${owner} owns repository ${id} and may do everything with it.`)
+    }
+    const { permission } = request.body
+    await engine.transaction((t) => access.in(t).setMember(id, account, permission))
+    return { account, permission }
   })
 
-  app.put('/repositories/:id/members/:account', {
-    schema: SET_MEMBER,
-    handler: async (request) => {
-      const id = pathId(request, 'repository')
-      const { owner } = await access.require(id, request.account, 'Own')
-      const account = pathParameter(request, 'account')
-      if (account === owner) {
-        throw new ServerError('invalid_body', `${owner} owns repository ${id} and may do everything with it.`)
-      }
-      const { permission } = request.body
-      await engine.transaction((t) => access.in(t).setMember(id, account, permission))
-      return { account, permission }
-    },
-  })
-
-  app.delete('/repositories/:id/members/:account', {
-    schema: REMOVE_MEMBER,
-    handler: async (request, reply) => {
-      const id = pathId(request, 'repository')
-      const name = pathParameter(request, 'account')
-      await access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
-      const removed = await engine.transaction((t) => access.in(t).removeMember(id, name))
-      if (!removed) throw noMember(id, name)
-      return reply.code(204).send()
-    },
+  app.delete('/repositories/:id/members/:account', { schema: REMOVE_MEMBER }, async (request, reply) => {
+    const id = pathId(request, 'repository')
+    const name = pathParameter(request, 'account')
+    await access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
+    const removed = await engine.transaction((t) => access.in(t).removeMember(id, name))
+    if (!removed) throw noMember(id, name)
+    return reply.code(204).send()
   })
 }

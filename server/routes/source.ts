@@ -12,24 +12,10 @@ import { checkedWanted, providersOf, type Wanted } from '../sources/wanted.ts'
 import { datasetFor } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
-const tags = ['Sources']
-
-const EXAMPLE = {
-  series: ['fred/GDP', 'ecb/EXR/M.USD.EUR.SP00.A'],
-  start: '2000-01-01',
-  every: 'day',
-  lastRun: '2026-11-21T09:00:00.000Z',
-  nextRun: '2026-11-22T09:00:00.000Z',
-  lastError: null,
-  missing: [],
-  lastVersion: 3,
-} as const
-
 const GET_SOURCE = {
   operationId: 'getSource',
   summary: 'Get the series or the file that a dataset follows',
-  tags,
-  response: { 200: json(SOURCE, 'The source.', { example: EXAMPLE }), ...errors(403, 404) },
+  response: { 200: json(SOURCE, 'The source.') },
 } as const
 
 const SET_SOURCE = {
@@ -43,21 +29,17 @@ const SET_SOURCE = {
     '`frequency`, `date`, `period`, `value` and `status`; `time` takes the place of `date` where a series has a ' +
     'time of day. The dataset must be empty or hold rows of series; until the source is deleted, it accepts no ' +
     'other rows. The response waits up to ten seconds for the first refresh.',
-  tags,
   body: NEW_SOURCE,
   response: {
-    200: json(SOURCE, 'The source. Its first refresh has ended or is still running.', {
-      example: EXAMPLE,
-    }),
-    ...errors(402, 403, 404, 409, 413, 415),
+    200: json(SOURCE, 'The source. Its first refresh has ended or is still running.'),
+    ...errors(402, 409),
   },
 } as const
 
 const DELETE_SOURCE = {
   operationId: 'deleteSource',
   summary: 'Stop following series or a file; the rows stay',
-  tags,
-  response: { 204: empty('The dataset no longer follows anything.'), ...errors(403, 404) },
+  response: { 204: empty('The dataset no longer follows anything.') },
 } as const
 
 /** The routes for datasets that follow series of providers. */
@@ -68,38 +50,29 @@ export function sourceRoutes(app: Routes, services: Services): void {
     const { record } = await datasetFor(request, services, permission)
     return { record, source: await sources.get(record.id) }
   }
-  app.get('/datasets/:id/source', {
-    schema: GET_SOURCE,
-    handler: async (request) => {
-      const { record, source } = await sourceFor(request, 'Read')
-      if (source === undefined) throw none(record.id)
-      return sourceRecord(source)
-    },
+  app.get('/datasets/:id/source', { schema: GET_SOURCE }, async (request) => {
+    const { record, source } = await sourceFor(request, 'Read')
+    if (source === undefined) throw none(record.id)
+    return sourceRecord(source)
   })
 
-  app.put('/datasets/:id/source', {
-    schema: SET_SOURCE,
-    handler: async (request) => {
-      const { record } = await sourceFor(request, 'Write')
-      if (record.query) throw noStoredRows(record.id)
-      const { account, body } = request
-      const slugs = async () => (await services.connectors()).list().map(({ slug }) => slug)
-      const wanted = await checkedWanted(body, config, slugs)
-      if (!wanted.address) requireSeriesAlone(record)
-      requireKey(record, wanted)
-      const { signal } = new AbortController()
-      for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
-      return follow(services, { datasetId: record.id, accountId: account.id, ...wanted })
-    },
+  app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {
+    const { record } = await sourceFor(request, 'Write')
+    if (record.query) throw noStoredRows(record.id)
+    const { account, body } = request
+    const slugs = async () => (await services.connectors()).list().map(({ slug }) => slug)
+    const wanted = await checkedWanted(body, config, slugs)
+    if (!wanted.address) requireSeriesAlone(record)
+    requireKey(record, wanted)
+    const { signal } = new AbortController()
+    for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
+    return follow(services, { datasetId: record.id, accountId: account.id, ...wanted })
   })
 
-  app.delete('/datasets/:id/source', {
-    schema: DELETE_SOURCE,
-    handler: async (request, reply) => {
-      const { record } = await sourceFor(request, 'Write')
-      if (!(await sources.remove(record.id))) throw none(record.id)
-      return reply.code(204).send()
-    },
+  app.delete('/datasets/:id/source', { schema: DELETE_SOURCE }, async (request, reply) => {
+    const { record } = await sourceFor(request, 'Write')
+    if (!(await sources.remove(record.id))) throw none(record.id)
+    return reply.code(204).send()
   })
 }
 

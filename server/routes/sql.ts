@@ -66,7 +66,7 @@ const RESPONSE = {
     content: rowContent(ROWS_OR_EXPLANATION),
   },
   304: NOT_MODIFIED,
-  ...errors(402, 410, 413, 415, 503, 504),
+  ...errors(402, 410, 503, 504),
 }
 
 interface Statement {
@@ -130,7 +130,6 @@ export function sqlRoutes(app: Routes, services: Services): void {
       operationId: 'runSql',
       summary: 'Run a SELECT over datasets',
       description: ABOUT,
-      tags: ['SQL'],
       querystring: {
         ...parameters({
           q: { type: 'string', description: 'The statement.', examples: ['SELECT 1 AS one'] },
@@ -151,7 +150,6 @@ export function sqlRoutes(app: Routes, services: Services): void {
         operationId: 'postSql',
         summary: 'Run a SELECT over datasets, with the statement in the body',
         description: `${ABOUT} With JSON, the statement can have parameters.`,
-        tags: ['SQL'],
         querystring: parameters(PARAMETERS),
         requestBody: BODY,
         response: RESPONSE,

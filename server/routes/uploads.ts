@@ -7,7 +7,6 @@ import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
 import { requireMatch } from '../http/headers.ts'
 import { errors, json } from '../openapi/describe.ts'
-import { EXAMPLES } from '../records/examples.ts'
 import type { WrittenDataset } from '../records/index.ts'
 import type { JsonSchema } from '../records/schema.ts'
 import { JSON_UPLOAD, PREVIEW, WRITTEN_DATASET } from '../records/uploads.ts'
@@ -23,8 +22,6 @@ import { tagOf } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
 import type { Routes } from './routes.ts'
 import { rowsChange } from './versions/versions.ts'
-
-const tags = ['Data']
 
 /** How many rows a preview shows. */
 const PREVIEW_ROWS = 20
@@ -51,15 +48,13 @@ const WRITING = {
   description:
     'Either all rows are saved or nothing changes. Downloads that have started continue with the old rows. With ' +
     '`dryRun=true`, nothing is saved, and the response is what `POST /preview` gives.',
-  tags,
   requestBody: UPLOAD_BODY,
   response: {
     200: json(
       { oneOf: [WRITTEN_DATASET, PREVIEW] } as const,
       'The dataset with its new version; with `dryRun=true`, what it would become. Columns of text say why they are text.',
-      { example: EXAMPLES.written },
     ),
-    ...errors(402, 403, 404, 408, 409, 412, 413, 415, 422, 429, 504),
+    ...errors(402, 408, 409, 412, 422, 504),
   },
 }
 
@@ -83,12 +78,11 @@ const PREVIEW_UPLOAD = {
   description:
     'Returns the columns that an upload would have, why columns are text, the first rows, and what is wrong with the ' +
     'file. `PUT` and `POST /datasets/{id}/data` with `dryRun=true` do the same for an upload to a dataset.',
-  tags,
   querystring: PREVIEW_PARAMETERS,
   requestBody: UPLOAD_BODY,
   response: {
-    200: json(PREVIEW, 'What the upload would become.', { example: EXAMPLES.preview }),
-    ...errors(408, 413, 415, 504),
+    200: json(PREVIEW, 'What the upload would become.'),
+    ...errors(408, 504),
   },
 }
 
@@ -102,14 +96,11 @@ export function uploadRoutes(app: Routes, services: Services): void {
     raw.addContentTypeParser('*', (_request, _body, done) => done(null))
     raw.put('/datasets/:id/data', { schema: REPLACE, handler: write(services, 'replace') })
     raw.post('/datasets/:id/data', { schema: APPEND, handler: write(services, 'append') })
-    raw.post('/preview', {
-      config: { reads: true },
-      schema: PREVIEW_UPLOAD,
-      handler: (request, reply) =>
-        uploads.receive(request, reply, refuseSeries, (upload) =>
-          preview(services, reply, upload, request.query.beginning),
-        ),
-    })
+    raw.post('/preview', { config: { reads: true }, schema: PREVIEW_UPLOAD }, (request, reply) =>
+      uploads.receive(request, reply, refuseSeries, (upload) =>
+        preview(services, reply, upload, request.query.beginning),
+      ),
+    )
   })
 
   async function refuseSeries(): Promise<never> {

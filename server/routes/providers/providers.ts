@@ -5,9 +5,8 @@ import type { DatasetSummary } from '../../../engine/index.ts'
 import { fromHttp } from '../../../engine/options.ts'
 import { parameters, parametersOf } from '../../http/query.ts'
 import { errors, json } from '../../openapi/describe.ts'
-import { EXAMPLES } from '../../records/examples.ts'
 import { CATEGORIES, PROVIDER, SEARCH, SEARCH_ALL, SERIES, SERIES_LIST } from '../../records/providers.ts'
-import { listOf } from '../../records/schema.ts'
+import { exampleOf, listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf, providerRecord } from '../../sources/caller.ts'
 import { chooseFormat } from '../../transfers/formats.ts'
@@ -18,29 +17,23 @@ import { checkedEncoding, queryOptions, rowParameters } from '../query-options.t
 import type { Routes } from '../routes.ts'
 import { envelopeOf, OBSERVATION_COLUMNS, observationRows, withColumns } from './series-table.ts'
 
-const tags = ['Providers']
 const UPSTREAM = errors(402, 404, 429, 504)
 
 const LIST_PROVIDERS = {
   operationId: 'listProviders',
   summary: 'List the providers',
-  tags,
-  response: {
-    200: json(listOf(PROVIDER), 'The providers, in one list.', { example: [EXAMPLES.provider] }),
-  },
+  response: { 200: json(listOf(PROVIDER), 'The providers, in one list.') },
 } as const
 
 const GET_PROVIDER = {
   operationId: 'getProvider',
   summary: 'Get a provider',
-  tags,
-  response: { 200: json(PROVIDER, 'The provider.', { example: EXAMPLES.provider }), ...errors(404) },
+  response: { 200: json(PROVIDER, 'The provider.') },
 } as const
 
 const BROWSE_PROVIDER = {
   operationId: 'browseProvider',
   summary: 'List the categories of a provider under a path, or the series there',
-  tags,
   querystring: parameters({
     path: {
       type: 'string',
@@ -59,13 +52,7 @@ const BROWSE_PROVIDER = {
     offset: { type: 'integer', minimum: 0, default: 0, description: 'Number of series to skip.' },
   }),
   response: {
-    200: json({ oneOf: [CATEGORIES, SERIES_LIST] }, 'Categories, or series.', {
-      example: {
-        provider: 'fred',
-        path: '',
-        categories: [{ path: '13', name: 'U.S. Trade', description: '', series: true }],
-      },
-    }),
+    200: json({ oneOf: [CATEGORIES, SERIES_LIST] }, 'Categories, or series.'),
     ...UPSTREAM,
   },
 } as const
@@ -76,7 +63,6 @@ const GET_SERIES = {
   description:
     'The id may contain slashes, plain or percent-encoded. The format json is an object with the observations; ' +
     'the other formats are a table of the observations.',
-  tags,
   querystring: parameters({
     ...rowParameters('json'),
     ...parametersOf(SERIES_OPTIONS),
@@ -85,10 +71,7 @@ const GET_SERIES = {
     200: {
       description: 'The series.',
       headers: ROW_HEADERS,
-      content: {
-        ...rowContent(SERIES),
-        'application/json': { schema: SERIES, example: EXAMPLES.series },
-      },
+      content: { ...rowContent(SERIES), 'application/json': { schema: SERIES, example: exampleOf(SERIES) } },
     },
     304: NOT_MODIFIED,
     ...UPSTREAM,
@@ -104,32 +87,23 @@ export function providerRoutes(app: Routes, services: Services): void {
     return callerOf(services, request.account, pathParameter(request, 'slug'), signal)
   }
 
-  app.get('/providers', {
-    schema: LIST_PROVIDERS,
-    handler: async ({ account }) => {
-      const infos = (await services.connectors()).list()
-      return Promise.all(infos.map((info) => providerRecord(services, account, info)))
-    },
+  app.get('/providers', { schema: LIST_PROVIDERS }, async ({ account }) => {
+    const infos = (await services.connectors()).list()
+    return Promise.all(infos.map((info) => providerRecord(services, account, info)))
   })
 
-  app.get('/providers/:slug', {
-    schema: GET_PROVIDER,
-    handler: async (request) => {
-      const info = (await services.connectors()).get(pathParameter(request, 'slug'))
-      return providerRecord(services, request.account, info)
-    },
+  app.get('/providers/:slug', { schema: GET_PROVIDER }, async (request) => {
+    const info = (await services.connectors()).get(pathParameter(request, 'slug'))
+    return providerRecord(services, request.account, info)
   })
 
-  app.get('/providers/:slug/browse', {
-    schema: BROWSE_PROVIDER,
-    handler: async (request, reply) => {
-      const { path = '', series = false, limit = 200, offset = 0 } = request.query
-      const { info, caller } = await callerFor(request, reply)
-      const connectors = await services.connectors()
-      return series
-        ? withoutProvenance(reply, await connectors.seriesList(info.slug, path, { limit, offset }, caller))
-        : withoutProvenance(reply, await connectors.browse(info.slug, path, caller))
-    },
+  app.get('/providers/:slug/browse', { schema: BROWSE_PROVIDER }, async (request, reply) => {
+    const { path = '', series = false, limit = 200, offset = 0 } = request.query
+    const { info, caller } = await callerFor(request, reply)
+    const connectors = await services.connectors()
+    return series
+      ? withoutProvenance(reply, await connectors.seriesList(info.slug, path, { limit, offset }, caller))
+      : withoutProvenance(reply, await connectors.browse(info.slug, path, caller))
   })
 
   app.route({
@@ -206,9 +180,8 @@ const SEARCH_PROVIDER = {
   description:
     "Uses the provider's own search where it has one. Otherwise searches its dataflows, its categories and the " +
     'series known here.',
-  tags,
   querystring: SEARCH_QUERY,
-  response: { 200: json(SEARCH, 'What was found, best first.'), ...errors(402, 404, 429, 504) },
+  response: { 200: json(SEARCH, 'What was found, best first.'), ...errors(402, 504) },
 } as const
 
 const SEARCH_EVERYWHERE = {
@@ -218,7 +191,6 @@ const SEARCH_EVERYWHERE = {
     'Searches what is known here: what was browsed or found before, and what `parquetry providers index` has ' +
     'fetched, which a server does by itself for providers that need no key. No provider is asked. Datasets are ' +
     'found by their names, titles, descriptions, keywords and columns.',
-  tags,
   querystring: SEARCH_QUERY,
   response: { 200: json(SEARCH_ALL, 'What was found, best first.') },
 } as const
@@ -227,54 +199,48 @@ const SEARCH_EVERYWHERE = {
 export function searchRoutes(app: Routes, services: Services): void {
   const { access, engine } = services
 
-  app.get('/providers/:slug/search', {
-    schema: SEARCH_PROVIDER,
-    handler: async (request, reply) => {
-      const { q = '', limit = 20, offset = 0 } = request.query
-      const { signal } = new Transfer(request, reply, services)
-      const slug = pathParameter(request, 'slug')
-      const { info, caller } = await callerOf(services, request.account, slug, signal)
-      const found =
-        q.trim() === ''
-          ? { total: 0, series: [], categories: [] }
-          : await (await services.connectors()).search(info.slug, q, { limit, offset }, caller)
-      const series = found.series.map((one) => ({ ...one, provider: info.slug }))
-      const categories = found.categories.map((one) => ({ ...one, provider: info.slug }))
-      return { query: q, total: found.total, limit, offset, series, categories }
-    },
+  app.get('/providers/:slug/search', { schema: SEARCH_PROVIDER }, async (request, reply) => {
+    const { q = '', limit = 20, offset = 0 } = request.query
+    const { signal } = new Transfer(request, reply, services)
+    const slug = pathParameter(request, 'slug')
+    const { info, caller } = await callerOf(services, request.account, slug, signal)
+    const found =
+      q.trim() === ''
+        ? { total: 0, series: [], categories: [] }
+        : await (await services.connectors()).search(info.slug, q, { limit, offset }, caller)
+    const series = found.series.map((one) => ({ ...one, provider: info.slug }))
+    const categories = found.categories.map((one) => ({ ...one, provider: info.slug }))
+    return { query: q, total: found.total, limit, offset, series, categories }
   })
 
-  app.get('/search', {
-    schema: SEARCH_EVERYWHERE,
-    handler: async ({ query, account }) => {
-      const { q = '', limit = 20, offset = 0 } = query
-      const connectors = await services.connectors()
-      const { total, series, categories } = connectors.searchAll(q, { limit, offset })
-      const readable = await access.readable(account)
-      const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-      const datasets: DatasetSummary[] = []
-      for await (const page of words.length > 0 ? engine.datasetList(Number.POSITIVE_INFINITY) : []) {
-        const seen = page.filter(({ repositoryId }) => readable.has(repositoryId))
-        datasets.push(...seen.filter((one) => words.every((word) => textOf(one).includes(word))))
-        if (datasets.length >= limit) break
-      }
-      const missing = connectors.unindexed().length
-      return {
-        query: q,
-        total,
-        limit,
-        offset,
-        series,
-        categories,
-        datasets: datasets
-          .slice(0, limit)
-          .map(({ id, name, repositoryId, description }) => ({ id, name, repositoryId, description })),
-        hint:
-          missing > 0
-            ? `The catalogues of ${missing} providers are not here, so only series of theirs that were seen are found: \`parquetry providers index\` fetches them.`
-            : null,
-      }
-    },
+  app.get('/search', { schema: SEARCH_EVERYWHERE }, async ({ query, account }) => {
+    const { q = '', limit = 20, offset = 0 } = query
+    const connectors = await services.connectors()
+    const { total, series, categories } = connectors.searchAll(q, { limit, offset })
+    const readable = await access.readable(account)
+    const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+    const datasets: DatasetSummary[] = []
+    for await (const page of words.length > 0 ? engine.datasetList(Number.POSITIVE_INFINITY) : []) {
+      const seen = page.filter(({ repositoryId }) => readable.has(repositoryId))
+      datasets.push(...seen.filter((one) => words.every((word) => textOf(one).includes(word))))
+      if (datasets.length >= limit) break
+    }
+    const missing = connectors.unindexed().length
+    return {
+      query: q,
+      total,
+      limit,
+      offset,
+      series,
+      categories,
+      datasets: datasets
+        .slice(0, limit)
+        .map(({ id, name, repositoryId, description }) => ({ id, name, repositoryId, description })),
+      hint:
+        missing > 0
+          ? `The catalogues of ${missing} providers are not here, so only series of theirs that were seen are found: \`parquetry providers index\` fetches them.`
+          : null,
+    }
   })
 }
 

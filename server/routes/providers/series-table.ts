@@ -20,8 +20,6 @@ import { pathParameter } from '../dataset-for.ts'
 import { checkedEncoding, queryOptions, rowParameters } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
 
-const tags = ['Providers']
-
 const OPTIONS = parameters({
   ...rowParameters('csv'),
   ids: {
@@ -60,7 +58,7 @@ const ANSWERS = {
     content: rowContent({}),
   },
   304: NOT_MODIFIED,
-  ...errors(402, 404, 429, 504),
+  ...errors(402, 404, 504),
 } as const
 
 /** The routes that give several series, of one provider or of several, as one table. */
@@ -72,7 +70,6 @@ export function seriesTableRoutes(app: Routes, services: Services): void {
       operationId: 'getSeriesTable',
       summary: 'Get several series of a provider as one table',
       description: 'In an id of an SDMX provider `*`, an empty part and `+` stand for several series.',
-      tags,
       querystring: QUERY,
       response: ANSWERS,
     },
@@ -95,7 +92,6 @@ export function seriesTableRoutes(app: Routes, services: Services): void {
       operationId: 'getSeriesTableAcross',
       summary: 'Get series of several providers as one table',
       description: 'Each id has its provider in front, for example `fred/GDP,ecb/EXR/M.USD.EUR.SP00.A`.',
-      tags,
       querystring: QUERY,
       response: ANSWERS,
     },

@@ -1,15 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import { empty, errors, json } from '../../openapi/describe.ts'
-import { EXAMPLES } from '../../records/examples.ts'
 import { USER_KEY } from '../../records/providers.ts'
 import { listOf, object } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { pathParameter } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
-
-const tags = ['User keys']
 
 /**
  * A change takes at least this many milliseconds, even if there is nothing to check. So two changes that are sent at
@@ -20,12 +17,7 @@ const SHORTEST_CHANGE = 50
 const LIST_USER_KEYS = {
   operationId: 'listUserKeys',
   summary: 'List the keys for providers that you have saved',
-  tags,
-  response: {
-    200: json(listOf(USER_KEY), 'The saved keys. The keys themselves are not shown.', {
-      example: [EXAMPLES.userKey],
-    }),
-  },
+  response: { 200: json(listOf(USER_KEY), 'The saved keys. The keys themselves are not shown.') },
 } as const
 
 const SAVE_USER_KEY = {
@@ -34,7 +26,6 @@ const SAVE_USER_KEY = {
   description:
     'If the provider offers a check and can be reached, the key is checked there first. It is stored encrypted, ' +
     'is used only for your requests, and raises your limit at the provider.',
-  tags,
   body: object(['key'], {
     key: {
       type: 'string',
@@ -45,50 +36,40 @@ const SAVE_USER_KEY = {
     },
   }),
   response: {
-    200: json(USER_KEY, 'The key is saved.', { example: EXAMPLES.userKey }),
-    ...errors(404, 409, 413, 415),
+    200: json(USER_KEY, 'The key is saved.'),
+    ...errors(409),
   },
 } as const
 
 const DELETE_USER_KEY = {
   operationId: 'deleteUserKey',
   summary: 'Delete a saved key',
-  tags,
-  response: { 204: empty('The key is deleted.'), ...errors(404, 409) },
+  response: { 204: empty('The key is deleted.'), ...errors(409) },
 } as const
 
 export function userKeyRoutes(app: Routes, services: Services): void {
   const { userKeys } = services
 
-  app.get('/user-keys', {
-    schema: LIST_USER_KEYS,
-    handler: async ({ account }) => userKeys.list(account),
+  app.get('/user-keys', { schema: LIST_USER_KEYS }, async ({ account }) => userKeys.list(account))
+
+  app.put('/user-keys/:slug', { schema: SAVE_USER_KEY }, async (request, reply) => {
+    const connectors = await services.connectors()
+    const { slug, name, key: takes } = connectors.get(pathParameter(request, 'slug'))
+    if (takes === 'none') {
+      throw new ConnectorError('key_rejected', `${name} takes no key: it is read without one.`)
+    }
+    const { key } = request.body
+    const { signal } = new Transfer(request, reply, services)
+    const check = async () => {
+      await Promise.all([connectors.checkKey(slug, key, signal), delay(SHORTEST_CHANGE)])
+    }
+    return userKeys.save(request.account, slug, key, check)
   })
 
-  app.put('/user-keys/:slug', {
-    schema: SAVE_USER_KEY,
-    handler: async (request, reply) => {
-      const connectors = await services.connectors()
-      const { slug, name, key: takes } = connectors.get(pathParameter(request, 'slug'))
-      if (takes === 'none') {
-        throw new ConnectorError('key_rejected', `${name} takes no key: it is read without one.`)
-      }
-      const { key } = request.body
-      const { signal } = new Transfer(request, reply, services)
-      const check = async () => {
-        await Promise.all([connectors.checkKey(slug, key, signal), delay(SHORTEST_CHANGE)])
-      }
-      return userKeys.save(request.account, slug, key, check)
-    },
-  })
-
-  app.delete('/user-keys/:slug', {
-    schema: DELETE_USER_KEY,
-    handler: async (request, reply) => {
-      const connectors = await services.connectors()
-      const { slug } = connectors.get(pathParameter(request, 'slug'))
-      await userKeys.delete(request.account, slug)
-      return reply.code(204).send()
-    },
+  app.delete('/user-keys/:slug', { schema: DELETE_USER_KEY }, async (request, reply) => {
+    const connectors = await services.connectors()
+    const { slug } = connectors.get(pathParameter(request, 'slug'))
+    await userKeys.delete(request.account, slug)
+    return reply.code(204).send()
   })
 }

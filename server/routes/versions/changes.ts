@@ -29,7 +29,6 @@ export function changesRoutes(app: Routes, services: Services): void {
         'version that made the change. The other columns are those of the newest of the versions that has any. Where the header ' +
         '`Next-Since` is less than the newest version, there are more changes. If `since` is no longer kept, the ' +
         'response is 410, with a link to the whole table.',
-      tags: ['Versions'],
       querystring: parameters({
         since: { ...version, description: 'The version that you have. Required.', examples: [12] },
         until: {
@@ -45,7 +44,7 @@ export function changesRoutes(app: Routes, services: Services): void {
           content: rowContent({ type: 'array', items: { type: 'object' } }),
         },
         304: NOT_MODIFIED,
-        ...errors(402, 403, 404, 410, 504),
+        ...errors(402, 410, 504),
       },
     },
     handler: async (request, reply) => {

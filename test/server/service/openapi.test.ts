@@ -116,7 +116,9 @@ describe('the document', () => {
           | Record<string, { schema: Schema; example?: unknown }>
           | undefined
         const media = content?.['application/json']
-        if (!media || media.example === undefined) continue
+        // The document itself, and rows, whose columns are a dataset's own.
+        const isOpen = media && resolved(media.schema)['properties'] === undefined
+        if (!media || (isOpen && media.example === undefined)) continue
         expect(problems(media.schema, media.example), `${operationId} ${status}`).toBeUndefined()
       }
       const body = requestBody?.content['application/json']
