@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Engine, isUnwritable, migrate, openEngine } from '../engine/index.ts'
 import { Lazy } from '../engine/util/lazy.ts'
 import type { Accounts } from './accounts/accounts.ts'
+import type { Keys } from './accounts/keys.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
@@ -73,7 +74,7 @@ export async function serve(
   opened.defer(() => app.close())
   warmAfterFirstAnswer(app, engine)
   events.to(app.log)
-  const rootKeyHolds = await holdsRootKey(services.accounts, config.rootKey)
+  const rootKeyHolds = await holdsRootKey(services.keys, config.rootKey)
   if (config.rootKey !== undefined && !rootKeyHolds) {
     app.log.warn('PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.')
   }
@@ -181,8 +182,8 @@ async function finish(
   await parts[Symbol.asyncDispose]()
 }
 
-async function holdsRootKey(accounts: Accounts, key: string | undefined): Promise<boolean> {
-  return key !== undefined && (await accounts.byKey(key))?.name === ROOT
+async function holdsRootKey(keys: Keys, key: string | undefined): Promise<boolean> {
+  return key !== undefined && (await keys.find(key))?.account.name === ROOT
 }
 
 /** Makes the root account if there is none. Gives its key if the key was generated. */

@@ -3,8 +3,8 @@ import { type Engine, migrate } from '../engine/index.ts'
 import { Access } from './accounts/access.ts'
 import { Accounts } from './accounts/accounts.ts'
 import { Idempotency } from './accounts/idempotency.ts'
+import { Keys } from './accounts/keys.ts'
 import { Links } from './accounts/links.ts'
-import { NamedKeys } from './accounts/named-keys.ts'
 import { Plans } from './accounts/plans.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
 import { Usage } from './accounts/usage.ts'
@@ -30,7 +30,7 @@ export interface Services {
   readonly access: Access
   readonly idempotency: Idempotency
   readonly links: Links
-  readonly namedKeys: NamedKeys
+  readonly keys: Keys
   readonly plans: Plans
   readonly usage: Usage
   readonly userKeys: UserKeys
@@ -102,7 +102,7 @@ export async function openServices({
     const seen = await Promise.all([...repositoryIds].map((id) => access.of(id, account)))
     return seen.every(({ right }) => right !== undefined)
   })
-  const namedKeys = new NamedKeys(database, now)
+  const keys = new Keys(database, now)
   const userKeys = new UserKeys(database, new Vault(secret))
   const sources = new Sources(database)
   const connectors = typeof given === 'function' ? given : async () => given
@@ -116,8 +116,8 @@ export async function openServices({
     accounts,
     access,
     idempotency: new Idempotency(database),
-    links: new Links({ database, accounts, namedKeys, secret, now }),
-    namedKeys,
+    links: new Links({ database, keys, secret, now }),
+    keys,
     plans,
     usage,
     userKeys,

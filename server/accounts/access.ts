@@ -9,8 +9,8 @@ export type Right = Permission | 'Own'
 /** A repository as one account sees it. */
 export interface RepositoryAccess {
   readonly repositoryId: number
-  readonly ownerId: number
-  readonly owner: string
+  /** Its plan counts for all that is in the repository. */
+  readonly owner: Pick<Account, 'id' | 'name' | 'plan'>
   readonly private: boolean
   /** undefined if the account may not even read it. */
   readonly right: Right | undefined
@@ -19,7 +19,7 @@ export interface RepositoryAccess {
 // Repositories that were made without the server, by the library or a command, belong to the first admin and are
 // private.
 const SELECT = `
-  SELECT r.id AS "repositoryId", a.id AS "ownerId", a.name AS owner, coalesce(o.private, 1) AS private,
+  SELECT r.id AS "repositoryId", a.id, a.name, a.plan, coalesce(o.private, 1) AS private,
     m.permission AS permission
   FROM repositories r
   LEFT JOIN repository_owners o ON o.repository_id = r.id
@@ -161,20 +161,18 @@ export class Access {
   }
 }
 
-interface AccessRow {
+interface AccessRow extends Pick<Account, 'id' | 'name' | 'plan'> {
   readonly repositoryId: number
-  readonly ownerId: number
-  readonly owner: string
   readonly private: 0 | 1
   readonly permission: Permission | null
 }
 
 function accessOf(row: AccessRow, account: Account): RepositoryAccess {
+  const { repositoryId, id, name, plan, permission } = row
   const isPrivate = row.private === 1
   const right: Right | undefined =
-    account.admin || row.ownerId === account.id ? 'Own' : (row.permission ?? (isPrivate ? undefined : 'Read'))
-  const { repositoryId, ownerId, owner } = row
-  return { repositoryId, ownerId, owner, private: isPrivate, right }
+    account.admin || id === account.id ? 'Own' : (permission ?? (isPrivate ? undefined : 'Read'))
+  return { repositoryId, owner: { id, name, plan }, private: isPrivate, right }
 }
 
 /** What a key that is limited to repositories leaves of a right. */

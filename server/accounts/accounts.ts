@@ -1,5 +1,5 @@
 import { type Database, EngineError, type Handle, isUniqueViolation } from '../../engine/index.ts'
-import { generateKey, hashKey, isMistyped, keyHint, sameHash } from '../http/api-keys.ts'
+import { generateKey, hashKey, isMistyped, keyHint } from '../http/api-keys.ts'
 import { ServerError } from '../http/errors.ts'
 import { ACCOUNT_NAME } from '../records/accounts.ts'
 import type { ManagedAccount } from '../records/index.ts'
@@ -26,13 +26,14 @@ export const ANONYMOUS: Account = {
   createdAt: '',
 }
 
-const SELECT =
-  'SELECT id, name, plan, admin, disabled, key_hint AS "apiKeyHint", created_at AS "createdAt" FROM accounts'
-const BY_KEY = `${SELECT.replace(' FROM', ', key_hash AS hash FROM')} WHERE key_index = ?`
+/** What is read of a row of `accounts`. */
+export const ACCOUNT_COLUMNS =
+  'id, name, plan, admin, disabled, key_hint AS "apiKeyHint", created_at AS "createdAt"'
+const SELECT = `SELECT ${ACCOUNT_COLUMNS} FROM accounts`
 const INVITED_ARE_MEMBERS = `
   INSERT INTO repository_members SELECT repository_id, ?, permission FROM repository_invitations WHERE account = ?`
 
-/** The accounts of the service. Keys are looked up for each request, so that a rotated key stops working at once. */
+/** The accounts of the service. */
 export class Accounts {
   readonly #database: Database
 
@@ -91,33 +92,11 @@ export class Accounts {
     return row && accountOf(row)
   }
 
-  /** A text that changes when the account's key changes, but does not reveal the key. */
-  async keyMark(id: number): Promise<string | undefined> {
-    const sql = 'SELECT key_hash AS hash FROM accounts WHERE id = ?'
-    const row = await this.#database.get<{ hash: Uint8Array }>(sql, id)
-    return row && Buffer.from(row.hash).toString('hex').toUpperCase()
-  }
-
   /** @throws ServerError `not_found` */
   async byName(name: string): Promise<Account> {
     const row = await this.#database.get<AccountRow>(`${SELECT} WHERE name = ?`, name)
     if (!row) throw new ServerError('not_found', `There is no account named ${JSON.stringify(name)}.`)
     return accountOf(row)
-  }
-
-  /** The account to which a key belongs; undefined if it is nobody's key. */
-  async byKey(key: string): Promise<Account | undefined> {
-    if (isMistyped(key)) return undefined
-    const hash = hashKey(key)
-    return this.#database.cached(
-      `account of key ${hash.toString('base64')}`,
-      async () => {
-        const rows = await this.#database.all<AccountRow & { hash: Uint8Array }>(BY_KEY, hash.subarray(0, 8))
-        const row = rows.find((candidate) => sameHash(hash, candidate.hash))
-        return row && accountOf(row)
-      },
-      { exact: true },
-    )
   }
 
   /** Gives an account a new key; the old one and its links stop working at once. */
@@ -158,12 +137,12 @@ function insert(
   )
 }
 
-interface AccountRow extends Omit<Account, 'admin' | 'disabled'> {
+export interface AccountRow extends Omit<ManagedAccount, 'admin' | 'disabled'> {
   readonly admin: 0 | 1
   readonly disabled: 0 | 1
 }
 
-function accountOf({ admin, disabled, ...row }: AccountRow): Account {
+export function accountOf({ admin, disabled, ...row }: AccountRow): Account {
   const { id, name, plan, apiKeyHint, createdAt } = row
   return { id, name, plan, admin: admin === 1, disabled: disabled === 1, apiKeyHint, createdAt }
 }

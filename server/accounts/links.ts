@@ -1,10 +1,10 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import type { Database } from '../../engine/index.ts'
+import { sameHash } from '../http/api-keys.ts'
 import { ServerError } from '../http/errors.ts'
 import type { LinkRecord } from '../records/index.ts'
-import { type Account, type Accounts, limitedTo } from './accounts.ts'
-import type { FoundKey, NamedKeys } from './named-keys.ts'
-import { LastUse } from './named-keys.ts'
+import type { Account } from './accounts.ts'
+import { type Keys, LastUse } from './keys.ts'
 
 /** How many seconds a link works unless told otherwise: long enough to click it, too short to be worth keeping. */
 export const LINK_SECONDS = 300
@@ -34,8 +34,7 @@ interface Ticket {
 
 interface LinkParts {
   readonly database: Database
-  readonly accounts: Accounts
-  readonly namedKeys: NamedKeys
+  readonly keys: Keys
   readonly secret: string
   readonly now?: (() => Date) | undefined
 }
@@ -131,41 +130,33 @@ export class Links {
     if (!match) return undefined
     const [accountId, keyId, ends, linkId] = match.slice(1, 5).map(Number) as [number, number, number, number]
     if (ends * 1000 <= this.#now().getTime()) return undefined
-    const key = keyId === 0 ? undefined : await this.#parts.namedKeys.get(accountId, keyId)
-    const signature = await this.#sign({ accountId, keyId, ends, linkId }, address.slice(0, match.index), key)
-    if (signature === undefined) return undefined
-    const expected = Buffer.from(signature)
-    const given = Buffer.from(match[5]!)
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+    const key = await this.#parts.keys.get(accountId, keyId)
+    if (!key) return undefined
+    const ticket = { accountId, keyId, ends, linkId }
+    const expected = this.#signature(ticket, address.slice(0, match.index), key.mark)
+    if (!sameHash(Buffer.from(match[5]!), Buffer.from(expected))) return undefined
     if (linkId !== 0) {
       const sql = 'SELECT id FROM links WHERE id = ?'
       if ((await this.#parts.database.get(sql, linkId)) === undefined) return undefined
       this.#lastUse.note(linkId)
     }
-    const account = await this.#parts.accounts.find(accountId)
-    return account && limitedTo(account, key?.repositories ?? null)
+    return key.account
   }
 
   /** An address with its ticket; undefined if the key that made it is no more. */
   async #signed(ticket: Ticket, address: string): Promise<string | undefined> {
     const { accountId, keyId, ends, linkId } = ticket
-    const key = keyId === 0 ? undefined : await this.#parts.namedKeys.get(accountId, keyId)
-    const signature = await this.#sign(ticket, address, key)
-    if (signature === undefined) return undefined
+    const key = await this.#parts.keys.get(accountId, keyId)
+    if (!key) return undefined
+    const signature = this.#signature(ticket, address, key.mark)
     const separator = address.includes('?') ? '&' : '?'
     return `${address}${separator}${PARAMETER}=${accountId}.${keyId}.${ends}.${linkId}.${signature}`
   }
 
-  /** The signature of a link, however its address is percent-encoded, which mail programs change; undefined if its key is no more. */
-  async #sign(
-    { accountId, keyId, ends, linkId }: Ticket,
-    address: string,
-    key: FoundKey | undefined,
-  ): Promise<string | undefined> {
-    const mark = keyId === 0 ? await this.#parts.accounts.keyMark(accountId) : key?.mark
-    const hmac = createHmac('sha256', this.#secret)
+  /** The signature of a link, however its address is percent-encoded, which mail programs change. */
+  #signature({ accountId, keyId, ends, linkId }: Ticket, address: string, mark: string): string {
     const signed = [accountId, keyId, ends, linkId, decoded(address), mark]
-    return mark && hmac.update(JSON.stringify(signed)).digest('base64url')
+    return createHmac('sha256', this.#secret).update(JSON.stringify(signed)).digest('base64url')
   }
 }
 

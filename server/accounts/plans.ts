@@ -2,8 +2,10 @@ import type { Keep } from '../../engine/index.ts'
 import type { PlanLimits } from '../config/plans.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
-import type { Access } from './access.ts'
+import type { Access, RepositoryAccess } from './access.ts'
 import type { Account } from './accounts.ts'
+
+type Owner = RepositoryAccess['owner']
 
 /** The limits of the plans. Refuses what they don't allow. */
 export class Plans {
@@ -27,7 +29,7 @@ export class Plans {
    * Refuses a further private repository if the owner's plan allows no more. Call it in the transaction that makes it.
    * @throws ServerError `plan_limit`
    */
-  async allowPrivateRepository(owner: Account, access: Access): Promise<void> {
+  async allowPrivateRepository(owner: Owner, access: Access): Promise<void> {
     const most = this.limits(owner.plan).privateRepositories
     if (most === null) return
     await access.holdOwned(owner.id)
@@ -41,7 +43,7 @@ export class Plans {
    * makes it.
    * @throws ServerError `plan_limit`
    */
-  async allowDataset(owner: Account, access: Access): Promise<void> {
+  async allowDataset(owner: Owner, access: Access): Promise<void> {
     const most = this.limits(owner.plan).datasets
     if (most === null) return
     await access.holdOwned(owner.id)
@@ -55,7 +57,7 @@ export class Plans {
    * @throws ServerError `plan_limit`
    */
   async allowContent(
-    owner: Account,
+    owner: Owner,
     access: Access,
     made: { columns: number; bytes: number },
     datasetId?: number,
@@ -73,7 +75,7 @@ export class Plans {
   }
 
   /** Refuses to keep versions for longer than the owner's plan allows. @throws ServerError `plan_limit` */
-  allowKeep(owner: Account, { versions, days }: Partial<Keep>): void {
+  allowKeep(owner: Owner, { versions, days }: Partial<Keep>): void {
     const { keptVersions, keptDays } = this.limits(owner.plan)
     if ((versions ?? 0) > (keptVersions ?? Infinity)) throw limit('kept versions', owner, keptVersions!)
     if ((days ?? 0) > (keptDays ?? Infinity))
@@ -90,7 +92,7 @@ export class Plans {
   }
 }
 
-function limit(what: string, { name, plan }: Account, most: number, more = ''): ServerError {
+function limit(what: string, { name, plan }: Owner, most: number, more = ''): ServerError {
   return new ServerError(
     'plan_limit',
     `The limit of ${what} is reached: the plan ${plan} of account ${name} allows ${most}${more}.`,

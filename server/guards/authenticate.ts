@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import auth from '@fastify/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Account, type Accounts, ANONYMOUS, limitedTo } from '../accounts/accounts.ts'
-import type { NamedKeys } from '../accounts/named-keys.ts'
+import { type Account, ANONYMOUS } from '../accounts/accounts.ts'
+import type { FoundKey } from '../accounts/keys.ts'
 import { ServerError } from '../http/errors.ts'
 import { apiKeyIn, isLink, rawQuery } from '../http/query.ts'
 import type { Services } from '../services.ts'
@@ -26,11 +26,7 @@ declare module 'fastify' {
 }
 
 /** Who sends a request, and what their key allows. */
-interface Sender {
-  readonly account: Account
-  readonly keyId: number
-  readonly readOnly: boolean
-}
+type Sender = Pick<FoundKey, 'account' | 'keyId' | 'readOnly'>
 
 /** Finds the sender of a request that names one in a certain way; undefined if the request doesn't use that way. */
 type Authenticator = (request: FastifyRequest) => Promise<Sender | undefined>
@@ -40,7 +36,7 @@ type Authenticator = (request: FastifyRequest) => Promise<Sender | undefined>
  * find out which ones exist. A request is let in by the first way that it uses; if that fails, no other counts.
  */
 export async function authenticate(app: FastifyInstance, services: Services): Promise<void> {
-  const { engine, accounts, links, namedKeys, config } = services
+  const { engine, keys, links, config } = services
   const failedKeys = new FailedKeys(config.limits.failedKeys, engine.database)
   const { database } = engine
   const requests = new RequestRate(config.limits.requestsPerMinute, database)
@@ -57,7 +53,7 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   app.decorateRequest('refusal', undefined)
 
   const byKey = async (request: FastifyRequest, key: string): Promise<Sender> => {
-    const sender = await senderOf(key, accounts, namedKeys)
+    const sender = await keys.find(key)
     if (sender) return sender
     await failedKeys.count(request.ip, key)
     throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
@@ -110,17 +106,6 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   app.addHook('onRequest', (request, reply, done) =>
     request.routeOptions.config.public ? done() : authenticated.call(app, request, reply, done),
   )
-}
-
-/** Whose key it is: the first key of an account or a named one; undefined if it is nobody's. */
-async function senderOf(key: string, accounts: Accounts, namedKeys: NamedKeys): Promise<Sender | undefined> {
-  if (key === '') return undefined
-  const first = await accounts.byKey(key)
-  if (first) return { account: first, keyId: 0, readOnly: false }
-  const named = await namedKeys.find(key)
-  if (!named) return undefined
-  const account = limitedTo(await accounts.get(named.accountId), named.repositories)
-  return { account, keyId: named.id, readOnly: named.readOnly }
 }
 
 function isRead(method: string): boolean {

@@ -177,14 +177,14 @@ export function accountRoutes(app: Routes, services: Services): void {
 }
 
 /** Further keys of the caller's account. */
-export function accountKeyRoutes(app: Routes, { access, namedKeys }: Services): void {
+export function accountKeyRoutes(app: Routes, { access, keys }: Services): void {
   app.get('/account/keys', {
     schema: {
       operationId: 'listNamedKeys',
       summary: 'List the named keys of your account',
       response: { 200: json(listOf(NAMED_KEY), 'The keys themselves are not shown.') },
     },
-    handler: async ({ account }) => namedKeys.list(account.id),
+    handler: async ({ account }) => keys.list(account.id),
   })
 
   app.post('/account/keys', {
@@ -201,7 +201,7 @@ export function accountKeyRoutes(app: Routes, { access, namedKeys }: Services): 
     },
     handler: async ({ account, body }, reply) => {
       for (const id of body.repositories ?? []) await access.require(id, limitedTo(account, [id]), 'Read')
-      const made = await namedKeys.create(account.id, body)
+      const made = await keys.create(account.id, body)
       return reply
         .code(201)
         .headers({ location: `${app.prefix}/account/keys`, 'cache-control': 'no-store' })
@@ -216,7 +216,7 @@ export function accountKeyRoutes(app: Routes, { access, namedKeys }: Services): 
       response: { 204: empty('The key is no longer accepted.') },
     },
     handler: async (request, reply) => {
-      await namedKeys.delete(request.account.id, pathParameter(request, 'name'))
+      await keys.delete(request.account.id, pathParameter(request, 'name'))
       return reply.code(204).send()
     },
   })

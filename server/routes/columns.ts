@@ -41,7 +41,7 @@ const DECLARE_COLUMNS = {
 
 /** The routes for the columns of a dataset. */
 export function columnRoutes(app: Routes, services: Services): void {
-  const { access, accounts, lifecycle, plans } = services
+  const { access, lifecycle, plans } = services
 
   app.get('/datasets/:id/columns', { schema: LIST_COLUMNS }, async (request, reply) => {
     const { dataset, record } = await datasetFor(request, services, 'Read')
@@ -52,13 +52,11 @@ export function columnRoutes(app: Routes, services: Services): void {
   })
 
   app.put('/datasets/:id/columns', { schema: DECLARE_COLUMNS }, async (request, reply) => {
-    const { dataset, record } = await datasetFor(request, services, 'Write')
+    const { dataset, record, owner } = await datasetFor(request, services, 'Write')
     const { account, body } = request
     const columns = 'columns' in body ? body.columns : body
     // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
     requireMatch(request, tagOf(record))
-    const { ownerId } = await access.of(record.repositoryId, account)
-    const owner = await accounts.get(ownerId)
     const accept = async (now: DatasetRecord, t: Handle) => {
       requireMatch(request, tagOf(now))
       const content = { columns: columns.length, bytes: now.bytes }

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { type Dataset, type DatasetRecord, EngineError, type Handle } from '../../engine/index.ts'
+import type { RepositoryAccess } from '../accounts/access.ts'
 import { ServerError } from '../http/errors.ts'
 import { recordTag } from '../http/headers.ts'
 import type { Permission } from '../records/index.ts'
 import type { Services } from '../services.ts'
 
 /**
- * The dataset in the path, if the account has the permission. In a transaction, nobody else can change the dataset
+ * The dataset in the path, and the owner of its repository, if the account has the permission. In a transaction, nobody else can change the dataset
  * until the transaction ends.
  * @throws EngineError `not_found`, ServerError `forbidden`
  */
@@ -15,7 +16,7 @@ export async function datasetFor(
   { engine, access }: Pick<Services, 'engine' | 'access'>,
   permission: Permission,
   t?: Handle,
-): Promise<{ dataset: Dataset; record: DatasetRecord }> {
+): Promise<{ dataset: Dataset; record: DatasetRecord; owner: RepositoryAccess['owner'] }> {
   const id = pathId(request, 'dataset')
   const dataset = await engine.dataset(id).catch((error: unknown) => {
     if (!(error instanceof EngineError) || error.code !== 'not_found') throw error
@@ -26,8 +27,12 @@ export async function datasetFor(
   })
   await t?.lock('datasets', dataset.id)
   const record = await dataset.record(t)
-  await (t ? access.in(t) : access).require(record.repositoryId, request.account, permission)
-  return { dataset, record }
+  const { owner } = await (t ? access.in(t) : access).require(
+    record.repositoryId,
+    request.account,
+    permission,
+  )
+  return { dataset, record, owner }
 }
 
 /** The entity tag of a dataset, which changes with its metadata, columns or rows. */

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DatasetName, DatasetRecord, QueryDefinition } from '../../engine/index.ts'
 import { withWords } from '../../engine/types/columns.ts'
-import type { Account } from '../accounts/accounts.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
@@ -93,7 +92,7 @@ const LIST_DATASETS = {
 
 /** The routes of datasets that there are. */
 export function datasetRoutes(app: Routes, services: Services): void {
-  const { engine, access, accounts, plans } = services
+  const { engine, access, plans } = services
 
   app.get('/datasets', { schema: LIST_DATASETS }, async ({ account, query, headers }, reply) => {
     const readable = await access.readable(account)
@@ -143,13 +142,12 @@ export function datasetRoutes(app: Routes, services: Services): void {
     const { dataset, record } = await datasetFor(request, services, 'Write')
     const declared = columns && withWords(record.columns, columns)
     let changed = await engine.transaction(async (t) => {
-      const { record } = await datasetFor(request, services, 'Write', t)
+      const { record, owner: before } = await datasetFor(request, services, 'Write', t)
       requireMatch(request, tagOf(record))
       const { repositoryId = record.repositoryId } = fields
       const accessNow = access.in(t)
-      const { ownerId } = await accessNow.require(repositoryId, request.account, 'Write')
-      const isGiven = ownerId !== (await accessNow.of(record.repositoryId, request.account)).ownerId
-      const owner = await accounts.get(ownerId)
+      const { owner } = await accessNow.require(repositoryId, request.account, 'Write')
+      const isGiven = owner.id !== before.id
       plans.allowKeep(owner, fields.keep ?? (isGiven ? record.keep : undefined) ?? {})
       if (isGiven) await plans.allowDataset(owner, accessNow)
       const changed = await engine.updateDataset(record.id, fields, t)
@@ -222,9 +220,7 @@ const COPY_DATASET = {
 
 /** The routes that make datasets: empty ones, saved queries, and copies. */
 export function newDatasetRoutes(app: Routes, services: Services): void {
-  const { engine, access, accounts, idempotency, plans, refresher } = services
-  const ownerOf = async (repositoryId: number, account: Account) =>
-    accounts.get((await access.of(repositoryId, account)).ownerId)
+  const { engine, access, idempotency, plans, refresher } = services
 
   app.post('/datasets', { schema: CREATE_DATASET }, async (request, reply) => {
     const { account, body } = request
@@ -232,10 +228,9 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
     await access.require(body.repositoryId, account, 'Write')
     const defined = await definition(services, request, reply)
     const columns = defined?.columns ?? body.columns ?? []
-    const owner = await ownerOf(body.repositoryId, account)
     let dataset = await idempotency.create(request, async (t) => {
       const accessNow = access.in(t)
-      await accessNow.require(body.repositoryId, account, 'Write')
+      const { owner } = await accessNow.require(body.repositoryId, account, 'Write')
       await plans.allowDataset(owner, accessNow)
       await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
       return engine.createDataset(
@@ -259,10 +254,9 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
     const { dataset, record } = await datasetFor(request, services, 'Read')
     const { version = record.version, ...target } = body
     using snapshot = await dataset.snapshot({ version })
-    const owner = await ownerOf(body.repositoryId, account)
     const copy = await idempotency.create(request, async (t) => {
       const accessNow = access.in(t)
-      await accessNow.require(body.repositoryId, account, 'Write')
+      const { owner } = await accessNow.require(body.repositoryId, account, 'Write')
       await plans.allowDataset(owner, accessNow)
       const note = `A copy of version ${version} of dataset ${record.id}.`
       const fields = { ...target, description: record.description }

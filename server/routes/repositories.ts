@@ -75,7 +75,7 @@ const CREATE_REPOSITORY = {
 } as const
 
 export function repositoryRoutes(app: Routes, services: Services): void {
-  const { access, accounts, engine, idempotency, plans } = services
+  const { access, engine, idempotency, plans } = services
   const record = async (id: number, seen: RepositoryAccess, t?: Handle) =>
     repositoryRecord(await engine.repository(id, t), seen)
 
@@ -148,9 +148,9 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     t: Handle,
   ): Promise<void> {
     const accessNow = access.in(t)
-    const { ownerId } = await accessNow.require(id, request.account, 'Own')
-    if (isPrivate) await plans.allowPrivateRepository(await accounts.get(ownerId), accessNow)
-    await accessNow.setOwner(id, ownerId, isPrivate)
+    const { owner } = await accessNow.require(id, request.account, 'Own')
+    if (isPrivate) await plans.allowPrivateRepository(owner, accessNow)
+    await accessNow.setOwner(id, owner.id, isPrivate)
   }
 }
 
@@ -163,7 +163,7 @@ function repositoryRecord(repository: EngineRepository, access: RepositoryAccess
     name,
     description,
     private: access.private,
-    owner: access.owner,
+    owner: access.owner.name,
     permission,
     createdAt,
     updatedAt,
@@ -233,8 +233,8 @@ export function memberRoutes(app: Routes, services: Services): void {
     const id = pathId(request, 'repository')
     const { owner } = await access.require(id, request.account, 'Own')
     const account = pathParameter(request, 'account')
-    if (account === owner) {
-      throw new ServerError('invalid_body', `${owner} owns repository ${id} and may do everything with it.`)
+    if (account === owner.name) {
+      throw new ServerError('invalid_body', `${account} owns repository ${id} and may do everything with it.`)
     }
     const { permission } = request.body
     await engine.transaction((t) => access.in(t).setMember(id, account, permission))

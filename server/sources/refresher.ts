@@ -295,8 +295,7 @@ export class Refresher {
     const { accounts, access, engine, plans, sources } = this.#parts
     const dataset = await engine.dataset(source.datasetId)
     const { id, repositoryId } = await dataset.record()
-    const seen = await access.of(repositoryId, await accounts.get(source.accountId))
-    const owner = await accounts.get(seen.ownerId)
+    const { owner } = await access.of(repositoryId, await accounts.get(source.accountId))
     return async (made, t) => {
       const digest = digestNow()
       await plans.allowContent(owner, access.in(t), made, id)

@@ -189,7 +189,7 @@ test('rows in a store of objects need no permission to be shown, but credentials
   const told = async (store: Partial<Config>) => {
     const config = { ...closed.services.config, store: 's3://bucket/rows', ...store }
     const services = { ...closed.services, config }
-    const account = (await services.accounts.byKey(closed.root))!
+    const { account } = (await services.keys.find(closed.root))!
     const path = { warehouse: WAREHOUSES['plain']!, account, namespace: `r${repository}`, table: `d${table}` }
     return (await loadTable(services, path)).config
   }

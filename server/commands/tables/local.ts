@@ -111,5 +111,5 @@ async function ownerOf({ accounts, access }: Services, repositoryId: number): Pr
   if (anybody === undefined) {
     throw new UsageError('There is no account yet, so nothing can be fetched; `parquetry serve` creates one.')
   }
-  return (await access.of(repositoryId, anybody)).ownerId
+  return (await access.of(repositoryId, anybody)).owner.id
 }

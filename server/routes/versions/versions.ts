@@ -186,10 +186,9 @@ interface Made {
  * @throws EngineError `not_found`, ServerError `forbidden`, `follows_series`
  */
 export async function rowsChange(request: FastifyRequest, services: Services) {
-  const { access, accounts, plans, sources } = services
-  const { dataset, record } = await datasetFor(request, services, 'Write')
+  const { access, plans, sources } = services
+  const { dataset, record, owner } = await datasetFor(request, services, 'Write')
   await sources.requireNone(record.id)
-  const owner = await accounts.get((await access.of(record.repositoryId, request.account)).ownerId)
   return {
     dataset,
     record,

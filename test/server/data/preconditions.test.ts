@@ -55,9 +55,9 @@ it('of two PUTs of columns that saw the same, one is made', async () => {
   const written = Promise.withResolvers<void>()
   // Nobody else can change anything until both have been let in.
   const writing = at.engine.transaction(() => written.promise)
-  const asked = vi.spyOn(at.services.access, 'of')
+  const asked = vi.spyOn(at.services.lifecycle, 'during')
   const both = Promise.all([put('by Ada'), put('by Bob')])
-  await vi.waitFor(() => expect(asked).toHaveBeenCalledTimes(4))
+  await vi.waitFor(() => expect(asked).toHaveBeenCalledTimes(2))
   written.resolve()
   const [answers] = await Promise.all([both, writing])
   expect(answers.map((one) => one.statusCode).sort()).toEqual([200, 412])

@@ -4,32 +4,52 @@ import { generateKey, hashKey, isMistyped, keyHint, sameHash } from '../http/api
 import { ServerError } from '../http/errors.ts'
 import { ACCOUNT_NAME, EXPIRY } from '../records/accounts.ts'
 import type { CreatedNamedKey, NamedKey, NewNamedKey } from '../records/index.ts'
+import { ACCOUNT_COLUMNS, type Account, type AccountRow, accountOf, limitedTo } from './accounts.ts'
 
-interface Row extends Omit<NamedKey, 'readOnly' | 'repositories'> {
-  readonly id: number
-  readonly accountId: number
+interface Row extends Omit<NamedKey, 'readOnly' | 'repositories'>, Limits {}
+
+/** What a key may do, as it is stored. */
+interface Limits {
   readonly readOnly: 0 | 1
   readonly repositories: string | null
+  readonly expiresAt: string | null
+}
+
+interface KeyRow extends AccountRow, Limits {
+  readonly keyId: number
   readonly hash: Uint8Array
 }
 
-/** A key that is accepted now. */
+/** A key that is accepted, and what it reaches. */
 export interface FoundKey {
-  readonly id: number
-  readonly accountId: number
+  readonly account: Account
+  /** 0 for the first key of the account. */
+  readonly keyId: number
   readonly readOnly: boolean
-  readonly repositories: readonly number[] | null
+  readonly expiresAt: string | null
   /** A text that tells the key from all others without revealing it. */
   readonly mark: string
 }
 
-const SELECT = `SELECT id, name, account_id AS "accountId", key_hash AS hash, key_hint AS "keyHint",
-  read_only AS "readOnly", expires_at AS "expiresAt", created_at AS "createdAt", repositories,
-  last_used_at AS "lastUsedAt" FROM account_keys`
+const SELECT = `SELECT name, key_hint AS "keyHint", read_only AS "readOnly", expires_at AS "expiresAt",
+  created_at AS "createdAt", repositories, last_used_at AS "lastUsedAt" FROM account_keys`
+
+/** The first keys of accounts and the named ones, each with its account. */
+const FOUND = `SELECT ${ACCOUNT_COLUMNS}, key_id AS "keyId", hash, read_only AS "readOnly", repositories,
+    expires_at AS "expiresAt"
+  FROM (
+    SELECT id AS account_id, 0 AS key_id, key_hash AS hash, key_index AS beginning, 0 AS read_only,
+      NULL AS repositories, NULL AS expires_at FROM accounts
+    UNION ALL
+    SELECT account_id, id, key_hash, key_index, read_only, repositories, expires_at FROM account_keys
+  ) k JOIN accounts ON id = account_id`
 const MOST = 100
 
-/** The further keys of accounts. They are looked up for each request, so that a deleted one stops working at once. */
-export class NamedKeys {
+/**
+ * The keys of accounts. They are looked up for each request, so that one that was replaced or deleted stops working at
+ * once. The first key of an account is made with it; the named ones are made and listed here.
+ */
+export class Keys {
   readonly #database: Database
   readonly #now: () => Date
   readonly #lastUse: LastUse
@@ -99,35 +119,33 @@ export class NamedKeys {
     if (changes === 0) throw new ServerError('not_found', `There is no key named ${JSON.stringify(name)}.`)
   }
 
-  /** The key with an id; undefined if there is no such key or it has expired. */
-  async get(accountId: number, id: number): Promise<FoundKey | undefined> {
-    return this.#found(
-      await this.#database.get<Row>(`${SELECT} WHERE account_id = ? AND id = ?`, accountId, id),
-    )
+  /** The key of an account with an id, 0 being its first; undefined if there is no such key or it has expired. */
+  async get(accountId: number, keyId: number): Promise<FoundKey | undefined> {
+    const sql = `${FOUND} WHERE account_id = ? AND key_id = ?`
+    const row = await this.#database.get<KeyRow>(sql, accountId, keyId)
+    return row && this.#unexpired(foundIn(row))
   }
 
-  /** The record of a key; undefined if there is no such key or it has expired. */
+  /** Whose key it is; undefined if it is nobody's or has expired. */
   async find(key: string): Promise<FoundKey | undefined> {
-    if (isMistyped(key)) return undefined
+    if (key === '' || isMistyped(key)) return undefined
     const hash = hashKey(key)
-    const row = await this.#database.cached(
-      `named key ${hash.toString('base64')}`,
+    const known = await this.#database.cached(
+      `key ${hash.toString('base64')}`,
       async () => {
-        const rows = await this.#database.all<Row>(`${SELECT} WHERE key_index = ?`, hash.subarray(0, 8))
-        return rows.find((candidate) => sameHash(hash, candidate.hash))
+        const rows = await this.#database.all<KeyRow>(`${FOUND} WHERE beginning = ?`, hash.subarray(0, 8))
+        const row = rows.find((candidate) => sameHash(hash, candidate.hash))
+        return row && foundIn(row)
       },
       { exact: true },
     )
-    const found = this.#found(row)
-    if (found) this.#lastUse.note(found.id)
+    const found = known && this.#unexpired(known)
+    if (found && found.keyId !== 0) this.#lastUse.note(found.keyId)
     return found
   }
 
-  #found(row: Row | undefined): FoundKey | undefined {
-    if (!row || (row.expiresAt !== null && Date.parse(row.expiresAt) <= this.#now().getTime()))
-      return undefined
-    const { id, accountId, hash } = row
-    return { id, accountId, ...limitsOf(row), mark: Buffer.from(hash).toString('hex') }
+  #unexpired(key: FoundKey): FoundKey | undefined {
+    return key.expiresAt !== null && Date.parse(key.expiresAt) <= this.#now().getTime() ? undefined : key
   }
 
   #laterTime(text: string): string {
@@ -145,13 +163,24 @@ async function listed(handle: Handle, accountId: number): Promise<NamedKey[]> {
   return rows.map(keyOf)
 }
 
-function keyOf(row: Row): NamedKey {
-  const { name, keyHint, expiresAt, createdAt, lastUsedAt } = row
+function keyOf({ name, keyHint, expiresAt, createdAt, lastUsedAt, ...row }: Row): NamedKey {
   return { name, keyHint, ...limitsOf(row), expiresAt, createdAt, lastUsedAt }
 }
 
-function limitsOf({ readOnly, repositories }: Row): Pick<NamedKey, 'readOnly' | 'repositories'> {
-  return { readOnly: readOnly === 1, repositories: repositories === null ? null : JSON.parse(repositories) }
+function foundIn(row: KeyRow): FoundKey {
+  const { keyId, expiresAt, hash } = row
+  const { readOnly, repositories } = limitsOf(row)
+  const mark = Buffer.from(hash).toString('hex')
+  // Links are signed with it, and those that there are must stay valid.
+  const signed = keyId === 0 ? mark.toUpperCase() : mark
+  return { account: limitedTo(accountOf(row), repositories), keyId, readOnly, expiresAt, mark: signed }
+}
+
+function limitsOf({ readOnly, repositories }: Omit<Limits, 'expiresAt'>) {
+  return {
+    readOnly: readOnly === 1,
+    repositories: repositories === null ? null : (JSON.parse(repositories) as number[]),
+  }
 }
 
 /** How exactly the last use of a key or a link is known. */
