@@ -1,14 +1,12 @@
-import type { FastifyRequest } from 'fastify'
 import { type DatasetRecord, noStoredRows } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import { empty, errors, json } from '../openapi/describe.ts'
-import type { Source } from '../records/index.ts'
 import { NEW_SOURCE, SOURCE } from '../records/sources.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
+import type { FollowedAddress } from '../sources/fetch-address.ts'
 import { requireSeriesAlone } from '../sources/rows.ts'
-import type { StoredSource } from '../sources/sources.ts'
-import { checkedWanted, providersOf, type Wanted } from '../sources/wanted.ts'
+import { checkedWanted, providersOf } from '../sources/wanted.ts'
 import { datasetFor } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
 
@@ -44,79 +42,39 @@ const DELETE_SOURCE = {
 
 /** The routes for datasets that follow series of providers. */
 export function sourceRoutes(app: Routes, services: Services): void {
-  const { config, sources } = services
+  const { config, refresher, sources } = services
 
-  const sourceFor = async (request: FastifyRequest, permission: 'Read' | 'Write') => {
-    const { record } = await datasetFor(request, services, permission)
-    return { record, source: await sources.get(record.id) }
-  }
   app.get('/datasets/:id/source', { schema: GET_SOURCE }, async (request) => {
-    const { record, source } = await sourceFor(request, 'Read')
-    if (source === undefined) throw none(record.id)
-    return sourceRecord(source)
+    const { record } = await datasetFor(request, services, 'Read')
+    return sources.record(record.id)
   })
 
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {
-    const { record } = await sourceFor(request, 'Write')
+    const { record } = await datasetFor(request, services, 'Write')
     if (record.query) throw noStoredRows(record.id)
     const { account, body } = request
     const slugs = async () => (await services.connectors()).list().map(({ slug }) => slug)
     const wanted = await checkedWanted(body, config, slugs)
     if (!wanted.address) requireSeriesAlone(record)
-    requireKey(record, wanted)
+    requireKey(record, wanted.address)
     const { signal } = new AbortController()
     for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
-    return follow(services, { datasetId: record.id, accountId: account.id, ...wanted })
+    await refresher.followNow({ datasetId: record.id, accountId: account.id, ...wanted })
+    return sources.record(record.id)
   })
 
   app.delete('/datasets/:id/source', { schema: DELETE_SOURCE }, async (request, reply) => {
-    const { record } = await sourceFor(request, 'Write')
-    if (!(await sources.remove(record.id))) throw none(record.id)
+    const { record } = await datasetFor(request, services, 'Write')
+    await sources.remove(record.id)
     return reply.code(204).send()
   })
 }
 
-function none(id: number): ServerError {
-  return new ServerError(
-    'not_followed',
-    `Dataset ${id} follows neither series nor a file. To make it follow one, use PUT /datasets/${id}/source.`,
-  )
-}
-
 /** @throws ServerError `invalid_body` for an upsert that could find no rows */
-function requireKey({ key = [] }: DatasetRecord, { address }: Wanted): void {
+function requireKey({ key = [] }: DatasetRecord, address: FollowedAddress | null): void {
   if (address?.mode !== 'upsert' || address.options['on'] !== undefined || key.length > 0) return
   throw new ServerError(
     'invalid_body',
     'The dataset has no key, so options must name the columns by which an upsert finds rows, as {"on": "date,series"}.',
   )
-}
-
-async function follow(
-  { refresher, sources }: Services,
-  wanted: Parameters<Services['refresher']['follow']>[0],
-): Promise<Source> {
-  await refresher.followNow(wanted)
-  const source = await sources.get(wanted.datasetId)
-  if (source === undefined) throw none(wanted.datasetId)
-  return sourceRecord(source)
-}
-
-/** A source as clients see it. */
-export function sourceRecord(source: StoredSource): Source {
-  const { series, address, start, every, lastRun, due, lastError, lastVersion } = source
-  return {
-    ...(address && 'query' in address && { query: address.query.given }),
-    ...(address && 'url' in address && { url: address.url, mode: address.mode, options: address.options }),
-    series: series.map(({ id }) => id),
-    start,
-    every,
-    lastRun,
-    nextRun: due,
-    lastError,
-    missing: series.flatMap(({ id, error }) =>
-      error === undefined ? [] : [{ series: id, code: error.code, error: error.message }],
-    ),
-    lastVersion,
-  }
 }

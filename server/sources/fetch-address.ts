@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { lookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
@@ -67,11 +68,11 @@ function atPrivate(host: string): FetchFailure {
 const REDIRECTS = 3
 
 /**
- * Requests a file. Undefined if it has not changed since it was last read.
+ * Requests a file. Undefined if it has not changed since it was last read. `digest` is that of the bytes read so far.
  * @throws FetchFailure
  */
 export async function fetchAddress(
-  followed: FollowedAddress,
+  followed: Pick<FollowedAddress, 'url' | 'etag' | 'lastModified'>,
   { sources, limits, timeouts }: Pick<Config, 'sources' | 'limits' | 'timeouts'>,
   signal: AbortSignal,
 ) {
@@ -154,6 +155,7 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
         : `Neither the name of the file nor its Content-Type ${JSON.stringify(type)} says a format that can be read.`,
     )
   }
+  const hash = createHash('sha256')
   async function* body() {
     let bytes = 0
     try {
@@ -161,11 +163,14 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
         bytes += chunk.length
         if (bytes > most)
           throw new FetchFailure(`The file has more than ${most} bytes, the limit of uploads.`)
+        hash.update(chunk)
         yield chunk as Uint8Array
       }
     } catch (error) {
       throw failure(error, url)
     }
   }
-  return { body: body(), format: kind.format, gzip: kind.gzip || /gzip/i.test(coding), etag, lastModified }
+  const gzip = kind.gzip || /gzip/i.test(coding)
+  const digest = () => hash.copy().digest('hex')
+  return { body: body(), digest, format: kind.format, gzip, etag, lastModified }
 }

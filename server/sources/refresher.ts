@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  type Dataset,
   type DeclaredColumn,
   type Engine,
   EngineError,
@@ -8,7 +9,7 @@ import {
   type Upload,
 } from '../../engine/index.ts'
 import { fromHttp, READING } from '../../engine/options.ts'
-import type { Access } from '../accounts/access.ts'
+import type { Access, RepositoryAccess } from '../accounts/access.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { optionTexts, uploadOptions } from '../transfers/uploads/upload-options.ts'
@@ -17,7 +18,7 @@ import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-addres
 import { type Answer, ask, newRows } from './refresh.ts'
 import { holdsSeriesAlone, requireSeriesAlone, seriesColumns } from './rows.ts'
 import { nextRun, retryRun } from './schedule.ts'
-import type { Followed, Outcome, Sources, StoredSource } from './sources.ts'
+import type { Followed, Outcome, Sources, StoredSource, Wanted } from './sources.ts'
 import { fileOptions } from './wanted.ts'
 
 /** How often a process looks for sources that are due. */
@@ -30,8 +31,6 @@ const PATIENCE_MS = 10_000
 const AT_ONCE = 2
 /** How many errors `lastError` names; the others are only counted. */
 const MOST_NAMED = 3
-/** What is known of a file that was never read. */
-const UNREAD = { etag: undefined, lastModified: undefined }
 
 export interface RefresherParts extends CallerParts {
   readonly engine: Engine
@@ -48,6 +47,11 @@ interface Run {
   readonly source: StoredSource
   readonly token: string
   readonly signal: AbortSignal
+  /** On whose behalf the source is read. */
+  readonly account: Account
+  readonly dataset: Dataset
+  /** Whose plan counts for the rows. */
+  readonly owner: RepositoryAccess['owner']
 }
 
 /** Thrown if a file has the same bytes as before, so that it makes no version. */
@@ -94,7 +98,7 @@ export class Refresher {
   }
 
   /** Sets what a dataset follows, and starts the first refresh at once; `done` resolves when that has ended. */
-  async follow(wanted: Parameters<Sources['set']>[0]): Promise<{ readonly done: Promise<void> }> {
+  async follow(wanted: Wanted): Promise<{ readonly done: Promise<void> }> {
     const dataset = await this.#parts.engine.dataset(wanted.datasetId)
     // Declares the columns at once, so that they are visible even if the first run brings no rows. If that fails, the
     // dataset must not follow anything.
@@ -107,7 +111,7 @@ export class Refresher {
   }
 
   /** The same, and waits for the first refresh, which goes on if it takes long. */
-  async followNow(wanted: Parameters<Sources['set']>[0]): Promise<void> {
+  async followNow(wanted: Wanted): Promise<void> {
     const { done } = await this.follow(wanted)
     await Promise.race([done, delay(PATIENCE_MS, undefined, { ref: false })])
   }
@@ -144,7 +148,7 @@ export class Refresher {
       )
     }, TAKEN_MS / 4).unref()
     try {
-      const outcome = await this.#refresh({ source, token, signal })
+      const outcome = await this.#refresh(source, token, signal)
       await sources.settle(source.datasetId, token, outcome)
       if (outcome.lastError !== null)
         this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${outcome.lastError}`)
@@ -157,92 +161,80 @@ export class Refresher {
     }
   }
 
-  async #refresh(run: Run): Promise<Outcome> {
-    const { source, signal } = run
+  async #refresh(source: StoredSource, token: string, signal: AbortSignal): Promise<Outcome> {
+    const { series, address } = source
     const now = this.#parts.now()
     const isWhole = source.scheduled <= now.toISOString()
     const scheduled = isWhole
       ? nextRun(new Date(source.since), source.every, now)
       : new Date(source.scheduled)
+    const outcome = (due: Date, rest: Pick<Outcome, 'series' | 'address' | 'lastError' | 'failures'>) => ({
+      lastRun: now.toISOString(),
+      due: due.toISOString(),
+      scheduled: scheduled.toISOString(),
+      ...rest,
+    })
     try {
-      if (source.address) {
-        const { series, address: followed } = source
-        const address =
-          'query' in followed ? await this.#readQuery(run, followed) : await this.#readFile(run, followed)
-        return { ...outcome(now, scheduled, scheduled), series, address, lastError: null, failures: 0 }
+      const run = await this.#begin(source, token, signal)
+      if (address) {
+        const read =
+          'query' in address ? await this.#readQuery(run, address) : await this.#readFile(run, address)
+        return outcome(scheduled, { series, address: read, lastError: null, failures: 0 })
       }
       const answers = await this.#ask(run, isWhole)
-      const { engine } = this.#parts
-      const rows = await newRows(source, answers, await engine.dataset(source.datasetId))
+      const rows = await newRows(source, answers, run.dataset)
       await this.#write(run, rows, answers)
       const failed = rows.followed.filter(({ error }) => error !== undefined)
       const failures = failed.length > 0 ? source.failures + 1 : 0
       const waits = [...answers.values()].filter(({ error }) => error?.passes)
       const wait = Math.max(0, ...waits.map(({ retryAfter = 0 }) => retryAfter))
       const due = waits.length > 0 ? retryRun(now, failures, wait, scheduled) : scheduled
-      return {
-        ...outcome(now, due, scheduled),
-        series: rows.followed,
-        address: null,
-        lastError: sentence(failed),
-        failures,
-      }
+      return outcome(due, { series: rows.followed, address, lastError: sentence(failed), failures })
     } catch (error) {
       // The account lacks a permission, or the dataset can't hold the rows. Both may have changed by the next run.
       const isExpected =
         error instanceof ServerError || error instanceof EngineError || error instanceof FetchFailure
       if (!isExpected || signal.aborted) throw error
-      const { series, address } = source
       const failures = source.failures + 1
       const due = error instanceof FetchFailure ? retryRun(now, failures, undefined, scheduled) : scheduled
-      return { ...outcome(now, due, scheduled), series, address, lastError: error.message, failures }
+      return outcome(due, { series, address, lastError: error.message, failures })
     }
   }
 
-  /**
-   * Requests all series at a scheduled run, otherwise only those that failed before. Those come first, in case a limit
-   * does not suffice for all.
-   */
-  async #ask({ source, signal }: Run, isWhole: boolean): Promise<ReadonlyMap<string, Answer>> {
-    const { connectors } = this.#parts
-    const account = await this.#accountOf(source)
-    const isMissing = ({ error }: Followed) => error !== undefined
-    const wanted = source.series.filter((one) => isWhole || isMissing(one))
-    const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
-    const caller = async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller
-    return ask(await connectors(), missingFirst, source.start, caller, signal)
-  }
-
-  /** The account on whose behalf a source is read. @throws ServerError `forbidden` */
-  async #accountOf(source: StoredSource): Promise<Account> {
+  /** @throws ServerError `forbidden` if the account that set the source may no longer write the dataset */
+  async #begin(source: StoredSource, token: string, signal: AbortSignal): Promise<Run> {
     const { accounts, access, engine } = this.#parts
     const account = await accounts.get(source.accountId)
     if (account.disabled) {
       throw new ServerError('forbidden', `The account ${account.name}, which set the source, is disabled.`)
     }
     const dataset = await engine.dataset(source.datasetId)
-    await access.require((await dataset.record()).repositoryId, account, 'Write')
-    return account
+    const { repositoryId } = await dataset.record()
+    const { owner } = await access.require(repositoryId, account, 'Write')
+    return { source, token, signal, account, dataset, owner }
+  }
+
+  /**
+   * Requests all series at a scheduled run, otherwise only those that failed before. Those come first, in case a limit
+   * does not suffice for all.
+   */
+  async #ask({ source, signal, account }: Run, isWhole: boolean): Promise<ReadonlyMap<string, Answer>> {
+    const isMissing = ({ error }: Followed) => error !== undefined
+    const wanted = source.series.filter((one) => isWhole || isMissing(one))
+    const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
+    const caller = async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller
+    return ask(await this.#parts.connectors(), missingFirst, source.start, caller, signal)
   }
 
   /** Writes the rows of a file, unless its bytes are those of the last time. Gives what is known of it now. */
   async #readFile(run: Run, address: FollowedAddress): Promise<FollowedAddress> {
-    const { source, signal } = run
-    const { config, engine } = this.#parts
-    const account = await this.#accountOf(source)
-    const dataset = await engine.dataset(source.datasetId)
+    const { source, signal, dataset } = run
     const { version, rowCount, columns } = await dataset.record()
     // If others have changed the rows, they are put back, even though the file has not changed.
     const isThere = address.mode !== 'replace' || version === source.lastVersion
-    const file = await fetchAddress(isThere ? address : { ...address, ...UNREAD }, config, signal)
+    const known = isThere ? address : { url: address.url }
+    const file = await fetchAddress(known, this.#parts.config, signal)
     if (!file) return address
-    const hash = createHash('sha256')
-    async function* hashed(body: AsyncIterable<Uint8Array>) {
-      for await (const chunk of body) {
-        hash.update(chunk)
-        yield chunk
-      }
-    }
     const { format, gzip, etag, lastModified, body } = file
     const options = fromHttp(address.options, fileOptions(address.mode))
     const isNew = address.mode === 'replace' && rowCount === 0 && holdsSeriesAlone(columns)
@@ -252,14 +244,14 @@ export class Refresher {
       ...('on' in options && { on: options.on }),
       // What would have been columns of series.
       ...(isNew && { replaceColumns: true }),
-      ...{ format, gzip, signal, by: account.name, isRefresh: true, body: hashed(body) },
+      ...{ format, gzip, body },
     }
     const read = { ...address, etag, lastModified }
     try {
       const { options: chosen } = await dataset[address.mode]({
         ...upload,
-        accept: await this.#accept(run, () => {
-          const digest = hash.copy().digest('hex')
+        ...this.#writing(run, () => {
+          const digest = file.digest()
           if (isThere && digest === source.digest) throw new Unchanged()
           return digest
         }),
@@ -276,32 +268,26 @@ export class Refresher {
 
   /** Writes the rows of a query, unless its tables are as they were the last time. */
   async #readQuery<Query extends { readonly query: SavedQuery }>(run: Run, followed: Query): Promise<Query> {
-    const { source, signal } = run
-    const { engine } = this.#parts
-    const { name: by } = await this.#accountOf(source)
-    const dataset = await engine.dataset(source.datasetId)
-    using query = await engine.runQuery(followed.query, signal)
+    const { source, signal, dataset } = run
+    using query = await this.#parts.engine.runQuery(followed.query, signal)
     if (query.etag === source.digest) return followed
     await using body = await query.bytes('parquet', { signal })
-    await dataset.replace({
-      ...{ format: 'parquet', replaceColumns: true, isRefresh: true, signal, by, body },
-      accept: await this.#accept(run, () => query.etag),
-    })
+    const writing = this.#writing(run, () => query.etag)
+    await dataset.replace({ format: 'parquet', replaceColumns: true, body, ...writing })
     return followed
   }
 
-  /** Lets the rows of a run become visible if the plan allows them and the run still holds the source. */
-  async #accept({ source, token }: Run, digestNow: () => string): Promise<Upload['accept']> {
-    const { accounts, access, engine, plans, sources } = this.#parts
-    const dataset = await engine.dataset(source.datasetId)
-    const { id, repositoryId } = await dataset.record()
-    const { owner } = await access.of(repositoryId, await accounts.get(source.accountId))
-    return async (made, t) => {
+  /** How a run writes rows: they become visible if the plan allows them and the run still holds the source. */
+  #writing({ source, token, signal, account, dataset, owner }: Run, digestNow: () => string) {
+    const { access, plans, sources } = this.#parts
+    const accept: Upload['accept'] = async (made, t) => {
       const digest = digestNow()
-      await plans.allowContent(owner, access.in(t), made, id)
+      await plans.allowContent(owner, access.in(t), made, dataset.id)
       const version = (await dataset.record(t)).version + 1
-      if (!(await sources.noteVersion(t, id, { token, version, digest }))) throw new Superseded()
+      if (!(await sources.noteVersion(t, source.datasetId, { token, version, digest })))
+        throw new Superseded()
     }
+    return { signal, by: account.name, isRefresh: true, accept } as const
   }
 
   /** Replaces the dataset's rows, unless they have not changed or all requests failed. */
@@ -310,9 +296,7 @@ export class Refresher {
     { columns, lines, digest }: Awaited<ReturnType<typeof newRows>>,
     answers: ReadonlyMap<string, Answer>,
   ): Promise<void> {
-    const { source, signal } = run
-    const { accounts, engine } = this.#parts
-    const dataset = await engine.dataset(source.datasetId)
+    const { source, dataset } = run
     const record = await dataset.record()
     const hasNothingNew = [...answers.values()].every(({ error }) => error !== undefined)
     const isSame = digest === source.digest && record.version === source.lastVersion
@@ -323,16 +307,9 @@ export class Refresher {
       columns,
       replaceColumns: shapeOf(record.columns) !== shapeOf(columns),
       body: bytesOf(lines),
-      signal,
-      isRefresh: true,
-      by: (await accounts.get(source.accountId)).name,
-      accept: await this.#accept(run, () => digest),
+      ...this.#writing(run, () => digest),
     })
   }
-}
-
-function outcome(now: Date, due: Date, scheduled: Date) {
-  return { lastRun: now.toISOString(), due: due.toISOString(), scheduled: scheduled.toISOString() }
 }
 
 function sentence(failed: readonly Followed[]): string | null {

@@ -40,6 +40,11 @@ export interface StoredSource {
   readonly failures: number
 }
 
+/** What a dataset is to follow. */
+export type Wanted = Pick<StoredSource, 'datasetId' | 'accountId' | 'address' | 'start' | 'every'> & {
+  readonly series: readonly string[]
+}
+
 /** What a run writes back to its source. */
 export type Outcome = Pick<
   StoredSource,
@@ -53,6 +58,13 @@ interface SourceRow extends Omit<StoredSource, 'series' | 'address'> {
 
 const COLUMNS = `dataset_id AS "datasetId", account_id AS "accountId", series, address, start_date AS "start", every, since, due,
   scheduled, last_run AS "lastRun", last_error AS "lastError", last_version AS "lastVersion", digest, failures`
+
+/** By which token a source is taken, and until when. */
+interface Taking {
+  readonly now: Date
+  readonly token: string
+  readonly until: Date
+}
 
 /** Sources are not cached. */
 const UNRECALLED = { changes: [] }
@@ -72,6 +84,27 @@ export class Sources {
     return read(this.#database, datasetId)
   }
 
+  /** What clients see of the source of a dataset. @throws ServerError `not_followed` */
+  async record(datasetId: number): Promise<Source> {
+    const source = await this.get(datasetId)
+    if (!source) throw notFollowed(datasetId)
+    const { series, address, start, every, lastRun, due, lastError, lastVersion } = source
+    return {
+      ...(address && 'query' in address && { query: address.query.given }),
+      ...(address && 'url' in address && { url: address.url, mode: address.mode, options: address.options }),
+      series: series.map(({ id }) => id),
+      start,
+      every,
+      lastRun,
+      nextRun: due,
+      lastError,
+      missing: series.flatMap(({ id, error }) =>
+        error === undefined ? [] : [{ series: id, code: error.code, error: error.message }],
+      ),
+      lastVersion,
+    }
+  }
+
   /** Refuses rows of clients where the next refresh would remove them. @throws ServerError `follows_series` */
   async requireNone(datasetId: number): Promise<void> {
     const source = await this.get(datasetId)
@@ -86,12 +119,7 @@ export class Sources {
   }
 
   /** Sets what a dataset follows, due now, and takes it in the same step. */
-  async set(
-    wanted: Pick<StoredSource, 'datasetId' | 'accountId' | 'address' | 'start' | 'every'> & {
-      readonly series: readonly string[]
-    },
-    at: { readonly now: Date; readonly token: string; readonly until: Date },
-  ): Promise<StoredSource> {
+  async set(wanted: Wanted, at: Taking): Promise<StoredSource> {
     const { datasetId, accountId, address, start, every } = wanted
     const now = at.now.toISOString()
     return this.#database.transaction(async (t) => {
@@ -127,17 +155,14 @@ export class Sources {
     })
   }
 
-  /** Removes the source of a dataset; gives whether there was one. */
-  async remove(datasetId: number): Promise<boolean> {
-    return (await this.#database.run('DELETE FROM dataset_sources WHERE dataset_id = ?', datasetId)) > 0
+  /** Removes the source of a dataset. @throws ServerError `not_followed` */
+  async remove(datasetId: number): Promise<void> {
+    const sql = 'DELETE FROM dataset_sources WHERE dataset_id = ?'
+    if ((await this.#database.run(sql, datasetId)) === 0) throw notFollowed(datasetId)
   }
 
   /** Takes the source that has been due for longest and that nobody holds. */
-  async take(at: {
-    readonly now: Date
-    readonly token: string
-    readonly until: Date
-  }): Promise<StoredSource | undefined> {
+  async take(at: Taking): Promise<StoredSource | undefined> {
     const now = at.now.toISOString()
     const sql = `UPDATE dataset_sources SET taken_by = ?, taken_until = ?
       WHERE taken_until <= ? AND due <= ? AND dataset_id = (
@@ -201,6 +226,13 @@ export class Sources {
   #note(sql: string, ...parameters: SqlValue[]): Promise<number> {
     return this.#database.transaction((t) => t.run(sql, ...parameters), UNRECALLED)
   }
+}
+
+function notFollowed(id: number): ServerError {
+  return new ServerError(
+    'not_followed',
+    `Dataset ${id} follows neither series nor a file. To make it follow one, use PUT /datasets/${id}/source.`,
+  )
 }
 
 /** Whether what is asked for was asked for before. Options that aren't given stay what they were. */

@@ -2,16 +2,9 @@ import { isDate } from '../../connectors/periods.ts'
 import { ADDING, READING, REPLACING } from '../../engine/options.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
-import type { Interval, NewSource } from '../records/index.ts'
+import type { NewSource } from '../records/index.ts'
 import { checkedAddress, FetchFailure, type FollowedAddress } from './fetch-address.ts'
-
-/** What a dataset is to follow: series or a file. */
-export interface Wanted {
-  readonly series: readonly string[]
-  readonly start: string | null
-  readonly every: Interval
-  readonly address: FollowedAddress | null
-}
+import type { Wanted } from './sources.ts'
 
 /**
  * Checks a request and fills in defaults; each id appears once, with its provider in lower case.
@@ -22,7 +15,7 @@ export async function checkedWanted(
   body: NewSource,
   { sources, limits }: Pick<Config, 'sources' | 'limits'>,
   slugs: () => Promise<readonly string[]>,
-): Promise<Wanted> {
+): Promise<Omit<Wanted, 'datasetId' | 'accountId'> & { readonly address: FollowedAddress | null }> {
   const { every = 'day', start = null } = body
   const address = checkedFile(body, sources)
   if (address) return { series: [], start: null, every, address }

@@ -4,7 +4,6 @@ import { withWords } from '../../../engine/types/columns.ts'
 import { Access } from '../../accounts/access.ts'
 import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
-import { sourceRecord } from '../../routes/source.ts'
 import { openServices, type Services } from '../../services.ts'
 import { requireSeriesAlone } from '../../sources/rows.ts'
 import { Sources } from '../../sources/sources.ts'
@@ -77,13 +76,9 @@ function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'f
   const sources = new Sources(engine.database)
   return {
     async source(id) {
-      const source = await sources.get(id)
-      return source && sourceRecord(source)
+      return (await sources.get(id)) && sources.record(id)
     },
-    async unfollow(id) {
-      if (!(await sources.remove(id)))
-        throw new ServerError('not_followed', `Dataset ${id} follows neither series nor a file.`)
-    },
+    unfollow: (id) => sources.remove(id),
     async follow(id, fields) {
       const connectors = await openProviders(config, engine.database, () => {})
       const services = await openServices({ config, engine, connectors, version: ownVersion() })
@@ -96,7 +91,7 @@ function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'f
         const accountId = await ownerOf(services, record.repositoryId)
         const { done } = await services.refresher.follow({ datasetId: id, accountId, ...wanted })
         await done
-        return sourceRecord((await sources.get(id))!)
+        return await sources.record(id)
       } finally {
         await services.refresher.close()
         await connectors.close()
