@@ -21,6 +21,18 @@ export function parameters<const Properties extends QuerySchema['properties']>(p
   return { type: 'object', additionalProperties: false, properties } as const
 }
 
+/** The parameters for a page of a list. @param limit its bounds; without a default, the page is the whole list */
+export function pageOf(
+  what: string,
+  limit: { readonly minimum: number; readonly default?: number; readonly maximum?: number },
+) {
+  const all = limit.default === undefined ? '; all of them by default' : ''
+  return {
+    limit: { type: 'integer', ...limit, description: `The largest number of ${what} to return${all}.` },
+    offset: { type: 'integer', minimum: 0, default: 0, description: `The number of ${what} to skip.` },
+  } as const
+}
+
 /**
  * This name in a schema allows parameter aliases of any name, such as `@p=5` (OData 4.01 part 2, 5.3). The parameter
  * itself may hold them as a JSON object, because generated clients can't send parameters of any name.

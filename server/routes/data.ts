@@ -6,21 +6,21 @@ import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { parameters, parametersOf, readQuery } from '../http/query.ts'
 import { empty, errors, type HeaderText } from '../openapi/describe.ts'
-import type { JsonSchema } from '../records/schema.ts'
+import { exampleOf, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { cacheKeyOf } from '../transfers/answer-cache.ts'
 import type { Download } from '../transfers/download.ts'
-import { chooseFormat, mediaType, wantsIeee754 } from '../transfers/formats.ts'
+import { mediaType, wantsIeee754 } from '../transfers/formats.ts'
 import { datasetFor } from './dataset-for.ts'
 import { linkMetadata } from './metadata.ts'
-import { checkedEncoding, EXPLAIN_DATA, queryOptions, rowParameters } from './query-options.ts'
+import { EXPLAIN_DATA, rowParameters, rowsAsked } from './query-options.ts'
 import type { Routes } from './routes.ts'
 import { askedVersion } from './versions/versions.ts'
 
 const header = (type: string, description: string): HeaderText => ({ description, schema: { type } })
 
 /** The headers of every answer with rows. */
-export const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
+const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
   'Row-Count': header(
     'integer',
     'Number of rows that match `$filter`, before truncation. Always sent with `$top` or `$last`, otherwise only ' +
@@ -43,16 +43,30 @@ const TEXT: JsonSchema = { type: 'string' }
 const OTHER_FORMATS: JsonSchema = { type: 'string', format: 'binary' }
 
 /** Rows in each of the formats. */
-export function rowContent(jsonSchema: JsonSchema) {
+function rowContent(jsonSchema: JsonSchema) {
   return Object.fromEntries(
     FORMATS.map((format) => [
       mediaType(format),
-      { schema: format === 'json' ? jsonSchema : TEXT_FORMATS.includes(format) ? TEXT : OTHER_FORMATS },
+      format === 'json'
+        ? { schema: jsonSchema, example: exampleOf(jsonSchema) }
+        : { schema: TEXT_FORMATS.includes(format) ? TEXT : OTHER_FORMATS },
     ]),
   )
 }
 
 export const NOT_MODIFIED = empty('The copy that you have is current.', { ETag: ROW_HEADERS['ETag']! })
+
+/** The responses with rows, in the format that is asked for. @param jsonSchema what they are in JSON */
+export function rowAnswers(
+  description: string,
+  jsonSchema: JsonSchema,
+  headers: Readonly<Record<string, HeaderText>> = {},
+) {
+  return {
+    200: { description, headers: { ...ROW_HEADERS, ...headers }, content: rowContent(jsonSchema) },
+    304: NOT_MODIFIED,
+  } as const
+}
 
 /** The parameters of which the route knows more than the tables of options. */
 interface DataQuery {
@@ -185,11 +199,7 @@ const DOWNLOAD_DATA = {
     '`Content-Length`.',
   querystring: ROW_PARAMETERS,
   response: {
-    200: {
-      description: 'The rows, in the order of upload unless `$orderby` says otherwise.',
-      headers: ROW_HEADERS,
-      content: rowContent(ROWS_OR_EXPLANATION),
-    },
+    ...rowAnswers('The rows, in the order of upload unless `$orderby` says otherwise.', ROWS_OR_EXPLANATION),
     206: {
       description: 'The ranges that were asked for.',
       headers: {
@@ -198,7 +208,6 @@ const DOWNLOAD_DATA = {
       },
       content: rowContent({ type: 'string', format: 'binary' }),
     },
-    304: NOT_MODIFIED,
     ...errors(402, 403, 404, 410, 416, 504),
   },
 } as const
@@ -211,12 +220,7 @@ const QUERY_DATA = {
     'query string in `text/plain` or as a JSON object.',
   requestBody: QUERY_BODY,
   response: {
-    200: {
-      description: 'The rows.',
-      headers: ROW_HEADERS,
-      content: rowContent(ROWS_OR_EXPLANATION),
-    },
-    304: NOT_MODIFIED,
+    ...rowAnswers('The rows.', ROWS_OR_EXPLANATION),
     ...errors(402, 403, 404, 410, 413, 415, 504),
   },
 } as const
@@ -238,17 +242,14 @@ export function dataRoutes(app: Routes, services: Services): void {
     const past = await askedVersion(dataset, given, reply, app.prefix)
     const { number: version, rowCount } = past ?? { ...record, number: record.version }
     linkMetadata(reply, app.prefix, record)
-    const options = queryOptions(given)
-    const format = chooseFormat(given.$format, request.headers.accept, 'csv')
+    const asked = rowsAsked(request, given, 'csv')
+    const { window: options, format } = asked
     const ieee754 = format === 'json' && wantsIeee754(given.$format, request.headers.accept)
-    const encoding = { ...checkedEncoding(given, format), ...(ieee754 && { ieee754 }) }
-    const counted = given.$count === true
     const answer = {
-      format,
-      ...(Object.keys(encoding).length > 0 && { encoding }),
+      ...asked,
+      ...(ieee754 && { encoding: { ...asked.encoding, ieee754 } }),
       ...(ieee754 && { contentType: 'application/json;IEEE754Compatible=true;charset=utf-8' }),
       name: record.name,
-      counted,
     }
     if (given.$explain === 'sql') {
       const sql = await dataset.sql({ ...options, ...(past && { version }) })
@@ -263,7 +264,7 @@ export function dataRoutes(app: Routes, services: Services): void {
     if (record.query) {
       const query = await exports.prepare(request, reply, (signal) => dataset.query(options, { signal }))
       request.trace.stage('plan')
-      return sendStatement(services, request, reply, { ...answer, query, window: options })
+      return sendStatement(services, request, reply, { ...answer, query })
     }
     // The columns are those of the version, so only the words about the dataset can change.
     const words = metadataIn(format, record, [], [])
@@ -273,7 +274,7 @@ export function dataRoutes(app: Routes, services: Services): void {
     const query = await dataset.query({ ...options, ...(past && { version }) })
     request.trace.stage('plan')
     const meteredRows = query.mostRows ?? kept.meteredRows
-    return exports.send(request, reply, { ...kept, query, window: options, meteredRows })
+    return exports.send(request, reply, { ...kept, query, meteredRows })
   }
 
   app.register(async (texts) => {

@@ -5,7 +5,7 @@ import { withWords } from '../../engine/types/columns.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
-import { parameters } from '../http/query.ts'
+import { pageOf, parameters } from '../http/query.ts'
 import { empty, errors, made, tagged } from '../openapi/describe.ts'
 import {
   COPY,
@@ -77,12 +77,7 @@ const LIST_DATASETS = {
       description: 'With true, every dataset is listed with all of its columns.',
       default: false,
     },
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      description: 'The largest number of datasets to return; all of them by default.',
-    },
-    offset: { type: 'integer', minimum: 0, default: 0, description: 'The number of datasets to skip.' },
+    ...pageOf('datasets', { minimum: 1 }),
   }),
   response: {
     200: tagged(listOf(DATASET_SUMMARY), 'The datasets, in one list.'),

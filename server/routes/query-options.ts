@@ -1,8 +1,9 @@
+import type { FastifyRequest } from 'fastify'
 import { checkEncoding, type EncodeOptions, type Format, type QueryOptions } from '../../engine/index.ts'
 import { fromHttp, QUERY, WRITING } from '../../engine/options.ts'
 import type { ParameterSchema } from '../http/query.ts'
 import { parametersOf } from '../http/query.ts'
-import { encodingOf, FORMAT_NAMES } from '../transfers/formats.ts'
+import { chooseFormat, encodingOf, FORMAT_NAMES } from '../transfers/formats.ts'
 
 /** The parameters of every table of rows. As in OData, `$` may be left out of their names and case does not matter. */
 export function rowParameters<const Default extends Format>(defaultFormat: Default) {
@@ -41,18 +42,19 @@ export const EXPLAIN_DATA = {
   },
 } as const satisfies Readonly<Record<string, ParameterSchema>>
 
-/** The part of a query that the engine answers. */
-export function queryOptions(query: object): QueryOptions {
-  return fromHttp(query, QUERY)
-}
-
 /**
- * The options for writing the rows; undefined if none are given.
- * @throws EngineError `invalid_option` if they do not fit the format
+ * What a request asks for: the options of the query, which the engine answers, and how its rows are written.
+ * @throws ServerError `invalid_query`; EngineError `invalid_option` if options for writing do not fit the format
  */
-export function checkedEncoding(query: object, format: Format): EncodeOptions | undefined {
-  const options = encodingOf(fromHttp(query, WRITING))
-  if (Object.keys(options).length === 0) return undefined
-  checkEncoding(format, options)
-  return options
+export function rowsAsked(
+  { headers }: FastifyRequest,
+  query: { readonly $format?: string | undefined; readonly $count?: boolean | undefined },
+  usual: Format,
+) {
+  const window: QueryOptions = fromHttp(query, QUERY)
+  const format = chooseFormat(query.$format, headers.accept, usual)
+  const encoding: EncodeOptions = encodingOf(fromHttp(query, WRITING))
+  const isPlain = Object.keys(encoding).length === 0
+  if (!isPlain) checkEncoding(format, encoding)
+  return { window, format, ...(!isPlain && { encoding }), counted: query.$count === true }
 }

@@ -1,29 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Query, SqlTable, SqlValues } from '../../engine/index.ts'
-import { fromHttp, QUERY, WRITING } from '../../engine/options.ts'
+import { QUERY, WRITING } from '../../engine/options.ts'
 import { Derived } from '../../engine/util/derived.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { parameters, parametersOf } from '../http/query.ts'
 import { errors } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
-import { chooseFormat } from '../transfers/formats.ts'
-import {
-  NOT_MODIFIED,
-  ROW_HEADERS,
-  ROWS_OR_EXPLANATION,
-  readTexts,
-  rowContent,
-  sendExplained,
-  sendStatement,
-} from './data.ts'
-import { checkedEncoding, EXPLAIN, rowParameters } from './query-options.ts'
+import { ROWS_OR_EXPLANATION, readTexts, rowAnswers, sendExplained, sendStatement } from './data.ts'
+import { EXPLAIN, rowParameters, rowsAsked } from './query-options.ts'
 import type { Routes } from './routes.ts'
 
 const { $format, $count } = rowParameters('csv')
-const WINDOW = { top: QUERY.top, skip: QUERY.skip }
+const { top, skip } = QUERY
 
-const PARAMETERS = { $format, ...parametersOf(WINDOW), $count, ...parametersOf(WRITING), ...EXPLAIN }
+const PARAMETERS = { $format, ...parametersOf({ top, skip }), $count, ...parametersOf(WRITING), ...EXPLAIN }
 
 const ABOUT =
   'One SELECT (also WITH, VALUES, FROM, DESCRIBE, SUMMARIZE) in the SQL of DuckDB. Tables are datasets: ' +
@@ -60,12 +51,7 @@ const BODY = {
 }
 
 const RESPONSE = {
-  200: {
-    description: 'The rows, in the order of the statement.',
-    headers: ROW_HEADERS,
-    content: rowContent(ROWS_OR_EXPLANATION),
-  },
-  304: NOT_MODIFIED,
+  ...rowAnswers('The rows, in the order of the statement.', ROWS_OR_EXPLANATION),
   ...errors(402, 410, 503, 504),
 }
 
@@ -109,18 +95,14 @@ export function sqlRoutes(app: Routes, services: Services): void {
     { sql, parameters: values }: Statement,
   ) => {
     const given = request.query as { $format?: string; $count?: boolean; $explain?: boolean }
-    const window = fromHttp(given, WINDOW)
-    const format = chooseFormat(given.$format, request.headers.accept, 'csv')
-    const encoding = checkedEncoding(given, format)
+    const asked = rowsAsked(request, given, 'csv')
     const tables = () => sqlTablesOf(services, request.account)
     const query: Query = await exports.prepare(request, reply, (signal) =>
-      engine.sql(sql, values, { ...window, signal, tables }),
+      engine.sql(sql, values, { ...asked.window, signal, tables }),
     )
     request.trace.stage('plan')
-    if (given.$explain) return sendExplained(services, request, reply, query, format)
-    const counted = given.$count === true
-    const download = { format, ...(encoding && { encoding }), name: 'query', counted, query, window }
-    return sendStatement(services, request, reply, download)
+    if (given.$explain) return sendExplained(services, request, reply, query, asked.format)
+    return sendStatement(services, request, reply, { ...asked, name: 'query', query })
   }
 
   app.route({

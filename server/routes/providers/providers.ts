@@ -3,17 +3,16 @@ import type { Provenance } from '../../../connectors/index.ts'
 import { SERIES_OPTIONS } from '../../../connectors/transform/series-options.ts'
 import type { DatasetSummary } from '../../../engine/index.ts'
 import { fromHttp } from '../../../engine/options.ts'
-import { parameters, parametersOf } from '../../http/query.ts'
+import { pageOf, parameters, parametersOf } from '../../http/query.ts'
 import { errors, json } from '../../openapi/describe.ts'
 import { CATEGORIES, PROVIDER, SEARCH, SEARCH_ALL, SERIES, SERIES_LIST } from '../../records/providers.ts'
-import { exampleOf, listOf } from '../../records/schema.ts'
+import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf, providerRecord } from '../../sources/caller.ts'
-import { chooseFormat } from '../../transfers/formats.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
+import { rowAnswers } from '../data.ts'
 import { pathParameter } from '../dataset-for.ts'
-import { checkedEncoding, queryOptions, rowParameters } from '../query-options.ts'
+import { rowParameters, rowsAsked } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
 import { envelopeOf, OBSERVATION_COLUMNS, observationRows, withColumns } from './series-table.ts'
 
@@ -42,14 +41,7 @@ const BROWSE_PROVIDER = {
       examples: ['13'],
     },
     series: { type: 'boolean', description: 'With true, lists the series instead of the categories.' },
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: 1000,
-      default: 200,
-      description: 'The largest number of series to return.',
-    },
-    offset: { type: 'integer', minimum: 0, default: 0, description: 'Number of series to skip.' },
+    ...pageOf('series', { minimum: 1, default: 200, maximum: 1000 }),
   }),
   response: {
     200: json({ oneOf: [CATEGORIES, SERIES_LIST] }, 'Categories, or series.'),
@@ -68,12 +60,7 @@ const GET_SERIES = {
     ...parametersOf(SERIES_OPTIONS),
   }),
   response: {
-    200: {
-      description: 'The series.',
-      headers: ROW_HEADERS,
-      content: { ...rowContent(SERIES), 'application/json': { schema: SERIES, example: exampleOf(SERIES) } },
-    },
-    304: NOT_MODIFIED,
+    ...rowAnswers('The series.', SERIES),
     ...UPSTREAM,
   },
 } as const
@@ -111,9 +98,8 @@ export function providerRoutes(app: Routes, services: Services): void {
     url: '/providers/:slug/series/*',
     schema: GET_SERIES,
     handler: async (request, reply) => {
-      const options = queryOptions(request.query)
-      const format = chooseFormat(request.query.$format, request.headers.accept, 'json')
-      const encoding = checkedEncoding(request.query, format)
+      const asked = rowsAsked(request, request.query, 'json')
+      const { window: options, format } = asked
       const { info, caller } = await callerFor(request, reply)
       // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
@@ -130,10 +116,8 @@ export function providerRoutes(app: Routes, services: Services): void {
       }
       const relation = engine.relation(OBSERVATION_COLUMNS, observationRows(series))
       return exports.send(request, reply, {
+        ...asked,
         query: relation.query(withColumns(options, series)),
-        window: options,
-        format,
-        ...(encoding && { encoding }),
         name: `${info.slug}-${series.series_id}`,
         meteredRows: undefined,
         ...(format === 'json' && { envelope: envelopeOf(series) }),
@@ -152,25 +136,18 @@ function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T)
   return rest
 }
 
+const SEARCH_PAGE = pageOf('series', { minimum: 0, default: 20, maximum: 1000 })
+
 const SEARCH_QUERY = parameters({
   q: {
     type: 'string',
     description: 'Words, all of which must be found; or an id.',
     examples: ['unemployment'],
   },
-  limit: {
-    type: 'integer',
-    minimum: 0,
-    maximum: 1000,
-    default: 20,
-    description: 'The largest number of series to return.',
-  },
+  limit: SEARCH_PAGE.limit,
   offset: {
-    type: 'integer',
-    minimum: 0,
-    default: 0,
-    description:
-      'Number of series to skip. Where no provider searches itself, only the first 2000 matches can be read.',
+    ...SEARCH_PAGE.offset,
+    description: `${SEARCH_PAGE.offset.description} Where no provider searches itself, only the first 2000 matches can be read.`,
   },
 })
 

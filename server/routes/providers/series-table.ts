@@ -13,11 +13,10 @@ import type { FromSchema } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf } from '../../sources/caller.ts'
 import type { Envelope } from '../../transfers/download.ts'
-import { chooseFormat } from '../../transfers/formats.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
+import { rowAnswers } from '../data.ts'
 import { pathParameter } from '../dataset-for.ts'
-import { checkedEncoding, queryOptions, rowParameters } from '../query-options.ts'
+import { rowParameters, rowsAsked } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
 
 const OPTIONS = parameters({
@@ -46,18 +45,16 @@ const OPTIONS = parameters({
 const QUERY = { ...OPTIONS, documented: { required: ['ids'] } } as const
 
 const ANSWERS = {
-  200: {
-    description: 'The series as a table.',
-    headers: {
-      ...ROW_HEADERS,
+  ...rowAnswers(
+    'The series as a table.',
+    {},
+    {
       'Series-Missing': {
         description: 'Ids of the series that could not be fetched, percent-encoded, separated by commas.',
         schema: { type: 'string' },
       },
     },
-    content: rowContent({}),
-  },
-  304: NOT_MODIFIED,
+  ),
   ...errors(402, 404, 504),
 } as const
 
@@ -123,9 +120,8 @@ async function sendTable(
   if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
   if (wanted.length > most)
     throw invalid(`ids names ${wanted.length} series; one table holds at most ${most}.`)
-  const format = chooseFormat(query.$format, request.headers.accept, 'csv')
-  const encoding = checkedEncoding(query, format)
-  if (query.envelope && format !== 'json') throw invalid('envelope works only with $format=json.')
+  const asked = rowsAsked(request, query, 'csv')
+  if (query.envelope && asked.format !== 'json') throw invalid('envelope works only with $format=json.')
   const { signal } = new Transfer(request, reply, services)
   const { allowed, refused } = await callers(services, request, wanted, signal)
   const connectors = await services.connectors()
@@ -136,12 +132,9 @@ async function sendTable(
   if (missing.length > 0) reply.header('series-missing', named.map(encodeURIComponent).join(','))
   const table = tableOf(batch.series, query.shape ?? 'long', qualified)
   const columns = table.columns.map((column) => ({ ...column, nullable: true, description: '' }))
-  const options = queryOptions(query)
   return exports.send(request, reply, {
-    query: engine.relation(columns, table.rows).query(options),
-    window: options,
-    format,
-    ...(encoding && { encoding }),
+    ...asked,
+    query: engine.relation(columns, table.rows).query(asked.window),
     name,
     meteredRows: undefined,
     variant: JSON.stringify(missing),

@@ -3,17 +3,22 @@ import { ErrorWithHeaders } from '../../http/errors.ts'
 import { parameters } from '../../http/query.ts'
 import type { HeaderText } from '../../openapi/describe.ts'
 import { errors } from '../../openapi/describe.ts'
+import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
-import { chooseFormat } from '../../transfers/formats.ts'
-import { NOT_MODIFIED, ROW_HEADERS, rowContent } from '../data.ts'
+import { rowAnswers } from '../data.ts'
 import { datasetFor } from '../dataset-for.ts'
-import { checkedEncoding, queryOptions, rowParameters } from '../query-options.ts'
+import { rowParameters, rowsAsked } from '../query-options.ts'
 import type { Routes } from '../routes.ts'
 
 const NEXT_SINCE: HeaderText = {
   description: 'The version up to which changes were sent: `since` of the next request.',
   schema: { type: 'integer' },
 }
+
+const CHANGED_ROW = {
+  type: 'object',
+  examples: [{ _change: 'insert', _version: 13, date: '2026-11-21' }],
+} as const
 
 const version = { type: 'integer', minimum: 0 } as const
 
@@ -38,25 +43,17 @@ export function changesRoutes(app: Routes, services: Services): void {
         ...rowParameters('csv'),
       }),
       response: {
-        200: {
-          description: 'The changed rows.',
-          headers: { ...ROW_HEADERS, 'Next-Since': NEXT_SINCE },
-          content: rowContent({ type: 'array', items: { type: 'object' } }),
-        },
-        304: NOT_MODIFIED,
+        ...rowAnswers('The changed rows.', listOf(CHANGED_ROW), { 'Next-Since': NEXT_SINCE }),
         ...errors(402, 410, 504),
       },
     },
     handler: async (request, reply) => {
       const { dataset, record } = await datasetFor(request, services, 'Read')
-      const { query: given, headers } = request
-      const { since, until } = given
+      const { since, until } = request.query
       if (since === undefined) {
         throw new EngineError('invalid_option', 'since is missing: the version that you have, as since=12.')
       }
-      const format = chooseFormat(given.$format, headers.accept, 'csv')
-      const encoding = checkedEncoding(given, format)
-      const options = queryOptions(given)
+      const asked = rowsAsked(request, request.query, 'csv')
       using changes = await dataset.changes({ since, until }).catch((error: unknown) => {
         if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
         const link = `<${app.prefix}/datasets/${record.id}/data>; rel="alternate"`
@@ -64,13 +61,10 @@ export function changesRoutes(app: Routes, services: Services): void {
       })
       reply.header('next-since', changes.next)
       return services.exports.send(request, reply, {
-        query: changes.query(options),
-        window: options,
-        format,
-        ...(encoding && { encoding }),
+        ...asked,
+        query: changes.query(asked.window),
         name: `${record.name} changes`,
         meteredRows: changes.mostRows,
-        counted: given.$count === true,
       })
     },
   })

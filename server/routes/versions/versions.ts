@@ -11,16 +11,13 @@ import { CHANGE, fromHttp, QUERY, VERSION } from '../../../engine/options.ts'
 import type { Keep } from '../../accounts/idempotency.ts'
 import { MERGE_PATCH } from '../../http/body.ts'
 import { requireMatch } from '../../http/headers.ts'
-import { parameters, parametersOf } from '../../http/query.ts'
+import { pageOf, parameters, parametersOf } from '../../http/query.ts'
 import { errors, json, tagged } from '../../openapi/describe.ts'
 import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../../records/datasets.ts'
 import { listOf, object } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { datasetFor, pathVersion, tagOf } from '../dataset-for.ts'
 import type { Routes } from '../routes.ts'
-
-/** The most versions that one answer lists. */
-const MOST = 1000
 
 const LIST = {
   operationId: 'listVersions',
@@ -29,14 +26,7 @@ const LIST = {
     'Newest first: every version that is kept, who made it, and what it changed. Read one with `$version=` on the ' +
     'rows, the columns and the Parquet files.',
   querystring: parameters({
-    limit: {
-      type: 'integer',
-      minimum: 1,
-      maximum: MOST,
-      default: 100,
-      description: 'Maximum number of versions to return.',
-    },
-    offset: { type: 'integer', minimum: 0, default: 0, description: 'The number of versions to skip.' },
+    ...pageOf('versions', { minimum: 1, default: 100, maximum: 1000 }),
   }),
   response: { 200: json(listOf(VERSION_RECORD), 'The versions.') },
 } as const
