@@ -1,6 +1,6 @@
 import { ERROR_TABLE } from '../http/errors.ts'
 import { ACCOUNT_NAME } from '../records/accounts.ts'
-import { exampleOf, type JsonSchema, listOf, named, text } from '../records/schema.ts'
+import { exampleOf, type JsonSchema, listOf, record, text } from '../records/schema.ts'
 import { FAULT } from '../records/uploads.ts'
 
 declare module 'fastify' {
@@ -65,20 +65,20 @@ const RETRY_AFTER: HeaderText = {
 }
 
 /** The shape of every error. `code` is stable; the sentence may change. */
-const ERROR = named('Error', {
-  type: 'object',
-  description: 'Why the request failed.',
-  required: ['error', 'code'],
-  additionalProperties: false,
-  properties: {
+const ERROR = record(
+  'Error',
+  'Why the request failed.',
+  {
     error: { ...text, description: 'A sentence for people.' },
     code: { ...text, description: 'A stable code for programs.' },
+  },
+  {
     errors: {
       ...listOf(FAULT),
       description: 'What is wrong with an upload, at most twenty things; `error` is the first.',
     },
   },
-})
+)
 
 /** The error responses by status. The document contains each of them once; operations refer to them. */
 export const ERROR_RESPONSES: Readonly<Record<string, ReturnType<typeof errorResponse>>> = Object.fromEntries(

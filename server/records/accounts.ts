@@ -1,9 +1,9 @@
 import {
   count,
   countOrNull,
+  fields,
   flag,
   id,
-  named,
   object,
   record,
   text,
@@ -20,7 +20,7 @@ export const EXPIRY = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/
 
 const limit = { ...countOrNull, description: 'null: no limit.', examples: [null] } as const
 
-const limits = record('What the plan allows.', {
+const limits = fields('What the plan allows.', {
   privateRepositories: limit,
   paidProviders: flag,
   exportedRows: { ...limit, description: 'Rows of datasets a month; null: no limit.' },
@@ -36,30 +36,27 @@ const name = { ...text, examples: ['ada'] } as const
 /** The name of a plan. Which ones there are is configured. */
 const plan = { ...text, description: 'Its plan.', examples: ['pro'] } as const
 
-export const PLAN = named(
-  'Plan',
-  record('A plan that accounts may have.', { name: { ...text, examples: ['pro'] }, limits }),
-)
+export const PLAN = record('Plan', 'A plan that accounts may have.', {
+  name: { ...text, examples: ['pro'] },
+  limits,
+})
 
-export const ACCOUNT = named(
-  'Account',
-  record('Your account.', {
-    id,
-    name,
-    plan,
-    apiKeyHint: { ...text, description: 'The last characters of the API key.', examples: ['pq_…wxyz'] },
-    usage: record('How much of the limits is used.', {
-      privateRepositories: count,
-      exportedRows: { ...count, description: 'Rows of datasets downloaded this month.', examples: [1200] },
-      month: { ...text, pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.', examples: ['2026-11'] },
-    }),
-    limits,
+export const ACCOUNT = record('Account', 'Your account.', {
+  id,
+  name,
+  plan,
+  apiKeyHint: { ...text, description: 'The last characters of the API key.', examples: ['pq_…wxyz'] },
+  usage: fields('How much of the limits is used.', {
+    privateRepositories: count,
+    exportedRows: { ...count, description: 'Rows of datasets downloaded this month.', examples: [1200] },
+    month: { ...text, pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.', examples: ['2026-11'] },
   }),
-)
+  limits,
+})
 
 const apiKey = { ...text, examples: ['pq_…'] } as const
 
-export const API_KEY = named('ApiKey', record('A new API key. It is shown only once.', { apiKey }))
+export const API_KEY = record('ApiKey', 'A new API key. It is shown only once.', { apiKey })
 
 const managedAccount = {
   id,
@@ -71,15 +68,13 @@ const managedAccount = {
   createdAt: time,
 } as const
 
-export const MANAGED_ACCOUNT = named(
-  'ManagedAccount',
-  record('An account, as admins see it.', managedAccount),
-)
+export const MANAGED_ACCOUNT = record('ManagedAccount', 'An account, as admins see it.', managedAccount)
 
 // Not NewAccount: in Go, clients generated from the document call the constructor of Account so.
-export const CREATED_ACCOUNT = named(
+export const CREATED_ACCOUNT = record(
   'CreatedAccount',
-  record('A new account with its key, which is shown only once.', { ...managedAccount, apiKey }),
+  'A new account with its key, which is shown only once.',
+  { ...managedAccount, apiKey },
 )
 
 export const NEW_ACCOUNT = object(['name'], {
@@ -109,14 +104,16 @@ const namedKey = {
   lastUsedAt: LAST_USED,
 } as const
 
-export const NAMED_KEY = named(
+export const NAMED_KEY = record(
   'NamedKey',
-  record('A named key of an account. The key itself is not shown.', namedKey),
+  'A named key of an account. The key itself is not shown.',
+  namedKey,
 )
 
-export const CREATED_NAMED_KEY = named(
+export const CREATED_NAMED_KEY = record(
   'CreatedNamedKey',
-  record('A named key of an account. The key itself is shown only once.', { ...namedKey, apiKey }),
+  'A named key of an account. The key itself is shown only once.',
+  { ...namedKey, apiKey },
 )
 
 export const NEW_NAMED_KEY = object(['name'], {
@@ -145,19 +142,16 @@ export const NEW_NAMED_KEY = object(['name'], {
   },
 })
 
-export const LINK = named(
-  'Link',
-  record('An address that opens one export without a key.', {
-    id,
-    url: {
-      ...text,
-      description: 'Relative to this server.',
-      examples: ['/datasets/3/data?$format=xlsx&ticket=2.0.1795200000.7.…'],
-    },
-    path: { ...text, description: 'What the link opens.', examples: ['/datasets/3/data?$format=xlsx'] },
-    name: textOrNull,
-    createdAt: time,
-    expiresAt: time,
-    lastUsedAt: LAST_USED,
-  }),
-)
+export const LINK = record('Link', 'An address that opens one export without a key.', {
+  id,
+  url: {
+    ...text,
+    description: 'Relative to this server.',
+    examples: ['/datasets/3/data?$format=xlsx&ticket=2.0.1795200000.7.…'],
+  },
+  path: { ...text, description: 'What the link opens.', examples: ['/datasets/3/data?$format=xlsx'] },
+  name: textOrNull,
+  createdAt: time,
+  expiresAt: time,
+  lastUsedAt: LAST_USED,
+})

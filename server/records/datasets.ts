@@ -5,12 +5,14 @@ import { description, name } from './repositories.ts'
 import {
   count,
   countOrNull,
+  fields,
   flag,
   id,
   listOf,
   named,
   object,
   orNull,
+  orNulls,
   record,
   type SchemaOf,
   text,
@@ -27,19 +29,20 @@ const columnType = {
   examples: ['date'],
 } as const
 
-const column = record('A column of a dataset.', {
-  name: { ...text, description: 'Case-sensitive; may contain any character.', examples: ['date'] },
-  type: columnType as unknown as SchemaOf<ColumnType>,
-  nullable: flag,
-  description: words,
-})
-
+/** What people have written down about a column. */
 const WORDS = {
   title: { ...text, description: 'What people call it.' },
   unit: { ...text, description: 'The unit of its values.' },
 } as const
 
-export const COLUMN = named('Column', { ...column, properties: { ...column.properties, ...WORDS } })
+const column = {
+  name: { ...text, description: 'Case-sensitive; may contain any character.', examples: ['date'] },
+  type: columnType as unknown as SchemaOf<ColumnType>,
+  nullable: flag,
+  description: words,
+} as const
+
+export const COLUMN = record('Column', 'A column of a dataset.', column, WORDS)
 
 /** What people have written down about a dataset. */
 const METADATA = {
@@ -67,7 +70,7 @@ export const DECLARED_COLUMNS = named('DeclaredColumns', {
   }),
 })
 
-const dataset = {
+export const dataset = {
   id,
   name: { ...text, description: 'Unique in its repository.', examples: ['seattle'] },
   description: words,
@@ -85,7 +88,7 @@ const dataset = {
 
 /** Bounds are the engine's, which says what is wrong. */
 const keep = {
-  ...record(
+  ...fields(
     'How long past versions stay: as long as they are among the newest `versions`, and were replaced less than `days` days ago.',
     { versions: { type: 'integer', examples: [10] }, days: { type: 'integer', examples: [30] } },
   ),
@@ -113,27 +116,19 @@ export const QUERY_DEFINITION = named('QueryDefinition', {
   examples: [{ sql: 'SELECT origin, avg(delay) AS delay FROM flights GROUP BY origin' }],
 } as const)
 
-const table = record('A table.', { ...dataset, columns: listOf(COLUMN) })
+const columns = listOf(COLUMN)
 
-export const DATASET = named('Dataset', {
-  ...table,
-  properties: { ...table.properties, ...METADATA, key, keep, query: QUERY_DEFINITION },
-})
+/** What a dataset has where it was set. */
+export const WHERE_SET = { ...METADATA, key, keep, query: QUERY_DEFINITION } as const
 
-const summary = record('A table in a list.', { ...dataset, columnCount: count })
+export const DATASET = record('Dataset', 'A table.', { ...dataset, columns }, WHERE_SET)
 
-export const DATASET_SUMMARY = named('DatasetSummary', {
-  ...summary,
-  description: 'A table in a list. `columns` is left out where there are many.',
-  properties: {
-    ...summary.properties,
-    columns: listOf(COLUMN),
-    ...METADATA,
-    key,
-    keep,
-    query: QUERY_DEFINITION,
-  },
-})
+export const DATASET_SUMMARY = record(
+  'DatasetSummary',
+  'A table in a list. `columns` is left out where there are many.',
+  { ...dataset, columnCount: count },
+  { columns, ...WHERE_SET },
+)
 
 export const NEW_DATASET = object(['name', 'repositoryId'], {
   name: { ...name, examples: ['seattle'] },
@@ -199,36 +194,28 @@ export const DATASET_PATCH = {
       properties: keep.properties,
       description: 'How long past versions stay; null: as those of other datasets.',
     },
-    title: orNull(METADATA.title),
-    license: orNull(METADATA.license),
-    source: orNull(METADATA.source),
-    creator: orNull(METADATA.creator),
-    keywords: orNull(METADATA.keywords),
-    citation: orNull(METADATA.citation),
+    ...orNulls(METADATA),
     columns: {
       type: 'array',
       description: 'Changes the words about the named columns, and no others.',
       items: object(['name'], {
         name: text,
-        title: orNull(WORDS.title),
-        unit: orNull(WORDS.unit),
+        ...orNulls(WORDS),
         description: orNull(text),
       }),
     },
   },
 } as const
 
-export const EDITED_ROWS = named(
-  'EditedRows',
-  record('What a change of rows did.', {
-    version: { ...count, description: 'The version that the dataset has now.', examples: [4] },
-    matchedRows: { ...count, description: 'The rows that matched and were changed.', examples: [12] },
-  }),
-)
+export const EDITED_ROWS = record('EditedRows', 'What a change of rows did.', {
+  version: { ...count, description: 'The version that the dataset has now.', examples: [4] },
+  matchedRows: { ...count, description: 'The rows that matched and were changed.', examples: [12] },
+})
 
-export const VERSION_RECORD = named(
+export const VERSION_RECORD = record(
   'Version',
-  record('What made a version of a dataset. What was not told is null, as in versions of an older program.', {
+  'What made a version of a dataset. What was not told is null, as in versions of an older program.',
+  {
     number: count,
     createdAt: time,
     by: { ...textOrNull, description: 'The account that made it.', examples: ['ada'] },
@@ -239,18 +226,15 @@ export const VERSION_RECORD = named(
     ownBytes: { ...count, description: 'Those of them that no other version has.' },
     addedRows: countOrNull,
     removedRows: countOrNull,
-  }),
+  },
 )
 
-export const PARQUET_FILE = named(
-  'ParquetFile',
-  record('A Parquet file of a dataset.', {
-    url: {
-      ...text,
-      description: 'Identifies the file. It stays the same for as long as the version is kept.',
-      examples: ['http://127.0.0.1:8080/datasets/3/parquet/1/3.parquet?ticket=1.0.1764086400.0.1yQ0x8mS'],
-    },
-    rows: count,
-    bytes: count,
-  }),
-)
+export const PARQUET_FILE = record('ParquetFile', 'A Parquet file of a dataset.', {
+  url: {
+    ...text,
+    description: 'Identifies the file. It stays the same for as long as the version is kept.',
+    examples: ['http://127.0.0.1:8080/datasets/3/parquet/1/3.parquet?ticket=1.0.1764086400.0.1yQ0x8mS'],
+  },
+  rows: count,
+  bytes: count,
+})

@@ -1,5 +1,5 @@
 import { COLUMN } from './datasets.ts'
-import { count, flag, listOf, named, record, text } from './schema.ts'
+import { count, fields, flag, listOf, named, record, text } from './schema.ts'
 
 const number = { type: 'number' } as const
 const value = { description: 'A number where the column has integers or doubles, else text.' } as const
@@ -16,7 +16,7 @@ const COLUMN_PROFILE = named('ColumnProfile', {
     type: COLUMN.properties.type,
     nulls: count,
     distinct: {
-      ...record('How many different values there are.', { value: count, exact: flag }),
+      ...fields('How many different values there are.', { value: count, exact: flag }),
       description:
         'How many different values there are; an estimate unless it is `exact`. Not for json and binary.',
     },
@@ -28,19 +28,16 @@ const COLUMN_PROFILE = named('ColumnProfile', {
       description: 'Estimates, by the share of the finite numbers that lie below.',
       additionalProperties: number,
     },
-    histogram: listOf(record('A range of numbers, dates or timestamps.', { from: value, to: value, count })),
+    histogram: listOf(fields('A range of numbers, dates or timestamps.', { from: value, to: value, count })),
     top: {
-      ...listOf(record('A frequent value.', { value: { description: 'Also true or false.' }, count })),
+      ...listOf(fields('A frequent value.', { value: { description: 'Also true or false.' }, count })),
       description: 'The ten most frequent values, where there are at most a thousand different ones.',
     },
   },
 })
 
-export const PROFILE = named(
-  'Profile',
-  record('What the values of each column of a version are like.', {
-    version: count,
-    rowCount: count,
-    columns: listOf(COLUMN_PROFILE),
-  }),
-)
+export const PROFILE = record('Profile', 'What the values of each column of a version are like.', {
+  version: count,
+  rowCount: count,
+  columns: listOf(COLUMN_PROFILE),
+})

@@ -1,6 +1,7 @@
 import {
   count,
   countOrNull,
+  fields,
   flag,
   id,
   listOf,
@@ -15,41 +16,35 @@ import {
 const slug = { ...text, examples: ['fred'] } as const
 const path = { ...text, examples: [''] } as const
 
-export const USER_KEY = named(
+export const USER_KEY = record(
   'UserKey',
-  record('A key that you have saved for a provider. The key itself is not shown.', {
+  'A key that you have saved for a provider. The key itself is not shown.',
+  {
     provider: { ...slug, description: 'Slug.' },
     keyHint: { ...text, description: 'The last characters of the key.', examples: ['…9f3c'] },
     updatedAt: time,
-  }),
+  },
 )
 
-export const PROVIDER = named(
-  'Provider',
-  record('A source of economic series.', {
-    slug: { ...slug, description: 'In lower case here; paths accept any case.' },
-    name: { ...text, examples: ['FRED'] },
-    description: { ...text, examples: ['Economic data of the Federal Reserve Bank of St. Louis'] },
-    homepage: { ...text, examples: ['https://fred.stlouisfed.org'] },
-    tier: { type: 'string', enum: ['free', 'paid'], description: 'The tier that applies to you.' },
-    keyRequired: { ...flag, description: 'Whether the provider answers only with a key.' },
-    takesKey: { ...flag, description: 'Whether you can save a key of your own for it.' },
-    userKey: { ...flag, description: 'Whether you have saved a key of your own.' },
-    limit: record(
-      'The limit that restricts you most at the moment; null where the provider publishes none.',
-      {
-        requests: { type: ['integer', 'null'], examples: [120] },
-        perSeconds: { type: ['number', 'null'], examples: [60] },
-        remaining: { type: ['integer', 'null'], examples: [119] },
-        resetsAt: {
-          ...timeOrNull,
-          description:
-            'When the oldest request that counts against the limit stops counting; null: none counts.',
-        },
-      },
-    ),
+export const PROVIDER = record('Provider', 'A source of economic series.', {
+  slug: { ...slug, description: 'In lower case here; paths accept any case.' },
+  name: { ...text, examples: ['FRED'] },
+  description: { ...text, examples: ['Economic data of the Federal Reserve Bank of St. Louis'] },
+  homepage: { ...text, examples: ['https://fred.stlouisfed.org'] },
+  tier: { type: 'string', enum: ['free', 'paid'], description: 'The tier that applies to you.' },
+  keyRequired: { ...flag, description: 'Whether the provider answers only with a key.' },
+  takesKey: { ...flag, description: 'Whether you can save a key of your own for it.' },
+  userKey: { ...flag, description: 'Whether you have saved a key of your own.' },
+  limit: fields('The limit that restricts you most at the moment; null where the provider publishes none.', {
+    requests: { type: ['integer', 'null'], examples: [120] },
+    perSeconds: { type: ['number', 'null'], examples: [60] },
+    remaining: { type: ['integer', 'null'], examples: [119] },
+    resetsAt: {
+      ...timeOrNull,
+      description: 'When the oldest request that counts against the limit stops counting; null: none counts.',
+    },
   }),
-)
+})
 
 const seriesInfo = {
   series_id: { ...text, examples: ['GNPCA'] },
@@ -60,7 +55,7 @@ const seriesInfo = {
   end: { ...textOrNull, examples: ['2025-01-01'] },
 } as const
 
-export const SERIES_INFO = named('SeriesInfo', record('A series, described.', seriesInfo))
+export const SERIES_INFO = record('SeriesInfo', 'A series, described.', seriesInfo)
 
 const category = {
   path: { ...text, description: 'Send it as `path` to browse further.', examples: ['13'] },
@@ -69,20 +64,24 @@ const category = {
   series: { ...flag, description: 'Whether series are directly under it.' },
 } as const
 
-export const CATEGORY = named('Category', record('A category.', category))
+export const CATEGORY = record('Category', 'A category.', category)
 
-export const CATEGORIES = named(
-  'CategoryList',
-  record('Categories under a path.', { provider: slug, path, categories: listOf(CATEGORY) }),
-)
+export const CATEGORIES = record('CategoryList', 'Categories under a path.', {
+  provider: slug,
+  path,
+  categories: listOf(CATEGORY),
+})
 
 const total = { ...countOrNull, description: 'null where it is not known.' } as const
 const page = { limit: { ...count, examples: [200] }, offset: { ...count, examples: [0] } } as const
 
-export const SERIES_LIST = named(
-  'SeriesList',
-  record('Series under a path.', { provider: slug, path, total, ...page, series: listOf(SERIES_INFO) }),
-)
+export const SERIES_LIST = record('SeriesList', 'Series under a path.', {
+  provider: slug,
+  path,
+  total,
+  ...page,
+  series: listOf(SERIES_INFO),
+})
 
 export const OBSERVATION = named('Observation', {
   type: 'object',
@@ -99,86 +98,77 @@ export const OBSERVATION = named('Observation', {
   },
 })
 
-export const DIMENSION = named(
+export const DIMENSION = record(
   'SeriesDimension',
-  record(
-    "A part of a series' key, for example `{id: 'FREQ', name: 'Frequency', code: 'M', label: 'Monthly'}`.",
-    {
-      id: text,
-      name: textOrNull,
-      code: text,
-      label: textOrNull,
-    },
-  ),
+  "A part of a series' key, for example `{id: 'FREQ', name: 'Frequency', code: 'M', label: 'Monthly'}`.",
+  {
+    id: text,
+    name: textOrNull,
+    code: text,
+    label: textOrNull,
+  },
 )
 
-export const SERIES = named(
-  'Series',
-  record('A series with its values. What the provider does not say is null.', {
-    provider: slug,
-    ...seriesInfo,
-    seasonalAdjustment: textOrNull,
-    source: { ...textOrNull, description: 'Who produced the data, where the provider says so.' },
-    notes: textOrNull,
-    dimensions: {
-      type: ['array', 'null'],
-      description: 'The parts of the key, with their names.',
-      examples: [null],
-      items: DIMENSION,
-    },
-    start: { ...seriesInfo.start, description: 'The first date that the whole series covers.' },
-    end: { ...seriesInfo.end, description: 'The last date that the whole series covers.' },
-    lastUpdated: textOrNull,
-    observations: { type: 'array', description: 'Oldest first.', items: OBSERVATION },
-  }),
-)
+export const SERIES = record('Series', 'A series with its values. What the provider does not say is null.', {
+  provider: slug,
+  ...seriesInfo,
+  seasonalAdjustment: textOrNull,
+  source: { ...textOrNull, description: 'Who produced the data, where the provider says so.' },
+  notes: textOrNull,
+  dimensions: {
+    type: ['array', 'null'],
+    description: 'The parts of the key, with their names.',
+    examples: [null],
+    items: DIMENSION,
+  },
+  start: { ...seriesInfo.start, description: 'The first date that the whole series covers.' },
+  end: { ...seriesInfo.end, description: 'The last date that the whole series covers.' },
+  lastUpdated: textOrNull,
+  observations: { type: 'array', description: 'Oldest first.', items: OBSERVATION },
+})
 
 const found = {
   query: { ...text, examples: ['gross product'] },
   total: { ...total, description: 'Number of series; null where it is not known.' },
   ...page,
-  series: listOf(named('FoundSeries', record('A series that was found.', { provider: slug, ...seriesInfo }))),
+  series: listOf(record('FoundSeries', 'A series that was found.', { provider: slug, ...seriesInfo })),
   categories: listOf(
-    named('FoundCategory', record('A category or dataflow that was found.', { provider: slug, ...category })),
+    record('FoundCategory', 'A category or dataflow that was found.', { provider: slug, ...category }),
   ),
 } as const
 
 /** The results of a search in one provider. */
-export const SEARCH = named('FoundInProvider', record('What a search found.', found))
+export const SEARCH = record('FoundInProvider', 'What a search found.', found)
 
 /** The results of a search in everything that the server knows. */
-export const SEARCH_ALL = named(
-  'Found',
-  record('What a search found.', {
-    ...found,
-    datasets: listOf(
-      named(
-        'FoundDataset',
-        record('A dataset that was found.', {
-          id,
-          name: { ...text, examples: ['weather'] },
-          repositoryId: id,
-          description: { ...text, examples: [''] },
-        }),
-      ),
-    ),
-    hint: {
-      ...textOrNull,
-      description: 'What would let a search find more; null if there is nothing to say.',
-    },
-  }),
-)
+export const SEARCH_ALL = record('Found', 'What a search found.', {
+  ...found,
+  datasets: listOf(
+    record('FoundDataset', 'A dataset that was found.', {
+      id,
+      name: { ...text, examples: ['weather'] },
+      repositoryId: id,
+      description: { ...text, examples: [''] },
+    }),
+  ),
+  hint: {
+    ...textOrNull,
+    description: 'What would let a search find more; null if there is nothing to say.',
+  },
+})
 
 /** Series that could not be fetched, with the reason. */
-export const MISSING = named(
-  'MissingSeries',
-  record('A series that could not be fetched.', { provider: text, series_id: text, code: text, error: text }),
-)
+export const MISSING = record('MissingSeries', 'A series that could not be fetched.', {
+  provider: text,
+  series_id: text,
+  code: text,
+  error: text,
+})
 
 const cell = { type: ['string', 'number', 'null'] } as const
 
 /** Several series as one table, in the columns that `shape` gives. */
-export const SERIES_TABLE = record('Several series as one table.', {
+export const SERIES_TABLE = fields('Several series as one table.', {
   missing: listOf(MISSING),
   rows: listOf({ type: 'object', additionalProperties: cell } as const),
 })

@@ -1,4 +1,4 @@
-import { flag, id, named, object, orNull, record, text, time } from './schema.ts'
+import { flag, id, object, orNull, record, text, time } from './schema.ts'
 
 /** The pattern for names of repositories and datasets. The engine checks names, and says what is wrong. */
 const NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
@@ -13,19 +13,16 @@ export const description = { type: 'string', maxLength: 10_000 } as const
 
 const permission = { type: 'string', enum: ['Read', 'Write'] } as const
 
-export const REPOSITORY = named(
-  'Repository',
-  record('A repository of datasets.', {
-    id,
-    name: { ...text, examples: ['weather'] },
-    description: { ...text, examples: ['Observations of airports'] },
-    private: { ...flag, description: 'Whether only its owner and its members may read it.' },
-    owner: { ...text, description: 'Name of an account.', examples: ['ada'] },
-    permission: { ...permission, description: 'What you may do with it.', examples: ['Write'] },
-    createdAt: time,
-    updatedAt: time,
-  }),
-)
+export const REPOSITORY = record('Repository', 'A repository of datasets.', {
+  id,
+  name: { ...text, examples: ['weather'] },
+  description: { ...text, examples: ['Observations of airports'] },
+  private: { ...flag, description: 'Whether only its owner and its members may read it.' },
+  owner: { ...text, description: 'Name of an account.', examples: ['ada'] },
+  permission: { ...permission, description: 'What you may do with it.', examples: ['Write'] },
+  createdAt: time,
+  updatedAt: time,
+})
 
 /** What a client may set of a repository. */
 const REPOSITORY_FIELDS = {
@@ -52,12 +49,9 @@ export const REPOSITORY_PATCH = {
   properties: { ...REPOSITORY_FIELDS, description: orNull(description) },
 } as const
 
-export const MEMBER = named(
-  'Member',
-  record('What an account may do with a repository.', {
-    account: { ...text, description: 'Name of the account.', examples: ['grace'] },
-    permission,
-  }),
-)
+export const MEMBER = record('Member', 'What an account may do with a repository.', {
+  account: { ...text, description: 'Name of the account.', examples: ['grace'] },
+  permission,
+})
 
 export const MEMBERSHIP = object(['permission'], { permission })

@@ -43,12 +43,12 @@ type OfType<Type, Schema> = Type extends 'string'
             ? readonly FromSchema<Items>[]
             : readonly unknown[]
           : Schema extends { readonly properties: infer Properties }
-            ? Fields<Properties, Schema extends { readonly required: readonly (infer Name)[] } ? Name : never>
+            ? Values<Properties, Schema extends { readonly required: readonly (infer Name)[] } ? Name : never>
             : Schema extends { readonly additionalProperties: infer Value }
               ? Readonly<Record<string, FromSchema<Value>>>
               : Readonly<Record<string, unknown>>
 
-type Fields<Properties, Required> = Flat<
+type Values<Properties, Required> = Flat<
   {
     readonly [Name in keyof Properties as Name extends Required ? Name : never]: FromSchema<Properties[Name]>
   } & {
@@ -60,23 +60,37 @@ type Fields<Properties, Required> = Flat<
 type Flat<Type> = { readonly [Name in keyof Type]: Type[Name] }
 
 /** An object with these fields and no others, of which some are required. */
-export function object<
-  const Name extends string,
-  const Properties extends Readonly<Record<string, JsonSchema>>,
->(required: readonly Name[], properties: Properties) {
+export function object<const Name extends string, const Properties extends Fields>(
+  required: readonly Name[],
+  properties: Properties,
+) {
   const base = { type: 'object', additionalProperties: false, properties } as const
   return { ...base, ...(required.length > 0 && { required }) } as typeof base & {
     readonly required: readonly Name[]
   }
 }
 
-/** An object in which all fields are required. */
-export function record<const Properties extends Readonly<Record<string, JsonSchema>>>(
+type Fields = Readonly<Record<string, JsonSchema>>
+
+/** An object with these fields and no others, of which those of `optional` may be missing. */
+export function fields<const Required extends Fields, const Optional extends Fields = Record<never, never>>(
   description: string,
-  properties: Properties,
+  required: Required,
+  optional = {} as Optional,
 ) {
-  const required = Object.keys(properties) as readonly (keyof Properties)[]
-  return { type: 'object', description, required, additionalProperties: false, properties } as const
+  const names = Object.keys(required) as readonly (keyof Required)[]
+  const properties = { ...required, ...optional }
+  return { type: 'object', description, required: names, additionalProperties: false, properties } as const
+}
+
+/** The same, which the OpenAPI document describes once, under this name. */
+export function record<const Required extends Fields, const Optional extends Fields = Record<never, never>>(
+  component: string,
+  description: string,
+  required: Required,
+  optional = {} as Optional,
+) {
+  return { ...fields(description, required, optional), component } as const
 }
 
 /** A schema that the OpenAPI document describes once, under this name. */
@@ -112,6 +126,16 @@ export function listOf<const Items extends JsonSchema>(items: Items) {
 export function orNull<const Schema extends { readonly type: string }>(schema: Schema) {
   return { ...schema, type: [schema.type, 'null'] } as Omit<Schema, 'type'> & {
     readonly type: readonly [Schema['type'], 'null']
+  }
+}
+
+/** The same for several fields. */
+export function orNulls<const Several extends Readonly<Record<string, { readonly type: string }>>>(
+  several: Several,
+) {
+  const entries = Object.entries(several).map(([name, schema]) => [name, orNull(schema)])
+  return Object.fromEntries(entries) as {
+    readonly [Name in keyof Several]: ReturnType<typeof orNull<Several[Name]>>
   }
 }
 

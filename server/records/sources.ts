@@ -1,5 +1,5 @@
 import { QUERY_DEFINITION } from './datasets.ts'
-import { countOrNull, named, record, text, textOrNull, time, timeOrNull } from './schema.ts'
+import { countOrNull, fields, record, text, textOrNull, time, timeOrNull } from './schema.ts'
 
 /** How often the series that a dataset follows are fetched again. */
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
@@ -9,7 +9,7 @@ export const MODES = ['replace', 'append', 'upsert'] as const
 
 const interval = { type: 'string', enum: INTERVALS } as const
 
-const STATE = record('The series or the file that a dataset follows, and the state of the last refresh.', {
+const STATE = {
   series: {
     type: 'array',
     items: { ...text, examples: ['fred/GDP'] },
@@ -32,10 +32,10 @@ const STATE = record('The series or the file that a dataset follows, and the sta
     type: 'array',
     description: 'Series that could not be fetched in the last run; their earlier rows are kept.',
     examples: [[]],
-    items: record('A series that could not be fetched.', { series: text, code: text, error: text }),
+    items: fields('A series that could not be fetched.', { series: text, code: text, error: text }),
   },
   lastVersion: { ...countOrNull, description: 'The last version that a refresh created.' },
-})
+} as const
 
 const FILE = {
   url: { ...text, description: 'The address of a file that is followed instead of series.' },
@@ -52,11 +52,12 @@ const FILE = {
   },
 } as const
 
-/** What a dataset follows, and the state of its refreshes. */
-export const SOURCE = named('Source', {
-  ...STATE,
-  properties: { ...STATE.properties, ...FILE, query: QUERY_DEFINITION },
-})
+export const SOURCE = record(
+  'Source',
+  'The series or the file that a dataset follows, and the state of the last refresh.',
+  STATE,
+  { ...FILE, query: QUERY_DEFINITION },
+)
 
 export const NEW_SOURCE = {
   type: 'object',

@@ -1,14 +1,13 @@
-import { COLUMN, DATASET, DECLARED_COLUMNS } from './datasets.ts'
-import { count, listOf, named, text } from './schema.ts'
+import { COLUMN, DECLARED_COLUMNS, dataset, WHERE_SET } from './datasets.ts'
+import { count, listOf, named, record, text } from './schema.ts'
 
-export const BECAUSE = named('TextReason', {
-  type: 'object',
-  description: 'Why a column is text: the first value that no narrower type of the column holds.',
-  required: ['row', 'value'],
-  additionalProperties: false,
-  properties: {
-    row: { ...count, description: 'From 1, without the header.' },
-    value: text,
+const row = { ...count, description: 'From 1, without the header.' } as const
+
+export const BECAUSE = record(
+  'TextReason',
+  'Why a column is text: the first value that no narrower type of the column holds.',
+  { row, value: text },
+  {
     above: {
       ...text,
       description:
@@ -19,7 +18,7 @@ export const BECAUSE = named('TextReason', {
       description: 'Options of the upload that may read the value as what it means: `decimal=,&thousands=.`.',
     },
   },
-})
+)
 
 /** A column as an upload has found it. */
 const EXPLAINED_COLUMN = named('ExplainedColumn', {
@@ -40,61 +39,40 @@ const options = {
   type: 'object',
   description: 'The options of the upload with which the file was read.',
   additionalProperties: { type: 'string' },
+  examples: [{ delimiter: ';' }],
 } as const
 
-/** A dataset after an upload. */
-export const WRITTEN_DATASET = named('WrittenDataset', {
-  ...DATASET,
-  description: 'A table after an upload.',
-  properties: {
-    ...DATASET.properties,
-    columns: listOf(EXPLAINED_COLUMN),
-    options: { ...options, description: 'The options that `dialect=auto` has chosen.' },
-  },
-})
+export const WRITTEN_DATASET = record(
+  'WrittenDataset',
+  'A table after an upload.',
+  { ...dataset, columns: listOf(EXPLAINED_COLUMN) },
+  { ...WHERE_SET, options: { ...options, description: 'The options that `dialect=auto` has chosen.' } },
+)
 
-/** One of the things that are wrong with an upload. */
-export const FAULT = named('UploadFault', {
-  type: 'object',
-  required: ['error'],
-  additionalProperties: false,
-  properties: {
-    row: { ...count, description: 'From 1, without the header.' },
-    column: text,
-    value: text,
-    error: { ...text, description: 'A sentence for people.' },
-  },
-})
+export const FAULT = record(
+  'UploadFault',
+  'One of the things that are wrong with an upload.',
+  { error: { ...text, description: 'A sentence for people.' } },
+  { row, column: text, value: text },
+)
 
-export const PREVIEW = named('Preview', {
-  type: 'object',
-  description: 'What an upload would become. If it has errors, it has no columns and rows.',
-  required: ['columns', 'rows', 'rowCount', 'options', 'warnings', 'errors'],
-  additionalProperties: false,
-  examples: [
-    {
-      columns: [{ name: 'price', type: 'double', nullable: true, description: '' }],
-      rows: [{ price: 1234.5 }],
-      rowCount: 1,
-      options: { decimal: ',', thousands: '.' },
-      warnings: [],
-      errors: [],
-    },
-  ],
-  properties: {
+export const PREVIEW = record(
+  'Preview',
+  'What an upload would become. If it has errors, it has no columns and rows.',
+  {
     columns: listOf(EXPLAINED_COLUMN),
     rows: {
       type: 'array',
-      items: { type: 'object', additionalProperties: true },
+      items: { type: 'object', additionalProperties: true, examples: [{ price: '1.234,50' }] },
       description: 'The first rows, as in the format json.',
     },
     rowCount: { ...count, description: 'Number of rows in the body.' },
     options,
-    sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' },
-    warnings: listOf(text),
-    errors: { ...listOf(FAULT), description: 'At most twenty.' },
+    warnings: { ...listOf(text), examples: [[]] },
+    errors: { ...listOf(FAULT), description: 'At most twenty.', examples: [[]] },
   },
-})
+  { sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' } },
+)
 
 const rows = { columns: DECLARED_COLUMNS } as const
 
