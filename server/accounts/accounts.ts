@@ -1,8 +1,8 @@
-import { type Database, EngineError, type Handle, isUniqueViolation } from '../../engine/index.ts'
+import { type Database, EngineError, isUniqueViolation } from '../../engine/index.ts'
 import { generateKey, hashKey, isMistyped, keyHint } from '../http/api-keys.ts'
 import { ServerError } from '../http/errors.ts'
 import { ACCOUNT_NAME } from '../records/accounts.ts'
-import type { ManagedAccount } from '../records/index.ts'
+import type { AccountChanges, ManagedAccount } from '../records/index.ts'
 
 /** An account with all that admins see of it. */
 export interface Account extends ManagedAccount {
@@ -47,12 +47,18 @@ export class Accounts {
    * @throws ServerError `account_exists`, `invalid_name`
    * @throws EngineError `invalid_option` if the key is mistyped
    */
-  async create(fields: { name: string; plan: string; admin?: boolean; key?: string }): Promise<{
-    account: Account
-    key: string
-  }> {
-    checkAccountName(fields.name)
-    const key = fields.key ?? generateKey()
+  async create({
+    name,
+    plan,
+    admin = false,
+    key = generateKey(),
+  }: {
+    name: string
+    plan: string
+    admin?: boolean
+    key?: string
+  }): Promise<{ account: Account; key: string }> {
+    checkAccountName(name)
     if (isMistyped(key)) {
       throw new EngineError(
         'invalid_option',
@@ -62,15 +68,23 @@ export class Accounts {
     }
     try {
       const id = await this.#database.transaction(async (t) => {
-        const made = await insert(t, fields, key)
-        await t.run(INVITED_ARE_MEMBERS, made, fields.name)
-        await t.run('DELETE FROM repository_invitations WHERE account = ?', fields.name)
+        const made = await t.insert(
+          'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+          name,
+          plan,
+          Number(admin),
+          hashKey(key),
+          keyHint(key),
+          new Date().toISOString(),
+        )
+        await t.run(INVITED_ARE_MEMBERS, made, name)
+        await t.run('DELETE FROM repository_invitations WHERE account = ?', name)
         return made
       })
       return { account: await this.get(id), key }
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw new ServerError('account_exists', `There is already an account named ${fields.name}.`)
+      throw new ServerError('account_exists', `There is already an account named ${name}.`)
     }
   }
 
@@ -99,42 +113,23 @@ export class Accounts {
     return accountOf(row)
   }
 
-  /** Gives an account a new key; the old one and its links stop working at once. */
-  async rotateKey(id: number): Promise<{ account: Account; key: string }> {
+  /** Gives an account a new key, which is returned; the old one and its links stop working at once. */
+  async rotateKey(id: number): Promise<string> {
     const key = generateKey()
     await this.#database.transaction(async (t) => {
       const sql = 'UPDATE accounts SET key_hash = ?, key_hint = ? WHERE id = ?'
       await t.run(sql, hashKey(key), keyHint(key), id)
       await t.run('DELETE FROM links WHERE account_id = ? AND key_id IS NULL', id)
     })
-    return { account: await this.get(id), key }
+    return key
   }
 
-  async setDisabled(id: number, disabled: boolean): Promise<Account> {
-    await this.#database.run('UPDATE accounts SET disabled = ? WHERE id = ?', disabled ? 1 : 0, id)
+  /** Changes what is given. */
+  async update(id: number, { plan, disabled }: AccountChanges): Promise<Account> {
+    const sql = 'UPDATE accounts SET plan = coalesce(?, plan), disabled = coalesce(?, disabled) WHERE id = ?'
+    await this.#database.run(sql, plan ?? null, disabled === undefined ? null : Number(disabled), id)
     return this.get(id)
   }
-
-  async setPlan(id: number, plan: string): Promise<Account> {
-    await this.#database.run('UPDATE accounts SET plan = ? WHERE id = ?', plan, id)
-    return this.get(id)
-  }
-}
-
-function insert(
-  t: Handle,
-  fields: { name: string; plan: string; admin?: boolean },
-  key: string,
-): Promise<number> {
-  return t.insert(
-    'INSERT INTO accounts (name, plan, admin, key_hash, key_hint, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    fields.name,
-    fields.plan,
-    fields.admin ? 1 : 0,
-    hashKey(key),
-    keyHint(key),
-    new Date().toISOString(),
-  )
 }
 
 export interface AccountRow extends Omit<ManagedAccount, 'admin' | 'disabled'> {

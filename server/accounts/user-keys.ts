@@ -6,6 +6,11 @@ import { context, type Vault } from './vault.ts'
 
 const SELECT = 'SELECT provider, hint AS "keyHint", updated_at AS "updatedAt" FROM provider_keys'
 
+/** A saved key; its text is undefined if it can't be decrypted any more. */
+interface SavedKey {
+  readonly text: string | undefined
+}
+
 /** The provider keys that accounts have saved, encrypted. `provider` is a slug in lower case. */
 export class UserKeys {
   readonly #database: Database
@@ -22,16 +27,16 @@ export class UserKeys {
     return rows.map((row) => ({ ...row }))
   }
 
-  async has(account: Account, provider: string): Promise<boolean> {
-    return (await this.#row(account, provider)) !== undefined
+  /** What is saved; undefined if there is nothing. */
+  async find(account: Account, provider: string): Promise<SavedKey | undefined> {
+    const row = await this.#row(account, provider)
+    return row && { text: this.#vault.open(row.sealed, context(account.id, provider)) }
   }
 
   /** The key itself, for a request to the provider. @throws ServerError `user_key_unreadable` */
   async reveal(account: Account, provider: string): Promise<string | undefined> {
-    const row = await this.#row(account, provider)
-    if (!row) return undefined
-    const key = this.#vault.open(row.sealed, context(account.id, provider))
-    if (key !== undefined) return key
+    const saved = await this.find(account, provider)
+    if (!saved || saved.text !== undefined) return saved?.text
     throw new ServerError(
       'user_key_unreadable',
       `Your saved key for ${provider} can't be read any more. Save it again with PUT /user-keys/${provider}.`,

@@ -62,15 +62,20 @@ export function secretIn(directory: string): string {
 
 /** The secret of the nodes that share a database, made at the first call and kept there. */
 export async function secretAmong(database: Database): Promise<string> {
-  const kept = () => database.get<{ value: string }>("SELECT value FROM secrets WHERE name = 'server'")
-  if (!(await kept())) {
-    // If another node does this at the same moment, its secret stays.
-    await database.run(
-      "INSERT INTO secrets (name, value) VALUES ('server', ?) ON CONFLICT (name) DO NOTHING",
-      newSecret(),
-    )
-  }
-  return (await kept())!.value
+  return kept(database, 'server', newSecret())
+}
+
+/** The text that is kept under a name. If there is none, it is the given one, unless another node is faster. */
+async function kept(database: Database, name: 'server' | 'check', text: string): Promise<string> {
+  const sql = 'INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING'
+  const known = await readSecret(database, name)
+  if (known !== undefined) return known
+  await database.run(sql, name, text)
+  return (await readSecret(database, name))!
+}
+
+async function readSecret(handle: Handle, name: string): Promise<string | undefined> {
+  return (await handle.get<{ value: string }>('SELECT value FROM secrets WHERE name = ?', name))?.value
 }
 
 function newSecret(): string {
@@ -98,14 +103,10 @@ interface Sealed {
  */
 export async function checkSecret(database: Database, secret: string, previous?: string): Promise<void> {
   const mark = markOf(secret)
-  const sql = "INSERT INTO secrets (name, value) VALUES ('check', ?) ON CONFLICT (name) DO NOTHING"
-  const known = async (handle: Handle) =>
-    (await handle.get<{ value: string }>("SELECT value FROM secrets WHERE name = 'check'"))?.value
-  if ((await known(database)) === undefined) await database.run(sql, mark)
-  if ((await known(database)) === mark) return
+  if ((await kept(database, 'check', mark)) === mark) return
   await database.transaction(async (t) => {
     // Another node may have changed it meanwhile.
-    const current = await known(t)
+    const current = await readSecret(t, 'check')
     if (current === mark) return
     if (previous === undefined || (previous !== LOST && markOf(previous) !== current)) {
       throw new ConfigError(

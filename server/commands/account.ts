@@ -19,9 +19,10 @@ export function localAccounts({ accounts, plans }: Workplace): AccountBook {
   return {
     list: () => accounts.list(),
     create: async (name, plan) => (await accounts.create({ name, plan: oneOf('--plan', plans, plan) })).key,
-    setPlan: async (name, plan) => accounts.setPlan(await idOf(name), oneOf('set-plan', plans, plan)),
-    setDisabled: async (name, disabled) => accounts.setDisabled(await idOf(name), disabled),
-    rotateKey: async (name) => (await accounts.rotateKey(await idOf(name))).key,
+    setPlan: async (name, plan) =>
+      accounts.update(await idOf(name), { plan: oneOf('set-plan', plans, plan) }),
+    setDisabled: async (name, disabled) => accounts.update(await idOf(name), { disabled }),
+    rotateKey: async (name) => accounts.rotateKey(await idOf(name)),
   }
 }
 

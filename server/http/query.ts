@@ -198,23 +198,13 @@ function invalid(message: string): ServerError {
   return new ServerError('invalid_query', message)
 }
 
-interface SchemaTypes {
-  readonly text: { readonly type: 'string' }
-  readonly count: { readonly type: 'integer' }
-  readonly flag: { readonly type: 'boolean' }
-  readonly character: { readonly type: 'string' }
-  readonly texts: { readonly type: 'string' }
-  readonly columns: { readonly type: 'string' }
-  readonly order: { readonly type: 'string' }
-  readonly aliases: { readonly type: 'object'; readonly additionalProperties: { readonly type: 'string' } }
-}
-
 /** Options as parameters of a query string. */
 export type OptionParameters<Table extends OptionTable> = {
-  readonly [Name in keyof Table as Table[Name]['http']]: SchemaTypes[Table[Name]['kind']] & ParameterSchema
+  readonly [Name in keyof Table as Table[Name]['http']]: (typeof SCHEMAS)[Table[Name]['kind']] &
+    ParameterSchema
 }
 
-const SCHEMAS: SchemaTypes & Readonly<Record<Option['kind'], object>> = {
+const SCHEMAS = {
   text: { type: 'string' },
   count: { type: 'integer' },
   flag: { type: 'boolean' },
@@ -223,7 +213,7 @@ const SCHEMAS: SchemaTypes & Readonly<Record<Option['kind'], object>> = {
   columns: { type: 'string' },
   order: { type: 'string' },
   aliases: { type: 'object', additionalProperties: { type: 'string' } },
-}
+} as const satisfies Readonly<Record<Option['kind'], object>>
 
 /** Generators of clients name the values of an `enum`, and some find no name for a sign. */
 const SIGNS: Readonly<Record<string, string>> = {

@@ -105,16 +105,13 @@ export function accountsRoutes(app: Routes, services: Services): void {
   const update = { ...UPDATE_ACCOUNT, body: withPlans(ACCOUNT_CHANGES, plans.names) }
   app.put('/accounts/:account', { schema: update }, async (request) => {
     const account = await named(request)
-    const { plan, disabled } = request.body
-    if (disabled === true && account.id === request.account.id) {
+    if (request.body.disabled === true && account.id === request.account.id) {
       throw new ServerError(
         'invalid_body',
         'You would lock yourself out: another admin must disable your account.',
       )
     }
-    if (plan !== undefined) await accounts.setPlan(account.id, plan)
-    if (disabled !== undefined) await accounts.setDisabled(account.id, disabled)
-    return accounts.get(account.id)
+    return accounts.update(account.id, request.body)
   })
 
   app.post('/accounts/:account/api-key', { schema: ROTATE_ACCOUNT_KEY }, async (request, reply) => {
@@ -122,7 +119,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
     return reply
       .code(201)
       .headers({ location: `${app.prefix}/accounts/${name}`, 'cache-control': 'no-store' })
-      .send({ apiKey: (await accounts.rotateKey(id)).key })
+      .send({ apiKey: await accounts.rotateKey(id) })
   })
 }
 
@@ -172,7 +169,7 @@ export function accountRoutes(app: Routes, services: Services): void {
       reply
         .code(201)
         .headers({ location: `${app.prefix}/account`, 'cache-control': 'no-store' })
-        .send({ apiKey: (await accounts.rotateKey(account.id)).key }),
+        .send({ apiKey: await accounts.rotateKey(account.id) }),
   })
 }
 

@@ -3,7 +3,6 @@ import type { Account } from '../accounts/accounts.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { UserKeys } from '../accounts/user-keys.ts'
 import type { Config } from '../config/schema.ts'
-import { ServerError } from '../http/errors.ts'
 import type { Provider } from '../records/index.ts'
 
 /** The services needed to find the caller of a provider and its key. */
@@ -22,31 +21,18 @@ export async function providerRecord(
 ): Promise<Provider> {
   const { slug, name, description, homepage } = info
   const connectors = await services.connectors()
-  const userKey = await services.userKeys.has(account, slug)
+  // One that can't be decrypted is left out of the limit: the error would prevent the list of all providers.
+  const saved = await services.userKeys.find(account, slug)
   return {
     slug,
     name,
     description,
     homepage,
-    tier: (await isPaid(services, account, info)) ? 'paid' : 'free',
+    tier: isPaid(services, info, saved !== undefined) ? 'paid' : 'free',
     keyRequired: info.key === 'required',
     takesKey: info.key !== 'none',
-    userKey,
-    limit: connectors.limit(slug, userKey ? await readableKey(services, account, slug) : undefined),
-  }
-}
-
-/** The account's key. One that can't be decrypted is left out: the error would prevent the list of all providers. */
-async function readableKey(
-  services: CallerParts,
-  account: Account,
-  slug: string,
-): Promise<UserKey | undefined> {
-  try {
-    return await ownKey(services, account, slug)
-  } catch (error) {
-    if (error instanceof ServerError && error.code === 'user_key_unreadable') return undefined
-    throw error
+    userKey: saved !== undefined,
+    limit: connectors.limit(slug, keyOf(account, saved?.text)),
   }
 }
 
@@ -61,28 +47,18 @@ export async function callerOf(
   signal: AbortSignal,
 ): Promise<{ info: ProviderInfo; caller: Caller }> {
   const info = (await services.connectors()).get(givenSlug)
-  if (await isPaid(services, account, info)) services.plans.allowPaidProvider(account, info.name)
-  const userKey = await ownKey(services, account, info.slug)
+  const userKey = keyOf(account, await services.userKeys.reveal(account, info.slug))
+  if (isPaid(services, info, userKey !== undefined)) services.plans.allowPaidProvider(account, info.name)
   return { info, caller: { signal, ...(userKey && { userKey }) } }
 }
 
 /**
  * Whether a paid plan is needed. If only the service's own key costs, an account with its own key does not need one.
  */
-async function isPaid(
-  { config, userKeys }: CallerParts,
-  account: Account,
-  info: ProviderInfo,
-): Promise<boolean> {
-  if (info.tier !== 'shared-key') return info.tier === 'paid'
-  return config.providers[info.slug]?.key !== undefined && !(await userKeys.has(account, info.slug))
+function isPaid({ config }: CallerParts, { slug, tier }: ProviderInfo, hasOwnKey: boolean): boolean {
+  return tier === 'shared-key' ? config.providers[slug]?.key !== undefined && !hasOwnKey : tier === 'paid'
 }
 
-async function ownKey(
-  { userKeys }: CallerParts,
-  account: Account,
-  slug: string,
-): Promise<UserKey | undefined> {
-  const key = await userKeys.reveal(account, slug)
+function keyOf(account: Account, key: string | undefined): UserKey | undefined {
   return key === undefined ? undefined : { owner: String(account.id), key }
 }

@@ -136,9 +136,9 @@ describe('a dataset that follows series', () => {
     await at.follow(id, { series: ['fred/A'], every: 'day' })
     const { services } = at.at
     const { id: ada } = await services.accounts.byName('ada')
-    await services.accounts.setDisabled(ada, true)
+    await services.accounts.update(ada, { disabled: true })
     await at.later(24)
-    await services.accounts.setDisabled(ada, false)
+    await services.accounts.update(ada, { disabled: false })
     expect(await at.source(id)).toMatchObject({
       lastError: 'The account ada, which set the source, is disabled.',
       nextRun: iso(24),

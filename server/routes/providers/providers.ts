@@ -68,12 +68,6 @@ const GET_SERIES = {
 export function providerRoutes(app: Routes, services: Services): void {
   const { engine, exports } = services
 
-  /** The provider in the path, and the caller for it, who is gone when the client leaves. */
-  const callerFor = (request: FastifyRequest, reply: FastifyReply) => {
-    const { signal } = new Transfer(request, reply, services)
-    return callerOf(services, request.account, pathParameter(request, 'slug'), signal)
-  }
-
   app.get('/providers', { schema: LIST_PROVIDERS }, async ({ account }) => {
     const infos = (await services.connectors()).list()
     return Promise.all(infos.map((info) => providerRecord(services, account, info)))
@@ -86,7 +80,7 @@ export function providerRoutes(app: Routes, services: Services): void {
 
   app.get('/providers/:slug/browse', { schema: BROWSE_PROVIDER }, async (request, reply) => {
     const { path = '', series = false, limit = 200, offset = 0 } = request.query
-    const { info, caller } = await callerFor(request, reply)
+    const { info, caller } = await callerFor(services, request, reply)
     const connectors = await services.connectors()
     return series
       ? withoutProvenance(reply, await connectors.seriesList(info.slug, path, { limit, offset }, caller))
@@ -100,7 +94,7 @@ export function providerRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const asked = rowsAsked(request, request.query, 'json')
       const { window: options, format } = asked
-      const { info, caller } = await callerFor(request, reply)
+      const { info, caller } = await callerFor(services, request, reply)
       // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const id = pathParameter(request, '*')
@@ -124,6 +118,12 @@ export function providerRoutes(app: Routes, services: Services): void {
       })
     },
   })
+}
+
+/** The provider in the path, and the caller for it, who is gone when the client leaves. */
+function callerFor(services: Services, request: FastifyRequest, reply: FastifyReply) {
+  const { signal } = new Transfer(request, reply, services)
+  return callerOf(services, request.account, pathParameter(request, 'slug'), signal)
 }
 
 /** Moves the facts about the cache from the body to the headers (RFC 9111, 5.1). */
@@ -178,9 +178,7 @@ export function searchRoutes(app: Routes, services: Services): void {
 
   app.get('/providers/:slug/search', { schema: SEARCH_PROVIDER }, async (request, reply) => {
     const { q = '', limit = 20, offset = 0 } = request.query
-    const { signal } = new Transfer(request, reply, services)
-    const slug = pathParameter(request, 'slug')
-    const { info, caller } = await callerOf(services, request.account, slug, signal)
+    const { info, caller } = await callerFor(services, request, reply)
     const found =
       q.trim() === ''
         ? { total: 0, series: [], categories: [] }
