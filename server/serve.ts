@@ -12,7 +12,6 @@ import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import { distributed, objectStore } from './config/engine-options.ts'
 import type { Config } from './config/schema.ts'
-import { addGauges } from './gauges.ts'
 import { ServerError } from './http/errors.ts'
 import { EarlyLog } from './logger.ts'
 import { openProviders } from './providers.ts'
@@ -157,7 +156,6 @@ async function openServer(
       warn('Nothing can be written: the rows that were exported last are not counted.', error)
     }
   })
-  addGauges(services)
   return services
 }
 

@@ -12,6 +12,7 @@ import { UserKeys } from './accounts/user-keys.ts'
 import { checkSecret, secretAmong, secretIn, Vault } from './accounts/vault.ts'
 import { ConfigError } from './config/read.ts'
 import type { Config } from './config/schema.ts'
+import { gauges } from './gauges.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Refresher } from './sources/refresher.ts'
 import { Sources } from './sources/sources.ts'
@@ -91,7 +92,7 @@ export async function openServices({
       ),
     now,
   )
-  const metrics = new Metrics()
+  const metrics: Metrics = new Metrics(() => gauges(services))
   const lifecycle = new Lifecycle()
   const secret = config.secret ?? (database.isShared ? await secretAmong(database) : secretIn(config.data))
   await checkSecret(database, secret, config.previousSecret)
@@ -106,7 +107,7 @@ export async function openServices({
   const userKeys = new UserKeys(database, new Vault(secret))
   const sources = new Sources(database)
   const connectors = typeof given === 'function' ? given : async () => given
-  return {
+  const services: Services = {
     config,
     engine,
     connectors,
@@ -140,6 +141,7 @@ export async function openServices({
     lifecycle,
     metrics,
   }
+  return services
 }
 
 /** @throws ConfigError when an account has a plan that is not configured */

@@ -8,14 +8,19 @@ export type Outcome = 'whole' | 'failed' | 'left' | 'stalled'
 
 /** Metrics for Prometheus. Labels are routes and codes, never text that a user wrote. */
 export class Metrics {
-  readonly #gauges: GaugeOptions[] = []
+  readonly #gauges: () => readonly GaugeOptions[]
   #made: ReturnType<typeof makeFigures> | undefined
   /** Metrics with their labels already looked up, since every request needs them. There is one per route and status. */
   readonly #ofRoutes = new Map<string, { requests: Counter.Internal; duration: Histogram.Internal<string> }>()
 
+  /** @param gauges metrics whose values are looked up whenever the metrics are requested */
+  constructor(gauges: () => readonly GaugeOptions[]) {
+    this.#gauges = gauges
+  }
+
   /** Made when the first request has been answered, because their library takes long to load. */
   get #figures() {
-    this.#made ??= makeFigures(this.#gauges)
+    this.#made ??= makeFigures(this.#gauges())
     return this.#made
   }
 
@@ -60,23 +65,13 @@ export class Metrics {
     this.#figures.uploads.inc({ format, outcome })
     this.#figures.uploadBytes.inc({ format }, bytes)
   }
-
-  /** Adds a metric whose values are looked up whenever the metrics are requested. Call it before the first request. */
-  gauge(options: GaugeOptions): void {
-    this.#gauges.push(options)
-  }
 }
 
 export interface GaugeOptions {
   readonly name: string
   readonly help: string
-  /** Each value has its own label. */
-  readonly read: () => readonly GaugeValue[] | Promise<readonly GaugeValue[]>
-}
-
-export interface GaugeValue {
-  readonly of: string
-  readonly value: number
+  /** The values by their labels; what is not a number is left out. */
+  readonly read: () => object | Promise<object>
 }
 
 function makeFigures(gauges: readonly GaugeOptions[]) {
@@ -97,7 +92,9 @@ function makeFigures(gauges: readonly GaugeOptions[]) {
       ...named(name, help, 'of'),
       collect: async () => {
         gauge.reset()
-        for (const { of, value } of await read()) gauge.set({ of }, value)
+        for (const [of, value] of Object.entries(await read())) {
+          if (typeof value === 'number') gauge.set({ of }, value)
+        }
       },
     })
   }

@@ -10,7 +10,6 @@ import { buildApp } from '../../server/app.ts'
 import { distributed } from '../../server/config/engine-options.ts'
 import { readConfig } from '../../server/config/read.ts'
 import type { Config } from '../../server/config/schema.ts'
-import { addGauges } from '../../server/gauges.ts'
 import { openServices, type Services } from '../../server/services.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 import { forced } from '../trino/forced.ts'
@@ -113,7 +112,6 @@ export async function platform(
     ...(options.console !== undefined && { console: options.console }),
     ...(options.guide !== undefined && { guide: options.guide }),
   })
-  addGauges(services)
   await services.accounts.create({ name: 'root', plan: 'unlimited', admin: true, key: ROOT_KEY })
   const app = buildApp(services, { write: (line) => log.push(JSON.parse(line)) })
   await app.ready()
