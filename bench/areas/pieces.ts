@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Bench } from 'tinybench'
 import { Arena } from '../../engine/duckdb/batch.ts'
-import { openNativeRunner } from '../../engine/duckdb/native/native-cursor.ts'
+import { Runner } from '../../engine/duckdb/native/runner.ts'
 import { rowValues } from '../../engine/export/deliver.ts'
 import { Output } from '../../engine/export/formats/encoder.ts'
 import { openEncoder } from '../../engine/export/formats/index.ts'
@@ -20,7 +20,7 @@ const ROWS = 2048
 /** The steps of an export on one thread, each compared with code as one would write it by hand. */
 export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   const directory = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
-  const source = await openNativeRunner({
+  const source = await Runner.open({
     tempDirectory: directory,
     allowedDirectories: [join(FLIGHTS, '..')],
   })

@@ -1,7 +1,6 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { InFlight } from '../util/in-flight.ts'
-import { keepInterrupting } from './calls.ts'
-import { cancelled, engineError, isBroken } from './errors.ts'
+import { cancelled, engineError, isBroken, keepInterrupting } from './errors.ts'
 import { type InstanceOptions, lockDown, openSettings } from './instance.ts'
 
 export interface DuckOptions extends Omit<InstanceOptions, 'filesChange' | 'distrustful'> {

@@ -40,3 +40,14 @@ export function saysInterrupted(error: unknown): boolean {
 export function isBroken(error: unknown): boolean {
   return /^(INTERNAL|FATAL) Error|database has been invalidated/.test((error as Error).message)
 }
+
+const INTERRUPT_MS = 5
+
+/**
+ * Interrupts a query again and again until the returned timer is cleared, because an interrupt that comes before the
+ * query has begun is lost.
+ */
+export function keepInterrupting(interruptQuery: () => void): NodeJS.Timeout {
+  interruptQuery()
+  return setInterval(interruptQuery, INTERRUPT_MS)
+}

@@ -1,5 +1,5 @@
+import type { Chunk, Cursor } from '../duckdb/cursor.ts'
 import { engineError } from '../duckdb/errors.ts'
-import type { Chunk, Cursor } from '../duckdb/runner.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import type { ExecutorParts, TurnUnderWay } from './dispatch.ts'
 import { type Piece, PieceEncoder, type Recipe } from './encode.ts'

@@ -1,6 +1,6 @@
 import { type Batch, isNull, type Vector } from '../duckdb/batch.ts'
+import type { StartOptions } from '../duckdb/cursor.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { StartOptions } from '../duckdb/runner.ts'
 import type { Statement } from '../types/index.ts'
 import { ByteStream, wholeStream } from './byte-stream.ts'
 import type { Counting } from './choose.ts'

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads'
-import type { Chunk, Fetched, Handle, Runner } from '../duckdb/runner.ts'
+import type { Chunk, Fetched, Handle } from '../duckdb/cursor.ts'
+import type { Runner } from '../duckdb/native/runner.ts'
 import { NativeSection } from '../util/native-section.ts'
 import { revivedError } from '../util/plain-error.ts'
 import { startWorkerBeside } from '../util/threads.ts'

@@ -1,5 +1,5 @@
 import { Arena, type Batch } from '../duckdb/batch.ts'
-import type { Chunk } from '../duckdb/runner.ts'
+import type { Chunk } from '../duckdb/cursor.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './formats/encoder.ts'
 import { Output } from './formats/encoder.ts'
 import type { EncodedFormat } from './formats/index.ts'

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Arena } from '../duckdb/batch.ts'
+import type { StartOptions } from '../duckdb/cursor.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import { openRunner } from '../duckdb/open-runner.ts'
-import type { DuckRunner, RunnerOptions, StartOptions } from '../duckdb/runner.ts'
+import { Runner, type RunnerOptions } from '../duckdb/native/runner.ts'
 import type { Copies } from '../plan/statements.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
@@ -40,7 +40,7 @@ export interface ExecutorStats {
 
 export async function openExecutor(options: ExecutorOptions): Promise<Executor> {
   mkdirSync(options.tempDirectory, { recursive: true })
-  return new Executor(await openRunner(options), options)
+  return new Executor(await Runner.open(options), options)
 }
 
 /**
@@ -55,7 +55,7 @@ export class Executor {
   #closing: Promise<void> | undefined
 
   /** Use `openExecutor`. */
-  constructor(runner: DuckRunner, { workers = availableParallelism(), tempDirectory }: ExecutorOptions) {
+  constructor(runner: Runner, { workers = availableParallelism(), tempDirectory }: ExecutorOptions) {
     this.readsHttp = runner.readsHttp
     this.#parts = {
       runner,

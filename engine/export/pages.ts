@@ -1,4 +1,5 @@
-import type { Chunk, Cursor, Runner, StartOptions } from '../duckdb/runner.ts'
+import type { Chunk, Cursor, StartOptions } from '../duckdb/cursor.ts'
+import type { Runner } from '../duckdb/native/runner.ts'
 import type { Page } from '../plan/page.ts'
 
 /** How long a statement waits for the request for its next page, and how many wait at once. */

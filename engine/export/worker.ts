@@ -1,8 +1,8 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Chunk, Fetched, Handle, NativeChunk } from '../duckdb/cursor.ts'
 import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
-import type { Chunk, Fetched, Handle, NativeChunk } from '../duckdb/runner.ts'
 import { NativeSection } from '../util/native-section.ts'
 import { type PlainError, plainError } from '../util/plain-error.ts'
 import { type ChunkReader, type Piece, PieceEncoder, PieceMemory, type Recipe } from './encode.ts'
@@ -134,8 +134,8 @@ function open({ format, columns, options }: Recipe): Open {
       decode: (chunk, arena) => {
         if (chunk.kind === 'batch') return chunk.batch
         loadDuckDb().yieldCore()
-        rows ??= new NativeReader(loadDuckDb(), types, arena)
-        return rows.read(chunk.address)
+        rows ??= new NativeReader(loadDuckDb(), types)
+        return rows.read(chunk.address, arena)
       },
       discard: (chunk) => {
         if (chunk.kind === 'native') loadDuckDb().destroyChunk(chunk.address)

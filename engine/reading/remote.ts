@@ -1,5 +1,5 @@
 import type { Part, Version } from '../catalog/records.ts'
-import type { Delegate } from '../duckdb/runner.ts'
+import type { Delegate } from '../duckdb/cursor.ts'
 import type { QueryOptions } from '../plan/options.ts'
 import type { Plan, PlanSource } from '../plan/plan.ts'
 

@@ -1,4 +1,4 @@
-import type { Delegate } from '../duckdb/runner.ts'
+import type { Delegate } from '../duckdb/cursor.ts'
 import {
   choose,
   chooseCount,

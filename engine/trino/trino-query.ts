@@ -1,4 +1,4 @@
-import type { Delegate } from '../duckdb/runner.ts'
+import type { Delegate } from '../duckdb/cursor.ts'
 import { NotTranslatable, positional, type SqlColumn, type Step } from '../filter/index.ts'
 import { trino } from '../filter/sql/trino.ts'
 import type { QueryOptions } from '../plan/options.ts'

@@ -1,7 +1,7 @@
 import type { Part, Version } from '../catalog/records.ts'
 import type { Batch } from '../duckdb/batch.ts'
+import type { Cursor, Delegate } from '../duckdb/cursor.ts'
 import { cancelled } from '../duckdb/errors.ts'
-import type { Cursor, Delegate } from '../duckdb/runner.ts'
 import { isNumbered } from '../iceberg/table-schema.ts'
 import type { Scan } from '../plan/plan.ts'
 import { bytesOf } from '../plan/read-estimate.ts'

@@ -1,9 +1,5 @@
 import type { Statement } from '../types/index.ts'
 import type { Arena, Batch } from './batch.ts'
-import type { InstanceOptions } from './instance.ts'
-
-/** Users' queries run here, so `allowedDirectories` is required: DuckDB must only read the folders of the rows. */
-export type RunnerOptions = InstanceOptions & Required<Pick<InstanceOptions, 'allowedDirectories'>>
 
 export interface StartOptions {
   readonly signal?: AbortSignal | undefined
@@ -35,23 +31,6 @@ export interface Fetched {
   readonly rows: number
   /** Whether the result is at its end. */
   readonly ended: boolean
-}
-
-/** Runs statements. */
-export interface Runner {
-  /** Statements that have been started and not closed. */
-  readonly open: number
-  /** How many were started at all. */
-  readonly started: number
-  /** Runs a statement until its first rows are there. The caller closes the cursor. */
-  start(statement: Statement, options: StartOptions): Promise<Cursor>
-  close(): Promise<void>
-}
-
-/** A DuckDB instance. */
-export interface DuckRunner extends Runner {
-  /** Whether statements can name files by addresses below that of `http`. */
-  readonly readsHttp: boolean
 }
 
 /** A running statement. */

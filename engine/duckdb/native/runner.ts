@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import { entryOf, type Statement } from '../../types/index.ts'
+import { Lazy } from '../../util/lazy.ts'
+import { POOL_THREADS } from '../../util/pool-threads.ts'
+import { Semaphore } from '../../util/semaphore.ts'
 import type { Arena, Batch } from '../batch.ts'
-import { Calls } from '../calls.ts'
-import { cancelled, saysInterrupted } from '../errors.ts'
-import { lockDown, openSettings } from '../instance.ts'
-import type { Chunk, Cursor, DuckRunner, Handle, RunnerOptions, StartOptions } from '../runner.ts'
+import { type Chunk, type Cursor, type Handle, SequenceCursor, type StartOptions } from '../cursor.ts'
+import { cancelled, engineError, keepInterrupting, saysInterrupted } from '../errors.ts'
+import { type InstanceOptions, lockDown, openSettings } from '../instance.ts'
 import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
 import { NativeReader } from './native-reader.ts'
 
@@ -15,14 +18,20 @@ const READY_KIB = 976
 /** Assumed for a result whose row size is not known; its texts may be long. */
 const UNKNOWN_ROW_BYTES = 256
 
-/** A statement that DuckDB runs on a connection of its own. */
+/**
+ * Shared by all statements of the process. Each call of DuckDB off the main thread blocks a thread of libuv's pool.
+ */
+const places = new Semaphore(Math.max(1, POOL_THREADS - 2))
+
+/** A statement that DuckDB runs on a connection of its own: one call at a time, and all of them interruptible. */
 class NativeCursor implements Cursor {
   readonly #duckdb: DuckDb
   readonly #statement: Statement
   readonly #onClose: (self: NativeCursor) => void
   readonly #connection: bigint
-  readonly #calls: Calls
-  readonly #readers = new Map<Arena, NativeReader>()
+  #reader: NativeReader | undefined
+  #running: Promise<unknown> = Promise.resolve()
+  #interrupted = false
   #handle: Handle | undefined
   #prepared: bigint | undefined
   #result: Result | undefined
@@ -32,15 +41,10 @@ class NativeCursor implements Cursor {
   #closed: Promise<void> | undefined
 
   constructor(duckdb: DuckDb, database: bigint, statement: Statement, onClose: (self: NativeCursor) => void) {
-    const connection = duckdb.connect(database)
-    // Somebody may still want to interrupt the statement when its connection is no more.
-    this.#calls = new Calls(() => {
-      if (this.#connected) duckdb.interrupt(connection)
-    })
     this.#duckdb = duckdb
     this.#statement = statement
     this.#onClose = onClose
-    this.#connection = connection
+    this.#connection = duckdb.connect(database)
   }
 
   /** Runs the statement until its first rows are there. If that fails, the cursor closes itself. */
@@ -65,12 +69,12 @@ class NativeCursor implements Cursor {
     this.#whole = whole
     const setting = whole ? undefined : bufferSetting(this.#statement, rowBytes)
     if (setting !== undefined) {
-      await this.#calls.call(
+      await this.#call(
         () => this.#duckdb.run(this.#connection, setting),
         () => {},
       )
     }
-    const prepared = await this.#calls.call(
+    const prepared = await this.#call(
       () => this.#duckdb.prepare(this.#connection, sql),
       (statement) => {
         this.#prepared = statement
@@ -78,7 +82,7 @@ class NativeCursor implements Cursor {
         return statement
       },
     )
-    await this.#calls.call(
+    await this.#call(
       () => (whole ? this.#duckdb.executeWhole(prepared) : this.#duckdb.execute(prepared)),
       (result) => {
         this.#result = result
@@ -87,6 +91,22 @@ class NativeCursor implements Cursor {
         return result
       },
     )
+  }
+
+  /**
+   * Runs a call. `keep` receives its result and stores it; it has run before the call counts as settled.
+   * @throws EngineError `cancelled` once interrupted, else what the call throws
+   */
+  async #call<T>(call: () => Promise<T>, keep: (value: T) => T): Promise<T> {
+    using _place = await places.enter()
+    try {
+      if (this.#interrupted) throw cancelled(undefined)
+      const running = call().then(keep)
+      this.#running = running
+      return await running
+    } catch (error) {
+      throw this.#interrupted ? cancelled(undefined) : engineError(error, 'query')
+    }
   }
 
   async fetch(): Promise<Chunk | undefined> {
@@ -112,28 +132,26 @@ class NativeCursor implements Cursor {
   }
 
   #nextHere(result: Result): bigint | undefined {
-    if (this.#calls.interrupted) throw cancelled(undefined)
+    if (this.#interrupted) throw cancelled(undefined)
     return this.#duckdb.fetchHere(result.inner)
   }
 
   #next(result: Result): Promise<bigint | undefined> {
-    return this.#calls
-      .call(
-        () => this.#duckdb.fetch(result),
-        (chunk) => {
-          if (!this.#calls.interrupted || chunk === undefined) return chunk
-          this.#duckdb.destroyChunk(chunk)
-          throw cancelled(undefined)
-        },
-      )
-      .catch(async (error) => {
-        throw await this.trueError(error)
-      })
+    return this.#call(
+      () => this.#duckdb.fetch(result),
+      (chunk) => {
+        if (!this.#interrupted || chunk === undefined) return chunk
+        this.#duckdb.destroyChunk(chunk)
+        throw cancelled(undefined)
+      },
+    ).catch(async (error) => {
+      throw await this.trueError(error)
+    })
   }
 
   /** DuckDB sometimes reports an interrupt although there was none; then the query is run again for its real error. */
   async trueError(error: unknown): Promise<unknown> {
-    if (this.#calls.interrupted || !saysInterrupted(error)) return error
+    if (this.#interrupted || !saysInterrupted(error)) return error
     try {
       await this.#runAgain()
       return error
@@ -144,7 +162,7 @@ class NativeCursor implements Cursor {
 
   async #runAgain(): Promise<void> {
     const { sql, parameters } = this.#statement
-    await this.#calls.call(
+    await this.#call(
       async () => {
         const prepared = await this.#duckdb.prepare(this.#connection, `EXPLAIN ANALYZE ${sql}`)
         try {
@@ -160,21 +178,31 @@ class NativeCursor implements Cursor {
 
   decode(chunk: Chunk, arena: Arena): Batch {
     if (chunk.kind === 'batch') return chunk.batch
-    let reader = this.#readers.get(arena)
-    if (!reader) {
-      const types = this.#statement.columns.map((column) => column.type)
-      reader = new NativeReader(this.#duckdb, types, arena)
-      this.#readers.set(arena, reader)
-    }
-    return reader.read(chunk.address)
+    this.#reader ??= new NativeReader(
+      this.#duckdb,
+      this.#statement.columns.map((column) => column.type),
+    )
+    return this.#reader.read(chunk.address, arena)
   }
 
   discard(chunk: Chunk): void {
     if (chunk.kind === 'native') this.#duckdb.destroyChunk(chunk.address)
   }
 
+  /** Makes the running call, and all that follow, fail. */
   interrupt(): void {
-    this.#calls.interrupt()
+    if (this.#interrupted) return
+    this.#interrupted = true
+    const timer = keepInterrupting(() => {
+      // Somebody may still want to interrupt the statement when its connection is no more.
+      if (this.#connected) this.#duckdb.interrupt(this.#connection)
+    })
+    this.#settled().finally(() => clearInterval(timer))
+  }
+
+  /** Resolves when no call is running. */
+  async #settled(): Promise<void> {
+    await this.#running.catch(() => {})
   }
 
   close(): Promise<void> {
@@ -186,7 +214,7 @@ class NativeCursor implements Cursor {
     // After the last row, nothing runs that could be interrupted.
     if (!this.#ended) {
       this.interrupt()
-      await this.#calls.settled()
+      await this.#settled()
     }
     await this.#free()
   }
@@ -236,15 +264,93 @@ function checkTypes(statement: Statement, types: readonly number[]): void {
   }
 }
 
-/** Opens a DuckDB through its C API. @throws EngineError `internal` if the library can't be loaded */
-export async function openNativeRunner(options: RunnerOptions): Promise<DuckRunner> {
-  const duckdb = loadDuckDb()
+/** Users' queries run here, so `allowedDirectories` is required: DuckDB must only read the folders of the rows. */
+export type RunnerOptions = InstanceOptions & Required<Pick<InstanceOptions, 'allowedDirectories'>>
+
+/**
+ * A DuckDB for all statements that no delegate answers, and behind it a second one with a single thread for light ones
+ * whose rows are wanted at once; it is opened with the first of them. DuckDB has one number of threads for all
+ * statements, and if it divides little work among threads, it needs more time for them than it saves.
+ */
+export class Runner {
+  /** Whether statements can name files by addresses below that of `http`. */
+  readonly readsHttp: boolean
+  readonly #duckdb: DuckDb
+  readonly #main: bigint
+  readonly #light: Lazy<bigint> | undefined
+  readonly #cursors = new Set<NativeCursor>()
+  #started = 0
+  #closed = false
+
+  private constructor(duckdb: DuckDb, { database, readsHttp }: Opened, options: RunnerOptions) {
+    this.#duckdb = duckdb
+    this.#main = database
+    this.readsHttp = readsHttp
+    const light = async () => (await openDatabase(duckdb, lightOptions(options))).database
+    this.#light = options.threads === 1 ? undefined : new Lazy(light)
+  }
+
+  /** @throws EngineError `internal` if the library can't be loaded */
+  static async open(options: RunnerOptions): Promise<Runner> {
+    const duckdb = loadDuckDb()
+    return new Runner(duckdb, await openDatabase(duckdb, options), options)
+  }
+
+  /** Statements that have been started and not closed. */
+  get open(): number {
+    return this.#cursors.size
+  }
+
+  /** How many were started at all. */
+  get started(): number {
+    return this.#started
+  }
+
+  /** Runs a statement until its first rows are there. The caller closes the cursor. */
+  async start(statement: Statement, options: StartOptions): Promise<Cursor> {
+    const cursor = await this.#start(statement, options)
+    const { following = [] } = options
+    return following.length === 0
+      ? cursor
+      : new SequenceCursor(cursor, following, (next) => this.#start(next, options))
+  }
+
+  async #start(statement: Statement, options: StartOptions): Promise<Cursor> {
+    const { delegate, whole, signal } = options
+    const answered = await delegate?.(statement.columns, signal)
+    if (answered) return answered
+    const light = statement.light && whole && !this.#closed ? await this.#light?.get() : undefined
+    if (this.#closed) throw cancelled(undefined)
+    const cursor = new NativeCursor(this.#duckdb, light ?? this.#main, statement, (self) =>
+      this.#cursors.delete(self),
+    )
+    this.#cursors.add(cursor)
+    this.#started++
+    await cursor.start(options)
+    return cursor
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    await Promise.all([...this.#cursors].map((cursor) => cursor.close()))
+    this.#duckdb.close(this.#main)
+    const light = await this.#light?.present()
+    if (light !== undefined) this.#duckdb.close(light)
+  }
+}
+
+interface Opened {
+  readonly database: bigint
+  readonly readsHttp: boolean
+}
+
+async function openDatabase(duckdb: DuckDb, options: RunnerOptions): Promise<Opened> {
   const database = duckdb.open(openSettings(options))
-  let readsHttp: boolean
   try {
     const connection = duckdb.connect(database)
     try {
-      readsHttp = await lockDown(options, (sql) => duckdb.run(connection, sql))
+      return { database, readsHttp: await lockDown(options, (sql) => duckdb.run(connection, sql)) }
     } finally {
       await duckdb.disconnect(connection)
     }
@@ -252,30 +358,13 @@ export async function openNativeRunner(options: RunnerOptions): Promise<DuckRunn
     duckdb.close(database)
     throw error
   }
-  const cursors = new Set<NativeCursor>()
-  let closed = false
-  let started = 0
-  return {
-    readsHttp,
-    get started() {
-      return started
-    },
-    get open() {
-      return cursors.size
-    },
-    async start(statement, startOptions) {
-      if (closed) throw cancelled(undefined)
-      const cursor = new NativeCursor(duckdb, database, statement, (self) => cursors.delete(self))
-      cursors.add(cursor)
-      started++
-      await cursor.start(startOptions)
-      return cursor
-    },
-    async close() {
-      if (closed) return
-      closed = true
-      await Promise.all([...cursors].map((cursor) => cursor.close()))
-      duckdb.close(database)
-    },
-  }
+}
+
+/**
+ * Light statements read files only. The system has the content of these in memory, and so has the other DuckDB, so a
+ * third copy would only take room.
+ */
+function lightOptions(options: RunnerOptions): RunnerOptions {
+  const tempDirectory = join(options.tempDirectory, 'light')
+  return { ...options, threads: 1, tempDirectory, http: undefined, footersOnly: true }
 }
