@@ -135,7 +135,7 @@ export class Query implements Disposable {
       // A number is remembered only if it is that of the rows that were written.
       if (strategy.kind === 'few') await reading.whole
       if (counting) this.#runs.found(matches ?? (await stream.matches))
-      return stream.guarded(reading, { matches: beside ?? this.#runs.matches(options) })
+      return stream.guard(reading, { matches: beside ?? this.#runs.matches(options) })
     })
   }
 

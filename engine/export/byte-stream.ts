@@ -1,7 +1,7 @@
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError } from '../errors.ts'
 import type { Format } from '../types/index.ts'
-import { emptyTable } from './formats/index.ts'
+import { emptyTable } from './encode.ts'
 
 /** What belongs to the bytes of a stream. */
 export interface StreamFacts {
@@ -27,8 +27,8 @@ export interface Guard extends Disposable {
  * loop over the stream closes it.
  */
 export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
-  readonly #chunks: AsyncGenerator<Uint8Array, void, undefined>
-  readonly #facts: StreamFacts
+  #chunks: AsyncGenerator<Uint8Array, void, undefined>
+  #facts: StreamFacts
   #ended = false
   #closing: Promise<void> | undefined
 
@@ -68,13 +68,19 @@ export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#facts.recycle?.(bytes)
   }
 
-  /** The same bytes with other facts, and with the guard of what they are read from, which is disposed with them. */
-  guarded(guard: Guard, facts: Pick<StreamFacts, 'matches'>): ByteStream {
-    const close = async () => {
-      await this[Symbol.asyncDispose]()
-      guard[Symbol.dispose]()
+  /** Adds facts, and the guard of what the bytes are read from, which is disposed with them. */
+  guard(guard: Guard, facts: Pick<StreamFacts, 'matches'>): this {
+    const { close } = this.#facts
+    this.#chunks = guarded(this.#chunks, guard)
+    this.#facts = {
+      ...this.#facts,
+      ...facts,
+      async close() {
+        await close?.()
+        guard[Symbol.dispose]()
+      },
     }
-    return new ByteStream(guarded(this, guard), { ...this.#facts, ...facts, close })
+    return this
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, void, undefined> {

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { Arena } from '../duckdb/batch.ts'
+import { Arena, type Batch, isNull, type Vector } from '../duckdb/batch.ts'
 import type { StartOptions } from '../duckdb/cursor.ts'
 import { cancelled } from '../duckdb/errors.ts'
 import { Runner, type RunnerOptions } from '../duckdb/native/runner.ts'
@@ -8,11 +8,11 @@ import type { Copies } from '../plan/statements.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { exportCopied, exportJoined } from './copied.ts'
-import { type DeliverOptions, exportBytes, exportFew, rowValues } from './deliver.ts'
+import { type DeliverOptions, exportBytes, exportFew } from './deliver.ts'
 import { type ExecutorParts, WorkerPool } from './dispatch.ts'
 import { PieceMemory } from './encode.ts'
-import type { EncodeOptions } from './formats/encoder.ts'
-import { shapeOf } from './formats/text/cells.ts'
+import { type EncodeOptions, Output } from './formats/encoder.ts'
+import { fixedCell, KIND, type Shape, shapeOf } from './formats/text/cells.ts'
 import { WaitingPages } from './pages.ts'
 import { exportParquet, type ParquetOptions } from './parquet.ts'
 
@@ -174,3 +174,48 @@ export class Executor {
 
 /** What a query needs of an executor. */
 export type QueryExecutor = Pick<Executor, 'rows' | 'values' | 'bytes'>
+
+/**
+ * Rows as JavaScript values: booleans, numbers for doubles and for integers up to 2^53 (BigInts beyond), Uint8Array
+ * for binary, and for all other types the text that csv has. A row is read only when the generator reaches it.
+ */
+export function* rowValues(
+  { rows, vectors }: Batch,
+  { kinds, scales }: Shape,
+): Generator<unknown[], void, undefined> {
+  const out = new Output(128)
+  for (let row = 0; row < rows; row++) {
+    yield vectors.map((vector, column) =>
+      isNull(vector, row) ? null : value(vector, row, kinds[column]!, scales[column]!, out),
+    )
+  }
+}
+
+function value(vector: Vector, row: number, kind: number, scale: number, out: Output): unknown {
+  switch (kind) {
+    case KIND.boolean:
+      return ((vector.bytes[row >> 3]! >> (row & 7)) & 1) === 1
+    case KIND.integer: {
+      const high = vector.words[2 * row + 1]!
+      const low = vector.words[2 * row]! >>> 0
+      const near = high * 4_294_967_296 + low
+      return Number.isSafeInteger(near) ? near : (BigInt(high) << 32n) | BigInt(low)
+    }
+    case KIND.double:
+      return vector.doubles[row]
+    case KIND.binary:
+      return vector.bytes.slice(vector.offsets[row], vector.offsets[row + 1])
+    case KIND.uuid:
+    case KIND.string:
+    case KIND.json:
+      return Buffer.from(vector.bytes.buffer, vector.bytes.byteOffset).toString(
+        'utf8',
+        vector.offsets[row],
+        vector.offsets[row + 1],
+      )
+    default:
+      return Buffer.from(out.bytes.buffer, 0, fixedCell(out.view, 0, vector, row, kind, scale)).toString(
+        'latin1',
+      )
+  }
+}

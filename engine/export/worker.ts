@@ -5,8 +5,14 @@ import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
 import { NativeSection } from '../util/native-section.ts'
 import { type PlainError, plainError } from '../util/plain-error.ts'
-import { type ChunkReader, type Piece, PieceEncoder, PieceMemory, type Recipe } from './encode.ts'
-import { openEncoder } from './formats/index.ts'
+import {
+  type ChunkReader,
+  openEncoder,
+  type Piece,
+  PieceEncoder,
+  PieceMemory,
+  type Recipe,
+} from './encode.ts'
 
 /**
  * What the pool sends to a worker: chunks to encode (`encode`), rows to fetch and encode (`turn`), the news that an

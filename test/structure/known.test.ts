@@ -28,11 +28,10 @@ function knowing(names: readonly string[]): string[] {
 test('the places that know most column types are these', () => {
   expect(knowing(Object.keys(COLUMN_TYPES))).toEqual([
     'engine/duckdb/normalise.ts', // types of foreign files onto ours
-    'engine/export/deliver.ts', // a value of JavaScript
     'engine/export/formats/json.ts', // what needs quotes and escapes
     'engine/export/formats/text/cells.ts', // a value as text, and the order in which text formats tell types apart
-    'engine/export/formats/text/rows-writer.ts', // the same in a loop that is made for the columns
     'engine/export/formats/xlsx/sheets.ts', // how wide its column is at least
+    'engine/export/index.ts', // a value of JavaScript
     'engine/iceberg/bounds.ts', // bounds of values as Iceberg writes them
     'engine/trino/trino-values.ts', // how Trino writes values in JSON
     'engine/types/columns.ts', // which types may become which
@@ -43,7 +42,7 @@ test('the places that know most column types are these', () => {
 /** A format is one encoder and a line in the list; `server/transfers/formats.ts` says what it is called in HTTP. */
 test('the places that know most formats are these', () => {
   expect(knowing(FORMATS)).toEqual([
-    'engine/export/formats/index.ts', // the list
+    'engine/export/encode.ts', // the list
     'engine/options.ts', // which options are for which formats
     'engine/types/index.ts', // the names
   ])

@@ -1,8 +1,19 @@
 import type { Vector } from '../../duckdb/batch.ts'
 import type { EncodedColumn, EncodeOptions, Encoder } from './encoder.ts'
 import { beginsFormula, type Dialect, isFormula, literal, separatorOf, writeLiteral } from './encoder.ts'
-import { boundOf, KIND, plainText, type Shape, shapeOf, textsOf, writeBase64 } from './text/cells.ts'
-import { compileRows, fixed, of, write } from './text/rows-writer.ts'
+import {
+  boundOf,
+  compileRows,
+  fixed,
+  KIND,
+  of,
+  plainText,
+  type Shape,
+  shapeOf,
+  textsOf,
+  write,
+  writeBase64,
+} from './text/cells.ts'
 
 const QUOTE = 0x22
 const NEWLINE = 0x0a

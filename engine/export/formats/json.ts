@@ -3,19 +3,23 @@ import type { Batch, Vector } from '../../duckdb/batch.ts'
 import type { EncodedColumn, EncodeOptions, Encoder, ODataJson, Output } from './encoder.ts'
 import {
   boundOf,
+  compileRows,
   embedJson,
+  fixed,
   hasControls,
   KIND,
+  of,
   plainText,
   real,
   type Shape,
   shapeOf,
   textsOf,
+  whenUsed,
+  write,
   writeBase64,
   writeBase64Url,
 } from './text/cells.ts'
-import { double, fourDigits, MAX_INTEGER, unsigned } from './text/numbers.ts'
-import { compileRows, fixed, of, whenUsed, write } from './text/rows-writer.ts'
+import { double, fourDigits, MAX_INTEGER, unsigned } from './text/digits.ts'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c

@@ -1,6 +1,5 @@
 import { real } from '../../export/formats/text/cells.ts'
-import { date, time, timestamp } from '../../export/formats/text/moments.ts'
-import { decimal } from '../../export/formats/text/numbers.ts'
+import { date, decimal, time, timestamp } from '../../export/formats/text/digits.ts'
 
 /*
  * The texts of values as exports write them, for uploads whose values are not text. Each function takes its text out of

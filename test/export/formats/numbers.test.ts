@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { date, timestamp } from '../../../engine/export/formats/text/moments.ts'
-import { decimal, double, int64, unsigned } from '../../../engine/export/formats/text/numbers.ts'
+import {
+  date,
+  decimal,
+  double,
+  int64,
+  timestamp,
+  unsigned,
+} from '../../../engine/export/formats/text/digits.ts'
 
 const memory = Buffer.alloc(128)
 const view = new DataView(memory.buffer, memory.byteOffset, memory.length)
