@@ -18,7 +18,7 @@ import { Refresher } from './sources/refresher.ts'
 import { Sources } from './sources/sources.ts'
 import { Exports } from './transfers/exports.ts'
 import { KeptSnapshots } from './transfers/kept-snapshots.ts'
-import { Lifecycle } from './transfers/lifecycle.ts'
+import { Lifecycle } from './transfers/transfer.ts'
 import { Uploads } from './transfers/uploads/uploads.ts'
 
 /** Everything that the routes work with. */

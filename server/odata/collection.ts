@@ -100,7 +100,7 @@ export async function answerCount(
 ): Promise<FastifyReply> {
   const { services, request, reply } = exchange
   const { query } = await ask(exchange, set, matching, undefined)
-  const count = await services.exports.count(request, reply, query)
+  const count = await services.exports.run(request, reply, query, (signal) => query.count({ signal }))
   return reply.type('text/plain;charset=utf-8').send(String(count))
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
 import { datasetFor, pathId } from '../routes/dataset-for.ts'
 import type { Services } from '../services.ts'
-import { attachment } from '../transfers/negotiate.ts'
+import { attachment } from '../transfers/formats.ts'
 import { repositoryFeed } from './sets.ts'
 
 /** A feed for an office program to open. */

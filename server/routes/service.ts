@@ -5,8 +5,8 @@ import { errors, json } from '../openapi/describe.ts'
 import { loadReference } from '../openapi/reference.ts'
 import { object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { stopping } from '../transfers/gate.ts'
-import { weightOf } from '../transfers/negotiate.ts'
+import { weightOf } from '../transfers/formats.ts'
+import { stopping } from '../transfers/transfer.ts'
 import type { Routes } from './routes.ts'
 
 const STATE = object(['status'], { status: { type: 'string', const: 'ok' } })

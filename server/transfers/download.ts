@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Format, ODataJson, Query } from '../../engine/index.ts'
 import { SECURITY_HEADERS } from '../http/headers.ts'
 import type { Trace } from '../http/trace.ts'
-import { FORMAT_FACTS } from './formats.ts'
-import { attachment, type Coding, chooseCoding } from './negotiate.ts'
+import { attachment, type Coding, chooseCoding, FORMAT_FACTS } from './formats.ts'
 import { isSame } from './pieces/send-pieces.ts'
 
 /** The description of a download. The query is disposed when the download is over. */
@@ -97,16 +97,55 @@ export function codingFor({ headers }: FastifyRequest, format: Format): Coding |
 export function isInPieces(
   { method, headers }: FastifyRequest,
   { format, contentType }: Announced,
-  { etag, coding, isMade }: { etag: string; coding: Coding | undefined; isMade: boolean },
+  { etag, coding, isMade }: { etag: string; coding: Coding | undefined; isMade: () => boolean },
 ): boolean {
   if (contentType !== undefined || coding !== undefined) return false
   if (method === 'HEAD') return true
   const { range, 'if-range': ifRange } = headers
   if (method !== 'GET' || range === undefined || !/^bytes=\s*(?:\d+-|-\d)/.test(range)) return false
-  if (isMade) return true
+  if (isMade()) return true
   if (FORMAT_FACTS[format].exact) return isSame(ifRange as string | undefined, etag)
   // A new file would have other bytes than the one of which the client has pieces already.
   return ifRange === undefined && /^bytes=\s*0?-/.test(range)
+}
+
+/** A complete answer with rows, kept to be sent again. */
+export interface Answer {
+  readonly etag: string
+  readonly body: Buffer
+  /** The headers that describe the body: Content-Type and Content-Encoding. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly rows: number
+  /** The value of `Row-Count`; undefined if it was not sent. */
+  readonly matches: number | undefined
+}
+
+/** The most bytes of an answer that is kept. For larger ones, sending costs more than making them again. */
+export const SMALL_ANSWER = 256 * 1024
+
+/** Bytes of memory for an entry without its key and body. */
+const SMALLEST = 512
+
+/**
+ * Keeps answers by version and query; undefined if no bytes are allowed. A version never changes, so no answer is ever
+ * outdated; for the same reason, only answers may be kept that are whole and have as many rows as were counted.
+ * @param bytes the most bytes of all answers together
+ */
+export function answerCache(bytes: number): LRUCache<string, Answer> | undefined {
+  if (bytes < SMALLEST) return undefined
+  const sizeCalculation = ({ body }: Answer, key: string) => SMALLEST + 2 * key.length + body.byteLength
+  return new LRUCache({ maxSize: bytes, sizeCalculation })
+}
+
+/**
+ * The key of an answer in the cache; undefined if the query uses `now()`, so that its answer changes with time.
+ * @param identity dataset and version
+ * @param options the options as the client gave them; their order does not matter
+ */
+export function cacheKeyOf(identity: string, options: object): string | undefined {
+  const asked = JSON.stringify(Object.entries(options).sort(([one], [other]) => (one < other ? -1 : 1)))
+  // In JSON, tabs and line ends before the parenthesis are escapes.
+  return /now(?:\s|\\[tnrf]|\\u000b)*\(/i.test(asked) ? undefined : `${identity} ${asked}`
 }
 
 /** The name under which an answer is kept. */

@@ -1,13 +1,15 @@
 import { buffer } from 'node:stream/consumers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Query } from '../../engine/index.ts'
 import type { Plans } from '../accounts/plans.ts'
-import type { Usage } from '../accounts/usage.ts'
+import type { Reservation, Usage } from '../accounts/usage.ts'
 import { matchesTag } from '../http/headers.ts'
-import { type Answer, AnswerCache, SMALL_ANSWER } from './answer-cache.ts'
-import { bodyStream, gather } from './body.ts'
+import { bodyStream, ExportMeter, gather, logInfinities } from './body.ts'
 import {
   type Announced,
+  type Answer,
+  answerCache,
   between,
   codingFor,
   type Download,
@@ -20,15 +22,12 @@ import {
   knownEnvelope,
   notModified,
   OF_ALL_ROWS,
+  SMALL_ANSWER,
 } from './download.ts'
-import { FORMAT_FACTS } from './formats.ts'
-import { Gate } from './gate.ts'
-import { logInfinities } from './infinities.ts'
-import type { Coding } from './negotiate.ts'
+import { type Coding, FORMAT_FACTS } from './formats.ts'
 import { type ExportFile, ExportFiles, type Save } from './pieces/export-files.ts'
 import { sendPieces } from './pieces/send-pieces.ts'
-import { countsFirst, ExportMeter, reserve, spend } from './quota.ts'
-import { Transfer } from './transfer.ts'
+import { Gate, Transfer } from './transfer.ts'
 import type { TransferParts } from './uploads/uploads.ts'
 
 /** The services that downloads use. */
@@ -64,7 +63,7 @@ interface Sending extends Opened {
  */
 export class Exports {
   readonly gate: Gate
-  readonly answers: AnswerCache
+  readonly answers: LRUCache<string, Answer> | undefined
   readonly files: ExportFiles
   readonly #parts: ExportParts
   readonly #meter: ExportMeter
@@ -76,7 +75,7 @@ export class Exports {
     this.#parts = parts
     this.#meter = new ExportMeter(parts.metrics)
     this.#release = release
-    this.answers = new AnswerCache(parts.config.limits.cachedAnswerBytes)
+    this.answers = answerCache(parts.config.limits.cachedAnswerBytes)
     this.files = new ExportFiles(parts.temporary, parts.config.limits.exportFileBytes)
     this.gate = new Gate('downloads', {
       places: exports,
@@ -92,7 +91,8 @@ export class Exports {
    */
   async sendAgain(request: FastifyRequest, reply: FastifyReply, download: Announced): Promise<boolean> {
     const coding = codingFor(request, download.format)
-    const answer = this.answers.get(keptAs(download, coding))
+    const key = keptAs(download, coding)
+    const answer = key && this.answers?.get(key)
     if (!answer) return false
     reply.headers({ ...OF_ALL_ROWS, etag: answer.etag })
     if (matchesTag(request.headers['if-none-match'], answer.etag)) {
@@ -110,7 +110,7 @@ export class Exports {
       return true
     }
     if (request.method !== 'HEAD') {
-      if (download.meteredRows !== undefined) await spend(this.#parts, request, answer.rows)
+      if (download.meteredRows !== undefined) (await this.#reserve(request, answer.rows)).settle(answer.rows)
       this.#meter.begins(request, download, answer)
       this.#meter.ends(request, download, 'whole')
     }
@@ -140,7 +140,8 @@ export class Exports {
     transfer.onClose(leave)
     try {
       const inTime = transfer.firstByteInTime()
-      if (!query.volatile && isInPieces(request, download, { etag, coding, isMade: this.files.has(etag) })) {
+      const isMade = () => this.files.has(etag)
+      if (!query.volatile && isInPieces(request, download, { etag, coding, isMade })) {
         const make = (signal: AbortSignal, save: Save) => {
           users += 1
           return this.#make(request, download, signal, save).finally(leave)
@@ -149,7 +150,7 @@ export class Exports {
         const file = await this.files.get(etag, make, patience, transfer.signal)
         if (file) {
           inTime()
-          transfer.onClose(() => file.release())
+          transfer.use(file)
           const tag = FORMAT_FACTS[format].exact ? etag : `"${file.id}"`
           return await this.#sendPieces(transfer, download, tag, file)
         }
@@ -210,9 +211,10 @@ export class Exports {
     const body = stream.coding || !coding ? whole : await buffer(bodyStream([whole], coding))
     const answer = { etag, headers, body, rows: stream.rows(), matches }
     const counted = matches ?? query.knownRowCount
-    if (counted === undefined || query.resultRows(counted) === answer.rows)
-      this.answers.keep(keptAs(download, coding), answer)
-    else log.error({ rows: answer.rows, counted }, 'an answer does not have the rows that were counted')
+    const key = keptAs(download, coding)
+    if (counted === undefined || query.resultRows(counted) === answer.rows) {
+      if (key) this.answers?.set(key, answer)
+    } else log.error({ rows: answer.rows, counted }, 'an answer does not have the rows that were counted')
     logInfinities(query, whole, stream.coding, log).catch((error) =>
       log.warn({ err: error }, 'it could not be found out whether infinities were read'),
     )
@@ -222,18 +224,13 @@ export class Exports {
   /** Reads a few rows into memory, already formatted, with the limits and the counting of a download. */
   async read(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<Buffer> {
     return this.#within(request, reply, async (transfer) => {
-      transfer.onClose(() => download.query[Symbol.dispose]())
+      transfer.use(download.query)
       const opened = await this.#open(transfer, download)
       const chunks: Uint8Array[] = []
       for await (const chunk of opened?.stream ?? []) chunks.push(Buffer.from(chunk))
       request.trace.rows = opened?.stream.rows() ?? 0
       return Buffer.concat(chunks)
     })
-  }
-
-  /** Counts the rows that match, with the limits of a download. */
-  count(request: FastifyRequest, reply: FastifyReply, query: Query): Promise<number> {
-    return this.run(request, reply, query, (signal) => query.count({ signal }))
   }
 
   /** Does something with a query that gives no rows, with the limits of a download. */
@@ -244,11 +241,9 @@ export class Exports {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return this.#within(request, reply, async (transfer) => {
-      transfer.onClose(() => query[Symbol.dispose]())
-      const { signal } = transfer
-      const place = await this.gate.enter(request.account.id, signal)
-      transfer.onClose(() => place[Symbol.dispose]())
-      return work(signal)
+      transfer.use(query)
+      await transfer.enter(this.gate)
+      return work(transfer.signal)
     })
   }
 
@@ -282,8 +277,7 @@ export class Exports {
   async #open(transfer: Transfer, download: Download, coding?: Coding): Promise<Opened | undefined> {
     const { query, envelope } = download
     const { request, reply, signal } = transfer
-    const place = await this.gate.enter(request.account.id, signal)
-    transfer.onClose(() => place[Symbol.dispose]())
+    await transfer.enter(this.gate)
     request.trace.stage('queue')
     const mustCount = isCounted(download)
     if (request.method === 'HEAD') {
@@ -295,19 +289,38 @@ export class Exports {
     const open = async () => {
       const stream = await this.#bytes(download, text, signal, coding)
       // Disposed here because nobody reads it to its end if the client has left meanwhile.
-      transfer.onClose(() => stream[Symbol.asyncDispose]())
+      transfer.use(stream)
       return stream
     }
     // The rows are counted and read at the same time, unless their number decides whether the plan allows them.
-    const early = (await countsFirst(this.#parts, request, download)) ? undefined : await open()
+    const early = (await this.#countsFirst(request, download)) ? undefined : await open()
     const matches = mustCount ? await early?.matches : query.knownRowCount
     const count = early ? matches : await query.count({ signal })
     if (count !== undefined) reply.header('row-count', count)
-    const reservation = await reserve(this.#parts, request, download, count)
-    transfer.onClose(() => reservation?.settle(request.trace.rows ?? 0))
+    if (download.meteredRows !== undefined) {
+      const reserved = await this.#reserve(request, query.resultRows(count ?? download.meteredRows))
+      transfer.onClose(() => reserved.settle(request.trace.rows ?? 0))
+    }
     const stream = early ?? (await open())
     request.trace.stage('rows')
     return { stream, matches: count, envelope: text ? undefined : envelope }
+  }
+
+  /**
+   * Whether the rows must be counted before the first of them is read. This is so if the plan limits rows and the
+   * largest possible number is unknown or more than what is left of the limit: the true number may still be within it.
+   */
+  async #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): Promise<boolean> {
+    const limit = this.#parts.plans.limits(account.plan).exportedRows
+    if (meteredRows === undefined || limit === null) return false
+    if (query.knownRowCount === undefined) return true
+    return query.resultRows(query.knownRowCount) > (await this.#parts.usage.remaining(account.id, limit))
+  }
+
+  /** Reserves rows of the account's plan. */
+  #reserve({ account }: FastifyRequest, rows: number): Promise<Reservation> {
+    const { plans, usage } = this.#parts
+    return usage.reserve(account, plans.limits(account.plan).exportedRows, rows)
   }
 
   #bytes(

@@ -1,6 +1,216 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
-import type { Lifecycle } from './lifecycle.ts'
+import { once } from '../../engine/util/lazy.ts'
+import { ServerError } from '../http/errors.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route also answers while the server is overloaded or being stopped. */
+    always?: boolean
+  }
+}
+
+/** Knows the requests and transfers under way, and ends them in order when the server is stopped. */
+export class Lifecycle {
+  #leaving = false
+  #stopping = false
+  #requests = 0
+  readonly #transfers = new Set<AbortController>()
+  readonly #idle: (() => void)[] = []
+
+  /** Whether the server will be stopped soon. */
+  get leaving(): boolean {
+    return this.#leaving
+  }
+
+  /** Counts requests under way, and refuses new ones once the server is being stopped. */
+  guard(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, done) => {
+      this.#requests += 1
+      reply.raw.once('close', () => {
+        this.#requests -= 1
+        if (this.#requests === 0) for (const wake of this.#idle.splice(0)) wake()
+      })
+      // The next request on a kept connection might come when nobody listens any more.
+      if (this.#leaving) reply.header('connection', 'close')
+      if (!this.#stopping || request.routeOptions.config.always) return done()
+      done(stopping())
+    })
+  }
+
+  /** Registers a transfer, which is aborted if it has not ended in time when the server is stopped. */
+  track(transfer: AbortController): void {
+    this.#transfers.add(transfer)
+    transfer.signal.addEventListener('abort', () => this.#transfers.delete(transfer), { once: true })
+  }
+
+  done(transfer: AbortController): void {
+    this.#transfers.delete(transfer)
+  }
+
+  /** Gives work a signal that is aborted if it has not ended in time when the server is stopped. */
+  async during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController()
+    this.track(controller)
+    try {
+      return await work(controller.signal)
+    } catch (error) {
+      throw controller.signal.reason ?? error
+    } finally {
+      this.done(controller)
+    }
+  }
+
+  /** Says that the server is not ready, and goes on for so many milliseconds. */
+  async leave(milliseconds: number): Promise<void> {
+    this.#leaving = true
+    if (milliseconds > 0) await sleep(milliseconds)
+  }
+
+  /** Refuses new requests, and waits until those under way have ended; aborts transfers after `limit` milliseconds. */
+  async drain(limit: number): Promise<void> {
+    this.#leaving = true
+    this.#stopping = true
+    if (this.#requests === 0) return
+    const { promise: timeUp, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, limit)
+    const idle = new Promise<void>((wake) => this.#idle.push(wake))
+    await Promise.race([idle, timeUp])
+    clearTimeout(timer)
+    for (const transfer of this.#transfers) {
+      transfer.abort(new ServerError('shutting_down', 'The server was stopped.'))
+    }
+  }
+}
+
+interface GateLimits {
+  /** The most transfers that run at once, in all and of one account. */
+  readonly places: number
+  readonly placesPerAccount: number
+  /** The most transfers that wait at once. */
+  readonly queue: number
+  /** The longest wait, in milliseconds. */
+  readonly wait: number
+}
+
+interface Waiting {
+  readonly account: number
+  readonly enter: () => void
+  readonly refuse: (error: Error) => void
+}
+
+/** One of this many places is reserved for accounts that have none, so that a few accounts can't take all places. */
+const ONE_KEPT_OF = 4
+
+/**
+ * Lets a limited number of transfers run at once. A transfer that finds no place waits for a short time. A free place
+ * goes to the waiting account that has the fewest places, among equals to the one that came first.
+ */
+export class Gate {
+  readonly #limits: GateLimits
+  readonly #work: string
+  readonly #inside = new Map<number, number>()
+  #taken = 0
+  readonly #waiting: Waiting[] = []
+  #closed = false
+
+  /** @param work the name of what runs here, such as "downloads" */
+  constructor(work: string, limits: GateLimits) {
+    this.#work = work
+    this.#limits = limits
+  }
+
+  get running(): number {
+    return this.#taken
+  }
+
+  get queued(): number {
+    return this.#waiting.length
+  }
+
+  /**
+   * Takes a place, or waits for one. Dispose the result to give the place back.
+   * @throws ServerError `busy`, `shutting_down`; EngineError `cancelled`
+   */
+  async enter(account: number, signal: AbortSignal): Promise<Disposable> {
+    if (this.#closed) throw stopping()
+    if (!this.#hasRoom(account)) await this.#wait(account, signal)
+    else this.#take(account)
+    return { [Symbol.dispose]: once(() => this.#leave(account)) }
+  }
+
+  /** Refuses all that wait and all that come later. Running transfers keep their places. */
+  close(): void {
+    this.#closed = true
+    for (const waiting of this.#waiting.splice(0)) waiting.refuse(stopping())
+  }
+
+  #hasRoom(account: number): boolean {
+    const { places, placesPerAccount } = this.#limits
+    const own = this.#placesOf(account)
+    const open = own === 0 ? places : places - Math.floor(places / ONE_KEPT_OF)
+    return this.#taken < open && own < placesPerAccount
+  }
+
+  #placesOf(account: number): number {
+    return this.#inside.get(account) ?? 0
+  }
+
+  #take(account: number): void {
+    this.#taken += 1
+    this.#inside.set(account, this.#placesOf(account) + 1)
+  }
+
+  #leave(account: number): void {
+    this.#taken -= 1
+    const left = this.#inside.get(account)! - 1
+    if (left === 0) this.#inside.delete(account)
+    else this.#inside.set(account, left)
+    const fitting = this.#waiting.filter((waiting) => this.#hasRoom(waiting.account))
+    if (fitting.length === 0) return
+    const next = fitting.reduce((best, one) =>
+      this.#placesOf(one.account) < this.#placesOf(best.account) ? one : best,
+    )
+    this.#waiting.splice(this.#waiting.indexOf(next), 1)
+    next.enter()
+  }
+
+  async #wait(account: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw cancelled('The request was abandoned.')
+    if (this.#waiting.length >= this.#limits.queue) throw this.#busy()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiting: Waiting = {
+      account,
+      // The place is taken at once, so that nobody else takes it before the promise's callbacks run.
+      enter: () => {
+        this.#take(account)
+        resolve()
+      },
+      refuse: reject,
+    }
+    const giveUp = (error: Error) => {
+      const index = this.#waiting.indexOf(waiting)
+      if (index < 0) return
+      this.#waiting.splice(index, 1)
+      reject(error)
+    }
+    this.#waiting.push(waiting)
+    const timer = setTimeout(() => giveUp(this.#busy()), this.#limits.wait)
+    const onAbort = () => giveUp(cancelled('The request was abandoned.'))
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      await promise
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  #busy(): ServerError {
+    return new ServerError('busy', `Too many ${this.#work} are running. Try again in a few seconds.`)
+  }
+}
 
 /** What transfers need of the server. Times are in milliseconds. */
 interface Surroundings {
@@ -113,6 +323,16 @@ export class Transfer {
     )
   }
 
+  /** Waits for a place, which is given back when the answer is closed. @throws as `Gate.enter` */
+  async enter(gate: Gate): Promise<void> {
+    this.use(await gate.enter(this.request.account.id, this.signal))
+  }
+
+  /** Disposes what the answer needs when it is closed. */
+  use(held: Disposable | AsyncDisposable): void {
+    this.onClose(() => (Symbol.asyncDispose in held ? held[Symbol.asyncDispose]() : held[Symbol.dispose]()))
+  }
+
   /** Registers a clean-up that runs when the answer is closed, however it ended; at once if it already is. */
   onClose(cleanUp: CleanUp): void {
     if (this.#closed) this.#run(cleanUp)
@@ -123,7 +343,7 @@ export class Transfer {
     this.#closed = true
     for (const timer of this.#timers) clearTimeout(timer)
     if (!this.reply.raw.writableFinished) {
-      this.#controller.abort(new EngineError('cancelled', 'The client left.'))
+      this.#controller.abort(cancelled('The client left.'))
     }
     this.#server.lifecycle.done(this.#controller)
     for (const cleanUp of this.#cleanUps.splice(0)) this.#run(cleanUp)
@@ -136,6 +356,15 @@ export class Transfer {
       this.request.log.error({ err: error }, 'clean-up after a transfer failed')
     }
   }
+}
+
+/** The error for requests that come while the server is being stopped. */
+export function stopping(): ServerError {
+  return new ServerError('shutting_down', 'The server is being stopped. Try again in a few seconds.')
+}
+
+function cancelled(message: string): EngineError {
+  return new EngineError('cancelled', message)
 }
 
 function late(what: string, milliseconds: number, advice = ''): EngineError {

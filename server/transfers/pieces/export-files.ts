@@ -22,7 +22,7 @@ export interface Written {
 export type Save = (written: Written) => Promise<ExportFile | undefined>
 
 /** All bytes of an export in a temporary file, which is removed when nobody uses it any more. */
-export class ExportFile {
+export class ExportFile implements AsyncDisposable {
   readonly id = randomUUID()
   readonly bytes: number
   readonly rows: number
@@ -39,14 +39,14 @@ export class ExportFile {
     this.#remove = remove
   }
 
-  /** Keeps the file until `release` is called; false if it has been removed. */
+  /** Keeps the file for one more user, who disposes it; false if it has been removed. */
   hold(): boolean {
     if (this.#users === 0) return false
     this.#users += 1
     return true
   }
 
-  async release(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#users -= 1
     if (this.#users === 0) await this.#remove()
   }
@@ -78,7 +78,7 @@ export class ExportFiles {
     ttl: KEPT_MS,
     ttlAutopurge: true,
     updateAgeOnGet: true,
-    dispose: (file) => void file.release(),
+    dispose: (file) => void file[Symbol.asyncDispose](),
   })
 
   /** @param most the most bytes of all files together; 0 makes none */
@@ -92,7 +92,7 @@ export class ExportFiles {
   }
 
   /**
-   * Gives the file of an entity tag, held for the caller, who releases it; undefined if it is too large, or not written
+   * Gives the file of an entity tag, held for the caller, who disposes it; undefined if it is too large, or not written
    * in time. It is then not tried again for some minutes.
    * @param make produces the bytes and saves them, unless there is such a file or another caller has it made already
    * @param patience the most milliseconds for making it

@@ -7,9 +7,7 @@ import type { Config } from '../../config/schema.ts'
 import { parseJson } from '../../http/body.ts'
 import { ServerError } from '../../http/errors.ts'
 import type { Metrics, Outcome } from '../../metrics/metrics.ts'
-import { Gate } from '../gate.ts'
-import type { Lifecycle } from '../lifecycle.ts'
-import { Transfer } from '../transfer.ts'
+import { Gate, type Lifecycle, Transfer } from '../transfer.ts'
 import {
   type BodyType,
   checkDeclaredLength,
@@ -70,8 +68,7 @@ export class Uploads {
     let format = type.format
     transfer.onClose(() => metrics.uploadEnded(format ?? 'csv', outcome, bytes))
     try {
-      const place = await this.gate.enter(request.account.id, transfer.signal)
-      transfer.onClose(() => place[Symbol.dispose]())
+      await transfer.enter(this.gate)
       const body = this.#body(request, transfer, (chunk) => {
         bytes += chunk.byteLength
         request.trace.bytes = bytes

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Gate } from '../../../server/transfers/gate.ts'
+import { Gate } from '../../../server/transfers/transfer.ts'
 
 const [ada, bob, eve] = [1, 2, 3]
 const { signal } = new AbortController()

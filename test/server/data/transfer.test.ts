@@ -3,8 +3,7 @@ import { createServer, get, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { Lifecycle } from '../../../server/transfers/lifecycle.ts'
-import { Transfer } from '../../../server/transfers/transfer.ts'
+import { Lifecycle, Transfer } from '../../../server/transfers/transfer.ts'
 
 const server = createServer()
 beforeAll(async () => {
