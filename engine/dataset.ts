@@ -93,7 +93,7 @@ export class Dataset implements Queryable {
     const { store } = this.#place
     const record = await store.datasets.get(this.id)
     if (past) return new Snapshot(record, await (await this.#stored()).readPast(this.id, past), this.#place)
-    const derived = await this.#place.saved(this.id, reading)
+    const derived = record.query && (await this.#place.saved(this.id, reading))
     try {
       const lease = await store.members.take(this.id)
       if (derived) store.noteColumns(this.id, lease.version, derived.columns)

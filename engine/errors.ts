@@ -117,8 +117,9 @@ export function sentenceOf(code: MachineCode): string {
  * comes from a worker or a reader process has passed here before it was sent.
  */
 export function machineError(error: unknown): EngineError | undefined {
-  if (error instanceof SuppressedError) {
-    const { error: last } = error
+  // By its name, because Node 22 has no such class.
+  if (error instanceof Error && error.name === 'SuppressedError') {
+    const { error: last } = error as SuppressedError
     return last instanceof EngineError ? last : machineError(last)
   }
   if (!(error instanceof Error) || error instanceof EngineError) return undefined

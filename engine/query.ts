@@ -8,9 +8,14 @@ import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
 import { etagOf, type Plan, planQuery, resultRows } from './plan/plan.ts'
 import { analyse } from './reading/analyse.ts'
-import type { RemoteQuery } from './reading/remote.ts'
-import { type QueryContext, Runs } from './reading/runs.ts'
-import { type BytesOptions, checkBytes, encodingOf, type RunOptions } from './run-options.ts'
+import {
+  type BytesOptions,
+  checkBytes,
+  encodingOf,
+  type QueryContext,
+  type RunOptions,
+  Runs,
+} from './reading/runs.ts'
 import { metadataIn } from './types/file-metadata.ts'
 import { type Format, quoteIdentifier } from './types/index.ts'
 import { inBatches, objectMaker } from './util/objects.ts'
@@ -36,19 +41,17 @@ export class Query implements Disposable {
   readonly #options: QueryOptions
   /** What now() returns in all statements of the query. */
   readonly #now = new Date()
-  readonly #remote: RemoteQuery | undefined
   readonly #runs: Runs
 
   /** @throws EngineError `invalid_option`, `invalid_columns`, `invalid_filter`, `filter_type_error`, `filter_too_complex` */
   constructor(context: QueryContext, options: QueryOptions = {}) {
-    const { source, identity, remote } = context
+    const { source, identity } = context
     this.#context = context
     this.#options = options
     this.volatile = context.volatile ?? false
     this.plan = planQuery(source, options, { now: this.#now })
     this.etag = etagOf(identity, options, this.plan)
-    this.#remote = remote?.query(this.plan, source, options, this.#now)
-    this.#runs = new Runs(this.plan, context, this.#remote)
+    this.#runs = new Runs(this.plan, context, context.remote?.query(this.plan, source, options, this.#now))
   }
 
   /** The ids of the datasets that saved queries read for it, with the rights of who saved them. */
@@ -164,7 +167,7 @@ export class Query implements Disposable {
       async ({ executor, statement, plan, reading }) => {
         using _ = reading
         const rows = await executor.rows(explanation(statement))
-        return [this.#remote?.explain(), partsRead(plan), chosen, ...rows.map((row) => row[1])]
+        return [this.#runs.remote?.explain(), partsRead(plan), chosen, ...rows.map((row) => row[1])]
           .filter((line) => line !== undefined)
           .join('\n')
       },
@@ -178,18 +181,15 @@ export class Query implements Disposable {
     if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen }
     return this.#runs.run({ ...strategy, remote: false }, options, async (run) => {
       using _ = run.reading
-      return await analyse(run, format, chosen, this.#remote?.explain())
+      return await analyse(run, format, chosen, this.#runs.remote?.explain())
     })
   }
 
   /** Whether a double among the rows that the query begins with is infinite. */
   async readsInfinities(): Promise<boolean> {
-    const { source, counts, identity, executor, reading } = this.#context
-    const doubles = source.columns.filter(({ type }) => type === 'double')
-    if (doubles.length === 0) return false
+    const doubles = this.#context.source.columns.filter(({ type }) => type === 'double')
     const filter = doubles.map(({ name }) => `${quoteIdentifier(name)} in (INF,-INF)`).join(' or ')
-    const infinite = new Query({ source, counts, identity, executor, reading }, { filter })
-    return (await infinite.count()) > 0
+    return filter !== '' && (await new Query({ ...this.#context, remote: undefined }, { filter }).count()) > 0
   }
 
   /** Releases the version that the query reads. What was begun goes on. */

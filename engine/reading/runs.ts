@@ -1,4 +1,5 @@
 import type { Delegate } from '../duckdb/cursor.ts'
+import { invalidOption } from '../errors.ts'
 import {
   choose,
   chooseCount,
@@ -7,7 +8,9 @@ import {
   type Strategy,
 } from '../export/choose.ts'
 import { matchesIn } from '../export/deliver.ts'
+import { checkEncoding, type EncodeOptions } from '../export/formats/encoder.ts'
 import type { QueryExecutor, StreamOptions } from '../export/index.ts'
+import { OTHER_FORMATS } from '../options.ts'
 import { hasDictionaries } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import type { Counts } from '../plan/counts.ts'
@@ -22,25 +25,87 @@ import {
   rowsStatement,
   turnsOf,
 } from '../plan/statements.ts'
-import type { BytesOptions, RunOptions } from '../run-options.ts'
-import type { DatasetWords } from '../types/file-metadata.ts'
-import type { Column, Statement } from '../types/index.ts'
+import { type DatasetWords, METADATA_KEY } from '../types/file-metadata.ts'
+import { type Column, FORMATS, type Format, type Statement } from '../types/index.ts'
+import { requireKnown } from '../util/known-options.ts'
 import { Lazy } from '../util/lazy.ts'
 import type { Reading } from './reading.ts'
 import type { RemoteQuery, RemoteTable } from './remote.ts'
+
+export interface RunOptions {
+  /** Aborting ends the query at once with `cancelled`. */
+  readonly signal?: AbortSignal
+}
+
+export interface PagedOption {
+  /**
+   * The window is a page, and a query for the next page will probably follow. If it follows within some seconds, it
+   * goes on reading where this one ended, which takes less time than to begin again.
+   */
+  readonly paged?: boolean
+}
+
+export interface CountedOption {
+  /** `matches` of the stream is then always known: if need be, the rows are counted while they are read. */
+  readonly counted?: boolean
+}
+
+export type BytesOptions = RunOptions & EncodeOptions & PagedOption & CountedOption
+
+const KNOWN = {
+  signal: true,
+  dialect: true,
+  sheetName: true,
+  coding: true,
+  paged: true,
+  counted: true,
+  odata: true,
+  ieee754: true,
+  numbers: true,
+  metadata: true,
+  plainTypes: true,
+  envelope: true,
+  ...OTHER_FORMATS,
+} satisfies Record<keyof BytesOptions, unknown>
+
+/**
+ * What the encoder is told: what was asked for, and what the strategy and the dataset add to it.
+ * @param words what the file says about the dataset, as JSON
+ */
+export function encodingOf(
+  { signal: _, paged: __, counted: ___, ...encoding }: BytesOptions,
+  strategy: Strategy,
+  words: string | undefined,
+): EncodeOptions {
+  const numbers = 'numbers' in strategy ? strategy.numbers : undefined
+  return {
+    ...encoding,
+    ...(numbers && { numbers }),
+    ...(words !== undefined && { metadata: new Map([[METADATA_KEY, words]]) }),
+  }
+}
+
+/** @throws EngineError `invalid_option` */
+export function checkBytes(format: Format, options: BytesOptions): void {
+  if (!FORMATS.includes(format)) {
+    throw invalidOption(`Unknown format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`)
+  }
+  requireKnown(options, KNOWN)
+  checkEncoding(format, options)
+}
 
 /** The runs of a planned query, and the number of matching rows that any of them has found. */
 export class Runs {
   readonly #plan: Plan
   readonly #context: QueryContext
-  readonly #remote: RemoteQuery | undefined
+  /** The other database that may be asked, if there is one. */
+  readonly remote: RemoteQuery | undefined
   #count: number | undefined
 
-  /** @param remote the other database that may be asked, if there is one */
   constructor(plan: Plan, context: QueryContext, remote: RemoteQuery | undefined) {
     this.#plan = plan
     this.#context = context
-    this.#remote = remote
+    this.remote = remote
   }
 
   /** How an output would be made. */
@@ -49,19 +114,53 @@ export class Runs {
       matches: this.#count,
       paged,
       encoding,
-      remote: this.#remote !== undefined,
+      remote: this.remote !== undefined,
     })
   }
 
   /** Runs a strategy. If that fails, what it reads is released; else `use` sees to that. */
   async run<T>(strategy: ReadingStrategy, { signal }: RunOptions, use: (run: Run) => Promise<T>): Promise<T> {
     const reading = this.#context.reading(strategy.plan)
-    const options = { signal, remote: this.#remote, count: () => this.count({ signal }) }
     try {
-      return await use(await prepare(strategy, reading, this.#context, options))
+      return await use(await this.#prepare(strategy, reading, signal))
     } catch (error) {
       reading[Symbol.dispose]()
       throw reading.explain(error)
+    }
+  }
+
+  /** Makes readable what a strategy reads, and makes its statement. */
+  async #prepare(strategy: ReadingStrategy, reading: Reading, signal: AbortSignal | undefined): Promise<Run> {
+    const counting = strategy.kind === 'count'
+    const isKnown = counting || strategy.located || strategy.plan.window.last === undefined
+    const matches = isKnown ? undefined : await this.count({ signal })
+    const delegate = strategy.remote ? await delegateOf(strategy, this.remote) : undefined
+    const estimate = strategy.ranges ? estimateOf(strategy.plan, counting) : undefined
+    // What another database answers is made readable only if it fails.
+    const plan = delegate ? strategy.plan : await reading.ready(estimate, signal)
+    const { filter, order, steps, rowBytes } = plan
+    const executor = await this.#context.executor()
+    const positions = strategy.located ? await positionsOf(plan, executor, signal) : undefined
+    const [first, ...following] = plansAt(plan, strategy, positions)
+    const zeros = new Lazy(() => readsNegativeZeros(plan))
+    return {
+      reading,
+      plan,
+      executor,
+      statement: counting ? countStatement(plan) : rowsStatement(first!, matches),
+      matches: positions && matchesIn(plan.window, positions.length),
+      start: {
+        signal,
+        rowBytes,
+        steady: !filter && order.length === 0 && steps.length === 0,
+        whole: strategy.kind === 'few',
+        // The rows that a first statement has found are counted, and only the wanted ones are read.
+        counting: strategy.kind === 'few' && !positions ? strategy.counting : undefined,
+        copies: strategy.kind === 'copied' ? strategy.copies : undefined,
+        signedZeros: () => zeros.get(),
+        following: following.map((one) => rowsStatement(one, undefined)),
+        delegate: delegate && orDuckDb(delegate, reading),
+      },
     }
   }
 
@@ -89,7 +188,7 @@ export class Runs {
   }
 
   #read(signal: AbortSignal): Promise<number> {
-    const strategy = chooseCount(this.#plan, this.#remote !== undefined)
+    const strategy = chooseCount(this.#plan, this.remote !== undefined)
     return this.run(strategy, { signal }, async ({ executor, statement, start, reading }) => {
       using _ = reading
       const [[count]] = (await executor.rows(statement, start)) as [[bigint]]
@@ -100,8 +199,7 @@ export class Runs {
 }
 
 /** A strategy with all that it takes to run it. */
-export interface Run<Strategy extends ReadingStrategy = ReadingStrategy> {
-  readonly strategy: Strategy
+export interface Run {
   readonly executor: QueryExecutor
   readonly statement: Statement
   /** How many rows match, if a first statement has told. */
@@ -110,54 +208,6 @@ export interface Run<Strategy extends ReadingStrategy = ReadingStrategy> {
   readonly reading: Reading
   /** The plan of the strategy, with the names under which DuckDB finds what it reads. */
   readonly plan: Plan
-}
-
-export interface PrepareOptions {
-  readonly signal: AbortSignal | undefined
-  readonly remote: RemoteQuery | undefined
-  /** Counts the rows that match. */
-  readonly count: () => Promise<number>
-}
-
-/** Makes readable what a strategy reads, and makes its statement. */
-async function prepare<Strategy extends ReadingStrategy>(
-  strategy: Strategy,
-  reading: Reading,
-  context: QueryContext,
-  { signal, remote, count }: PrepareOptions,
-): Promise<Run<Strategy>> {
-  const counting = strategy.kind === 'count'
-  const isKnown = counting || strategy.located || strategy.plan.window.last === undefined
-  const matches = isKnown ? undefined : await count()
-  const delegate = strategy.remote ? await delegateOf(strategy, remote) : undefined
-  const estimate = strategy.ranges ? estimateOf(strategy.plan, counting) : undefined
-  // What another database answers is made readable only if it fails.
-  const plan = delegate ? strategy.plan : await reading.ready(estimate, signal)
-  const { filter, order, steps, rowBytes } = plan
-  const executor = await context.executor()
-  const positions = strategy.located ? await positionsOf(plan, executor, signal) : undefined
-  const [first, ...following] = plansAt(plan, strategy, positions)
-  const zeros = new Lazy(() => readsNegativeZeros(plan))
-  return {
-    strategy,
-    reading,
-    plan,
-    executor,
-    statement: counting ? countStatement(plan) : rowsStatement(first!, matches),
-    matches: positions && matchesIn(plan.window, positions.length),
-    start: {
-      signal,
-      rowBytes,
-      steady: !filter && order.length === 0 && steps.length === 0,
-      whole: strategy.kind === 'few',
-      // The rows that a first statement has found are counted, and only the wanted ones are read.
-      counting: strategy.kind === 'few' && !positions ? strategy.counting : undefined,
-      copies: strategy.kind === 'copied' ? strategy.copies : undefined,
-      signedZeros: () => zeros.get(),
-      following: following.map((one) => rowsStatement(one, undefined)),
-      delegate: delegate && orDuckDb(delegate, reading),
-    },
-  }
 }
 
 /** The plans whose rows are read, one after the other: without positions, the plan itself. */

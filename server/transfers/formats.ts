@@ -124,7 +124,7 @@ export function weightOf(header: string | undefined, coding: Coding): number {
 }
 
 /** The items of an `Accept` or `Accept-Encoding` header with their weights, in their order. */
-export function weightsIn(header: string): ReadonlyMap<string, number> {
+function weightsIn(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>()
   for (const item of header.toLowerCase().split(',')) {
     const [name, ...parameters] = item.split(';').map((part) => part.trim())

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { engineError } from '../../engine/duckdb/errors.ts'
 import { storageError } from '../../engine/errors.ts'
 import { plainError, revivedError } from '../../engine/util/plain-error.ts'
@@ -55,6 +55,14 @@ test.for([
       body: { code, error: message },
     })
   }
+})
+
+test('faults are told without the class of errors that disposals throw, which Node 22 does not have', () => {
+  vi.stubGlobal('SuppressedError', undefined)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const fault = Object.assign(new Error(`ENOSPC: open '/x'`), { code: 'ENOSPC' })
+  const suppressed = Object.assign(new Error('at disposal'), { name: 'SuppressedError', error: fault })
+  for (const error of [fault, suppressed]) expect(storageError(error)).toMatchObject({ code: 'storage_full' })
 })
 
 test('what is about values stays as it is', () => {
