@@ -10,12 +10,15 @@ import { EngineError, invalidOption } from './errors.ts'
 import { type Executor, openExecutor } from './export/index.ts'
 import type { SqlColumn } from './filter/index.ts'
 import type { Names } from './options.ts'
+import { elementsOf, FIELD, rowGroupSizes } from './parquet/footer.ts'
+import { footerOf } from './parquet/parquet-file.ts'
+import { readStruct, type Struct } from './parquet/thrift.ts'
 import { Counts } from './plan/counts.ts'
 import type { QueryOptions } from './plan/options.ts'
 import type { Plan, PlanSource } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { Reading } from './reading/reading.ts'
-import { type Column, type ColumnType, quoteIdentifier, quoteLiteral } from './types/index.ts'
+import { type Column, quoteIdentifier, quoteLiteral } from './types/index.ts'
 import { requireKnown } from './util/known-options.ts'
 import { checkRuntime } from './util/runtime.ts'
 
@@ -102,7 +105,7 @@ export class ParquetFiles implements AsyncDisposable {
       nullable: true,
       description: '',
     }))
-    this.rowCount = described.rows.reduce((sum, rows) => sum + rows, 0)
+    this.rowCount = described.rows
   }
 
   /** @throws EngineError what is wrong with the options; see `Query` */
@@ -139,8 +142,7 @@ interface File {
 interface Described {
   /** `sql` is an expression over DuckDB's name of the column, and has the column's type. */
   readonly columns: readonly SqlColumn[]
-  /** The number of rows of each file. */
-  readonly rows: readonly number[]
+  readonly rows: number
   readonly rowBytes: number
   /** DuckDB's names of the columns. */
   readonly duckNames: readonly string[]
@@ -166,30 +168,27 @@ function isWanted(entry: Dirent): boolean {
 
 /** Names, types and sizes, from the files' footers. */
 async function describe(executor: Executor, files: readonly File[]): Promise<Described> {
-  const list = globList(files)
-  const ask = (sql: string, ...types: ColumnType[]) =>
-    executor.rows({ sql, parameters: [], columns: types.map((type) => ({ name: '', type })) })
   try {
-    const names = namesByFile(
-      await ask(
-        `SELECT file_name, name, num_children FROM parquet_schema(${list})`,
-        'string',
-        'string',
-        'integer',
-      ),
-    )
+    const names: FileNames[] = []
+    let rows = 0
+    let bytes = 0
+    for (const { path } of files) {
+      const footer = readStruct((await footerOf(path)).footer)
+      names.push({ file: path, names: namesIn(footer) })
+      for (const group of rowGroupSizes(footer)) {
+        rows += group.rows
+        bytes += group.rawBytes
+      }
+    }
     checkTogether(names)
-    const described = await ask(
-      `SELECT column_name, column_type FROM (DESCRIBE FROM ${readParquet(list)})`,
-      'string',
-      'string',
-    )
-    const rows = await ask(`SELECT num_rows FROM parquet_file_metadata(${list})`, 'integer')
-    const sizes = await ask(
-      `SELECT CAST(sum(total_uncompressed_size) AS BIGINT) FROM parquet_metadata(${list})`,
-      'integer',
-    )
-    const total = rows.reduce((sum, [count]) => sum + Number(count), 0)
+    const described = await executor.rows({
+      sql: `SELECT column_name, column_type FROM (DESCRIBE FROM ${readParquet(globList(files))})`,
+      parameters: [],
+      columns: [
+        { name: 'name', type: 'string' },
+        { name: 'type', type: 'string' },
+      ],
+    })
     const duckNames = described.map(([name]) => String(name))
     const own = ownNames(names[0]!.names)
     return {
@@ -198,8 +197,8 @@ async function describe(executor: Executor, files: readonly File[]): Promise<Des
         name: own[index] ?? String(duckName),
         ...normaliseParquetColumn(String(duckType), quoteIdentifier(String(duckName))),
       })),
-      rows: rows.map(([count]) => Number(count)),
-      rowBytes: total === 0 ? 0 : Math.ceil(Number(sizes[0]?.[0] ?? 0) / total),
+      rows,
+      rowBytes: rows === 0 ? 0 : Math.ceil(bytes / rows),
       duckNames,
     }
   } catch (error) {
@@ -208,21 +207,18 @@ async function describe(executor: Executor, files: readonly File[]): Promise<Des
   }
 }
 
+/** The names of a file's columns. */
 interface FileNames {
   readonly file: string
   readonly names: readonly string[]
 }
 
-/** Names of the columns of each file. @param listed the schemas of all files, one after the other */
-function namesByFile(listed: readonly (readonly unknown[])[]): FileNames[] {
-  const schemas = listed.map(([, name, children]) => ({ name, children }))
-  const files: FileNames[] = []
-  for (let at = 0; at < schemas.length; ) {
-    const { names, end } = topLevel(schemas, at)
-    files.push({ file: String(listed[at]![0]), names })
-    at = end
-  }
-  return files
+function namesIn(footer: Struct): string[] {
+  const elements = elementsOf(footer)
+  const { columns } = topLevel(elements.map((element) => element.get(FIELD.element.children)?.value))
+  return columns.map((at) =>
+    Buffer.from(elements[at]!.get(FIELD.element.name)?.value as Uint8Array).toString(),
+  )
 }
 
 /** DuckDB matches columns without regard to case, so it would mix up columns whose names differ only by case. */
@@ -264,7 +260,6 @@ function foreignSource(
     : 'file_index, file_row_number'
   const read = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
   const from = `(SELECT ${read}, ${position} FROM ${readParquet(globList(files))})`
-  const total = rows.reduce((sum, count) => sum + count, 0)
   // By the number of a row in its file, the scan can skip the rows before it; OFFSET would read them.
   const range = (first: number, end: number) =>
     files.length === 1 && !hidden
@@ -272,11 +267,11 @@ function foreignSource(
       : `LIMIT ${end - first} OFFSET ${first}`
   return {
     columns: columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` })),
-    rows: total,
+    rows,
     rowBytes,
     scan: (first, end) => ({
       kind: 'foreign',
-      sql: first === 0 && end >= total ? from : `(SELECT * FROM ${from} ${range(first, end)})`,
+      sql: first === 0 && end >= rows ? from : `(SELECT * FROM ${from} ${range(first, end)})`,
     }),
   }
 }

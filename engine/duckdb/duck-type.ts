@@ -14,125 +14,69 @@ export interface DuckField {
   readonly type: DuckType
 }
 
+/** Quoted names and texts, in which two quotes stand for one; words and numbers; signs. */
+const TOKEN = /"(?:[^"]|"")*"|'(?:[^']|'')*'|[^\s()[\],"']+|\S/g
+const WORD = /^\w/
+
 /**
  * Reads type text as DuckDB prints it: `STRUCT(a INTEGER, "b c" VARCHAR[])[3]`, `DECIMAL(18,3)`, `ENUM('x', 'y')`.
  * Types that are not known to have a structure become scalars without their parameters (`GEOMETRY('OGC:CRS84')`).
  * @param renamed other names for types without parameters
  */
 export function parseDuckType(text: string, renamed: Readonly<Record<string, string>> = {}): DuckType {
-  return new TypeReader(text, renamed).read()
-}
-
-class TypeReader {
-  readonly #text: string
-  readonly #renamed: Readonly<Record<string, string>>
-  #at = 0
-
-  constructor(text: string, renamed: Readonly<Record<string, string>>) {
-    this.#text = text
-    this.#renamed = renamed
+  const tokens = [...text.matchAll(TOKEN)]
+  let at = 0
+  const next = () => tokens[at]?.[0] ?? ''
+  const fail = (expected: string): never => {
+    const position = tokens[at]?.index ?? text.length
+    throw new TypeError(`DuckDB type '${text}': expected ${expected} at position ${position}`)
   }
-
-  read(): DuckType {
-    const type = this.#type()
-    this.#skipSpaces()
-    return this.#at === this.#text.length ? type : this.#fail('the end')
-  }
-
-  #type(): DuckType {
-    let type = this.#base()
-    while (this.#takes('[')) {
-      this.#match(/[^\]]*/y)
-      if (!this.#takes(']')) this.#fail("']'")
-      type = { kind: 'list', of: type }
-    }
-    return type
-  }
-
-  #base(): DuckType {
-    this.#skipSpaces()
-    if (this.#next === '"') return { kind: 'scalar', name: this.#quoted('"') }
-    // A type's name may have several words (`TIMESTAMP WITH TIME ZONE`). The name of a field has already been read.
-    const word = this.#match(/[A-Za-z_][A-Za-z0-9_]*(?: [A-Za-z][A-Za-z0-9_]*)*/y)?.[0]
-    const name = word?.toUpperCase() ?? this.#fail('the name of a type')
-    if (this.#next === '(') return this.#withArguments(name)
-    return { kind: 'scalar', name: this.#renamed[name] ?? name }
-  }
-
-  #withArguments(name: string): DuckType {
-    switch (name) {
-      case 'STRUCT':
-        return { kind: 'struct', fields: this.#list(() => this.#field()) }
-      case 'UNION':
-        return { kind: 'union', members: this.#list(() => this.#field()) }
-      case 'MAP': {
-        const [key, value] = this.#list(() => this.#type())
-        return key && value ? { kind: 'map', key, value } : this.#fail('two types in MAP')
-      }
-      case 'DECIMAL':
-      case 'NUMERIC': {
-        const [precision, scale] = this.#list(() => Number(this.#argument()))
-        return { kind: 'decimal', precision: precision!, scale: scale ?? 0 }
-      }
-      default:
-        this.#list(() => this.#argument())
-        return name === 'ENUM' ? { kind: 'enum' } : { kind: 'scalar', name }
-    }
-  }
-
-  #list<T>(item: () => T): T[] {
-    if (!this.#takes('(')) this.#fail("'('")
-    const items: T[] = []
-    do items.push(item())
-    while (this.#takes(','))
-    if (!this.#takes(')')) this.#fail("')'")
+  const takes = (token: string) => next() === token && ++at > 0
+  const take = (token: string) => takes(token) || fail(`'${token}'`)
+  const list = <T>(item: () => T): T[] => {
+    take('(')
+    const items = [item()]
+    while (takes(',')) items.push(item())
+    take(')')
     return items
   }
-
-  #field(): DuckField {
-    this.#skipSpaces()
-    const name = this.#next === '"' ? this.#quoted('"') : this.#match(/[^ ]*/y)![0]
-    return { name, type: this.#type() }
+  const word = () => {
+    const [quote] = next()
+    if (quote === undefined || '()[],'.includes(quote)) fail('a name')
+    const token = tokens[at++]![0]
+    const isQuoted = quote === '"' || quote === "'"
+    return isQuoted ? token.slice(1, -1).replaceAll(quote + quote, quote) : token
   }
-
-  #argument(): string {
-    this.#skipSpaces()
-    const quote = this.#next
-    return quote === "'" || quote === '"' ? this.#quoted(quote) : this.#match(/[^,)]*/y)![0]
+  const field = (): DuckField => ({ name: word(), type: type() })
+  const base = (): DuckType => {
+    if (next().startsWith('"')) return { kind: 'scalar', name: word() }
+    // A type's name may have several words (`TIMESTAMP WITH TIME ZONE`). The name of a field has already been read.
+    const words = [word()]
+    while (WORD.test(next())) words.push(word())
+    const name = words.join(' ').toUpperCase()
+    return next() === '(' ? withArguments(name) : { kind: 'scalar', name: renamed[name] ?? name }
   }
-
-  /** Text in quotes, in which two quotes stand for one. */
-  #quoted(quote: string): string {
-    const pattern = new RegExp(`${quote}([^${quote}]*(?:${quote}${quote}[^${quote}]*)*)${quote}`, 'y')
-    const match = this.#match(pattern) ?? this.#fail(`a closing ${quote}`)
-    return match[1]!.replaceAll(quote + quote, quote)
+  const withArguments = (name: string): DuckType => {
+    if (name === 'STRUCT') return { kind: 'struct', fields: list(field) }
+    if (name === 'UNION') return { kind: 'union', members: list(field) }
+    if (name === 'MAP') {
+      const [key, value] = list(type)
+      return key && value ? { kind: 'map', key, value } : fail('two types in MAP')
+    }
+    const values = list(word)
+    if (name === 'DECIMAL' || name === 'NUMERIC')
+      return { kind: 'decimal', precision: Number(values[0]), scale: Number(values[1] ?? 0) }
+    return name === 'ENUM' ? { kind: 'enum' } : { kind: 'scalar', name }
   }
-
-  /** Takes what a sticky pattern matches here. */
-  #match(pattern: RegExp): RegExpExecArray | undefined {
-    pattern.lastIndex = this.#at
-    const match = pattern.exec(this.#text)
-    if (!match) return undefined
-    this.#at = pattern.lastIndex
-    return match
+  const type = (): DuckType => {
+    let read = base()
+    while (takes('[')) {
+      if (next() !== ']') at++
+      take(']')
+      read = { kind: 'list', of: read }
+    }
+    return read
   }
-
-  get #next(): string | undefined {
-    return this.#text[this.#at]
-  }
-
-  #skipSpaces(): void {
-    while (this.#next === ' ') this.#at++
-  }
-
-  #takes(token: string): boolean {
-    this.#skipSpaces()
-    if (!this.#text.startsWith(token, this.#at)) return false
-    this.#at += token.length
-    return true
-  }
-
-  #fail(expected: string): never {
-    throw new TypeError(`DuckDB type '${this.#text}': expected ${expected} at position ${this.#at}`)
-  }
+  const read = type()
+  return at === tokens.length ? read : fail('the end')
 }

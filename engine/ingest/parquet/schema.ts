@@ -33,13 +33,12 @@ export async function readSchema(duck: Duck, request: ReadRequest): Promise<Map<
       `FROM parquet_schema(${quoteLiteral(request.file)})`,
     request,
   )
-  const columns = topLevel(rows.map(([, children], index) => ({ name: index, children })))
-  const first = columns.names.map(Number)
+  const { columns, end } = topLevel(rows.map(([, children]) => children))
   const elements = new Map<number, SchemaElement>()
   /** The elements around the present one, each with the number of its children that are still to come. */
-  const around = [{ position: 0, left: columns.names.length }]
-  for (let position = 1, column = -1; position < columns.end; position++) {
-    const isColumn = position === first[column + 1]
+  const around = [{ position: 0, left: columns.length }]
+  for (let position = 1, column = -1; position < end; position++) {
+    const isColumn = position === columns[column + 1]
     if (isColumn) column++
     while (around.at(-1)!.left === 0) around.pop()
     const parent = around.at(-1)!
