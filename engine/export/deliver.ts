@@ -4,7 +4,7 @@ import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import type { Statement } from '../types/index.ts'
 import { ByteStream, wholeStream } from './byte-stream.ts'
 import type { Counting } from './choose.ts'
-import type { ExecutorParts, TurnUnderWay } from './dispatch.ts'
+import type { ExecutorParts, Running } from './dispatch.ts'
 import { type EncodedFormat, openEncoder, type Piece, PieceEncoder, type Recipe } from './encode.ts'
 import { type EncodeOptions, type Encoder, Output } from './formats/encoder.ts'
 import { type HeldPage, openPage } from './pages.ts'
@@ -242,12 +242,12 @@ class Production {
   }
 
   /** Has a worker fetch and encode about `rows` rows after the first ones; undefined where that is not possible. */
-  #turn(rows: number, first: number): TurnUnderWay | undefined {
+  #turn(rows: number, first: number): Running | undefined {
     const { pool } = this.#parts
     if (!this.#turns || first === 0 || !pool.warm) return undefined
     const handle = this.#cursor.handle()
     if (!handle) return undefined
-    const { fetched, piece } = pool.turn(this.#id, this.#recipe, handle, rows, first)
+    const { fetched, piece } = pool.run(this.#id, this.#recipe, { kind: 'turn', handle, rows, first })
     let cause: Promise<unknown> | undefined
     const fail = async (error: unknown): Promise<never> => {
       cause ??= this.#cursor.trueError?.(error) ?? Promise.resolve(error)
@@ -299,7 +299,7 @@ class Production {
     // The first bytes needn't wait for a thread to start.
     return this.#isSmall(chunks) || (!pool.warm && first === 0)
       ? this.#local.encode(chunks, first, this.#cursor)
-      : pool.encode(this.#id, this.#recipe, chunks, first)
+      : pool.run(this.#id, this.#recipe, { kind: 'encode', chunks, first }).piece
   }
 
   /** Whether encoding chunks here takes less time than sending them to another thread. */

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { Chunk, Fetched, Handle } from '../duckdb/cursor.ts'
+import type { Fetched } from '../duckdb/cursor.ts'
 import type { Runner } from '../duckdb/native/runner.ts'
 import { NativeSection } from '../util/native-section.ts'
 import { revivedError } from '../util/plain-error.ts'
@@ -25,16 +25,15 @@ interface Waiting {
   readonly exportId: number
   readonly recipe: Recipe
   readonly work: Work
-  readonly fetched?: (fetched: Fetched) => void
-  readonly resolve: (piece: Piece) => void
-  readonly reject: (error: unknown) => void
+  readonly fetched: PromiseWithResolvers<Fetched>
+  readonly piece: PromiseWithResolvers<Piece>
 }
 
 type WithoutIds<Kind> = Kind extends unknown ? Omit<Kind, 'id' | 'exportId' | 'recipe'> : never
 type Work = WithoutIds<Extract<Job, { kind: 'encode' | 'turn' }>>
 
-/** Two results of one job in a worker. If the job fails, both promises reject with the same error. */
-export interface TurnUnderWay {
+/** Two results of one job in a worker. Only a turn has fetched anything. */
+export interface Running {
   readonly fetched: Promise<Fetched>
   readonly piece: Promise<Piece>
 }
@@ -96,28 +95,16 @@ export class WorkerPool {
     return this.#members.reduce((sum, member) => sum + member.waiting.size, 0)
   }
 
-  /** Encodes chunks, which the caller must not use afterwards. */
-  encode(exportId: number, recipe: Recipe, chunks: readonly Chunk[], first: number): Promise<Piece> {
-    return new Promise((resolve, reject) => {
-      this.#send({ exportId, recipe, work: { kind: 'encode', chunks, first }, resolve, reject })
-    })
-  }
-
-  /** Has a worker fetch about `rows` rows, report that, so that the next turn may begin, and then encode the rows. */
-  turn(exportId: number, recipe: Recipe, handle: Handle, rows: number, first: number): TurnUnderWay {
+  /**
+   * Has a worker encode chunks, which the caller must not use afterwards, or fetch about so many rows, report that, so
+   * that the next turn may begin, and then encode them. If the job fails, both promises reject with the same error.
+   */
+  run(exportId: number, recipe: Recipe, work: Work): Running {
     const fetched = Promise.withResolvers<Fetched>()
     const piece = Promise.withResolvers<Piece>()
-    this.#send({
-      exportId,
-      recipe,
-      work: { kind: 'turn', handle, rows, first },
-      fetched: fetched.resolve,
-      resolve: piece.resolve,
-      reject: (error) => {
-        fetched.reject(error)
-        piece.reject(error)
-      },
-    })
+    // Who has chunks encoded waits for the piece alone.
+    fetched.promise.catch(() => {})
+    this.#send({ exportId, recipe, work, fetched, piece })
     return { fetched: fetched.promise, piece: piece.promise }
   }
 
@@ -190,7 +177,7 @@ export class WorkerPool {
     worker.on('message', (answer: Answer) => {
       const waiting = member.waiting.get(answer.id)
       if ('fetched' in answer) {
-        waiting?.fetched?.(answer.fetched)
+        waiting?.fetched.resolve(answer.fetched)
         return
       }
       member.waiting.delete(answer.id)
@@ -198,8 +185,8 @@ export class WorkerPool {
       if ('piece' in answer) {
         const { buffer, length } = answer.piece.bytes
         this.#lent.set(buffer, { owner: member, bytes: length })
-        waiting?.resolve(answer.piece)
-      } else waiting?.reject(revivedError(answer.failure))
+        waiting?.piece.resolve(answer.piece)
+      } else if (waiting) fail(waiting, revivedError(answer.failure))
     })
     worker.on('error', (error) => this.#drop(member, error))
     worker.on('exit', () => {
@@ -219,10 +206,15 @@ export class WorkerPool {
     this.#members.splice(index, 1)
     const [begun, ...others] = member.waiting.values()
     member.waiting.clear()
-    begun?.reject(error)
+    if (begun) fail(begun, error)
     for (const waiting of others) {
-      if (this.#closed) waiting.reject(error)
+      if (this.#closed) fail(waiting, error)
       else this.#send(waiting)
     }
   }
+}
+
+function fail({ fetched, piece }: Waiting, error: unknown): void {
+  fetched.reject(error)
+  piece.reject(error)
 }

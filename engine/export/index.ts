@@ -13,7 +13,7 @@ import { type ExecutorParts, WorkerPool } from './dispatch.ts'
 import { PieceMemory } from './encode.ts'
 import { type EncodeOptions, Output } from './formats/encoder.ts'
 import { fixedCell, KIND, type Shape, shapeOf } from './formats/text/cells.ts'
-import { WaitingPages } from './pages.ts'
+import { endStatement, waitingPages } from './pages.ts'
 import { exportParquet, type ParquetOptions } from './parquet.ts'
 
 export interface ExecutorOptions extends RunnerOptions {
@@ -61,7 +61,7 @@ export class Executor {
       runner,
       pool: new WorkerPool(workers),
       memory: new PieceMemory(),
-      waiting: new WaitingPages(),
+      waiting: waitingPages(),
       running: new Set(),
       directory: tempDirectory,
     }
@@ -166,7 +166,8 @@ export class Executor {
   async #close(): Promise<void> {
     const { running, waiting, runner, pool } = this.#parts
     await Promise.all([...running].map((stream) => stream[Symbol.asyncDispose]()))
-    await waiting.close()
+    await Promise.all([...waiting.values()].map(endStatement))
+    waiting.clear()
     await runner.close()
     await pool.close()
   }

@@ -1,10 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { Chunk, Cursor, StartOptions } from '../duckdb/cursor.ts'
 import type { Runner } from '../duckdb/native/runner.ts'
 import type { Page } from '../plan/page.ts'
-
-/** How long a statement waits for the request for its next page, and how many wait at once. */
-const WAIT_MS = 5_000
-const MOST_WAITING = 8
 
 export interface HeldPage extends Page {
   /** Keeps what the statement reads readable until the returned function is called. */
@@ -20,7 +17,9 @@ export async function openPage(
   page: HeldPage,
   options: StartOptions,
 ): Promise<Cursor | undefined> {
-  const found = waiting.take(page.name)
+  const found = waiting.get(page.name)
+  // Whoever takes it has it for itself.
+  waiting.delete(page.name)
   if (found) return new PageCursor(found, page, waiting)
   if (page.next === undefined) return undefined
   const release = page.hold()
@@ -41,10 +40,24 @@ interface PagedStatement {
   rest: Chunk | undefined
 }
 
-async function end({ cursor, rest, release }: PagedStatement): Promise<void> {
+export async function endStatement({ cursor, rest, release }: PagedStatement): Promise<void> {
   if (rest) cursor.discard(rest)
   await cursor.close()
   release()
+}
+
+/** Statements that wait some seconds for the request for their next page, by its name. */
+export type WaitingPages = ReturnType<typeof waitingPages>
+
+export function waitingPages() {
+  return new LRUCache<string, PagedStatement>({
+    max: 8,
+    ttl: 5_000,
+    ttlAutopurge: true,
+    dispose(statement, _, reason) {
+      if (reason !== 'delete') void endStatement(statement)
+    },
+  })
 }
 
 /** The rows of one page. When it is closed, its statement waits for who asks for the next page, or ends. */
@@ -93,42 +106,7 @@ class PageCursor implements Cursor {
     if (this.#closed) return
     this.#closed = true
     const { next } = this.#page
-    if (this.#left > 0 || this.#ended || next === undefined) await end(this.#statement)
-    else this.#waiting.leave(next, this.#statement)
-  }
-}
-
-/** Statements that wait for the request for their next page, by its name. */
-export class WaitingPages {
-  readonly #waiting = new Map<
-    string,
-    { readonly statement: PagedStatement; readonly timer: NodeJS.Timeout }
-  >()
-
-  /** The statement that waits for this page. The caller then has it for itself. */
-  take(name: string): PagedStatement | undefined {
-    const found = this.#waiting.get(name)
-    if (!found) return undefined
-    clearTimeout(found.timer)
-    this.#waiting.delete(name)
-    return found.statement
-  }
-
-  /** Keeps a statement for some seconds. */
-  leave(name: string, statement: PagedStatement): void {
-    void this.#end(name)
-    const timer = setTimeout(() => void this.#end(name), WAIT_MS).unref()
-    this.#waiting.set(name, { statement, timer })
-    const [oldest] = this.#waiting.keys()
-    if (this.#waiting.size > MOST_WAITING) void this.#end(oldest!)
-  }
-
-  async #end(name: string): Promise<void> {
-    const statement = this.take(name)
-    if (statement) await end(statement)
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#waiting.keys()].map((name) => this.#end(name)))
+    if (this.#left > 0 || this.#ended || next === undefined) await endStatement(this.#statement)
+    else this.#waiting.set(next, this.#statement)
   }
 }

@@ -11,13 +11,13 @@ import type { WrittenDataset } from '../records/index.ts'
 import type { JsonSchema } from '../records/schema.ts'
 import { JSON_UPLOAD, PREVIEW, WRITTEN_DATASET } from '../records/uploads.ts'
 import type { Services } from '../services.ts'
-import { UPLOAD_TYPES } from '../transfers/uploads/upload-body.ts'
 import {
   APPEND_PARAMETERS,
   optionTexts,
   PREVIEW_PARAMETERS,
   REPLACE_PARAMETERS,
 } from '../transfers/uploads/upload-options.ts'
+import { UPLOAD_TYPES } from '../transfers/uploads/uploads.ts'
 import { tagOf } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
 import type { Routes } from './routes.ts'

@@ -23,11 +23,14 @@ function chunk(n: number, rows: number) {
   return { kind: 'batch', rows, batch: { rows, vectors: [vector] } } as const
 }
 
+const encode = (id: number, of: Recipe, one: ReturnType<typeof chunk>) =>
+  pool.run(id, of, { kind: 'encode', chunks: [one], first: 0 }).piece
+
 test('if an encoding thread dies, the job that it did fails, and those that waited are done by another', async () => {
   const threads: Worker[] = []
   const onWorker = (worker: Worker) => threads.push(worker)
   process.on('worker', onWorker)
-  const jobs = Array.from({ length: 8 }, (_, n) => pool.encode(1, recipe, [chunk(n, 200_000)], 0))
+  const jobs = Array.from({ length: 8 }, (_, n) => encode(1, recipe, chunk(n, 200_000)))
   const settled = Promise.allSettled(jobs)
   await jobs[0]
   await threads[0]!.terminate()
@@ -45,6 +48,6 @@ test('if an encoding thread dies, the job that it did fails, and those that wait
 
 test('an encoder that can not be opened fails its jobs, and the thread goes on', async () => {
   const unknown = { ...recipe, format: 'nothing' } as unknown as Recipe
-  await expect(pool.encode(2, unknown, [chunk(1, 1)], 0)).rejects.toThrow()
-  expect((await pool.encode(3, recipe, [chunk(1, 1)], 0)).rows).toBe(1)
+  await expect(encode(2, unknown, chunk(1, 1))).rejects.toThrow()
+  expect((await encode(3, recipe, chunk(1, 1))).rows).toBe(1)
 })

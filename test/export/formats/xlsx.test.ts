@@ -3,11 +3,11 @@ import ExcelJS from 'exceljs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Output } from '../../../engine/export/formats/encoder.ts'
+import { combineCrc } from '../../../engine/export/formats/gzip.ts'
 import { xlsxProblem } from '../../../engine/export/formats/xlsx/limits.ts'
 import { sheetName } from '../../../engine/export/formats/xlsx/workbook.ts'
 import { ZipWriter, zipPart } from '../../../engine/export/formats/xlsx/zip.ts'
 import type { ColumnType, Statement } from '../../../engine/types/index.ts'
-import { combineCrc } from '../../../engine/util/deflate.ts'
 import { bytesOf, openTestExecutor, statement, type TestExecutor } from '../support.ts'
 
 let executor: TestExecutor

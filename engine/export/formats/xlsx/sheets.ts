@@ -1,8 +1,8 @@
 import { type Batch, isNull, type Vector } from '../../../duckdb/batch.ts'
 import { type TypeName, typeName } from '../../../types/index.ts'
-import type { Deflated } from '../../../util/deflate.ts'
 import type { Container, EncodedColumn, EncodeOptions, Packing } from '../encoder.ts'
 import { Output } from '../encoder.ts'
+import type { Deflated } from '../gzip.ts'
 import { fixedCell, KIND, type Shape } from '../text/cells.ts'
 import {
   CONTENT_TYPES,

@@ -1,5 +1,3 @@
-import { xmlAttribute } from './text.ts'
-
 /** The parts of a workbook around its rows (ISO 29500-1, parts 12 and 18). */
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -146,4 +144,11 @@ export function sheetName(wanted: string | undefined, index: number): string {
   const kept = name.slice(0, NAME_LENGTH - suffix.length)
   // After the cut, half a surrogate pair and apostrophes or blanks at the end are removed.
   return kept.replace(/[\ud800-\udbff]$/, '').replace(/[' ]+$/, '') + suffix
+}
+
+/** Text outside cells: attributes and names of parts. */
+function xmlAttribute(text: string): string {
+  return text
+    .replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replace(/[\x00-\x1f\ufffe\uffff]/g, ' ')
 }

@@ -5,10 +5,9 @@ import type { EncodedColumn, EncodeOptions, Encoder } from '../encoder.ts'
 import { Output } from '../encoder.ts'
 import { boundOf, compileRows, KIND, of, shapeOf, textsOf, write } from '../text/cells.ts'
 import { unsigned } from '../text/digits.ts'
-import { cellWriters } from './cells.ts'
+import { cellWriters, escapeXml, isXmlText } from './cells.ts'
 import { tooManyColumns, XLSX_COLUMNS } from './limits.ts'
 import { SHEET_BREAK, SHEET_ROWS, sheetPacking, widthsOf } from './sheets.ts'
-import { escapeXml, isXmlText } from './text.ts'
 import { columnLetters, STYLE } from './workbook.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { combineCrc, type Deflated, deflate } from '../../../util/deflate.ts'
 import type { Output } from '../encoder.ts'
+import { combineCrc, type Deflated, deflate } from '../gzip.ts'
 
 /** The fastest level: sheets are repetitive, so higher levels take three times as long and save only a tenth. */
 const LEVEL = 1
