@@ -353,7 +353,7 @@ export class Engine implements AsyncDisposable {
       writesStopped: this.#store.database.inDoubt || this.#store.files.objects?.isLost === true,
       damagedParts: this.#store.integrity.damaged,
       cache: this.#store.files.cache,
-      events: this.#events.counts(),
+      events: { ...this.#events.counts },
       executor: await this.#executorStats(),
     }
   }

@@ -63,14 +63,18 @@ export interface EngineEvent {
 /** Passes events to the listener, if there is one, and counts them. */
 export class Events {
   readonly #listener: ((event: EngineEvent) => void) | undefined
-  readonly #counts = new Map<EventKind, number>()
+  /** How often each kind has happened. */
+  readonly counts = Object.fromEntries(Object.keys(EVENTS).map((kind) => [kind, 0])) as Record<
+    EventKind,
+    number
+  >
 
   constructor(listener?: (event: EngineEvent) => void) {
     this.#listener = listener
   }
 
   tell(kind: EventKind, message: string, more: Pick<EngineEvent, 'cause' | 'dataset' | 'part'> = {}): void {
-    this.#counts.set(kind, (this.#counts.get(kind) ?? 0) + 1)
+    this.counts[kind] += 1
     try {
       this.#listener?.({ kind, level: EVENTS[kind].level, message, ...more })
     } catch (error) {
@@ -82,14 +86,5 @@ export class Events {
   /** A function that tells of the failure of work that nobody waits for. */
   failure(kind: EventKind, message: string, about: Pick<EngineEvent, 'dataset' | 'part'> = {}) {
     return (cause: unknown): void => this.tell(kind, message, { ...about, cause })
-  }
-
-  /** How often each kind has happened; 0 where it has not. */
-  counts(): Record<EventKind, number> {
-    const kinds = Object.keys(EVENTS) as EventKind[]
-    return Object.fromEntries(kinds.map((kind) => [kind, this.#counts.get(kind) ?? 0])) as Record<
-      EventKind,
-      number
-    >
   }
 }

@@ -21,6 +21,7 @@ import type { Lease } from './store/membership/membership.ts'
 import type { Store } from './store/store.ts'
 import type { DatasetWords } from './types/file-metadata.ts'
 import type { Column } from './types/index.ts'
+import { Users } from './util/lazy.ts'
 
 /** Releases the leases of queries that were garbage-collected without having been disposed. */
 const forgotten = new FinalizationRegistry((leave: () => void) => leave())
@@ -56,10 +57,10 @@ export class Snapshot implements Disposable {
   readonly #words: DatasetWords
   /** The rows that a saved query gives; undefined where the version has rows. */
   readonly derived: StatementRows | undefined
-  /** How many users the lease has: the snapshot itself, its queries, and calls of `hold`. */
-  #users = 0
+  /** The users of the lease: the snapshot itself, its queries, and calls of `hold`. */
+  readonly #users = new Users(() => this.#end())
   #released = false
-  readonly #release = this.#enter()
+  readonly #release = this.hold()
   #disposed = false
 
   /** Use `dataset.snapshot()`. The snapshot takes over the lease and releases it. */
@@ -95,7 +96,7 @@ export class Snapshot implements Disposable {
     const { counts, store } = this.#place
     const { executor = this.#place.executor, volatile = false } = this.derived ?? {}
     const source = view ? viewed(this.#source, view) : this.#source
-    const leave = this.#enter()
+    const leave = this.hold()
     const context = {
       source,
       identity: this.identity,
@@ -137,7 +138,7 @@ export class Snapshot implements Disposable {
     if (this.derived) return this.derived.reading(plan)
     const { executor, store } = this.#place
     const readsHttp = async () => (await executor()).readsHttp
-    return new VersionReading(plan, { version: this.#lease.version, store, readsHttp, leave: this.#enter() })
+    return new VersionReading(plan, { version: this.#lease.version, store, readsHttp, leave: this.hold() })
   }
 
   /**
@@ -215,9 +216,13 @@ export class Snapshot implements Disposable {
     return files.open(part, (from, to) => store.integrity.read(part, from, to), this.columns)
   }
 
-  /** Holds the version, even after the snapshot is disposed, until the returned function is called. */
+  /**
+   * Holds the version, even after the snapshot is disposed, until the returned function is called.
+   * @throws EngineError `cancelled` where nobody holds the version any more
+   */
   hold(): () => void {
-    return this.#enter()
+    if (this.#released) throw new EngineError('cancelled', 'The query was disposed.')
+    return this.#users.enter()
   }
 
   [Symbol.dispose](): void {
@@ -225,22 +230,9 @@ export class Snapshot implements Disposable {
     this.#release()
   }
 
-  /**
-   * Counts one more user. The returned function removes that user; calling it again has no effect.
-   * @throws EngineError `cancelled` where nobody holds the version any more
-   */
-  #enter(): () => void {
-    if (this.#released) throw new EngineError('cancelled', 'The query was disposed.')
-    this.#users += 1
-    let inside = true
-    return () => {
-      if (!inside) return
-      inside = false
-      this.#users -= 1
-      if (this.#users > 0) return
-      this.#released = true
-      this.derived?.[Symbol.dispose]()
-      this.#lease[Symbol.dispose]()
-    }
+  #end(): void {
+    this.#released = true
+    this.derived?.[Symbol.dispose]()
+    this.#lease[Symbol.dispose]()
   }
 }

@@ -5,7 +5,7 @@ import type { Plan, Slice } from '../plan/plan.ts'
 import { type ReadEstimate, readsLittle } from '../plan/read-estimate.ts'
 import type { RangedParts } from '../store/objects/ranges/ranges.ts'
 import type { Store } from '../store/store.ts'
-import { once } from '../util/lazy.ts'
+import { Users } from '../util/lazy.ts'
 
 /**
  * What a query holds while it reads rows. Dispose it when they have been read. This class is for rows that are always
@@ -15,7 +15,7 @@ export class Reading implements Disposable {
   readonly plan: Plan
   /** Settles when all that is read was compared with what was written, which no answer may precede. */
   whole: Promise<void> | undefined
-  #users = 1
+  readonly #users = new Users(() => this.release())
 
   constructor(plan: Plan) {
     this.plan = plan
@@ -45,16 +45,10 @@ export class Reading implements Disposable {
 
   /** Keeps everything readable until the returned function is called, even if the reading is disposed before. */
   hold(): () => void {
-    this.#users += 1
-    return once(() => this.#leave())
+    return this.#users.enter()
   }
 
-  readonly [Symbol.dispose] = once(() => this.#leave())
-
-  #leave(): void {
-    this.#users -= 1
-    if (this.#users === 0) this.release()
-  }
+  readonly [Symbol.dispose] = this.#users.enter()
 
   protected release(): void {}
 }

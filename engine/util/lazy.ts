@@ -33,3 +33,22 @@ export function once(run: () => void): () => void {
     run()
   }
 }
+
+/** Counts who uses something, and releases it when the last of them has left. */
+export class Users {
+  readonly #release: () => void
+  #count = 0
+
+  constructor(release: () => void) {
+    this.#release = release
+  }
+
+  /** Counts one more user. The returned function removes that user; calling it again has no effect. */
+  enter(): () => void {
+    this.#count += 1
+    return once(() => {
+      this.#count -= 1
+      if (this.#count === 0) this.#release()
+    })
+  }
+}

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Query } from '../../engine/index.ts'
+import { Users } from '../../engine/util/lazy.ts'
 import type { Plans } from '../accounts/plans.ts'
 import type { Reservation, Usage } from '../accounts/usage.ts'
 import { matchesTag } from '../http/headers.ts'
@@ -132,20 +133,14 @@ export class Exports {
       return notModified(reply)
     }
     const transfer = new Transfer(request, reply, this.#parts)
-    let users = 1
-    const leave = () => {
-      users -= 1
-      if (users === 0) query[Symbol.dispose]()
-    }
-    transfer.onClose(leave)
+    const users = new Users(() => query[Symbol.dispose]())
+    transfer.onClose(users.enter())
     try {
       const inTime = transfer.firstByteInTime()
       const isMade = () => this.files.has(etag)
       if (!query.volatile && isInPieces(request, download, { etag, coding, isMade })) {
-        const make = (signal: AbortSignal, save: Save) => {
-          users += 1
-          return this.#make(request, download, signal, save).finally(leave)
-        }
+        const make = (signal: AbortSignal, save: Save) =>
+          this.#make(request, download, signal, save).finally(users.enter())
         const patience = this.#parts.config.timeouts.firstByte / 2
         const file = await this.files.get(etag, make, patience, transfer.signal)
         if (file) {

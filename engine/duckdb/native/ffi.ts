@@ -216,17 +216,12 @@ export class DuckDb {
     return off(this.#c.destroy_prepare, [holder], holder)
   }
 
-  /** Resolves when the first rows are there or the query has failed. */
-  execute(statement: bigint): Promise<Result> {
-    return this.#executed(this.#c.execute_prepared_streaming, statement)
-  }
-
-  /** Like `execute`, but resolves when all rows are in memory, so that no later call takes long. */
-  executeWhole(statement: bigint): Promise<Result> {
-    return this.#executed(this.#c.execute_prepared, statement)
-  }
-
-  async #executed(call: KoffiFunction, statement: bigint): Promise<Result> {
+  /**
+   * Resolves when the first rows are there or the query has failed.
+   * @param whole whether to wait until all rows are in memory, so that no later call takes long
+   */
+  async execute(statement: bigint, whole: boolean): Promise<Result> {
+    const call = whole ? this.#c.execute_prepared : this.#c.execute_prepared_streaming
     const memory = words(6)
     const state = await off<number>(call, [statement, memory], memory)
     if (state !== 0) {

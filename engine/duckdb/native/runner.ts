@@ -83,7 +83,7 @@ class NativeCursor implements Cursor {
       },
     )
     await this.#call(
-      () => (whole ? this.#duckdb.executeWhole(prepared) : this.#duckdb.execute(prepared)),
+      () => this.#duckdb.execute(prepared, whole),
       (result) => {
         this.#result = result
         if (steady && !whole) this.#handle = { result: result.inner }
@@ -167,7 +167,7 @@ class NativeCursor implements Cursor {
         const prepared = await this.#duckdb.prepare(this.#connection, `EXPLAIN ANALYZE ${sql}`)
         try {
           this.#duckdb.bind(prepared, parameters)
-          await this.#duckdb.destroyResult(await this.#duckdb.execute(prepared))
+          await this.#duckdb.destroyResult(await this.#duckdb.execute(prepared, false))
         } finally {
           await this.#duckdb.destroyStatement(prepared)
         }
