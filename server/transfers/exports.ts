@@ -26,7 +26,7 @@ import {
   SMALL_ANSWER,
 } from './download.ts'
 import { type Coding, FORMAT_FACTS } from './formats.ts'
-import { type ExportFile, ExportFiles, type Save } from './pieces/export-files.ts'
+import { type ExportFile, ExportFiles, type Save, type Written } from './pieces/export-files.ts'
 import { sendPieces } from './pieces/send-pieces.ts'
 import { Gate, Transfer } from './transfer.ts'
 import type { TransferParts } from './uploads/uploads.ts'
@@ -39,16 +39,8 @@ interface ExportParts extends TransferParts {
   readonly temporary: string
 }
 
-/** A stream of rows, and the text around them if the stream does not contain it. */
-interface Opened {
-  readonly stream: ByteStream
-  /** How many rows match, if they were counted. */
-  readonly matches: number | undefined
-  readonly envelope: Envelope | undefined
-}
-
 /** Rows on their way to a client. */
-interface Sending extends Opened {
+interface Sending extends Written {
   readonly etag: string
   /** The headers that describe the body. */
   readonly headers: Readonly<Record<string, string>>
@@ -169,14 +161,13 @@ export class Exports {
 
   /** Sends rows whose reading has begun: at once if they are few, and otherwise while they are read. */
   async #sendOpened(download: Download, sending: Sending): Promise<FastifyReply> {
-    const { stream, matches, envelope, headers, coding, transfer } = sending
+    const { stream, headers, coding, transfer } = sending
     const { request, reply } = transfer
     const keep = (whole: Buffer) => this.#keep(request, download, sending, whole)
     const onWhole = (whole: Buffer) => {
       keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
     }
-    const pieces = envelope ? between(stream, envelope, matches) : stream
-    const gathered = await gather(pieces, SMALL_ANSWER, keptAs(download, coding) ? onWhole : undefined)
+    const gathered = await gather(sending.bytes, SMALL_ANSWER, keptAs(download, coding) ? onWhole : undefined)
     sending.inTime()
     if (gathered.whole) {
       const answer = await keep(gathered.whole)
@@ -269,8 +260,8 @@ export class Exports {
   }
 
   /** Waits for a place, counts the rows if needed, and opens the stream of bytes; gives no stream for HEAD. */
-  async #open(transfer: Transfer, download: Download, coding?: Coding): Promise<Opened | undefined> {
-    const { query, envelope } = download
+  async #open(transfer: Transfer, download: Download, coding?: Coding): Promise<Written | undefined> {
+    const { query } = download
     const { request, reply, signal } = transfer
     await transfer.enter(this.gate)
     request.trace.stage('queue')
@@ -298,7 +289,7 @@ export class Exports {
     }
     const stream = early ?? (await open())
     request.trace.stage('rows')
-    return { stream, matches: count, envelope: text ? undefined : envelope }
+    return written(stream, count, text ? undefined : download.envelope)
   }
 
   /**
@@ -349,12 +340,7 @@ export class Exports {
     const text = knownEnvelope(download)
     await using stream = await this.#bytes(download, text, signal)
     const matches = isCounted(download) ? await stream.matches : download.query.knownRowCount
-    const { envelope } = download
-    return await save({
-      stream,
-      matches,
-      bytes: envelope && !text ? between(stream, envelope, matches) : stream,
-    })
+    return await save(written(stream, matches, text ? undefined : download.envelope))
   }
 
   /** Answers with pieces of bytes that are all there. */
@@ -379,6 +365,11 @@ export class Exports {
           : Math.ceil(ranges.reduce((sum, { from, to }) => sum + to - from, 0) * (rows / Math.max(bytes, 1))),
     })
   }
+}
+
+/** @param envelope the text around the rows, if the stream does not contain it */
+function written(stream: ByteStream, matches: number | undefined, envelope: Envelope | undefined): Written {
+  return { stream, matches, bytes: envelope ? between(stream, envelope, matches) : stream }
 }
 
 /** Sends a complete answer, with its length. */

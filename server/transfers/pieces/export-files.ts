@@ -11,7 +11,7 @@ const KEPT_MS = 5 * 60_000
 const MOST_FILES = 1_000
 const READ_BYTES = 256 * 1024
 
-/** What is written to a file. */
+/** The bytes of an answer, which are those of the stream and the text around them. */
 export interface Written {
   readonly bytes: AsyncIterable<Uint8Array>
   readonly stream: ByteStream
