@@ -63,7 +63,7 @@ export function addSqlCommand(program: Command, on: On<Tables>): void {
 async function saveQuery(tables: Tables, sql: string, { save, repository }: StatementGiven): Promise<void> {
   if (repository === undefined) throw new UsageError('Say with --repository where to save it.')
   const { id: repositoryId, name: home } = await findRepository(tables, repository)
-  const { id } = await tables.saveQuery({ name: save!, repositoryId, query: { sql } })
+  const { id } = await tables.datasets.create({ name: save!, repositoryId, query: { sql } })
   console.log(`Saved as ${home}/${save} (dataset ${id}).`)
 }
 

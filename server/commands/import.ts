@@ -52,10 +52,10 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
   const isText = named.format === 'csv' || named.format === 'tsv'
   const source = { ...named, options: { ...(isText && { dialect: 'auto' as const }), ...reading } }
   const { id: repositoryId, name: home } = await findRepository(tables, repository)
-  const known = (await tables.datasets()).find(
+  const known = (await tables.datasets.list()).find(
     (one) => one.repositoryId === repositoryId && one.name === name,
   )
-  const { id } = known ?? (await tables.createDataset({ repositoryId, name }))
+  const { id } = known ?? (await tables.datasets.create({ repositoryId, name }))
   const total = 'file' in source.from ? source.from.bytes : undefined
   using stop = abortOnInterrupt()
   await orRemoved(tables, { id, isNew: !known }, async () => {

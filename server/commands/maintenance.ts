@@ -15,15 +15,14 @@ import {
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { objectStore } from '../config/engine-options.ts'
 import { readConfig } from '../config/read.ts'
-import type { Config } from '../config/schema.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { restoreVersion } from './tables/describe.ts'
-import type { Tables } from './tables/tables.ts'
+import type { Workplace } from './tables/local.ts'
 import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
-import type { On, StorageOptions, Target } from './workplace.ts'
+import type { StorageOptions, Target } from './workplace.ts'
 
 /** `parquetry verify|backup|restore|migrate|gc`. */
-export function addMaintenanceCommands(program: Command, target: Target, onTables: On<Tables>): void {
+export function addMaintenanceCommands(program: Command, target: Target): void {
   program
     .command('verify')
     .description('read every part and compare it with the catalog; Ctrl-C says how to go on later')
@@ -35,7 +34,7 @@ export function addMaintenanceCommands(program: Command, target: Target, onTable
     .description(
       'copy the catalog and all rows as of one point in time into a folder, even while servers run; an existing copy is updated',
     )
-    .action((directory: string) => target.directory(({ engine, data }) => backup(engine, data, directory)))
+    .action((directory: string) => target.directory((place) => backup(place, directory)))
 
   program
     .command('restore <what> [version]')
@@ -44,9 +43,9 @@ export function addMaintenanceCommands(program: Command, target: Target, onTable
     )
     .option('--note <text>', 'why, for the list of versions')
     .action(async (what: string, version: string | undefined, { note }: { note?: string }) => {
-      if (version === undefined) return restore(what, readConfig(target.storage))
+      if (version === undefined) return restore(what, target)
       const number = wholeNumber('version', version)
-      await onTables((tables) => restoreVersion(tables, what, number, note))
+      await target.tables((tables) => restoreVersion(tables, what, number, note))
     })
 
   program
@@ -90,7 +89,7 @@ async function verify(engine: Engine, { from = 1 }: { from?: number }): Promise<
 }
 
 /** `parquetry backup`: copies all as it is at one moment, with the secret that decrypts the saved provider keys. */
-async function backup(engine: Engine, data: string, directory: string): Promise<void> {
+async function backup({ engine, config }: Workplace, directory: string): Promise<void> {
   using progress = startProgress(
     'backup',
     (await engine.datasets()).reduce((sum, one) => sum + one.bytes, 0),
@@ -100,18 +99,22 @@ async function backup(engine: Engine, data: string, directory: string): Promise<
     prepare: makeTables,
   })
   if (engine.database.isShared) await writeSecret(engine.database, join(directory, 'secret'))
-  else copySecret(data, directory)
+  else copySecret(config.data, directory)
   progress[Symbol.dispose]()
   console.log(`${parts} parts, ${bytes} bytes; ${copied} of the parts are new in the copy`)
 }
 
 /** `parquetry restore`: copies a backup into a new data directory, or into an empty database and store. */
-async function restore(from: string, config: Config): Promise<void> {
-  if (!existsSync(from)) {
+async function restore(from: string, target: Target): Promise<void> {
+  if (target.isRemote || !existsSync(from)) {
+    const problem = target.isRemote
+      ? 'Restoring a backup works on a data directory'
+      : `There is no folder ${from}`
     throw new UsageError(
-      `There is no folder ${from}. To go back to a version of a dataset, give its number, which \`parquetry versions ${from}\` lists.`,
+      `${problem}. To go back to a version of a dataset, give its number, which \`parquetry versions ${from}\` lists.`,
     )
   }
+  const config = readConfig(target.storage)
   const { data, database } = config
   if (database === undefined) {
     const { parts, bytes } = await restoreBackup(from, data)

@@ -6,19 +6,17 @@ import { ParquetryError } from '../client/index.ts'
 import { ConfigError } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'
 import { ownVersion } from '../version.ts'
-import { addAccountCommands, localAccounts, remoteAccounts } from './account.ts'
+import { addAccountCommands } from './account.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addExportCommand, addSqlCommand } from './export.ts'
 import { addImportCommand } from './import.ts'
 import { addMaintenanceCommands } from './maintenance.ts'
 import { addMcpCommand } from './mcp.ts'
-import { addProviderCommands, IncompleteIndex } from './providers.ts'
+import { addProviderCommands } from './providers.ts'
 import { addMemberCommands, addRepositoryCommands } from './repository.ts'
 import { addDemoCommand, addServeCommand } from './serve.ts'
 import { addSourceCommands } from './source.ts'
 import { addDescribeCommand, addVersionsCommand } from './tables/describe.ts'
-import { localTables } from './tables/local.ts'
-import { remoteTables } from './tables/remote.ts'
 import { addBenchCommand } from './throughput/command.ts'
 import { Failed, Interrupted, UsageError } from './usage.ts'
 import { Target } from './workplace.ts'
@@ -50,21 +48,20 @@ export function makeProgram(): Command {
   // Not an option of every command, because `export` has one of the same name.
   program.addHelpText('after', '\nparquetry --version prints the version.')
   const target = new Target(program)
-  const onTables = target.either(localTables, remoteTables)
 
   addServeCommand(program, target)
   addDemoCommand(program, target)
-  addAccountCommands(program, target.either(localAccounts, remoteAccounts))
-  addRepositoryCommands(program, onTables)
-  addMemberCommands(program, onTables)
-  addImportCommand(program, onTables)
-  addExportCommand(program, onTables)
-  addSqlCommand(program, onTables)
-  addDescribeCommand(program, onTables)
-  addSourceCommands(program, onTables)
+  addAccountCommands(program, target.tables)
+  addRepositoryCommands(program, target.tables)
+  addMemberCommands(program, target.tables)
+  addImportCommand(program, target.tables)
+  addExportCommand(program, target.tables)
+  addSqlCommand(program, target.tables)
+  addDescribeCommand(program, target.tables)
+  addSourceCommands(program, target.tables)
   addProviderCommands(program, target.directory)
-  addVersionsCommand(program, onTables)
-  addMaintenanceCommands(program, target, onTables)
+  addVersionsCommand(program, target.tables)
+  addMaintenanceCommands(program, target)
   addMcpCommand(program)
   addBenchCommand(program, target)
   addCompletionCommand(program)
@@ -74,37 +71,28 @@ export function makeProgram(): Command {
 function exitCode(error: unknown): number {
   // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof UsageError || error instanceof ConfigError) {
-    console.error(`parquetry: ${error.message}`)
-    return 2
-  }
   if (error instanceof Failed) return 1
-  const { syscall, path } = error as NodeJS.ErrnoException
+  const { syscall, path, code } = error as NodeJS.ErrnoException
   if (syscall === 'listen' || syscall === 'getaddrinfo') {
     console.error(`parquetry: ${listenProblem(error as ListenError)}`)
-    return 1
-  }
-  if (syscall !== undefined) {
+  } else if (syscall !== undefined) {
     const problem = fileProblem(error as NodeJS.ErrnoException)
     console.error(`parquetry: ${path === undefined ? problem : `${path}: ${problem}`}`)
-    return 1
+  } else {
+    const isKnown = KNOWN.some((kind) => error instanceof kind)
+    console.error(isKnown ? `parquetry: ${(error as Error).message}` : error)
   }
-  const known =
-    error instanceof EngineError ||
-    error instanceof ServerError ||
-    error instanceof ConnectorError ||
-    error instanceof IncompleteIndex ||
-    error instanceof Interrupted ||
-    error instanceof ParquetryError
-  console.error(known ? `parquetry: ${error.message}` : error)
   const faults =
     error instanceof ParquetryError ? error.errors : error instanceof EngineError ? faultsOf(error) : []
   // The first is the message.
   for (const fault of faults.slice(1)) console.error(`  ${fault.error}`)
-  if ((error as { code?: unknown }).code === 'invalid_upload')
+  if (code === 'invalid_upload')
     console.error(`Nothing was stored.${faults.length < MOST_FAULTS ? '' : ' There may be more errors.'}`)
-  return 1
+  return error instanceof UsageError || error instanceof ConfigError ? 2 : 1
 }
+
+/** The errors that are raised on purpose, with a message for people. */
+const KNOWN = [UsageError, ConfigError, EngineError, ServerError, ConnectorError, Interrupted, ParquetryError]
 
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string

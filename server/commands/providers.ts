@@ -4,8 +4,9 @@ import { ConnectorError } from '../../connectors/errors.ts'
 import type { Connectors } from '../../connectors/index.ts'
 import { openProviders } from '../providers.ts'
 import { type Counter, startCounter } from './progress.ts'
-import { abortOnInterrupt, UsageError, wholeNumber } from './usage.ts'
-import type { On, Workplace } from './workplace.ts'
+import type { Workplace } from './tables/local.ts'
+import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
+import type { On } from './workplace.ts'
 
 /** If a provider's limit resets later than in this many seconds, the command doesn't wait for it. */
 const LONGEST_WAIT = 120
@@ -24,23 +25,16 @@ export function addProviderCommands(program: Command, on: On<Workplace>): void {
         const connectors = await openProviders(config, engine.database, () => {})
         try {
           const failed = await indexAll(connectors, slugs, depth)
-          if (failed > 0) throw new IncompleteIndex(failed)
+          if (failed === 0) return
+          console.error(
+            `parquetry: ${failed} of the providers could not be indexed completely; search finds what could be fetched.`,
+          )
+          throw new Failed()
         } finally {
           await connectors.close()
         }
       })
     })
-}
-
-/** Some catalogues could not be fetched. The reasons have already been printed. */
-export class IncompleteIndex extends Error {
-  override readonly name = 'IncompleteIndex'
-
-  constructor(providers: number) {
-    super(
-      `${providers} of the providers could not be indexed completely; search finds what could be fetched.`,
-    )
-  }
 }
 
 /** Indexes providers one after the other, also if some of them fail. Returns the number of failures. */

@@ -13,8 +13,8 @@ export function addRepositoryCommands(program: Command, on: On<Tables>): void {
     .description('list the repositories and their datasets')
     .action(() =>
       on(async (tables) => {
-        const datasets = await tables.datasets()
-        for (const { id, name } of await tables.repositories()) {
+        const datasets = await tables.datasets.list()
+        for (const { id, name } of await tables.repositories.list()) {
           console.log(`${id}\t${name}`)
           for (const dataset of datasets.filter(({ repositoryId }) => repositoryId === id)) {
             console.log(
@@ -33,7 +33,7 @@ export function addRepositoryCommands(program: Command, on: On<Tables>): void {
     .option('--description <text>', 'what it contains', '')
     .action((name: string, options: { description: string }) =>
       on(async (tables) => {
-        console.log((await tables.createRepository({ name, ...options })).id)
+        console.log((await tables.repositories.create({ name, ...options })).id)
       }),
     )
 }
@@ -51,7 +51,7 @@ export function addMemberCommands(program: Command, on: On<Tables>): void {
     .action((repository: string, account: string, { write }: { write?: boolean }) =>
       on(async (tables) => {
         const { id, name } = await findRepository(tables, repository)
-        await tables.setMember(id, account, write ? 'Write' : 'Read')
+        await tables.repositories.setMember(id, account, write ? 'Write' : 'Read')
         console.log(`${account} may read ${write ? 'and write ' : ''}${name}`)
       }),
     )
@@ -61,7 +61,7 @@ export function addMemberCommands(program: Command, on: On<Tables>): void {
     .description('list the members of a repository')
     .action((repository: string) =>
       on(async (tables) => {
-        for (const { account, permission } of await tables.members(
+        for (const { account, permission } of await tables.repositories.members(
           (await findRepository(tables, repository)).id,
         ))
           console.log(`${account}\t${permission}`)
@@ -73,7 +73,7 @@ export function addMemberCommands(program: Command, on: On<Tables>): void {
     .description('end what an account may do as a member')
     .action((repository: string, account: string) =>
       on(async (tables) => {
-        await tables.removeMember((await findRepository(tables, repository)).id, account)
+        await tables.repositories.removeMember((await findRepository(tables, repository)).id, account)
       }),
     )
 }

@@ -32,7 +32,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
       return on(async (tables) => {
         const found = await findOrMake(tables, dataset)
         const made = await orRemoved(tables, found, async () => {
-          const source = await tables.follow(found.id, wanted)
+          const source = await tables.datasets.follow(found.id, wanted)
           const hasFailed = source.lastError !== null && source.lastVersion === null
           if (hasFailed && found.isNew) {
             console.error(`parquetry: ${source.lastError}`)
@@ -53,7 +53,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
     .action((dataset: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, dataset)
-        const found = await tables.source(id)
+        const found = await tables.datasets.source(id)
         if (found === undefined) console.log(`dataset ${id} follows neither series nor a file`)
         else print(found)
       }),
@@ -65,7 +65,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
     .action((dataset: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, dataset)
-        await tables.unfollow(id)
+        await tables.datasets.unfollow(id)
       }),
     )
 }
@@ -102,11 +102,11 @@ async function findOrMake(tables: Tables, text: string): Promise<{ id: number; i
     if (!(error instanceof UsageError) || slash < 1 || slash === text.length - 1) throw error
     const { id: repositoryId } = await findRepository(tables, text.slice(0, slash))
     const name = text.slice(slash + 1)
-    const taken = (await tables.datasets()).some(
+    const taken = (await tables.datasets.list()).some(
       (one) => one.repositoryId === repositoryId && one.name === name,
     )
     if (taken) throw error
-    return { id: (await tables.createDataset({ repositoryId, name })).id, isNew: true }
+    return { id: (await tables.datasets.create({ repositoryId, name })).id, isNew: true }
   }
 }
 

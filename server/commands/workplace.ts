@@ -1,23 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { type Engine, migrate, openEngine } from '../../engine/index.ts'
+import { migrate, openEngine } from '../../engine/index.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { objectStore } from '../config/engine-options.ts'
 import { readConfig } from '../config/read.ts'
-import type { Config } from '../config/schema.ts'
+import { localTables, type Workplace } from './tables/local.ts'
+import { remoteTables } from './tables/remote.ts'
+import type { Tables } from './tables/tables.ts'
 import { UsageError } from './usage.ts'
-
-/** What a command works on: the data directory, which other processes may have open too. */
-export interface Workplace {
-  readonly engine: Engine
-  readonly accounts: Accounts
-  readonly plans: readonly string[]
-  /** Path of the data directory. */
-  readonly data: string
-  readonly config: Config
-}
 
 /** Runs the work of a command on a part of what it works on. */
 export type On<Part> = (work: (part: Part) => unknown) => Promise<void>
@@ -48,9 +40,6 @@ const REMOTE = [
   'account',
   'key',
 ]
-/** Those that use no data directory. */
-const WITHOUT_DATA = ['mcp', 'completion']
-
 /** Says where commands work: on a data directory or, with `--server`, on a server. */
 export class Target {
   readonly #program: Command
@@ -74,12 +63,20 @@ export class Target {
         '--key <key>',
         'the API key for the server; prefer PARQUETRY_KEY, because process lists show options',
       )
-      .hook('preAction', (_, command) => this.#check(command))
+      .hook('preAction', (_, command) => {
+        this.#creates = command.name() === 'create'
+      })
   }
 
-  /** Where the catalog and the rows are, as far as the command line says so. */
+  /** Whether `--server` is given. PARQUETRY_SERVER is for the commands that can use it. */
+  get isRemote(): boolean {
+    return this.#program.opts<TargetOptions>().server !== undefined
+  }
+
+  /** Where the catalog and the rows are, as far as the command line says so. @throws UsageError for a server */
   get storage(): StorageOptions {
-    return this.#program.opts()
+    if (!this.isRemote) return this.#program.opts()
+    throw new UsageError(`This command works on a data directory; --server is for ${REMOTE.join(', ')}.`)
   }
 
   /** Works on the data directory itself. */
@@ -99,44 +96,25 @@ export class Target {
     })
     await migrate(engine.database, 'server', SERVER_STEPS)
     const accounts = new Accounts(engine.database)
-    await work({ engine, accounts, plans: Object.keys(config.plans), data: config.data, config })
+    await work({ engine, accounts, config })
   }
 
-  /** Works on the data directory or, with `--server`, on a server. */
-  either<Part>(local: (place: Workplace) => Part, remote: (url: string, key: string) => Part): On<Part> {
-    return async (work) => {
-      const { server } = this
-      await (server ? work(remote(server.url, server.key)) : this.directory((place) => work(local(place))))
-    }
-  }
-
-  #check(command: Command): void {
-    this.#creates = command.name() === 'create'
-    const { server, data, database, store } = this.#program.opts<TargetOptions>()
-    if (server === undefined) return
-    const group = command.parent === this.#program ? command.name() : command.parent!.name()
-    // Of a dataset, and not of a backup.
-    const restoresVersion = group === 'restore' && command.args.length > 1
-    if (group === 'restore' && !restoresVersion) {
-      const name = command.args[0]
-      throw new UsageError(
-        `Restoring a backup works on a data directory. To go back to a version of a dataset, give its number, which \`parquetry versions ${name}\` lists.`,
-      )
-    }
-    if (!restoresVersion && ![...REMOTE, ...WITHOUT_DATA].includes(group)) {
-      throw new UsageError(`This command works on a data directory; --server is for ${REMOTE.join(', ')}.`)
-    }
-    if ((data ?? database ?? store) !== undefined) {
-      throw new UsageError(
-        '--server names a server, and --data, --database and --store a directory: give one.',
-      )
-    }
+  /** Works on the tables of the data directory or, with `--server`, of a server. */
+  readonly tables: On<Tables> = async (work) => {
+    const { server } = this
+    if (server) await work(remoteTables(server.url, server.key))
+    else await this.directory((place) => work(localTables(place)))
   }
 
   /** The server that is named with `--server` or PARQUETRY_SERVER. */
   get server(): { url: string; key: string } | undefined {
     const given = this.#program.opts<TargetOptions>()
     const isHere = (given.data ?? given.database ?? given.store) !== undefined
+    if (given.server !== undefined && isHere) {
+      throw new UsageError(
+        '--server names a server, and --data, --database and --store a directory: give one.',
+      )
+    }
     const server = given.server ?? (isHere ? undefined : process.env['PARQUETRY_SERVER'])
     return server ? serverAt(server, given.key ?? process.env['PARQUETRY_KEY']) : undefined
   }

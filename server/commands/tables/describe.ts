@@ -21,8 +21,8 @@ export function addDescribeCommand(program: Command, on: On<Tables>): void {
     .action((name: string, file?: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, name)
-        if (file !== undefined) await tables.describe(id, fieldsIn(file))
-        const record = await tables.dataset(id)
+        if (file !== undefined) await tables.datasets.patch(id, fieldsIn(file))
+        const record = await tables.datasets.get(id)
         const columns = record.columns.map(({ name, title, unit, description }) => ({
           name,
           title,
@@ -52,6 +52,9 @@ function fieldsIn(file: string): DatasetPatch {
   return fields
 }
 
+/** The most versions that are listed. */
+const MOST_VERSIONS = 1000
+
 /** `parquetry versions DATASET`. */
 export function addVersionsCommand(program: Command, on: On<Tables>): void {
   program
@@ -62,7 +65,7 @@ export function addVersionsCommand(program: Command, on: On<Tables>): void {
     .action((name: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, name)
-        for (const version of await tables.versions(id)) {
+        for (const version of await tables.datasets.versions(id, { limit: MOST_VERSIONS })) {
           const { number, createdAt, operation, by, rowCount, addedRows, removedRows, note } = version
           const change = addedRows === null ? '' : `+${addedRows} -${removedRows}`
           console.log(
@@ -81,6 +84,6 @@ export async function restoreVersion(
   note: string | undefined,
 ): Promise<void> {
   const { id } = await findDataset(tables, name)
-  const restored = await tables.restore(id, version, note)
+  const restored = await tables.datasets.restore(id, version, { note })
   console.log(`dataset ${id}: version ${restored.version} has the rows of version ${version}`)
 }

@@ -4,7 +4,7 @@ import type { DatasetLine, RepositoryLine, Tables } from './tables.ts'
 
 /** Finds a repository by its id or its name. @throws UsageError if none or several match */
 export async function findRepository(tables: Tables, text: string): Promise<RepositoryLine> {
-  const all = await tables.repositories()
+  const all = await tables.repositories.list()
   const found = matching(all, text)
   if (found.length === 1) return found[0]!
   if (found.length > 1) throw new UsageError(several('repositories', text, found))
@@ -19,14 +19,14 @@ export async function findRepository(tables: Tables, text: string): Promise<Repo
  * several match
  */
 export async function findDataset(tables: Tables, text: string): Promise<DatasetLine> {
-  const all = await tables.datasets()
+  const all = await tables.datasets.list()
   if (/^\d+$/.test(text)) {
     const found = all.find(({ id }) => String(id) === text)
     if (found) return found
     throw new UsageError(`There is no dataset ${text}. \`parquetry repository list\` shows all datasets.`)
   }
   // Names may contain slashes, so the text can't simply be split at one.
-  const repositories = await tables.repositories()
+  const repositories = await tables.repositories.list()
   const namesOf = ({ name, id, repositoryId }: DatasetLine) => {
     const home = repositories.find((one) => one.id === repositoryId)
     const homes = [...(home ? [home.name] : []), String(repositoryId)]
@@ -72,7 +72,7 @@ export async function orRemoved<T>(
     return await work()
   } catch (error) {
     // If the dataset can't be removed either, the first error still says more.
-    if (isNew) await tables.deleteDataset(id).catch(() => {})
+    if (isNew) await tables.datasets.delete(id).catch(() => {})
     throw error
   }
 }

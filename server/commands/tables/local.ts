@@ -1,7 +1,9 @@
-import { noStoredRows } from '../../../engine/index.ts'
+import { type Engine, noStoredRows } from '../../../engine/index.ts'
 import { pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { withWords } from '../../../engine/types/columns.ts'
 import { Access } from '../../accounts/access.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
+import type { Config } from '../../config/schema.ts'
 import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
 import { openServices, type Services } from '../../services.ts'
@@ -11,38 +13,23 @@ import { checkedWanted } from '../../sources/wanted.ts'
 import { encodingOf } from '../../transfers/formats.ts'
 import { optionTexts, uploadOptions } from '../../transfers/uploads/upload-options.ts'
 import { ownVersion } from '../../version.ts'
-import { UsageError } from '../usage.ts'
-import type { Workplace } from '../workplace.ts'
-import { MOST_VERSIONS, type Tables } from './tables.ts'
+import { oneOf, UsageError } from '../usage.ts'
+import type { Tables } from './tables.ts'
+
+/** What a command works on: the data directory, which other processes may have open too. */
+export interface Workplace {
+  readonly engine: Engine
+  readonly accounts: Accounts
+  readonly config: Config
+}
 
 /** The tables of a data directory, which a server may use at the same time. */
 export function localTables(place: Workplace): Tables {
   const { engine } = place
-  const access = new Access(engine.database)
   return {
-    ...localSources(place),
-    repositories: async () => engine.repositories(),
-    datasets: async () => engine.datasets(),
-    createRepository: async (fields) => engine.createRepository(fields),
-    members: (id) => access.members(id),
-    setMember: (id, account, permission) => access.setMember(id, account, permission),
-    async removeMember(id, account) {
-      if (await access.removeMember(id, account)) return
-      throw new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(account)}.`)
-    },
-    createDataset: async (fields) => engine.createDataset(fields),
-    async saveQuery({ query, ...fields }) {
-      const { saved, columns } = await engine.defineQuery(query)
-      return engine.createDataset({ ...fields, columns, query: saved })
-    },
-    deleteDataset: async (id) => engine.deleteDataset(id),
-    dataset: async (id) => (await engine.dataset(id)).record(),
-    async describe(id, { columns, ...fields }) {
-      const dataset = await engine.dataset(id)
-      const declared = columns && withWords((await dataset.record()).columns, columns)
-      await engine.updateDataset(id, fields)
-      if (declared) await dataset.declareColumns(declared)
-    },
+    repositories: localRepositories(engine),
+    datasets: { ...localDatasets(engine), ...localSources(place) },
+    accounts: localAccounts(place),
     async write(id, mode, file, { on, ...options }) {
       const { from, format, gzip } = file
       const body = 'file' in from ? { file: from.file } : from
@@ -51,8 +38,6 @@ export function localTables(place: Workplace): Tables {
       const { options: chosen, ...written } = await dataset[mode](given)
       return { ...written, ...(chosen && { options: optionTexts(chosen, READING) }) }
     },
-    versions: async (id) => (await engine.dataset(id)).versions({ limit: MOST_VERSIONS }),
-    restore: async (id, version, note) => (await engine.dataset(id)).restore({ version }, { note }),
     async *sql(text, format, { top, skip, ...options }, signal) {
       using query = await engine.sql(text, undefined, { top, skip, signal })
       await using stream = await query.bytes(format, { signal, ...encodingOf(options) })
@@ -68,11 +53,63 @@ export function localTables(place: Workplace): Tables {
   }
 }
 
+function localRepositories(engine: Engine): Tables['repositories'] {
+  const access = new Access(engine.database)
+  return {
+    list: async () => engine.repositories(),
+    create: async (fields) => engine.createRepository(fields),
+    members: (id) => access.members(id),
+    setMember: (id, account, permission) => access.setMember(id, account, permission),
+    async removeMember(id, account) {
+      if (await access.removeMember(id, account)) return
+      throw new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(account)}.`)
+    },
+  }
+}
+
+function localDatasets(engine: Engine): Omit<Tables['datasets'], keyof ReturnType<typeof localSources>> {
+  return {
+    list: async () => engine.datasets(),
+    get: async (id) => (await engine.dataset(id)).record(),
+    async create({ query, ...fields }) {
+      if (query === undefined) return engine.createDataset(fields)
+      const { saved, columns } = await engine.defineQuery(query)
+      return engine.createDataset({ ...fields, columns, query: saved })
+    },
+    async patch(id, { columns, ...fields }) {
+      const dataset = await engine.dataset(id)
+      const declared = columns && withWords((await dataset.record()).columns, columns)
+      await engine.updateDataset(id, fields)
+      if (declared) await dataset.declareColumns(declared)
+    },
+    delete: (id) => engine.deleteDataset(id),
+    versions: async (id, page) => (await engine.dataset(id)).versions(page),
+    restore: async (id, version, change) => (await engine.dataset(id)).restore({ version }, change),
+  }
+}
+
+function localAccounts({ accounts, config }: Workplace): Tables['accounts'] {
+  const planOf = (plan: string) => oneOf('plan', Object.keys(config.plans), plan)
+  const idOf = async (name: string) => (await accounts.byName(name)).id
+  return {
+    list: () => accounts.list(),
+    async create({ name, plan }) {
+      return { apiKey: (await accounts.create({ name, plan: planOf(plan) })).key }
+    },
+    update: async (name, { plan, ...changes }) =>
+      accounts.update(await idOf(name), { ...changes, ...(plan !== undefined && { plan: planOf(plan) }) }),
+    rotateKey: async (name) => ({ apiKey: await accounts.rotateKey(await idOf(name)) }),
+  }
+}
+
 /**
  * What datasets in a data directory follow. The command makes the first refresh itself; a server makes the
  * later ones.
  */
-function localSources({ engine, config }: Workplace): Pick<Tables, 'source' | 'follow' | 'unfollow'> {
+function localSources({
+  engine,
+  config,
+}: Workplace): Pick<Tables['datasets'], 'source' | 'follow' | 'unfollow'> {
   const sources = new Sources(engine.database)
   return {
     async source(id) {

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { Readable } from 'node:stream'
 import { Client } from '../../client/index.ts'
 import { type LineFormat, resumedRows } from './resumed-rows.ts'
-import { MOST_VERSIONS, type Tables, type WriteOptions } from './tables.ts'
+import type { Tables, WriteOptions } from './tables.ts'
 
 /** Formats that can be cut between two rows and joined again. */
 const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
@@ -12,23 +12,11 @@ const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
  */
 export function remoteTables(url: string, key: string): Tables {
   const client = new Client({ url, key })
+  const { repositories, datasets, accounts } = client
   return {
-    repositories: () => client.repositories.list(),
-    datasets: () => client.datasets.list(),
-    createRepository: (fields) => client.repositories.create(fields),
-    members: (id) => client.repositories.members(id),
-    setMember: (id, account, permission) => client.repositories.setMember(id, account, permission),
-    removeMember: (id, account) => client.repositories.removeMember(id, account),
-    createDataset: (fields) => client.datasets.create(fields),
-    saveQuery: (fields) => client.datasets.create(fields),
-    deleteDataset: (id) => client.datasets.delete(id),
-    dataset: (id) => client.datasets.get(id),
-    async describe(id, fields) {
-      await client.datasets.patch(id, fields)
-    },
-    source: (id) => client.datasets.source(id),
-    follow: (id, fields) => client.datasets.follow(id, fields),
-    unfollow: (id) => client.datasets.unfollow(id),
+    repositories,
+    datasets,
+    accounts,
     async write(id, mode, file, options) {
       const { from, format, gzip, options: reading } = file
       const counted = new Client({ url, key, fetch: countingFetch(options) })
@@ -38,9 +26,6 @@ export function remoteTables(url: string, key: string): Tables {
       const { signal, note, on } = options
       return counted.datasets[mode](id, upload, { signal, note, ...(on && { on }) })
     },
-    versions: (id) => client.datasets.versions(id, { limit: MOST_VERSIONS }),
-    restore: (id, version, note) =>
-      client.datasets.restore(id, version, { ...(note !== undefined && { note }) }),
     async *sql(text, format, options, signal) {
       yield* await client.sql(text, format, { ...options, signal })
     },
@@ -49,7 +34,7 @@ export function remoteTables(url: string, key: string): Tables {
         yield* resumedRows(client, id, format as LineFormat, options, signal)
         return
       }
-      yield* await client.datasets.download(id, format, { ...options, signal })
+      yield* await datasets.download(id, format, { ...options, signal })
     },
   }
 }

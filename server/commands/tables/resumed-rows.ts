@@ -21,34 +21,29 @@ export async function* resumedRows(
   { skip, top, last, ...others }: ExportOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const same = { ...others, signal }
   const { version } = await client.datasets.get(id, { signal })
-  let rows = 0
-  let begun = false
+  const read = new ReadRows(format)
   let matching: number | undefined
   for (let attempt = 1; ; ) {
+    const { rows } = read
     const window = rows === 0 ? { skip, top, last } : windowBehind(rows, { skip, top, last, matching })
-    const cutter = new RowCutter(format)
-    const again = begun
+    // Each answer begins with the header line, and this one with the row in which the earlier one broke off.
+    let known = read.headerBytes + read.bytesOfRow
     try {
-      const download = await client.datasets.download(id, format, { ...same, ...window })
+      const download = await client.datasets.download(id, format, { ...others, ...window, signal })
       matching ??= download.rowCount
-      if (again) await unchanged(client, id, version, signal)
+      if (known > 0) await unchanged(client, id, version, signal)
       for await (const chunk of download) {
-        const whole = cutter.take(chunk)
-        // The header line is written only once.
-        const body = again ? cutter.withoutHeader(whole) : whole
-        if (body.length > 0) yield body
-        begun ||= whole.length > 0
+        const added = chunk.subarray(known)
+        known = Math.max(0, known - chunk.length)
+        read.add(added)
+        if (added.length > 0) yield added
       }
-      const rest = cutter.rest()
-      if (rest.length > 0) yield rest
       return
     } catch (error) {
       if (!isBroken(error)) throw error
-      if (cutter.rows > 0) attempt = 1
+      if (read.rows > rows) attempt = 1
       else if (attempt++ >= ATTEMPTS) throw error
-      rows += cutter.rows
       await sleep(Math.min(500 * 2 ** attempt, LONGEST_PAUSE_MS), undefined, { signal })
     }
   }
@@ -87,66 +82,36 @@ function isBroken(error: unknown): boolean {
 const LF = 10
 const QUOTE = 34
 
-/** Cuts a stream of csv, tsv or ndjson after complete rows, and counts them. */
-export class RowCutter {
-  #rows = 0
-  #quoted = false
-  #held: Uint8Array = new Uint8Array()
-  /** Whether the header line has been seen. True from the start for ndjson, which has none. */
+/** How far a csv, tsv or ndjson has been read. */
+export class ReadRows {
+  /** Complete rows, without the header line. */
+  rows = 0
+  /** Bytes of the header line, once it is complete. */
+  headerBytes = 0
+  /** Bytes behind the last complete line. */
+  bytesOfRow = 0
   #header: boolean
+  #quoted = false
   readonly #quotes: boolean
-  #headerEnd = 0
 
-  constructor(format: 'csv' | 'tsv' | 'ndjson') {
+  constructor(format: LineFormat) {
     this.#quotes = format !== 'ndjson'
-    this.#header = format === 'ndjson'
+    this.#header = this.#quotes
   }
 
-  /** Number of complete rows returned so far, not counting the header line. */
-  get rows(): number {
-    return this.#rows
-  }
-
-  /** Adds a chunk. Returns the bytes up to the end of its last complete row, and keeps the rest. */
-  take(chunk: Uint8Array): Uint8Array {
-    let end = 0
-    this.#headerEnd = 0
+  add(chunk: Uint8Array): void {
+    let start = -this.bytesOfRow
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at]!
       // An escaped quote is two quotes, so it toggles twice.
       if (byte === QUOTE && this.#quotes) this.#quoted = !this.#quoted
       if (byte !== LF || this.#quoted) continue
-      end = at + 1
-      if (this.#header) this.#rows += 1
-      else {
-        this.#header = true
-        this.#headerEnd = this.#held.length + end
-      }
+      const end = at + 1
+      if (this.#header) this.headerBytes = end - start
+      else this.rows += 1
+      this.#header = false
+      start = end
     }
-    if (end === 0) {
-      this.#held = joined(this.#held, chunk)
-      return new Uint8Array()
-    }
-    const whole = joined(this.#held, chunk.subarray(0, end))
-    this.#held = chunk.slice(end)
-    return whole
+    this.bytesOfRow = chunk.length - start
   }
-
-  /** The bytes that `take` has just returned, without the header line if it was among them. */
-  withoutHeader(whole: Uint8Array): Uint8Array {
-    return whole.subarray(this.#headerEnd)
-  }
-
-  /** The bytes after the last complete row; empty if the file ends with a newline. */
-  rest(): Uint8Array {
-    return this.#held
-  }
-}
-
-function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
-  if (one.length === 0) return other
-  const both = new Uint8Array(one.length + other.length)
-  both.set(one)
-  both.set(other, one.length)
-  return both
 }

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { Format, UploadFormat } from '../../../engine/index.ts'
-import type { OptionsOf, QUERY, REPLACING, VERSION, WRITING } from '../../../engine/options.ts'
+import type { CHANGE, OptionsOf, QUERY, REPLACING, VERSION, WRITING } from '../../../engine/options.ts'
 import type {
+  ApiKey,
   Dataset,
   DatasetPatch,
   DatasetSummary,
+  ManagedAccount,
   Member,
   NewSource,
   Repository,
@@ -16,8 +18,8 @@ import type {
 /** Which rows are exported, and how they are written. */
 export type ExportOptions = OptionsOf<typeof QUERY & typeof WRITING & typeof VERSION>
 
-/** The most versions that are listed at once. */
-export const MOST_VERSIONS = 1000
+type SqlOptions = Pick<ExportOptions, 'top' | 'skip' | keyof typeof WRITING>
+type Change = OptionsOf<typeof CHANGE>
 
 export type RepositoryLine = Pick<Repository, 'id' | 'name'>
 export type DatasetLine = Pick<DatasetSummary, 'id' | 'name' | 'repositoryId' | 'rowCount'>
@@ -33,10 +35,9 @@ export interface ImportedFile {
 
 export type WriteMode = 'append' | 'replace' | 'upsert'
 
-export interface WriteOptions {
+export interface WriteOptions extends Change {
   /** The columns by which an upsert finds rows. */
   readonly on: readonly string[] | undefined
-  readonly note: string | undefined
   readonly signal: AbortSignal
   /** Called with the bytes that were read or sent, and the rows if their number is known. */
   readonly onProgress: (done: { readonly bytes: number; readonly rows?: number }) => void
@@ -44,40 +45,39 @@ export interface WriteOptions {
 
 export type Written = Pick<WrittenDataset, 'id' | 'rowCount' | 'version' | 'columns' | 'options'>
 
-/** The tables that commands work on: in a data directory, or on a server. */
+/** The part of the client that commands use, which a data directory offers as well. */
 export interface Tables {
-  repositories(): Promise<readonly RepositoryLine[]>
-  datasets(): Promise<readonly DatasetLine[]>
-  createRepository(fields: { name: string; description: string }): Promise<RepositoryLine>
-  members(repositoryId: number): Promise<readonly Member[]>
-  setMember(repositoryId: number, account: string, permission: Member['permission']): Promise<unknown>
-  removeMember(repositoryId: number, account: string): Promise<unknown>
-  createDataset(fields: { name: string; repositoryId: number }): Promise<{ readonly id: number }>
-  deleteDataset(id: number): Promise<void>
-  dataset(id: number): Promise<Dataset>
-  /** Changes what is written down about a dataset. */
-  describe(id: number, fields: DatasetPatch): Promise<void>
+  readonly repositories: {
+    list(): Promise<readonly RepositoryLine[]>
+    create(fields: { name: string; description: string }): Promise<RepositoryLine>
+    members(id: number): Promise<readonly Member[]>
+    setMember(id: number, account: string, permission: Member['permission']): Promise<unknown>
+    removeMember(id: number, account: string): Promise<unknown>
+  }
+  readonly datasets: {
+    list(): Promise<readonly DatasetLine[]>
+    get(id: number): Promise<Dataset>
+    create(fields: {
+      name: string
+      repositoryId: number
+      query?: { sql: string }
+    }): Promise<{ readonly id: number }>
+    patch(id: number, fields: DatasetPatch): Promise<unknown>
+    delete(id: number): Promise<unknown>
+    versions(id: number, page: { readonly limit: number }): Promise<readonly Version[]>
+    restore(id: number, version: number, change: Change): Promise<{ readonly version: number }>
+    source(id: number): Promise<Source | undefined>
+    follow(id: number, fields: NewSource): Promise<Source>
+    unfollow(id: number): Promise<unknown>
+  }
+  readonly accounts: {
+    list(): Promise<readonly ManagedAccount[]>
+    create(account: { name: string; plan: string }): Promise<ApiKey>
+    update(name: string, changes: { plan?: string; disabled?: boolean }): Promise<unknown>
+    rotateKey(name: string): Promise<ApiKey>
+  }
   write(id: number, mode: WriteMode, file: ImportedFile, options: WriteOptions): Promise<Written>
-  /** The versions of a dataset that are kept, newest first. */
-  versions(id: number): Promise<readonly Version[]>
-  /** Makes an earlier version of a dataset current again. */
-  restore(id: number, version: number, note: string | undefined): Promise<{ readonly version: number }>
-  /** The series or the file that a dataset follows, and the state of its refreshes; undefined if it follows none. */
-  source(id: number): Promise<Source | undefined>
-  follow(id: number, fields: NewSource): Promise<Source>
-  unfollow(id: number): Promise<void>
-  /** Creates a dataset whose rows are those of a SELECT. */
-  saveQuery(fields: {
-    name: string
-    repositoryId: number
-    query: { sql: string }
-  }): Promise<{ readonly id: number }>
   /** The rows of a SELECT over datasets. */
-  sql(
-    text: string,
-    format: Format,
-    options: Pick<ExportOptions, 'top' | 'skip' | keyof typeof WRITING>,
-    signal: AbortSignal,
-  ): AsyncIterable<Uint8Array>
+  sql(text: string, format: Format, options: SqlOptions, signal: AbortSignal): AsyncIterable<Uint8Array>
   read(id: number, format: Format, options: ExportOptions, signal: AbortSignal): AsyncIterable<Uint8Array>
 }

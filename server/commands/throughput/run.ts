@@ -90,10 +90,10 @@ async function measureHere(files: readonly string[], plan: Plan): Promise<Report
   })
   const tables = remoteTables(server.url, server.key)
   if (files.length > 0) {
-    const repository = String((await tables.createRepository({ name: 'bench', description: '' })).id)
+    const repository = String((await tables.repositories.create({ name: 'bench', description: '' })).id)
     for (const file of files) await importFile(tables, file, { repository, dataset: basename(file) })
   }
-  const ids = (await tables.datasets()).map(({ id }) => id)
+  const ids = (await tables.datasets.list()).map(({ id }) => id)
   return await measureAll(server, ids, plan)
 }
 
