@@ -98,8 +98,8 @@ export class Datasets extends Calls {
 
   columns(id: number, options: CallOptions & { readonly version?: number } = {}): Promise<Column[]> {
     const { version, ...call } = options
-    const query = toHttp({ ...(version !== undefined && { version }) }, VERSION)
-    return this.transport.json({ path: ['datasets', id, 'columns'], query, ...call })
+    const path = ['datasets', id, 'columns']
+    return this.transport.json({ path, query: { $version: version }, ...call })
   }
 
   /** Declares the columns. An empty dataset takes any columns; one with rows only changes that lose no data. */
@@ -197,8 +197,7 @@ export class Datasets extends Calls {
     options: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
   ): Promise<Version[]> {
     const { limit, offset, ...call } = options
-    const query = { ...(limit !== undefined && { limit }), ...(offset !== undefined && { offset }) }
-    return this.transport.json({ path: ['datasets', id, 'versions'], query, ...call })
+    return this.transport.json({ path: ['datasets', id, 'versions'], query: { limit, offset }, ...call })
   }
 
   version(id: number, number: number, options: CallOptions = {}): Promise<Version> {
@@ -216,8 +215,8 @@ export class Datasets extends Calls {
   ): Promise<{ readonly next: number; readonly rows: AsyncGenerator<Row, void, undefined> }> {
     const response = await this.transport.send({
       path: ['datasets', id, 'changes'],
-      query: { $format: 'ndjson', since, until, ...parameters(query, {}) },
-      ...(signal && { signal }),
+      query: { $format: 'ndjson', since, until, ...parameters(query) },
+      signal,
     })
     const next = Number(response.headers.get('next-since'))
     return { next, rows: jsonLines<Row>(new Download(response, signal)) }
@@ -231,7 +230,7 @@ export class Datasets extends Calls {
   ): Promise<Dataset> {
     const { note, ...call } = options
     const path = ['datasets', id, 'restore']
-    return this.transport.json({ method: 'POST', path, json: { version, ...(note && { note }) }, ...call })
+    return this.transport.json({ method: 'POST', path, json: { version, note: note || undefined }, ...call })
   }
 
   /** The series or the file that a dataset follows; undefined if it follows nothing. */
@@ -268,7 +267,7 @@ export class Datasets extends Calls {
     const response = await this.transport.send({
       ...dataRequest(id, format, asked),
       ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
-      ...(signal && { signal }),
+      signal,
     })
     return new Download(response, signal)
   }
@@ -300,12 +299,11 @@ export class Datasets extends Calls {
     fields: { readonly name?: string; readonly expiresIn?: number } = {},
   ): Promise<Link> {
     const request = dataRequest(id, format, query)
-    const { signal } = query
     const made = await this.transport.json<LinkRecord>({
       method: 'POST',
       path: ['links'],
       json: { path: this.transport.pathOf(request), ...fields },
-      ...(signal && { signal }),
+      signal: query.signal,
     })
     // The server's own URL lacks the path that a proxy may have put before it, so only the ticket is taken from it.
     const ticket = made.url.slice(made.url.lastIndexOf('ticket='))
@@ -333,12 +331,7 @@ export class Datasets extends Calls {
   /** Counts the rows that match a filter. */
   async count(id: number, query: Pick<QueryOptions, 'filter' | 'signal'> = {}): Promise<number> {
     requireKnown(query, { filter: true, signal: true })
-    const { filter, signal } = query
-    const download = await this.download(id, 'csv', {
-      top: 0,
-      ...(filter !== undefined && { filter }),
-      ...(signal && { signal }),
-    })
+    const download = await this.download(id, 'csv', { ...query, top: 0 })
     await download.cancel()
     return download.rowCount!
   }
@@ -352,5 +345,5 @@ function dataRequest(id: number, format: Format, query: RowsQuery) {
 
 function explainRequest(id: number, $explain: 'true' | 'sql', { signal, ...given }: RowsQuery) {
   const { path, query } = dataRequest(id, 'csv', given)
-  return { path, query: { ...query, $explain }, ...(signal && { signal }) }
+  return { path, query: { ...query, $explain }, signal }
 }

@@ -58,15 +58,14 @@ export class Client {
     format: Format,
     { parameters: values, ...options }: SqlOptions = {},
   ): Promise<Download> {
-    const { signal } = options
     const response = await this.#transport.send({
       method: 'POST',
       path: ['sql'],
       query: { $format: format, ...parameters(options) },
-      json: { sql: text, ...(values !== undefined && { parameters: values }) },
-      ...(signal && { signal }),
+      json: { sql: text, parameters: values },
+      signal: options.signal,
     })
-    return new Download(response, signal)
+    return new Download(response, options.signal)
   }
 
   /** The rows of one SELECT over datasets, as objects. */

@@ -90,7 +90,7 @@ export class Providers extends Calls {
     return this.transport.json({
       path: seriesPath(slug, id),
       query: toHttp(options, SERIES_OPTIONS),
-      ...call(options),
+      signal: options.signal,
     })
   }
 
@@ -103,7 +103,7 @@ export class Providers extends Calls {
     return this.transport.json({
       path,
       query: { ...query, $format: 'json', envelope: true },
-      ...call(options),
+      signal: options.signal,
     })
   }
 
@@ -114,7 +114,7 @@ export class Providers extends Calls {
     options: TableOptions & WritingOptions = {},
   ): Promise<Download> {
     const { path, query } = tableRequest(ids, options)
-    const request = { path, query: { ...query, $format: format }, ...call(options) }
+    const request = { path, query: { ...query, $format: format }, signal: options.signal }
     return new Download(await this.transport.send(request), options.signal)
   }
 
@@ -128,14 +128,10 @@ export class Providers extends Calls {
     const response = await this.transport.send({
       path: seriesPath(slug, id),
       query: { ...toHttp(options, SERIES_OPTIONS), $format: format, ...parameters(options, SERIES_OPTIONS) },
-      ...call(options),
+      signal: options.signal,
     })
     return new Download(response, options.signal)
   }
-}
-
-function call({ signal }: CallOptions): CallOptions {
-  return signal ? { signal } : {}
 }
 
 function tableRequest(ids: readonly string[], options: TableOptions) {

@@ -14,7 +14,7 @@ export interface ClientOptions {
 /** What every call takes. */
 export interface CallOptions {
   /** Aborting it ends the request, or the pause before the next attempt. The call rejects with the signal's reason. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /**

@@ -4,21 +4,33 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ODataError } from './errors.ts'
 import { announcedVersion } from './negotiate.ts'
 
+/** A request of a batch. The names of its headers are in lower case. */
+interface BatchRequest {
+  readonly id: string
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  readonly dependsOn: readonly string[]
+}
+
+interface BatchAnswer {
+  readonly id: string
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string | undefined
+  /** Whether the text is JSON. */
+  readonly isJson: boolean
+}
+
 /** Limits on the number of requests in a batch, and on the bytes of all its answers, which are kept in memory. */
 const MOST_REQUESTS = 100
 const MOST_BYTES = 64 * 2 ** 20
 
 /** Headers that every request takes over from the batch, so that it can't use another API key or hide its origin. */
-const OWN = [
-  'authorization',
-  'x-api-key',
-  'host',
-  'x-forwarded-for',
-  'x-forwarded-host',
-  'x-forwarded-proto',
-] as const
+const OWN = ['authorization', 'x-api-key', 'host', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']
 /** Headers that a request takes over from the batch unless it has them itself. */
-const DEFAULTS = ['odata-maxversion'] as const
+const DEFAULTS = ['odata-maxversion']
 
 /** Headers that are copied from each answer. */
 const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 'retry-after', 'location']
@@ -45,72 +57,57 @@ export async function answerBatch(
     )
   }
   const requests = boundary === undefined ? requestsOf(body) : requestsIn(String(body ?? ''), boundary)
-  refuseMany(requests)
+  if (requests.length > MOST_REQUESTS) {
+    throw malformed(`A batch has at most ${MOST_REQUESTS} requests; this one has ${requests.length}.`)
+  }
   const goesOn =
     boundary === undefined || /continue-on-error(?!\s*=\s*false)/i.test(String(request.headers['prefer']))
   const responses: BatchAnswer[] = []
   const failed = new Set<string>()
   let bytes = 0
-  for (const one of requests) {
+  for (const { headers: given, ...one } of requests) {
+    const own = Object.entries(given).filter(([name]) => !OWN.includes(name))
     const headers = {
       ...pick(request.headers, DEFAULTS),
-      ...without(one.headers, OWN),
+      ...Object.fromEntries(own),
       ...pick(request.headers, OWN),
     }
-    const whole = { ...one, headers }
-    const answer = one.dependsOn.some((id) => failed.has(id))
-      ? refusal(whole, 424, 'failedDependency', 'A request that this one depends on has failed.')
-      : bytes > MOST_BYTES
-        ? refusal(
-            whole,
-            413,
-            'tooLarge',
-            'The answers of this batch are too large together; send this request on its own.',
-          )
-        : await answerOne(app, request, root, whole)
+    let answer: BatchAnswer
+    try {
+      if (one.dependsOn.some((id) => failed.has(id))) {
+        throw new ODataError('failedDependency', 'A request that this one depends on has failed.')
+      }
+      if (bytes > MOST_BYTES) {
+        throw new ODataError(
+          'tooLarge',
+          'The answers of this batch are too large together; send this request on its own.',
+        )
+      }
+      answer = await answerOne(app, request, root, { ...one, headers })
+    } catch (error) {
+      if (!(error instanceof ODataError)) throw error
+      answer = refused(one.id, headers, error)
+    }
     if (answer.status >= 400) failed.add(one.id)
     bytes += answer.text?.length ?? 0
     responses.push(answer)
     if (answer.status >= 400 && !goesOn) break
   }
-  if (boundary !== undefined) return multipartAnswer(responses)
-  const text = `{"responses":[${responses.map(jsonOf).join(',')}]}`
-  return { type: 'application/json;charset=utf-8', text }
+  return boundary === undefined ? jsonAnswer(responses) : multipartAnswer(responses)
 }
 
-/** The JSON of a body is copied as it is. Parsing it would change integers above 2^53. */
-function jsonOf({ text, isJson, ...answer }: BatchAnswer): string {
-  const json = JSON.stringify(answer)
-  // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
-  return text === undefined ? json : `${json.slice(0, -1)},"body":${isJson ? text : JSON.stringify(text)}}`
-}
-
-function refuseMany({ length }: readonly BatchRequest[]): void {
-  if (length > MOST_REQUESTS) {
-    throw malformed(`A batch has at most ${MOST_REQUESTS} requests; this one has ${length}.`)
-  }
-}
-
+/** @throws ODataError if the request is not passed on */
 async function answerOne(
   app: FastifyInstance,
   batch: FastifyRequest,
   root: string,
-  request: BatchRequest,
+  { id, method, url, headers, body }: BatchRequest,
 ): Promise<BatchAnswer> {
-  const { id, method, url, headers, body } = request
   const target = targetOf(url, root, batch.url)
-  if (target === undefined) {
-    return refusal(
-      request,
-      400,
-      'badRequest',
-      `The URL ${JSON.stringify(url)} does not belong to this service.`,
-    )
-  }
-  if (/\/(?:\$|%24)batch$/.test(target.path))
-    return refusal(request, 400, 'badRequest', 'A batch can not hold a batch.')
+  if (target === undefined) throw malformed(`The URL ${JSON.stringify(url)} does not belong to this service.`)
+  if (/\/(?:\$|%24)batch$/.test(target.path)) throw malformed('A batch can not hold a batch.')
   if (method !== 'GET' && method !== 'HEAD' && !/\/(?:\$|%24)query$/.test(target.path)) {
-    return refusal(request, 405, 'readOnly', `The service is read-only; ${method} is not allowed here.`)
+    throw new ODataError('readOnly', `The service is read-only; ${method} is not allowed here.`)
   }
   const answer = await app.inject({
     method: method as 'GET',
@@ -120,21 +117,29 @@ async function answerOne(
     remoteAddress: batch.socket.remoteAddress,
     ...(body !== undefined && { payload: body }),
   })
-  const isJson = /^application\/json\b/.test(String(answer.headers['content-type'] ?? ''))
   return {
     id,
     status: answer.statusCode,
     headers: pick(answer.headers, KEPT),
     text: answer.payload === '' ? undefined : answer.payload,
-    isJson,
+    isJson: /^application\/json\b/.test(String(answer.headers['content-type'] ?? '')),
   }
 }
 
-function without(
-  headers: Readonly<Record<string, string>>,
-  names: readonly string[],
-): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+/** An answer to a request that is not passed on, with the headers that every answer of the service has. */
+function refused(
+  id: string,
+  headers: BatchRequest['headers'],
+  { status, code, message }: ODataError,
+): BatchAnswer {
+  const version = announcedVersion(headers['odata-maxversion'])
+  return {
+    id,
+    status,
+    headers: { 'content-type': 'application/json;charset=utf-8', 'odata-version': version },
+    text: JSON.stringify({ error: { code, message } }),
+    isJson: true,
+  }
 }
 
 function pick(headers: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, string> {
@@ -157,20 +162,21 @@ function targetOf(url: string, root: string, batchUrl: string): { path: string; 
   return { path, query: `${search === '' ? '?' : `${search}&`}${apiKey}` }
 }
 
+/**
+ * The requests of a batch in JSON (JSON Format 4.01, 19.1).
+ * @throws ODataError 400
+ */
 function requestsOf(body: unknown): BatchRequest[] {
   const list = (body as { requests?: unknown } | null)?.requests
   if (!Array.isArray(list)) throw malformed('A batch is {"requests":[{"id","method","url"}, …]}.')
   const seen = new Set<string>()
   return list.map((item: unknown, index) => {
     const read = requestOf(item, `Request ${index + 1} of the batch`)
-    if (seen.has(read.id))
-      throw malformed(`Two requests of the batch have the id ${JSON.stringify(read.id)}.`)
-    for (const id of read.dependsOn) {
-      if (!seen.has(id)) {
-        throw malformed(
-          `Request ${JSON.stringify(read.id)} depends on ${JSON.stringify(id)}, which is not before it.`,
-        )
-      }
+    const id = JSON.stringify(read.id)
+    if (seen.has(read.id)) throw malformed(`Two requests of the batch have the id ${id}.`)
+    const later = read.dependsOn.find((one) => !seen.has(one))
+    if (later !== undefined) {
+      throw malformed(`Request ${id} depends on ${JSON.stringify(later)}, which is not before it.`)
     }
     seen.add(read.id)
     return read
@@ -178,65 +184,44 @@ function requestsOf(body: unknown): BatchRequest[] {
 }
 
 function requestOf(item: unknown, where: string): BatchRequest {
-  if (typeof item !== 'object' || item === null) throw malformed(`${where} must be an object.`)
-  const { id, method, url, headers = {}, body, dependsOn = [] } = item as Record<string, unknown>
-  if (typeof id !== 'string' || id === '') throw malformed(`${where} needs an id, which is a string.`)
-  if (typeof method !== 'string') throw malformed(`${where} needs a method.`)
-  if (typeof url !== 'string') throw malformed(`${where} needs a url.`)
-  if (!isTextRecord(headers))
+  if (!isObject(item)) throw malformed(`${where} must be an object.`)
+  const { id, method, url, headers = {}, body, dependsOn = [] } = item
+  if (!isText(id) || id === '') throw malformed(`${where} needs an id, which is a string.`)
+  if (!isText(method)) throw malformed(`${where} needs a method.`)
+  if (!isText(url)) throw malformed(`${where} needs a url.`)
+  if (!isObject(headers) || !Object.values(headers).every(isText))
     throw malformed(`The headers of ${where} must be an object whose values are strings.`)
-  if (!Array.isArray(dependsOn) || !dependsOn.every((one) => typeof one === 'string')) {
+  if (!Array.isArray(dependsOn) || !dependsOn.every(isText))
     throw malformed(`dependsOn of ${where} must be a list of ids.`)
-  }
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
-  const lower = Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-  )
-  return { id, method: method.toUpperCase(), url, headers: lower, body: text, dependsOn }
-}
-
-function isTextRecord(value: unknown): value is Record<string, string> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.values(value).every((one) => typeof one === 'string')
-  )
-}
-
-/** An answer to a request that is not passed on, with the headers that every answer of the service has. */
-function refusal({ id, headers }: BatchRequest, status: number, code: string, message: string): BatchAnswer {
-  const version = announcedVersion(headers['odata-maxversion'])
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   return {
     id,
-    status,
-    headers: { 'content-type': 'application/json;charset=utf-8', 'odata-version': version },
-    text: JSON.stringify({ error: { code, message } }),
-    isJson: true,
+    method: method.toUpperCase(),
+    url,
+    headers: Object.fromEntries(lower),
+    body: body === undefined || isText(body) ? body : JSON.stringify(body),
+    dependsOn,
   }
+}
+
+const isText = (value: unknown) => typeof value === 'string'
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function malformed(message: string): ODataError {
   return new ODataError('badRequest', message)
 }
 
-/** A request of a batch (OData JSON Format 4.01, 19.1). */
-export interface BatchRequest {
-  readonly id: string
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
-  readonly dependsOn: readonly string[]
-}
-
-export interface BatchAnswer {
-  readonly id: string
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string | undefined
-  /** Whether the text is JSON. */
-  readonly isJson: boolean
+/** The JSON of each answer is copied as it is. Parsing it would change integers above 2^53. */
+function jsonAnswer(answers: readonly BatchAnswer[]): { type: string; text: string } {
+  const responses = answers.map(({ text, isJson, ...answer }) => {
+    const json = JSON.stringify(answer)
+    // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
+    return text === undefined ? json : `${json.slice(0, -1)},"body":${isJson ? text : JSON.stringify(text)}}`
+  })
+  return { type: 'application/json;charset=utf-8', text: `{"responses":[${responses.join(',')}]}` }
 }
 
 /** The boundary in the content type of a batch in multipart format; undefined for another content type. */
@@ -261,8 +246,7 @@ function requestsIn(body: string, boundary: string): BatchRequest[] {
     const [line = '', ...rest] = request.split(/\r?\n/)
     const [, method, url] = /^([A-Za-z]+) +(\S+)(?: +HTTP\/1\.1)?\s*$/.exec(line) ?? []
     if (method === undefined) {
-      throw new ODataError(
-        'badRequest',
+      throw malformed(
         `Part ${index + 1} of the batch must begin with a request line, as GET Table?$top=5 HTTP/1.1.`,
       )
     }
@@ -302,9 +286,7 @@ function multipartAnswer(answers: readonly BatchAnswer[]): { type: string; text:
 function partsOf(body: string, boundary: string): string[] {
   const [, ...parts] = `\n${body}`.split(`\n--${boundary}`)
   const end = parts.findIndex((part) => part.startsWith('--'))
-  if (end < 0) {
-    throw new ODataError('badRequest', `The batch does not end with its boundary, --${boundary}--.`)
-  }
+  if (end < 0) throw malformed(`The batch does not end with its boundary, --${boundary}--.`)
   return parts.slice(0, end).map((part) => part.replace(/^[ \t]*\r?\n/, '').replace(/\r$/, ''))
 }
 

@@ -5,11 +5,13 @@ const STATUSES = {
   readOnly: 405,
   gone: 410,
   notAcceptable: 406,
+  tooLarge: 413,
   unsupportedMediaType: 415,
+  failedDependency: 424,
   notImplemented: 501,
 } as const
 
-export type ODataErrorCode = keyof typeof STATUSES
+type ODataErrorCode = keyof typeof STATUSES
 
 /** An error of the OData service. `message` is a sentence for the user. */
 export class ODataError extends Error {

@@ -17,6 +17,7 @@ interface MediaRange {
 }
 
 const MOST_RANGES = 100
+const JSON_TYPE = 'application/json'
 
 /**
  * The version to answer in: the highest that both sides support, 4.01 if the client names none (Protocol 4.01, 8.2.6).
@@ -84,16 +85,12 @@ export function jsonContentType({ metadata, ieee754 }: JsonRequest, streaming: b
   ].join(';')
 }
 
+/** The range for JSON with the highest weight; of those with the same, one that names JSON, else the first. */
 function bestJson(ranges: readonly MediaRange[]): MediaRange | undefined {
-  let best: MediaRange | undefined
-  for (const range of ranges) {
-    if (!/^(application\/json|application\/\*|\*\/\*)$/.test(range.type) || range.weight === 0) continue
-    // At equal weight, a named type is preferred to a wildcard.
-    const better = !best || range.weight > best.weight
-    const named = best?.weight === range.weight && best.type.includes('*') && !range.type.includes('*')
-    if (better || named) best = range
-  }
-  return best
+  const isNamed = ({ type }: MediaRange) => Number(type === JSON_TYPE)
+  return ranges
+    .filter(({ type, weight }) => [JSON_TYPE, 'application/*', '*/*'].includes(type) && weight !== 0)
+    .toSorted((one, other) => other.weight - one.weight || isNamed(other) - isNamed(one))[0]
 }
 
 function jsonRequest({ parameters }: MediaRange): JsonRequest {
@@ -117,22 +114,23 @@ function formatRange(format: string): MediaRange {
   )
 }
 
-/** The media ranges of an `Accept` header (RFC 9110, 12.5.1), with names in lower case. */
+/** The media ranges of an `Accept` header (RFC 9110, 12.5.1), with names in lower case. What is none is left out. */
 function rangesOf(accept: string): MediaRange[] {
   return accept
+    .toLowerCase()
     .split(',', MOST_RANGES)
-    .map((item) => {
+    .flatMap((item) => {
       const [type = '', ...rest] = item.split(';').map((part) => part.trim())
+      if (type === '') return []
       const parameters = new Map(
         rest.map((part) => {
-          const [name = '', value = ''] = part.split('=').map((side) => side.trim())
-          return [name.toLowerCase(), value.replace(/^"(.*)"$/, '$1').toLowerCase()]
+          const [name = '', value = ''] = part.split('=')
+          return [name.trim(), value.trim().replace(/^"(.*)"$/, '$1')]
         }),
       )
       const weight = Number(parameters.get('q') ?? 1)
-      return { type: type.toLowerCase(), parameters, weight: Number.isFinite(weight) ? weight : 0 }
+      return [{ type, parameters, weight: Number.isFinite(weight) ? weight : 0 }]
     })
-    .filter(({ type }) => type !== '')
 }
 
 function notAcceptable(known: string): ODataError {

@@ -108,7 +108,7 @@ async function answer(
   const depth = (app.prefix + rootPath).split('/').length
   const root = `${path.slice(0, depth).join('/')}/`
   const resource = resourceAt(path.slice(depth).map(decodeURIComponent))
-  refuseWrites(request, resource)
+  refuseWrites(request, reply, resource)
 
   const feed =
     rootPath === '/odata'
@@ -252,10 +252,11 @@ function refuseOptionsOfRows(options: GivenOptions, { kind }: Resource): void {
   )
 }
 
-function refuseWrites({ method }: FastifyRequest, resource: Resource): void {
-  const reads = method === 'GET' || method === 'HEAD'
-  const posts = resource.kind === 'batch' || resource.kind === 'query'
-  if (posts ? method === 'POST' : reads) return
+function refuseWrites({ method }: FastifyRequest, reply: FastifyReply, { kind }: Resource): void {
+  const posts = kind === 'batch' || kind === 'query'
+  const allowed = posts ? ['POST'] : ['GET', 'HEAD']
+  if (allowed.includes(method)) return
+  reply.header('allow', allowed.join(', '))
   throw new ODataError(
     'readOnly',
     posts
@@ -282,11 +283,6 @@ function targetOf({ code, error }: { code: string; error: string }): string | un
   return Object.hasOwn(OPTIONS.properties, `$${first}`) ? `$${first}` : TARGETS[code]
 }
 
-/** Whether the address is that of a batch or of a query in a body. */
-function takesPosts({ url }: FastifyRequest): boolean {
-  return /\/(?:\$|%24)(?:batch|query)$/.test(url.split(/[?#]/, 1)[0]!)
-}
-
 /** Answers with an error in OData's format (JSON Format 4.01, 21.1). */
 function answerError(
   { metrics }: Services,
@@ -303,10 +299,7 @@ function answerError(
   const target = known?.target ?? targetOf(body)
   return reply
     .code(status)
-    .headers({
-      ...headers,
-      ...(known?.code === 'readOnly' && { allow: takesPosts(request) ? 'POST' : 'GET, HEAD' }),
-    })
+    .headers(headers)
     .type('application/json;charset=utf-8')
     .send({ error: { code: body.code, message: body.error, ...(target && { target }) } })
 }
