@@ -1,9 +1,13 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { isUint8Array } from 'node:util/types'
 import { createGunzip } from 'node:zlib'
-import { EngineError } from '../errors.ts'
+import { cancelled } from '../duckdb/errors.ts'
+import { EngineError, invalidOption, storageError } from '../errors.ts'
+import { orAborted } from '../util/in-flight.ts'
 import type { ReadRequest } from './request.ts'
-import { spool } from './spool.ts'
 import { malformed } from './text/errors.ts'
 
 const CHUNK = 1024 * 1024
@@ -49,9 +53,80 @@ export async function feedFile(
   }
 }
 
+/** Whether `buffer[0..end)` is UTF-8; the last character may be cut off unless the piece is the `final` one. */
+export function isUtf8Piece(buffer: Buffer, end: number, final: boolean): boolean {
+  return isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
+}
+
+/** Where the last whole character of `buffer[0..end)` ends: before `end` if the buffer cuts a character in two. */
+function wholeCharacters(buffer: Buffer, end: number): number {
+  for (let back = 1; back <= 3 && back <= end; back++) {
+    const byte = buffer[end - back]!
+    if (byte >= 0xc0) {
+      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
+      return length > back ? end - back : end
+    }
+    if (byte < 0x80) return end
+  }
+  return end
+}
+
 /** Reads the first `length` bytes of a file, or all of it if it has fewer. */
 export async function readStart(file: string, length: number): Promise<Buffer> {
   return Buffer.concat(await createReadStream(file, { end: length - 1, highWaterMark: CHUNK }).toArray())
+}
+
+/** The options of `spool`. */
+export interface SpoolOptions {
+  /** The most bytes that the body may have. */
+  readonly bytes: number
+  /** The error for one that has more. */
+  readonly tooLarge?: (limit: number) => EngineError
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Streams an upload's body to a file that does not exist yet. The file is removed again if this fails.
+ * @throws EngineError `upload_too_large`, `storage_full`, `cancelled`; `invalid_option` if the body gives no bytes
+ */
+export async function spool(
+  body: AsyncIterable<Uint8Array>,
+  file: string,
+  { bytes: most, tooLarge = isTooLarge, signal }: SpoolOptions,
+): Promise<{ bytes: number }> {
+  const handle = await open(file, 'wx', 0o600).catch((error: unknown) => {
+    throw storageError(error)
+  })
+  let bytes = 0
+  async function* counted() {
+    for await (const chunk of body) {
+      if (!isUint8Array(chunk)) throw notBytes(chunk)
+      bytes += chunk.length
+      if (bytes > most) throw tooLarge(most)
+      yield chunk
+    }
+  }
+  try {
+    // While one write is under way, the small chunks that sockets give are gathered for the next one.
+    const written = pipeline(counted, handle.createWriteStream({ highWaterMark: CHUNK }), { signal })
+    await orAborted(written, signal, () => cancelled(signal))
+    return { bytes }
+  } catch (error) {
+    await rm(file, { force: true })
+    throw signal?.aborted && !(error instanceof EngineError) ? cancelled(signal) : storageError(error)
+  }
+}
+
+function notBytes(chunk: unknown): EngineError {
+  return invalidOption(
+    `body must give bytes (Uint8Array), but gives a ${typeof chunk}. A stream that has an encoding gives text: leave it out.`,
+  )
+}
+
+function isTooLarge(limit: number): EngineError {
+  return new EngineError('upload_too_large', `The upload is larger than ${limit} bytes.`, {
+    details: { limit },
+  })
 }
 
 /** A new file that is written from its beginning to its end. */

@@ -15,7 +15,6 @@ export type {
   UploadFormat,
   UploadOptions,
 } from './request.ts'
-export { spool } from './spool.ts'
 export { uploadFormatOf } from './upload-format.ts'
 
 /**

@@ -6,12 +6,12 @@ import type { Column } from '../types/index.ts'
 import { checkOptions } from '../util/known-options.ts'
 import type { WrittenPart } from './parts/part.ts'
 import type { TextReason } from './text/errors.ts'
-import type { UploadFormat } from './upload-format.ts'
+import { FORMAT_OF_ENDING, type UploadFormat } from './upload-format.ts'
 
 export type { DeclaredColumn } from '../types/columns.ts'
 export { TEXT_FORMATS, type UploadFormat } from './upload-format.ts'
 
-const FORMATS: readonly UploadFormat[] = ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'arrow', 'xlsx']
+const FORMATS = new Set(Object.values(FORMAT_OF_ENDING))
 
 /** How a file is to be read where it differs from its format's rules. Each option names the formats that it is for. */
 export interface UploadOptions extends OptionsOf<typeof READING> {}
@@ -73,10 +73,10 @@ export interface Hooks {
  * @throws EngineError `unsupported_format`; `invalid_option` where an option is unknown or has no meaning in the format
  */
 export function checkUploadOptions(format: UploadFormat, options: UploadOptions = {}): void {
-  if (!FORMATS.includes(format)) {
+  if (!FORMATS.has(format)) {
     throw new EngineError(
       'unsupported_format',
-      `Uploads have no format ${JSON.stringify(format)}; known are ${FORMATS.join(', ')}.`,
+      `Uploads have no format ${JSON.stringify(format)}; known are ${[...FORMATS].join(', ')}.`,
     )
   }
   checkOptions(options, READING, format)

@@ -4,8 +4,8 @@ import type { Handle } from '../catalog/database.ts'
 import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { invalidOption } from '../errors.ts'
+import { spool } from '../ingest/file.ts'
 import type { IngestResult, UploadOptions } from '../ingest/index.ts'
-import { spool } from '../ingest/spool.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
 import {
   checkColumns,

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { EngineError } from '../../errors.ts'
+import { isUtf8Piece } from '../file.ts'
 import type { Target } from '../targets.ts'
 import { accepts, certainKinds } from '../text/accepted.ts'
-import { otherEncoding, wholeCharacters } from '../text/encoding.ts'
+import { otherEncoding } from '../text/encoding.ts'
 import {
   badCell,
   badRow,
@@ -141,7 +142,7 @@ export class CsvScan {
   }
 
   #feed(buffer: Buffer, end: number, final: boolean): number {
-    this.#invalid = !isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
+    this.#invalid = !isUtf8Piece(buffer, end, final)
     // A byte at which the inner loops stop, so that they need not compare positions.
     buffer[end] = CR
     let at = 0

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { rm } from 'node:fs/promises'
 import { checkColumns, type DeclaredColumn, wordsOf } from '../../types/columns.ts'
-import { FileSink, feedFile } from '../file.ts'
+import { FileSink, feedFile, isUtf8Piece } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { checkNames, knownColumns } from '../targets.ts'
-import { wholeCharacters } from '../text/encoding.ts'
 import { badRow, LONGEST_RECORD, malformed, TOO_LONG } from '../text/errors.ts'
 import { inferTyped, type Rewritten } from '../text/rewritten.ts'
 import { INCOMPLETE, JsonReader, TOKEN } from './json-reader.ts'
@@ -120,7 +119,7 @@ class JsonDocument {
   /** Implements `Feed`. @throws EngineError `invalid_upload` */
   feed(buffer: Buffer, end: number, final: boolean): number {
     const reader = this.#reader
-    const isValid = isUtf8(buffer.subarray(0, final ? end : wholeCharacters(buffer, end)))
+    const isValid = isUtf8Piece(buffer, end, final)
     reader.begin(buffer, end, final, this.#offset)
     if (this.#offset === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) reader.at = 3
     try {

@@ -1,8 +1,7 @@
 import { Duck } from '../../duckdb/duck.ts'
 import { JOBS } from '../jobs.ts'
 import type { Hooks } from '../request.ts'
-import { readerOptions } from './messages.ts'
-import { duckMemory, serveJobs } from './serve-jobs.ts'
+import { duckMemory, readerOptions, serveJobs } from './serve-jobs.ts'
 
 const { threads, memory, encoding, directory, folders } = readerOptions()
 const duck = await Duck.open({

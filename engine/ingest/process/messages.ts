@@ -22,11 +22,6 @@ export interface ReaderOptions {
 /** The variable of the environment in which they are. */
 export const OPTIONS = 'PARQUETRY_READER'
 
-/** The options of this process, which is a reader. */
-export function readerOptions(): ReaderOptions {
-  return JSON.parse(process.env[OPTIONS]!) as ReaderOptions
-}
-
 /** A message from the server's process to a child that does jobs. */
 export type ToReader =
   | { readonly kind: 'start'; readonly id: number; readonly name: string; readonly input: unknown }

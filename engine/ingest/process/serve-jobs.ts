@@ -1,7 +1,14 @@
 import { flushCompileCache } from 'node:module'
 import { plainError } from '../../util/plain-error.ts'
 import type { Hooks } from '../request.ts'
-import type { FromReader, Outcome, ToReader, Usage } from './messages.ts'
+import {
+  type FromReader,
+  OPTIONS,
+  type Outcome,
+  type ReaderOptions,
+  type ToReader,
+  type Usage,
+} from './messages.ts'
 
 type Job = (input: unknown, hooks: Hooks) => Promise<unknown>
 
@@ -15,6 +22,11 @@ if (!process.connected) end()
 // Terminals and service managers send these signals to all processes of a group. We ignore them, because our parent
 // ends us when its uploads are done.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+
+/** The options of this process, which is a reader. */
+export function readerOptions(): ReaderOptions {
+  return JSON.parse(process.env[OPTIONS]!) as ReaderOptions
+}
 
 /** Memory that Node, its threads and their buffers need, and that DuckDB therefore does not get. */
 const NODE_MEMORY = 384 * 2 ** 20

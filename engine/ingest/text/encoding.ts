@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isUtf8Piece } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
 
 type Encoding = NonNullable<UploadOptions['encoding']>
@@ -9,9 +9,7 @@ export function encodingOf(bytes: Buffer): Encoding {
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'utf-16'
   // In UTF-16, every other byte of Western text is zero. UTF-8 text contains no zeros.
   if (bytes.subarray(0, 200).includes(0)) return 'utf-16'
-  return isUtf8(bytes.subarray(0, wholeCharacters(bytes, bytes.length)))
-    ? 'utf-8'
-    : (singleBytes(bytes) ?? 'utf-8')
+  return isUtf8Piece(bytes, bytes.length, false) ? 'utf-8' : (singleBytes(bytes) ?? 'utf-8')
 }
 
 /** The encoding of bytes that are not UTF-8; undefined if some of their characters are, so that no encoding is right. */
@@ -49,17 +47,4 @@ export function otherEncoding(bytes: Buffer): string {
   const encoding = singleBytes(bytes)
   if (!encoding) return 'Other parts of it are: save all of the file as UTF-8.'
   return `It looks like ${encoding}: add encoding=${encoding}, or save the file as UTF-8.`
-}
-
-/** Where the last whole character of `buffer[0..end)` ends: before `end` if the buffer cuts a character in two. */
-export function wholeCharacters(buffer: Buffer, end: number): number {
-  for (let back = 1; back <= 3 && back <= end; back++) {
-    const byte = buffer[end - back]!
-    if (byte >= 0xc0) {
-      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2
-      return length > back ? end - back : end
-    }
-    if (byte < 0x80) return end
-  }
-  return end
 }
