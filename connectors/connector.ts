@@ -165,7 +165,6 @@ export interface UpstreamRequest {
 
 export interface UpstreamAnswer {
   readonly status: number
-  readonly contentType: string
   readonly headers: Readonly<Record<string, string>>
   /** The body, decoded to text with its charset (UTF-8 unless the answer names another). */
   readonly text: string
@@ -186,7 +185,6 @@ export interface ConnectorContext {
   cached<T>(request: UpstreamRequest, read: (answer: UpstreamAnswer) => T): Promise<T>
   /** The key for this call: the user's own, else the service's, else undefined. */
   readonly key: string | undefined
-  readonly signal: AbortSignal | undefined
 }
 
 /** What is at a path: categories, series, or both; asked for only when it is needed. */

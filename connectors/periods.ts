@@ -9,7 +9,8 @@ export interface Period {
 }
 
 const DAY = 86_400_000
-const NOTATION = /^(\d{4})(?:-?([ABDHMQSTW])(\d{1,3})|-(\d{1,2})(?:-(\d{1,2}))?|(\d{2})(\d{2})?)?$/
+const NOTATION =
+  /^(?<year>\d{4})(?:-?(?<letter>[ABDHMQSTW])(?<ordinal>\d{1,3})|-(?<month>\d{1,2})(?:-(?<day>\d{1,2}))?|(?<month>\d{2})(?<day>\d{2})?)?$/
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?$/
 
@@ -49,14 +50,10 @@ export function parsePeriod(text: string): Period | undefined {
   if (instant !== null) return instantPeriod(instant[1]!, `${instant[2]}:${instant[3] ?? '00'}`, instant[4])
   const match = NOTATION.exec(trimmed.toUpperCase())
   if (match === null) return undefined
-  const [, year = '', letter, ordinal, month, day, packedMonth, packedDay] = match
+  const { year = '', letter, ordinal, month, day } = match.groups!
   if (letter !== undefined) return lettered(Number(year), letter, Number(ordinal))
-  if (month !== undefined && day === undefined) return wholeMonths(Number(year), 'M', Number(month))
-  if (month !== undefined) return calendarDay(year, month, day!)
-  if (packedMonth !== undefined && packedDay === undefined)
-    return wholeMonths(Number(year), 'M', Number(packedMonth))
-  if (packedMonth !== undefined) return calendarDay(year, packedMonth, packedDay!)
-  return wholeMonths(Number(year), 'A', 1)
+  if (month === undefined) return wholeMonths(Number(year), 'A', 1)
+  return day === undefined ? wholeMonths(Number(year), 'M', Number(month)) : calendarDay(year, month, day)
 }
 
 /** Midnight in a series of instants is an instant, although `parsePeriod` reads it as a day. */

@@ -115,8 +115,7 @@ export class Provider {
         return (await this.#cache.read(key, catalogueMs, fetch, { signal })).value
       }
       const send: ConnectorContext['send'] = (request) => this.#ask(request, allowance, signal)
-      const context = { send, cached, key: allowance.key, signal }
-      return this.#guarded(allowance, () => work(this.connector, context), asked)
+      return this.#guarded(allowance, () => work(this.connector, { send, cached, key: allowance.key }), asked)
     }
     const key = JSON.stringify([...space, name, ...inputs])
     return this.#cache.read(key, isData ? freshMs : catalogueMs, fill, { ...caller, isShared: true })
@@ -129,7 +128,7 @@ export class Provider {
     const allowance = this.#allowanceOf(key)
     const send: ConnectorContext['send'] = (request) => this.#ask(request, allowance, signal)
     const cached: ConnectorContext['cached'] = async (request, read) => read(await send(request))
-    const checked = this.#guarded(allowance, async () => connector.checkKey?.({ send, cached, key, signal }))
+    const checked = this.#guarded(allowance, async () => connector.checkKey?.({ send, cached, key }))
     try {
       await unlessAborted(checked, signal)
       return 'accepted'

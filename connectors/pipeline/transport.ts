@@ -110,10 +110,9 @@ async function exchange(
         [value].flat().join(', '),
       ]),
     )
-    const contentType = headers['content-type'] ?? ''
     const packed = await collect(response.body, Number(headers['content-length'] ?? 0), maxBytes)
     const bytes = await unpack(packed, headers['content-encoding'] ?? '', maxBytes)
-    return { status: response.statusCode, contentType, headers, text: decodeText(bytes, contentType) }
+    return { status: response.statusCode, headers, text: decodeText(bytes, headers['content-type'] ?? '') }
   } catch (error) {
     throw asFailure(error, controller.signal.aborted ? stage : undefined)
   } finally {

@@ -16,7 +16,6 @@ for (const { source, ...list } of PUBLISHED_LISTS) {
     const response = await fetch(source, { signal: AbortSignal.timeout(MILLISECONDS) })
     const { codelists } = readStructures({
       status: response.status,
-      contentType: response.headers.get('content-type') ?? '',
       headers: {},
       text: await response.text(),
     })

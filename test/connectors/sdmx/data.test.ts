@@ -8,7 +8,7 @@ import { CSV_10, components, FORMATS, generic, key, obs, specific, value } from 
 
 const read = (text: string, expected: Partial<Expected> = {}) =>
   readData(
-    { status: 200, contentType: '', headers: {}, text },
+    { status: 200, headers: {}, text },
     { pattern: parsePattern('M..S'), dimensions: undefined, ...expected },
   )
 

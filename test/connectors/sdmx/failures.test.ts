@@ -3,7 +3,7 @@ import { readData } from '../../../connectors/sdmx/data/data.ts'
 import { key } from '../support/formats.ts'
 
 const read = (text: string, status = 200) =>
-  readData({ status, contentType: '', headers: {}, text }, { pattern: undefined, dimensions: undefined })
+  readData({ status, headers: {}, text }, { pattern: undefined, dimensions: undefined })
 
 describe('failures in the body', () => {
   const footer = (body: string) =>

@@ -4,7 +4,6 @@ import { parseUrn, readStructures, resolve } from '../../../connectors/sdmx/stru
 
 const answer = (text: string, status = 200): UpstreamAnswer => ({
   status,
-  contentType: '',
   headers: {},
   text,
 })
