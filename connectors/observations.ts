@@ -11,7 +11,7 @@ import { type Json, number, text } from './read.ts'
  * be read is null with a status that says why.
  * @throws ConnectorError `not_understood` if no row has a readable time, or if there are digits but no numbers
  */
-export function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
+function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
   const parsed = rows.flatMap(({ time, value, status }) => {
     const written = parsePeriod(text(time) ?? '')
     return written === undefined

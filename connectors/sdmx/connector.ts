@@ -1,6 +1,7 @@
-import { type Connector, type ConnectorContext, providerInfo } from '../connector.ts'
+import { type Connector, type ConnectorContext, providerInfo, type UpstreamRequest } from '../connector.ts'
 import { fetchMany, fetchSeries } from './series/series.ts'
-import { openSession, type SdmxService } from './session.ts'
+import type { SdmxService, Session } from './session.ts'
+import { readStructures } from './structures/structures.ts'
 import { allFlows } from './tree/branches.ts'
 import { placeAt } from './tree/tree.ts'
 
@@ -8,7 +9,10 @@ import { placeAt } from './tree/tree.ts'
 export function sdmxConnector(service: SdmxService): Connector {
   const { slug, name, description, homepage, baseUrl, windows = [] } = service
   const requests = service.rest(service.agency)
-  const open = (context: ConnectorContext) => openSession(service, requests, context)
+  const open = ({ send, cached }: ConnectorContext): Session => {
+    const structures = (request: UpstreamRequest) => cached(request, readStructures)
+    return { service, requests, send, cached, structures }
+  }
   return {
     info: providerInfo({ slug, name, description, homepage, baseUrl, limits: { windows } }),
     vintages: requests.history !== undefined,

@@ -8,7 +8,7 @@ import type {
 import { ConnectorError } from '../errors.ts'
 import { Failure, type FailureKind } from '../failures.ts'
 import type { KeyPattern, Reference } from './ids.ts'
-import { readStructures, type Structures } from './structures/structures.ts'
+import type { Structures } from './structures/structures.ts'
 
 /** A range in the notation that suits the frequency of a key: `2024`, `2024-Q1`, `2024-01` or `2024-01-31`. */
 export interface PeriodRange {
@@ -79,15 +79,6 @@ export interface Session extends Pick<ConnectorContext, 'send' | 'cached'> {
   readonly requests: SdmxRequests
   /** Structures change rarely and are long, so they are cached after they have been read. */
   structures(request: UpstreamRequest): Promise<Structures>
-}
-
-export function openSession(
-  service: SdmxService,
-  requests: SdmxRequests,
-  { send, cached }: ConnectorContext,
-): Session {
-  const structures = (request: UpstreamRequest) => cached(request, readStructures)
-  return { service, requests, send, cached, structures }
 }
 
 /** What an SDMX message may say, as opposed to failures on the way to it. */

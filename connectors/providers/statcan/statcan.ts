@@ -9,7 +9,6 @@ import type {
 } from '../../connector.ts'
 import { category, providerInfo, rate } from '../../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../../failures.ts'
-import { observed } from '../../observations.ts'
 import { addDays, isoDate } from '../../periods.ts'
 import type { JsonRecord } from '../../read.ts'
 import {
@@ -142,14 +141,11 @@ export const statcan: Connector = {
           .flatMap((point) => text(point['releaseTime']) ?? [])
           .sort()
           .at(-1) ?? null,
-      observations: observed(
-        points.map((point) => ({
-          time: firstText(point, 'refPer', 'refPerRaw'),
-          value: timesTenTo(powerOf(point) - power, point['value']),
-          status: statusOf(codes, point),
-        })),
-        frequency,
-      ),
+      rows: points.map((point) => ({
+        time: firstText(point, 'refPer', 'refPerRaw'),
+        value: timesTenTo(powerOf(point) - power, point['value']),
+        status: statusOf(codes, point),
+      })),
     }
   },
 }
