@@ -1,6 +1,6 @@
 import { CASE, functionTable } from '../../../../engine/filter/tables/functions.ts'
 import type { Column } from '../../../client/index.ts'
-import { type Completion, type Suggestion, suggestion } from '../ui/completing.tsx'
+import { type Completion, type Suggestion, suggestion } from '../ui/completion.ts'
 import { type Token, tokenize } from './tokens.ts'
 import { familyOf, filterLiteral, filterName } from './types.ts'
 

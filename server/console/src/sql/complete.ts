@@ -2,7 +2,7 @@ import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
 import { quoteIdentifier } from '../../../../engine/types/index.ts'
 import type { DatasetSummary } from '../../../client/index.ts'
 import type { Shelves } from '../api.ts'
-import { type Completion, suggestion } from '../ui/completing.tsx'
+import { type Completion, suggestion } from '../ui/completion.ts'
 
 const WORDS =
   'select from where group by having order by limit offset join left join inner join on using union all with as distinct case when then else end and or not in between like is null asc desc over partition by qualify'.split(
