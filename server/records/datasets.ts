@@ -158,10 +158,7 @@ export const COPY = object(['name', 'repositoryId'], {
 })
 
 export const DATASET_CHANGES = {
-  type: 'object',
-  minProperties: 1,
-  additionalProperties: false,
-  properties: {
+  ...object([], {
     name: NEW_DATASET.properties.name,
     description,
     keep: {
@@ -170,7 +167,8 @@ export const DATASET_CHANGES = {
       component: 'KeepOrDefault',
       description: 'null: as other datasets.',
     },
-  },
+  }),
+  minProperties: 1,
 } as const
 
 /** A JSON merge patch (RFC 7396). */

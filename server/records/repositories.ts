@@ -36,12 +36,7 @@ export const NEW_REPOSITORY = object(['name'], {
   private: { ...REPOSITORY_FIELDS.private, default: true },
 })
 
-export const REPOSITORY_CHANGES = {
-  type: 'object',
-  minProperties: 1,
-  additionalProperties: false,
-  properties: REPOSITORY_FIELDS,
-} as const
+export const REPOSITORY_CHANGES = { ...object([], REPOSITORY_FIELDS), minProperties: 1 } as const
 
 /** A JSON merge patch (RFC 7396). */
 export const REPOSITORY_PATCH = {

@@ -149,12 +149,12 @@ export class Refresher {
     }, TAKEN_MS / 4).unref()
     try {
       const outcome = await this.#refresh(source, token, signal)
-      await sources.settle(source.datasetId, token, outcome)
+      await sources.release(source.datasetId, token, outcome)
       if (outcome.lastError !== null)
         this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${outcome.lastError}`)
     } catch (error) {
       if (stop.signal.aborted || error instanceof Superseded) return
-      await sources.giveBack(source.datasetId, token)
+      await sources.release(source.datasetId, token)
       if (!this.#ending.signal.aborted) throw error
     } finally {
       clearInterval(keep)

@@ -196,28 +196,21 @@ export class Sources {
     return (await t.run(sql, version, digest, datasetId, token)) > 0
   }
 
-  /** Records the outcome of a run and releases the source. */
-  async settle(datasetId: number, token: string, outcome: Outcome): Promise<void> {
+  /** Releases a source. Without an outcome it stays as it was, because its run was aborted or failed. */
+  async release(datasetId: number, token: string, outcome?: Outcome): Promise<void> {
+    const changes = outcome && {
+      series: JSON.stringify(outcome.series),
+      address: outcome.address && JSON.stringify(outcome.address),
+      due: outcome.due,
+      scheduled: outcome.scheduled,
+      last_run: outcome.lastRun,
+      last_error: outcome.lastError,
+      failures: outcome.failures,
+    }
+    const set = Object.keys(changes ?? {}).map((column) => `${column} = ?, `)
     await this.#note(
-      `UPDATE dataset_sources SET series = ?, address = ?, due = ?, scheduled = ?, last_run = ?, last_error = ?, failures = ?,
-         taken_by = NULL, taken_until = ''
-       WHERE dataset_id = ? AND taken_by = ?`,
-      JSON.stringify(outcome.series),
-      outcome.address && JSON.stringify(outcome.address),
-      outcome.due,
-      outcome.scheduled,
-      outcome.lastRun,
-      outcome.lastError,
-      outcome.failures,
-      datasetId,
-      token,
-    )
-  }
-
-  /** Releases a source unchanged, because its run was aborted or failed. */
-  async giveBack(datasetId: number, token: string): Promise<void> {
-    await this.#note(
-      `UPDATE dataset_sources SET taken_by = NULL, taken_until = '' WHERE dataset_id = ? AND taken_by = ?`,
+      `UPDATE dataset_sources SET ${set.join('')}taken_by = NULL, taken_until = '' WHERE dataset_id = ? AND taken_by = ?`,
+      ...Object.values(changes ?? {}),
       datasetId,
       token,
     )
