@@ -262,31 +262,26 @@ function answer(
   return { status, headers: all, body: { error: withoutKeys(message), code } }
 }
 
-/** Turns errors that Fastify raises before a handler runs into ours. */
-function fastifyError(error: unknown): ServerError | undefined {
-  switch ((error as FastifyError | undefined)?.code) {
-    case 'FST_ERR_VALIDATION':
-      return new ServerError('invalid_body', (error as FastifyError).message)
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServerError(
-        'unsupported_media_type',
-        'The body must be JSON, sent with Content-Type: application/json.',
-      )
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ServerError('body_too_large', 'The body of the request is larger than the limit.')
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ServerError('bad_request', 'The length of the body is not what Content-Length says.')
-    case 'FST_ERR_BAD_URL':
-      return new ServerError('invalid_url', 'The path contains malformed percent-encoding.')
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new ServerError('uri_too_long', 'A part of the path is longer than the limit.')
-    default:
-      return isRefusal(error) ? new ServerError('bad_request', 'The request can not be handled.') : undefined
-  }
+/** What stands for errors that Fastify raises before a handler runs. */
+const OF_FASTIFY: Readonly<Record<string, readonly [ServerErrorCode, string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'The body must be JSON, sent with Content-Type: application/json.',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['body_too_large', 'The body of the request is larger than the limit.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'bad_request',
+    'The length of the body is not what Content-Length says.',
+  ],
+  FST_ERR_BAD_URL: ['invalid_url', 'The path contains malformed percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'A part of the path is longer than the limit.'],
 }
 
-/** Whether an error is another one of Fastify's about the request, so that the client is at fault and not we. */
-function isRefusal(error: unknown): boolean {
+/** An error of Fastify's about the request as one of ours; undefined if it is another error. */
+function fastifyError(error: unknown): ServerError | undefined {
   const { code = '', statusCode = 500 } = (error ?? {}) as Partial<FastifyError>
-  return String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500
+  const known = OF_FASTIFY[code]
+  if (known) return new ServerError(...known)
+  const isRefusal = String(code).startsWith('FST_') && statusCode >= 400 && statusCode < 500
+  return isRefusal ? new ServerError('bad_request', 'The request can not be handled.') : undefined
 }

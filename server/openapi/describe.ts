@@ -64,6 +64,22 @@ const RETRY_AFTER: HeaderText = {
   schema: { type: 'integer', minimum: 1 },
 }
 
+/** The headers of error responses, by status. */
+const ERROR_HEADERS: Readonly<Record<number, Headers>> = {
+  401: {
+    'WWW-Authenticate': {
+      description: 'Asks for Basic authentication.',
+      schema: { type: 'string', const: 'Basic realm="parquetry"' },
+    },
+  },
+  405: { Allow: { description: 'The methods that the path supports.', schema: { type: 'string' } } },
+  416: {
+    'Content-Range': { description: 'The bytes of the file: `bytes */9423`.', schema: { type: 'string' } },
+  },
+  429: { 'Retry-After': RETRY_AFTER },
+  503: { 'Retry-After': RETRY_AFTER },
+}
+
 /** The shape of every error. `code` is stable; the sentence may change. */
 const ERROR = record(
   'Error',
@@ -103,23 +119,8 @@ function errorResponse(status: number) {
   const entries = [...ERROR_TABLE].filter(([, entry]) => entry.status === status)
   const [code, { when }] = entries[0]!
   const example = { error: `${when.charAt(0).toUpperCase()}${when.slice(1)}.`, code }
-  const headers = {
-    ...(status === 401 && {
-      'WWW-Authenticate': {
-        description: 'Asks for Basic authentication.',
-        schema: { type: 'string', const: 'Basic realm="parquetry"' },
-      },
-    }),
-    ...((status === 429 || status === 503) && { 'Retry-After': RETRY_AFTER }),
-    ...(status === 416 && {
-      'Content-Range': { description: 'The bytes of the file: `bytes */9423`.', schema: { type: 'string' } },
-    }),
-    ...(status === 405 && {
-      Allow: { description: 'The methods that the path supports.', schema: { type: 'string' } },
-    }),
-  }
   const description = entries.map(([code, { when }]) => `- \`${code}\`: ${when}`).join('\n')
-  return json(ERROR, description, headers, example)
+  return json(ERROR, description, ERROR_HEADERS[status], example)
 }
 
 /** Path parameters, by their name in the routes. */

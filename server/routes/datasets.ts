@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DatasetName, DatasetRecord, QueryDefinition } from '../../engine/index.ts'
+import type { DatasetName, DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
 import { withWords } from '../../engine/types/columns.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
@@ -217,28 +217,34 @@ const COPY_DATASET = {
 export function newDatasetRoutes(app: Routes, services: Services): void {
   const { engine, access, idempotency, plans, refresher } = services
 
+  /** Makes a dataset where the account may write and the plan of the repository's owner allows it. */
+  const make = (
+    request: FastifyRequest<{ Body: { readonly repositoryId: number } }>,
+    work: (t: Handle) => Promise<DatasetRecord>,
+  ) =>
+    idempotency.create(request, async (t) => {
+      const accessNow = access.in(t)
+      const { owner } = await accessNow.require(request.body.repositoryId, request.account, 'Write')
+      await plans.allowDataset(owner, accessNow)
+      const made = await work(t)
+      // Only now its bytes are counted among the owner's, those of shared files once.
+      await plans.allowContent(owner, accessNow, { columns: made.columns.length, bytes: 0 })
+      return made
+    })
+
   app.post('/datasets', { schema: CREATE_DATASET }, async (request, reply) => {
     const { account, body } = request
     const { query: given, materialize, ...fields } = body
     await access.require(body.repositoryId, account, 'Write')
     const defined = await definition(services, request, reply)
     const columns = defined?.columns ?? body.columns ?? []
-    let dataset = await idempotency.create(request, async (t) => {
-      const accessNow = access.in(t)
-      const { owner } = await accessNow.require(body.repositoryId, account, 'Write')
-      await plans.allowDataset(owner, accessNow)
-      await plans.allowContent(owner, accessNow, { columns: columns.length, bytes: 0 })
-      return engine.createDataset(
-        { ...fields, columns, by: account.name, ...(defined && !materialize && { query: defined.saved }) },
-        t,
-      )
-    })
+    const query = defined && !materialize ? { query: defined.saved } : {}
+    let dataset = await make(request, (t) =>
+      engine.createDataset({ ...fields, columns, by: account.name, ...query }, t),
+    )
     if (defined && materialize) {
-      const address = { query: defined.saved }
-      const { id: datasetId } = dataset
-      await refresher.followNow({
-        ...{ datasetId, accountId: account.id, series: [], start: null, every: materialize, address },
-      })
+      const of = { datasetId: dataset.id, accountId: account.id, address: { query: defined.saved } }
+      await refresher.followNow({ ...of, series: [], start: null, every: materialize })
     }
     if (defined) dataset = await (await engine.dataset(dataset.id)).record()
     return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
@@ -249,17 +255,9 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
     const { dataset, record } = await datasetFor(request, services, 'Read')
     const { version = record.version, ...target } = body
     using snapshot = await dataset.snapshot({ version })
-    const copy = await idempotency.create(request, async (t) => {
-      const accessNow = access.in(t)
-      const { owner } = await accessNow.require(body.repositoryId, account, 'Write')
-      await plans.allowDataset(owner, accessNow)
-      const note = `A copy of version ${version} of dataset ${record.id}.`
-      const fields = { ...target, description: record.description }
-      const created = await snapshot.copy(fields, { by: account.name, note }, t)
-      // Only now the bytes are counted among the owner's, those of shared files once.
-      await plans.allowContent(owner, accessNow, { columns: created.columns.length, bytes: 0 })
-      return created
-    })
+    const note = `A copy of version ${version} of dataset ${record.id}.`
+    const fields = { ...target, description: record.description }
+    const copy = await make(request, (t) => snapshot.copy(fields, { by: account.name, note }, t))
     return reply.code(201).header('location', `${app.prefix}/datasets/${copy.id}`).send(copy)
   })
 }
