@@ -168,31 +168,13 @@ export class History {
    * @throws EngineError `not_found` for a version that never was, `version_gone` for one that is no longer kept
    */
   async find(datasetId: number, wanted: PastVersion): Promise<FoundVersion> {
-    const found =
-      'version' in wanted ? this.#numbered(datasetId, wanted.version) : this.#asOf(datasetId, wanted.asOf)
-    return (await found) ?? (await this.#refuse(datasetId, wanted))
-  }
-
-  #numbered(datasetId: number, version: number) {
-    if (!isId(version)) return undefined
-    return this.#one('AND v.number = ?', datasetId, version)
-  }
-
-  #asOf(datasetId: number, asOf: string) {
-    const moment = momentOf(asOf)
-    return this.#one(
-      'AND v.created_at <= ? AND (v.id = d.version_id OR v.replaced_at > ?)',
-      datasetId,
-      new Date(moment).toISOString(),
-      moment,
-    )
-  }
-
-  #one(where: string, ...parameters: SqlValue[]) {
-    return this.#handle.get<FoundVersion>(
+    const [where, ...values] = conditionFor(wanted)
+    const found = await this.#handle.get<FoundVersion>(
       `SELECT v.number, v.created_at AS "createdAt", v.rows AS "rowCount" ${READABLE} ${where} ORDER BY v.number DESC LIMIT 1`,
-      ...parameters,
+      datasetId,
+      ...values,
     )
+    return found ?? (await this.#refuse(datasetId, wanted))
   }
 
   async #refuse(datasetId: number, wanted: PastVersion): Promise<never> {
@@ -221,6 +203,14 @@ export class History {
       details: { kept: numbers },
     })
   }
+}
+
+/** Which of the readable versions is meant: a condition and its parameters. */
+function conditionFor(wanted: PastVersion): [where: string, ...parameters: SqlValue[]] {
+  if ('version' in wanted) return isId(wanted.version) ? ['AND v.number = ?', wanted.version] : ['AND false']
+  const moment = momentOf(wanted.asOf)
+  const isShown = 'AND v.created_at <= ? AND (v.id = d.version_id OR v.replaced_at > ?)'
+  return [isShown, new Date(moment).toISOString(), moment]
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { storageError } from '../errors.ts'
+import { writeAt } from '../util/whole-file.ts'
 import { readStruct, type Struct, writeStruct } from './thrift.ts'
 
 /**
@@ -46,10 +47,13 @@ export class ParquetFile implements AsyncDisposable {
     return at
   }
 
-  /** Writes what was appended, and the footer. @returns the new size of the file */
+  /** Writes what was appended, and the footer. @returns the new size of the file @throws EngineError `storage_full` */
   async save(): Promise<number> {
     const end = Buffer.concat([...this.#appended, fileEnd(writeStruct(this.footer))])
-    const size = await write(this.#handle, end, this.#start)
+    await writeAt(this.#handle, end, this.#start).catch((error: unknown) => {
+      throw storageError(error)
+    })
+    const size = this.#start + end.length
     await this.#handle.truncate(size)
     return size
   }
@@ -57,18 +61,6 @@ export class ParquetFile implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close()
   }
-}
-
-/** @returns where the bytes end @throws EngineError `storage_full` */
-async function write(handle: FileHandle, bytes: Uint8Array, start: number): Promise<number> {
-  try {
-    for (let at = 0; at < bytes.length; ) {
-      at += (await handle.write(bytes, at, bytes.length - at, start + at)).bytesWritten
-    }
-  } catch (error) {
-    throw storageError(error)
-  }
-  return start + bytes.length
 }
 
 /** The magic number at both ends of a file. */

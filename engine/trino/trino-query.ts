@@ -38,62 +38,51 @@ const here = (because: string): Decision => ({ trino: undefined, because })
  * many machines, but needs several times the CPU time for each row, and is slow to give rows back. Everything else, and
  * everything that it would not answer in exactly the same way, is left to DuckDB.
  */
-export class TrinoQuery implements RemoteQuery {
-  readonly #table: TrinoTable
-  readonly #plan: Plan
-  readonly #planned: () => Plan
-  #rows: Decision | undefined
-  #count: Decision | undefined
-
-  constructor(table: TrinoTable, plan: Plan, source: PlanSource, options: QueryOptions, now: Date) {
-    this.#table = table
-    this.#plan = plan
-    // The parts are known from the other plan.
-    const unread = { ...source, scan: () => plan.scan }
-    this.#planned = () => planQuery(unread, options, { dialect: trino, now })
+export function trinoQuery(
+  table: TrinoTable,
+  plan: Plan,
+  source: PlanSource,
+  options: QueryOptions,
+  now: Date,
+): RemoteQuery {
+  const { maxRows } = table.limits
+  // The parts are known from the other plan.
+  const planned = () => planQuery({ ...source, scan: () => plan.scan }, options, { dialect: trino, now })
+  let decided: Decision | undefined
+  const decision = () =>
+    (decided ??= hasFew(plan, maxRows) ? decide(table, plan, false, planned) : here(MANY))
+  const delegate = (statement: TrinoSql) => table.delegate(inlined(statement), plan.fallible)
+  return {
+    async rows(window) {
+      const { trino: own } = decision()
+      return own && delegate(trinoRows({ ...own, window }, await table.name(), maxRows))
+    },
+    async count() {
+      const { trino: own } = decide(table, plan, true, planned)
+      return own && delegate(trinoCount(own, await table.name()))
+    },
+    explain() {
+      const { trino: own, because } = decision()
+      return `Read by: ${own ? 'Trino' : 'DuckDB'}, because ${because}`
+    },
   }
+}
 
-  async rows(window: Plan['window']): Promise<Delegate | undefined> {
-    const { trino: plan } = this.#decideRows()
-    return plan && this.#delegate((name) => trinoRows({ ...plan, window }, name, this.#table.limits.maxRows))
-  }
-
-  async count(): Promise<Delegate | undefined> {
-    this.#count ??= this.#decide(true)
-    const { trino: plan } = this.#count
-    return plan && this.#delegate((name) => trinoCount(plan, name))
-  }
-
-  explain(): string {
-    const { trino: plan, because } = this.#decideRows()
-    return `Read by: ${plan ? 'Trino' : 'DuckDB'}, because ${because}`
-  }
-
-  #decideRows(): Decision {
-    this.#rows ??= hasFew(this.#plan, this.#table.limits.maxRows) ? this.#decide(false) : here(MANY)
-    return this.#rows
-  }
-
-  #decide(counting: boolean): Decision {
-    const { scan, filter, order, steps, reads } = this.#plan
-    if (scan.kind !== 'slices') return here('the rows are not in parts')
-    if (!filter && order.length === 0 && steps.every(({ kind }) => kind === 'compute')) return here(IN_ORDER)
-    const { minBytes } = this.#table.limits
-    if (minBytes === Number.POSITIVE_INFINITY) return here(TOO_FEW)
-    const bytes = this.#table.bytesOf(scan, counting ? reads.counted : reads.rows)
-    if (bytes === undefined) return here('some parts do not number their rows')
-    const read = `it reads ${bytes} bytes of columns`
-    if (bytes < minBytes) return here(`${read}, fewer than ${minBytes}`)
-    try {
-      return { trino: this.#planned(), because: `${read}, at least ${minBytes}` }
-    } catch (error) {
-      if (error instanceof NotTranslatable) return here(`Trino has no ${error.what} with the same meaning`)
-      throw error
-    }
-  }
-
-  async #delegate(sql: (name: string) => TrinoSql): Promise<Delegate> {
-    return this.#table.delegate(inlined(sql(await this.#table.name())), this.#plan.fallible)
+function decide(table: TrinoTable, plan: Plan, counting: boolean, planned: () => Plan): Decision {
+  const { scan, filter, order, steps, reads } = plan
+  if (scan.kind !== 'slices') return here('the rows are not in parts')
+  if (!filter && order.length === 0 && steps.every(({ kind }) => kind === 'compute')) return here(IN_ORDER)
+  const { minBytes } = table.limits
+  if (minBytes === Number.POSITIVE_INFINITY) return here(TOO_FEW)
+  const bytes = table.bytesOf(scan, counting ? reads.counted : reads.rows)
+  if (bytes === undefined) return here('some parts do not number their rows')
+  const read = `it reads ${bytes} bytes of columns`
+  if (bytes < minBytes) return here(`${read}, fewer than ${minBytes}`)
+  try {
+    return { trino: planned(), because: `${read}, at least ${minBytes}` }
+  } catch (error) {
+    if (error instanceof NotTranslatable) return here(`Trino has no ${error.what} with the same meaning`)
+    throw error
   }
 }
 

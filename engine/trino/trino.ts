@@ -8,7 +8,7 @@ import { bytesOf } from '../plan/read-estimate.ts'
 import type { RemoteEngine, RemoteTable } from '../reading/remote.ts'
 import { shownFailure, TrinoClient, TrinoFailure } from './client.ts'
 import { payingBytes } from './paying.ts'
-import { TrinoQuery } from './trino-query.ts'
+import { trinoQuery } from './trino-query.ts'
 
 /** After how many failures in a row Trino is not asked, and for how long. */
 const MOST_FAILURES = 3
@@ -58,7 +58,7 @@ export class Trino implements RemoteEngine {
       },
       delegate: (sql: string, fallible: string | undefined) => this.#delegate(sql, fallible),
     }
-    return { query: (plan, source, options, now) => new TrinoQuery(table, plan, source, options, now) }
+    return { query: (plan, source, options, now) => trinoQuery(table, plan, source, options, now) }
   }
 
   /** Runs SQL, which has the values of its parameters in it. If that fails, DuckDB is asked, unless it is late. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
@@ -27,6 +27,13 @@ export async function writeWhole(
     throw error
   }
   return bytes
+}
+
+/** Writes bytes at a position; a write may take fewer bytes than it is given. */
+export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.byteLength; ) {
+    done += (await handle.write(bytes, done, bytes.byteLength - done, position + done)).bytesWritten
+  }
 }
 
 /** A path for a temporary file. When its scope ends, the file is deleted if it exists. */

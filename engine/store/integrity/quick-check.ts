@@ -27,8 +27,8 @@ export function quickCheck(file: string, bytes: number): Problem {
     const tail = Buffer.alloc(TAIL)
     const head = Buffer.alloc(MAGIC.length)
     if (size < TAIL + MAGIC.length) return 'its file is too short'
-    readAll(descriptor, head, 0)
-    readAll(descriptor, tail, size - TAIL)
+    readHere(descriptor, head, 0)
+    readHere(descriptor, tail, size - TAIL)
     const footer = tail.readUInt32LE(0)
     const whole = head.toString('latin1') === MAGIC && tail.toString('latin1', 4) === MAGIC
     return whole && footer <= size - TAIL - MAGIC.length ? undefined : 'its file does not end as Parquet does'
@@ -37,11 +37,12 @@ export function quickCheck(file: string, bytes: number): Problem {
   }
 }
 
-/** A read may give fewer bytes than there are. */
-function readAll(descriptor: number, into: Buffer, from: number): void {
+/** Fills a buffer from a file, in this thread; a read may give fewer bytes than there are. Gives whether it is full. */
+export function readHere(descriptor: number, into: Buffer, from: number): boolean {
   for (let done = 0; done < into.length; ) {
     const read = readSync(descriptor, into, done, into.length - done, from + done)
-    if (read === 0) return
+    if (read === 0) return false
     done += read
   }
+  return true
 }

@@ -1,8 +1,9 @@
 import { createReadStream, mkdirSync } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { EngineError } from '../../errors.ts'
 import { Semaphore } from '../../util/semaphore.ts'
+import { writeAt } from '../../util/whole-file.ts'
 import { hashFile } from '../integrity/hashes.ts'
 
 export interface Download {
@@ -65,7 +66,7 @@ async function fill({ name, bytes, unfinished, get, signal }: Download): Promise
     ending.throwIfAborted()
     const from = index * RANGE_BYTES
     try {
-      await writeAll(handle, await get(name, from, Math.min(from + RANGE_BYTES, bytes), ending), from)
+      await writeAt(handle, await get(name, from, Math.min(from + RANGE_BYTES, bytes), ending), from)
     } catch (error) {
       failed.abort(error)
       throw error
@@ -75,12 +76,6 @@ async function fill({ name, bytes, unfinished, get, signal }: Download): Promise
   const failure = (await Promise.allSettled(ranges)).find((range) => range.status === 'rejected')
   if (failure) throw signal.aborted ? signal.reason : (failed.signal.reason ?? failure.reason)
   await handle.sync()
-}
-
-async function writeAll(handle: FileHandle, data: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < data.byteLength; ) {
-    done += (await handle.write(data, done, data.byteLength - done, position + done)).bytesWritten
-  }
 }
 
 const READ_BYTES = 256 << 10

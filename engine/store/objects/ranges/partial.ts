@@ -1,7 +1,8 @@
-import { closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Semaphore } from '../../../util/semaphore.ts'
 import { BLOCK_BYTES, type BlockSums } from '../../integrity/hashes.ts'
+import { readHere } from '../../integrity/quick-check.ts'
 import { blocksName, type Cacheable, type ObjectCache } from '../cache.ts'
 import { WrongBytes } from '../download.ts'
 
@@ -219,23 +220,14 @@ export class PartialObject {
 
 function readAt(file: string, from: number, to: number): Buffer | undefined {
   const bytes = Buffer.allocUnsafeSlow(to - from)
-  let descriptor: number
+  let descriptor: number | undefined
   try {
     descriptor = openSync(file, 'r')
-  } catch {
-    return undefined
-  }
-  try {
-    for (let done = 0; done < bytes.length; ) {
-      const read = readSync(descriptor, bytes, done, bytes.length - done, from + done)
-      if (read === 0) return undefined
-      done += read
-    }
-    return bytes
+    return readHere(descriptor, bytes, from) ? bytes : undefined
   } catch {
     return undefined
   } finally {
-    closeSync(descriptor)
+    if (descriptor !== undefined) closeSync(descriptor)
   }
 }
 
