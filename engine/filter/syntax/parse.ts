@@ -163,51 +163,40 @@ export class Aliases {
  * must have a colon, so where an argument has none, its last time of day is split at its last colon.
  */
 function splitTimesInCase(tokens: readonly Token[]): readonly Token[] {
-  if (!tokens.some(({ image }) => image.toLowerCase() === 'case')) return tokens
+  if (!tokens.some(isCase)) return tokens
   const splits = new Set<Token>()
-  const open: { readonly isCase: boolean; hasColon: boolean; time: Token | undefined }[] = []
-  const endArgument = () => {
-    const inner = open.at(-1)
-    if (!inner) return
-    if (inner.isCase && !inner.hasColon && inner.time) splits.add(inner.time)
-    inner.hasColon = false
-    inner.time = undefined
-  }
-  let before: Token | undefined
-  for (const token of tokens) {
+  /** The argument of each open parenthesis; undefined where it is none of case(). */
+  const open: ({ hasColon?: boolean; time?: Token } | undefined)[] = []
+  for (const [index, token] of tokens.entries()) {
     const { tokenType } = token
-    const inner = open.at(-1)
-    if (tokenType === LParen || tokenType === LBracket) {
-      open.push({ isCase: before?.image.toLowerCase() === 'case', hasColon: false, time: undefined })
-    } else if (tokenType === RParen || tokenType === RBracket) {
-      endArgument()
+    const argument = open.at(-1)
+    if (tokenType === LParen || tokenType === LBracket) open.push(isCase(tokens[index - 1]) ? {} : undefined)
+    else if (tokenType === RParen || tokenType === RBracket || tokenType === Comma) {
+      if (argument?.time && !argument.hasColon) splits.add(argument.time)
       open.pop()
-    } else if (tokenType === Comma) endArgument()
-    else if (tokenType === Colon && inner) inner.hasColon = true
-    else if ((tokenType === TimeLiteral || tokenType.name === 'malformedTime') && inner) inner.time = token
-    before = token
+      if (tokenType === Comma) open.push(argument && {})
+    } else if (argument && tokenType === Colon) argument.hasColon = true
+    else if (argument && (tokenType === TimeLiteral || tokenType.name === 'malformedTime'))
+      argument.time = token
   }
   return splits.size === 0 ? tokens : tokens.flatMap((token) => (splits.has(token) ? parted(token) : [token]))
 }
 
-/** `10:15` as `10`, `:`, `15`; `10:15:20` as `10:15`, `:`, `20`. */
-function parted(token: Token): readonly Token[] {
-  const colon = token.image.lastIndexOf(':')
-  const [first, second] = [token.image.slice(0, colon), token.image.slice(colon + 1)]
-  if (!/^\d+(?:\.\d+)?$/.test(second)) return [token]
-  return [
-    piece(token, first.includes(':') ? TimeLiteral : NumberLiteral, 0, colon),
-    piece(token, Colon, colon, colon + 1),
-    piece(token, NumberLiteral, colon + 1, token.image.length),
-  ]
+function isCase(token: Token | undefined): boolean {
+  return token?.image.toLowerCase() === 'case'
 }
 
-function piece(token: Token, tokenType: TokenType, from: number, to: number): Token {
-  return {
-    ...token,
-    image: token.image.slice(from, to),
-    startOffset: token.startOffset + from,
-    tokenType,
-    tokenTypeIdx: tokenType.tokenTypeIdx!,
+/** `10:15` as `10`, `:`, `15`; `10:15:20` as `10:15`, `:`, `20`. */
+function parted(token: Token): readonly Token[] {
+  const [, first, second] = /^(.*):(\d+(?:\.\d+)?)$/.exec(token.image) ?? []
+  if (first === undefined || second === undefined) return [token]
+  const piece = (image: string, tokenType: TokenType, from: number): Token => {
+    const startOffset = token.startOffset + from
+    return { ...token, image, startOffset, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx! }
   }
+  return [
+    piece(first, first.includes(':') ? TimeLiteral : NumberLiteral, 0),
+    piece(':', Colon, first.length),
+    piece(second, NumberLiteral, first.length + 1),
+  ]
 }
