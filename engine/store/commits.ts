@@ -9,7 +9,7 @@ import type { IngestResult, Jobs, SizedPart } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import type { StoreContext } from './context.ts'
-import { SummedBlocks } from './integrity/hashes.ts'
+import { BlockSums } from './integrity/hashes.ts'
 import type { Integrity } from './integrity/integrity.ts'
 import { tidyManifests } from './manifests.ts'
 import { type Piece, piecesOf } from './part-size.ts'
@@ -164,10 +164,10 @@ export class Commits {
     const { storage, parts } = this.#context
     const { rows, bytes, rawBytes, statistics } = written
     // Reading the file again costs little now, because its pages are still in the system's memory.
-    const blocks = storage.files.objects && new SummedBlocks()
+    const blocks = storage.files.objects && new BlockSums()
     begun.hash = await storage.hashes.read(begun.target, { blocks })
     const part = { id: begun.id, rows, bytes, rawBytes, hash: begun.hash, statistics }
-    await parts.describe(part, blocks?.sums())
+    await parts.describe(part, blocks?.text())
     return part
   }
 

@@ -63,7 +63,7 @@ export interface HashOptions {
 
 export interface FileHashOptions extends HashOptions {
   /** Gets the blocks of the file, too. */
-  readonly blocks?: SummedBlocks | undefined
+  readonly blocks?: BlockSums | undefined
 }
 
 /** The hash of a file's bytes, in the form that is stored in the catalog. */
@@ -86,7 +86,7 @@ export async function hashOf(bytes: AsyncIterable<Uint8Array>, options: HashOpti
 }
 
 /** The blocks of a file, which all use the same memory one after the other. */
-async function* blocksOf(file: string, summed?: SummedBlocks): AsyncGenerator<Uint8Array, void, undefined> {
+async function* blocksOf(file: string, summed?: BlockSums): AsyncGenerator<Uint8Array, void, undefined> {
   const buffer = Buffer.allocUnsafe(BLOCK_BYTES)
   await using handle = await open(file, 'r')
   for (;;) {
@@ -109,26 +109,22 @@ function sumOf(block: Uint8Array): Buffer {
   return createHash(ALGORITHM).update(block).digest().subarray(0, SUM_BYTES)
 }
 
-/** Collects the sums of the blocks of a part, in their order. */
-export class SummedBlocks {
-  readonly #sums: Buffer[] = []
+/** The sums of a part's blocks, in their order. */
+export class BlockSums {
+  #sums: Buffer
+
+  /** @param text as the catalog has them; without it, they are still to be added */
+  constructor(text = '') {
+    this.#sums = Buffer.from(text, 'base64url')
+  }
 
   add(block: Uint8Array): void {
-    this.#sums.push(sumOf(block))
+    this.#sums = Buffer.concat([this.#sums, sumOf(block)])
   }
 
-  /** The sums of all blocks, in the form that is stored in the catalog. */
-  sums(): string {
-    return Buffer.concat(this.#sums).toString('base64url')
-  }
-}
-
-/** The sums of a part's blocks, as the catalog has them. */
-export class BlockSums {
-  readonly #sums: Buffer
-
-  constructor(text: string) {
-    this.#sums = Buffer.from(text, 'base64url')
+  /** In the form that is stored in the catalog. */
+  text(): string {
+    return this.#sums.toString('base64url')
   }
 
   /** Whether these are the bytes of the block at an index, from 0. */

@@ -5,7 +5,7 @@ import { Parts } from '../../catalog/parts.ts'
 import type { PartBytes } from '../../catalog/records.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
 import { Events } from '../../events.ts'
-import { hashFile, SummedBlocks } from '../integrity/hashes.ts'
+import { BlockSums, hashFile } from '../integrity/hashes.ts'
 import { parseS3Address } from '../objects/address.ts'
 import { FolderParts } from '../objects/folder.ts'
 import { type ObjectStoreOptions, remoteParts, type WhereItIs } from '../objects/open.ts'
@@ -104,7 +104,7 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
   if (await isThere(to, known)) return false
   const target = to.target(part.id)
   await pipeline(from.read(known, 0, part.bytes), createWriteStream(target, { mode: 0o600 }))
-  const blocks = to.objects && new SummedBlocks()
+  const blocks = to.objects && new BlockSums()
   if ((await hashFile(target, { blocks })) !== hash) {
     await to.giveUp(part.id)
     throw new EngineError(
@@ -112,7 +112,7 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
       `Part ${part.id} differs from what was written, so the rows stay where they are; parquetry verify lists what is damaged.`,
     )
   }
-  if (blocks) await registry.addBlockSums(part.id, blocks.sums())
+  if (blocks) await registry.addBlockSums(part.id, blocks.text())
   await to.keep(known)
   return true
 }

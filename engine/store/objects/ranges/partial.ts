@@ -19,10 +19,13 @@ const TRIES = 2
  */
 const WHOLE_FROM = 1 / 4
 
-/** Counts the blocks that were wanted and are here, and those that are not. */
-export interface BlockCounts {
-  hits: number
-  misses: number
+/** What all objects have in common of which blocks are read. */
+export interface BlocksPlace {
+  readonly cache: ObjectCache
+  /** How many blocks were wanted and are here, and how many are not. */
+  readonly counts: { hits: number; misses: number }
+  /** Ends fetching whole objects. */
+  readonly closing: AbortSignal
 }
 
 /**
@@ -39,9 +42,7 @@ export class PartialObject {
   completing: Promise<void> | undefined
   readonly #object: Cacheable
   readonly #sums: BlockSums
-  readonly #cache: ObjectCache
-  readonly #counts: BlockCounts
-  readonly #closing: AbortSignal
+  readonly #place: BlocksPlace
   readonly #here = new Set<number>()
   readonly #coming = new Map<number, Promise<Uint8Array>>()
   #bytesHere = 0
@@ -49,19 +50,10 @@ export class PartialObject {
   #bytesRead = 0
   #fetching = new AbortController()
 
-  /** @param closing ends fetching the whole object */
-  constructor(
-    object: Cacheable,
-    sums: BlockSums,
-    cache: ObjectCache,
-    counts: BlockCounts,
-    closing: AbortSignal,
-  ) {
+  constructor(object: Cacheable, sums: BlockSums, place: BlocksPlace) {
     this.#object = object
     this.#sums = sums
-    this.#cache = cache
-    this.#counts = counts
-    this.#closing = closing
+    this.#place = place
   }
 
   get name(): string {
@@ -96,7 +88,7 @@ export class PartialObject {
     for (let index = first; index < end; index++) {
       const here = this.#coming.get(index) ?? this.#onDisk(index)
       if (here) {
-        this.#counts.hits += 1
+        this.#place.counts.hits += 1
         blocks.push(here)
         continue
       }
@@ -107,7 +99,7 @@ export class PartialObject {
       }
       let until = index + 1
       while (until < end && until - index < MOST_BLOCKS && this.#isMissing(until)) until += 1
-      this.#counts.misses += until - index
+      this.#place.counts.misses += until - index
       blocks.push(...this.#fetch(index, until))
       index = until - 1
     }
@@ -124,13 +116,13 @@ export class PartialObject {
 
   /** Fetches the whole object in the background. Who needs it later tries again if that fails. */
   #complete(): void {
-    if (this.completing || this.#closing.aborted) return
-    this.completing = this.#cache
-      .pin([this.#object], this.#closing)
+    if (this.completing || this.#place.closing.aborted) return
+    this.completing = this.#place.cache
+      .pin([this.#object], this.#place.closing)
       .then((pin) => {
         pin[Symbol.dispose]()
         this.#bytesRead = 0
-        this.#cache.drop(blocksName(this.name))
+        this.#place.cache.drop(blocksName(this.name))
       })
       .catch(() => {})
       .finally(() => {
@@ -140,11 +132,11 @@ export class PartialObject {
 
   /** The file of the blocks that are here, each at its place in the object. */
   get #file(): string {
-    return this.#cache.file(blocksName(this.name))
+    return this.#place.cache.file(blocksName(this.name))
   }
 
   #fromWhole(from: number, to: number): Uint8Array | undefined {
-    const file = this.#cache.wholeFile(this.#object)
+    const file = this.#place.cache.wholeFile(this.#object)
     return file === undefined ? undefined : readAt(file, from, to)
   }
 
@@ -184,7 +176,7 @@ export class PartialObject {
     using _ = await AT_ONCE.enter()
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted()
-      const bytes = await this.#cache.get(name, from * BLOCK_BYTES, this.#endOf(to - 1), signal)
+      const bytes = await this.#place.cache.get(name, from * BLOCK_BYTES, this.#endOf(to - 1), signal)
       if (this.#areRight(from, to, bytes)) {
         this.#keep(from, to, bytes)
         return bytes
@@ -210,7 +202,7 @@ export class PartialObject {
     }
     for (let index = from; index < to; index++) this.#here.add(index)
     this.#bytesHere += bytes.byteLength
-    this.#cache.grow(blocksName(this.name), this.#bytesHere)
+    this.#place.cache.grow(blocksName(this.name), this.#bytesHere)
   }
 
   #endOf(index: number): number {
