@@ -115,25 +115,21 @@ class Walk {
       return
     }
     if (Array.isArray(value)) {
-      value.forEach((item: unknown, index) => {
-        this.#value(value as unknown as TreeNode, String(index), item, kind, here)
-      })
+      const list = value as unknown as TreeNode
+      for (const [index, item] of value.entries()) this.#value(list, String(index), item, kind, here)
       return
     }
     const node = value as TreeNode
     const below = { ...here, depth: here.depth + 1 }
+    const outside = { ...below, inOr: false }
     if (typeof kind === 'object') {
       if (Array.isArray(node['orders']) && node['orders'].length > 0) this.sorts = true
       this.keys(node, kind, below)
     } else if (kind === 'expression') this.#expression(node, below)
-    else this.#node(node, kind, { ...below, inOr: false })
-  }
-
-  #node(node: TreeNode, kind: Exclude<Kind, object>, here: Here): void {
-    if (kind === 'call') this.#call(node, here)
-    else if (kind === 'statement') this.keys(node, STATEMENT, here)
-    else if (kind === 'query') this.#query(node, here)
-    else if (kind === 'table') this.#table(node, here)
+    else if (kind === 'call') this.#call(node, outside)
+    else if (kind === 'statement') this.keys(node, STATEMENT, outside)
+    else if (kind === 'query') this.#query(node, outside)
+    else if (kind === 'table') this.#table(node, outside)
     else throw unsupported(node, kind)
   }
 

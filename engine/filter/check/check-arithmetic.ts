@@ -184,20 +184,12 @@ export function negate(
   return called('-', overload, [operand], node.at)
 }
 
+const NEGATED = { NaN: 'NaN', INF: '-INF', '-INF': 'INF' } as const
+
 function negatedLiteral(value: LiteralValue): LiteralValue | undefined {
-  switch (value.kind) {
-    case 'number':
-      return { ...value, digits: -value.digits }
-    case 'duration':
-      return { ...value, micros: -value.micros }
-    case 'special':
-      return {
-        kind: 'special',
-        value: value.value === 'NaN' ? 'NaN' : value.value === 'INF' ? '-INF' : 'INF',
-      }
-    default:
-      return undefined
-  }
+  if (value.kind === 'number') return { ...value, digits: -value.digits }
+  if (value.kind === 'duration') return { ...value, micros: -value.micros }
+  return value.kind === 'special' ? { ...value, value: NEGATED[value.value] } : undefined
 }
 
 /**
@@ -205,34 +197,25 @@ function negatedLiteral(value: LiteralValue): LiteralValue | undefined {
  * groups only by a known value.
  */
 function foldMoments(
-  node: Binary,
+  { operator, ...node }: Binary,
   left: Expression,
   right: Expression,
   scope: Scope,
 ): Expression | undefined {
-  const { operator } = node
-  const a = literalOf(left)
-  const b = literalOf(right)
-  if ((operator !== 'add' && operator !== 'sub') || b?.kind !== 'duration') return undefined
-  const micros = operator === 'add' ? b.micros : -b.micros
-  const moved = a && movedBy(a, micros)
-  if (!moved) return undefined
-  if (!isHeld(moved)) {
+  const value = literalOf(left)
+  const by = literalOf(right)
+  if ((operator !== 'add' && operator !== 'sub') || by?.kind !== 'duration') return undefined
+  const moved = value && movedBy(value, operator === 'add' ? by.micros : -by.micros)
+  if (moved && !isHeld(moved)) {
     throw invalid(node.operatorAt, `${showTyped(node, left, scope)} is beyond what can be held.`)
   }
-  return literal(moved, node.at)
+  return moved && literal(moved, node.at)
 }
 
 function movedBy(value: LiteralValue, micros: bigint): NonNull | undefined {
   const picos = micros * PICOS_PER_MICRO
-  switch (value.kind) {
-    case 'moment':
-      return { ...value, picos: value.picos + picos }
-    case 'date':
-      return { kind: 'date', days: value.days + Number(floorDivide(picos, PICOS_PER_DAY)) }
-    case 'duration':
-      return { kind: 'duration', micros: value.micros + micros }
-    default:
-      return undefined
-  }
+  if (value.kind === 'moment') return { ...value, picos: value.picos + picos }
+  if (value.kind === 'duration') return { kind: 'duration', micros: value.micros + micros }
+  if (value.kind !== 'date') return undefined
+  return { kind: 'date', days: value.days + Number(floorDivide(picos, PICOS_PER_DAY)) }
 }

@@ -3,7 +3,7 @@ import type { ColumnType } from '../../types/index.ts'
 import { nearest } from '../../util/known-options.ts'
 import { excerpt } from '../errors.ts'
 import { durationMicros } from '../syntax/literals.ts'
-import type { Syntax } from '../syntax/tree.ts'
+import type { Syntax, Transformation } from '../syntax/tree.ts'
 import { functionRow } from '../tables/functions.ts'
 
 /** A column of a relation: its name for users, its type, and its name in SQL. */
@@ -31,14 +31,44 @@ export interface Scope {
   readonly columns: ReadonlyMap<string, SqlColumn>
 }
 
-/** The names of the columns in a tree, or in a list of trees, in the order of the text, each with its first position. */
-export function columnsOf(tree: object, names = new Map<string, number>()): ReadonlyMap<string, number> {
-  const { kind, name, at } = tree as Partial<Extract<Syntax, { kind: 'column' }>>
-  if (kind === 'column' && !names.has(name!)) names.set(name!, at!)
-  for (const part of Object.values(tree)) {
-    if (typeof part === 'object' && part !== null) columnsOf(part, names)
-  }
+/** The names of the columns in a tree, or in a transformation, in the order of the text, each with its first position. */
+export function columnsOf(
+  tree: Syntax | Transformation,
+  names = new Map<string, number>(),
+): ReadonlyMap<string, number> {
+  if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)
+  for (const part of partsOf(tree)) columnsOf(part, names)
   return names
+}
+
+/** The expressions that are the direct parts of an expression or a transformation, from left to right. */
+function partsOf(node: Syntax | Transformation): readonly Syntax[] {
+  switch (node.kind) {
+    case 'unary':
+      return [node.operand]
+    case 'binary':
+      return [node.left, node.right]
+    case 'logical':
+      return node.operands
+    case 'in':
+      return [node.operand, ...node.items]
+    case 'call':
+      return node.args
+    case 'case':
+      return node.branches.flatMap(({ when, result }) => [when, result])
+    case 'filter':
+      return [node.condition]
+    case 'orderby':
+      return node.items.map(({ expression }) => expression)
+    case 'keep':
+      return [node.amount, node.value]
+    case 'compute':
+      return node.computed.map(({ expression }) => expression)
+    case 'aggregate':
+      return node.aggregated.flatMap(({ what }) => (what === '$count' ? [] : what.expression))
+    default:
+      return []
+  }
 }
 
 /**
