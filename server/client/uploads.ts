@@ -1,4 +1,5 @@
 import { type Names, type OptionsOf, REPLACING, toHttp } from '../../engine/options.ts'
+import type { Format } from '../../engine/types/index.ts'
 import type { DeclaredColumn } from '../records/index.ts'
 import { checkOptions, invalidOption, requireKnown } from './errors.ts'
 import type { Body, Request } from './transport.ts'
@@ -19,7 +20,7 @@ export type Upload =
       readonly series: readonly string[]
     }
   | {
-      readonly format: keyof typeof CONTENT_TYPES
+      readonly format: Format
       /** A stream is sent while it is read, and can't be sent again. Browsers support streams over HTTP/2 only. */
       readonly body: string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
       /** The body is compressed with gzip. Only for text formats. */
@@ -31,7 +32,8 @@ export type Upload =
 /** How a file is read, if not in the usual way of its format. `columns` is not for appends. */
 export interface UploadOptions extends OptionsOf<typeof REPLACING> {}
 
-const CONTENT_TYPES = {
+/** The media type of each format. */
+export const MEDIA_TYPES = {
   csv: 'text/csv',
   tsv: 'text/tab-separated-values',
   json: 'application/json',
@@ -39,7 +41,7 @@ const CONTENT_TYPES = {
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-} as const
+} as const satisfies Record<Format, string>
 
 const FILE: Names<Extract<Upload, { format: unknown }>> = {
   format: true,
@@ -52,12 +54,12 @@ const FILE: Names<Extract<Upload, { format: unknown }>> = {
 export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | 'headers' | 'query'> {
   if (!('format' in upload)) return { json: upload }
   requireKnown(upload, FILE)
-  if (!Object.hasOwn(CONTENT_TYPES, upload.format)) {
+  if (!Object.hasOwn(MEDIA_TYPES, upload.format)) {
     throw invalidOption(
-      `Unknown format ${JSON.stringify(upload.format)}; valid formats: ${Object.keys(CONTENT_TYPES).join(', ')}.`,
+      `Unknown format ${JSON.stringify(upload.format)}; valid formats: ${Object.keys(MEDIA_TYPES).join(', ')}.`,
     )
   }
-  const headers: Record<string, string> = { 'content-type': CONTENT_TYPES[upload.format] }
+  const headers: Record<string, string> = { 'content-type': MEDIA_TYPES[upload.format] }
   if (upload.gzip) headers['content-encoding'] = 'gzip'
   const { body } = upload
   const iterable = typeof body === 'object' && Symbol.asyncIterator in body

@@ -17,7 +17,7 @@ export async function answer(
     await server.connect(transport)
     const asked = new Request(`${request.publicUrl}${request.url}`, {
       method: 'POST',
-      headers: headersOf(request),
+      headers: request.headers as Record<string, string>,
     })
     const answer = await transport.handleRequest(asked, { parsedBody: request.body })
     for (const [name, value] of answer.headers) reply.header(name, value)
@@ -59,12 +59,4 @@ function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
     url: `${request.publicUrl}${app.prefix}`,
     fetch: within,
   })
-}
-
-function headersOf(request: FastifyRequest): Headers {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (typeof value === 'string') headers.set(name, value)
-  }
-  return headers
 }

@@ -1,43 +1,25 @@
 import { type TypeName, typeName } from '../../engine/types/index.ts'
 import { type Described, described, licenseUrl, rowsUrl, setFields } from './described.ts'
 
+/** Names of the vocabulary that stand for themselves. */
+const WORDS =
+  'citeAs column extract field fileObject fileProperty fileSet format includes isLiveDataset jsonPath key md5 ' +
+  'parentField path recordSet references regex repeated replace separator source subField transform'
+
 /** The context of Croissant 1.0, which its specification has every document repeat. */
 const CONTEXT = {
   '@language': 'en',
   '@vocab': 'https://schema.org/',
-  citeAs: 'cr:citeAs',
-  column: 'cr:column',
+  ...Object.fromEntries(WORDS.split(' ').map((word) => [word, `cr:${word}`])),
   conformsTo: 'dct:conformsTo',
   cr: 'http://mlcommons.org/croissant/',
   data: { '@id': 'cr:data', '@type': '@json' },
   dataType: { '@id': 'cr:dataType', '@type': '@vocab' },
   dct: 'http://purl.org/dc/terms/',
   examples: { '@id': 'cr:examples', '@type': '@json' },
-  extract: 'cr:extract',
-  field: 'cr:field',
-  fileObject: 'cr:fileObject',
-  fileProperty: 'cr:fileProperty',
-  fileSet: 'cr:fileSet',
-  format: 'cr:format',
-  includes: 'cr:includes',
-  isLiveDataset: 'cr:isLiveDataset',
-  jsonPath: 'cr:jsonPath',
-  key: 'cr:key',
-  md5: 'cr:md5',
-  parentField: 'cr:parentField',
-  path: 'cr:path',
   rai: 'http://mlcommons.org/croissant/RAI/',
-  recordSet: 'cr:recordSet',
-  references: 'cr:references',
-  regex: 'cr:regex',
-  repeated: 'cr:repeated',
-  replace: 'cr:replace',
   sc: 'https://schema.org/',
-  separator: 'cr:separator',
-  source: 'cr:source',
-  subField: 'cr:subField',
-  transform: 'cr:transform',
-} as const
+}
 
 const TYPES = {
   boolean: 'sc:Boolean',

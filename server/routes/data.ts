@@ -3,13 +3,14 @@ import { FORMATS, type Format, type Query } from '../../engine/index.ts'
 import { VERSION } from '../../engine/options.ts'
 import { metadataIn } from '../../engine/types/file-metadata.ts'
 import type { Account } from '../accounts/accounts.ts'
+import { MEDIA_TYPES } from '../client/uploads.ts'
 import { ServerError } from '../http/errors.ts'
 import { parameters, parametersOf, readQuery } from '../http/query.ts'
 import { empty, errors, type HeaderText } from '../openapi/describe.ts'
 import { exampleOf, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { cacheKeyOf, type Download } from '../transfers/download.ts'
-import { mediaType, wantsIeee754 } from '../transfers/formats.ts'
+import { wantsIeee754 } from '../transfers/formats.ts'
 import { datasetFor } from './dataset-for.ts'
 import { linkMetadata } from './metadata.ts'
 import { EXPLAIN_DATA, rowParameters, rowsAsked } from './query-options.ts'
@@ -45,7 +46,7 @@ const OTHER_FORMATS: JsonSchema = { type: 'string', format: 'binary' }
 function rowContent(jsonSchema: JsonSchema) {
   return Object.fromEntries(
     FORMATS.map((format) => [
-      mediaType(format),
+      MEDIA_TYPES[format],
       format === 'json'
         ? { schema: jsonSchema, example: exampleOf(jsonSchema) }
         : { schema: TEXT_FORMATS.includes(format) ? TEXT : OTHER_FORMATS },

@@ -157,7 +157,7 @@ export function keptAs({ cacheKey, format, encoding }: Announced, coding: Coding
 export function headersOf({ trace }: { readonly trace: Trace }, { contentType, name, format }: Announced) {
   return {
     ...(!contentType && {
-      'content-disposition': attachment(name, FORMAT_FACTS[format].extension),
+      'content-disposition': attachment(name, format),
       'accept-ranges': 'bytes',
     }),
     'server-timing': trace.serverTiming,

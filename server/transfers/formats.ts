@@ -1,10 +1,10 @@
 import { type EncodeOptions, FORMATS, type Format } from '../../engine/index.ts'
 import { DIALECT, type OptionsOf, OTHER_FORMATS, pick, type WRITING } from '../../engine/options.ts'
+import { MEDIA_TYPES } from '../client/uploads.ts'
 import { ServerError } from '../http/errors.ts'
 
 interface FormatFacts {
   readonly contentType: string
-  readonly extension: string
   /** Whether it is worth compressing. */
   readonly compressible: boolean
   /** Whether the same question to the same version always gives the same bytes. */
@@ -13,49 +13,19 @@ interface FormatFacts {
 
 /** How each format is sent over HTTP. */
 export const FORMAT_FACTS: Readonly<Record<Format, FormatFacts>> = {
-  csv: { contentType: 'text/csv; charset=utf-8', extension: 'csv', compressible: true, exact: true },
-  tsv: {
-    contentType: 'text/tab-separated-values; charset=utf-8',
-    extension: 'tsv',
-    compressible: true,
-    exact: true,
-  },
-  json: {
-    contentType: 'application/json; charset=utf-8',
-    extension: 'json',
-    compressible: true,
-    exact: true,
-  },
-  ndjson: { contentType: 'application/x-ndjson', extension: 'ndjson', compressible: true, exact: true },
-  xlsx: {
-    contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-    extension: 'xlsx',
-    compressible: false,
-    exact: false,
-  },
-  parquet: {
-    contentType: 'application/vnd.apache.parquet',
-    extension: 'parquet',
-    compressible: false,
-    exact: false,
-  },
-  arrow: {
-    contentType: 'application/vnd.apache.arrow.stream',
-    extension: 'arrow',
-    compressible: true,
-    exact: false,
-  },
-}
-
-/** The media type of a format, as in `Accept`. */
-export function mediaType(format: Format): string {
-  return FORMAT_FACTS[format].contentType.split(';')[0]!
+  csv: { contentType: `${MEDIA_TYPES.csv}; charset=utf-8`, compressible: true, exact: true },
+  tsv: { contentType: `${MEDIA_TYPES.tsv}; charset=utf-8`, compressible: true, exact: true },
+  json: { contentType: `${MEDIA_TYPES.json}; charset=utf-8`, compressible: true, exact: true },
+  ndjson: { contentType: MEDIA_TYPES.ndjson, compressible: true, exact: true },
+  xlsx: { contentType: MEDIA_TYPES.xlsx, compressible: false, exact: false },
+  parquet: { contentType: MEDIA_TYPES.parquet, compressible: false, exact: false },
+  arrow: { contentType: MEDIA_TYPES.arrow, compressible: true, exact: false },
 }
 
 /** The values that `$format` allows. */
 export const FORMAT_NAMES: readonly string[] = [
   ...FORMATS,
-  ...FORMATS.map(mediaType),
+  ...FORMATS.map((format) => MEDIA_TYPES[format]),
   'application/json;IEEE754Compatible=true',
 ]
 
@@ -68,10 +38,10 @@ export function chooseFormat(name: string | undefined, accept: string | undefine
   if (name !== undefined) return formatOf(name)
   const weights = weightsIn(accept ?? '')
   const weightOf = (format: Format) => {
-    const type = mediaType(format)
+    const type = MEDIA_TYPES[format]
     return weights.get(type) ?? weights.get(`${type.split('/')[0]}/*`) ?? weights.get('*/*') ?? 0
   }
-  const named = [...weights.keys()].flatMap((type) => FORMATS.filter((one) => mediaType(one) === type))
+  const named = [...weights.keys()].flatMap((type) => FORMATS.filter((one) => MEDIA_TYPES[one] === type))
   const best = named.reduce<Format | undefined>(
     (chosen, one) => (chosen === undefined || weightOf(one) > weightOf(chosen) ? one : chosen),
     undefined,
@@ -86,7 +56,7 @@ export function wantsIeee754(name: string | undefined, accept: string | undefine
 
 function formatOf(given: string): Format {
   const name = given.replace(/^(application\/json)\s*;.*/i, '$1')
-  const format = FORMATS.find((one) => one === name || mediaType(one) === name)
+  const format = FORMATS.find((one) => one === name || MEDIA_TYPES[one] === name)
   if (format) return format
   throw new ServerError(
     'invalid_query',

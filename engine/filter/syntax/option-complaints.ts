@@ -96,7 +96,8 @@ const NOT_ON_A_TABLE: ReadonlySet<string> = new Set([
   'traverse',
 ])
 
-const TRANSFORMATIONS = [
+/** What `$apply` can do with a table. */
+export const TRANSFORMATIONS = [
   ...['identity', 'filter', 'search', 'compute', 'orderby', 'top', 'skip', 'topcount', 'bottomcount'],
   ...['topsum', 'bottomsum', 'toppercent', 'bottompercent', 'aggregate', 'groupby', 'concat'],
 ]

@@ -1,3 +1,4 @@
+import { TRANSFORMATIONS } from '../../../engine/filter/syntax/option-complaints.ts'
 import type { DescribedSet, Property } from './model.ts'
 
 /** The value of an annotation: a constant, a collection or a record (CSDL XML 4.01, 14.3 and 14.4). */
@@ -64,25 +65,6 @@ export const CONTAINER_ANNOTATIONS: readonly Annotation[] = [
   [`${CAPABILITIES}.QuerySegmentSupported`, true],
 ]
 
-const TRANSFORMATIONS = [
-  'aggregate',
-  'bottomcount',
-  'bottompercent',
-  'bottomsum',
-  'compute',
-  'concat',
-  'filter',
-  'groupby',
-  'identity',
-  'orderby',
-  'search',
-  'skip',
-  'top',
-  'topcount',
-  'toppercent',
-  'topsum',
-]
-
 const NONE_WRITTEN: readonly Annotation[] = [
   [`${CAPABILITIES}.SortRestrictions`, { Sortable: true }],
   [`${CAPABILITIES}.SelectSupport`, { Supported: true }],
@@ -91,7 +73,10 @@ const NONE_WRITTEN: readonly Annotation[] = [
   [`${CAPABILITIES}.InsertRestrictions`, { Insertable: false }],
   [`${CAPABILITIES}.UpdateRestrictions`, { Updatable: false }],
   [`${CAPABILITIES}.DeleteRestrictions`, { Deletable: false }],
-  [`${AGGREGATION}.ApplySupported`, { Transformations: TRANSFORMATIONS, Rollup: 'MultipleHierarchies' }],
+  [
+    `${AGGREGATION}.ApplySupported`,
+    { Transformations: TRANSFORMATIONS.toSorted(), Rollup: 'MultipleHierarchies' },
+  ],
 ]
 
 const NOT_FILTERED = 'NonFilterableProperties'
