@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
-import { FORMAT_FACTS } from '../transfers/formats.ts'
+import { MEDIA_TYPES } from '../client/uploads.ts'
 import { startProgress } from './progress.ts'
 import { findDataset, findRepository } from './tables/find-by-name.ts'
 import type { Tables } from './tables/tables.ts'
@@ -24,7 +24,7 @@ interface StatementGiven extends Given {
 }
 
 function isText(format: Format): boolean {
-  return /^text\/|json/.test(FORMAT_FACTS[format].contentType)
+  return /^text\/|json/.test(MEDIA_TYPES[format])
 }
 
 /** `parquetry export DATASET`. */

@@ -52,9 +52,10 @@ export interface Counter extends Disposable {
 }
 
 /** Starts a counter on one line that is overwritten. Prints nothing if stderr is not a terminal. */
-export function startCounter(label: string, terminal = process.stderr): Counter {
-  if (!terminal.isTTY) return { count() {}, note() {}, [Symbol.dispose]() {} }
-  const show = (text: string) => terminal.write(`\r\u001b[K${text}`)
+export function startCounter(label: string): Counter {
+  const { stderr } = process
+  if (!stderr.isTTY) return { count() {}, note() {}, [Symbol.dispose]() {} }
+  const show = (text: string) => stderr.write(`\r\u001b[K${text}`)
   return {
     count: (done) => show(`${label}  ${done.toLocaleString('en')} found`),
     note: (text) => show(`${label}  ${text}`),

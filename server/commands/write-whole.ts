@@ -1,3 +1,4 @@
+import { getSystemErrorMessage } from 'node:util'
 import { writeWhole as write } from '../../engine/util/whole-file.ts'
 import { UsageError } from './usage.ts'
 
@@ -13,28 +14,15 @@ export async function writeWhole(path: string, chunks: AsyncIterable<Uint8Array>
   }
 }
 
-/** Describes a file system error without the path and system call that Node's message contains. */
-export function fileProblem({ code, message }: NodeJS.ErrnoException): string {
-  switch (code) {
-    case 'ENOENT':
-      return 'its folder does not exist'
-    case 'ENOTDIR':
-      return 'a part of its path is a file, not a folder'
-    case 'EEXIST':
-      return 'it is a file, not a folder'
-    case 'EISDIR':
-      return 'it is a folder'
-    case 'EACCES':
-    case 'EPERM':
-      return 'you have no permission'
-    case 'EROFS':
-      return 'the file system is read only'
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'the disk is full'
-    case 'ENAMETOOLONG':
-      return 'its name is too long'
-    default:
-      return code ?? message
-  }
+/** What is wrong with a path, where the system's own words don't say it. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  EEXIST: 'it is a file, not a folder',
+  EISDIR: 'it is a folder',
+}
+
+/** Describes a system error without the path and system call that Node's message contains. */
+export function fileProblem({ code = '', errno, message }: NodeJS.ErrnoException): string {
+  return PROBLEMS[code] ?? (errno === undefined ? message : getSystemErrorMessage(errno))
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { type Dispatcher, request } from 'undici'
+import { request } from 'undici'
 import { quoteLiteral } from '../../../engine/types/index.ts'
 import { UsageError } from '../usage.ts'
 
@@ -51,20 +51,14 @@ export async function measure(
   how: { readonly format: string; readonly clients: number; readonly seconds: number; readonly rows: number },
 ): Promise<Figure> {
   const { format, clients, seconds, rows } = how
-  await download(asked, format)
+  const { bytes } = await download(asked, format)
   const before = await meters(asked)
   using peak = watchMemory(asked)
-  const rates: number[] = []
   const firstBytes: number[] = []
-  let bytes = 0
-  const end = performance.now() + seconds * 1000
-  while (rates.length < FEWEST_ROUNDS || performance.now() < end) {
-    const start = performance.now()
+  const rates = await ratesOf(rows * clients, seconds, async () => {
     const round = await Promise.all(Array.from({ length: clients }, () => download(asked, format)))
-    rates.push((rows * clients * 1000) / (performance.now() - start))
     firstBytes.push(...round.map(({ firstByte }) => firstByte))
-    bytes = round[0]!.bytes
-  }
+  })
   const after = await meters(asked)
   const downloads = rates.length * clients
   return {
@@ -78,15 +72,16 @@ export async function measure(
   }
 }
 
-/** The number of rows that are exported. */
-export async function countRows({ url, key, dataset, filter }: Asked): Promise<number> {
-  const query = new URLSearchParams({ $top: '0', ...(filter !== undefined && { $filter: filter }) })
-  const { statusCode, headers, body } = await request(`${url}/datasets/${dataset}/data?${query}`, {
-    headers: { 'x-api-key': key },
-  })
-  if (statusCode !== 200) throw await refusal(statusCode, body)
-  await body.dump()
-  return Number(headers['row-count'])
+/** Rows per second of each time that work on rows is repeated, for about so many seconds. */
+async function ratesOf(rows: number, seconds: number, work: () => Promise<unknown>): Promise<number[]> {
+  const rates: number[] = []
+  const end = performance.now() + seconds * 1000
+  while (rates.length < FEWEST_ROUNDS || performance.now() < end) {
+    const start = performance.now()
+    await work()
+    rates.push((rows * 1000) / (performance.now() - start))
+  }
+  return rates
 }
 
 export function spread(values: readonly number[]): Spread {
@@ -103,7 +98,7 @@ async function download({ url, key, dataset, filter }: Asked, format: string) {
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  if (statusCode !== 200) throw await refusal(statusCode, body)
+  if (statusCode !== 200) throw new UsageError(`The server answered ${statusCode}: ${await body.text()}`)
   let firstByte: number | undefined
   let bytes = 0
   for await (const chunk of body) {
@@ -111,13 +106,6 @@ async function download({ url, key, dataset, filter }: Asked, format: string) {
     bytes += (chunk as Buffer).length
   }
   return { bytes, firstByte: firstByte ?? performance.now() - start }
-}
-
-async function refusal(status: number, body: Dispatcher.BodyMixin): Promise<UsageError> {
-  const { error = `The server answered ${status}.` } = (await body.json().catch(() => ({}))) as {
-    error?: string
-  }
-  return new UsageError(error)
 }
 
 /** CPU seconds and resident bytes of the server's process; undefined for keys that may not see them. */
@@ -175,14 +163,7 @@ export async function measureCopy(
     const copy = () =>
       connection.run(`COPY (FROM read_parquet(${quoteLiteral(file)})) TO ${target} (${options})`)
     await copy()
-    const rates: number[] = []
-    const end = performance.now() + how.seconds * 1000
-    while (rates.length < 3 || performance.now() < end) {
-      const start = performance.now()
-      await copy()
-      rates.push((how.rows * 1000) / (performance.now() - start))
-    }
-    return spread(rates)
+    return spread(await ratesOf(how.rows, how.seconds, copy))
   } finally {
     connection.closeSync()
     instance.closeSync()

@@ -8,7 +8,7 @@ import { importFile } from '../import.ts'
 import { remoteTables } from '../tables/remote.ts'
 import { counted, Failed, inRows, oneOf, UsageError, wholeNumber } from '../usage.ts'
 import { writeWhole } from '../write-whole.ts'
-import { countRows, type Figure, measure, measureCopy, RIVALS, type Rival, type Spread } from './measure.ts'
+import { type Figure, measure, measureCopy, RIVALS, type Rival, type Spread } from './measure.ts'
 import { measurePython, pythonWith } from './python.ts'
 import { compare, htmlOf, type Report, tableOf } from './report.ts'
 import { type TemporaryServer, temporaryServer } from './temporary-server.ts'
@@ -86,6 +86,7 @@ function readReport(file: string): Report {
 async function measureHere(files: readonly string[], plan: Plan): Promise<Report['tables']> {
   await using server = await temporaryServer({
     samples: files.length === 0,
+    indexProviders: false,
     limits: { cachedAnswerBytes: 0 },
   })
   const tables = remoteTables(server.url, server.key)
@@ -104,18 +105,16 @@ async function measureAll(
 ): Promise<Report['tables']> {
   const libraries = plan.rivals.filter((rival) => rival !== 'copy')
   const python = server.directory === undefined ? undefined : await pythonWith(libraries, plan.python)
+  const { datasets } = new Client({ url: server.url, key: server.key })
+  const { filter } = plan
   const measured: Report['tables'][number][] = []
   for (const dataset of ids) {
-    const { name, columns } = await new Client({ url: server.url, key: server.key }).datasets.get(dataset)
-    const asked = { ...server, dataset, filter: plan.filter }
-    const rows = await countRows(asked)
+    const { name, columns } = await datasets.get(dataset)
+    const asked = { ...server, dataset, filter }
+    const rows = await datasets.count(dataset, { filter })
     console.log(`\n${name}: ${inRows(rows)}, ${counted(columns.length, 'column')}`)
     const file = server.directory && join(server.directory, 'rows.parquet')
-    if (file !== undefined) {
-      const { signal } = new AbortController()
-      const options = plan.filter === undefined ? {} : { filter: plan.filter }
-      await writeWhole(file, remoteTables(server.url, server.key).read(dataset, 'parquet', options, signal))
-    }
+    if (file !== undefined) await writeWhole(file, await datasets.download(dataset, 'parquet', { filter }))
     const figures: Figure[] = []
     for (const format of plan.formats) {
       const beside: Partial<Record<Rival, Spread>> = {}

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ export async function temporaryServer(config: object): Promise<TemporaryServer> 
   const key = randomBytes(18).toString('base64url')
   const data = join(directory, 'data')
   const settings = join(directory, 'config.json')
-  writeFileSync(settings, JSON.stringify({ indexProviders: false, ...config }))
+  writeFileSync(settings, JSON.stringify(config))
   const args = ['--data', data, 'serve', '--port', '0']
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -35,12 +35,11 @@ export async function temporaryServer(config: object): Promise<TemporaryServer> 
     },
   })
   const stop = async () => {
-    await stopped(child)
+    if (child.exitCode === null && child.signalCode === null && child.kill()) await once(child, 'exit')
     rmSync(directory, { recursive: true, force: true })
   }
   try {
-    const lines = createInterface({ input: child.stdout! })
-    for await (const line of lines) {
+    for await (const line of createInterface({ input: child.stdout })) {
       const [, url] = /^Parquetry .*(http:\S+)/.exec(line) ?? []
       if (url !== undefined) return { url, key, directory, [Symbol.asyncDispose]: stop }
     }
@@ -49,10 +48,4 @@ export async function temporaryServer(config: object): Promise<TemporaryServer> 
     await stop()
     throw error
   }
-}
-
-async function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  child.kill('SIGTERM')
-  await once(child, 'exit')
 }
