@@ -19,71 +19,59 @@ const PLAN = {
 /** What a plan allows; null is "no limit". */
 export type PlanLimits = { readonly [Name in keyof typeof PLAN]: FromSchema<(typeof PLAN)[Name]> }
 
-/** A plan that exists without configuration; each of its limits can be changed separately. */
-function builtIn(limits: PlanLimits) {
-  const properties = Object.fromEntries(
-    Object.entries(PLAN).map(([name, schema]) => [
-      name,
-      { ...schema, default: limits[name as keyof PlanLimits] },
-    ]),
-  )
+/** The schema of a plan in which these limits need not be given. */
+function plan(defaults: Partial<PlanLimits>) {
+  const properties = Object.entries(PLAN).map(([name, schema]) => {
+    const value = defaults[name as keyof PlanLimits]
+    return [name, value === undefined ? schema : { ...schema, default: value }]
+  })
   return {
     type: 'object',
     additionalProperties: false,
     required: Object.keys(PLAN) as (keyof PlanLimits)[],
-    properties: properties as unknown as typeof PLAN,
-    default: {},
+    properties: Object.fromEntries(properties) as typeof PLAN,
   } as const
 }
 
-/** The plans of accounts. Those that are added name the first three limits; what they don't name has none. */
+/** What plans that are added need not name. */
+const NO_LIMITS = { datasets: null, columns: null, storedBytes: null, keptVersions: null, keptDays: null }
+
+/** The plans of accounts. Each limit of those that exist without configuration can be changed separately. */
 export const PLANS = {
   type: 'object',
   default: {},
   required: ['free', 'pro', 'unlimited'],
   properties: {
-    free: builtIn({
-      privateRepositories: 1,
-      paidProviders: false,
-      exportedRows: 1_000_000,
-      datasets: 100,
-      columns: 2_000,
-      storedBytes: 10 * GIB,
-      keptVersions: 100,
-      keptDays: 366,
-    }),
-    pro: builtIn({
-      privateRepositories: 50,
-      paidProviders: true,
-      exportedRows: 100_000_000,
-      datasets: 10_000,
-      columns: 20_000,
-      storedBytes: 1024 * GIB,
-      keptVersions: 10_000,
-      keptDays: 36_525,
-    }),
-    unlimited: builtIn({
-      privateRepositories: null,
-      paidProviders: true,
-      exportedRows: null,
-      datasets: null,
-      columns: null,
-      storedBytes: null,
-      keptVersions: null,
-      keptDays: null,
-    }),
-  },
-  additionalProperties: {
-    type: 'object',
-    additionalProperties: false,
-    required: ['privateRepositories', 'paidProviders', 'exportedRows'],
-    properties: {
-      ...PLAN,
-      datasets: { ...quota, default: null },
-      columns: { ...quota, default: null },
-      storedBytes: { ...quota, default: null },
-      keptVersions: { ...quota, default: null },
-      keptDays: { ...quota, default: null },
+    free: {
+      ...plan({
+        privateRepositories: 1,
+        paidProviders: false,
+        exportedRows: 1_000_000,
+        datasets: 100,
+        columns: 2_000,
+        storedBytes: 10 * GIB,
+        keptVersions: 100,
+        keptDays: 366,
+      }),
+      default: {},
+    },
+    pro: {
+      ...plan({
+        privateRepositories: 50,
+        paidProviders: true,
+        exportedRows: 100_000_000,
+        datasets: 10_000,
+        columns: 20_000,
+        storedBytes: 1024 * GIB,
+        keptVersions: 10_000,
+        keptDays: 36_525,
+      }),
+      default: {},
+    },
+    unlimited: {
+      ...plan({ privateRepositories: null, paidProviders: true, exportedRows: null, ...NO_LIMITS }),
+      default: {},
     },
   },
+  additionalProperties: plan(NO_LIMITS),
 } as const

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { nearest } from '../../engine/index.ts'
 import { faultSentence, jsonFault, place } from '../http/answer-errors.ts'
-import { type CheckedConfig, CONFIG_SCHEMA, type Config } from './schema.ts'
+import { type CheckedConfig, CONFIG_SCHEMA, type Config, variableOf } from './schema.ts'
 
 /** An error in the configuration. Its message is a sentence that names the setting. */
 export class ConfigError extends Error {
@@ -30,7 +30,7 @@ interface Setting {
   readonly type: string
   readonly default?: unknown
   readonly properties?: object
-  readonly environment?: string
+  readonly fileOnly?: boolean
   readonly secret?: boolean
 }
 
@@ -46,7 +46,7 @@ const ajv = new Ajv({
   meta: false,
   validateSchema: false,
   code: { optimize: false },
-  keywords: ['about', 'environment', 'secret'],
+  keywords: ['about', 'fileOnly', 'secret'],
   formats: {
     'web-address': (text) => hasScheme(text, /^https?:$/),
     // Origins are compared with the header as texts, so another spelling would never match. Extensions of browsers have
@@ -68,12 +68,13 @@ export function readConfig(given: ConfigArguments = {}, environment: Environment
   const names: Names = new Map()
   // The file is also checked by itself, so that a wrong setting in it is an error even if a variable overrides it.
   checked(structuredClone(settings), names)
-  for (const [name, { type, environment: variable = '' }] of SETTINGS) {
+  for (const [name, setting] of SETTINGS) {
+    const variable = variableOf(name, setting) ?? ''
     const argument = (given as Settings)[name]
     // An empty variable counts as not set.
     const text = argument ?? (environment[variable] || undefined)
     if (text === undefined) continue
-    settings[name] = typed(type, text)
+    settings[name] = typed(setting.type, text)
     names.set(`/${name}`, argument === undefined ? variable : name)
   }
   const providers = providersOf(settings['providers'], environment, names)
@@ -148,9 +149,9 @@ function readFile(file: string | undefined): Settings {
     throw new ConfigError(`PARQUETRY_CONFIG: ${file} is not JSON: ${jsonFault(error)}.`)
   }
   if (!isObject(settings)) throw new ConfigError('The configuration must be an object.')
-  for (const [name, { secret, environment }] of SETTINGS) {
-    if (secret && Object.hasOwn(settings, name)) {
-      throw new ConfigError(`${name} is not a setting of the file; set it with ${environment}.`)
+  for (const [name, setting] of SETTINGS) {
+    if (setting.secret && Object.hasOwn(settings, name)) {
+      throw new ConfigError(`${name} is not a setting of the file; set it with ${variableOf(name, setting)}.`)
     }
   }
   const { data } = settings
@@ -182,7 +183,7 @@ const OTHER_VARIABLES = /^PARQUETRY_(?:CONFIG|SERVER|KEY|READER|PROVIDER_.*_(?:U
 
 /** A sentence for each variable that is no setting but nearly has the name of one. Others may be somebody else's. */
 export function unknownVariables(environment: Environment = process.env): string[] {
-  const known = SETTINGS.flatMap(([, { environment: name }]) => name ?? [])
+  const known = SETTINGS.flatMap(([name, setting]) => variableOf(name, setting) ?? [])
   return Object.keys(environment).flatMap((name) => {
     if (!name.startsWith('PARQUETRY_') || known.includes(name) || OTHER_VARIABLES.test(name)) return []
     const meant = nearest(name, known)

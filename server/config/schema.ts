@@ -12,6 +12,7 @@ const count = { type: 'integer', minimum: 1, maximum: 1_000_000 } as const
 const bytes = { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const
 const natural = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
 const text = { type: 'string', minLength: 1 } as const
+const ADDRESS = { type: 'string', format: 'web-address', description: 'an http or https address' } as const
 
 type Defaulted<Properties> = {
   [Name in keyof Properties]: Properties[Name] extends { readonly default: unknown } ? Name : never
@@ -33,6 +34,15 @@ function group<const Properties extends Readonly<Record<string, JsonSchema>>>(pr
   return { ...fields(properties), default: {} } as const
 }
 
+/** The variable that overrides a setting: that of `logLevel` is PARQUETRY_LOG_LEVEL. Groups and lists have none. */
+export function variableOf(
+  name: string,
+  { type, fileOnly }: { readonly type?: unknown; readonly fileOnly?: boolean },
+): string | undefined {
+  if (fileOnly || type === 'object' || type === 'array') return undefined
+  return `PARQUETRY_${name.replace(/[A-Z]/g, '_$&').toUpperCase()}`
+}
+
 const WINDOWS = {
   type: 'array',
   items: object(['requests', 'perSeconds'], {
@@ -42,33 +52,26 @@ const WINDOWS = {
 } as const
 
 /**
- * The type, the bounds and the default of every setting. `environment` names the variable that overrides the
- * configuration file, `about` says in the reference what a setting means. `secret` settings can only be set by their
- * variable, so that no file has to contain them. Arguments of the command have the names of the settings.
+ * The type, the bounds and the default of every setting. `about` says in the reference what a setting means. `secret`
+ * settings can only be set by their variable, so that no file has to contain them, and `fileOnly` ones have no variable.
+ * Arguments of the command have the names of the settings.
  */
 export const CONFIG_SCHEMA = fields({
-  host: { ...text, default: '127.0.0.1', environment: 'PARQUETRY_HOST' },
-  port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8080, environment: 'PARQUETRY_PORT' },
+  host: { ...text, default: '127.0.0.1' },
+  port: { type: 'integer', minimum: 0, maximum: 65_535, default: 8080 },
   publicUrl: {
     about: 'Scheme and host of the addresses in responses; without it they are those of each request.',
     type: 'string',
     format: 'web-address',
     pattern: '^[^/]+//[^/?#@]+$',
     description: 'scheme and host of an address, such as https://tables.example.org',
-    environment: 'PARQUETRY_PUBLIC_URL',
   },
-  data: {
-    ...text,
-    default: 'data/store',
-    environment: 'PARQUETRY_DATA',
-    about: 'The data directory, absolute.',
-  },
+  data: { ...text, default: 'data/store', about: 'The data directory, absolute.' },
   database: {
     about: '`postgres://…` if the catalog is not kept in the data directory; `store` is then set, too.',
     type: 'string',
     format: 'postgres-address',
     description: 'an address like postgres://user:password@host/database',
-    environment: 'PARQUETRY_DATABASE',
     // It usually contains a password.
     secret: true,
   },
@@ -78,24 +81,16 @@ export const CONFIG_SCHEMA = fields({
     type: 'string',
     pattern: '^s3://.',
     description: 's3://bucket/prefix',
-    environment: 'PARQUETRY_STORE',
   },
-  s3Endpoint: {
-    type: 'string',
-    format: 'web-address',
-    description: 'an http or https address',
-    environment: 'PARQUETRY_S3_ENDPOINT',
-  },
-  s3Region: { ...text, environment: 'PARQUETRY_S3_REGION' },
-  s3PathStyle: { type: 'boolean', environment: 'PARQUETRY_S3_PATH_STYLE' },
+  s3Endpoint: ADDRESS,
+  s3Region: text,
+  s3PathStyle: { type: 'boolean' },
   cacheBytes: {
     ...natural,
-    environment: 'PARQUETRY_CACHE_BYTES',
     about: "Maximum bytes of a node's cache of parts from the store; by default a third of the free disk.",
   },
   httpfs: {
     ...text,
-    environment: 'PARQUETRY_HTTPFS',
     about:
       "A folder with DuckDB's `httpfs.duckdb_extension`, or `install`: few rows of parts that are not cached are then read by ranges.",
   },
@@ -105,7 +100,6 @@ export const CONFIG_SCHEMA = fields({
     type: 'string',
     format: 'trino-address',
     description: 'an address like http://host:8080/catalog, the path being the name of a catalog',
-    environment: 'PARQUETRY_TRINO_URL',
     // It may contain a password.
     secret: true,
   },
@@ -113,17 +107,16 @@ export const CONFIG_SCHEMA = fields({
     type: 'string',
     enum: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
     default: 'info',
-    environment: 'PARQUETRY_LOG_LEVEL',
   },
   samples: {
     type: 'boolean',
     default: true,
+    fileOnly: true,
     about: 'Whether the sample data is loaded into an empty data directory.',
   },
   indexProviders: {
     type: 'boolean',
     default: true,
-    environment: 'PARQUETRY_INDEX_PROVIDERS',
     about:
       'Whether `parquetry serve` fetches the catalogues of providers that need no key at its first start, so that a search finds their series.',
   },
@@ -133,19 +126,16 @@ export const CONFIG_SCHEMA = fields({
     // Basic authentication ends the user name at the first colon and has no way to write a control character.
     pattern: '^[^:\\x00-\\x1f\\x7f]{16,}$',
     description: 'at least 16 characters, without colons and control characters',
-    environment: 'PARQUETRY_ROOT_KEY',
     secret: true,
   },
   secret: {
     ...text,
-    environment: 'PARQUETRY_SECRET',
     secret: true,
     about:
       'The secret that encrypts saved provider keys; by default one is generated and kept in the data directory.',
   },
   previousSecret: {
     ...text,
-    environment: 'PARQUETRY_PREVIOUS_SECRET',
     secret: true,
     about: 'The secret until now, where it is changed; `lost` gives up the saved provider keys.',
   },
@@ -331,7 +321,7 @@ export const CONFIG_SCHEMA = fields({
     type: 'object',
     default: {},
     additionalProperties: object([], {
-      url: { type: 'string', format: 'web-address', description: 'an http or https address' },
+      url: ADDRESS,
       key: text,
       limits: object([], { windows: WINDOWS, withKey: WINDOWS, concurrency: count }),
     }),

@@ -1,4 +1,4 @@
-import { CONFIG_SCHEMA } from '../../../server/config/schema.ts'
+import { CONFIG_SCHEMA, variableOf } from '../../../server/config/schema.ts'
 
 interface Setting {
   readonly type?: string | readonly string[]
@@ -8,7 +8,7 @@ interface Setting {
   readonly default?: unknown
   readonly description?: string
   readonly about?: string
-  readonly environment?: string
+  readonly fileOnly?: boolean
   readonly secret?: boolean
   readonly properties?: Readonly<Record<string, Setting>>
   readonly items?: Setting
@@ -42,10 +42,9 @@ function flat(properties: Readonly<Record<string, Setting>>, before: string): [s
 
 function table(settings: readonly [string, Setting][]): string {
   const rows = settings.map(([name, setting]) => {
-    const variable =
-      setting.environment === undefined
-        ? ''
-        : `\`${setting.environment}\`${setting.secret ? ', variable only' : ''}`
+    const isTop = Object.hasOwn(CONFIG_SCHEMA.properties, name)
+    const named = isTop ? variableOf(name, setting) : undefined
+    const variable = named === undefined ? '' : `\`${named}\`${setting.secret ? ', variable only' : ''}`
     return `| \`${name}\` | ${takes(setting)} | ${shown(setting.default)} | ${variable} | ${setting.about ?? ''} |`
   })
   return ['| setting | takes | default | variable | meaning |', '|---|---|---|---|---|', ...rows].join('\n')
