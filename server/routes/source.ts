@@ -1,11 +1,7 @@
-import { type DatasetRecord, noStoredRows } from '../../engine/index.ts'
-import { ServerError } from '../http/errors.ts'
 import { empty, errors, json } from '../openapi/describe.ts'
 import { NEW_SOURCE, SOURCE } from '../records/sources.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
-import type { FollowedAddress } from '../sources/fetch-address.ts'
-import { requireSeriesAlone } from '../sources/rows.ts'
 import { checkedWanted, providersOf } from '../sources/wanted.ts'
 import { datasetFor } from './dataset-for.ts'
 import type { Routes } from './routes.ts'
@@ -51,12 +47,9 @@ export function sourceRoutes(app: Routes, services: Services): void {
 
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {
     const { record } = await datasetFor(request, services, 'Write')
-    if (record.query) throw noStoredRows(record.id)
     const { account, body } = request
     const slugs = async () => (await services.connectors()).list().map(({ slug }) => slug)
-    const wanted = await checkedWanted(body, config, slugs)
-    if (!wanted.address) requireSeriesAlone(record)
-    requireKey(record, wanted.address)
+    const wanted = await checkedWanted(record, body, config, slugs)
     const { signal } = new AbortController()
     for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
     await refresher.followNow({ datasetId: record.id, accountId: account.id, ...wanted })
@@ -68,13 +61,4 @@ export function sourceRoutes(app: Routes, services: Services): void {
     await sources.remove(record.id)
     return reply.code(204).send()
   })
-}
-
-/** @throws ServerError `invalid_body` for an upsert that could find no rows */
-function requireKey({ key = [] }: DatasetRecord, address: FollowedAddress | null): void {
-  if (address?.mode !== 'upsert' || address.options['on'] !== undefined || key.length > 0) return
-  throw new ServerError(
-    'invalid_body',
-    'The dataset has no key, so options must name the columns by which an upsert finds rows, as {"on": "date,series"}.',
-  )
 }

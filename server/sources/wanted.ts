@@ -1,26 +1,42 @@
 import { isDate } from '../../connectors/periods.ts'
+import { type DatasetRecord, noStoredRows } from '../../engine/index.ts'
 import { ADDING, READING, REPLACING } from '../../engine/options.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import type { NewSource } from '../records/index.ts'
 import { checkedAddress, FetchFailure, type FollowedAddress } from './fetch-address.ts'
+import { requireSeriesAlone } from './rows.ts'
 import type { Wanted } from './sources.ts'
 
 /**
- * Checks a request and fills in defaults; each id appears once, with its provider in lower case.
+ * Checks what a dataset is to follow and fills in defaults; each id appears once, with its provider in lower case.
  * @param slugs gives the names of the providers
- * @throws ServerError `invalid_body`
+ * @throws ServerError `invalid_body`, `other_data`; EngineError `saved_query`
  */
 export async function checkedWanted(
+  record: DatasetRecord,
   body: NewSource,
   { sources, limits }: Pick<Config, 'sources' | 'limits'>,
   slugs: () => Promise<readonly string[]>,
 ): Promise<Omit<Wanted, 'datasetId' | 'accountId'> & { readonly address: FollowedAddress | null }> {
+  if (record.query) throw noStoredRows(record.id)
   const { every = 'day', start = null } = body
   const address = checkedFile(body, sources)
-  if (address) return { series: [], start: null, every, address }
+  if (address) {
+    requireKey(record, address)
+    return { series: [], start: null, every, address }
+  }
   const series = checkedSeries(body, { slugs: await slugs(), most: limits.savedSeries })
+  requireSeriesAlone(record)
   return { series, start, every, address: null }
+}
+
+/** @throws ServerError `invalid_body` for an upsert that could find no rows */
+function requireKey({ key = [] }: DatasetRecord, { mode, options }: FollowedAddress): void {
+  if (mode !== 'upsert' || options['on'] !== undefined || key.length > 0) return
+  throw invalid(
+    'The dataset has no key, so options must name the columns by which an upsert finds rows, as {"on": "date,series"}.',
+  )
 }
 
 function checkedSeries(

@@ -97,6 +97,10 @@ describe('a dataset of the data directory', () => {
       expect((await printed('repository', 'list')).out).toContain('file\t2 rows')
       expect((await printed('source', 'set', 'home/file', address, '--mode', 'append')).code).toBe(0)
       expect((await printed('repository', 'list')).out).toContain('file\t4 rows')
+      expect(await printed('source', 'set', 'home/file', address, '--mode', 'upsert')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('The dataset has no key'),
+      })
     } finally {
       file.close()
     }

@@ -1,4 +1,4 @@
-import { type Engine, noStoredRows } from '../../../engine/index.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { withWords } from '../../../engine/types/columns.ts'
 import { Access } from '../../accounts/access.ts'
@@ -7,7 +7,6 @@ import type { Config } from '../../config/schema.ts'
 import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
 import { openServices, type Services } from '../../services.ts'
-import { requireSeriesAlone } from '../../sources/rows.ts'
 import { Sources } from '../../sources/sources.ts'
 import { checkedWanted } from '../../sources/wanted.ts'
 import { encodingOf } from '../../transfers/formats.ts'
@@ -121,10 +120,8 @@ function localSources({
       const services = await openServices({ config, engine, connectors, version: ownVersion() })
       try {
         const slugs = async () => connectors.list().map(({ slug }) => slug)
-        const wanted = await checkedWanted(fields, config, slugs)
         const record = await (await engine.dataset(id)).record()
-        if (record.query) throw noStoredRows(id)
-        if (!wanted.address) requireSeriesAlone(record)
+        const wanted = await checkedWanted(record, fields, config, slugs)
         const accountId = await ownerOf(services, record.repositoryId)
         const { done } = await services.refresher.follow({ datasetId: id, accountId, ...wanted })
         await done
