@@ -18,7 +18,7 @@ import { addDemoCommand, addServeCommand } from './serve.ts'
 import { addSourceCommands } from './source.ts'
 import { addDescribeCommand, addVersionsCommand } from './tables/describe.ts'
 import { addBenchCommand } from './throughput/command.ts'
-import { Failed, Interrupted, UsageError } from './usage.ts'
+import { Failed, UsageError } from './usage.ts'
 import { Target } from './workplace.ts'
 import { fileProblem } from './write-whole.ts'
 
@@ -62,7 +62,7 @@ export function makeProgram(): Command {
   addProviderCommands(program, target.directory)
   addVersionsCommand(program, target.tables)
   addMaintenanceCommands(program, target)
-  addMcpCommand(program)
+  addMcpCommand(program, target)
   addBenchCommand(program, target)
   addCompletionCommand(program)
   return program
@@ -71,7 +71,7 @@ export function makeProgram(): Command {
 function exitCode(error: unknown): number {
   // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  if (error instanceof Failed) return 1
+  if (error instanceof Failed && error.message === '') return 1
   const { syscall, path, code } = error as NodeJS.ErrnoException
   if (syscall === 'listen' || syscall === 'getaddrinfo') {
     console.error(`parquetry: ${listenProblem(error as ListenError)}`)
@@ -92,7 +92,7 @@ function exitCode(error: unknown): number {
 }
 
 /** The errors that are raised on purpose, with a message for people. */
-const KNOWN = [UsageError, ConfigError, EngineError, ServerError, ConnectorError, Interrupted, ParquetryError]
+const KNOWN = [UsageError, ConfigError, EngineError, ServerError, ConnectorError, Failed, ParquetryError]
 
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string

@@ -26,10 +26,9 @@ export function addProviderCommands(program: Command, on: On<Workplace>): void {
         try {
           const failed = await indexAll(connectors, slugs, depth)
           if (failed === 0) return
-          console.error(
-            `parquetry: ${failed} of the providers could not be indexed completely; search finds what could be fetched.`,
+          throw new Failed(
+            `${failed} of the providers could not be indexed completely; search finds what could be fetched.`,
           )
-          throw new Failed()
         } finally {
           await connectors.close()
         }

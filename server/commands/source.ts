@@ -35,9 +35,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
           const source = await tables.datasets.follow(found.id, wanted)
           const hasFailed = source.lastError !== null && source.lastVersion === null
           if (hasFailed && found.isNew) {
-            console.error(`parquetry: ${source.lastError}`)
-            console.error('Nothing was fetched, so the new dataset is removed again.')
-            throw new Failed()
+            throw new Failed(`${source.lastError}\nNothing was fetched, so the new dataset is removed again.`)
           }
           print(source)
           return source

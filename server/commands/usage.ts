@@ -6,7 +6,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command has printed what is wrong: exit code 1. */
+/** Exit code 1. Without a message, the command has printed what is wrong. */
 export class Failed extends Error {
   override readonly name = 'Failed'
 }
@@ -16,22 +16,13 @@ export class Failed extends Error {
  */
 export function abortOnInterrupt(): Disposable & { readonly signal: AbortSignal } {
   const aborted = new AbortController()
-  const abort = () => aborted.abort(new Interrupted())
+  const abort = () => aborted.abort(new Failed('Stopped; nothing has changed.'))
   process.once('SIGINT', abort)
   return {
     signal: aborted.signal,
     [Symbol.dispose]() {
       process.off('SIGINT', abort)
     },
-  }
-}
-
-/** The user has pressed Ctrl-C. */
-export class Interrupted extends Error {
-  override readonly name = 'Interrupted'
-
-  constructor() {
-    super('Stopped; nothing has changed.')
   }
 }
 

@@ -101,13 +101,16 @@ export class Target {
 
   /** Works on the tables of the data directory or, with `--server`, of a server. */
   readonly tables: On<Tables> = async (work) => {
-    const { server } = this
+    const server = this.server()
     if (server) await work(remoteTables(server.url, server.key))
     else await this.directory((place) => work(localTables(place)))
   }
 
-  /** The server that is named with `--server` or PARQUETRY_SERVER. */
-  get server(): { url: string; key: string } | undefined {
+  /**
+   * The server that is named with `--server` or PARQUETRY_SERVER, else the usual one.
+   * @throws UsageError if the URL or the key is missing or malformed
+   */
+  server(usual?: string): { readonly url: string; readonly key: string } | undefined {
     const given = this.#program.opts<TargetOptions>()
     const isHere = (given.data ?? given.database ?? given.store) !== undefined
     if (given.server !== undefined && isHere) {
@@ -115,23 +118,20 @@ export class Target {
         '--server names a server, and --data, --database and --store a directory: give one.',
       )
     }
-    const server = given.server ?? (isHere ? undefined : process.env['PARQUETRY_SERVER'])
-    return server ? serverAt(server, given.key ?? process.env['PARQUETRY_KEY']) : undefined
+    const url = given.server ?? ((isHere ? undefined : process.env['PARQUETRY_SERVER']) || usual)
+    if (url === undefined) return undefined
+    if (!URL.canParse(url) || !/^https?:/.test(url)) {
+      throw new UsageError(
+        `--server takes an address as https://data.example.org; it is ${JSON.stringify(url)}.`,
+      )
+    }
+    const key = given.key ?? process.env['PARQUETRY_KEY']
+    if (!key) throw new UsageError('A server needs an API key: set PARQUETRY_KEY, or give --key.')
+    return { url, key }
   }
 }
 
 /** Whether a directory has been used as a data directory. The engine tells whether anything is missing in it. */
 function holdsData(directory: string): boolean {
   return ['catalog.sqlite', 'parts'].some((name) => existsSync(join(directory, name)))
-}
-
-/** @throws UsageError if the URL or the key is missing or malformed */
-function serverAt(url: string, key: string | undefined): { url: string; key: string } {
-  if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    throw new UsageError(
-      `--server takes an address as https://data.example.org; it is ${JSON.stringify(url)}.`,
-    )
-  }
-  if (!key) throw new UsageError('A server needs an API key: set PARQUETRY_KEY, or give --key.')
-  return { url, key }
 }

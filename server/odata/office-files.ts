@@ -6,7 +6,7 @@ import { attachment } from '../transfers/formats.ts'
 import { repositoryFeed } from './sets.ts'
 
 /** A feed for an office program to open. */
-export interface FeedAddress {
+interface FeedAddress {
   /** The name that the user gave the dataset or the repository. */
   readonly title: string
   /** Absolute address of the service root. */
@@ -93,21 +93,19 @@ const FILES = {
 
 /** Small files that open the feed of a dataset or a repository in Power BI or Excel. They contain no API key. */
 export function connectionFileRoutes(app: FastifyInstance, services: Services): void {
-  const send = (reply: FastifyReply, extension: keyof typeof FILES, feed: FeedAddress) => {
-    const { type, write } = FILES[extension]
-    return reply
-      .headers({ 'content-type': type, 'content-disposition': attachment(feed.title, extension) })
-      .send(write(feed))
-  }
   const rootOf = (request: FastifyRequest, repositoryId: number) =>
     `${request.publicUrl}${app.prefix}/repositories/${repositoryId}/odata/`
 
-  for (const extension of Object.keys(FILES) as (keyof typeof FILES)[]) {
+  for (const [extension, { type, write }] of Object.entries(FILES)) {
+    const send = (reply: FastifyReply, feed: FeedAddress) =>
+      reply
+        .headers({ 'content-type': type, 'content-disposition': attachment(feed.title, extension) })
+        .send(write(feed))
     app.get(`/repositories/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
       const id = pathId(request, 'repository')
       await services.access.require(id, request.account, 'Read')
       const { name } = await services.engine.repository(id)
-      return send(reply, extension, { title: name, root: rootOf(request, id) })
+      return send(reply, { title: name, root: rootOf(request, id) })
     })
     app.get(`/datasets/:id/odata.${extension}`, { schema: { hide: true } }, async (request, reply) => {
       const { record } = await datasetFor(request, services, 'Read')
@@ -115,7 +113,7 @@ export function connectionFileRoutes(app: FastifyInstance, services: Services): 
       const set = feed.sets.find(({ datasetId }) => datasetId === record.id)
       if (!set) throw new EngineError('not_found', `There is no dataset ${record.id}.`)
       const root = rootOf(request, record.repositoryId)
-      return send(reply, extension, { title: record.name, root, set: set.name })
+      return send(reply, { title: record.name, root, set: set.name })
     })
   }
 }

@@ -30,7 +30,7 @@ export function addBenchCommand(program: Command, target: Target): void {
     .action(async (what: string[], given: Given) => {
       // DuckDB's own client, with which COPY is measured, takes a tenth of a second to load.
       const { bench } = await import('./run.ts')
-      await bench(what, given, target.server)
+      await bench(what, given, target.server())
     })
 }
 

@@ -143,6 +143,5 @@ function reportChanges(before: Report, after: Report, failAbove = Number.POSITIV
   }
   const slower = changes.filter((change) => !change.noise && change.ratio > failAbove)
   if (slower.length === 0) return
-  console.error(`parquetry: slower by more than ${failAbove}: ${slower.map(({ name }) => name).join('; ')}.`)
-  throw new Failed()
+  throw new Failed(`slower by more than ${failAbove}: ${slower.map(({ name }) => name).join('; ')}.`)
 }
