@@ -1,3 +1,4 @@
+import { type Accepted, acceptedIn } from '../transfers/formats.ts'
 import { ODataError } from './errors.ts'
 
 export type ODataVersion = '4.0' | '4.01'
@@ -10,13 +11,6 @@ export interface JsonRequest {
   readonly ieee754: boolean
 }
 
-interface MediaRange {
-  readonly type: string
-  readonly parameters: ReadonlyMap<string, string>
-  readonly weight: number
-}
-
-const MOST_RANGES = 100
 const JSON_TYPE = 'application/json'
 
 /**
@@ -47,7 +41,7 @@ export function announcedVersion(maxVersion: unknown): ODataVersion {
  * @throws ODataError 406 if the client doesn't accept JSON, 400 for a malformed `$format`
  */
 export function jsonFor(format: string | undefined, accept: string | undefined): JsonRequest {
-  const ranges = format === undefined ? rangesOf(accept ?? '*/*') : [formatRange(format)]
+  const ranges = format === undefined ? acceptedIn(accept ?? '*/*') : [formatRange(format)]
   const best = bestJson(ranges)
   if (!best) throw notAcceptable('application/json')
   return jsonRequest(best)
@@ -65,12 +59,12 @@ export function metadataIsJson(
 ): boolean {
   if (format !== undefined) {
     const range = formatRange(format)
-    if (/^(application|text)\/xml$/.test(range.type)) return false
-    if (range.type === 'application/json' && version === '4.01') return true
+    if (/^(application|text)\/xml$/.test(range.name)) return false
+    if (range.name === 'application/json' && version === '4.01') return true
     throw notAcceptable(version === '4.01' ? 'application/xml and application/json' : 'application/xml')
   }
-  const ranges = rangesOf(accept ?? '*/*').filter(({ weight }) => weight > 0)
-  const takesXml = ranges.some(({ type }) => /^(\*\/\*|application\/\*|(application|text)\/xml)$/.test(type))
+  const ranges = acceptedIn(accept ?? '*/*').filter(({ weight }) => weight > 0)
+  const takesXml = ranges.some(({ name }) => /^(\*\/\*|application\/\*|(application|text)\/xml)$/.test(name))
   return !takesXml && version === '4.01' && bestJson(ranges) !== undefined
 }
 
@@ -86,51 +80,32 @@ export function jsonContentType({ metadata, ieee754 }: JsonRequest, streaming: b
 }
 
 /** The range for JSON with the highest weight; of those with the same, one that names JSON, else the first. */
-function bestJson(ranges: readonly MediaRange[]): MediaRange | undefined {
-  const isNamed = ({ type }: MediaRange) => Number(type === JSON_TYPE)
+function bestJson(ranges: readonly Accepted[]): Accepted | undefined {
+  const isNamed = ({ name }: Accepted) => Number(name === JSON_TYPE)
   return ranges
-    .filter(({ type, weight }) => [JSON_TYPE, 'application/*', '*/*'].includes(type) && weight !== 0)
+    .filter(({ name, weight }) => [JSON_TYPE, 'application/*', '*/*'].includes(name) && weight !== 0)
     .toSorted((one, other) => other.weight - one.weight || isNamed(other) - isNamed(one))[0]
 }
 
-function jsonRequest({ parameters }: MediaRange): JsonRequest {
-  const metadata = parameters.get('odata.metadata') ?? parameters.get('metadata') ?? 'minimal'
+function jsonRequest({ parameters }: Accepted): JsonRequest {
+  const metadata = parameters['odata.metadata'] ?? parameters['metadata'] ?? 'minimal'
   if (metadata !== 'none' && metadata !== 'minimal' && metadata !== 'full') {
     throw new ODataError(
       'notAcceptable',
       `odata.metadata is ${JSON.stringify(metadata)}; it must be none, minimal or full.`,
     )
   }
-  return { metadata, ieee754: parameters.get('ieee754compatible') === 'true' }
+  return { metadata, ieee754: parameters['ieee754compatible'] === 'true' }
 }
 
 const SHORT: Readonly<Record<string, string>> = { json: 'application/json', xml: 'application/xml' }
 
-function formatRange(format: string): MediaRange {
-  const [range] = rangesOf(SHORT[format.trim().toLowerCase()] ?? format)
-  if (range && /^[\w.+-]+\/[\w.+-]+$/.test(range.type)) return { ...range, weight: 1 }
+function formatRange(format: string): Accepted {
+  const [range] = acceptedIn(SHORT[format.trim().toLowerCase()] ?? format)
+  if (range && /^[\w.+-]+\/[\w.+-]+$/.test(range.name)) return { ...range, weight: 1 }
   throw malformed(
     `$format is ${JSON.stringify(format)}; it must be json, xml (for $metadata only) or a media type.`,
   )
-}
-
-/** The media ranges of an `Accept` header (RFC 9110, 12.5.1), with names in lower case. What is none is left out. */
-function rangesOf(accept: string): MediaRange[] {
-  return accept
-    .toLowerCase()
-    .split(',', MOST_RANGES)
-    .flatMap((item) => {
-      const [type = '', ...rest] = item.split(';').map((part) => part.trim())
-      if (type === '') return []
-      const parameters = new Map(
-        rest.map((part) => {
-          const [name = '', value = ''] = part.split('=')
-          return [name.trim(), value.trim().replace(/^"(.*)"$/, '$1')]
-        }),
-      )
-      const weight = Number(parameters.get('q') ?? 1)
-      return [{ type, parameters, weight: Number.isFinite(weight) ? weight : 0 }]
-    })
 }
 
 function notAcceptable(known: string): ODataError {

@@ -93,17 +93,36 @@ export function weightOf(header: string | undefined, coding: Coding): number {
   return weights.get(coding) ?? weights.get('*') ?? 0
 }
 
-/** The items of an `Accept` or `Accept-Encoding` header with their weights, in their order. */
+/** An item of an `Accept` or `Accept-Encoding` header (RFC 9110, 12.5), in lower case. */
+export interface Accepted {
+  readonly name: string
+  readonly parameters: Readonly<Record<string, string>>
+  /** 0 means "not acceptable". */
+  readonly weight: number
+}
+
+const MOST_ITEMS = 100
+
+export function acceptedIn(header: string): Accepted[] {
+  return header
+    .toLowerCase()
+    .split(',', MOST_ITEMS)
+    .flatMap((item) => {
+      const [name = '', ...rest] = item.split(';').map((part) => part.trim())
+      if (name === '') return []
+      const parameters: Record<string, string> = {}
+      for (const part of rest) {
+        const [key = '', value = ''] = part.split('=')
+        parameters[key.trim()] = value.trim().replace(/^"(.*)"$/, '$1')
+      }
+      const weight = Number(parameters['q'] ?? 1)
+      return [{ name, parameters, weight: Number.isFinite(weight) ? weight : 0 }]
+    })
+}
+
+/** The weights of the items in a header, in their order. */
 function weightsIn(header: string): ReadonlyMap<string, number> {
-  const weights = new Map<string, number>()
-  for (const item of header.toLowerCase().split(',')) {
-    const [name, ...parameters] = item.split(';').map((part) => part.trim())
-    if (!name) continue
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    const value = weight === undefined ? 1 : Number(weight.slice(2))
-    weights.set(name === 'x-gzip' ? 'gzip' : name, Number.isFinite(value) ? value : 0)
-  }
-  return weights
+  return new Map(acceptedIn(header).map(({ name, weight }) => [name === 'x-gzip' ? 'gzip' : name, weight]))
 }
 
 /** A `Content-Disposition` with a file name, in ASCII for old clients and in full (RFC 6266, RFC 8187). */
