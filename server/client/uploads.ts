@@ -61,18 +61,14 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   }
   const headers: Record<string, string> = { 'content-type': MEDIA_TYPES[upload.format] }
   if (upload.gzip) headers['content-encoding'] = 'gzip'
-  const { body } = upload
+  const { body, options } = upload
+  if (options) checkOptions(options, REPLACING)
   const iterable = typeof body === 'object' && Symbol.asyncIterator in body
   return {
     headers,
-    ...(upload.options && { query: optionParameters(upload.options) }),
+    ...(options && { query: toHttp(options, REPLACING) }),
     body: iterable && !(body instanceof ReadableStream) ? streamOf(body) : (body as Body),
   }
-}
-
-function optionParameters(options: UploadOptions) {
-  checkOptions(options, REPLACING)
-  return toHttp(options, REPLACING)
 }
 
 /** Like `ReadableStream.from`, which some browsers don't have. */

@@ -10,7 +10,12 @@ export interface Progress extends Disposable {
   note(text: string): void
 }
 
-export function startProgress(label: string, total: number | undefined, terminal = process.stderr): Progress {
+/** @param total the bytes; undefined if they aren't known, and null for work that isn't measured in bytes */
+export function startProgress(
+  label: string,
+  total: number | undefined | null,
+  terminal = process.stderr,
+): Progress {
   if (!terminal.isTTY) return { bytes() {}, note() {}, [Symbol.dispose]() {} }
   const started = Date.now()
   let note = ''
@@ -26,9 +31,11 @@ export function startProgress(label: string, total: number | undefined, terminal
     clearOnComplete: true,
     etaBuffer: 20,
     format:
-      total === undefined
-        ? `${label} {mib} MiB  {rate} MiB/s  {note}`
-        : `${label} [{bar}] {percentage}%  {mib} MiB  {rate} MiB/s  {eta_formatted} left  {note}`,
+      total === null
+        ? `${label}  {note}`
+        : total === undefined
+          ? `${label} {mib} MiB  {rate} MiB/s  {note}`
+          : `${label} [{bar}] {percentage}%  {mib} MiB  {rate} MiB/s  {eta_formatted} left  {note}`,
   })
   bar.start(total ?? 0, 0, line(0))
   return {
@@ -38,27 +45,10 @@ export function startProgress(label: string, total: number | undefined, terminal
     },
     note(text) {
       note = text
+      if (total === null) bar.update(0, line(0))
     },
     [Symbol.dispose]() {
       bar.stop()
     },
-  }
-}
-
-/** Progress on stderr of work that isn't measured in bytes. */
-export interface Counter extends Disposable {
-  count(done: number): void
-  note(text: string): void
-}
-
-/** Starts a counter on one line that is overwritten. Prints nothing if stderr is not a terminal. */
-export function startCounter(label: string): Counter {
-  const { stderr } = process
-  if (!stderr.isTTY) return { count() {}, note() {}, [Symbol.dispose]() {} }
-  const show = (text: string) => stderr.write(`\r\u001b[K${text}`)
-  return {
-    count: (done) => show(`${label}  ${done.toLocaleString('en')} found`),
-    note: (text) => show(`${label}  ${text}`),
-    [Symbol.dispose]: () => show(''),
   }
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { ConnectorError } from '../../connectors/errors.ts'
 import type { Connectors } from '../../connectors/index.ts'
 import { openProviders } from '../providers.ts'
-import { type Counter, startCounter } from './progress.ts'
+import { type Progress, startProgress } from './progress.ts'
 import type { Workplace } from './tables/local.ts'
 import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
 import type { On } from './workplace.ts'
@@ -42,15 +42,15 @@ async function indexAll(connectors: Connectors, named: readonly string[], depth:
   using stop = abortOnInterrupt()
   let failed = 0
   for (const { slug } of wanted) {
-    using counter = startCounter(`index ${slug}`)
+    using progress = startProgress(`index ${slug}`, null)
     try {
-      const count = await indexOne(connectors, slug, depth, counter, stop.signal)
-      counter[Symbol.dispose]()
+      const count = await indexOne(connectors, slug, depth, progress, stop.signal)
+      progress[Symbol.dispose]()
       console.log(`${slug}: ${count} entries`)
     } catch (error) {
       stop.signal.throwIfAborted()
       if (!(error instanceof ConnectorError)) throw error
-      counter[Symbol.dispose]()
+      progress[Symbol.dispose]()
       console.error(`parquetry: ${slug}: ${error.message}`)
       // Without names, providers that need a missing key are skipped without being counted as failures.
       if (named.length > 0 || error.code !== 'key_required') failed += 1
@@ -67,17 +67,18 @@ async function indexOne(
   connectors: Connectors,
   slug: string,
   depth: number,
-  counter: Counter,
+  progress: Progress,
   signal: AbortSignal,
 ): Promise<number> {
   for (;;) {
     try {
-      return await connectors.index(slug, { depth, onFound: (count) => counter.count(count) }, { signal })
+      const onFound = (count: number) => progress.note(`${count.toLocaleString('en')} found`)
+      return await connectors.index(slug, { depth, onFound }, { signal })
     } catch (error) {
       if (!(error instanceof ConnectorError) || error.code !== 'provider_limit') throw error
       const seconds = error.retryAfter ?? LONGEST_WAIT
       if (seconds > LONGEST_WAIT) throw error
-      counter.note(`waiting ${seconds} s for the limit`)
+      progress.note(`waiting ${seconds} s for the limit`)
       await delay(seconds * 1000, undefined, { signal })
     }
   }

@@ -3,15 +3,15 @@ import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import type { Client, Column, Profile } from '../client/index.ts'
 import { object } from '../records/schema.ts'
-import { argumentsOf, DATASET, fitting, MOST_CHARACTERS, type Tool, text } from './tool.ts'
+import { argumentsOf, DATASET, fitting, MOST_CHARACTERS, noted, type Tool, text } from './tool.ts'
 
 const MOST_DATASETS = 50
 const MOST_ROWS = 500
 const USUAL_ROWS = 50
 const MOST_DESCRIBED = 100
 const EXAMPLES = 5
-/** Pauses before the profile is asked for again, in milliseconds; after the last one, columns come without figures. */
-const PAUSES = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800]
+/** The longest pause before the profile is asked for again, in milliseconds; after it, columns come without figures. */
+const LONGEST_PAUSE = 12_800
 
 export const findDatasets: Tool = {
   name: 'find_datasets',
@@ -42,9 +42,10 @@ export const findDatasets: Tool = {
         return words.every((word) => all.includes(word))
       })
     const shown = fitting(found.slice(0, MOST_DATASETS))
-    const cut =
-      shown.length < found.length && `The first ${shown.length} of ${found.length}; give more words.`
-    return { datasets: shown, ...(cut && { note: cut }) }
+    return noted(
+      { datasets: shown },
+      shown.length < found.length && `The first ${shown.length} of ${found.length}; give more words.`,
+    )
   },
 }
 
@@ -64,23 +65,23 @@ export const describeDataset: Tool = {
     ])
     const profiles = new Map((profile?.columns ?? []).map((column) => [column.name, column]))
     const all = columns.map((column) => described(column, profiles.get(column.name)))
-    const notes = [
+    const shown = fitting(all)
+    return noted(
+      {
+        dataset: id,
+        name: dataset.name,
+        description: dataset.description,
+        rows: dataset.rowCount,
+        version: dataset.version,
+        changed: dataset.updatedAt,
+        columns: shown,
+        examples: fitting(rows, MOST_CHARACTERS / 4),
+      },
       !profile && 'The figures of the columns are not known yet: ask again later.',
       columns.length < dataset.columns.length &&
         `The first ${columns.length} of ${dataset.columns.length} columns.`,
-    ].filter((note) => note !== false)
-    const base = {
-      dataset: id,
-      name: dataset.name,
-      description: dataset.description,
-      rows: dataset.rowCount,
-      version: dataset.version,
-      changed: dataset.updatedAt,
-    }
-    const shown = fitting(all)
-    if (shown.length < all.length) notes.push(`Cut to ${shown.length} columns for length.`)
-    const examples = fitting(rows, MOST_CHARACTERS / 4)
-    return { ...base, columns: shown, examples, ...(notes.length > 0 && { note: notes.join(' ') }) }
+      shown.length < all.length && `Cut to ${shown.length} columns for length.`,
+    )
   },
 }
 
@@ -113,13 +114,13 @@ export const queryDataset: Tool = {
     const rows = top === 0 ? [] : await rowsOf(client, id, { ...query, top, skip, last, signal })
     const shown = fitting(rows)
     const before = last === undefined ? (skip ?? 0) : Math.max(0, matching - last)
-    const notes = [
-      shown.length < rows.length ? `Cut to ${shown.length} rows for length: select fewer columns.` : '',
-      before + shown.length < matching && top !== 0
-        ? `Rows ${before + 1} to ${before + shown.length} of ${matching}.`
-        : '',
-    ].filter(Boolean)
-    return { matching, rows: shown, ...(notes.length > 0 && { note: notes.join(' ') }) }
+    return noted(
+      { matching, rows: shown },
+      shown.length < rows.length && cutRows(shown),
+      before + shown.length < matching &&
+        top !== 0 &&
+        `Rows ${before + 1} to ${before + shown.length} of ${matching}.`,
+    )
   },
 }
 
@@ -142,8 +143,7 @@ export const runSql: Tool = {
   async run(client, { sql, top = USUAL_ROWS }: { readonly sql: string; readonly top?: number }, signal) {
     const rows = await gathered(client.sqlRows(sql, { top, signal }))
     const shown = fitting(rows)
-    const cut = shown.length < rows.length && `Cut to ${shown.length} rows for length: select fewer columns.`
-    return { rows: shown, ...(cut && { note: cut }) }
+    return noted({ rows: shown }, shown.length < rows.length && cutRows(shown))
   },
 }
 
@@ -176,6 +176,8 @@ export const exportLink: Tool = {
   },
 }
 
+const cutRows = ({ length }: readonly unknown[]) => `Cut to ${length} rows for length: select fewer columns.`
+
 function rowsOf(client: Client, id: number, query: Parameters<Client['datasets']['rows']>[1]) {
   return gathered(client.datasets.rows(id, query))
 }
@@ -194,7 +196,7 @@ async function gathered(given: AsyncIterable<Record<string, unknown>>): Promise<
 
 /** The profile, once the server has made it; undefined if that takes long. */
 async function profileOf(client: Client, id: number, signal: AbortSignal): Promise<Profile | undefined> {
-  for (const pause of PAUSES) {
+  for (let pause = 50; pause <= LONGEST_PAUSE; pause *= 2) {
     const made = await client.datasets.profile(id, { signal })
     if (made) return made
     await delay(pause, undefined, { signal })

@@ -2,7 +2,7 @@ import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
 import { fromPlain } from '../../engine/options.ts'
 import type { Client } from '../client/index.ts'
 import { object } from '../records/schema.ts'
-import { argumentsOf, fitting, MOST_CHARACTERS, type Tool } from './tool.ts'
+import { argumentsOf, fitting, MOST_CHARACTERS, noted, type Tool } from './tool.ts'
 
 const MOST_SERIES = 100
 const MOST_OBSERVATIONS = 500
@@ -66,13 +66,11 @@ export const findSeries: Tool = {
     const left = series[shown.length]
     const next = offset + (left ? listed.indexOf(left) : listed.length)
     const more = page && (page.total === null ? listed.length === page.limit : next < page.total)
-    return {
-      categories: fitting(categories.filter(({ name, series }) => series || fits(name))),
-      series: shown,
-      ...((more || left) && {
-        note: `There are more series${page?.total ? ` (${page.total} in all)` : ''}; continue with offset ${next}, or give words.`,
-      }),
-    }
+    const total = page?.total ? ` (${page.total} in all)` : ''
+    return noted(
+      { categories: fitting(categories.filter(({ name, series }) => series || fits(name))), series: shown },
+      (more || left) && `There are more series${total}; continue with offset ${next}, or give words.`,
+    )
   },
 }
 
@@ -91,13 +89,10 @@ async function searched(
   const series = fitting(found.series)
   const more =
     found.total === null ? found.series.length === MOST_SERIES : offset + series.length < found.total
-  return {
-    series,
-    categories: fitting(found.categories, MOST_CHARACTERS / 4),
-    ...(more && {
-      note: `There are more series; continue with offset ${offset + series.length}, or give more words.`,
-    }),
-  }
+  return noted(
+    { series, categories: fitting(found.categories, MOST_CHARACTERS / 4) },
+    more && `There are more series; continue with offset ${offset + series.length}, or give more words.`,
+  )
 }
 
 export const readSeries: Tool = {
@@ -116,12 +111,10 @@ export const readSeries: Tool = {
     // If not all of them fit, the oldest are left out, because the newest are wanted most often.
     const shown = [...fitting([...newest].reverse())].reverse()
     const { observations, ...about } = series
-    return {
-      ...about,
-      observations: shown,
-      ...(shown.length < observations.length && {
-        note: `The newest ${shown.length} of ${observations.length} observations; use start and end for others.`,
-      }),
-    }
+    return noted(
+      { ...about, observations: shown },
+      shown.length < observations.length &&
+        `The newest ${shown.length} of ${observations.length} observations; use start and end for others.`,
+    )
   },
 }

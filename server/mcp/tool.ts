@@ -32,6 +32,15 @@ export function fitting<Item>(items: readonly Item[], room = MOST_CHARACTERS): r
   return end < 0 ? items : items.slice(0, end)
 }
 
+/** An answer with the notes that there are. */
+export function noted<Answer extends object>(
+  answer: Answer,
+  ...notes: readonly (string | false | undefined)[]
+): Answer & { readonly note?: string } {
+  const note = notes.filter(Boolean).join(' ')
+  return note === '' ? answer : { ...answer, note }
+}
+
 /** JSON in which bigints are strings, so that they keep all digits. */
 export function text(value: unknown): string {
   return JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? String(one) : one))

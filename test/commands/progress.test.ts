@@ -46,3 +46,11 @@ test('nothing is shown where standard error is no terminal', () => {
   progress[Symbol.dispose]()
   expect(file.shown()).toBe('')
 })
+
+test('work that is not measured in bytes shows its notes alone', async () => {
+  const screen = terminal(true)
+  using progress = startProgress('index fred', null, screen)
+  progress.note('1,200 found')
+  await expect.poll(() => screen.shown()).toMatch(/index fred {2}1,200 found/)
+  expect(screen.shown()).not.toContain('MiB')
+})
