@@ -1,10 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 
-/** The version in package.json. It is one folder above the sources, and two folders above the built files. */
+/** The folder of package.json: one above the sources, and two above the built files. */
+export const PACKAGE = new URL(import.meta.url.endsWith('.ts') ? '../' : '../../', import.meta.url)
+
+/** The version in package.json. */
 export function ownVersion(): string {
-  const file = ['../package.json', '../../package.json']
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(path))
-  return file === undefined ? '0.0.0' : JSON.parse(readFileSync(file, 'utf8')).version
+  return JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'utf8')).version
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Engine } from '../../engine/index.ts'
+import { PACKAGE } from '../version.ts'
 
 const SAMPLES = {
   'us-employment': 'Monthly employment in the United States, in thousands (Bureau of Labor Statistics)',
@@ -49,8 +50,6 @@ async function neverHeldAnything(engine: Engine): Promise<boolean> {
   return (await engine.database.newestId('repositories')) === 0
 }
 
-/** In the package, the compiled code is one folder deeper than in a checkout, but the samples are in the same place. */
 function fileOf(name: string): string {
-  const here = import.meta.url.endsWith('.ts') ? '../../data/samples/' : '../../../data/samples/'
-  return fileURLToPath(new URL(`${here}${name}.csv`, import.meta.url))
+  return fileURLToPath(new URL(`data/samples/${name}.csv`, PACKAGE))
 }

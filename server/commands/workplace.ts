@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { migrate, openEngine } from '../../engine/index.ts'
-import { Accounts } from '../accounts/accounts.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { objectStore } from '../config/engine-options.ts'
-import { readConfig } from '../config/read.ts'
+import { type ConfigArguments, readConfig } from '../config/read.ts'
 import { localTables, type Workplace } from './tables/local.ts'
 import { remoteTables } from './tables/remote.ts'
 import type { Tables } from './tables/tables.ts'
@@ -15,11 +14,7 @@ import { UsageError } from './usage.ts'
 export type On<Part> = (work: (part: Part) => unknown) => Promise<void>
 
 /** Options that say where the catalog and the rows are. */
-export interface StorageOptions {
-  readonly data?: string
-  readonly database?: string
-  readonly store?: string
-}
+export type StorageOptions = Pick<ConfigArguments, 'data' | 'database' | 'store'>
 
 interface TargetOptions extends StorageOptions {
   readonly server?: string
@@ -95,8 +90,7 @@ export class Target {
       ...config.engine,
     })
     await migrate(engine.database, 'server', SERVER_STEPS)
-    const accounts = new Accounts(engine.database)
-    await work({ engine, accounts, config })
+    await work({ engine, config })
   }
 
   /** Works on the tables of the data directory or, with `--server`, of a server. */

@@ -21,7 +21,6 @@ import {
   jsonContentType,
   jsonFor,
   metadataIsJson,
-  type ODataVersion,
   versionFor,
 } from './negotiate.ts'
 import { connectionFileRoutes } from './office-files.ts'
@@ -100,7 +99,8 @@ async function answer(
   reply: FastifyReply,
 ): Promise<unknown> {
   const { headers } = request
-  const version = versionFor(headers['odata-maxversion'] as string | undefined)
+  // Versions before 4.0 are refused, whatever is asked for.
+  versionFor(headers['odata-maxversion'] as string | undefined)
   // A raw `#` in a request line ends the path as well, for the router and here.
   const path = request.url.split(/[?#]/, 1)[0]!.split('/')
   // The service root has as many segments as `rootPath`, plus those of the prefix under which the application is
@@ -118,11 +118,7 @@ async function answer(
   refuseExpand(options)
   refuseOptionsOfRows(options, resource)
   if (resource.kind === 'metadata')
-    return answerMetadata(request, reply, feed, options.$format, {
-      version,
-      program: services.version,
-      documents,
-    })
+    return answerMetadata(services, { request, reply }, feed, options.$format, documents)
   if (resource.kind === 'batch') {
     const { answerBatch } = await import('./batch.ts')
     const { type, text } = await answerBatch(app, request, root, request.body)
@@ -175,21 +171,16 @@ async function answerService(exchange: Exchange, { sets }: Feed): Promise<Fastif
     .send(`${head}"value":[${entries.join()}]}`)
 }
 
-interface MetadataAnswer {
-  readonly documents: Documents
-  readonly version: ODataVersion
-  readonly program: string
-}
-
 async function answerMetadata(
-  { headers, method }: FastifyRequest,
-  reply: FastifyReply,
+  services: Services,
+  { request: { headers, method }, reply }: Pick<Exchange, 'request' | 'reply'>,
   feed: Feed,
   format: string | undefined,
-  { version, program, documents }: MetadataAnswer,
+  documents: Documents,
 ): Promise<FastifyReply> {
+  const version = versionFor(headers['odata-maxversion'] as string | undefined)
   const isJson = metadataIsJson(format, headers.accept, version)
-  const tag = recordTag(program, version, isJson, await feed.tag())
+  const tag = recordTag(services.version, version, isJson, await feed.tag())
   reply.header('etag', tag).type(`application/${isJson ? 'json' : 'xml'};charset=utf-8`)
   if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
   if (method === 'HEAD') return reply.send()

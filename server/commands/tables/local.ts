@@ -2,7 +2,7 @@ import type { Engine } from '../../../engine/index.ts'
 import { pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { withWords } from '../../../engine/types/columns.ts'
 import { Access } from '../../accounts/access.ts'
-import type { Accounts } from '../../accounts/accounts.ts'
+import { Accounts } from '../../accounts/accounts.ts'
 import type { Config } from '../../config/schema.ts'
 import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
@@ -18,7 +18,6 @@ import type { Tables } from './tables.ts'
 /** What a command works on: the data directory, which other processes may have open too. */
 export interface Workplace {
   readonly engine: Engine
-  readonly accounts: Accounts
   readonly config: Config
 }
 
@@ -87,7 +86,8 @@ function localDatasets(engine: Engine): Omit<Tables['datasets'], keyof ReturnTyp
   }
 }
 
-function localAccounts({ accounts, config }: Workplace): Tables['accounts'] {
+function localAccounts({ engine, config }: Workplace): Tables['accounts'] {
+  const accounts = new Accounts(engine.database)
   const planOf = (plan: string) => oneOf('plan', Object.keys(config.plans), plan)
   const idOf = async (name: string) => (await accounts.byName(name)).id
   return {
