@@ -3,11 +3,10 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
-import { type Engine, isUnwritable, migrate, openEngine } from '../engine/index.ts'
+import { type Engine, isUnwritable, openEngine } from '../engine/index.ts'
 import { Lazy } from '../engine/util/lazy.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import type { Keys } from './accounts/keys.ts'
-import { SERVER_STEPS } from './accounts/schema.ts'
 import { buildApp } from './app.ts'
 import { Closers } from './closers.ts'
 import { distributed, objectStore } from './config/engine-options.ts'
@@ -129,15 +128,12 @@ async function openServer(
   events: EarlyLog,
   opened: Closers,
 ): Promise<Services> {
-  await migrate(engine.database, 'server', SERVER_STEPS)
   const connectors = new Lazy(() =>
     openProviders(config, engine.database, ({ level, provider, message, cause }) =>
       events.line(level, message, { provider }, cause),
     ),
   )
   opened.defer(async () => (await connectors.present())?.close())
-  // Opening them tells whether the configuration names providers that don't exist.
-  if (Object.keys(config.providers).length > 0) await connectors.get()
   const warn = (message: string, cause?: unknown) => events.line('warn', message, {}, cause)
   const services = await openServices({
     config,
@@ -148,6 +144,8 @@ async function openServer(
     guide: builtFolder('./guide/dist/'),
     warn,
   })
+  // Opening them tells whether the configuration names providers that don't exist.
+  if (Object.keys(config.providers).length > 0) await connectors.get()
   opened.defer(async () => {
     try {
       await services.usage.flush()
