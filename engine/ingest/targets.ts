@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts'
-import { checkColumns, widens, wordsOf } from '../types/columns.ts'
+import { checkColumns, widens } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
 import type { DeclaredColumn, UploadOptions } from './request.ts'
 import { malformed } from './text/errors.ts'
@@ -71,14 +71,7 @@ export function layColumns(
   return given.map(({ name, type }, source) => {
     const column = declared.get(name)
     if (column) conflictUnless(column.type, { name, type })
-    return {
-      name,
-      type: column?.type ?? type,
-      nullable: column?.nullable ?? true,
-      description: column?.description ?? '',
-      ...(column && wordsOf(column)),
-      source,
-    }
+    return column ? { ...column, source } : { name, type, nullable: true, description: '', source }
   })
 }
 
@@ -103,12 +96,10 @@ export function fieldsOf(targets: readonly Target[]): Target[] {
 
 /** The targets as columns of the dataset. @param kinds of the values of each field, for types that are to be inferred */
 export function settledColumns(targets: readonly Target[], kinds: readonly number[] = []): Column[] {
-  return targets.map(({ name, type, source, nullable, description, ...words }) => ({
+  return targets.map(({ name, type, source, ...words }) => ({
     name,
     type: type ?? inferType(kinds[source!]!),
-    nullable,
-    description,
-    ...wordsOf(words),
+    ...words,
   }))
 }
 

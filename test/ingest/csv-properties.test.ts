@@ -96,6 +96,7 @@ test('it makes no difference where a file is cut into buffers', () => {
         }
         expect(held.length).toBe(0)
         expect(pieces.findings).toEqual(whole.findings)
+        expect(pieces.mixedNewlines).toBe(whole.mixedNewlines)
       },
     ),
     { numRuns: 20 * runs },

@@ -152,25 +152,14 @@ function checkData(data: Data): void {
     for (const child of children) need(child.length >= length)
   } else if (DataType.isFixedSizeList(type)) {
     need(children[0]!.length >= length * type.listSize)
-  } else if (DataType.isList(type) || DataType.isLargeList(type) || DataType.isMap(type)) {
-    checkOffsets(data, children[0]!.length)
-  } else if (hasOffsets(type)) {
-    checkOffsets(data, data.values.length)
+  } else if (data.valueOffsets !== undefined && !DataType.isUnion(type)) {
+    checkOffsets(data, children[0]?.length ?? data.values.length)
   } else if (DataType.isBool(type)) {
     need(data.values.length * 8 >= offset + length)
   } else if (!DataType.isNull(type) && !DataType.isUnion(type)) {
     need(data.values.length >= length * data.stride)
   }
   for (const child of children) checkData(child)
-}
-
-function hasOffsets(type: DataType): boolean {
-  return (
-    DataType.isUtf8(type) ||
-    DataType.isLargeUtf8(type) ||
-    DataType.isBinary(type) ||
-    DataType.isLargeBinary(type)
-  )
 }
 
 function checkOffsets(data: Data, end: number): void {

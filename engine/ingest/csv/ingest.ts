@@ -38,8 +38,8 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
     signal,
     (bytes) => request.onProgress?.({ bytes, rows: scan.rows }),
   )
-  const { mixedNewlines, ...findings } = scan.findings
-  if (mixedNewlines) return ingestRewritten(toCsv, duck, known, request)
+  const findings = scan.findings
+  if (scan.mixedNewlines) return ingestRewritten(toCsv, duck, known, request)
   const source = {
     ...findings,
     file,

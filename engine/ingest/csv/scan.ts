@@ -52,8 +52,6 @@ export interface CsvFindings {
   readonly longest: number
   readonly quotes: boolean
   readonly quotedNewlines: boolean
-  /** The file has line ends of both kinds, which DuckDB's reader does not accept. */
-  readonly mixedNewlines: boolean
 }
 
 /**
@@ -110,6 +108,11 @@ export class CsvScan {
     this.#quoted = transitions([LF, CR, QUOTE])
   }
 
+  /** Whether the file has line ends of both kinds, which DuckDB's reader does not accept. */
+  get mixedNewlines(): boolean {
+    return this.#crlf && this.#lf
+  }
+
   /** @throws EngineError `invalid_upload` that lists the values that don't fit into their columns */
   get findings(): CsvFindings {
     this.#faults.check()
@@ -122,7 +125,6 @@ export class CsvScan {
       longest: this.#longest,
       quotes: this.#quotes,
       quotedNewlines: this.#quotedNewlines,
-      mixedNewlines: this.#crlf && this.#lf,
     }
   }
 

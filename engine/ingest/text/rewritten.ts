@@ -8,7 +8,7 @@ import { badCell, badValue, Faults, missingValue, type TextReason, textReason } 
 import { inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
-export interface CsvSource extends Omit<CsvFindings, 'mixedNewlines'> {
+export interface CsvSource extends CsvFindings {
   readonly file: string
   readonly delimiter: string
   /** What ends its records. In quotes there may be others. */
