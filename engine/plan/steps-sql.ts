@@ -12,7 +12,7 @@ export interface RelationSql {
 }
 
 /** The position of a row in a relation before any step. */
-export const POSITION: SortKey = { sql: 'p0', descending: false }
+export const POSITION: SortKey = { sql: 'o', descending: false }
 
 /** Whether a step needs the positions of rows, which a scan of row ranges of files doesn't give. */
 export function needsPosition(steps: readonly Step[]): boolean {
@@ -86,16 +86,16 @@ function namesOf(columns: readonly { readonly sql: string }[]): string[] {
 
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>
 
-/** Groups are in the order of their first rows. Aggregates take the position of a row from the column `o`. */
+/** Groups are in the order of their first rows. Aggregates take the position of a row from the column `p0`. */
 function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): RelationSql {
   const { sql, order } = positioned(relation)
   const by = keys.map((key) => (key.type === 'double' ? `${key.sql} + 0e0` : key.sql))
   const shown = by.map((value, index) =>
     value === keys[index]!.sql ? value : `${value} AS ${keys[index]!.sql}`,
   )
-  const first = keys.length === 0 ? 'CAST(0 AS BIGINT)' : 'min(o)'
+  const first = keys.length === 0 ? 'CAST(0 AS BIGINT)' : 'min(p0)'
   const columns = [...shown, ...(values.length > 0 ? [added(values)] : []), `${first} AS ${POSITION.sql}`]
-  const from = `(SELECT *, ${order[0]!.sql} AS o FROM ${sql})`
+  const from = `(SELECT *, ${order[0]!.sql} AS p0 FROM ${sql})`
   return {
     sql: `(SELECT ${columns.join(', ')} FROM ${from}${keys.length === 0 ? '' : ` GROUP BY ${by.join(', ')}`})`,
     order: [POSITION],

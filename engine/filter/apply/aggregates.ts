@@ -20,7 +20,7 @@ export interface AggregateRow {
   readonly takes: keyof typeof TAKES
   /** The type of the result; that of the operand if not given. */
   readonly gives?: ValueType | ((type: ValueType) => ValueType)
-  /** SQL in DuckDB. It may use the column `o`, the position of the row; so may that in Trino. */
+  /** SQL in DuckDB. It may use the column `p0`, the position of the row; so may that in Trino. */
   readonly duckdb: (x: Sql, type: ValueType) => Sql
   /**
    * SQL in Trino, if its result there is the same to the last digit. Where it is missing, or gives undefined for a
@@ -178,8 +178,8 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'first',
     takes: 'any values',
-    duckdb: (x) => call('arg_min_null', x, atom('o')),
-    trino: (x) => call('min_by', x, atom('o')),
+    duckdb: (x) => call('arg_min_null', x, atom('p0')),
+    trino: (x) => call('min_by', x, atom('p0')),
     standard: false,
     about: 'The value of the first row, even if it is null.',
     example: 'aggregate(Price with first as Opening)',
@@ -187,8 +187,8 @@ export const aggregateTable: readonly AggregateRow[] = [
   {
     name: 'last',
     takes: 'any values',
-    duckdb: (x) => call('arg_max_null', x, atom('o')),
-    trino: (x) => call('max_by', x, atom('o')),
+    duckdb: (x) => call('arg_max_null', x, atom('p0')),
+    trino: (x) => call('max_by', x, atom('p0')),
     standard: false,
     about: 'The value of the last row, even if it is null.',
     example: 'aggregate(Price with last as Closing)',
