@@ -15,6 +15,7 @@ const SQL = `SELECT n::INTEGER AS n, DATE '2020-01-01' + (n // 1000)::INTEGER AS
   FROM range(${ROWS}) t(n)`
 
 let place: Awaited<ReturnType<typeof openWorkplace>>
+let table: string
 
 beforeAll(async () => {
   place = await openWorkplace()
@@ -23,6 +24,7 @@ beforeAll(async () => {
   await duck.run(`COPY (${SQL}) TO '${file}'`)
   duck.closeSync()
   const dataset = await newDataset(place.engine)
+  table = `dataset_${dataset.id}`
   await dataset.replace({ format: 'parquet', body: { file } })
   using snapshot = await dataset.snapshot()
   const [part] = await snapshot.files()
@@ -31,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => place[Symbol.asyncDispose]())
 
 async function analyse(sql: string) {
-  using query = await place.engine.sql(sql.replaceAll(/ t\b/g, ' "dataset 1"'))
+  using query = await place.engine.sql(sql.replaceAll(/ t\b/g, ` ${table}`))
   return query.analyse()
 }
 
@@ -82,7 +84,7 @@ test('row groups with matching rows always count', async () => {
   await fc.assert(
     fc.asyncProperty(conditions, async (where) => {
       using query = await place.engine.sql(
-        `SELECT count(DISTINCT n // ${GROUP_ROWS}) AS n FROM "dataset 1" WHERE ${where}`,
+        `SELECT count(DISTINCT n // ${GROUP_ROWS}) AS n FROM ${table} WHERE ${where}`,
       )
       const [found] = await Array.fromAsync(query.rows())
       const { rowGroups } = await query.analyse()
