@@ -144,6 +144,15 @@ describe('csv that is refused', () => {
     )
   })
 
+  test.each([
+    ['tsv', 'a;b\n1;2\n', {}, 'has no tab, but it has ";". Is delimiter=; meant?'],
+    ['csv', 'a\tb\n1\t2\n', { delimiter: ';' }, 'has no ";", but it has "\\t". Is delimiter=tab meant?'],
+    ['csv', '"a|b"\n1\n', { delimiter: ';' }, 'has no ";", but it has "|". Is delimiter=| meant?'],
+  ] as const)('another delimiter than that of %s %j with %j', async (format, text, options, message) => {
+    const given = { options: { dialect: 'standard', ...options } } as const
+    expect(await bench.refusal(format, text, given)).toContain(message)
+  })
+
   test('binary that is no base64, and what would be', async () => {
     const given = { declared: declared({ b: 'binary' }) }
     expect(await bench.refusal('csv', 'b\nT0s=\nT0s\n', given)).toBe(

@@ -24,7 +24,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   const { file, format, signal } = request
   const delimiter = format === 'tsv' ? '\t' : ','
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
-  if (format === 'csv') refuseOtherDelimiters(names, known)
+  refuseOtherDelimiters(names, known, delimiter)
   if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
   const targets = layColumns(
     known,

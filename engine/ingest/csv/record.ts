@@ -117,15 +117,21 @@ function closingQuote(text: string, from: number): number {
  * Refuses a header of a single name that holds another delimiter, such as a semicolon: the file was meant to have more
  * columns. The name is accepted if the dataset or the request has a column of this name.
  */
-export function refuseOtherDelimiters(names: readonly string[], known: KnownColumns): void {
-  const [name] = names
-  if (names.length !== 1 || !/[;\t|]/.test(name!)) return
-  if (known.columns.some((column) => column.name === name)) return
-  const found = /[;\t|]/.exec(name!)![0]
+export function refuseOtherDelimiters(
+  [name = '', ...others]: readonly string[],
+  known: KnownColumns,
+  delimiter: string,
+): void {
+  const found = [';', '\t', '|'].find((other) => other !== delimiter && name.includes(other))
+  if (!found || others.length > 0 || known.columns.some((column) => column.name === name)) return
+  const usual =
+    ': fields of csv are separated by commas' +
+    (found === '\t'
+      ? '; upload tabs as tab-separated values.'
+      : `, unless delimiter=${found} says otherwise.`)
   throw malformed(
-    `The header ${quoteValue(name!)} has no comma, but it has ${quoteValue(found)}: fields of csv are separated by commas` +
-      (found === '\t'
-        ? '; upload tabs as tab-separated values.'
-        : `, unless delimiter=${found} says otherwise.`),
+    `The header ${quoteValue(name)} has no ${{ ',': 'comma', '\t': 'tab' }[delimiter] ?? quoteValue(delimiter)}, but it has ` +
+      quoteValue(found) +
+      (delimiter === ',' ? usual : `. Is delimiter=${found === '\t' ? 'tab' : found} meant?`),
   )
 }

@@ -81,7 +81,6 @@ const POINTED =
 
 /** Takes the text of the file in pieces, and writes each whole record as a row. */
 class Records {
-  readonly #request: ReadRequest
   readonly #options: UploadOptions
   readonly #known: KnownColumns
   readonly #learned: Learned
@@ -101,7 +100,6 @@ class Records {
 
   constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
     const { options = {}, format } = request
-    this.#request = request
     this.#options = options
     this.#known = known
     this.#learned = learned
@@ -211,7 +209,7 @@ class Records {
   /** Settles the names by the header and the number of fields of the first row. */
   #begin(count: number): TypedRows {
     const names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
-    if (this.#request.format === 'csv') refuseOtherDelimiters(names, this.#known)
+    refuseOtherDelimiters(names, this.#known, this.#delimiter)
     const targets = layColumns(
       this.#known,
       names.map((name) => ({ name })),
