@@ -43,13 +43,7 @@ export class SqlParser {
 
 /** The only statement of a tree. @throws EngineError `invalid_sql` */
 function onlyStatement(tree: string, text: string): TreeNode {
-  const parsed = JSON.parse(tree, exactly(text) as never) as {
-    readonly error: boolean
-    readonly error_type?: string
-    readonly error_message?: string
-    readonly position?: string
-    readonly statements?: TreeNode[]
-  }
+  const parsed = parsedTree(tree, text)
   const { statements = [] } = parsed
   if (parsed.error) {
     const select = 'Only one SELECT is run here (also WITH, VALUES, FROM, DESCRIBE, SUMMARIZE; PIVOT with IN)'
@@ -66,6 +60,25 @@ function onlyStatement(tree: string, text: string): TreeNode {
     'invalid_sql',
     statements.length === 0 ? 'There is no statement.' : 'There is more than one statement.',
   )
+}
+
+interface ParsedTree {
+  readonly error: boolean
+  readonly error_type?: string
+  readonly error_message?: string
+  readonly position?: string
+  readonly statements?: TreeNode[]
+}
+
+/** DuckDB writes a number that is too large as Infinity, which JSON does not have. @throws EngineError `invalid_sql` */
+function parsedTree(tree: string, text: string): ParsedTree {
+  try {
+    return JSON.parse(tree, exactly(text) as never)
+  } catch (error) {
+    const numbers = [...text.matchAll(/[\d_.]+(e\+?\d+)?/gi)]
+    const place = numbers.find(([number]) => Number(number.replaceAll('_', '')) === Number.POSITIVE_INFINITY)
+    throw sqlError('invalid_sql', 'A number is larger than 1.8e308.', place?.index, error)
+  }
 }
 
 /** Reads numbers exactly, and places as characters of the text. */

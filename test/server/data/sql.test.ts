@@ -153,6 +153,10 @@ describe('formats, headers and options', () => {
       code: 'sql_not_allowed',
       error: expect.stringContaining('Did you mean upper?'),
     })
+    expect(await wrong('SELECT 5, -1e400')).toEqual({
+      code: 'invalid_sql',
+      error: 'A number is larger than 1.8e308. (at character 12)',
+    })
     expect((await wrong("SELECT 'x'::integer")).error).toContain("Could not convert string 'x'")
   })
 })
