@@ -222,6 +222,9 @@ describe('messages', () => {
       "Seen add duration'P106751992D' gt now()",
       "At position 10: 'P106751992D' is longer than a duration can be, 106,751,991 days.",
     ],
+    ['in (1, 2)', "At position 1: 'in' stands between two operands, as in x in (1, 2)."],
+    ['and (Age gt 1)', "At position 1: 'and' stands between two operands, as in x gt 1 and (…)."],
+    ['gt (1)', "At position 1: 'gt' stands between two operands, as in x gt (…)."],
     ["contain(Name, 'a')", 'At position 1: contain() is not a function. Did you mean contains?'],
     ['contains(Name)', 'At position 1: contains(text, part) takes 2 arguments, not 1.'],
     [

@@ -323,7 +323,8 @@ export function unknownFunction(token: Token): Error {
   const { image, startOffset: at } = token
   const name = image.toLowerCase()
   if (isA(token, Infix) || token.tokenType === In) {
-    return invalid(at, `'${image}' stands between two operands, as in x ${name} (…).`)
+    const example = { in: 'x in (1, 2)', and: 'x gt 1 and (…)', or: 'x gt 1 or (…)' }[name] ?? `x ${name} (…)`
+    return invalid(at, `'${image}' stands between two operands, as in ${example}.`)
   }
   if (Object.hasOwn(OTHER_FUNCTIONS, name)) return invalid(at, `${image}() ${OTHER_FUNCTIONS[name]}`)
   const names = functionTable.map((row) => row.name)
