@@ -56,6 +56,18 @@ describe('csv of other programs', () => {
     expect(into.values).toEqual([['1.5', ' 3,5']])
   })
 
+  test('a day that is in no calendar is told as the file has it', async () => {
+    const options = { dates: 'DD.MM.YYYY' } as const
+    const text = (day: string) => `day\n29.02.2024\n${day}\n`
+    for (const day of ['30.02.2024', '29.02.2023', '31.04.2024', '00.01.2024', '01.13.2024', '29.02.1900']) {
+      expect((await bench.read('csv', text(day), { options })).shape, day).toEqual(['day: string'])
+      const refusal = bench.refusal('csv', text(day), { options, existing: [column('day', 'date')] })
+      expect(await refusal).toContain(`Row 2, column "day": "${day}" is not a date`)
+    }
+    for (const day of ['29.02.2000', '31.12.0099', '30.04.1900'])
+      expect((await bench.read('csv', text(day), { options })).shape, day).toEqual(['day: date'])
+  })
+
   test('numbers with a point are none where numbers have a comma', async () => {
     const options = { delimiter: ';', decimal: ',' } as const
     const text = 'pieces;price;version\n1.234;1,5;1.10\n2,5;3;2.0\n'

@@ -83,7 +83,7 @@ const MONTHS = Array.from({ length: 12 }, (_, month) =>
 
 /**
  * Makes a function that reads days in the form of a pattern (YYYY or YY, MMM, MM or M, DD or D, and characters between
- * them), and returns them as ISO 8601; undefined for texts of any other form.
+ * them), and returns them as ISO 8601; undefined for texts of any other form, and for days that no calendar has.
  * @throws EngineError `invalid_option` if the pattern does not have a year, a month and a day exactly once each
  */
 export function dateReader(pattern: string): (text: string) => string | undefined {
@@ -102,14 +102,21 @@ export function dateReader(pattern: string): (text: string) => string | undefine
   }
   const expression = new RegExp(`^${source}${CLOCK}$`)
   return (text) => {
-    const { y, m, d, clock } = expression.exec(text)?.groups ?? {}
+    const { y, m = '', d = '', clock } = expression.exec(text)?.groups ?? {}
     if (y === undefined) return undefined
-    const month = /\d/.test(m!) ? m! : String(monthOf(m!))
-    const day = `${yearOf(y)}-${month.padStart(2, '0')}-${d!.padStart(2, '0')}`
+    const [year, month] = [yearOf(y), /\d/.test(m) ? m : String(monthOf(m))]
+    if (!isDay(Number(year), Number(month), Number(d))) return undefined
+    const day = `${year}-${month.padStart(2, '0')}-${d.padStart(2, '0')}`
     return clock === undefined
       ? day
       : `${day}T${clock.padStart(clock.indexOf(':') === 1 ? clock.length + 1 : 0, '0')}`
   }
+}
+
+function isDay(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1) return false
+  // The calendar repeats every 400 years, and Date takes the years from 0 to 99 for others.
+  return day <= 28 || day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
 }
 
 /** Months count from 1; 0 is none, so that the text is no day. */
