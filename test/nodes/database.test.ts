@@ -99,6 +99,26 @@ describe.runIf(HAS_CLUSTER)('a node on PostgreSQL', () => {
 
   it('does not say that nothing was changed if it is lost after the change', async () => {
     const node = await cluster.node('lost-later')
+    await json(node.ask('POST', '/accounts', { name: 'moving', plan: 'free' }))
+    const database: Database = node.server.engine.database
+    const { run } = database
+    database.run = async (...given) => {
+      const changed = await run.apply(database, given)
+      await cluster.postgres.kill()
+      return changed
+    }
+    const answer = await node.ask('PUT', '/accounts/moving', { plan: 'unlimited' })
+    database.run = run
+    expect(await answer.json()).toMatchObject({ code: 'outcome_unknown' })
+    await cluster.postgres.start()
+    await expect
+      .poll(async () => (await node.ask('GET', '/accounts/moving')).json())
+      .toMatchObject({ plan: 'unlimited' })
+    await node.close()
+  })
+
+  it('has a new key given to whom it belongs if it is lost after that was saved', async () => {
+    const node = await cluster.node('lost-key')
     const { apiKey: old } = await json<{ apiKey: string }>(
       node.ask('POST', '/accounts', { name: 'rotating', plan: 'free' }),
     )
@@ -109,11 +129,11 @@ describe.runIf(HAS_CLUSTER)('a node on PostgreSQL', () => {
       await cluster.postgres.kill()
       return result as never
     }
-    const answer = await node.ask('POST', '/account/api-key', undefined, old)
+    const { apiKey } = await json<{ apiKey: string }>(node.ask('POST', '/account/api-key', undefined, old))
     database.transaction = transaction
-    expect(await answer.json()).toMatchObject({ code: 'outcome_unknown' })
     await cluster.postgres.start()
-    await expect.poll(async () => (await node.ask('GET', '/account', undefined, old)).status).toBe(401)
+    await expect.poll(async () => (await node.ask('GET', '/account', undefined, apiKey)).status).toBe(200)
+    expect((await node.ask('GET', '/account', undefined, old)).status).toBe(401)
     await node.close()
   })
 
