@@ -3,6 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
 import { dirname } from 'node:path'
 
+// In a checkout the sources run as they are; the package, which has no tsconfig.json, holds what was built of them.
+const checkout = existsSync(new URL('../tsconfig.json', import.meta.url))
+
 // This file is read by every runtime, also those that can't read what it loads: plain JavaScript, no new syntax.
 const problem = runtimeProblem(process.versions)
 if (problem) {
@@ -23,8 +26,6 @@ module.enableCompileCache()
 const cache = module.getCompileCacheDir()
 if (cache !== undefined) process.env['NODE_COMPILE_CACHE'] ??= dirname(cache)
 
-// In a checkout the sources run as they are; the package, which has no tsconfig.json, holds what was built of them.
-const checkout = existsSync(new URL('../tsconfig.json', import.meta.url))
 const sources = new URL(checkout ? '../' : '../dist/', import.meta.url).href
 
 // Our modules name each other by file. Node would look for each file, its real path and the package.json of its folder,
@@ -47,6 +48,8 @@ function runtimeProblem({ node, bun, deno }) {
   const other = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : undefined
   if (other) return `this needs Node ${major}.${minor} or newer and does not run on ${other}.`
   const [ownMajor, ownMinor] = node.split('.').map(Number)
-  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return undefined
-  return `this needs Node ${major}.${minor} or newer; here runs Node ${node}.`
+  if (ownMajor < major || (ownMajor === major && ownMinor < minor))
+    return `this needs Node ${major}.${minor} or newer; here runs Node ${node}.`
+  if (checkout && ownMajor < 24)
+    return `the sources need Node 24, which npm ci has installed: npx node server/bin.js; here runs Node ${node}.`
 }
