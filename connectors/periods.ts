@@ -10,7 +10,7 @@ export interface Period {
 
 const DAY = 86_400_000
 const NOTATION =
-  /^(?<year>\d{4})(?:-?(?<letter>[ABDHMQSTW])(?<ordinal>\d{1,3})|-(?<month>\d{1,2})(?:-(?<day>\d{1,2}))?|(?<month>\d{2})(?<day>\d{2})?)?$/
+  /^(?<year>\d{4})(?:-?(?<letter>[ABDHMQSTW])(?<ordinal>\d{1,3})|-(?<month>\d{1,2})(?:-(?<day>\d{1,2}))?|(?<mm>\d{2})(?<dd>\d{2})?)?$/
 const INSTANT =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?$/
 
@@ -50,7 +50,7 @@ export function parsePeriod(text: string): Period | undefined {
   if (instant !== null) return instantPeriod(instant[1]!, `${instant[2]}:${instant[3] ?? '00'}`, instant[4])
   const match = NOTATION.exec(trimmed.toUpperCase())
   if (match === null) return undefined
-  const { year = '', letter, ordinal, month, day } = match.groups!
+  const { year = '', letter, ordinal, mm, dd, month = mm, day = dd } = match.groups!
   if (letter !== undefined) return lettered(Number(year), letter, Number(ordinal))
   if (month === undefined) return wholeMonths(Number(year), 'A', 1)
   return day === undefined ? wholeMonths(Number(year), 'M', Number(month)) : calendarDay(year, month, day)
