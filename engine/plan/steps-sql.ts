@@ -194,9 +194,10 @@ function concatenated(relation: RelationSql, { branches, columns }: Of<'concat'>
     const position = `${branch.order[0]!.sql} AS ${POSITION.sql}`
     const numbers = others.map(([other]) => `(${other})`).join(', ')
     if (others.length === 0)
-      return `SELECT ${[...list, `${index} AS b`, position].join(', ')} FROM ${branch.sql}`
-    return `SELECT ${[...list, 'b', position].join(', ')} FROM ${branch.sql} CROSS JOIN (VALUES (${index}), ${numbers}) AS n(b)`
+      return `SELECT ${[...list, `${index} AS b0`, position].join(', ')} FROM ${branch.sql}`
+    // The rows of a branch may have a `b0` of another concat().
+    return `SELECT ${[...list, 'n0.b0', position].join(', ')} FROM ${branch.sql} CROSS JOIN (VALUES (${index}), ${numbers}) AS n0(b0)`
   })
-  const order = [{ sql: 'b', descending: false }, POSITION]
+  const order = [{ sql: 'b0', descending: false }, POSITION]
   return positioned({ sql: `(${selects.join(' UNION ALL ')})`, order, inOrder: false, made: 0 })
 }

@@ -224,6 +224,7 @@ describe('transformations that keep rows', () => {
     ['orderby(Amount desc,ID desc)', '45386271'],
     ['concat(topcount(1,Amount),filter(ID eq 1),identity/top(1))', '411'],
     ['concat(top(1),aggregate($count as N))/filter(N eq null)', '1'],
+    ['concat(top(1),top(1))/concat(top(2),top(2),skip(1))', '11111'],
     ['top(0)', ''],
   ])('%s', async (apply, ids) => {
     expect((await rowsOf(apply, 'ID')).map(([id]) => id).join('')).toBe(ids)

@@ -13,6 +13,22 @@ beforeAll(async () => {
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
+test('columns may have the names that SQL of ours might use', async () => {
+  const names = ['b', 'n', 'w', 'o', 'p0', 'b0', 'n0']
+  const odd = await dataset(at, ann, { name: 'names', csv: `${names}\n1,2,3,4,5,6,7\n2,1,3,4,5,6,7\n` })
+  for (const apply of [
+    'concat(top(1),top(1))/concat(identity,identity,skip(1))',
+    'groupby((b),topsum(1,n))/groupby((n0,b0),aggregate(p0 with sum as o))',
+  ]) {
+    const rows = await at.call(ann, 'GET', `/datasets/${odd.id}/data?$apply=${apply}`)
+    expect(rows.statusCode, rows.body).toBe(200)
+    const { sql } = (
+      await at.call(ann, 'GET', `/datasets/${odd.id}/data?$apply=${apply}&$explain=sql`)
+    ).json()
+    expect((await at.call(ann, 'POST', '/sql', { json: { sql } })).body, sql).toBe(rows.body)
+  }
+})
+
 const get = (query: string) => at.call(ann, 'GET', `/datasets/${id}/data?${query}`)
 
 test.each([
