@@ -1,5 +1,6 @@
 import { invalidOption } from '../../errors.ts'
 import type { UploadOptions } from '../request.ts'
+import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import type { Field } from './record.ts'
 
 /** How fields of another dialect are read. */
@@ -104,19 +105,13 @@ export function dateReader(pattern: string): (text: string) => string | undefine
   return (text) => {
     const { y, m = '', d = '', clock } = expression.exec(text)?.groups ?? {}
     if (y === undefined) return undefined
-    const [year, month] = [yearOf(y), /\d/.test(m) ? m : String(monthOf(m))]
-    if (!isDay(Number(year), Number(month), Number(d))) return undefined
-    const day = `${year}-${month.padStart(2, '0')}-${d.padStart(2, '0')}`
+    const month = /\d/.test(m) ? m : String(monthOf(m))
+    const day = `${yearOf(y)}-${month.padStart(2, '0')}-${d.padStart(2, '0')}`
+    if (kindOf(day) !== TEXT_KIND.date) return undefined
     return clock === undefined
       ? day
       : `${day}T${clock.padStart(clock.indexOf(':') === 1 ? clock.length + 1 : 0, '0')}`
   }
-}
-
-function isDay(year: number, month: number, day: number): boolean {
-  if (month < 1 || month > 12 || day < 1) return false
-  // The calendar repeats every 400 years, and Date takes the years from 0 to 99 for others.
-  return day <= 28 || day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
 }
 
 /** Months count from 1; 0 is none, so that the text is no day. */
