@@ -14,7 +14,7 @@ import {
 } from '../filter/index.ts'
 import type { Column } from '../types/index.ts'
 import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
-import { type FirstRows, firstRows, mayMatch, partsOfFirst } from './prune.ts'
+import { type FirstRows, firstRows, mayMatch, placeOfFirst } from './prune.ts'
 import { afterSteps, POSITION, type RelationSql } from './steps-sql.ts'
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file, or those named; the whole file without them. */
@@ -32,8 +32,16 @@ export interface Slice {
 
 /** Where rows come from. */
 export type Scan =
-  /** Those of the dataset's `of` files that may hold wanted rows, in the order of the rows; columns are `c0`, `c1` … */
-  | { readonly kind: 'slices'; readonly slices: readonly Slice[]; readonly of: number }
+  /**
+   * Those of the dataset's `of` files that may hold wanted rows, in the order of the rows; columns are `c0`, `c1` … All
+   * wanted rows meet `condition`.
+   */
+  | {
+      readonly kind: 'slices'
+      readonly slices: readonly Slice[]
+      readonly of: number
+      readonly condition?: string | undefined
+    }
   /** Rows as a JSON array of arrays, for rows in memory. */
   | { readonly kind: 'inline'; readonly json: string }
   /** Parquet files that the engine did not write: a subquery that names the columns and gives each row's position. */
@@ -244,12 +252,12 @@ export function versionSource(
     rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
     shareOf: (columns) => shareOf(version.parts, columns),
     scan: (from, to, { filter, first: wanted } = {}) => {
-      const needed = wanted && partsOfFirst(version.parts, wanted)
+      const place = wanted && placeOfFirst(version.parts, wanted, `c${wanted.column}`)
       const slices: Slice[] = []
       let first = 0
       for (const part of version.parts) {
         const end = first + part.rows
-        const may = (!filter || mayMatch(filter, part)) && (!needed || needed.has(part))
+        const may = (!filter || mayMatch(filter, part)) && (!place || place.parts.has(part))
         if (end > from && first < to && may) {
           slices.push({
             file: fileOf(part),
@@ -260,7 +268,7 @@ export function versionSource(
         }
         first = end
       }
-      return { kind: 'slices', slices, of: version.parts.length }
+      return { kind: 'slices', slices, of: version.parts.length, condition: place?.condition }
     },
   }
 }

@@ -2,9 +2,15 @@ import { type Expression, literalOf } from '../filter/check/expression.ts'
 import { type ValueType, valueType } from '../filter/check/value-types.ts'
 import type { SortKey, SqlColumn } from '../filter/index.ts'
 import { asRange } from '../filter/sql/comparisons.ts'
-import { byKey, type Keyed, type NonNull, narrow, type Operator } from '../filter/sql/narrow.ts'
+import { byKey, type Keyed, keyText, type NonNull, narrow, type Operator } from '../filter/sql/narrow.ts'
 import type { LiteralValue } from '../filter/syntax/literals.ts'
-import type { ColumnBounds, ColumnType, PartStatistics } from '../types/index.ts'
+import {
+  type ColumnBounds,
+  type ColumnType,
+  type PartStatistics,
+  quoteLiteral,
+  sqlType,
+} from '../types/index.ts'
 import type { Window } from './options.ts'
 
 /** What is known about the rows of a part. */
@@ -165,34 +171,65 @@ export function firstRows(
   return { rows: skip + top, column: column.stored, type: column.type, descending: key.descending }
 }
 
+/** Where the first rows of an order are. */
+export interface PlaceOfFirst<Part> {
+  /** The parts that may hold some of them. */
+  readonly parts: ReadonlySet<Part>
+  /** A condition in SQL that all of them meet, so that DuckDB skips row groups; undefined if there is none. */
+  readonly condition?: string
+}
+
 /**
- * The parts that may hold some of the first rows. If parts whose values all come at or before some value have enough
- * rows, then a part whose values all come behind that value has none of the first rows. Null comes first ascending and
- * last descending; equal values keep their order of upload, so a part that begins with that very value is needed.
+ * Where the first rows are, by the statistics of parts. If enough rows come at or before some value, then rows that come
+ * behind it are not among the first, nor is a part that has only such rows. Null comes first ascending and last
+ * descending; equal values keep their order of upload, so rows with that very value are needed.
  */
-export function partsOfFirst<Part extends PartFacts>(
+export function placeOfFirst<Part extends PartFacts>(
   parts: readonly Part[],
-  { rows, column, type, descending }: FirstRows,
-): ReadonlySet<Part> {
+  first: FirstRows,
+  sql: string,
+): PlaceOfFirst<Part> {
+  const { column, type, descending } = first
   const values = valueType(type)
+  const enough = enoughFor(parts, first)
+  if (!enough) return { parts: new Set(parts) }
   const boundsIn = ({ statistics }: Part) => statistics?.[column]
-  const ends = parts.flatMap((part) => {
-    const { min = null, max = null, nulls = 0 } = boundsIn(part) ?? {}
-    const last = descending ? min : max
-    return last === null ? [] : [{ last: keyed(last, values), count: part.rows - nulls }]
-  })
-  let sum = 0
-  const enough = ends
-    .sort((a, b) => (descending ? byKey(b.last, a.last) : byKey(a.last, b.last)))
-    .find(({ count }) => {
-      sum += count
-      return sum >= rows
-    })
-  if (!enough) return new Set(parts)
+  const mayBeNull = (part: Part) => boundsIn(part)?.nulls !== 0
   const isNeeded = (part: Part) => {
     const bounds = boundsIn(part)
     if (!bounds || (bounds.nulls > 0 && !descending)) return true
-    return bounds.nulls < part.rows && mayHold(descending ? 'ge' : 'le', enough.last, values, bounds)
+    return bounds.nulls < part.rows && mayHold(descending ? 'ge' : 'le', enough, values, bounds)
   }
-  return new Set(parts.filter(isNeeded))
+  const needed = new Set(parts.filter(isNeeded))
+  if (!descending && [...needed].some(mayBeNull)) return { parts: needed }
+  const value = `CAST(${quoteLiteral(keyText(enough, values))} AS ${sqlType(type)})`
+  return { parts: needed, condition: `${sql} ${descending ? '>=' : '<='} ${value}` }
+}
+
+/** A value that as many rows as are wanted come at or before, as far as the bounds of parts tell. */
+function enoughFor(
+  parts: readonly PartFacts[],
+  { rows, column, type, descending }: FirstRows,
+): Keyed | undefined {
+  const values = valueType(type)
+  // Long texts are cut off, so that no row may have the very bound.
+  const isExact = values.kind !== 'string'
+  const ends = parts.flatMap(({ rows: all, statistics }) => {
+    const { min = null, max = null, nulls = 0 } = statistics?.[column] ?? {}
+    const [best, last] = descending ? [max, min] : [min, max]
+    if (last === null) return []
+    const count = all - nulls
+    if (!isExact || best === null) return [{ end: keyed(last, values), count }]
+    return [
+      { end: keyed(best, values), count: 1 },
+      { end: keyed(last, values), count: count - 1 },
+    ]
+  })
+  let sum = 0
+  return ends
+    .sort((a, b) => (descending ? byKey(b.end, a.end) : byKey(a.end, b.end)))
+    .find(({ count }) => {
+      sum += count
+      return sum >= rows
+    })?.end
 }

@@ -31,7 +31,7 @@ export function rowsStatement(plan: Plan, matches: number | undefined): Statemen
   const parameters = [...plan.stepParameters, ...(plan.filter?.parameters ?? []), ...plan.orderParameters]
   const relation = relationOf(plan, parameters)
   let sql = `SELECT ${plan.columns.map((column) => column.sql).join(', ')} FROM ${relation.sql}`
-  if (plan.filter) sql += ` WHERE ${plan.filter.sql}`
+  sql += whereOf(plan)
   // Ties keep the order that the rows have already.
   if (plan.order.length > 0 || !relation.inOrder) {
     sql += ` ORDER BY ${orderTerms([...plan.order, ...relation.order])}`
@@ -39,6 +39,11 @@ export function rowsStatement(plan: Plan, matches: number | undefined): Statemen
   sql += limit(plan, matches)
   const columns = plan.columns.map(({ name, type }) => ({ name, type }))
   return { sql, parameters, columns, light: isLight(plan) }
+}
+
+function whereOf({ scan, filter }: Plan): string {
+  const condition = filter?.sql ?? (scan.kind === 'slices' ? scan.condition : undefined)
+  return condition === undefined ? '' : ` WHERE ${condition}`
 }
 
 /** The SQL that counts the rows which match the filter. */
@@ -89,7 +94,7 @@ export function positionsStatement(plan: Plan): Statement {
   return {
     sql:
       `SELECT CAST(file_index AS BIGINT), file_row_number FROM ${from(scan, source, [], true)}` +
-      (filter ? ` WHERE ${filter.sql}` : '') +
+      whereOf(plan) +
       (terms.length > 0 ? ` ORDER BY ${orderTerms(terms)}` : '') +
       limitOf(skip, top),
     parameters: [...(filter?.parameters ?? []), ...orderParameters],

@@ -50,6 +50,12 @@ const COLUMNS = [
   { name: 'missing', type: 'date' },
 ] as const
 
+const MIXED = [
+  { name: 'n', type: 'integer' },
+  { name: 'k', type: 'integer' },
+  { name: 'x', type: 'double' },
+] as const
+
 beforeAll(async () => {
   engine = await openEngine({ directory, role: 'server', threads: 1, workers: 1 })
   const { id: repositoryId } = await engine.createRepository({ name: 'r' })
@@ -242,6 +248,60 @@ describe('the first rows of an order are looked for only in the parts that may h
     expect(query.plan.scan).toMatchObject({ slices: { length: parts }, of: PARTS })
     using unknown = await ordered(orderBy, top, skip, 2)
     expect(unknown.plan.scan).toMatchObject({ slices: { length: PARTS } })
+  })
+
+  test('a bound that some row has is enough for that row, and rows behind it are left out', async () => {
+    const conditionOf = async (orderBy: string, top: number) => {
+      using query = await ordered(orderBy, top)
+      return query.plan.scan.kind === 'slices' ? query.plan.scan.condition : undefined
+    }
+    expect(await conditionOf('i desc', 2)).toBe("c0 >= CAST('299' AS BIGINT)")
+    expect(await conditionOf('d', 1)).toBe("c1 <= CAST('-100.00' AS DECIMAL(12,2))")
+    expect(await conditionOf('day desc, i', 3)).toBe("c4 >= CAST('2025-01-01' AS DATE)")
+    // Long texts are cut off in the statistics, and nulls come first ascending.
+    expect(await conditionOf('s', 1)).toBe("c3 <= CAST('a9' AS VARCHAR)")
+    expect(await conditionOf('sometimes', 5)).toBeUndefined()
+    expect(await conditionOf('i', 1_000)).toBeUndefined()
+  })
+
+  test('where the values of all parts are mixed, too, the rows are the same', async () => {
+    const { id } = await engine.createDataset({ repositoryId: 1, name: 'mixed', columns: MIXED })
+    const dataset = await engine.dataset(id)
+    const rows: (readonly [n: number, k: number | null, x: number])[] = []
+    for (let part = 0; part < 8; part++) {
+      const own = Array.from({ length: 40 }, (_, n) => {
+        const at = part * 40 + n
+        return [at, at % 11 === part ? null : (at * 7_919) % 101, ((at * 31) % 57) - 28.5] as const
+      })
+      rows.push(...own)
+      const body = (async function* () {
+        yield Buffer.from(`n,k,x\n${own.map((one) => one.map((value) => value ?? '').join()).join('\n')}\n`)
+      })()
+      await dataset.append({ format: 'csv', body })
+    }
+    for (const [place, name] of [
+      [1, 'k'],
+      [2, 'x'],
+    ] as const) {
+      for (const descending of [false, true]) {
+        const least = (row: (typeof rows)[number]) => row[place] ?? Number.NEGATIVE_INFINITY
+        const sorted = rows.toSorted(
+          (a, b) => (descending ? least(b) - least(a) : least(a) - least(b)) || a[0] - b[0],
+        )
+        for (const [top, skip] of [
+          [1, 0],
+          [2, 0],
+          [7, 0],
+          [8, 0],
+          [3, 6],
+          [60, 20],
+        ] as const) {
+          using query = await dataset.query({ orderBy: `${name}${descending ? ' desc' : ''}`, top, skip })
+          const found = await Array.fromAsync(query.rows(), ({ n }) => Number(n))
+          expect(found).toEqual(sorted.slice(skip, skip + top).map(([n]) => n))
+        }
+      }
+    }
   })
 
   test('not where rows are filtered or changed before they are sorted, or none are left out', async () => {

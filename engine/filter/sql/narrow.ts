@@ -159,6 +159,11 @@ function rangeOf(type: ValueType): readonly [first: bigint, last: bigint] {
   }
 }
 
+/** The text of a value as DuckDB casts it, where its own text is the number of its smallest steps. */
+export function keyText({ text, key }: Keyed, type: ValueType): string {
+  return typeof key === 'bigint' ? unitText(key, type) : text
+}
+
 function unitText(units: bigint, type: ValueType): string {
   switch (type.kind) {
     case 'decimal':
