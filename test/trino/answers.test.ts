@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { duckdb } from '../../engine/filter/sql/duckdb.ts'
+import { duckdb } from '../../engine/filter/sql/dialect.ts'
 import { trino } from '../../engine/filter/sql/trino.ts'
 import type { QueryOptions } from '../../engine/index.ts'
 import { askTrino } from './ask.ts'

@@ -6,11 +6,11 @@ import type { ArithmeticOperator, BinarySyntax, Syntax } from '../syntax/tree.ts
 import { productType, sumType } from '../tables/arithmetic-rows.ts'
 import { operatorRow } from '../tables/operators.ts'
 import { type Overload, zeroFails } from '../tables/overloads.ts'
-import type { Expression } from './expression.ts'
 import {
   beside,
   called,
   convert,
+  type Expression,
   isNull,
   literal,
   literalOf,

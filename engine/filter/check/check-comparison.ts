@@ -2,10 +2,10 @@ import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
 import { type LiteralValue, literalType, NULL, parseQuoted } from '../syntax/literals.ts'
 import type { BinarySyntax, ComparisonOperator, Syntax } from '../syntax/tree.ts'
-import type { Expression } from './expression.ts'
 import {
   beside,
   convert,
+  type Expression,
   isLocal,
   isNull,
   literal,

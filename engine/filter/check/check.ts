@@ -5,8 +5,17 @@ import { CAST } from '../tables/functions.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call, checkCast } from './check-call.ts'
 import { comparison, isComparison, membership } from './check-comparison.ts'
-import type { Expression } from './expression.ts'
-import { beside, convert, isLocal, isNull, literal, requireZone, show, tightType } from './expression.ts'
+import {
+  beside,
+  convert,
+  type Expression,
+  isLocal,
+  isNull,
+  literal,
+  requireZone,
+  show,
+  tightType,
+} from './expression.ts'
 import { columnsOf, readsOf, type Scope, type SqlColumn, unknownColumns } from './scope.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 

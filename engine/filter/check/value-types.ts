@@ -1,5 +1,4 @@
-import type { ColumnType } from '../../types/index.ts'
-import { decimalParts } from '../../types/index.ts'
+import { type ColumnType, decimalParts } from '../../types/index.ts'
 
 /**
  * The type of an expression. It is one of the column types (a JSON column counts as its text), or one that no column

@@ -4,7 +4,6 @@ import { TYPE, type ValueType } from '../check/value-types.ts'
 import { daysOf } from '../syntax/calendar.ts'
 import { FIRST_DAY, LAST_DAY, type LiteralValue } from '../syntax/literals.ts'
 import type { ComparisonOperator } from '../syntax/tree.ts'
-import type { SqlDialect } from './dialect.ts'
 import {
   all,
   any,
@@ -21,8 +20,9 @@ import {
   orTrue,
   postfix,
   type Sql,
+  type SqlDialect,
   TRUE,
-} from './fragments.ts'
+} from './dialect.ts'
 import { byKey, type Keyed, narrow } from './narrow.ts'
 
 /**

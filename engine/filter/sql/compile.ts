@@ -1,10 +1,8 @@
-import type { Expression } from '../check/expression.ts'
-import { literalOf } from '../check/expression.ts'
+import { type Expression, literalOf } from '../check/expression.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
 import { LIMITS, tooComplex } from '../errors.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 import { comparisonSql, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
-import { NotTranslatable, type SqlDialect } from './dialect.ts'
 import {
   all,
   any,
@@ -14,11 +12,13 @@ import {
   comparison,
   FALSE,
   LEVEL,
+  NotTranslatable,
   not,
   orFalse,
   type Sql,
+  type SqlDialect,
   TRUE,
-} from './fragments.ts'
+} from './dialect.ts'
 import { literalText } from './narrow.ts'
 import { THE_FILTER } from './runtime-errors.ts'
 

@@ -1,8 +1,13 @@
 import { typeName, type ValueType } from '../check/value-types.ts'
-import type { SqlDialect } from './dialect.ts'
-import { NotTranslatable } from './dialect.ts'
-import { convertedScalar, duckType } from './duckdb.ts'
-import { call, cast, type Sql } from './fragments.ts'
+import {
+  call,
+  cast,
+  convertedScalar,
+  duckType,
+  NotTranslatable,
+  type Sql,
+  type SqlDialect,
+} from './dialect.ts'
 
 /** The types that Trino names differently. */
 const TRINO_TYPES: Partial<Record<ValueType['kind'], string>> = {

@@ -7,7 +7,6 @@ import {
   TYPE,
   type ValueType,
 } from '../check/value-types.ts'
-import { converted } from '../sql/duckdb.ts'
 import {
   all,
   atom,
@@ -15,6 +14,7 @@ import {
   caseWhen,
   cast,
   comparison,
+  converted,
   fallible,
   infix,
   LEVEL,
@@ -22,7 +22,7 @@ import {
   postfix,
   raise,
   type Sql,
-} from '../sql/fragments.ts'
+} from '../sql/dialect.ts'
 import { forKinds, type Overload, of, type Rendering } from './overloads.ts'
 
 /**

@@ -1,5 +1,4 @@
 import { decimal, TYPE, type ValueKind, type ValueType } from '../check/value-types.ts'
-import { converted, duckType } from '../sql/duckdb.ts'
 import {
   all,
   any,
@@ -8,13 +7,15 @@ import {
   caseWhen,
   cast,
   comparison,
+  converted,
   type DialectName,
+  duckType,
   infix,
   LEVEL,
   not,
   type Sql,
   tryCast,
-} from '../sql/fragments.ts'
+} from '../sql/dialect.ts'
 import { type Overload, of, type Rendering } from './overloads.ts'
 
 /** A type to which cast() converts (section 5.1.1.10.1). Its SQL gives null for a value that can't be converted. */

@@ -1,5 +1,5 @@
 import type { ValueKind, ValueType } from '../check/value-types.ts'
-import type { DialectName, Sql } from '../sql/fragments.ts'
+import type { DialectName, Sql } from '../sql/dialect.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
 
 /** One way to call an operator or a function: what it takes, what it gives, and its SQL. */

@@ -14,7 +14,7 @@ import {
   postfix,
   raise,
   type Sql,
-} from '../sql/fragments.ts'
+} from '../sql/dialect.ts'
 import { type PatternFlags, translatePattern } from '../sql/pattern.ts'
 import { type Argument, type CallSite, type FunctionRow, forKinds, of } from './overloads.ts'
 

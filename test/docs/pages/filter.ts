@@ -6,7 +6,7 @@ import {
   type ValueKind,
   type ValueType,
 } from '../../../engine/filter/check/value-types.ts'
-import { atom } from '../../../engine/filter/sql/fragments.ts'
+import { atom } from '../../../engine/filter/sql/dialect.ts'
 import { THE_FILTER } from '../../../engine/filter/sql/runtime-errors.ts'
 import { castTable } from '../../../engine/filter/tables/casts.ts'
 import { CASE, CAST, functionTable } from '../../../engine/filter/tables/functions.ts'
