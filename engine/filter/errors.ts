@@ -32,6 +32,11 @@ export function excerpt(text: string): string {
     : `${characters.slice(0, 24).join('')} … ${characters.slice(-12).join('')}`
 }
 
+/** The hint for a text that was put in double quotes. */
+export function singleQuotes(text: string): string {
+  return `Double quotes are for names; a text stands in single ones: '${excerpt(text.replaceAll("'", "''"))}'.`
+}
+
 /**
  * Upper limits of a filter, and of the other texts of a query. Size and nesting are checked before any recursive code
  * runs, so that no input can overflow a stack, neither ours nor DuckDB's (whose expressions go 1,000 deep).

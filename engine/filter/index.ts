@@ -12,8 +12,8 @@ export {
   sortKey,
 } from './apply/index.ts'
 export { check } from './check/check.ts'
-export type { Expression } from './check/expression.ts'
-export { readsOf, type SqlColumn, unknownColumns } from './check/scope.ts'
+export { type Expression, readsOf, type SqlColumn } from './check/expression.ts'
+export { unknownColumns } from './check/unknown-columns.ts'
 export { LIMITS } from './errors.ts'
 export { compile } from './sql/compile.ts'
 export { duckdbWithValues, NotTranslatable, type SqlDialect } from './sql/dialect.ts'

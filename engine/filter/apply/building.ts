@@ -1,7 +1,6 @@
 import type { ColumnType } from '../../types/index.ts'
 import { check } from '../check/check.ts'
-import type { Expression } from '../check/expression.ts'
-import { readsOf, type SqlColumn } from '../check/scope.ts'
+import { type Expression, readsOf, type SqlColumn } from '../check/expression.ts'
 import { columnType, type ValueType } from '../check/value-types.ts'
 import { LIMITS, mistyped, tooComplex } from '../errors.ts'
 import { compile } from '../sql/compile.ts'

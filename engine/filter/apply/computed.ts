@@ -1,4 +1,4 @@
-import type { SqlColumn } from '../check/scope.ts'
+import type { SqlColumn } from '../check/expression.ts'
 import type { ValueType } from '../check/value-types.ts'
 import { invalid } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'

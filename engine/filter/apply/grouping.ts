@@ -1,5 +1,6 @@
 import { nearest } from '../../util/known-options.ts'
-import { columnsOf, type SqlColumn, unknownColumns } from '../check/scope.ts'
+import { columnsOf, type SqlColumn } from '../check/expression.ts'
+import { unknownColumns } from '../check/unknown-columns.ts'
 import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
 import { atom, NotTranslatable } from '../sql/dialect.ts'

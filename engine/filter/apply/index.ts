@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.ts'
-import type { SqlColumn } from '../check/scope.ts'
+import type { SqlColumn } from '../check/expression.ts'
 import { parseRule } from '../syntax/parse.ts'
 import type { NameItem, Sequence } from '../syntax/tree.ts'
 import type { Building, Source } from './building.ts'

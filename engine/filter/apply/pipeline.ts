@@ -1,4 +1,4 @@
-import { columnsOf, type SqlColumn } from '../check/scope.ts'
+import { columnsOf, type SqlColumn } from '../check/expression.ts'
 import { columnType, common, isNumeric, typeName, valueType } from '../check/value-types.ts'
 import { invalid, LIMITS, mistyped, tooComplex } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'

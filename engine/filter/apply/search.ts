@@ -1,4 +1,4 @@
-import type { SqlColumn } from '../check/scope.ts'
+import type { SqlColumn } from '../check/expression.ts'
 import { invalid, LIMITS, tooComplex } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { Search } from '../syntax/tree.ts'

@@ -1,4 +1,4 @@
-import type { SqlColumn } from '../check/scope.ts'
+import type { SqlColumn } from '../check/expression.ts'
 
 /** A column that a step adds, and the SQL of its value. */
 export interface AddedColumn extends SqlColumn {

@@ -15,10 +15,10 @@ import {
   literal,
   literalOf,
   requireZones,
+  type Scope,
   showTyped,
   tightType,
 } from './expression.ts'
-import type { Scope } from './scope.ts'
 import {
   asDecimal,
   common,

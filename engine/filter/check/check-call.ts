@@ -16,10 +16,10 @@ import {
   literal,
   literalOf,
   requireZone,
+  type Scope,
   show,
   showTyped,
 } from './expression.ts'
-import type { Scope } from './scope.ts'
 import { TYPE, type ValueKind, type ValueType } from './value-types.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>

@@ -12,10 +12,10 @@ import {
   literalOf,
   requireZone,
   requireZones,
+  type Scope,
   show,
   showTyped,
 } from './expression.ts'
-import type { Scope } from './scope.ts'
 import {
   common,
   decimal,

@@ -7,16 +7,20 @@ import { call, checkCast } from './check-call.ts'
 import { comparison, isComparison, membership } from './check-comparison.ts'
 import {
   beside,
+  columnsOf,
   convert,
   type Expression,
   isLocal,
   isNull,
   literal,
+  readsOf,
   requireZone,
+  type Scope,
+  type SqlColumn,
   show,
   tightType,
 } from './expression.ts'
-import { columnsOf, readsOf, type Scope, type SqlColumn, unknownColumns } from './scope.ts'
+import { unknownColumns } from './unknown-columns.ts'
 import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
 export interface CheckOptions {

@@ -1,8 +1,8 @@
+import type { ColumnType } from '../../types/index.ts'
 import { excerpt, mistyped, type Span } from '../errors.ts'
 import { type LiteralValue, literalType, parseQuoted } from '../syntax/literals.ts'
-import type { ComparisonOperator, LogicalOperator } from '../syntax/tree.ts'
+import type { ComparisonOperator, LogicalOperator, Syntax, Transformation } from '../syntax/tree.ts'
 import type { Overload } from '../tables/overloads.ts'
-import type { Scope } from './scope.ts'
 import { asDecimal, isNumeric, TYPE, typeName, type ValueType } from './value-types.ts'
 
 /**
@@ -50,6 +50,43 @@ interface Typed {
   readonly type: ValueType
   /** The offset in the text that errors point to. */
   readonly at: number
+}
+
+/** A column of a relation: its name for users, its type, and its name in SQL. */
+export interface SqlColumn {
+  readonly name: string
+  readonly type: ColumnType
+  /** A physical identifier, quoted where need be. */
+  readonly sql: string
+  /** The position of the stored column that it is; undefined where its values are calculated. */
+  readonly stored?: number | undefined
+}
+
+/** The positions of those of the columns that are stored, each once. */
+export function readsOf(columns: Iterable<Pick<SqlColumn, 'stored'>>): number[] {
+  const positions = Array.from(columns, ({ stored }) => stored)
+  return [...new Set(positions.filter((position) => position !== undefined))]
+}
+
+/** The information that checking needs besides the tree. */
+export interface Scope {
+  /** The text of the filter, which messages quote. */
+  readonly text: string
+  /** What now() returns. */
+  readonly now: () => Date
+  readonly columns: ReadonlyMap<string, SqlColumn>
+}
+
+/** The names of the columns in a tree, or in a transformation, in the order of the text, each with its first position. */
+export function columnsOf(
+  tree: Syntax | Transformation,
+  names = new Map<string, number>(),
+): ReadonlyMap<string, number> {
+  if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)
+  for (const part of Object.values(tree)) {
+    if (typeof part === 'object' && part !== null) columnsOf(part as Syntax, names)
+  }
+  return names
 }
 
 /** Functions that the files of the checker share. They make nodes, and name them in messages. */

@@ -1,5 +1,4 @@
-import { singleQuotes } from '../check/scope.ts'
-import { excerpt, invalid, LIMITS, type Span, tooDeep } from '../errors.ts'
+import { excerpt, invalid, LIMITS, type Span, singleQuotes, tooDeep } from '../errors.ts'
 import { CASE, CAST, functionRow } from '../tables/functions.ts'
 import { precedence } from '../tables/operators.ts'
 import { unknownFunction, unknownPrefix } from './complaints.ts'

@@ -1,75 +1,8 @@
 import { EngineError } from '../../errors.ts'
-import type { ColumnType } from '../../types/index.ts'
 import { nearest } from '../../util/known-options.ts'
-import { excerpt } from '../errors.ts'
+import { excerpt, singleQuotes } from '../errors.ts'
 import { durationMicros } from '../syntax/literals.ts'
-import type { Syntax, Transformation } from '../syntax/tree.ts'
 import { functionRow } from '../tables/functions.ts'
-
-/** A column of a relation: its name for users, its type, and its name in SQL. */
-export interface SqlColumn {
-  readonly name: string
-  readonly type: ColumnType
-  /** A physical identifier, quoted where need be. */
-  readonly sql: string
-  /** The position of the stored column that it is; undefined where its values are calculated. */
-  readonly stored?: number | undefined
-}
-
-/** The positions of those of the columns that are stored, each once. */
-export function readsOf(columns: Iterable<Pick<SqlColumn, 'stored'>>): number[] {
-  const positions = Array.from(columns, ({ stored }) => stored)
-  return [...new Set(positions.filter((position) => position !== undefined))]
-}
-
-/** The information that checking needs besides the tree. */
-export interface Scope {
-  /** The text of the filter, which messages quote. */
-  readonly text: string
-  /** What now() returns. */
-  readonly now: () => Date
-  readonly columns: ReadonlyMap<string, SqlColumn>
-}
-
-/** The names of the columns in a tree, or in a transformation, in the order of the text, each with its first position. */
-export function columnsOf(
-  tree: Syntax | Transformation,
-  names = new Map<string, number>(),
-): ReadonlyMap<string, number> {
-  if (tree.kind === 'column' && !names.has(tree.name)) names.set(tree.name, tree.at)
-  for (const part of partsOf(tree)) columnsOf(part, names)
-  return names
-}
-
-/** The expressions that are the direct parts of an expression or a transformation, from left to right. */
-function partsOf(node: Syntax | Transformation): readonly Syntax[] {
-  switch (node.kind) {
-    case 'unary':
-      return [node.operand]
-    case 'binary':
-      return [node.left, node.right]
-    case 'logical':
-      return node.operands
-    case 'in':
-      return [node.operand, ...node.items]
-    case 'call':
-      return node.args
-    case 'case':
-      return node.branches.flatMap(({ when, result }) => [when, result])
-    case 'filter':
-      return [node.condition]
-    case 'orderby':
-      return node.items.map(({ expression }) => expression)
-    case 'keep':
-      return [node.amount, node.value]
-    case 'compute':
-      return node.computed.map(({ expression }) => expression)
-    case 'aggregate':
-      return node.aggregated.flatMap(({ what }) => (what === '$count' ? [] : what.expression))
-    default:
-      return []
-  }
-}
 
 /**
  * The error `invalid_columns`, which lists all names that no column has. It ends with a hint where a name is probably
@@ -159,8 +92,3 @@ const NEAR = 20
 
 /** Matches text after which a value is likely: a comparison, a comma or the start of a list. */
 const WHERE_VALUES_STAND = /(?:\s(?:eq|ne|gt|ge|lt|le)\s+|,\s*|\sin\s*[([]\s*)$/i
-
-/** The hint for a text that was put in double quotes. */
-export function singleQuotes(text: string): string {
-  return `Double quotes are for names; a text stands in single ones: '${excerpt(text.replaceAll("'", "''"))}'.`
-}
