@@ -3,8 +3,7 @@ import { isHeld, type NonNull } from '../sql/narrow.ts'
 import { floorDivide } from '../syntax/calendar.ts'
 import { type LiteralValue, NULL, PICOS_PER_DAY, PICOS_PER_MICRO } from '../syntax/literals.ts'
 import type { ArithmeticOperator, BinarySyntax, Syntax } from '../syntax/tree.ts'
-import { productType, sumType } from '../tables/arithmetic-rows.ts'
-import { operatorRow } from '../tables/operators.ts'
+import { ARITHMETIC, productType, sumType } from '../tables/arithmetic-rows.ts'
 import { type Overload, zeroFails } from '../tables/overloads.ts'
 import {
   beside,
@@ -45,8 +44,7 @@ export function arithmetic(node: Binary, first: Expression, second: Expression, 
   const folded = foldMoments(node, left, right, scope)
   if (folded) return folded
   const args = align(operator, left, right)
-  const row = operatorRow(operator)
-  const overload = find(row.overloads!, kindsOf(operator, args))
+  const overload = find(ARITHMETIC[operator], kindsOf(operator, args))
   if (!overload) throw unsuitable(node, left, right, scope)
   requireZones(left, right, scope)
   const types = args.map((arg) => arg.type)
@@ -174,7 +172,7 @@ export function negate(
   const value = literalOf(operand)
   const negated = value && negatedLiteral(value)
   if (negated) return literal(negated, node.at)
-  const overload = find(operatorRow('-').overloads!, [operand.type.kind])
+  const overload = find(ARITHMETIC['-'], [operand.type.kind])
   if (!overload) {
     throw mistyped(
       node.at,

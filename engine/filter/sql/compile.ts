@@ -2,6 +2,7 @@ import { type Expression, literalOf } from '../check/expression.ts'
 import { typeName, type ValueType } from '../check/value-types.ts'
 import { LIMITS, tooComplex } from '../errors.ts'
 import type { LiteralValue } from '../syntax/literals.ts'
+import { ARITHMETIC } from '../tables/arithmetic-rows.ts'
 import { comparisonSql, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
 import {
   all,
@@ -186,7 +187,7 @@ function nullWith(node: Expression): readonly string[] | undefined {
     case 'convert':
       return node.operand.type.kind === 'json' ? undefined : nullWith(node.operand)
     case 'call': {
-      if (!ARITHMETIC.has(node.name)) return undefined
+      if (!Object.hasOwn(ARITHMETIC, node.name)) return undefined
       const parts = node.args.map(nullWith)
       return parts.every((part) => part !== undefined) ? [...new Set(parts.flat())] : undefined
     }
@@ -194,8 +195,6 @@ function nullWith(node: Expression): readonly string[] | undefined {
       return undefined
   }
 }
-
-const ARITHMETIC: ReadonlySet<string> = new Set(['add', 'sub', 'mul', 'div', 'divby', 'mod', '-'])
 
 /**
  * The time of DuckDB's optimizer grows with the square of the number of operands of an OR, to minutes for some

@@ -1,6 +1,6 @@
 import { excerpt, invalid, LIMITS, type Span, singleQuotes, tooDeep } from '../errors.ts'
 import { CASE, CAST, functionRow } from '../tables/functions.ts'
-import { precedence } from '../tables/operators.ts'
+import { precedences } from '../tables/operators.ts'
 import { unknownFunction, unknownPrefix } from './complaints.ts'
 import {
   type LiteralValue,
@@ -59,7 +59,7 @@ export class Builder {
       while (next < operators.length) {
         const token = operators[next]!
         const operator = token.image.toLowerCase()
-        const group = precedence(operator)
+        const group = precedences.get(operator)!
         if (group < least) break
         if (operator === 'and' || operator === 'or') {
           const parts = [left]

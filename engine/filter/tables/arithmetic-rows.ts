@@ -23,11 +23,12 @@ import {
   raise,
   type Sql,
 } from '../sql/dialect.ts'
+import type { ArithmeticOperator } from '../syntax/tree.ts'
 import { forKinds, type Overload, of, type Rendering } from './overloads.ts'
 
 /**
- * Arithmetic of sections 5.1.1.2.1 to 5.1.1.2.6. Each list holds the exact pairs of types; the checker promotes numbers
- * before it looks up a pair.
+ * Arithmetic of sections 5.1.1.2.1 to 5.1.1.2.6. Each list at the end holds the exact pairs of types; the checker
+ * promotes numbers before it looks up a pair.
  */
 
 const plus = (a: Sql, b: Sql): Sql => infix(a, '+', b, LEVEL.additive)
@@ -114,30 +115,7 @@ function ofNumbers(operation: Operation, decimals: Overload['gives']): Overload[
   ]
 }
 
-export const ADD: readonly Overload[] = [...ofNumbers(plus, sumType), ...shifts(plus)]
-
 const apart = overflowing((a, b) => minus(call('epoch_us', a), call('epoch_us', b)))
-
-export const SUB: readonly Overload[] = [
-  ...ofNumbers(minus, sumType),
-  ...shifts(minus),
-  of(
-    ['date', 'date'],
-    TYPE.duration,
-    overflowing((a, b) => times(minus(a, b), DAY_MICROS)),
-    overflowing((a, b) => times(call('date_diff', atom("'day'"), b, a), DAY_MICROS)),
-  ),
-  of(['timestamp', 'timestamp'], TYPE.duration, apart, null),
-  of(['timestamptz', 'timestamptz'], TYPE.duration, apart, null),
-]
-
-export const MUL: readonly Overload[] = [
-  ...ofNumbers(times, ([left, right]) => productType(left!, right!)),
-  of(['duration', 'integer'], TYPE.duration, overflowing(times)),
-  of(['integer', 'duration'], TYPE.duration, overflowing(times)),
-  of(['duration', 'double'], TYPE.duration, ([a, b]) => asInteger(times(asDouble(a!), b!))),
-  of(['double', 'duration'], TYPE.duration, ([a, b]) => asInteger(times(a!, asDouble(b!)))),
-]
 
 const zeroFails = (overload: Overload, when: Overload['zeroFails'] = true): Overload => {
   return { ...overload, zeroFails: when }
@@ -182,33 +160,53 @@ const fixedQuotient: Rendering = (args, site) =>
 
 const ofDoubles = of(['double', 'double'], TYPE.double, plain(over))
 
-export const DIV: readonly Overload[] = [
-  zeroFails(of(['integer', 'integer'], TYPE.integer, integerOver(wholeOver), integerOver(over))),
-  zeroFails(of(['decimal', 'decimal'], TYPE.double, fixedQuotient, null), fixedScale),
-  ofDoubles,
-  ...divideDuration,
-]
-
-export const DIVBY: readonly Overload[] = [
-  of(['integer', 'integer'], TYPE.double, decimalQuotient, null),
-  of(['decimal', 'decimal'], TYPE.double, decimalQuotient, null),
-  ofDoubles,
-  ...divideDuration,
-]
-
-export const MOD: readonly Overload[] = [
-  of(['integer', 'integer'], TYPE.integer, integerOver(remainder)),
-  of(['decimal', 'decimal'], ([left, right]) => promote(left!, right!), guarded(remainder)),
-  of(['double', 'double'], TYPE.double, guarded(remainder)),
-].map((overload) => zeroFails(overload))
-
-export const NEGATE: readonly Overload[] = [
-  ...forKinds(['integer'], TYPE.integer, (x) => fallible(negative(x))),
-  of(
-    ['decimal'],
-    ([type]) => type!,
-    ([x]) => negative(x!),
-  ),
-  ...forKinds(['double'], TYPE.double, negative),
-  ...forKinds(['duration'], TYPE.duration, (x) => fallible(negative(x))),
-]
+/** What each operator takes and gives, and its SQL. `-` is the sign. */
+export const ARITHMETIC: Readonly<Record<ArithmeticOperator | '-', readonly Overload[]>> = {
+  add: [...ofNumbers(plus, sumType), ...shifts(plus)],
+  sub: [
+    ...ofNumbers(minus, sumType),
+    ...shifts(minus),
+    of(
+      ['date', 'date'],
+      TYPE.duration,
+      overflowing((a, b) => times(minus(a, b), DAY_MICROS)),
+      overflowing((a, b) => times(call('date_diff', atom("'day'"), b, a), DAY_MICROS)),
+    ),
+    of(['timestamp', 'timestamp'], TYPE.duration, apart, null),
+    of(['timestamptz', 'timestamptz'], TYPE.duration, apart, null),
+  ],
+  mul: [
+    ...ofNumbers(times, ([left, right]) => productType(left!, right!)),
+    of(['duration', 'integer'], TYPE.duration, overflowing(times)),
+    of(['integer', 'duration'], TYPE.duration, overflowing(times)),
+    of(['duration', 'double'], TYPE.duration, ([a, b]) => asInteger(times(asDouble(a!), b!))),
+    of(['double', 'duration'], TYPE.duration, ([a, b]) => asInteger(times(a!, asDouble(b!)))),
+  ],
+  div: [
+    zeroFails(of(['integer', 'integer'], TYPE.integer, integerOver(wholeOver), integerOver(over))),
+    zeroFails(of(['decimal', 'decimal'], TYPE.double, fixedQuotient, null), fixedScale),
+    ofDoubles,
+    ...divideDuration,
+  ],
+  divby: [
+    of(['integer', 'integer'], TYPE.double, decimalQuotient, null),
+    of(['decimal', 'decimal'], TYPE.double, decimalQuotient, null),
+    ofDoubles,
+    ...divideDuration,
+  ],
+  mod: [
+    of(['integer', 'integer'], TYPE.integer, integerOver(remainder)),
+    of(['decimal', 'decimal'], ([left, right]) => promote(left!, right!), guarded(remainder)),
+    of(['double', 'double'], TYPE.double, guarded(remainder)),
+  ].map((overload) => zeroFails(overload)),
+  '-': [
+    ...forKinds(['integer'], TYPE.integer, (x) => fallible(negative(x))),
+    of(
+      ['decimal'],
+      ([type]) => type!,
+      ([x]) => negative(x!),
+    ),
+    ...forKinds(['double'], TYPE.double, negative),
+    ...forKinds(['duration'], TYPE.duration, (x) => fallible(negative(x))),
+  ],
+}

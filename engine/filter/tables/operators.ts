@@ -1,5 +1,5 @@
-import type { ArithmeticOperator, ComparisonOperator } from '../syntax/tree.ts'
-import { ADD, DIV, DIVBY, MOD, MUL, NEGATE, SUB } from './arithmetic-rows.ts'
+import type { ComparisonOperator } from '../syntax/tree.ts'
+import { ARITHMETIC } from './arithmetic-rows.ts'
 import type { Overload } from './overloads.ts'
 
 /** The groups of section 5.1.1.16; a larger number binds more tightly. */
@@ -31,13 +31,12 @@ const TWO_ALIKE = 'two values of one type, two numbers, or two of date, timestam
 type Group = OperatorRow['group']
 
 function arithmetic(
-  name: ArithmeticOperator,
+  name: keyof typeof ARITHMETIC,
   group: Group,
-  overloads: readonly Overload[],
   about: string,
   example: string,
-): OperatorRow & { name: ArithmeticOperator } {
-  return { name, group, overloads, about, example }
+): OperatorRow {
+  return { name, group, overloads: ARITHMETIC[name], about, example }
 }
 
 function other(
@@ -92,13 +91,7 @@ export const operatorTable: readonly OperatorRow[] = [
     'Whether the value equals one in the list. A null in the list equals a null value; no value is in an empty list.',
     "Country in ('AT', 'CH', null)",
   ),
-  {
-    name: '-',
-    group: 'unary',
-    overloads: NEGATE,
-    about: 'The number or duration with the opposite sign.',
-    example: '-Balance gt 100',
-  },
+  arithmetic('-', 'unary', 'The number or duration with the opposite sign.', '-Balance gt 100'),
   other(
     'not',
     'unary',
@@ -110,42 +103,36 @@ export const operatorTable: readonly OperatorRow[] = [
   arithmetic(
     'mul',
     'multiplicative',
-    MUL,
     'The product. Integers and decimals stay exact.',
     'Price mul 1.2 gt 100',
   ),
   arithmetic(
     'div',
     'multiplicative',
-    DIV,
     'The quotient; for two integers its whole part. Division by zero fails, except that a double, or a literal with a point, gives INF or NaN.',
     'Minutes div 60 eq 2',
   ),
   arithmetic(
     'divby',
     'multiplicative',
-    DIVBY,
     'The quotient with its fraction, also for integers. Division by zero gives INF, -INF or NaN, but fails for a duration.',
     'Rating divby 2 eq 2.5',
   ),
   arithmetic(
     'mod',
     'multiplicative',
-    MOD,
     'The remainder, with the sign of the left operand. Division by zero fails.',
     'Id mod 10 eq 0',
   ),
   arithmetic(
     'add',
     'additive',
-    ADD,
     'The sum; or a date or moment, later by a duration.',
     "Ordered add duration'P7D' lt now()",
   ),
   arithmetic(
     'sub',
     'additive',
-    SUB,
     'The difference; or a date or moment, earlier by a duration; or the duration between two of them.',
     "Shipped sub Ordered gt duration'P3D'",
   ),
@@ -168,15 +155,10 @@ export const operatorTable: readonly OperatorRow[] = [
   ),
 ]
 
-const byName = new Map(operatorTable.map((row) => [row.name, row]))
-
-export function operatorRow(name: string): OperatorRow {
-  return byName.get(name)!
-}
-
-export function precedence(name: string): number {
-  return PRECEDENCE[operatorRow(name).group]
-}
+/** How tightly each operator binds, by its name. */
+export const precedences: ReadonlyMap<string, number> = new Map(
+  operatorTable.map(({ name, group }) => [name, PRECEDENCE[group]]),
+)
 
 /** Names of the operators that stand between two operands. */
 export const INFIX_NAMES: readonly string[] = operatorTable
