@@ -1,5 +1,4 @@
 import { invalidOption } from '../errors.ts'
-import { valueType } from '../filter/check/value-types.ts'
 import {
   type Building,
   readNames,
@@ -9,6 +8,7 @@ import {
   sortKey,
   unknownColumns,
 } from '../filter/index.ts'
+import { valueType } from '../filter/values.ts'
 import { type OptionsOf, type OrderKey, QUERY } from '../options.ts'
 import { checkOptions } from '../util/known-options.ts'
 

@@ -1,9 +1,8 @@
 import { type Expression, literalOf } from '../filter/check/expression.ts'
-import { type ValueType, valueType } from '../filter/check/value-types.ts'
 import type { SortKey, SqlColumn } from '../filter/index.ts'
 import { asRange } from '../filter/sql/comparisons.ts'
 import { byKey, type Keyed, keyText, type NonNull, narrow, type Operator } from '../filter/sql/narrow.ts'
-import type { LiteralValue } from '../filter/syntax/literals.ts'
+import { type LiteralValue, type ValueType, valueType } from '../filter/values.ts'
 import {
   type ColumnBounds,
   type ColumnType,

@@ -1,7 +1,7 @@
 import type { Part, Version } from '../catalog/records.ts'
 import { EngineError } from '../errors.ts'
-import { valueType } from '../filter/check/value-types.ts'
 import { byKey } from '../filter/sql/narrow.ts'
+import { valueType } from '../filter/values.ts'
 import type { Place, Repeated, SetColumns, WantedRows } from '../ingest/index.ts'
 import { keyed } from '../plan/prune.ts'
 import type { Column } from '../types/index.ts'

@@ -1,5 +1,5 @@
-import { decimal, isNumeric, TYPE, type ValueType } from '../check/value-types.ts'
 import { atom, call, caseWhen, cast, comparison, infix, LEVEL, NAN, raise, type Sql } from '../sql/dialect.ts'
+import { decimal, isNumeric, TYPE, type ValueType } from '../values.ts'
 
 /** A method that turns the values of a group into one value: `price with sum as total`. */
 export interface AggregateRow {

@@ -1,12 +1,12 @@
 import type { ColumnType } from '../../types/index.ts'
 import { check } from '../check/check.ts'
 import { type Expression, readsOf, type SqlColumn } from '../check/expression.ts'
-import { columnType, type ValueType } from '../check/value-types.ts'
 import { LIMITS, mistyped, tooComplex } from '../errors.ts'
 import { compile } from '../sql/compile.ts'
 import { duckdb, type SqlDialect } from '../sql/dialect.ts'
 import { Aliases, parse } from '../syntax/parse.ts'
 import type { Syntax } from '../syntax/tree.ts'
+import { columnType, type ValueType } from '../values.ts'
 
 /** An expression over a relation, with its type, as SQL. */
 export interface Value {

@@ -1,8 +1,8 @@
 import type { SqlColumn } from '../check/expression.ts'
-import type { ValueType } from '../check/value-types.ts'
 import { invalid } from '../errors.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { Name } from '../syntax/tree.ts'
+import type { ValueType } from '../values.ts'
 import { asColumn, type Building, type Value } from './building.ts'
 import type { SortKey } from './steps.ts'
 

@@ -1,10 +1,10 @@
 import { nearest } from '../../util/known-options.ts'
 import { columnsOf, type SqlColumn } from '../check/expression.ts'
 import { unknownColumns } from '../check/unknown-columns.ts'
-import { isNumeric, typeName } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
 import { atom, NotTranslatable } from '../sql/dialect.ts'
 import type { GroupingElement, Name, Sequence } from '../syntax/tree.ts'
+import { isNumeric, typeName } from '../values.ts'
 import { type AggregateRow, aggregateRow, aggregateTable, aggregateType } from './aggregates.ts'
 import { asColumn, type Building, type Source, type Value } from './building.ts'
 

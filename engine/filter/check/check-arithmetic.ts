@@ -1,10 +1,23 @@
 import { invalid, mistyped } from '../errors.ts'
 import { isHeld, type NonNull } from '../sql/narrow.ts'
 import { floorDivide } from '../syntax/calendar.ts'
-import { type LiteralValue, NULL, PICOS_PER_DAY, PICOS_PER_MICRO } from '../syntax/literals.ts'
 import type { ArithmeticOperator, BinarySyntax, Syntax } from '../syntax/tree.ts'
 import { ARITHMETIC, productType, sumType } from '../tables/arithmetic-rows.ts'
 import { type Overload, zeroFails } from '../tables/overloads.ts'
+import {
+  asDecimal,
+  common,
+  isMoment,
+  isNumeric,
+  type LiteralValue,
+  NULL,
+  PICOS_PER_DAY,
+  PICOS_PER_MICRO,
+  promote,
+  TYPE,
+  type ValueKind,
+  type ValueType,
+} from '../values.ts'
 import {
   beside,
   called,
@@ -18,16 +31,6 @@ import {
   showTyped,
   tightType,
 } from './expression.ts'
-import {
-  asDecimal,
-  common,
-  isMoment,
-  isNumeric,
-  promote,
-  TYPE,
-  type ValueKind,
-  type ValueType,
-} from './value-types.ts'
 
 type Binary = BinarySyntax<ArithmeticOperator>
 

@@ -1,10 +1,10 @@
 import { invalid, mistyped } from '../errors.ts'
 import { dateOf, floorDivide } from '../syntax/calendar.ts'
-import { type LiteralValue, NULL, PICOS_PER_DAY } from '../syntax/literals.ts'
 import type { Syntax } from '../syntax/tree.ts'
 import { type CastTarget, castTable, castTarget } from '../tables/casts.ts'
 import { functionRow } from '../tables/functions.ts'
 import type { FunctionRow, MomentPart, Overload } from '../tables/overloads.ts'
+import { type LiteralValue, NULL, PICOS_PER_DAY, TYPE, type ValueKind, type ValueType } from '../values.ts'
 import { readsAs } from './check-comparison.ts'
 import {
   beside,
@@ -20,7 +20,6 @@ import {
   show,
   showTyped,
 } from './expression.ts'
-import { TYPE, type ValueKind, type ValueType } from './value-types.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
 

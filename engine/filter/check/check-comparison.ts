@@ -1,7 +1,20 @@
 import { mistyped, type Span } from '../errors.ts'
 import { compareNumbers } from '../sql/narrow.ts'
-import { type LiteralValue, literalType, NULL, parseQuoted } from '../syntax/literals.ts'
 import type { BinarySyntax, ComparisonOperator, Syntax } from '../syntax/tree.ts'
+import {
+  common,
+  decimal,
+  isNumeric,
+  type LiteralValue,
+  literalType,
+  MOST_DIGITS,
+  NULL,
+  parseQuoted,
+  promote,
+  TYPE,
+  typeName,
+  type ValueType,
+} from '../values.ts'
 import {
   beside,
   convert,
@@ -16,16 +29,6 @@ import {
   show,
   showTyped,
 } from './expression.ts'
-import {
-  common,
-  decimal,
-  isNumeric,
-  MOST_DIGITS,
-  promote,
-  TYPE,
-  typeName,
-  type ValueType,
-} from './value-types.ts'
 
 type Binary = BinarySyntax<ComparisonOperator>
 

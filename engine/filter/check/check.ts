@@ -1,7 +1,7 @@
 import { invalid, mistyped, type Span } from '../errors.ts'
-import { literalType, NULL } from '../syntax/literals.ts'
 import type { Syntax } from '../syntax/tree.ts'
 import { CAST } from '../tables/functions.ts'
+import { common, isMoment, literalType, NULL, TYPE, typeName, type ValueType, valueType } from '../values.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call, checkCast } from './check-call.ts'
 import { comparison, isComparison, membership } from './check-comparison.ts'
@@ -21,7 +21,6 @@ import {
   tightType,
 } from './expression.ts'
 import { unknownColumns } from './unknown-columns.ts'
-import { common, isMoment, TYPE, typeName, type ValueType, valueType } from './value-types.ts'
 
 export interface CheckOptions {
   /** The whole text, for messages. */

@@ -1,9 +1,17 @@
 import type { ColumnType } from '../../types/index.ts'
 import { excerpt, mistyped, type Span } from '../errors.ts'
-import { type LiteralValue, literalType, parseQuoted } from '../syntax/literals.ts'
 import type { ComparisonOperator, LogicalOperator, Syntax, Transformation } from '../syntax/tree.ts'
 import type { Overload } from '../tables/overloads.ts'
-import { asDecimal, isNumeric, TYPE, typeName, type ValueType } from './value-types.ts'
+import {
+  asDecimal,
+  isNumeric,
+  type LiteralValue,
+  literalType,
+  parseQuoted,
+  TYPE,
+  typeName,
+  type ValueType,
+} from '../values.ts'
 
 /**
  * An expression in which every part has a type, and every operator has operands that it takes. Conversions are separate

@@ -1,8 +1,8 @@
 import { EngineError } from '../../errors.ts'
 import { nearest } from '../../util/known-options.ts'
 import { excerpt, singleQuotes } from '../errors.ts'
-import { durationMicros } from '../syntax/literals.ts'
 import { functionRow } from '../tables/functions.ts'
+import { durationMicros } from '../values.ts'
 
 /**
  * The error `invalid_columns`, which lists all names that no column has. It ends with a hint where a name is probably

@@ -1,9 +1,8 @@
 import { FLIPPED } from '../check/check-comparison.ts'
 import { type Expression, literal, literalOf } from '../check/expression.ts'
-import { TYPE, type ValueType } from '../check/value-types.ts'
 import { daysOf } from '../syntax/calendar.ts'
-import { FIRST_DAY, LAST_DAY, type LiteralValue } from '../syntax/literals.ts'
 import type { ComparisonOperator } from '../syntax/tree.ts'
+import { FIRST_DAY, LAST_DAY, type LiteralValue, TYPE, type ValueType } from '../values.ts'
 import {
   all,
   any,

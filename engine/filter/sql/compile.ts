@@ -1,8 +1,7 @@
 import { type Expression, literalOf } from '../check/expression.ts'
-import { typeName, type ValueType } from '../check/value-types.ts'
 import { LIMITS, tooComplex } from '../errors.ts'
-import type { LiteralValue } from '../syntax/literals.ts'
 import { ARITHMETIC } from '../tables/arithmetic-rows.ts'
+import { type LiteralValue, typeName, type ValueType } from '../values.ts'
 import { comparisonSql, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
 import {
   all,

@@ -1,5 +1,5 @@
 import { quoteLiteral, sqlType } from '../../types/index.ts'
-import { columnType, type ValueType } from '../check/value-types.ts'
+import { columnType, type ValueType } from '../values.ts'
 
 /** The databases that SQL is made for. */
 export type DialectName = 'duckdb' | 'trino'

@@ -1,5 +1,5 @@
-import type { ValueType } from '../check/value-types.ts'
 import { dateText, floorDivide, momentText, timeText } from '../syntax/calendar.ts'
+import type { ComparisonOperator } from '../syntax/tree.ts'
 import {
   FIRST_DAY,
   FIRST_INTEGER,
@@ -11,8 +11,8 @@ import {
   literalType,
   PICOS_PER_DAY,
   PICOS_PER_MICRO,
-} from '../syntax/literals.ts'
-import type { ComparisonOperator } from '../syntax/tree.ts'
+  type ValueType,
+} from '../values.ts'
 
 /**
  * The result of putting the literal of a comparison into the type of the column that it is compared with. Casting the

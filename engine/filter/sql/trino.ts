@@ -1,4 +1,4 @@
-import { typeName, type ValueType } from '../check/value-types.ts'
+import { typeName, type ValueType } from '../values.ts'
 import {
   call,
   cast,

@@ -1,7 +1,6 @@
 import { excerpt, invalid, LIMITS, type Span, singleQuotes, tooDeep } from '../errors.ts'
 import { CASE, CAST, functionRow } from '../tables/functions.ts'
 import { precedences } from '../tables/operators.ts'
-import { unknownFunction, unknownPrefix } from './complaints.ts'
 import {
   type LiteralValue,
   NULL,
@@ -13,7 +12,8 @@ import {
   parseNumber,
   parseOldPrefix,
   parseTime,
-} from './literals.ts'
+} from '../values.ts'
+import { unknownFunction, unknownPrefix } from './complaints.ts'
 import { QuotedName, type Token } from './tokens.ts'
 import type {
   Argument,

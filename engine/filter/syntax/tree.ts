@@ -1,5 +1,5 @@
 import type { Span } from '../errors.ts'
-import type { LiteralValue } from './literals.ts'
+import type { LiteralValue } from '../values.ts'
 
 /** The syntax tree of a filter, before columns are looked up and types are checked. */
 export type Syntax =

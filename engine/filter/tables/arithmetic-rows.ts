@@ -1,13 +1,4 @@
 import {
-  asDecimal,
-  type Decimal,
-  decimal,
-  MOST_DIGITS,
-  promote,
-  TYPE,
-  type ValueType,
-} from '../check/value-types.ts'
-import {
   all,
   atom,
   call,
@@ -24,6 +15,7 @@ import {
   type Sql,
 } from '../sql/dialect.ts'
 import type { ArithmeticOperator } from '../syntax/tree.ts'
+import { asDecimal, type Decimal, decimal, MOST_DIGITS, promote, TYPE, type ValueType } from '../values.ts'
 import { forKinds, type Overload, of, type Rendering } from './overloads.ts'
 
 /**

@@ -1,4 +1,3 @@
-import { decimal, TYPE, type ValueKind, type ValueType } from '../check/value-types.ts'
 import {
   all,
   any,
@@ -16,6 +15,7 @@ import {
   type Sql,
   tryCast,
 } from '../sql/dialect.ts'
+import { decimal, TYPE, type ValueKind, type ValueType } from '../values.ts'
 import { type Overload, of, type Rendering } from './overloads.ts'
 
 /** A type to which cast() converts (section 5.1.1.10.1). Its SQL gives null for a value that can't be converted. */

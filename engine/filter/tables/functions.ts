@@ -1,6 +1,5 @@
-import { decimal, TYPE, type ValueType } from '../check/value-types.ts'
 import { atom, call, caseWhen, cast, comparison, infix, LEVEL, postfix, type Sql } from '../sql/dialect.ts'
-import { FIRST_MOMENT, LAST_MOMENT, PICOS_PER_MICRO } from '../syntax/literals.ts'
+import { decimal, FIRST_MOMENT, LAST_MOMENT, PICOS_PER_MICRO, TYPE, type ValueType } from '../values.ts'
 import { type FunctionRow, forKinds, of } from './overloads.ts'
 import { textFunctions } from './text-functions.ts'
 

@@ -1,6 +1,5 @@
-import type { ValueKind, ValueType } from '../check/value-types.ts'
 import type { DialectName, Sql } from '../sql/dialect.ts'
-import type { LiteralValue } from '../syntax/literals.ts'
+import type { LiteralValue, ValueKind, ValueType } from '../values.ts'
 
 /** One way to call an operator or a function: what it takes, what it gives, and its SQL. */
 export interface Overload {

@@ -1,5 +1,4 @@
 import { EngineError } from '../../errors.ts'
-import { TYPE, type ValueKind } from '../check/value-types.ts'
 import { invalid, mistyped } from '../errors.ts'
 import {
   all,
@@ -16,6 +15,7 @@ import {
   type Sql,
 } from '../sql/dialect.ts'
 import { type PatternFlags, translatePattern } from '../sql/pattern.ts'
+import { TYPE, type ValueKind } from '../values.ts'
 import { type Argument, type CallSite, type FunctionRow, forKinds, of } from './overloads.ts'
 
 const TEXTS: readonly ValueKind[] = ['string', 'string']

@@ -1,17 +1,11 @@
 import { type AggregateRow, aggregateTable, percentile } from '../../../engine/filter/apply/aggregates.ts'
-import {
-  decimal,
-  TYPE,
-  typeName,
-  type ValueKind,
-  type ValueType,
-} from '../../../engine/filter/check/value-types.ts'
 import { atom } from '../../../engine/filter/sql/dialect.ts'
 import { THE_FILTER } from '../../../engine/filter/sql/runtime-errors.ts'
 import { castTable } from '../../../engine/filter/tables/casts.ts'
 import { CASE, CAST, functionTable } from '../../../engine/filter/tables/functions.ts'
 import { type OperatorRow, operatorTable, PRECEDENCE } from '../../../engine/filter/tables/operators.ts'
 import type { FunctionRow, Overload } from '../../../engine/filter/tables/overloads.ts'
+import { decimal, TYPE, typeName, type ValueKind, type ValueType } from '../../../engine/filter/values.ts'
 
 /** The page on operators and functions, as Markdown. It is made from the tables that the filter itself uses. */
 export function renderReference(): string {
