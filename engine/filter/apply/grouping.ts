@@ -2,11 +2,11 @@ import { nearest } from '../../util/known-options.ts'
 import { columnsOf, type SqlColumn } from '../check/expression.ts'
 import { unknownColumns } from '../check/unknown-columns.ts'
 import { invalid, mistyped } from '../errors.ts'
+import { asColumn, type Building, type Source, type Value } from '../sql/compile.ts'
 import { atom, NotTranslatable } from '../sql/dialect.ts'
 import type { GroupingElement, Name, Sequence } from '../syntax/tree.ts'
 import { isNumeric, typeName } from '../values.ts'
 import { type AggregateRow, aggregateRow, aggregateTable, aggregateType } from './aggregates.ts'
-import { asColumn, type Building, type Source, type Value } from './building.ts'
 
 /** Columns to group by. */
 export type Keys = readonly SqlColumn[]
@@ -73,6 +73,17 @@ export function methodOf({ name, at }: Name): AggregateRow {
     at,
     `'${name}' is not an aggregation method.${meant ? ` Did you mean ${meant}?` : ` There are ${names.join(', ')}, and p0 to p100 for percentiles.`}`,
   )
+}
+
+/** @throws EngineError `invalid_filter` where a column or an item before has the name already */
+export function requireNew(items: readonly { readonly name: Name }[], columns: readonly SqlColumn[]): void {
+  const taken = new Set(columns.map((column) => column.name))
+  for (const { name } of items) {
+    if (taken.has(name.name)) {
+      throw invalid(name.at, `there is already a column ${JSON.stringify(name.name)}; choose another name.`)
+    }
+    taken.add(name.name)
+  }
 }
 
 /**

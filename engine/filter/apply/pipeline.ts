@@ -1,13 +1,95 @@
+import { EngineError } from '../../errors.ts'
 import { columnsOf, type SqlColumn } from '../check/expression.ts'
-import { invalid, LIMITS, mistyped, tooComplex } from '../errors.ts'
+import { invalid, mistyped } from '../errors.ts'
+import { asColumn, type Building, type Source, type Value } from '../sql/compile.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
-import type { Keep, Name, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
+import { parseRule } from '../syntax/parse.ts'
+import type { Keep, Name, NameItem, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
 import { columnType, common, isNumeric, type LiteralValue, typeName, valueType } from '../values.ts'
-import { asColumn, type Building, type Source, type Value } from './building.ts'
-import { keyOf, requireNew } from './computed.ts'
-import { aggregate, groupingsOf, type Keys, methodOf } from './grouping.ts'
+import { aggregate, groupingsOf, type Keys, methodOf, requireNames, requireNew } from './grouping.ts'
 import { searchCondition } from './search.ts'
-import type { AddedColumn, Relation, Step, Transformed } from './steps.ts'
+import {
+  type AddedColumn,
+  checkSize,
+  keyOf,
+  type Relation,
+  type SortKey,
+  type Step,
+  type Transformed,
+} from './steps.ts'
+
+/** The texts of the options that `readPipeline` reads. */
+export interface PipelineOptions {
+  readonly apply?: string | undefined
+  readonly compute?: string | undefined
+  readonly search?: string | undefined
+}
+
+/**
+ * Reads `$apply`, `$compute` and `$search` into steps, in the order in which the standard applies them.
+ * @throws EngineError `invalid_option` with the position, `invalid_columns`, `filter_type_error`, `filter_too_complex`
+ */
+export function readPipeline(
+  { apply, compute, search }: PipelineOptions,
+  columns: readonly SqlColumn[],
+  building: Building,
+): Relation {
+  const none: Relation = { steps: [], columns }
+  const applied = after(none, 'Apply', apply, building, (text) => parseRule('apply', text, building.aliases))
+  const computed = after(applied, 'Compute', compute, building, (text) => [
+    { kind: 'compute', computed: parseRule('compute', text, building.aliases), at: 0 },
+  ])
+  return after(computed, 'Search', search, building, (text) => [
+    { kind: 'search', search: parseRule('search', text, building.aliases), at: 0 },
+  ])
+}
+
+/** Reads `$orderby` with expressions over columns. @throws EngineError the same as `readPipeline` */
+export function readOrderBy(
+  text: string,
+  columns: readonly SqlColumn[],
+  building: Building,
+): readonly SortKey[] {
+  const { steps } = after({ steps: [], columns }, 'Orderby', text, building, () => [
+    { kind: 'orderby', items: parseRule('orderby', text, building.aliases), at: 0 },
+  ])
+  return steps.flatMap((step) => (step.kind === 'order' ? step.by : []))
+}
+
+/** A relation after the transformations that an option names, if it is given. */
+function after(
+  relation: Relation,
+  option: Source['option'],
+  text: string | undefined,
+  building: Building,
+  read: (text: string) => Sequence,
+): Relation {
+  if (text === undefined) return relation
+  const { steps, columns } = inOption(`$${option.toLowerCase()}`, () => {
+    const source: Source = { text, option }
+    const sequence = read(text)
+    requireNames(sequence, source, relation.columns)
+    return new Pipeline(source, building).read(sequence, relation.columns)
+  })
+  return { steps: [...relation.steps, ...steps], columns }
+}
+
+/** Reads a list of plain names, as that of `$select`. @throws EngineError `invalid_option` */
+export function readNames(option: string, text: string): readonly NameItem[] {
+  return inOption(option, () => parseRule('names', text))
+}
+
+/** Adds the name of the option to errors, and replaces "the filter" in their messages by "the expression". */
+function inOption<T>(option: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code === 'invalid_columns') throw error
+    const code = error.code === 'invalid_filter' ? 'invalid_option' : error.code
+    const message = error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')
+    throw new EngineError(code, `${option}: ${message}`, { cause: error, details: error.details })
+  }
+}
 
 /** The surroundings of the steps within `groupby(…, here)`, which are done in each group separately. */
 interface Within {
@@ -22,7 +104,7 @@ const TOP_LEVEL: Within = { partition: [], mayBeEmpty: false }
  * Makes steps of `$apply` (OData Data Aggregation 4.0, section 3). Each transformation works on the columns that come
  * out of the transformation before it. All names in it are known to exist.
  */
-export class Pipeline {
+class Pipeline {
   readonly #source: Source
   readonly #building: Building
 
@@ -307,51 +389,4 @@ function concatenated(branches: readonly Relation[], at: number, building: Build
   }
   checkSize([step])
   return { steps: [step], columns }
-}
-
-interface Size {
-  /** How often the rows are read. Each branch of concat() or rollup() reads what is before it. */
-  readonly reads: number
-  /** The longest sequence of steps. */
-  readonly steps: number
-  /** The most of them that group rows. */
-  readonly groupings: number
-}
-
-/**
- * Refuses steps that would take long to plan, or read the rows many times, before there is any SQL of them.
- * @throws EngineError `filter_too_complex`
- */
-function checkSize(steps: readonly Step[]): void {
-  const size = sizeOf(steps)
-  if (size.reads > LIMITS.reads) {
-    throw tooComplex(
-      `the branches of concat() and rollup() read the rows ${size.reads} times; the limit is ${LIMITS.reads}. ` +
-        'Each branch reads again what is before it.',
-    )
-  }
-  if (size.steps > LIMITS.steps) {
-    throw tooComplex(`there are ${size.steps} transformations in sequence; the limit is ${LIMITS.steps}.`)
-  }
-  if (size.groupings > LIMITS.groupings) {
-    throw tooComplex(
-      `there are ${size.groupings} transformations in sequence that group rows; the limit is ${LIMITS.groupings}.`,
-    )
-  }
-}
-
-function sizeOf(steps: readonly Step[]): Size {
-  let [reads, length, groupings] = [1, 0, 0]
-  for (const step of steps) {
-    length += 1
-    if (step.kind === 'concat') {
-      const branches = step.branches.map((branch) => sizeOf(branch.steps))
-      reads *= branches.reduce((sum, branch) => sum + branch.reads, 0)
-      length += Math.max(...branches.map((branch) => branch.steps))
-      groupings += Math.max(...branches.map((branch) => branch.groupings))
-    } else if (step.kind === 'group' || ('partition' in step && step.partition.length > 0)) {
-      groupings += 1
-    }
-  }
-  return { reads, steps: length, groupings }
 }

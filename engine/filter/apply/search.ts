@@ -1,8 +1,8 @@
 import type { SqlColumn } from '../check/expression.ts'
 import { invalid, LIMITS, tooComplex } from '../errors.ts'
+import type { Building } from '../sql/compile.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
 import type { Search } from '../syntax/tree.ts'
-import type { Building } from './building.ts'
 
 /** The most words of a `$search`. The number is limited because each word is looked for in every text column. */
 const MOST_WORDS = 100

@@ -1,4 +1,8 @@
 import type { SqlColumn } from '../check/expression.ts'
+import { LIMITS, tooComplex } from '../errors.ts'
+import { asColumn, type Building, type Value } from '../sql/compile.ts'
+import { NotTranslatable } from '../sql/dialect.ts'
+import type { ValueType } from '../values.ts'
 
 /** A column that a step adds, and the SQL of its value. */
 export interface AddedColumn extends SqlColumn {
@@ -68,4 +72,74 @@ export interface Transformed extends Relation {
    * Whether a group may have no rows after the transformation. If not given, the transformation doesn't change that.
    */
   readonly mayEmpty?: boolean
+}
+
+/** The key that sorts rows by SQL of a type. */
+export function sortKey(sql: string, type: ValueType, descending: boolean, { dialect }: Building): SortKey {
+  const double = type.kind === 'double'
+  // Trino sorts -0 before 0, although the two are equal.
+  if (dialect.name !== 'duckdb' && double) throw new NotTranslatable('order of double')
+  return { sql, descending, ...(double && { double }) }
+}
+
+/**
+ * The key that sorts rows by a value. A column is not cast, because only a bare column lets files be skipped. Everything
+ * else is cast, so that DuckDB doesn't take a constant for something else.
+ */
+export function keyOf(
+  value: Value,
+  descending: boolean,
+  columns: readonly SqlColumn[],
+  building: Building,
+): SortKey {
+  const isBare = value.type.kind === 'duration' || columns.some(({ sql }) => sql === value.sql)
+  const sql = isBare ? value.sql : asColumn(value, building).value
+  return sortKey(sql, value.type, descending, building)
+}
+
+interface Size {
+  /** How often the rows are read. Each branch of concat() or rollup() reads what is before it. */
+  readonly reads: number
+  /** The longest sequence of steps. */
+  readonly steps: number
+  /** The most of them that group rows. */
+  readonly groupings: number
+}
+
+/**
+ * Refuses steps that would take long to plan, or read the rows many times, before there is any SQL of them.
+ * @throws EngineError `filter_too_complex`
+ */
+export function checkSize(steps: readonly Step[]): void {
+  const size = sizeOf(steps)
+  if (size.reads > LIMITS.reads) {
+    throw tooComplex(
+      `the branches of concat() and rollup() read the rows ${size.reads} times; the limit is ${LIMITS.reads}. ` +
+        'Each branch reads again what is before it.',
+    )
+  }
+  if (size.steps > LIMITS.steps) {
+    throw tooComplex(`there are ${size.steps} transformations in sequence; the limit is ${LIMITS.steps}.`)
+  }
+  if (size.groupings > LIMITS.groupings) {
+    throw tooComplex(
+      `there are ${size.groupings} transformations in sequence that group rows; the limit is ${LIMITS.groupings}.`,
+    )
+  }
+}
+
+function sizeOf(steps: readonly Step[]): Size {
+  let [reads, length, groupings] = [1, 0, 0]
+  for (const step of steps) {
+    length += 1
+    if (step.kind === 'concat') {
+      const branches = step.branches.map((branch) => sizeOf(branch.steps))
+      reads *= branches.reduce((sum, branch) => sum + branch.reads, 0)
+      length += Math.max(...branches.map((branch) => branch.steps))
+      groupings += Math.max(...branches.map((branch) => branch.groupings))
+    } else if (step.kind === 'group' || ('partition' in step && step.partition.length > 0)) {
+      groupings += 1
+    }
+  }
+  return { reads, steps: length, groupings }
 }

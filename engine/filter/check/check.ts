@@ -32,7 +32,7 @@ export interface CheckOptions {
 }
 
 /** An expression that fits. */
-interface Checked {
+export interface Checked {
   readonly tree: Expression
   /** The positions of the stored columns that it reads. */
   readonly reads: readonly number[]

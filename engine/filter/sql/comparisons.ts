@@ -268,6 +268,47 @@ function absentFrom(texts: readonly string[]): string {
 }
 
 /**
+ * Turns `x eq 1 or x eq 2` into `x in (1, 2)`, and `x ne 1 and x ne 2` into `not (x in (1, 2))`, because a list can be
+ * searched, while a chain is evaluated comparison by comparison. Both forms give the same result where x is null, too.
+ */
+export function gathered(operands: readonly Expression[], joined: 'and' | 'or'): readonly Expression[] {
+  const operator = joined === 'or' ? 'eq' : 'ne'
+  const lists = Map.groupBy(
+    operands.filter((operand) => comparesWithLiteral(operand, operator)),
+    ({ left }) => left.name,
+  )
+  return operands.flatMap((operand): readonly Expression[] => {
+    const list = comparesWithLiteral(operand, operator) ? lists.get(operand.left.name)! : []
+    if (list.length < 2) return [operand]
+    // The list takes the place of its first comparison; the other comparisons of the list are dropped.
+    if (operand !== list[0]) return []
+    const { left, type, at } = list[0]!
+    const member: Expression = {
+      kind: 'in',
+      operand: left,
+      items: list.map(({ right }) => right.value),
+      type,
+      at,
+    }
+    return [joined === 'or' ? member : { kind: 'not', operand: member, type, at }]
+  })
+}
+
+type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>
+
+function comparesWithLiteral(
+  node: Expression,
+  operator: 'eq' | 'ne',
+): node is Of<'comparison'> & { left: Of<'column'>; right: Of<'literal'> } {
+  return (
+    node.kind === 'comparison' &&
+    node.operator === operator &&
+    node.left.kind === 'column' &&
+    node.right.kind === 'literal'
+  )
+}
+
+/**
  * Rewrites `year(Day) eq 2024` as `Day ge 2024-01-01 and Day lt 2025-01-01`. That keeps the same rows, but lets DuckDB
  * skip row groups. Undefined unless year() or date() of a column is compared with a literal.
  */

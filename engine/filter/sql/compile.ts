@@ -1,8 +1,12 @@
-import { type Expression, literalOf } from '../check/expression.ts'
-import { LIMITS, tooComplex } from '../errors.ts'
+import type { ColumnType } from '../../types/index.ts'
+import { type Checked, check } from '../check/check.ts'
+import { type Expression, literalOf, readsOf, type SqlColumn } from '../check/expression.ts'
+import { LIMITS, mistyped, tooComplex } from '../errors.ts'
+import { Aliases, parse } from '../syntax/parse.ts'
+import type { Syntax } from '../syntax/tree.ts'
 import { ARITHMETIC } from '../tables/arithmetic-rows.ts'
-import { type LiteralValue, typeName, type ValueType } from '../values.ts'
-import { comparisonSql, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
+import { columnType, type LiteralValue, typeName, type ValueType } from '../values.ts'
+import { comparisonSql, gathered, memberSql, type NullHandling, type SqlWriter } from './comparisons.ts'
 import {
   all,
   any,
@@ -10,6 +14,7 @@ import {
   caseWhen,
   cast,
   comparison,
+  duckdb,
   FALSE,
   LEVEL,
   NotTranslatable,
@@ -22,11 +27,159 @@ import {
 import { literalText } from './narrow.ts'
 import { THE_FILTER } from './runtime-errors.ts'
 
-/** What the expressions of one query share. */
-export interface CompileContext {
+/** An expression over a relation, with its type, as SQL. */
+export interface Value {
+  readonly sql: string
+  readonly type: ValueType
+  readonly at: number
+}
+
+/** A filter as SQL. */
+export interface CompiledFilter {
+  /** The filter, every part with its type. */
+  readonly tree: Expression
+  /** A condition that may stand as an operand of AND. The only text of others in it is the `sql` of the columns. */
+  readonly sql: string
+  /** Bound as VARCHAR, in the place that they have among the parameters of the query. */
+  readonly parameters: readonly string[]
+  /** The positions of the stored columns used, each once. */
+  readonly reads: readonly number[]
+}
+
+export interface FilterOptions {
+  /** What now() returns; called only where a text calls it. */
+  readonly now?: () => Date
+  /** What `@p` stands for. */
+  readonly aliases?: Aliases
+  /** The database that will run the SQL; DuckDB if not given. */
+  readonly dialect?: SqlDialect | undefined
+}
+
+/** The SQL of a filter alone. @throws as `Building.filter` does */
+export function compileFilter(
+  text: string,
+  columns: readonly SqlColumn[],
+  options?: FilterOptions,
+): CompiledFilter {
+  return new Building(options).filter(text, columns)
+}
+
+/**
+ * State that the steps, the filter and the order of one query share: the parameters, which are numbered across all of
+ * them, the names of new columns, the current time and the aliases.
+ */
+export class Building {
+  /** Bound as VARCHAR, from 1 on. */
+  readonly parameters: string[] = []
+  /** The positions of the stored columns that are named in SQL. */
+  readonly reads = new Set<number>()
+  /** What now() returns. */
+  readonly now: () => Date
+  readonly aliases: Aliases
+  /** The database that will run the SQL. */
   readonly dialect: SqlDialect
-  /** SQL of a new parameter, bound as VARCHAR. */
-  parameter(text: string): string
+  #names = 0
+  /** The expressions so far, and the characters of their SQL. */
+  #expressions = 0
+  #written = 0
+
+  constructor({ now, aliases = new Aliases(), dialect = duckdb }: FilterOptions = {}) {
+    const moment = new Date()
+    this.now = now ?? (() => moment)
+    this.aliases = aliases
+    this.dialect = dialect
+  }
+
+  /**
+   * A `$filter` over a table, from text to SQL:
+   *
+   *   text ── tokenize, parse ──> tree ── check ──> typed tree ── compile ──> SQL and parameters
+   *
+   * The SQL expects the session's TimeZone to be UTC.
+   * @throws EngineError `invalid_filter`, `filter_too_complex`, `filter_type_error`, `invalid_columns`
+   * @throws NotTranslatable where a dialect other than DuckDB's can't express it
+   */
+  filter(text: string, columns: readonly SqlColumn[]): CompiledFilter {
+    const before = this.parameters.length
+    const syntax = parse(text, this.aliases)
+    const { tree, sql, reads } = this.value({ text, option: 'Filter' }, syntax, columns, 'filter')
+    return { tree, sql, parameters: this.parameters.slice(before), reads }
+  }
+
+  /** A name in SQL that no other column has. */
+  newName(): string {
+    this.#names++
+    return `x${this.#names}`
+  }
+
+  /** SQL of a new parameter. */
+  parameter(text: string): string {
+    this.parameters.push(text)
+    return this.dialect.parameter(this.parameters.length, text)
+  }
+
+  /** Notes that SQL names columns outside of expressions. */
+  noteColumns(columns: readonly SqlColumn[]): void {
+    for (const position of readsOf(columns)) this.reads.add(position)
+  }
+
+  /**
+   * SQL of a value over the columns, or of a condition.
+   * @throws EngineError the same errors as `filter`
+   */
+  value(
+    source: Source,
+    syntax: Syntax,
+    columns: readonly SqlColumn[],
+    kind: 'filter' | 'value' = 'value',
+  ): Value & Checked {
+    const checked = check(syntax, columns, { ...source, now: this.now }, kind)
+    for (const position of checked.reads) this.reads.add(position)
+    const subject = source.option === 'Filter' ? THE_FILTER : `$${source.option.toLowerCase()}`
+    const sql = compile(checked.tree, this, kind, subject)
+    if (this.parameters.length > MOST_PARAMETERS) {
+      throw tooComplex(`The query holds more than ${MOST_PARAMETERS} values.`)
+    }
+    this.#expressions += 1
+    if (this.#expressions > LIMITS.expressions) {
+      throw tooComplex(`The query has more than ${LIMITS.expressions} expressions.`)
+    }
+    this.#written += sql.length
+    this.requireShort(this.#written)
+    return { ...checked, sql, type: checked.tree.type, at: syntax.at }
+  }
+
+  /** @throws EngineError `filter_too_complex` where the SQL of the query has more characters than the limit */
+  requireShort(length: number): void {
+    if (length > LIMITS.sql) {
+      throw tooComplex(
+        `The query grows to ${length} characters of SQL; the limit is ${LIMITS.sql}. Write fewer or shorter expressions.`,
+      )
+    }
+  }
+}
+
+const MOST_PARAMETERS = 60_000
+
+/** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
+export interface Source {
+  readonly text: string
+  readonly option: 'Filter' | 'Apply' | 'Compute' | 'Search' | 'Orderby'
+}
+
+/** Casts a value to a type that a column can have. @throws EngineError `filter_type_error` for durations */
+export function asColumn(
+  value: Value,
+  { dialect }: Building,
+): { readonly type: ColumnType; readonly value: string } {
+  const { type, sql, at } = value
+  if (type.kind === 'duration') {
+    throw mistyped(at, 'a column can’t hold a duration. Write totalseconds(…), which is a number.')
+  }
+  return {
+    type: columnType(type),
+    value: `CAST(${sql} AS ${dialect.type(type)})`,
+  }
 }
 
 /**
@@ -38,27 +191,27 @@ export interface CompileContext {
  */
 export function compile(
   tree: Expression,
-  context: CompileContext,
+  building: Building,
   nulls: NullHandling = 'filter',
   subject = THE_FILTER,
 ): string {
-  const { text, level } = new Compiler(context, subject).sql(tree, nulls)
+  const { text, level } = new Compiler(building, subject).sql(tree, nulls)
   return level > LEVEL.or ? text : `(${text})`
 }
 
 class Compiler implements SqlWriter {
   readonly dialect: SqlDialect
-  readonly #context: CompileContext
+  readonly #building: Building
   readonly #subject: string
 
-  constructor(context: CompileContext, subject: string) {
-    this.dialect = context.dialect
-    this.#context = context
+  constructor(building: Building, subject: string) {
+    this.dialect = building.dialect
+    this.#building = building
     this.#subject = subject
   }
 
   parameter(text: string): Sql {
-    return atom(this.#context.parameter(text))
+    return atom(this.#building.parameter(text))
   }
 
   /** A parameter for a literal whose text already has the form of its type. */
@@ -201,47 +354,6 @@ function nullWith(node: Expression): readonly string[] | undefined {
  * OR from the skipping of row groups as well, but an OR of this length can hardly skip any.
  */
 const LONGEST_OR = 64
-
-/**
- * Turns `x eq 1 or x eq 2` into `x in (1, 2)`, and `x ne 1 and x ne 2` into `not (x in (1, 2))`, because a list can be
- * searched, while a chain is evaluated comparison by comparison. Both forms give the same result where x is null, too.
- */
-function gathered(operands: readonly Expression[], joined: 'and' | 'or'): readonly Expression[] {
-  const operator = joined === 'or' ? 'eq' : 'ne'
-  const lists = Map.groupBy(
-    operands.filter((operand) => comparesWithLiteral(operand, operator)),
-    ({ left }) => left.name,
-  )
-  return operands.flatMap((operand): readonly Expression[] => {
-    const list = comparesWithLiteral(operand, operator) ? lists.get(operand.left.name)! : []
-    if (list.length < 2) return [operand]
-    // The list takes the place of its first comparison; the other comparisons of the list are dropped.
-    if (operand !== list[0]) return []
-    const { left, type, at } = list[0]!
-    const member: Expression = {
-      kind: 'in',
-      operand: left,
-      items: list.map(({ right }) => right.value),
-      type,
-      at,
-    }
-    return [joined === 'or' ? member : { kind: 'not', operand: member, type, at }]
-  })
-}
-
-type Of<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>
-
-function comparesWithLiteral(
-  node: Expression,
-  operator: 'eq' | 'ne',
-): node is Of<'comparison'> & { left: Of<'column'>; right: Of<'literal'> } {
-  return (
-    node.kind === 'comparison' &&
-    node.operator === operator &&
-    node.left.kind === 'column' &&
-    node.right.kind === 'literal'
-  )
-}
 
 /**
  * The first text, in the order of code points, that comes after all texts with a prefix; undefined where there is none.
