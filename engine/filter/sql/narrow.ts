@@ -187,29 +187,26 @@ function decimalText(units: bigint, scale: number): string {
   return `${units < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-const HOLDS: Readonly<Record<ComparisonOperator, (order: number) => boolean>> = {
-  eq: (order) => order === 0,
-  ne: (order) => order !== 0,
-  gt: (order) => order > 0,
-  ge: (order) => order >= 0,
-  lt: (order) => order < 0,
-  le: (order) => order <= 0,
+type Amount = bigint | number
+
+const HOLDS: Readonly<Record<ComparisonOperator, (a: Amount, b: Amount) => boolean>> = {
+  eq: (a, b) => a === b,
+  ne: (a, b) => a !== b,
+  gt: (a, b) => a > b,
+  ge: (a, b) => a >= b,
+  lt: (a, b) => a < b,
+  le: (a, b) => a <= b,
 }
 
 /** Compares two literal numbers exactly, without rounding either. NaN only differs. */
 export function compareNumbers(operator: ComparisonOperator, a: LiteralValue, b: LiteralValue): boolean {
-  return HOLDS[operator](orderOf(a, b))
-}
-
-/** Negative, zero or positive; NaN where one of the two is NaN. */
-function orderOf(a: LiteralValue, b: LiteralValue): number {
-  if (a.kind !== 'number' || b.kind !== 'number') {
-    const [x, y] = [a, b].map((value) => (value.kind === 'special' ? SPECIAL[value.value] : 0))
-    return x === y ? 0 : x! - y!
+  const scaleOf = (value: LiteralValue) => (value.kind === 'number' ? value.scale : 0)
+  const scale = Math.max(scaleOf(a), scaleOf(b))
+  const amountOf = (value: LiteralValue): Amount => {
+    if (value.kind === 'number') return value.digits * 10n ** BigInt(scale - value.scale)
+    return value.kind === 'special' ? SPECIAL[value.value] : 0
   }
-  const scale = Math.max(a.scale, b.scale)
-  const difference = a.digits * 10n ** BigInt(scale - a.scale) - b.digits * 10n ** BigInt(scale - b.scale)
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0
+  return HOLDS[operator](amountOf(a), amountOf(b))
 }
 
 /** Sorts the values of a list as DuckDB orders them: numbers by size, texts by their code points. */
@@ -220,17 +217,7 @@ export function byKey(a: Keyed, b: Keyed): number {
 
 /** Compares by code points. JavaScript's own comparison, by UTF-16 units, misplaces characters beyond U+FFFF. */
 function byCodePoints(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let index = 0; index < length; index++) {
-    const x = a.charCodeAt(index)
-    const y = b.charCodeAt(index)
-    if (x !== y) return rank(x) - rank(y)
-  }
-  return a.length - b.length
-}
-
-/** Moves surrogates behind all other units, because they stand for the characters beyond U+FFFF. */
-function rank(unit: number): number {
-  if (unit >= 0xe000) return unit - 0x800
-  return unit >= 0xd800 ? unit + 0x2000 : unit
+  let at = 0
+  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  return (a.codePointAt(at) ?? -1) - (b.codePointAt(at) ?? -1)
 }
