@@ -205,15 +205,7 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
     if (tokenType !== Not) return false
     const next = this.LA(2)
     if (next.tokenType !== In && !isA(next, Infix)) return startsOperand(next)
-    const after = this.LA(3)
-    return !(
-      after.tokenType === LParen ||
-      after.tokenType === Minus ||
-      after.tokenType === QuotedName ||
-      after.tokenType === Word ||
-      isA(after, Keyword) ||
-      isA(after, Literal)
-    )
+    return !startsOperand(this.LA(3))
   }
 }
 

@@ -13,6 +13,7 @@ import {
   Filter,
   GroupBy,
   Identity,
+  isA,
   KeepKeyword,
   LParen,
   Name as NameToken,
@@ -144,10 +145,8 @@ export class Grammar extends ExpressionRules {
 
   /** Whether AND, OR or NOT is an operator here rather than a word: something to search for follows it. */
   #isSearchOperator(): boolean {
-    const { tokenType } = this.LA(2)
-    return (
-      tokenType === SearchLParen || !!tokenType.CATEGORIES?.includes(SearchWord) || tokenType === SearchWord
-    )
+    const next = this.LA(2)
+    return next.tokenType === SearchLParen || isA(next, SearchWord)
   }
 
   /** `filter(Price gt 5)/groupby((City),aggregate(Price with sum as Total))` (Data Aggregation 4.0, section 3) */
