@@ -3,22 +3,8 @@ import { nearest } from '../../util/known-options.ts'
 import { excerpt, invalid } from '../errors.ts'
 import { functionRow, functionTable } from '../tables/functions.ts'
 import { INFIX_NAMES } from '../tables/operators.ts'
-import {
-  Colon,
-  Comma,
-  Foreign,
-  In,
-  Infix,
-  isA,
-  LParen,
-  Minus,
-  QuotedName,
-  RParen,
-  SearchOpen,
-  Slash,
-  type Token,
-  Word,
-} from './tokens.ts'
+import * as T from './tokens.ts'
+import { isA, type Token } from './tokens.ts'
 
 /** Where a text stops following the grammar. */
 export interface Fault {
@@ -59,21 +45,21 @@ export function complain(fault: Fault): Error {
   }
   const { callee } = openParenthesis(tokens, found) ?? {}
   if (callee && Object.hasOwn(OTHER_FUNCTIONS, callee.image.toLowerCase())) return unknownFunction(callee)
-  if (found && isA(found, Foreign)) return foreign(found)
-  if (found?.tokenType === LParen && tokens[index - 2]?.tokenType === Slash) {
+  if (found && isA(found, T.Foreign)) return foreign(found)
+  if (found?.tokenType === T.LParen && tokens[index - 2]?.tokenType === T.Slash) {
     const shown = excerpt(before!.image)
     return invalid(at, `${shown}(…) on a path is not supported here: no column holds a collection.`)
   }
-  if (found?.tokenType === Slash) {
+  if (found?.tokenType === T.Slash) {
     const hint = isNumber(before) ? ' To divide, write div or divby; a date is written as 2024-02-29.' : ''
     return invalid(at, `'/' leads only from a json column into its values, as in doc/a/b.${hint}`)
   }
-  if (found?.tokenType === SearchOpen) {
+  if (found?.tokenType === T.SearchOpen) {
     return invalid(at, "search(…) can stand only in $apply. Write contains(x, 'a'), or use $search.")
   }
-  const time = found?.tokenType === Colon ? timeBefore(text, before) : undefined
+  const time = found?.tokenType === T.Colon ? timeBefore(text, before) : undefined
   if (time) return time
-  if (rule === 'list' || rule === 'items' || before?.tokenType === In) return inList(at, found, before)
+  if (rule === 'list' || rule === 'items' || before?.tokenType === T.In) return inList(at, found, before)
   return fault.expected === undefined && !fault.leftOver ? noOperand(at, found, before) : noOperator(fault)
 }
 
@@ -98,11 +84,11 @@ export function noOperator(fault: Fault, next?: string): Error {
   const open = openParenthesis(tokens, found)
   if (!found) return invalid(at, `the filter ends, but the '(' at position ${open!.at + 1} is not closed.`)
   switch (found.tokenType) {
-    case RParen:
+    case T.RParen:
       return invalid(at, "found ')' without a '(' before it.")
-    case Comma:
+    case T.Comma:
       return outsideOfList(fault)
-    case Colon:
+    case T.Colon:
       return invalid(at, "found ':', which can stand only in case().")
   }
   const word = found.image.toLowerCase()
@@ -137,15 +123,15 @@ function operatorHint(found: Token, fault: Fault): string {
   if (found.tokenType.name === 'time' && before?.tokenType.name === 'date') {
     return ` A moment is written with a T: ${before.image}T${found.image}Z.`
   }
-  if (found.tokenType === Minus) {
+  if (found.tokenType === T.Minus) {
     return " To subtract, write sub. A name that holds a '-' stands in double quotes."
   }
   if (isNumber(found) && /^[+-]/.test(found.image)) {
     return ` Write ${found.image.startsWith('-') ? 'sub' : 'add'} ${found.image.slice(1)}.`
   }
-  if (isA(before, Infix)) return ` '${before!.image}' was read as a column, because of where it stands.`
-  if (!isA(found, Word)) return ''
-  const name = isA(before, Word) || before?.tokenType === QuotedName ? before!.image : undefined
+  if (isA(before, T.Infix)) return ` '${before!.image}' was read as a column, because of where it stands.`
+  if (!isA(found, T.Word)) return ''
+  const name = isA(before, T.Word) || before?.tokenType === T.QuotedName ? before!.image : undefined
   const row = functionRow(found.image)
   const blank = blankName(fault)
   const quotes = blank ? ` A name that holds a blank stands in double quotes: "${excerpt(blank)}".` : ''
@@ -156,18 +142,18 @@ function operatorHint(found: Token, fault: Fault): string {
 
 /** The text from the token before to the next operator, if all of it may be a name: `Body Mass (g)`. */
 function blankName({ text, tokens, index }: Fault): string | undefined {
-  const end = tokens.findIndex((token, at) => at > index && (isA(token, Infix) || token.tokenType === In))
+  const end = tokens.findIndex((token, at) => at > index && (isA(token, T.Infix) || token.tokenType === T.In))
   const parts = index > 0 && end > 0 ? tokens.slice(index - 1, end) : []
-  if (!isA(parts[0], Word) || !isA(parts[1], Word)) return undefined
-  if (!parts.every((part) => isA(part, Word) || isNumber(part) || isParenthesis(part))) return undefined
-  const count = (type: typeof LParen) => parts.filter(({ tokenType }) => tokenType === type).length
-  if (count(LParen) !== count(RParen)) return undefined
+  if (!isA(parts[0], T.Word) || !isA(parts[1], T.Word)) return undefined
+  if (!parts.every((part) => isA(part, T.Word) || isNumber(part) || isParenthesis(part))) return undefined
+  const count = (type: typeof T.LParen) => parts.filter(({ tokenType }) => tokenType === type).length
+  if (count(T.LParen) !== count(T.RParen)) return undefined
   const last = parts.at(-1)!
   return text.slice(parts[0]!.startOffset, last.startOffset + last.image.length)
 }
 
 function isParenthesis({ tokenType }: Token): boolean {
-  return tokenType === LParen || tokenType === RParen
+  return tokenType === T.LParen || tokenType === T.RParen
 }
 
 /** Operators of SQL and other languages, each with the rest of a message that begins with "is not an operator here". */
@@ -188,7 +174,7 @@ const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
 function inList(at: number, found: Token | undefined, before: Token | undefined): Error {
   const example = "as in x in (1, 2) or x in ('a', 'b')"
   const what = found ? `found ${quote(found)}` : 'the filter ends'
-  if (before?.tokenType === In) {
+  if (before?.tokenType === T.In) {
     return invalid(at, `${what} after 'in', where '(' and a list of literals are expected, ${example}.`)
   }
   return invalid(at, `${what} in a list, which holds literals parted by commas, ${example}.`)
@@ -322,7 +308,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 export function unknownFunction(token: Token): Error {
   const { image, startOffset: at } = token
   const name = image.toLowerCase()
-  if (isA(token, Infix) || token.tokenType === In) {
+  if (isA(token, T.Infix) || token.tokenType === T.In) {
     const example = { in: 'x in (1, 2)', and: 'x gt 1 and (…)', or: 'x gt 1 or (…)' }[name] ?? `x ${name} (…)`
     return invalid(at, `'${image}' stands between two operands, as in ${example}.`)
   }
@@ -344,10 +330,10 @@ function openParenthesis(tokens: readonly Token[], until: Token | undefined): Op
   let before: Token | undefined
   for (const token of tokens) {
     if (token === until) break
-    if (token.tokenType === LParen) {
-      const called = isA(before, Word) && before!.startOffset + before!.image.length === token.startOffset
+    if (token.tokenType === T.LParen) {
+      const called = isA(before, T.Word) && before!.startOffset + before!.image.length === token.startOffset
       open.push({ at: token.startOffset, callee: called ? before : undefined })
-    } else if (token.tokenType === RParen) open.pop()
+    } else if (token.tokenType === T.RParen) open.pop()
     before = token
   }
   return open.at(-1)

@@ -5,29 +5,8 @@ import {
   type ParserMethod,
 } from 'chevrotain'
 import type { Builder } from './build.ts'
-import {
-  Alias,
-  Colon,
-  Comma,
-  In,
-  Infix,
-  isA,
-  Keyword,
-  LBracket,
-  Literal,
-  LParen,
-  Minus,
-  Name,
-  Not,
-  QuotedName,
-  RBracket,
-  RParen,
-  Slash,
-  type Token,
-  TypeName,
-  VOCABULARY,
-  Word,
-} from './tokens.ts'
+import * as T from './tokens.ts'
+import { isA, type Token } from './tokens.ts'
 import type { Argument, List, Syntax } from './tree.ts'
 
 export type Rule<T> = ParserMethod<[], T>
@@ -46,7 +25,7 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
 
   /** @param skipValidations whether chevrotain skips checks of the grammar itself, which only tests need */
   constructor(skipValidations: boolean) {
-    super(VOCABULARY, {
+    super(T.VOCABULARY, {
       maxLookahead: 2,
       skipValidations,
       // The names of tokens are enough: `complaints.ts` makes sentences of them.
@@ -72,7 +51,7 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
   /** Items with commas between them, at least one. */
   protected separated<T>(item: () => T): readonly T[] {
     const items: T[] = []
-    this.AT_LEAST_ONE_SEP({ SEP: Comma, DEF: () => items.push(item()) })
+    this.AT_LEAST_ONE_SEP({ SEP: T.Comma, DEF: () => items.push(item()) })
     return items
   }
 
@@ -81,7 +60,7 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
     const operands = [this.SUBRULE(this.operand)]
     const operators: Token[] = []
     this.MANY(() => {
-      operators.push(this.CONSUME(Infix))
+      operators.push(this.CONSUME(T.Infix))
       operands.push(this.SUBRULE2(this.operand))
     })
     return this.build.chain(operands, operators)
@@ -96,7 +75,7 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
     })
     let operand = this.#primary()
     this.MANY2(() => {
-      const operator = this.CONSUME(In)
+      const operator = this.CONSUME(T.In)
       const list = this.SUBRULE(this.list)
       operand = this.build.membership(operand, operator, list)
     })
@@ -104,52 +83,52 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
   })
 
   #prefix(): Token {
-    return this.OR([{ ALT: () => this.CONSUME(Minus) }, { ALT: () => this.CONSUME(Not) }])
+    return this.OR([{ ALT: () => this.CONSUME(T.Minus) }, { ALT: () => this.CONSUME(T.Not) }])
   }
 
   #primary(): Syntax {
     return this.OR2([
       { GATE: () => this.#isCall(), ALT: () => this.SUBRULE(this.call) },
       { ALT: () => this.SUBRULE(this.path) },
-      { ALT: () => this.build.literal(this.CONSUME(Literal)) },
-      { ALT: () => this.build.alias(this.CONSUME(Alias)) },
-      { ALT: () => this.build.type(this.CONSUME(TypeName)) },
+      { ALT: () => this.build.literal(this.CONSUME(T.Literal)) },
+      { ALT: () => this.build.alias(this.CONSUME(T.Alias)) },
+      { ALT: () => this.build.type(this.CONSUME(T.TypeName)) },
       { ALT: () => this.SUBRULE(this.parenthesised) },
     ])
   }
 
   readonly parenthesised = this.RULE('parenthesised', (): Syntax => {
-    const open = this.CONSUME(LParen)
+    const open = this.CONSUME(T.LParen)
     const inner = this.SUBRULE(this.expression)
-    const close = this.CONSUME(RParen)
+    const close = this.CONSUME(T.RParen)
     return this.build.parenthesised(open, inner, close)
   })
 
   /** `Name`, `"Unit price"`, and into JSON: `Doc/items/0/"unit price"` */
   readonly path = this.RULE('path', (): Syntax => {
-    const name = this.CONSUME(Name)
+    const name = this.CONSUME(T.Name)
     const segments: Token[] = []
     this.MANY(() => {
-      this.CONSUME(Slash)
-      segments.push(this.OR([{ ALT: () => this.CONSUME2(Name) }, { ALT: () => this.CONSUME(Literal) }]))
+      this.CONSUME(T.Slash)
+      segments.push(this.OR([{ ALT: () => this.CONSUME2(T.Name) }, { ALT: () => this.CONSUME(T.Literal) }]))
     })
     return this.build.path(name, segments)
   })
 
   /** `substring(Name, 1)`, `case(a: 1, b: 2)` */
   readonly call = this.RULE('call', (): Syntax => {
-    const name = this.CONSUME(Word)
-    this.CONSUME(LParen)
+    const name = this.CONSUME(T.Word)
+    this.CONSUME(T.LParen)
     const args: Argument[] = []
-    this.MANY_SEP({ SEP: Comma, DEF: () => args.push(this.SUBRULE(this.argument)) })
-    const close = this.CONSUME(RParen)
+    this.MANY_SEP({ SEP: T.Comma, DEF: () => args.push(this.SUBRULE(this.argument)) })
+    const close = this.CONSUME(T.RParen)
     return this.build.call(name, args, close)
   })
 
   readonly argument = this.RULE('argument', (): Argument => {
     const value = this.SUBRULE(this.expression)
     const result = this.OPTION(() => {
-      this.CONSUME(Colon)
+      this.CONSUME(T.Colon)
       return this.SUBRULE2(this.expression)
     })
     return [value, result] as const
@@ -162,19 +141,19 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
       this.OR([
         {
           ALT: () => {
-            this.CONSUME(LParen)
+            this.CONSUME(T.LParen)
             const items = this.SUBRULE(this.items)
-            return { items, end: this.CONSUME(RParen).startOffset + 1 }
+            return { items, end: this.CONSUME(T.RParen).startOffset + 1 }
           },
         },
         {
           ALT: () => {
-            this.CONSUME(LBracket)
+            this.CONSUME(T.LBracket)
             const items = this.SUBRULE2(this.items)
-            return { items, end: this.CONSUME(RBracket).startOffset + 1 }
+            return { items, end: this.CONSUME(T.RBracket).startOffset + 1 }
           },
         },
-        { ALT: () => this.build.aliasedList(this.CONSUME(Alias)) },
+        { ALT: () => this.build.aliasedList(this.CONSUME(T.Alias)) },
       ]),
   )
 
@@ -183,17 +162,17 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
     const items: Syntax[] = []
     const item = () =>
       this.OR([
-        { ALT: () => this.build.literal(this.CONSUME(Literal)) },
-        { ALT: () => this.build.alias(this.CONSUME(Alias)) },
-        { ALT: () => this.build.path(this.CONSUME(Name), []) },
+        { ALT: () => this.build.literal(this.CONSUME(T.Literal)) },
+        { ALT: () => this.build.alias(this.CONSUME(T.Alias)) },
+        { ALT: () => this.build.path(this.CONSUME(T.Name), []) },
       ])
-    this.MANY_SEP({ SEP: Comma, DEF: () => items.push(item()) })
+    this.MANY_SEP({ SEP: T.Comma, DEF: () => items.push(item()) })
     return items
   })
 
   /** A name before a parenthesis is the name of a function, except `not`, which is the operator. */
   #isCall(): boolean {
-    return this.LA(2).tokenType === LParen && this.LA(1).tokenType !== Not
+    return this.LA(2).tokenType === T.LParen && this.LA(1).tokenType !== T.Not
   }
 
   /**
@@ -201,16 +180,16 @@ export abstract class ExpressionRules extends EmbeddedActionsParser {
    */
   #isPrefix(): boolean {
     const { tokenType } = this.LA(1)
-    if (tokenType === Minus) return true
-    if (tokenType !== Not) return false
+    if (tokenType === T.Minus) return true
+    if (tokenType !== T.Not) return false
     const next = this.LA(2)
-    if (next.tokenType !== In && !isA(next, Infix)) return startsOperand(next)
+    if (next.tokenType !== T.In && !isA(next, T.Infix)) return startsOperand(next)
     return !startsOperand(this.LA(3))
   }
 }
 
-const OPERAND_STARTS = new Set([LParen, Minus, Not, Word, QuotedName, Alias])
+const OPERAND_STARTS = new Set([T.LParen, T.Minus, T.Not, T.Word, T.QuotedName, T.Alias])
 
 function startsOperand(token: Token): boolean {
-  return OPERAND_STARTS.has(token.tokenType) || isA(token, Keyword) || isA(token, Literal)
+  return OPERAND_STARTS.has(token.tokenType) || isA(token, T.Keyword) || isA(token, T.Literal)
 }

@@ -1,37 +1,7 @@
 import type { TokenType } from 'chevrotain'
 import { ExpressionRules } from './expression-rules.ts'
-import {
-  Aggregate,
-  As,
-  Asc,
-  Comma,
-  Compute,
-  Concat,
-  Count,
-  Desc,
-  Direction,
-  Filter,
-  GroupBy,
-  Identity,
-  isA,
-  KeepKeyword,
-  LParen,
-  Name as NameToken,
-  OrderBy,
-  Rollup,
-  RParen,
-  SearchAnd,
-  SearchLParen,
-  SearchNot,
-  SearchOpen,
-  SearchOr,
-  SearchRParen,
-  SearchWord,
-  Slash,
-  type Token,
-  WindowKeyword,
-  With,
-} from './tokens.ts'
+import * as T from './tokens.ts'
+import { isA, type Token } from './tokens.ts'
 import type {
   Aggregated,
   Computed,
@@ -64,12 +34,12 @@ export class Grammar extends ExpressionRules {
   )
 
   #asName(): Name {
-    this.CONSUME(As)
+    this.CONSUME(T.As)
     return this.#name()
   }
 
   #name(): Name {
-    return this.build.name(this.CONSUME(NameToken))
+    return this.build.name(this.CONSUME(T.Name))
   }
 
   /** `Price desc, tolower(Name)` */
@@ -80,16 +50,16 @@ export class Grammar extends ExpressionRules {
   readonly orderItem = this.RULE('orderItem', (): OrderItem => {
     const expression = this.SUBRULE(this.expression)
     const direction = this.OPTION(() =>
-      this.OR([{ ALT: () => this.CONSUME(Asc) }, { ALT: () => this.CONSUME(Desc) }]),
+      this.OR([{ ALT: () => this.CONSUME(T.Asc) }, { ALT: () => this.CONSUME(T.Desc) }]),
     )
-    return { expression, descending: direction?.tokenType === Desc }
+    return { expression, descending: direction?.tokenType === T.Desc }
   })
 
   /** Plain names, which need no quotes: `Unit price desc, "a,b"` */
   readonly names = this.RULE('names', (): readonly NameItem[] =>
     this.separated(() => {
-      const name = this.CONSUME(NameToken)
-      const direction = this.OPTION(() => this.CONSUME(Direction))
+      const name = this.CONSUME(T.Name)
+      const direction = this.OPTION(() => this.CONSUME(T.Direction))
       return this.build.nameItem(name, direction)
     }),
   )
@@ -100,7 +70,7 @@ export class Grammar extends ExpressionRules {
     this.MANY({
       GATE: () => this.#isSearchOperator(),
       DEF: () => {
-        this.CONSUME(SearchOr)
+        this.CONSUME(T.SearchOr)
         operands.push(this.SUBRULE2(this.searchAll))
       },
     })
@@ -111,9 +81,9 @@ export class Grammar extends ExpressionRules {
   readonly searchAll = this.RULE('searchAll', (): Search => {
     const operands = [this.SUBRULE(this.searchOperand)]
     this.MANY({
-      GATE: () => this.LA(1).tokenType !== SearchOr || !this.#isSearchOperator(),
+      GATE: () => this.LA(1).tokenType !== T.SearchOr || !this.#isSearchOperator(),
       DEF: () => {
-        this.OPTION({ GATE: () => this.#isSearchOperator(), DEF: () => this.CONSUME(SearchAnd) })
+        this.OPTION({ GATE: () => this.#isSearchOperator(), DEF: () => this.CONSUME(T.SearchAnd) })
         operands.push(this.SUBRULE2(this.searchOperand))
       },
     })
@@ -127,32 +97,32 @@ export class Grammar extends ExpressionRules {
         {
           GATE: () => this.#isSearchOperator(),
           ALT: (): Search => {
-            this.CONSUME(SearchNot)
+            this.CONSUME(T.SearchNot)
             return { kind: 'not', operand: this.SUBRULE(this.searchOperand) }
           },
         },
         {
           ALT: () => {
-            this.CONSUME(SearchLParen)
+            this.CONSUME(T.SearchLParen)
             const inner = this.SUBRULE(this.search)
-            this.CONSUME(SearchRParen)
+            this.CONSUME(T.SearchRParen)
             return inner
           },
         },
-        { ALT: () => this.build.searchWord(this.CONSUME(SearchWord)) },
+        { ALT: () => this.build.searchWord(this.CONSUME(T.SearchWord)) },
       ]),
   )
 
   /** Whether AND, OR or NOT is an operator here rather than a word: something to search for follows it. */
   #isSearchOperator(): boolean {
     const next = this.LA(2)
-    return next.tokenType === SearchLParen || isA(next, SearchWord)
+    return next.tokenType === T.SearchLParen || isA(next, T.SearchWord)
   }
 
   /** `filter(Price gt 5)/groupby((City),aggregate(Price with sum as Total))` (Data Aggregation 4.0, section 3) */
   readonly apply = this.RULE('apply', (): Sequence => {
     const steps: Transformation[] = []
-    this.AT_LEAST_ONE_SEP({ SEP: Slash, DEF: () => steps.push(this.SUBRULE(this.transformation)) })
+    this.AT_LEAST_ONE_SEP({ SEP: T.Slash, DEF: () => steps.push(this.SUBRULE(this.transformation)) })
     return steps
   })
 
@@ -160,7 +130,7 @@ export class Grammar extends ExpressionRules {
     'transformation',
     (): Transformation =>
       this.OR([
-        { ALT: (): Transformation => ({ kind: 'identity', at: this.CONSUME(Identity).startOffset }) },
+        { ALT: (): Transformation => ({ kind: 'identity', at: this.CONSUME(T.Identity).startOffset }) },
         { ALT: () => this.SUBRULE(this.searchTrafo) },
         { ALT: () => this.SUBRULE(this.filterTrafo) },
         { ALT: () => this.SUBRULE(this.computeTrafo) },
@@ -174,38 +144,38 @@ export class Grammar extends ExpressionRules {
   )
 
   readonly searchTrafo = this.RULE('searchTrafo', (): Transformation => {
-    const { startOffset: at } = this.CONSUME(SearchOpen)
+    const { startOffset: at } = this.CONSUME(T.SearchOpen)
     const search = this.SUBRULE(this.search)
-    this.CONSUME(SearchRParen)
+    this.CONSUME(T.SearchRParen)
     return { kind: 'search', search, at }
   })
 
-  readonly filterTrafo = this.#transformation('filterTrafo', Filter, () => ({
+  readonly filterTrafo = this.#transformation('filterTrafo', T.Filter, () => ({
     kind: 'filter',
     condition: this.SUBRULE(this.expression),
   }))
 
-  readonly computeTrafo = this.#transformation('computeTrafo', Compute, () => ({
+  readonly computeTrafo = this.#transformation('computeTrafo', T.Compute, () => ({
     kind: 'compute',
     computed: this.SUBRULE(this.compute),
   }))
 
-  readonly orderbyTrafo = this.#transformation('orderbyTrafo', OrderBy, () => ({
+  readonly orderbyTrafo = this.#transformation('orderbyTrafo', T.OrderBy, () => ({
     kind: 'orderby',
     items: this.SUBRULE(this.orderby),
   }))
 
-  readonly windowTrafo = this.#transformation('windowTrafo', WindowKeyword, (name) =>
+  readonly windowTrafo = this.#transformation('windowTrafo', T.WindowKeyword, (name) =>
     this.build.window(name, this.SUBRULE(this.expression)),
   )
 
-  readonly keepTrafo = this.#transformation('keepTrafo', KeepKeyword, (name) => {
+  readonly keepTrafo = this.#transformation('keepTrafo', T.KeepKeyword, (name) => {
     const amount = this.SUBRULE(this.expression)
-    this.CONSUME(Comma)
+    this.CONSUME(T.Comma)
     return this.build.keep(name, amount, this.SUBRULE2(this.expression))
   })
 
-  readonly aggregateTrafo = this.#transformation('aggregateTrafo', Aggregate, () => ({
+  readonly aggregateTrafo = this.#transformation('aggregateTrafo', T.Aggregate, () => ({
     kind: 'aggregate',
     aggregated: this.separated(() => this.SUBRULE(this.aggregated)),
   }))
@@ -215,25 +185,25 @@ export class Grammar extends ExpressionRules {
     const what = this.OR([
       {
         ALT: (): Aggregated['what'] => {
-          this.CONSUME(Count)
+          this.CONSUME(T.Count)
           return '$count'
         },
       },
       {
         ALT: () => {
           const expression = this.SUBRULE(this.expression)
-          this.CONSUME(With)
-          return { expression, method: this.build.name(this.CONSUME2(NameToken)) }
+          this.CONSUME(T.With)
+          return { expression, method: this.build.name(this.CONSUME2(T.Name)) }
         },
       },
     ])
     return { what, name: this.#asName() }
   })
 
-  readonly groupbyTrafo = this.#transformation('groupbyTrafo', GroupBy, () => {
+  readonly groupbyTrafo = this.#transformation('groupbyTrafo', T.GroupBy, () => {
     const elements = this.SUBRULE(this.groupbyList)
     const sequence = this.OPTION(() => {
-      this.CONSUME(Comma)
+      this.CONSUME(T.Comma)
       return this.SUBRULE(this.apply)
     })
     return { kind: 'groupby', elements, sequence }
@@ -250,19 +220,19 @@ export class Grammar extends ExpressionRules {
       this.OR([
         {
           ALT: () => {
-            const { startOffset: at } = this.CONSUME(Rollup)
+            const { startOffset: at } = this.CONSUME(T.Rollup)
             const names = this.#parenthesised(() => this.separated(() => this.#name()))
             return { names, rollup: true, at }
           },
         },
-        { ALT: () => this.build.groupingColumn(this.CONSUME2(NameToken)) },
+        { ALT: () => this.build.groupingColumn(this.CONSUME2(T.Name)) },
       ]),
   )
 
-  readonly concatTrafo = this.#transformation('concatTrafo', Concat, () => {
+  readonly concatTrafo = this.#transformation('concatTrafo', T.Concat, () => {
     const branches = [this.SUBRULE(this.apply)]
     this.AT_LEAST_ONE(() => {
-      this.CONSUME(Comma)
+      this.CONSUME(T.Comma)
       branches.push(this.SUBRULE2(this.apply))
     })
     return { kind: 'concat', branches }
@@ -277,9 +247,9 @@ export class Grammar extends ExpressionRules {
   }
 
   #parenthesised<T>(inner: () => T): T {
-    this.CONSUME(LParen)
+    this.CONSUME(T.LParen)
     const value = inner()
-    this.CONSUME(RParen)
+    this.CONSUME(T.RParen)
     return value
   }
 }

@@ -6,21 +6,8 @@ import { complain, faultOf } from './complaints.ts'
 import type { Rule } from './expression-rules.ts'
 import { Grammar } from './grammar.ts'
 import { complainOption } from './option-complaints.ts'
-import {
-  Alias,
-  Colon,
-  Comma,
-  In,
-  LBracket,
-  LParen,
-  type Mode,
-  NumberLiteral,
-  RBracket,
-  RParen,
-  TimeLiteral,
-  type Token,
-  tokenize,
-} from './tokens.ts'
+import * as T from './tokens.ts'
+import { type Mode, type Token, tokenize } from './tokens.ts'
 import type { Syntax } from './tree.ts'
 
 /** The rules that whole texts follow, the mode of the lexer, and the message for a text of blanks. */
@@ -85,8 +72,8 @@ function attempt<R extends RuleName | 'list'>(rule: R, tokens: readonly Token[],
 function aliasedValues(tokens: readonly Token[], aliases: Aliases): AliasedValues {
   const values = new Map<Token, readonly Syntax[]>()
   tokens.forEach((token, index) => {
-    if (token.tokenType !== Alias) return
-    const read = tokens[index - 1]?.tokenType === In ? aliasedList : aliasedLiteral
+    if (token.tokenType !== T.Alias) return
+    const read = tokens[index - 1]?.tokenType === T.In ? aliasedList : aliasedLiteral
     values.set(token, read(token, aliases.take(token.image)))
   })
   return values
@@ -170,13 +157,14 @@ function splitTimesInCase(tokens: readonly Token[]): readonly Token[] {
   for (const [index, token] of tokens.entries()) {
     const { tokenType } = token
     const argument = open.at(-1)
-    if (tokenType === LParen || tokenType === LBracket) open.push(isCase(tokens[index - 1]) ? {} : undefined)
-    else if (tokenType === RParen || tokenType === RBracket || tokenType === Comma) {
+    if (tokenType === T.LParen || tokenType === T.LBracket)
+      open.push(isCase(tokens[index - 1]) ? {} : undefined)
+    else if (tokenType === T.RParen || tokenType === T.RBracket || tokenType === T.Comma) {
       if (argument?.time && !argument.hasColon) splits.add(argument.time)
       open.pop()
-      if (tokenType === Comma) open.push(argument && {})
-    } else if (argument && tokenType === Colon) argument.hasColon = true
-    else if (argument && (tokenType === TimeLiteral || tokenType.name === 'malformedTime'))
+      if (tokenType === T.Comma) open.push(argument && {})
+    } else if (argument && tokenType === T.Colon) argument.hasColon = true
+    else if (argument && (tokenType === T.TimeLiteral || tokenType.name === 'malformedTime'))
       argument.time = token
   }
   return splits.size === 0 ? tokens : tokens.flatMap((token) => (splits.has(token) ? parted(token) : [token]))
@@ -195,8 +183,8 @@ function parted(token: Token): readonly Token[] {
     return { ...token, image, startOffset, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx! }
   }
   return [
-    piece(first, first.includes(':') ? TimeLiteral : NumberLiteral, 0),
-    piece(':', Colon, first.length),
-    piece(second, NumberLiteral, first.length + 1),
+    piece(first, first.includes(':') ? T.TimeLiteral : T.NumberLiteral, 0),
+    piece(':', T.Colon, first.length),
+    piece(second, T.NumberLiteral, first.length + 1),
   ]
 }
