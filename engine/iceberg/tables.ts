@@ -11,6 +11,11 @@ export interface ManifestStore {
   url(name: string): string
   /** Writes a manifest atomically, unless it exists. */
   write(name: string, bytes: Uint8Array): Promise<void>
+  /** The names of all manifests, and of files beside them that are none. */
+  all(): Promise<string[]>
+  /** Those of them that this process knows without much work. */
+  known(): Promise<string[]>
+  remove(name: string): Promise<void>
 }
 
 /**

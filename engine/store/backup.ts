@@ -24,9 +24,9 @@ import { type Layout, layoutOf, partFile } from './layout.ts'
 import { MOVED } from './lost.ts'
 import type { MoveReport } from './move/move.ts'
 import { copyShared, type MoveAllOptions, moveIntoCluster } from './move/move-catalog.ts'
+import { sync } from './objects/folder.ts'
 import { DamagedPart, type PartStore } from './objects/part-store.ts'
 import type { Store } from './store.ts'
-import { sync } from './sync.ts'
 
 export interface BackupReport {
   readonly parts: number

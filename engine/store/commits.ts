@@ -5,13 +5,13 @@ import type { Part, Version } from '../catalog/records.ts'
 import { type RemovedPart, versionOf } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
 import { EngineError, storageError } from '../errors.ts'
+import { versionOfManifest } from '../iceberg/tables.ts'
 import type { IngestResult, Jobs, SizedPart } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import type { StoreContext } from './context.ts'
 import { BlockSums } from './integrity/hashes.ts'
 import type { Integrity } from './integrity/integrity.ts'
-import { tidyManifests } from './manifests.ts'
 import { type Piece, piecesOf } from './part-size.ts'
 
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
@@ -230,7 +230,7 @@ export class Commits {
    * @param datasetIds whose versions are looked at; 0 stands for all
    */
   async tidy(datasetIds: readonly number[] = [0]): Promise<void> {
-    const { storage, versions, parts, members, manifests } = this.#context
+    const { storage, parts, members } = this.#context
     if (storage.database.inDoubt) return
     await each(this.#discarded, async (part) => {
       await this.#remove(part)
@@ -240,7 +240,21 @@ export class Commits {
       if (await parts.drop(part.id)) await this.#remove(part)
     })
     for (const subject of datasetIds) await members.assign({ kind: 'gc', subject })
-    await tidyManifests(manifests, (ids) => versions.gone(ids), false)
+    await this.tidyManifests(false)
+  }
+
+  /**
+   * Removes manifests of versions that are gone.
+   * @param all also those that this process does not know yet, and files that are no manifests: an Iceberg client that
+   *   tries to write may leave some before it is refused
+   */
+  async tidyManifests(all: boolean): Promise<void> {
+    const { versions, manifests } = this.#context
+    const byVersion = Map.groupBy(await (all ? manifests.all() : manifests.known()), versionOfManifest)
+    const ids = [...byVersion.keys()].filter((version) => version !== undefined)
+    for (const version of [...(await versions.gone(ids)), ...(all ? [undefined] : [])]) {
+      for (const name of byVersion.get(version) ?? []) await manifests.remove(name)
+    }
   }
 
   /** Removes versions of a dataset, or of all of them, and parts that no process needs any more. */

@@ -4,9 +4,9 @@ import type { Parts } from '../catalog/parts.ts'
 import type { Keep } from '../catalog/records.ts'
 import type { Versions } from '../catalog/versions.ts'
 import type { Events } from '../events.ts'
+import type { ManifestStore } from '../iceberg/tables.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { Background } from '../util/background.ts'
-import type { Manifests } from './manifests.ts'
 import type { Membership } from './membership/membership.ts'
 import type { PartSizes } from './part-size.ts'
 import type { Storage } from './storage.ts'
@@ -22,7 +22,7 @@ export interface StoreContext {
   readonly history: History
   readonly parts: Parts
   readonly members: Membership
-  readonly manifests: Manifests
+  readonly manifests: ManifestStore
   readonly sizes: PartSizes
   readonly uploadLimits: UploadLimits
   /** How long versions of datasets stay that were given no other time. */

@@ -9,6 +9,7 @@ import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Versions } from '../catalog/versions.ts'
 import type { EngineOptions } from '../engine-options.ts'
 import type { Events } from '../events.ts'
+import type { ManifestStore } from '../iceberg/tables.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
@@ -17,12 +18,13 @@ import { Commits, type WorkContext } from './commits.ts'
 import { CHECKS, startChecks } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
-import { folderManifests, type Manifests, objectManifests } from './manifests.ts'
 import type { Job, Lease, Membership } from './membership/membership.ts'
 import { Nodes } from './membership/nodes.ts'
 import { Processes } from './membership/processes.ts'
 import { Merger } from './merger.ts'
+import { folderManifests } from './objects/folder.ts'
 import type { PartStore } from './objects/part-store.ts'
+import { objectManifests } from './objects/remote.ts'
 import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { Profiles } from './profiles.ts'
 import { lockServer, openStorage, type Storage } from './storage.ts'
@@ -54,7 +56,7 @@ export class Store implements WorkContext {
   readonly history: History
   readonly parts: Parts
   readonly members: Membership
-  readonly manifests: Manifests
+  readonly manifests: ManifestStore
   readonly sizes: PartSizes
   readonly uploadLimits: UploadLimits
   readonly keep: Keep

@@ -1,6 +1,5 @@
 import type { WorkContext } from './commits.ts'
 import { lostFolder } from './lost.ts'
-import { tidyManifests } from './manifests.ts'
 import type { FoundPart } from './objects/part-store.ts'
 
 /** What a sweep removed: files of parts, their bytes, and the traces of processes that crashed or were killed. */
@@ -15,7 +14,7 @@ export interface Swept {
  * catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
  */
 export async function sweep(context: WorkContext): Promise<Swept> {
-  const { storage, versions, parts, members, manifests, events } = context
+  const { storage, parts, members, events } = context
   const { layout, database, files } = storage
   const swept = { files: 0, bytes: 0, processes: 0 }
   if (!(await database.settle())) return swept
@@ -25,7 +24,7 @@ export async function sweep(context: WorkContext): Promise<Swept> {
   const found: FoundPart[] = []
   for await (const one of files.list()) found.push(one)
   await context.commits.reclaim()
-  await tidyManifests(manifests, (ids) => versions.gone(ids), true)
+  await context.commits.tidyManifests(true)
   const known = await parts.all()
   const newest = await parts.newest()
   const left = found.filter(({ id }) => id === undefined || !known.has(id))

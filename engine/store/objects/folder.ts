@@ -1,9 +1,13 @@
-import { opendir, rename, rm, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { open, opendir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PartBytes } from '../../catalog/records.ts'
+import { storageError } from '../../errors.ts'
+import type { ManifestStore } from '../../iceberg/tables.ts'
 import { type HashOptions, hashFile } from '../integrity/hashes.ts'
 import { quickCheck } from '../integrity/quick-check.ts'
-import { sync } from '../sync.ts'
+import type { Layout } from '../layout.ts'
 import { fileBytes } from './download.ts'
 import { DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 
@@ -99,5 +103,40 @@ async function statOf(file: string) {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
+  }
+}
+
+/** Resolves when a file's content, or the names in a folder, would survive a power cut. */
+export async function sync(path: string): Promise<void> {
+  await using handle = await open(path, 'r')
+  await handle.sync()
+}
+
+/**
+ * Manifests in a folder of the data directory, beside that of the parts.
+ * @param temporary a folder that only this process uses, on the same disk
+ */
+export function folderManifests({ manifests: folder }: Layout, temporary: string): ManifestStore {
+  return {
+    /** Iceberg treats locations as plain strings, not as URLs, so nothing in them is escaped. */
+    url: (name) => `file://${join(folder, name)}`,
+    /** @throws EngineError `storage_full` */
+    async write(name, bytes) {
+      const target = join(folder, name)
+      if (existsSync(target)) return
+      const written = join(temporary, randomUUID())
+      try {
+        await writeFile(written, bytes, { mode: 0o600 })
+        // Synced before it is renamed, so that the named file is complete even after a power cut.
+        await sync(written)
+        await rename(written, target)
+      } catch (error) {
+        await rm(written, { force: true })
+        throw storageError(error)
+      }
+    },
+    all: () => readdir(folder),
+    known: () => readdir(folder),
+    remove: (name) => rm(join(folder, name), { recursive: true, force: true }),
   }
 }

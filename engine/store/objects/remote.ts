@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { PartBytes } from '../../catalog/records.ts'
+import type { ManifestStore } from '../../iceberg/tables.ts'
 import { type HashOptions, hashOf } from '../integrity/hashes.ts'
 import { type Cacheable, ObjectCache } from './cache.ts'
 import { fileBytes, WrongBytes } from './download.ts'
@@ -21,6 +22,7 @@ export interface RemoteOptions {
 const LONGEST_UPLOAD_MS = 86_400_000
 const MISSING = 'its object is missing or too short'
 const PREFIX = 'parts/'
+const MANIFESTS = 'iceberg/'
 /** How many characters of its hash are in a part's name: 132 bits of BLAKE2b. */
 const NAMED = 22
 /** The most bytes that one request of `read` asks for. */
@@ -189,5 +191,26 @@ function damage(error: unknown, parts: readonly PartBytes[]): unknown {
   function damaged(key: string, problem: string): unknown {
     const part = parts.find((one) => key.endsWith(nameOf(one)))
     return part ? new DamagedPart(part.id, problem, { cause: error }) : error
+  }
+}
+
+/** Manifests in a store of objects, beside the parts. */
+export function objectManifests(objects: S3Store): ManifestStore {
+  const written = new Set<string>()
+  return {
+    url: (name) => objects.url(MANIFESTS + name),
+    /** @throws EngineError `storage_unavailable` */
+    async write(name, bytes) {
+      written.add(name)
+      await objects.put(MANIFESTS + name, { data: bytes }, { onlyNew: true })
+    },
+    all: async () =>
+      (await Array.fromAsync(objects.list(MANIFESTS))).map(({ key }) => key.slice(MANIFESTS.length)),
+    /** Listing a store takes long and costs money, so those of other nodes are not known. */
+    known: async () => [...written],
+    async remove(name) {
+      await objects.remove(MANIFESTS + name)
+      written.delete(name)
+    },
   }
 }
