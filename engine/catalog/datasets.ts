@@ -7,11 +7,10 @@ import type { Column } from '../types/index.ts'
 import { turn } from '../util/turn.ts'
 import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
-import { checkDescription, checkName, isId, now } from './fields.ts'
 import { checkKeep, KEEP } from './history.ts'
 import { changedMetadata, type Metadata } from './metadata.ts'
 import type { DatasetChanges, DatasetName, DatasetRecord, DatasetSummary, SavedQuery } from './records.ts'
-import { noRepository } from './repositories.ts'
+import { checkDescription, checkName, noRepository } from './repositories.ts'
 
 /** The name under which the record of a dataset is cached. */
 export const recordNamed = (id: number) => `dataset ${id}`
@@ -84,7 +83,7 @@ export class Datasets {
     query?: SavedQuery
     by?: string
   }): Promise<DatasetRecord> {
-    const at = now()
+    const at = new Date().toISOString()
     const { columns, key = [], query } = fields
     keyPositions(key, columns)
     return this.#handle.transaction(async (t) => {
@@ -202,7 +201,9 @@ export class Datasets {
   /** @throws EngineError `not_found` */
   get(id: number): Promise<DatasetRecord> {
     return this.#handle.cached(recordNamed(id), async () => {
-      const row = isId(id) ? await this.#handle.get<Row>(`${SELECT} WHERE d.id = ?`, id) : undefined
+      const row = Number.isSafeInteger(id)
+        ? await this.#handle.get<Row>(`${SELECT} WHERE d.id = ?`, id)
+        : undefined
       if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
       return recordOf(row)
     })
@@ -241,7 +242,7 @@ export class Datasets {
           keep?.versions ?? null,
           keep?.days ?? null,
           JSON.stringify(changedMetadata(old, fields)),
-          now(),
+          new Date().toISOString(),
           id,
         ),
       )
@@ -290,7 +291,7 @@ export function noStoredRows(id: number): EngineError {
 
 /** @throws EngineError `not_found` */
 async function lockRepository(t: Handle, id: number): Promise<void> {
-  if (!isId(id)) throw noRepository(id)
+  if (!Number.isSafeInteger(id)) throw noRepository(id)
   await t.lock('repositories', id)
   if (!(await t.get('SELECT 1 FROM repositories WHERE id = ?', id))) throw noRepository(id)
 }

@@ -1,7 +1,6 @@
 import { EngineError, invalidOption } from '../errors.ts'
 import { type OptionsOf, VERSION, wrongOption } from '../options.ts'
 import type { Handle, SqlValue } from './database.ts'
-import { isId } from './fields.ts'
 import type { Keep, Operation, Part } from './records.ts'
 
 /** Who made a change and why; the engine only keeps both. */
@@ -189,7 +188,7 @@ export class History {
       if (born !== undefined && momentOf(wanted.asOf) < Date.parse(born.at)) {
         throw new EngineError('not_found', `Dataset ${datasetId} was made only at ${born.at}.`)
       }
-    } else if (!isId(wanted.version) || wanted.version < 0 || wanted.version > newest) {
+    } else if (!Number.isSafeInteger(wanted.version) || wanted.version < 0 || wanted.version > newest) {
       throw new EngineError(
         'not_found',
         `Dataset ${datasetId} has no version ${wanted.version}; the newest is ${newest}.`,
@@ -207,7 +206,8 @@ export class History {
 
 /** Which of the readable versions is meant: a condition and its parameters. */
 function conditionFor(wanted: PastVersion): [where: string, ...parameters: SqlValue[]] {
-  if ('version' in wanted) return isId(wanted.version) ? ['AND v.number = ?', wanted.version] : ['AND false']
+  if ('version' in wanted)
+    return Number.isSafeInteger(wanted.version) ? ['AND v.number = ?', wanted.version] : ['AND false']
   const moment = momentOf(wanted.asOf)
   const isShown = 'AND v.created_at <= ? AND (v.id = d.version_id OR v.replaced_at > ?)'
   return [isShown, new Date(moment).toISOString(), moment]

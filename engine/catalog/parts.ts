@@ -1,6 +1,5 @@
 import type { Database } from './database.ts'
 import { isUnwritable } from './failures.ts'
-import { now } from './fields.ts'
 import type { Part } from './records.ts'
 
 export interface PartRow extends Omit<Part, 'statistics'> {
@@ -46,7 +45,7 @@ export class Parts {
           part.rawBytes,
           part.hash,
           part.statistics && JSON.stringify(part.statistics),
-          now(),
+          new Date().toISOString(),
           blockSums ?? null,
           part.id,
         ),
@@ -103,7 +102,7 @@ export class Parts {
           'UPDATE parts SET hash = coalesce(?, hash), damage = ?, checked_at = ? WHERE id = ?',
           found.hash,
           found.damage ?? null,
-          now(),
+          new Date().toISOString(),
           id,
         ),
       )

@@ -1,7 +1,8 @@
-import { EngineError } from '../errors.ts'
+import { EngineError, invalidOption } from '../errors.ts'
 import type { Handle } from './database.ts'
-import { checkDescription, checkName, isId, now } from './fields.ts'
 import type { Repository } from './records.ts'
+
+const LONGEST_NAME = 255
 
 const SELECT = `SELECT id, name, description, created_at AS "createdAt", updated_at AS "updatedAt" FROM repositories`
 
@@ -13,7 +14,7 @@ export class Repositories {
   }
 
   async create(fields: { name: string; description?: string }): Promise<Repository> {
-    const at = now()
+    const at = new Date().toISOString()
     const id = await this.#handle.insert(
       'INSERT INTO repositories (name, description, created_at, updated_at) VALUES (?, ?, ?, ?)',
       checkName(fields.name, 'repository'),
@@ -31,7 +32,9 @@ export class Repositories {
 
   /** @throws EngineError `not_found` */
   async get(id: number): Promise<Repository> {
-    const row = isId(id) ? await this.#handle.get<Repository>(`${SELECT} WHERE id = ?`, id) : undefined
+    const row = Number.isSafeInteger(id)
+      ? await this.#handle.get<Repository>(`${SELECT} WHERE id = ?`, id)
+      : undefined
     if (!row) throw noRepository(id)
     return { ...row }
   }
@@ -44,7 +47,7 @@ export class Repositories {
        WHERE id = ?`,
       name,
       description === null ? null : checkDescription(description),
-      now(),
+      new Date().toISOString(),
       id,
     )
     return this.get(id)
@@ -59,4 +62,30 @@ export class Repositories {
 
 export function noRepository(id: number): EngineError {
   return new EngineError('not_found', `There is no repository ${id}.`)
+}
+
+/**
+ * Gives the name unchanged if it is text of 1 to 255 characters, not blank and without control characters.
+ * @throws EngineError `invalid_name`
+ */
+export function checkName(name: unknown, what: 'repository' | 'dataset'): string {
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw new EngineError('invalid_name', `The name of a ${what} must be text that is not blank.`)
+  }
+  if (name.length > LONGEST_NAME) {
+    throw new EngineError(
+      'invalid_name',
+      `The name of a ${what} has at most ${LONGEST_NAME} characters; this one has ${name.length}.`,
+    )
+  }
+  if (/[\x00-\x1f\x7f]/.test(name) || !name.isWellFormed()) {
+    throw new EngineError('invalid_name', `The name of a ${what} must not hold control characters.`)
+  }
+  return name
+}
+
+/** Gives the description unchanged if every catalog can hold it. @throws EngineError `invalid_option` */
+export function checkDescription(text: unknown): string {
+  if (typeof text === 'string' && text.isWellFormed() && !text.includes('\0')) return text
+  throw invalidOption('description must be text without the character U+0000 and without half characters.')
 }

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Handle, SqlValue } from './database.ts'
-import { now } from './fields.ts'
 import { type Change, isKept, KEEP } from './history.ts'
 import { PART, type PartRow, partOf } from './parts.ts'
 import type { Keep, Part, Version } from './records.ts'
@@ -119,7 +118,7 @@ export class Versions {
       change?: Change | undefined
     },
   ): Promise<void> {
-    const at = now()
+    const at = new Date().toISOString()
     const { columns, key, parts, number, made, change } = content
     const sum = (key: 'rows' | 'bytes' | 'rawBytes') => parts.reduce((total, part) => total + part[key], 0)
     const { operation = null, by = null, note = null, addedRows = null, removedRows = null } = change ?? {}

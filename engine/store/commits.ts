@@ -4,15 +4,16 @@ import type { Change } from '../catalog/history.ts'
 import type { Part, Version } from '../catalog/records.ts'
 import { type RemovedPart, versionOf } from '../catalog/versions.ts'
 import type { RunOptions } from '../duckdb/duck.ts'
+import type { PartSizes } from '../engine-options.ts'
 import { EngineError, storageError } from '../errors.ts'
 import { versionOfManifest } from '../iceberg/tables.ts'
 import type { IngestResult, Jobs, SizedPart } from '../ingest/index.ts'
+import { mostRawBytes } from '../parquet/row-groups.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/semaphore.ts'
 import type { StoreContext } from './context.ts'
 import { BlockSums } from './integrity/hashes.ts'
 import type { Integrity } from './integrity/integrity.ts'
-import { type Piece, piecesOf } from './part-size.ts'
 
 /** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
 const INGESTS_AT_ONCE = 2
@@ -331,4 +332,35 @@ async function each(parts: Set<RemovedPart>, work: (part: RemovedPart) => Promis
       throw error
     }
   }
+}
+
+export const PART_SIZES: PartSizes = { rows: 491_520, bytes: 128 * 2 ** 20 }
+
+/** A part, or the last piece of one, is cut only if it is larger than the limit by this factor, so that no piece is tiny. */
+const TOLERANCE = 1.25
+
+/** Rows `from` (inclusive) to `to` (exclusive) of a part. */
+interface Piece {
+  readonly from: number
+  readonly to: number
+}
+
+/** The pieces into which a part with so many columns is to be cut; a single piece if the part is small enough. */
+export function piecesOf(
+  part: Pick<Part, 'rows' | 'bytes' | 'rawBytes'>,
+  columns: number,
+  sizes: PartSizes,
+): Piece[] {
+  const { rows, bytes, rawBytes } = part
+  const mostRaw = mostRawBytes(part, columns)
+  const fits = rows <= sizes.rows * TOLERANCE && bytes <= sizes.bytes * TOLERANCE
+  if (fits && rawBytes <= mostRaw * TOLERANCE) return [{ from: 0, to: rows }]
+  // If rows are wide, the limits of bytes make the pieces shorter.
+  const most = Math.min(Math.ceil((rows * sizes.bytes) / bytes), Math.ceil((rows * mostRaw) / rawBytes))
+  const step = Math.max(1, Math.min(sizes.rows, most))
+  const count = Math.ceil(rows / step - (TOLERANCE - 1))
+  return Array.from({ length: count }, (_, index) => ({
+    from: index * step,
+    to: index === count - 1 ? rows : (index + 1) * step,
+  }))
 }

@@ -1,9 +1,9 @@
 import type { Part } from '../catalog/records.ts'
+import type { PartSizes } from '../engine-options.ts'
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { isWide, mostWideBytes } from '../parquet/row-groups.ts'
 import { sameColumns } from '../types/columns.ts'
-import type { WorkContext } from './commits.ts'
-import { PART_SIZES, type PartSizes, piecesOf } from './part-size.ts'
+import { PART_SIZES, piecesOf, type WorkContext } from './commits.ts'
 
 /** Errors that may end a merge although nothing is wrong. */
 const ENDINGS: readonly ErrorCode[] = ['not_found', 'cancelled', 'writes_stopped']

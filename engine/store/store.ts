@@ -7,14 +7,14 @@ import { Parts } from '../catalog/parts.ts'
 import type { Keep, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Versions } from '../catalog/versions.ts'
-import type { EngineOptions } from '../engine-options.ts'
+import type { EngineOptions, PartSizes } from '../engine-options.ts'
 import type { Events } from '../events.ts'
 import type { ManifestStore } from '../iceberg/tables.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { Lazy } from '../util/lazy.ts'
-import { Commits, type WorkContext } from './commits.ts'
+import { Commits, PART_SIZES, type WorkContext } from './commits.ts'
 import { CHECKS, startChecks } from './integrity/checker.ts'
 import { Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
@@ -25,7 +25,6 @@ import { Merger } from './merger.ts'
 import { folderManifests } from './objects/folder.ts'
 import type { PartStore } from './objects/part-store.ts'
 import { objectManifests } from './objects/remote.ts'
-import { PART_SIZES, type PartSizes } from './part-size.ts'
 import { Profiles } from './profiles.ts'
 import { lockServer, openStorage, type Storage } from './storage.ts'
 import { type Swept, sweep } from './sweep.ts'
@@ -186,8 +185,8 @@ export class Store implements WorkContext {
 
   /** The address of a part for other programs. @throws EngineError `storage_damaged` */
   partUrl(part: Part): string {
-    const { files } = this.storage
-    return files.objects ? files.url(part) : `file://${this.integrity.file(part)}`
+    this.integrity.file(part)
+    return this.files.url(part)
   }
 
   /** Writes down in the background which columns a saved query has now, for lists of datasets. */

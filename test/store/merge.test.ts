@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Part } from '../../engine/catalog/records.ts'
+import { PART_SIZES, piecesOf } from '../../engine/store/commits.ts'
 import { partsToMerge } from '../../engine/store/merger.ts'
-import { PART_SIZES, piecesOf } from '../../engine/store/part-size.ts'
 
 const COLUMNS = 2
 let ids = 0

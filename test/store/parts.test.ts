@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Engine, openEngine } from '../../engine/index.ts'
-import { piecesOf } from '../../engine/store/part-size.ts'
+import { piecesOf } from '../../engine/store/commits.ts'
 
 const SIZES = { rows: 4_096, bytes: 2 ** 30 }
 let directory: string
