@@ -1,10 +1,21 @@
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
-import type { Handle, SqlValue } from './database.ts'
+import type { Database, Handle, SqlValue } from './database.ts'
+import { isUnwritable } from './failures.ts'
 import { type Change, isKept, KEEP } from './history.ts'
-import { PART, type PartRow, partOf } from './parts.ts'
 import type { Keep, Part, Version } from './records.ts'
+
+interface PartRow extends Omit<Part, 'statistics'> {
+  readonly statistics: string | null
+}
+
+/** The columns of a `PartRow`. */
+const PART = 'p.id, p.rows, p.bytes, p.raw_bytes AS "rawBytes", p.hash, p.statistics'
+
+function partOf({ statistics, ...row }: PartRow): Part {
+  return { ...row, statistics: statistics === null ? null : JSON.parse(statistics) }
+}
 
 type VersionRow = Omit<Version, 'columns' | 'parts' | 'key'>
 /** The columns of a `VersionRow`. */
@@ -45,7 +56,7 @@ function givenUp(): EngineError {
   )
 }
 
-/** The versions of datasets, and which processes read them. */
+/** The versions of datasets. */
 export class Versions {
   readonly #handle: Handle
   readonly #contents: LRUCache<number, Content>
@@ -176,35 +187,6 @@ export class Versions {
     )
   }
 
-  async isCurrent(versionId: number): Promise<boolean> {
-    return (await this.#handle.get('SELECT 1 FROM datasets WHERE version_id = ?', versionId)) !== undefined
-  }
-
-  async lease(versionId: number, process: string): Promise<void> {
-    await this.#handle.run(
-      'INSERT INTO leases VALUES (?, ?) ON CONFLICT (version_id, process) DO NOTHING',
-      versionId,
-      process,
-    )
-  }
-
-  async release(versionId: number, process: string): Promise<void> {
-    await this.#handle.run('DELETE FROM leases WHERE version_id = ? AND process = ?', versionId, process)
-  }
-
-  /** Forgets what a process that ended has left behind: its leases, and the parts that it never committed. */
-  async forgetProcess(process: string): Promise<void> {
-    await this.#handle.run('DELETE FROM leases WHERE process = ?', process)
-    await this.#handle.run('DELETE FROM parts WHERE process = ?', process)
-  }
-
-  async processes(): Promise<string[]> {
-    const rows = await this.#handle.all<{ process: string }>(
-      'SELECT process FROM leases UNION SELECT process FROM parts WHERE process IS NOT NULL',
-    )
-    return rows.map((row) => row.process)
-  }
-
   /**
    * Removes versions that are neither shown nor kept nor read; gives the parts that are in no version any more.
    * @param datasetId whose versions are looked at; 0 stands for all
@@ -271,5 +253,115 @@ export async function removeVersions(t: Handle, where: string, ...parameters: Sq
          WHERE v.dataset_id = part_ranges.dataset_id AND v.id >= part_ranges.since AND v.id < part_ranges.until)`,
       datasetId,
     )
+  }
+}
+
+/** Parts are cached only with their version. */
+const UNCACHED = { changes: [] }
+
+/**
+ * The parts that versions are made of. A part is registered before its file exists, and belongs to the process that
+ * writes it until a commit takes it into a version. So each file on disk is in a version, is being written by a known
+ * process, or is a leftover.
+ */
+export class Parts {
+  readonly #database: Database
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Registers a part that `process` is about to write. */
+  register(process: string): Promise<number> {
+    const sql = 'INSERT INTO parts (process) VALUES (?)'
+    return this.#database.transaction((t) => t.insert(sql, process), UNCACHED)
+  }
+
+  /** @param blockSums the sums of its blocks, if it may be read by ranges */
+  async describe(part: Part, blockSums?: string): Promise<void> {
+    await this.#database.transaction(
+      (t) =>
+        t.run(
+          'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, block_sums = ? WHERE id = ?',
+          part.rows,
+          part.bytes,
+          part.rawBytes,
+          part.hash,
+          part.statistics && JSON.stringify(part.statistics),
+          new Date().toISOString(),
+          blockSums ?? null,
+          part.id,
+        ),
+      UNCACHED,
+    )
+  }
+
+  async addBlockSums(id: number, blockSums: string): Promise<void> {
+    const sql = 'UPDATE parts SET block_sums = ? WHERE id = ?'
+    await this.#database.transaction((t) => t.run(sql, blockSums, id), UNCACHED)
+  }
+
+  /**
+   * The hash of a part as it is known now, and the sums of its blocks, which no `Part` has because only cold reads need
+   * them; null if they were never computed. Undefined if the part is gone.
+   */
+  find(id: number): Promise<{ readonly hash: string | null; readonly blockSums: string | null } | undefined> {
+    return this.#database.get('SELECT hash, block_sums AS "blockSums" FROM parts WHERE id = ?', id)
+  }
+
+  /**
+   * Forgets a part unless a commit has taken it into a version; gives whether it did. A commit whose outcome is unknown
+   * here may still be under way at the database; then this waits for it.
+   */
+  async drop(id: number): Promise<boolean> {
+    const sql = 'DELETE FROM parts WHERE id = ? AND process IS NOT NULL'
+    return (await this.#database.transaction((t) => t.run(sql, id), UNCACHED)) > 0
+  }
+
+  /** The ids of all registered parts. A file with another id is a leftover. */
+  async all(): Promise<Set<number>> {
+    const rows = await this.#database.all<{ id: number }>('SELECT id FROM parts')
+    return new Set(rows.map(({ id }) => id))
+  }
+
+  /** The highest id that a part ever got. */
+  newest(): Promise<number> {
+    return this.#database.newestId('parts')
+  }
+
+  /** Says for each damaged part, by its id, what is wrong with it. */
+  async damaged(): Promise<Map<number, string>> {
+    const rows = await this.#database.all<{ id: number; damage: string }>(
+      'SELECT id, damage FROM parts WHERE damage IS NOT NULL',
+    )
+    return new Map(rows.map(({ id, damage }) => [id, damage]))
+  }
+
+  /** Writes down what reading a part's whole file has shown. If a power cut loses it, the next check finds it again. */
+  async noteCheck(id: number, found: { hash: string | null; damage: string | undefined }): Promise<void> {
+    try {
+      await this.#database.transient((t) =>
+        t.run(
+          'UPDATE parts SET hash = coalesce(?, hash), damage = ?, checked_at = ? WHERE id = ?',
+          found.hash,
+          found.damage ?? null,
+          new Date().toISOString(),
+          id,
+        ),
+      )
+    } catch (error) {
+      // `Integrity` keeps the damage in memory, so readers of the part still get an error.
+      if (!isUnwritable(error)) throw error
+    }
+  }
+
+  /** The committed part whose last check is longest ago, if that was before the given moment. */
+  async toCheck(before: string): Promise<Part | undefined> {
+    const row = await this.#database.get<PartRow>(
+      `SELECT ${PART} FROM parts p WHERE process IS NULL AND given_up_at IS NULL AND (checked_at IS NULL OR checked_at < ?)
+       ORDER BY checked_at IS NOT NULL, checked_at, id LIMIT 1`,
+      before,
+    )
+    return row && partOf(row)
   }
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Database } from '../../catalog/database.ts'
 import { FileLock } from '../../catalog/lock.ts'
-import type { Versions } from '../../catalog/versions.ts'
 import type { Layout } from '../layout.ts'
 
 /** Marks this process for others on the same data directory: a name, a lock held as long as it runs, and a folder. */
@@ -36,11 +36,14 @@ export class ProcessMark {
 /**
  * Removes what processes on this directory that crashed or were killed have left behind. Gives the number of those
  * processes.
- * @param versions forgets them, too; left out where the catalog also knows processes of other directories
+ * @param database forgets them, too; left out where the catalog also knows processes of other directories
  */
-export async function removeDeadMarks(layout: Layout, versions?: Versions): Promise<number> {
+export async function removeDeadMarks(layout: Layout, database?: Database): Promise<number> {
+  const known = await database?.all<{ process: string }>(
+    'SELECT process FROM leases UNION SELECT process FROM parts WHERE process IS NOT NULL',
+  )
   const names = new Set([
-    ...((await versions?.processes()) ?? []),
+    ...(known ?? []).map(({ process }) => process),
     ...readdirSync(layout.temporary),
     ...readdirSync(layout.locks)
       .filter((name) => name.endsWith('.lock') && name !== 'server.lock')
@@ -53,7 +56,7 @@ export async function removeDeadMarks(layout: Layout, versions?: Versions): Prom
     // The lock is released even if a full disk makes this fail. Otherwise the dead process would look alive as long as
     // this one runs.
     try {
-      await versions?.forgetProcess(name)
+      if (database) await forgetProcess(database, name)
       rmSync(join(layout.temporary, name), { recursive: true, force: true })
     } finally {
       lock.release()
@@ -61,6 +64,12 @@ export async function removeDeadMarks(layout: Layout, versions?: Versions): Prom
     dead += 1
   }
   return dead
+}
+
+/** Forgets what a process that ended has left behind: its leases, and the parts that it never committed. */
+export async function forgetProcess(database: Database, process: string): Promise<void> {
+  await database.run('DELETE FROM leases WHERE process = ?', process)
+  await database.run('DELETE FROM parts WHERE process = ?', process)
 }
 
 function lockFile(layout: Layout, process: string): string {

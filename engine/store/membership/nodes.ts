@@ -6,7 +6,8 @@ import { EngineError } from '../../errors.ts'
 import { within } from '../../util/in-flight.ts'
 import type { StoreContext } from '../context.ts'
 import { removeDeadMarks } from './mark.ts'
-import { type ClusterStats, type Job, type Lease, Leases, type Membership } from './membership.ts'
+import type { ClusterStats, Job, Lease, Membership } from './membership.ts'
+import { Leases } from './processes.ts'
 
 const BEAT_MS = 10_000
 /** A node that has not been heard of for this time is dead. It knows that itself, and begins no new reading. */

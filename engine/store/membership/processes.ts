@@ -1,9 +1,53 @@
+import type { Handle } from '../../catalog/database.ts'
 import { isUnwritable } from '../../catalog/failures.ts'
 import type { Version } from '../../catalog/records.ts'
 import type { NumberedVersion, RemovedPart, Versions } from '../../catalog/versions.ts'
+import { once } from '../../util/lazy.ts'
 import type { StoreContext } from '../context.ts'
-import { removeDeadMarks } from './mark.ts'
-import { type Job, type Lease, Leases, type Membership } from './membership.ts'
+import { forgetProcess, removeDeadMarks } from './mark.ts'
+import type { Job, Lease, Membership } from './membership.ts'
+
+/** The leases that this process holds, by version. */
+export class Leases {
+  readonly #counts = new Map<number, number>()
+  readonly #onIdle: (datasetId: number, versionId: number) => void
+
+  /** @param onIdle called when the last reader of a version has left */
+  constructor(onIdle: (datasetId: number, versionId: number) => void = () => {}) {
+    this.#onIdle = onIdle
+  }
+
+  get total(): number {
+    let total = 0
+    for (const count of this.#counts.values()) total += count
+    return total
+  }
+
+  /** The ids of the versions that are read. */
+  get versions(): number[] {
+    return [...this.#counts.keys()]
+  }
+
+  has(versionId: number): boolean {
+    return this.#counts.has(versionId)
+  }
+
+  take(datasetId: number, version: Version): Lease {
+    const { id } = version
+    this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1)
+    return {
+      version,
+      [Symbol.dispose]: once(() => {
+        const left = this.#counts.get(id)! - 1
+        if (left > 0) this.#counts.set(id, left)
+        else this.#counts.delete(id)
+        if (left === 0) this.#onIdle(datasetId, id)
+      }),
+    }
+  }
+}
+
+const SHOWN = 'SELECT 1 FROM datasets WHERE version_id = ?'
 
 /**
  * The processes on one data directory. Whether one lives is told by the lock on a file. A lease in the catalog tells the
@@ -54,11 +98,11 @@ export class Processes implements Membership {
     if (this.#written.has(version.id) || this.#unwritten.has(version.id)) {
       return this.#leases.take(datasetId, version)
     }
-    return (await this.#lease(datasetId, (inside) => inside.current(datasetId)))!
+    return (await this.#lease(datasetId, (versions) => versions.current(datasetId)))!
   }
 
   takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
-    return this.#lease(datasetId, (inside) => inside.numbered(datasetId, wanted))
+    return this.#lease(datasetId, (versions) => versions.numbered(datasetId, wanted))
   }
 
   /** Does the work itself: if another process on the directory does the same, only time is lost. */
@@ -67,8 +111,8 @@ export class Processes implements Membership {
   }
 
   forgetDead(): Promise<number> {
-    const { storage, versions } = this.#context
-    return removeDeadMarks(storage.layout, versions)
+    const { layout, database } = this.#context.storage
+    return removeDeadMarks(layout, database)
   }
 
   async reclaim(remove: (part: RemovedPart) => Promise<boolean>, datasetId: number): Promise<void> {
@@ -81,7 +125,7 @@ export class Processes implements Membership {
   }
 
   leave(): Promise<void> {
-    return this.#context.versions.forgetProcess(this.#id)
+    return forgetProcess(this.#context.storage.database, this.#id)
   }
 
   /**
@@ -89,22 +133,22 @@ export class Processes implements Membership {
    * longer current.
    */
   async #settle(): Promise<void> {
-    const { versions } = this.#context
+    const { database } = this.#context.storage
     for (const id of this.#unwritten) {
       if (this.#leases.has(id)) {
-        await versions.lease(id, this.#id)
+        await writeLease(database, id, this.#id)
         this.#written.add(id)
       }
       this.#unwritten.delete(id)
     }
     for (const id of this.#written) {
-      if (this.#leases.has(id) || (await versions.isCurrent(id))) continue
+      if (this.#leases.has(id) || (await database.get(SHOWN, id))) continue
       // Somebody may have begun to read while we waited. A reader that begins after this check finds no lease in
       // `#written`, and writes a new one after this one is removed.
       if (this.#leases.has(id)) continue
       this.#written.delete(id)
       try {
-        await versions.release(id, this.#id)
+        await database.run('DELETE FROM leases WHERE version_id = ? AND process = ?', id, this.#id)
       } catch (error) {
         this.#written.add(id)
         throw error
@@ -123,12 +167,11 @@ export class Processes implements Membership {
         // The lock keeps others from making another version current, and so from removing this one, before the lease
         // is written.
         await t.lock('datasets', datasetId)
-        const inside = versions.in(t)
-        const version = await find(inside)
+        const version = await find(versions.in(t))
         if (!version) return undefined
         // Counted as a reader from now on, so that `#settle` does not remove the lease before the caller has it.
         entered = this.#leases.take(datasetId, version)
-        await inside.lease(version.id, this.#id)
+        await writeLease(t, version.id, this.#id)
         return entered
       })
       if (lease) this.#written.add(lease.version.id)
@@ -149,4 +192,9 @@ export class Processes implements Membership {
       return this.#leases.take(datasetId, version)
     }
   }
+}
+
+async function writeLease(on: Handle, versionId: number, process: string): Promise<void> {
+  const sql = 'INSERT INTO leases VALUES (?, ?) ON CONFLICT (version_id, process) DO NOTHING'
+  await on.run(sql, versionId, process)
 }
