@@ -1,3 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { LRUCache } from 'lru-cache'
+
 export type SqlValue = string | number | bigint | Uint8Array | null
 
 /**
@@ -152,4 +155,116 @@ export const POSTGRES: DatabaseDialect = {
   definition: (sql) => WORDS.reduce((text, [word, other]) => text.replace(word, other), sql),
   arrayLength: (column) => `json_array_length(CAST(${column} AS json))`,
   now: 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS double precision)',
+}
+
+/** The handle that the work of a transaction gets. Nothing else uses its connection until the transaction ends. */
+export abstract class Transaction<Connection> implements Handle {
+  abstract readonly dialect: DatabaseDialect
+  readonly inTransaction = true
+  readonly #connection: Connection
+  #ended = false
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  protected get connection(): Connection {
+    if (this.#ended) throw new Error('a transaction is used after its end')
+    return this.#connection
+  }
+
+  /** Whether the database has not rolled the transaction back by itself. */
+  protected get isOpen(): boolean {
+    return true
+  }
+
+  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
+    return (await this.all<Row>(sql, ...parameters))[0]
+  }
+
+  abstract all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]>
+  abstract run(sql: string, ...parameters: SqlValue[]): Promise<number>
+  abstract insert(sql: string, ...parameters: SqlValue[]): Promise<number>
+  abstract exec(sql: string): Promise<void>
+  abstract lock(table: LockedTable, id: number): Promise<void>
+  abstract lockName(name: string): Promise<void>
+
+  async cached<Value>(_name: string, read: () => Promise<Value>): Promise<Value> {
+    return read()
+  }
+
+  async transaction<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    await this.exec('SAVEPOINT nested')
+    try {
+      const result = await work(this)
+      await this.exec('RELEASE SAVEPOINT nested')
+      return result
+    } catch (error) {
+      if (this.isOpen) await this.exec('ROLLBACK TO SAVEPOINT nested; RELEASE SAVEPOINT nested')
+      throw error
+    }
+  }
+
+  transient<T>(work: (t: Handle) => Promise<T>): Promise<T> {
+    return this.transaction(work)
+  }
+}
+
+/**
+ * Detects work of a transaction that writes through another handle than the transaction's. Such a write would wait for
+ * the end of the transaction while the transaction waits for the write.
+ */
+export class TransactionScope {
+  readonly #open = new AsyncLocalStorage<{ isOpen: boolean }>()
+
+  /** Runs the work of a transaction. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const transaction = { isOpen: true }
+    try {
+      return await this.#open.run(transaction, work)
+    } finally {
+      transaction.isOpen = false
+    }
+  }
+
+  /** @throws Error when it is called from the work of a transaction, which is a defect of the caller */
+  requireOutside(): void {
+    if (this.#open.getStore()?.isOpen) throw new Error('a transaction writes past its own handle')
+  }
+}
+
+/** The most values that are kept in memory. */
+const MOST_CACHED = 4_096
+
+/** Values that were read, by name. Callers that ask for a value while it is being read share that one read. */
+export class ReadCache {
+  readonly #values: LRUCache<string, Promise<unknown>>
+
+  /** @param oldest after how many milliseconds a value is read anew; Infinity: age does not matter */
+  constructor(oldest = Number.POSITIVE_INFINITY) {
+    this.#values = new LRUCache({ max: MOST_CACHED, ...(Number.isFinite(oldest) && { ttl: oldest }) })
+  }
+
+  get<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
+    const known = this.#values.get(name)
+    if (known) return known as Promise<Value>
+    const value = read()
+    this.#values.set(name, value)
+    // A failed read is forgotten, so that only the callers who waited for it get its error. By the time it fails, the
+    // name may already stand for a newer read, which stays.
+    value.catch(() => {
+      if (this.#values.peek(name) === value) this.#values.delete(name)
+    })
+    return value
+  }
+
+  /** Forgets the values of these names, or all. */
+  forget(names: readonly string[] | undefined): void {
+    if (!names) this.#values.clear()
+    else for (const name of names) this.#values.delete(name)
+  }
 }

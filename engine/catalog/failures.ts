@@ -70,6 +70,14 @@ export function databaseError(error: unknown): unknown {
   return error
 }
 
+/** Turns an error of SQLite about the disk, a lock or a damaged file into an `EngineError`; gives others unchanged. */
+export function knownError(error: unknown): unknown {
+  if (!isDisorder(error)) return databaseError(error)
+  return new EngineError('storage_damaged', 'The catalog is damaged. Restore it from a backup.', {
+    cause: error,
+  })
+}
+
 const UNWRITABLE: readonly ErrorCode[] = [
   'storage_full',
   'storage_read_only',

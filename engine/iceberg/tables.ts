@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { ReadCache } from '../catalog/database.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
-import { ReadCache } from '../util/read-cache.ts'
 import { manifest, manifestList } from './manifest.ts'
 import { type TableMetadata, tableMetadata } from './metadata.ts'
 import type { Naming } from './table-schema.ts'

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Pool, PoolClient } from 'pg'
-import { ReadCache } from '../../util/read-cache.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import type {
   CachedOptions,
@@ -10,8 +9,7 @@ import type {
   SqlValue,
   TransactionOptions,
 } from '../database.ts'
-import { POSTGRES } from '../database.ts'
-import { Transaction, TransactionScope } from '../transaction.ts'
+import { POSTGRES, ReadCache, Transaction, TransactionScope } from '../database.ts'
 import { driverAddress } from './address.ts'
 import { Changes, KeyedMutex } from './changes.ts'
 import { isUnreachable, postgresError, unknownOutcome, unopened } from './errors.ts'

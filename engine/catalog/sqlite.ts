@@ -1,11 +1,11 @@
-import { closeSync, openSync, realpathSync } from 'node:fs'
-import { ReadCache } from '../../util/read-cache.ts'
-import { Semaphore } from '../../util/semaphore.ts'
-import type { Database, Handle, SqlValue, TransactionOptions } from '../database.ts'
-import { SQLITE } from '../database.ts'
-import { isSurelyUndone } from '../failures.ts'
-import { Transaction, TransactionScope } from '../transaction.ts'
-import { Doubt, guard, knownError, SqliteConnection } from './connection.ts'
+import { closeSync, fsyncSync, openSync, realpathSync, statfsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { EngineError } from '../errors.ts'
+import { Semaphore } from '../util/semaphore.ts'
+import type { Database, Handle, SqlValue, TransactionOptions } from './database.ts'
+import { ReadCache, SQLITE, Transaction, TransactionScope } from './database.ts'
+import { isDisorder, isSurelyUndone, knownError } from './failures.ts'
 
 /**
  * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs, and
@@ -232,9 +232,7 @@ class WriteTurns extends Semaphore {
  */
 function turnsOf(file: string): WriteTurns {
   const path = realpathSync(file)
-  const known = TURNS.get(path)?.deref()
-  if (known) return known
-  const turns = new WriteTurns(1)
+  const turns = TURNS.get(path)?.deref() ?? new WriteTurns(1)
   TURNS.set(path, new WeakRef(turns))
   return turns
 }
@@ -270,4 +268,131 @@ class SqliteTransaction extends Transaction<SqliteConnection> {
 /** Makes an empty file that no other user can read, unless it exists. SQLite gives its log the mode of the database. */
 export function makePrivate(file: string): void {
   closeSync(openSync(file, 'a', 0o600))
+}
+
+/** One connection to an SQLite file. Its statements run synchronously on the calling thread. */
+class SqliteConnection {
+  readonly #raw: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  constructor(file: string, options: { readonly readOnly: boolean }) {
+    this.#raw = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true, ...options })
+  }
+
+  /** Whether a transaction is open. SQLite rolls back by itself on some errors, such as a full disk. */
+  get isTransaction(): boolean {
+    return this.#raw.isTransaction
+  }
+
+  get<Row>(sql: string, parameters: readonly SqlValue[]): Row | undefined {
+    return guard(() => this.#statement(sql).get(...parameters)) as Row | undefined
+  }
+
+  all<Row>(sql: string, parameters: readonly SqlValue[]): Row[] {
+    return guard(() => this.#statement(sql).all(...parameters)) as Row[]
+  }
+
+  /** @throws SQLite's own errors */
+  run(sql: string, parameters: readonly SqlValue[]): { readonly id: number; readonly changes: number } {
+    const { lastInsertRowid, changes } = this.#statement(sql).run(...parameters)
+    return { id: Number(lastInsertRowid), changes: Number(changes) }
+  }
+
+  /** @throws SQLite's own errors */
+  exec(sql: string): void {
+    this.#checkOpen()
+    this.#raw.exec(sql)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#raw.close()
+  }
+
+  /** Work that nobody waits for when an engine closes, such as a verification, may still ask afterwards. */
+  #checkOpen(): void {
+    if (!this.#raw.isOpen) throw new EngineError('cancelled', 'The data directory is being closed.')
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (!statement) {
+      this.#checkOpen()
+      statement = this.#raw.prepare(sql)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+/** Runs statements that commit nothing, and translates their errors. */
+function guard<T>(work: () => T, again = true): T {
+  try {
+    return work()
+  } catch (error) {
+    // SQLite takes some pages that it could not read for malformed ones. Those that are malformed stay so.
+    if (again && isDisorder(error)) return guard(work, false)
+    throw knownError(error)
+  }
+}
+
+const PAGE = 4_096
+
+/** Remembers whether the outcome of a commit to SQLite is unknown. It stays unknown until the process ends. */
+class Doubt {
+  readonly #file: string
+  readonly #onDoubt: (cause: unknown) => void
+  #doubt: { readonly cause: unknown } | undefined
+
+  constructor(file: string, onDoubt: (cause: unknown) => void) {
+    this.#file = file
+    this.#onDoubt = onDoubt
+  }
+
+  get exists(): boolean {
+    return this.#doubt !== undefined
+  }
+
+  /** Records that the outcome is unknown; gives the error for the caller whose change it was. */
+  begin(cause: unknown): EngineError {
+    if (!this.#doubt) {
+      this.#doubt = { cause }
+      this.#onDoubt(cause)
+    }
+    const known = 'is unknown until the service is started again.'
+    if (this.#isFull()) {
+      return new EngineError('storage_full', `The disk is full, and whether the change was made ${known}`, {
+        cause,
+      })
+    }
+    const why = 'The disk failed while the change was written.'
+    return new EngineError('outcome_unknown', `${why} Whether it was made ${known}`, { cause })
+  }
+
+  /** @throws EngineError `writes_stopped` */
+  requireNone(): void {
+    if (!this.#doubt) return
+    throw new EngineError(
+      'writes_stopped',
+      'An earlier change could not be written for certain, so nothing is written until the service is started again. Reading goes on.',
+      { cause: this.#doubt.cause },
+    )
+  }
+
+  /** SQLite says only that a sync failed, not why, so this looks for free room and tries a sync itself. */
+  #isFull(): boolean {
+    try {
+      const { bavail, bsize } = statfsSync(dirname(this.#file))
+      if (bavail * bsize < PAGE) return true
+      const log = openSync(`${this.#file}-wal`, 'r+')
+      try {
+        fsyncSync(log)
+      } finally {
+        closeSync(log)
+      }
+      return false
+    } catch (error) {
+      return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')
+    }
+  }
 }
