@@ -175,6 +175,6 @@ export async function requireDistinct(
   throw new EngineError('duplicate_key', errors[0]!.error, { details: { errors } })
 }
 
-function rowsOf(parts: readonly Part[]): number {
+export function rowsOf(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => sum + part.rows, 0)
 }

@@ -1,13 +1,8 @@
 import type { Handle } from '../catalog/database.ts'
 import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord } from '../catalog/records.ts'
-import { invalidOption } from '../errors.ts'
 import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
-import { checkUploadOptions } from '../ingest/request.ts'
-import type { Names } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
-import type { Column } from '../types/index.ts'
-import { requireKnown } from '../util/known-options.ts'
 
 /** What a change of rows by a filter did. */
 export interface EditedRows {
@@ -49,38 +44,6 @@ export interface Upload extends WriteOptions {
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }
 
-const KNOWN: Names<Upload> = {
-  body: true,
-  format: true,
-  gzip: true,
-  columns: true,
-  options: true,
-  replaceColumns: true,
-  signal: true,
-  onProgress: true,
-  accept: true,
-  isRefresh: true,
-  on: true,
-  by: true,
-  note: true,
-}
-
-function isBody(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null) return false
-  return 'file' in body ? typeof body.file === 'string' : Symbol.asyncIterator in body
-}
-
-/** @throws EngineError `unsupported_format`; `invalid_option` for an option that is unknown or not for the format */
-export function checkUpload(upload: Upload): void {
-  requireKnown(upload, KNOWN)
-  if (!isBody(upload.body)) {
-    throw invalidOption(
-      'body is a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
-    )
-  }
-  checkUploadOptions(upload.format, upload.options)
-}
-
 export interface DeclareOptions extends Authorship {
   readonly signal?: AbortSignal
   /**
@@ -106,17 +69,4 @@ export interface PreviewOptions {
    * off; files of other formats can only be read whole.
    */
   readonly beginning?: boolean
-}
-
-/** The request for an upload into a dataset with these columns. */
-export function ingestRequest(file: string, upload: Upload, columns: readonly Column[]) {
-  const { format, gzip, options, columns: declared } = upload
-  return {
-    file,
-    options,
-    format,
-    gzip,
-    existing: columns.length > 0 ? columns : undefined,
-    declared,
-  }
 }

@@ -6,7 +6,9 @@ import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { invalidOption } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
 import type { IngestResult, UploadOptions } from '../ingest/index.ts'
+import { checkUploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
+import type { Names } from '../options.ts'
 import {
   checkColumns,
   type DeclaredColumn,
@@ -15,20 +17,13 @@ import {
   sameColumns,
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
+import type { Column } from '../types/index.ts'
 import { InFlight } from '../util/in-flight.ts'
+import { requireKnown } from '../util/known-options.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
-import { type EditPlan, Edits, editByKey, requireDistinct } from './edits.ts'
+import { type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
 import type { Lease } from './membership/membership.ts'
-import {
-  checkUpload,
-  type DeclareOptions,
-  type EditedRows,
-  ingestRequest,
-  type PreviewOptions,
-  type Upload,
-  type WriteMode,
-  type WriteOptions,
-} from './upload.ts'
+import type { DeclareOptions, EditedRows, PreviewOptions, Upload, WriteMode, WriteOptions } from './upload.ts'
 
 /** A dataset after an upload, with what the upload tells about its columns. */
 export interface WrittenRecord extends DatasetRecord {
@@ -37,7 +32,7 @@ export interface WrittenRecord extends DatasetRecord {
   readonly options?: UploadOptions
 }
 
-/** Makes new versions: by uploads, and by declared columns. */
+/** Makes new versions: by uploads, edits, declared columns and keys, and past versions. */
 export class Writer {
   readonly #context: WorkContext
   readonly #writes = new InFlight()
@@ -83,11 +78,18 @@ export class Writer {
       const target = join(this.#context.storage.mark.temporary, `preview-${++this.#spooled}.parquet`)
       const { jobs } = await this.#context.ingestor()
       return this.#withFile(upload, async (file) => {
-        const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
-        const request = { ...ingestRequest(file, upload, columns), beginning, target, limits }
+        const request = { ...this.#request(file, upload, columns, target), beginning }
         return { ...(await jobs.ingest(request, upload)), file: target }
       })
     })
+  }
+
+  /** How the file of an upload is read into a dataset with these columns. */
+  #request(file: string, upload: Upload, columns: readonly Column[], target: string) {
+    const { format, gzip, options, columns: declared } = upload
+    const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
+    const existing = columns.length > 0 ? columns : undefined
+    return { file, target, format, gzip, options, existing, declared, limits }
   }
 
   /** Does something with the file of an upload, whose body is written to one first. */
@@ -103,28 +105,14 @@ export class Writer {
       () => {},
     )
     const file = join(this.#context.storage.mark.temporary, `upload-${++this.#spooled}`)
-    const { bytes } = this.#context.uploadLimits
-    await spool(body, file, { bytes, signal })
+    const { events, uploadLimits } = this.#context
+    await spool(body, file, { bytes: uploadLimits.bytes, signal })
     try {
       return await work(file)
     } finally {
-      await this.#removeBody(file)
-    }
-  }
-
-  /**
-   * Removes the copy of a body. By now its rows are in or refused, so a failure here is only reported: the file takes
-   * room until the next start removes it.
-   */
-  async #removeBody(file: string): Promise<void> {
-    try {
-      await rm(file, { force: true })
-    } catch (cause) {
-      this.#context.events.tell(
-        'file_left',
-        'The body of an upload could not be removed; the next start removes it.',
-        { cause },
-      )
+      // Its rows are in or refused by now, so this is only reported: the file takes room until the next start.
+      const message = 'The body of an upload could not be removed; the next start removes it.'
+      await rm(file, { force: true }).catch((cause) => events.tell('file_left', message, { cause }))
     }
   }
 
@@ -133,10 +121,9 @@ export class Writer {
     for (;;) {
       const base = await this.#context.versions.current(datasetId)
       const anew = mode === 'replace' && upload.replaceColumns === true
-      const request = ingestRequest(file, upload, anew ? [] : base.columns)
-      const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
+      const existing = anew ? [] : base.columns
       const made = await commits.makeParts(
-        ({ ingest }, target) => ingest({ ...request, target, limits }, upload),
+        ({ ingest }, target) => ingest(this.#request(file, upload, existing, target), upload),
         upload,
       )
       const edits = await this.#byKey(base, made, upload, mode)
@@ -234,62 +221,67 @@ export class Writer {
     })
   }
 
-  /** Declares the columns of which no two rows have the same values; none for no key. */
-  declareKey(datasetId: number, key: readonly string[], options: DeclareOptions): Promise<DatasetRecord> {
-    const { datasets, commits, members } = this.#context
-    const { signal, accept, ...author } = options
-    return this.#change(datasetId, async () => {
-      for (let isDone = false; !isDone; ) {
-        using lease = await members.take(datasetId)
-        const base = lease.version
-        const on = keyPositions(key, base.columns)
-        if (on.length > 0) await requireDistinct(this.#context, base.parts, base.columns, on, { signal })
-        await commits.commit(datasetId, [], async (current, t) => {
-          if (current.id !== base.id) return undefined
-          await accept?.(await datasets.in(t).get(datasetId), t)
-          isDone = true
-          if (String(current.key) === String(key)) return undefined
-          const change = { ...author, operation: 'columns', addedRows: 0, removedRows: 0 } as const
-          return { columns: current.columns, parts: current.parts, key, change }
-        })
-      }
-      return datasets.get(datasetId)
-    })
-  }
-
   #mergeLater(datasetId: number): void {
     const { events, members, background } = this.#context
     background.later(
       () => members.assign({ kind: 'merge', subject: datasetId }),
-      events.failure('merge_failed', 'Parts could not be merged.', { dataset: datasetId }),
+      (cause) => events.tell('merge_failed', 'Parts could not be merged.', { dataset: datasetId, cause }),
     )
+  }
+
+  /** Declares the columns of which no two rows have the same values; none for no key. */
+  declareKey(datasetId: number, key: readonly string[], options: DeclareOptions): Promise<DatasetRecord> {
+    return this.#declare(datasetId, options, async ({ columns, parts }) => {
+      const on = keyPositions(key, columns)
+      if (on.length > 0) await requireDistinct(this.#context, parts, columns, on, options)
+      return { columns, key }
+    })
   }
 
   /** Declares the columns: any columns while there are no rows, afterwards only changes that lose no data. */
   declareColumns(
     datasetId: number,
     declared: readonly DeclaredColumn[],
-    { signal, accept, ...author }: DeclareOptions,
+    options: DeclareOptions,
   ): Promise<DatasetRecord> {
-    const { datasets, members, commits, integrity } = this.#context
-    return this.#change(datasetId, async () => {
+    const { commits, integrity } = this.#context
+    return this.#declare(datasetId, options, async ({ columns: old, key, parts }) => {
       const columns = checkColumns(declared)
+      const kind = parts.length > 0 ? manifestChange(old, columns) : 'describe'
+      keyPositions(key, columns)
+      if (sameColumns(old, columns)) return undefined
+      if (kind !== 'rewrite') return { columns, key }
+      const made = await commits.rewriteParts(integrity, parts, old, columns, options.signal)
+      return { columns, key, made: made.parts }
+    })
+  }
+
+  /**
+   * Commits what is declared for the current version; again if there is another one then.
+   * @param prepare gives undefined where nothing changes
+   */
+  #declare(
+    datasetId: number,
+    { signal: _, accept, ...author }: DeclareOptions,
+    prepare: (
+      base: Version,
+    ) => Promise<(Pick<Version, 'columns' | 'key'> & { readonly made?: readonly Part[] }) | undefined>,
+  ): Promise<DatasetRecord> {
+    const { datasets, members, commits } = this.#context
+    return this.#change(datasetId, async () => {
       for (let isDone = false; !isDone; ) {
         using lease = await members.take(datasetId)
         const base = lease.version
-        const kind = base.parts.length > 0 ? manifestChange(base.columns, columns) : 'describe'
-        keyPositions(base.key, columns)
-        if (sameColumns(base.columns, columns)) break
-        const made =
-          kind === 'rewrite'
-            ? await commits.rewriteParts(integrity, base.parts, base.columns, columns, signal)
-            : undefined
-        await commits.commit(datasetId, made?.parts ?? [], async (current, t) => {
+        const prepared = await prepare(base)
+        if (!prepared) break
+        const { made, columns, key } = prepared
+        await commits.commit(datasetId, made ?? [], async (current, t) => {
           if (current.id !== base.id) return undefined
           await accept?.(await datasets.in(t).get(datasetId), t)
           isDone = true
+          if (sameColumns(base.columns, columns) && String(base.key) === String(key)) return undefined
           const change = { ...author, operation: 'columns', addedRows: 0, removedRows: 0 } as const
-          return { columns, parts: made?.parts ?? base.parts, change }
+          return { columns, key, parts: made ?? base.parts, change }
         })
       }
       return datasets.get(datasetId)
@@ -330,23 +322,19 @@ function authorship({ by, note }: Authorship): Authorship {
 
 /** The key of an upload's rows. @throws EngineError `invalid_option` */
 function keyOf({ key }: Version, mode: WriteMode, on: readonly string[] | undefined): readonly string[] {
-  const wrong = (message: string) => invalidOption(message)
   if (on === undefined) {
     if (mode !== 'upsert' || key.length > 0) return key
-    throw wrong(
+    throw invalidOption(
       'The dataset has no key, so an upsert names the columns by which it finds rows: on=date,series.',
     )
   }
-  if (mode !== 'upsert') throw wrong('on is only for an upsert.')
-  if (on.length === 0 || new Set(on).size < on.length) throw wrong('on names each column of a key once.')
+  if (mode !== 'upsert') throw invalidOption('on is only for an upsert.')
+  if (on.length === 0 || new Set(on).size < on.length)
+    throw invalidOption('on names each column of a key once.')
   if (key.length > 0 && String([...key].sort()) !== String([...on].sort())) {
-    throw wrong(`The dataset's key is ${key.join(', ')}; leave out on, or name the same columns.`)
+    throw invalidOption(`The dataset's key is ${key.join(', ')}; leave out on, or name the same columns.`)
   }
   return on
-}
-
-function rowsOf(parts: readonly Part[]): number {
-  return parts.reduce((sum, part) => sum + part.rows, 0)
 }
 
 /** A record with the reasons of columns of text, unless another upload has changed the columns since. */
@@ -370,4 +358,36 @@ async function requireFile(file: string): Promise<void> {
   )
   if (problem === undefined) return
   throw invalidOption(`The file ${JSON.stringify(file)} ${problem}.`)
+}
+
+const KNOWN: Names<Upload> = {
+  body: true,
+  format: true,
+  gzip: true,
+  columns: true,
+  options: true,
+  replaceColumns: true,
+  signal: true,
+  onProgress: true,
+  accept: true,
+  isRefresh: true,
+  on: true,
+  by: true,
+  note: true,
+}
+
+function isBody(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false
+  return 'file' in body ? typeof body.file === 'string' : Symbol.asyncIterator in body
+}
+
+/** @throws EngineError `unsupported_format`; `invalid_option` for an option that is unknown or not for the format */
+function checkUpload(upload: Upload): void {
+  requireKnown(upload, KNOWN)
+  if (!isBody(upload.body)) {
+    throw invalidOption(
+      'body is a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
+    )
+  }
+  checkUploadOptions(upload.format, upload.options)
 }
