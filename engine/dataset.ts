@@ -42,7 +42,7 @@ export class Dataset implements Queryable {
    */
   async record(t?: Handle): Promise<DatasetRecord> {
     const { datasets } = this.#place.store
-    const record = await (t ? datasets.in(t) : datasets).get(this.id)
+    const record = await datasets.in(t).get(this.id)
     if (t || !record.query) return record
     try {
       using snapshot = await this.snapshot(undefined, { signal: AbortSignal.timeout(RECORD_MS) })

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Database, Handle } from './catalog/database.ts'
-import type { Datasets } from './catalog/datasets.ts'
 import type {
   DatasetChanges,
   DatasetName,
@@ -11,7 +10,6 @@ import type {
   Repository,
   SavedQuery,
 } from './catalog/records.ts'
-import { Repositories } from './catalog/repositories.ts'
 import { Dataset } from './dataset.ts'
 import { type HttpOptions, sizeOfLimit } from './duckdb/instance.ts'
 import { loadDuckDb } from './duckdb/native/ffi.ts'
@@ -22,11 +20,10 @@ import { type Executor, type ExecutorStats, openExecutor } from './export/index.
 import { IcebergTables } from './iceberg/tables.ts'
 import { ShownFiles } from './parquet/shown-file.ts'
 import { Counts } from './plan/counts.ts'
-import type { QueryOptions } from './plan/options.ts'
 import { Preview } from './preview.ts'
-import { Query } from './query.ts'
-import { type Cell, inlineContext } from './relation.ts'
-import type { Queryable } from './snapshot.ts'
+import type { Query } from './query.ts'
+import { type Cell, type Relation, relationOf } from './relation.ts'
+import type { SnapshotPlace } from './snapshot.ts'
 import type { SqlValues } from './sql/rewrite.ts'
 import { type DefineOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
 import { type SqlTable, sqlTables } from './sql/tables.ts'
@@ -34,12 +31,10 @@ import { type BackupOptions, type BackupReport, backupStore } from './store/back
 import { type VerifyOptions, type VerifyReport, verifyStore } from './store/integrity/verify.ts'
 import type { ClusterStats } from './store/membership/membership.ts'
 import type { CacheStats } from './store/objects/part-store.ts'
-import { storeUnavailable } from './store/objects/s3.ts'
 import { Store } from './store/store.ts'
 import type { PreviewOptions, Upload } from './store/upload.ts'
 import { Trino, type TrinoStats } from './trino/trino.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
-import { within } from './util/in-flight.ts'
 import { Lazy } from './util/lazy.ts'
 import { checkRuntime } from './util/runtime.ts'
 
@@ -62,26 +57,11 @@ export interface EngineStats {
   readonly executor: (ExecutorStats & { readonly trino?: TrinoStats | undefined }) | undefined
 }
 
-/** Rows in memory. */
-export interface Relation extends Queryable {
-  query(options?: QueryOptions): Query
-}
-
-const GIB = 2 ** 30
-const UPLOAD_LIMITS = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
-
-/** How long the database and the store may take to answer whether they are there. */
-const READY_MS = 2_000
-/** For how long the answer is used again that the store can be reached. */
-const ANSWER_MS = 5_000
-
 /** Repositories of datasets, in a directory. */
 export class Engine implements AsyncDisposable {
   readonly #store: Store
   readonly #options: EngineOptions
-  readonly #counts = new Counts()
-  readonly #files = new ShownFiles()
-  readonly #iceberg: IcebergTables
+  readonly #place: SnapshotPlace
   readonly #events: Events
   readonly #remote: Trino | undefined
   readonly #executor = new Lazy(() => this.#openExecutor())
@@ -93,7 +73,17 @@ export class Engine implements AsyncDisposable {
     this.#options = options
     this.#events = events
     this.#store = store
-    this.#iceberg = new IcebergTables(store.manifests)
+    const failed = events.failure('trino_failed', 'Trino did not answer a question.')
+    this.#remote = options.trino && new Trino(options.trino, this.#threads, failed)
+    this.#place = {
+      store,
+      counts: new Counts(),
+      files: new ShownFiles(),
+      iceberg: new IcebergTables(store.manifests),
+      executor: () => this.executor(),
+      remote: this.#remote,
+      saved: (id, reading) => this.#sql.saved(id, reading),
+    }
     this.#sql = new Sql({
       readers: {
         threads: this.#threads,
@@ -101,15 +91,13 @@ export class Engine implements AsyncDisposable {
         onEnd: (message) => events.tell('reader_ended', message),
       },
       http: async () => (store.files.ranges && (await this.executor()).readsHttp ? this.#http() : undefined),
-      counts: this.#counts,
+      counts: this.#place.counts,
       tables: () => this.sqlTables(),
       record: (id) => store.datasets.get(id),
       saved: (id) => store.datasets.saved(id),
       mayRead: (by, repositoryIds) => this.#mayRead(by, repositoryIds),
       snapshot: async (id, past, reading) => (await this.dataset(id)).snapshot(past, reading),
     })
-    const failed = events.failure('trino_failed', 'Trino did not answer a question.')
-    this.#remote = options.trino && new Trino(options.trino, this.#threads, failed)
   }
 
   /** Use `openEngine`. */
@@ -119,8 +107,7 @@ export class Engine implements AsyncDisposable {
     // A server that could answer no query must not start.
     if (options.role === 'server') loadDuckDb()
     const events = new Events(options.onEvent)
-    const { role = 'guest', uploadLimits = UPLOAD_LIMITS } = options
-    const store = await Store.open({ ...options, role, uploadLimits, events })
+    const store = await Store.open({ ...options, role: options.role ?? 'guest', events })
     return new Engine(options, events, store)
   }
 
@@ -143,7 +130,7 @@ export class Engine implements AsyncDisposable {
   }
 
   createRepository(fields: { name: string; description?: string }, t?: Handle): Promise<Repository> {
-    return this.#repositories(t).create(fields)
+    return this.#store.repositories.in(t).create(fields)
   }
 
   repositories(): Promise<Repository[]> {
@@ -152,7 +139,7 @@ export class Engine implements AsyncDisposable {
 
   /** @throws EngineError `not_found` */
   repository(id: number, t?: Handle): Promise<Repository> {
-    return this.#repositories(t).get(id)
+    return this.#store.repositories.in(t).get(id)
   }
 
   updateRepository(
@@ -160,7 +147,7 @@ export class Engine implements AsyncDisposable {
     fields: { name?: string; description?: string },
     t?: Handle,
   ): Promise<Repository> {
-    return this.#repositories(t).update(id, fields)
+    return this.#store.repositories.in(t).update(id, fields)
   }
 
   /** Deletes a repository and its datasets. Running queries continue to their end. */
@@ -182,7 +169,7 @@ export class Engine implements AsyncDisposable {
     },
     t?: Handle,
   ): Promise<DatasetRecord> {
-    return this.#datasets(t).create({ ...fields, columns: checkColumns(fields.columns ?? []) })
+    return this.#store.datasets.in(t).create({ ...fields, columns: checkColumns(fields.columns ?? []) })
   }
 
   datasets(where: { repositoryId?: number } = {}): Promise<DatasetRecord[]> {
@@ -216,19 +203,11 @@ export class Engine implements AsyncDisposable {
   /** @throws EngineError `not_found` */
   async dataset(id: number): Promise<Dataset> {
     await this.#store.datasets.get(id)
-    return new Dataset(id, {
-      store: this.#store,
-      counts: this.#counts,
-      files: this.#files,
-      iceberg: this.#iceberg,
-      executor: () => this.executor(),
-      remote: this.#remote,
-      saved: (saved, reading) => this.#sql.saved(saved, reading),
-    })
+    return new Dataset(id, this.#place)
   }
 
   updateDataset(id: number, fields: DatasetChanges, t?: Handle): Promise<DatasetRecord> {
-    return this.#datasets(t).update(id, fields)
+    return this.#store.datasets.in(t).update(id, fields)
   }
 
   /** Running queries continue to their end. */
@@ -241,25 +220,12 @@ export class Engine implements AsyncDisposable {
     return this.#options.threads ?? availableParallelism()
   }
 
-  #repositories(t: Handle | undefined): Repositories {
-    return t ? new Repositories(t) : this.#store.repositories
-  }
-
-  #datasets(t: Handle | undefined): Datasets {
-    return t ? this.#store.datasets.in(t) : this.#store.datasets
-  }
-
   /**
    * Rows in memory, which can be queried like a dataset.
    * @throws EngineError `invalid_columns_manifest`; `invalid_upload` if a value is not of its column's type
    */
   relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Relation {
-    const context = {
-      ...inlineContext(checkColumns(columns), rows),
-      executor: () => this.executor(),
-      counts: this.#counts,
-    }
-    return { query: (options) => new Query(context, options) }
+    return relationOf(checkColumns(columns), rows, this.#place)
   }
 
   /**
@@ -302,7 +268,7 @@ export class Engine implements AsyncDisposable {
    */
   async preview(upload: Upload, options: PreviewOptions = {}, dataset?: Dataset): Promise<Preview> {
     const read = await this.#store.writer.preview(upload, options, dataset?.id)
-    return new Preview(read, { executor: () => this.executor(), counts: this.#counts })
+    return new Preview(read, this.#place)
   }
 
   /** Reads every part and compares it with the catalog. */
@@ -330,16 +296,8 @@ export class Engine implements AsyncDisposable {
    * Resolves if the database and the store of the rows answer.
    * @throws EngineError `catalog_unavailable`, `storage_unavailable`
    */
-  async ready(): Promise<void> {
-    const { objects } = this.#store.files
-    await Promise.all([
-      within(
-        READY_MS,
-        this.database.get('SELECT 1'),
-        () => new EngineError('catalog_unavailable', 'The database does not answer. Try again in a moment.'),
-      ),
-      objects && within(READY_MS, objects.answers(ANSWER_MS), () => storeUnavailable('no answer in time')),
-    ])
+  ready(): Promise<void> {
+    return this.#store.ready()
   }
 
   /** Waits for merges and removals that run in the background after commits. */

@@ -2,13 +2,29 @@ import { createHash } from 'node:crypto'
 import { accepts } from './ingest/text/accepted.ts'
 import { badCell, badRow, badValue, missingValue } from './ingest/text/errors.ts'
 import { kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
+import type { QueryOptions } from './plan/options.ts'
 import { physicalColumns } from './plan/plan.ts'
+import { Query } from './query.ts'
 import { Reading } from './reading/reading.ts'
 import type { QueryContext } from './reading/runs.ts'
 import type { Column } from './types/index.ts'
 
 /** A value of a row in memory, as in uploads of JSON: dates and times are ISO text, bytes may also be base64. */
 export type Cell = string | number | bigint | boolean | Uint8Array | null
+
+/** Rows in memory. */
+export interface Relation {
+  query(options?: QueryOptions): Query
+}
+
+export function relationOf(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  { executor, counts }: Pick<QueryContext, 'executor' | 'counts'>,
+): Relation {
+  const context = { ...inlineContext(columns, rows), executor, counts }
+  return { query: (options) => new Query(context, options) }
+}
 
 /**
  * Rows in memory as the context of a query. Every value becomes the text that DuckDB reads as exactly this value.

@@ -68,9 +68,9 @@ export class Datasets {
     this.#columnCounts = columnCounts
   }
 
-  /** The same datasets, read and written in a transaction. */
-  in(t: Handle): Datasets {
-    return new Datasets(t, this.#columnCounts)
+  /** The same datasets, read and written in a transaction, if there is one. */
+  in(t: Handle | undefined): Datasets {
+    return t ? new Datasets(t, this.#columnCounts) : this
   }
 
   /** Makes a dataset without rows. @throws EngineError `not_found` (repository), `name_taken`, `invalid_name` */

@@ -13,6 +13,11 @@ export class Repositories {
     this.#handle = handle
   }
 
+  /** The same repositories, read and written in a transaction, if there is one. */
+  in(t: Handle | undefined): Repositories {
+    return t ? new Repositories(t) : this
+  }
+
   async create(fields: { name: string; description?: string }): Promise<Repository> {
     const at = new Date().toISOString()
     const id = await this.#handle.insert(

@@ -7,11 +7,13 @@ import type { Keep, Part, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Parts, Versions } from '../catalog/versions.ts'
 import type { EngineOptions, PartSizes } from '../engine-options.ts'
+import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { ManifestStore } from '../iceberg/tables.ts'
 import type { Ingestor } from '../ingest/index.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
+import { within } from '../util/in-flight.ts'
 import { Lazy } from '../util/lazy.ts'
 import { Commits, PART_SIZES, type WorkContext } from './commits.ts'
 import { CHECKS, startChecks } from './integrity/checker.ts'
@@ -24,6 +26,7 @@ import { Merger } from './merger.ts'
 import { folderManifests } from './objects/folder.ts'
 import type { PartStore } from './objects/part-store.ts'
 import { objectManifests } from './objects/remote.ts'
+import { storeUnavailable } from './objects/s3.ts'
 import { Profiles } from './profiles.ts'
 import { lockServer, openStorage, type Storage } from './storage.ts'
 import { type Swept, sweep } from './sweep.ts'
@@ -33,10 +36,17 @@ import { Writer } from './writer.ts'
 /** How often to look for leases that are no longer needed because another process made a new version. */
 const TIDY_MS = 60_000
 
+const GIB = 2 ** 30
+const UPLOAD_LIMITS: UploadLimits = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
+
+/** How long the database and the store of objects may take to answer whether they are there. */
+const READY_MS = 2_000
+/** For how long the answer is used again that the store of objects can be reached. */
+const ANSWER_MS = 5_000
+
 /** What a store is opened with: the options of an engine, with their defaults. */
 export interface StoreOptions extends Omit<EngineOptions, 'onEvent' | 'workers' | 'memoryLimit' | 'trino'> {
   readonly role: 'server' | 'guest'
-  readonly uploadLimits: UploadLimits
   readonly events: Events
 }
 
@@ -73,7 +83,7 @@ export class Store implements WorkContext {
     this.storage = storage
     this.events = options.events
     this.sizes = { ...PART_SIZES, ...options.partSizes }
-    this.uploadLimits = options.uploadLimits
+    this.uploadLimits = options.uploadLimits ?? UPLOAD_LIMITS
     this.keep = { ...KEEP, ...options.keep }
     const { database, layout, files } = storage
     this.background = new Background(
@@ -151,6 +161,19 @@ export class Store implements WorkContext {
 
   get database(): Database {
     return this.storage.database
+  }
+
+  /** Resolves if the database and the store of objects answer. @throws EngineError as `Engine.ready` does */
+  async ready(): Promise<void> {
+    const { objects } = this.files
+    await Promise.all([
+      within(
+        READY_MS,
+        this.database.get('SELECT 1'),
+        () => new EngineError('catalog_unavailable', 'The database does not answer. Try again in a moment.'),
+      ),
+      objects && within(READY_MS, objects.answers(ANSWER_MS), () => storeUnavailable('no answer in time')),
+    ])
   }
 
   /** A folder that only this process uses; it is removed when the store closes. */
