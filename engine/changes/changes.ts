@@ -1,13 +1,19 @@
+import { rmSync } from 'node:fs'
 import type { Part, Version } from '../catalog/records.ts'
-import { invalidOption } from '../errors.ts'
+import { type EngineError, invalidOption } from '../errors.ts'
+import type { CompareInput } from '../ingest/index.ts'
+import { readParts, widened } from '../ingest/parts/parts.ts'
 import type { QueryOptions } from '../plan/options.ts'
+import { type Plan, versionSource } from '../plan/plan.ts'
 import { Query } from '../query.ts'
+import { Reading } from '../reading/reading.ts'
 import type { QueryContext } from '../reading/runs.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
-import type { Column } from '../types/index.ts'
-import { once } from '../util/lazy.ts'
-import { ChangesReading, Compared, changesSql, isCompared, type Step } from './compared.ts'
+import { widens } from '../types/columns.ts'
+import { type Column, quoteLiteral, sqlType } from '../types/index.ts'
+import { Users } from '../util/lazy.ts'
+import { TemporaryFile } from '../util/whole-file.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */
 export interface ChangesRange {
@@ -37,7 +43,8 @@ export class Changes implements Disposable {
   readonly #context: QueryContext
   /** Where rows have to be compared. */
   readonly #compared: Compared | undefined
-  #users = 1
+  readonly #users = new Users(() => this.#end())
+  readonly [Symbol.dispose] = this.#users.enter()
 
   private constructor(
     leases: readonly Lease[],
@@ -70,7 +77,7 @@ export class Changes implements Disposable {
     this.#context = {
       ...place,
       identity: `${datasetId}.${since}-${this.next}`,
-      reading: (plan) => new ChangesReading(plan, parts, store, this.#enter(), this.#compared),
+      reading: (plan) => new ChangesReading(plan, parts, store, this.#users.enter(), this.#compared),
       source: {
         columns: columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` })),
         rows: steps.length === 0 ? 0 : undefined,
@@ -112,7 +119,7 @@ export class Changes implements Disposable {
 
   /** @throws EngineError what is wrong with the options; see `Query` */
   query(options: QueryOptions = {}): Query {
-    const release = this.#enter()
+    const release = this.#users.enter()
     try {
       return new Query({ ...this.#context, release }, options)
     } catch (error) {
@@ -121,16 +128,7 @@ export class Changes implements Disposable {
     }
   }
 
-  readonly [Symbol.dispose] = once(() => this.#leave())
-
-  #enter(): () => void {
-    this.#users += 1
-    return once(() => this.#leave())
-  }
-
-  #leave(): void {
-    this.#users -= 1
-    if (this.#users > 0) return
+  #end(): void {
     this.#compared?.[Symbol.dispose]()
     for (const lease of this.#leases) lease[Symbol.dispose]()
   }
@@ -160,4 +158,166 @@ function rowsOf({ after, removed, added, from }: Step): number {
 
 function unusedName(name: string, columns: readonly Column[]): string {
   return columns.some((column) => column.name === name) ? unusedName(`_${name}`, columns) : name
+}
+
+/**
+ * The rows of changes for which rows had to be compared. A process of their own compares them once, in little memory,
+ * and writes them to a file, which is removed with this.
+ */
+class Compared implements Disposable {
+  readonly #store: Store
+  readonly #input: CompareInput
+  #writing: Promise<void> | undefined
+
+  constructor(store: Store, input: Omit<CompareInput, 'target'>) {
+    this.#store = store
+    this.#input = { ...input, target: new TemporaryFile(store.temporary).path }
+  }
+
+  /** The file, when it is written. The parts must be readable meanwhile. @throws EngineError `storage_full`, `cancelled` */
+  async file(signal: AbortSignal | undefined): Promise<string> {
+    this.#writing ??= this.#write(signal).catch((error: unknown) => {
+      this.#writing = undefined
+      throw error
+    })
+    await this.#writing
+    return this.#input.target
+  }
+
+  async #write(signal: AbortSignal | undefined): Promise<void> {
+    const { jobs } = await this.#store.ingestor()
+    await jobs.compare(this.#input, signal ? { signal } : {})
+  }
+
+  /** Never throws, because versions are released next: a file that can't be removed now is removed at a start. */
+  [Symbol.dispose](): void {
+    try {
+      rmSync(this.#input.target, { force: true })
+    } catch {}
+  }
+}
+
+/** Reads the parts in which rows changed. */
+class ChangesReading extends Reading {
+  readonly #parts: readonly Part[]
+  readonly #store: Store
+  readonly #leave: () => void
+  readonly #compared: Compared | undefined
+  #pinned: Disposable | undefined
+
+  constructor(
+    plan: Plan,
+    parts: readonly Part[],
+    store: Store,
+    leave: () => void,
+    compared: Compared | undefined,
+  ) {
+    super(plan)
+    this.#compared = compared
+    this.#parts = parts
+    this.#store = store
+    this.#leave = leave
+  }
+
+  override async ready(_reach: unknown, signal: AbortSignal | undefined): Promise<Plan> {
+    this.#pinned = await this.#store.integrity.pin(this.#parts, signal)
+    this.whole = this.#store.integrity.whole(this.#parts, signal)
+    // The reading may fail first; nobody waits for this then.
+    this.whole?.catch(() => {})
+    if (!this.#compared) return this.plan
+    const sql = readParts([await this.#compared.file(signal)])
+    return { ...this.plan, scan: { kind: 'foreign', sql } }
+  }
+
+  protected override unreadable(error: unknown): EngineError | undefined {
+    return this.#store.integrity.unreadable(this.#parts, error, [])
+  }
+
+  protected override release(): void {
+    this.#pinned?.[Symbol.dispose]()
+    this.#leave()
+  }
+}
+
+/** One version and the one before it, and which rows differ. */
+interface Step {
+  readonly after: Version
+  readonly removed: readonly Part[]
+  readonly before: Version
+  readonly added: readonly Part[]
+  /** For an append, the first of the new rows. */
+  readonly from?: number
+}
+
+function isCompared({ removed, added }: Step): boolean {
+  return removed.length > 0 && added.length > 0
+}
+
+/**
+ * The changes of all steps as c0, c1, …, of which the first two say what changed. They are in the order of versions and
+ * rows by `file_index` and `file_row_number`; without comparisons they come in it.
+ */
+function changesSql(
+  steps: readonly Step[],
+  columns: readonly Column[],
+  fileOf: (part: Part) => string,
+): string {
+  const names = columns.map((_, index) => `v${index}`)
+  const values = names.map((name, index) => `${name} AS c${index + 2}`)
+  if (steps.length === 0) {
+    const nulls = columns.map(({ type }, index) => `CAST(NULL AS ${sqlType(type)}) AS c${index + 2}`)
+    const none = ["'' AS c0", 'CAST(0 AS BIGINT) AS c1', ...nulls, '0 AS file_index', '0 AS file_row_number']
+    return `(SELECT ${none.join(', ')} WHERE false)`
+  }
+  const selects = steps.map((step, index) => {
+    const { before, after, removed, added, from } = step
+    const shown = (change: string, place: string) =>
+      `${[`${change} AS c0`, `CAST(${after.number} AS BIGINT) AS c1`, ...values, `${index} AS file_index`, `${place} AS file_row_number`].join(', ')}`
+    const read = (version: Version, parts: readonly Part[], sign: number) =>
+      parts.length === 0 ? [] : [rowsSql(version, parts, columns, sign, fileOf, from)]
+    const rows = [...read(before, removed, -1), ...read(after, added, 1)].join(' UNION ALL ')
+    if (removed.length === 0) return `SELECT ${shown("'insert'", 'place')} FROM (${rows})`
+    if (added.length === 0) return `SELECT ${shown("'delete'", 'place')} FROM (${rows})`
+    const grouped = `SELECT ${[...names, 'sum(sign) AS n', 'min(place) AS place'].join(', ')} FROM (${rows}) GROUP BY ${names.join(', ')} HAVING sum(sign) <> 0`
+    const key = after.key.map((name) => columns.findIndex((column) => column.name === name))
+    const isKeyed = key.length > 0 && !key.includes(-1)
+    const keyed = isKeyed
+      ? `SELECT *, count(*) OVER w = 2 AND sum(n) OVER w = 0 AND abs(n) = 1 AS updated, min(place) OVER w AS first FROM (${grouped}) WINDOW w AS (PARTITION BY ${key.map((at) => `v${at}`).join(', ')})`
+      : `SELECT *, false AS updated, place AS first FROM (${grouped})`
+    const change = `CASE WHEN updated THEN CASE WHEN n < 0 THEN 'update_before' ELSE 'update_after' END WHEN n < 0 THEN 'delete' ELSE 'insert' END`
+    const place = 'CASE WHEN updated THEN first ELSE place END * 2 + CAST(n > 0 AS BIGINT)'
+    return `SELECT ${shown(change, place)} FROM (SELECT *, unnest(range(CAST(abs(n) AS BIGINT))) FROM (${keyed}))`
+  })
+  return `(${selects.map((select) => `(${select})`).join(' UNION ALL ')})`
+}
+
+/** The rows of parts under the columns of the newest version, each with its place. */
+function rowsSql(
+  version: Version,
+  parts: readonly Part[],
+  columns: readonly Column[],
+  sign: number,
+  fileOf: (part: Part) => string,
+  from = 0,
+): string {
+  const values = columns.map((column, index) => `${valueSql(version.columns, column)} AS v${index}`)
+  const selects = (files: readonly string[], first: number, where = '') =>
+    `SELECT ${[...values, `${sign} AS sign`, `${first} + CAST(file_index AS BIGINT) * ${2 ** 32} + file_row_number AS place`].join(', ')} FROM read_parquet([${files.map(quoteLiteral).join(', ')}])${where}`
+  if (from === 0) return selects(parts.map(fileOf), 0)
+  const scan = versionSource(version, fileOf).scan(from, version.rows)
+  const slices = scan.kind === 'slices' ? scan.slices : []
+  return slices
+    .map(({ file, first, from: start }) =>
+      selects([file], first, start === undefined ? '' : ` WHERE file_row_number >= ${start}`),
+    )
+    .join(' UNION ALL ')
+}
+
+/** A column of the newest version as an older one has it. */
+function valueSql(columns: readonly Column[], { name, type }: Column): string {
+  const index = columns.findIndex((column) => column.name === name)
+  const old = columns[index]
+  if (!old) return `CAST(NULL AS ${sqlType(type)})`
+  if (old.type === type || widens(old.type, type)) return widened(old, type, `c${index}`)
+  return `TRY_CAST(CAST(c${index} AS VARCHAR) AS ${sqlType(type)})`
 }

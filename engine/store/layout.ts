@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { invalidOption } from '../errors.ts'
+import { EngineError, invalidOption } from '../errors.ts'
 
 /** Where things lie in a data directory. */
 export interface Layout {
@@ -38,4 +38,63 @@ export function layoutOf(directory: string): Layout {
 
 export function partFile(layout: Layout, partId: number): string {
   return join(layout.parts, `${partId}.parquet`)
+}
+
+/** Files of parts that lie in a data directory. */
+export function partFiles(layout: Layout): string[] {
+  return readdirSync(layout.parts).filter((name) => name.endsWith('.parquet'))
+}
+
+/** Whether there once was a catalog: its file is missing or empty, but there are parts or a write-ahead log. */
+export function isCatalogLost(layout: Layout): boolean {
+  const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return size(layout.catalog) === 0 && (partFiles(layout).length > 0 || size(`${layout.catalog}-wal`) > 0)
+}
+
+/** What is appended to the name of a catalog that was moved into a cluster. */
+export const MOVED = '.moved'
+
+/** The file that says where it was moved. */
+export function movedNote({ catalog }: Layout): string {
+  return `${catalog}${MOVED}-to`
+}
+
+/** @throws EngineError `invalid_option` if the catalog was moved into a cluster, even if the parts are gone as well */
+export function refuseMoved(layout: Layout): void {
+  if (existsSync(layout.catalog) || !existsSync(layout.catalog + MOVED)) return
+  const note = movedNote(layout)
+  const place = existsSync(note) ? `to ${readFileSync(note, 'utf8').trim()}` : 'into a cluster'
+  throw invalidOption(
+    `The data directory ${layout.directory} was moved ${place}. Set PARQUETRY_DATABASE and PARQUETRY_STORE, or name ` +
+      'another directory.',
+  )
+}
+
+/** The error for a catalog that is missing or does not know the existing parts; it says what to do. */
+export function catalogLost(layout: Layout): EngineError {
+  return new EngineError(
+    'storage_damaged',
+    `The catalog ${layout.catalog} is missing or empty, but ${layout.parts} holds ${partFiles(layout).length} parts. ` +
+      'Restore the data directory from a backup, or start empty with --new; the present files are then set aside.',
+  )
+}
+
+/** Moves catalog and parts into a folder under `lost`, so that the directory is empty again. Gives the folder. */
+export function setAllAside(layout: Layout): string {
+  const folder = lostFolder(layout)
+  for (const ending of ['', '-wal', '-shm']) {
+    if (existsSync(layout.catalog + ending))
+      renameSync(layout.catalog + ending, join(folder, `catalog.sqlite${ending}`))
+  }
+  renameSync(layout.parts, join(folder, 'parts'))
+  mkdirSync(layout.parts, { mode: 0o700 })
+  return folder
+}
+
+/** Makes a folder `lost/<moment>` for files that the catalog does not know, but that nobody asked to delete. */
+export function lostFolder(layout: Layout): string {
+  const moment = new Date().toISOString().replaceAll(/[:.]/g, '-')
+  const folder = join(layout.directory, 'lost', moment)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
 }

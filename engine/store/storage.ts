@@ -8,8 +8,15 @@ import type { EngineOptions } from '../engine-options.ts'
 import { EngineError, invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { FileHashes } from './integrity/hashes.ts'
-import { type Layout, layoutOf } from './layout.ts'
-import { catalogLost, isCatalogLost, partFiles, refuseMoved, setAllAside } from './lost.ts'
+import {
+  catalogLost,
+  isCatalogLost,
+  type Layout,
+  layoutOf,
+  partFiles,
+  refuseMoved,
+  setAllAside,
+} from './layout.ts'
 import { ProcessMark } from './membership/mark.ts'
 import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
 import type { PartStore } from './objects/part-store.ts'

@@ -1,5 +1,5 @@
 import type { WorkContext } from './commits.ts'
-import { lostFolder } from './lost.ts'
+import { lostFolder } from './layout.ts'
 import type { FoundPart } from './objects/part-store.ts'
 
 /** What a sweep removed: files of parts, their bytes, and the traces of processes that crashed or were killed. */

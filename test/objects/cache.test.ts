@@ -13,8 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Cacheable, ObjectCache } from '../../engine/store/objects/cache.ts'
-import { WrongBytes } from '../../engine/store/objects/download.ts'
+import { type Cacheable, ObjectCache, WrongBytes } from '../../engine/store/objects/cache.ts'
 
 const MIB = 2 ** 20
 const NO_LIMIT = Number.MAX_SAFE_INTEGER

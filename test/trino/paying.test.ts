@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { payingBytes } from '../../engine/trino/paying.ts'
+import { payingBytes } from '../../engine/trino/trino.ts'
 
 test('Trino pays from fewer bytes on if it has more cores, and later beside a machine with more of them', () => {
   expect(payingBytes(32, 2)).toBeLessThan(payingBytes(16, 2))

@@ -3,11 +3,11 @@ import { EngineError, machineError } from '../../errors.ts'
 import { SingleFlight } from '../../util/in-flight.ts'
 import { Semaphore } from '../../util/semaphore.ts'
 import type { StoreContext } from '../context.ts'
+import { type Problem, quickCheck } from '../objects/folder.ts'
 import { DamagedPart, type PartStore } from '../objects/part-store.ts'
 import type { RangedParts } from '../objects/ranges/ranges.ts'
 import { storeUnavailable } from '../objects/s3.ts'
 import type { HashOptions } from './hashes.ts'
-import { type Problem, quickCheck } from './quick-check.ts'
 
 const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */

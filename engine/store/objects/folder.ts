@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, opendir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PartBytes } from '../../catalog/records.ts'
-import { storageError } from '../../errors.ts'
+import { EngineError, storageError } from '../../errors.ts'
 import type { ManifestStore } from '../../iceberg/tables.ts'
 import { type HashOptions, hashFile } from '../integrity/hashes.ts'
-import { quickCheck } from '../integrity/quick-check.ts'
 import type { Layout } from '../layout.ts'
-import { fileBytes } from './download.ts'
 import { DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 
 /**
@@ -139,4 +137,69 @@ export function folderManifests({ manifests: folder }: Layout, temporary: string
     known: () => readdir(folder),
     remove: (name) => rm(join(folder, name), { recursive: true, force: true }),
   }
+}
+
+const READ_BYTES = 256 << 10
+
+/** Bytes `from` (inclusive) to `to` (exclusive) of a file. @throws EngineError `storage_damaged` if it is shorter */
+export async function* fileBytes(
+  file: string,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let left = to - from
+  if (left <= 0) return
+  const pieces = createReadStream(file, { start: from, end: to - 1, highWaterMark: READ_BYTES })
+  for await (const piece of pieces as AsyncIterable<Uint8Array>) {
+    left -= piece.byteLength
+    yield piece
+  }
+  if (left > 0) throw new EngineError('storage_damaged', 'A part of the stored rows is cut off.')
+}
+
+/** What is wrong with a part's file, in words that come after "part 7:"; undefined where nothing is. */
+export type Problem = string | undefined
+
+/** A Parquet file begins and ends with this. */
+const MAGIC = 'PAR1'
+/** The last bytes of a Parquet file: the length of the footer in four bytes, then the magic. */
+const TAIL = 8
+
+/**
+ * Finds what is wrong with a file without reading its rows.
+ * @throws the system's error if the file exists but can't be read, for example because too many files are open. That
+ * says nothing about its content.
+ */
+export function quickCheck(file: string, bytes: number): Problem {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'its file is missing'
+    throw error
+  }
+  try {
+    const { size } = fstatSync(descriptor)
+    if (size !== bytes) return `its file has ${size} bytes; the catalog says ${bytes}`
+    const tail = Buffer.alloc(TAIL)
+    const head = Buffer.alloc(MAGIC.length)
+    if (size < TAIL + MAGIC.length) return 'its file is too short'
+    readHere(descriptor, head, 0)
+    readHere(descriptor, tail, size - TAIL)
+    const footer = tail.readUInt32LE(0)
+    const whole = head.toString('latin1') === MAGIC && tail.toString('latin1', 4) === MAGIC
+    return whole && footer <= size - TAIL - MAGIC.length ? undefined : 'its file does not end as Parquet does'
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Fills a buffer from a file, in this thread; a read may give fewer bytes than there are. Gives whether it is full. */
+export function readHere(descriptor: number, into: Buffer, from: number): boolean {
+  for (let done = 0; done < into.length; ) {
+    const read = readSync(descriptor, into, done, into.length - done, from + done)
+    if (read === 0) return false
+    done += read
+  }
+  return true
 }
