@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -34,6 +35,16 @@ export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: n
   for (let done = 0; done < bytes.byteLength; ) {
     done += (await handle.write(bytes, done, bytes.byteLength - done, position + done)).bytesWritten
   }
+}
+
+/** Fills a buffer from a file, in this thread; a read may give fewer bytes than there are. Gives whether it is full. */
+export function readHere(descriptor: number, into: Buffer, from: number): boolean {
+  for (let done = 0; done < into.length; ) {
+    const read = readSync(descriptor, into, done, into.length - done, from + done)
+    if (read === 0) return false
+    done += read
+  }
+  return true
 }
 
 /** A path for a temporary file. When its scope ends, the file is deleted if it exists. */

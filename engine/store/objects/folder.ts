@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, createReadStream, existsSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, fstatSync, openSync } from 'node:fs'
 import { open, opendir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PartBytes } from '../../catalog/records.ts'
 import { EngineError, storageError } from '../../errors.ts'
 import type { ManifestStore } from '../../iceberg/tables.ts'
+import { readHere } from '../../util/whole-file.ts'
 import { type HashOptions, hashFile } from '../integrity/hashes.ts'
 import type { Layout } from '../layout.ts'
 import { DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
@@ -192,14 +193,4 @@ export function quickCheck(file: string, bytes: number): Problem {
   } finally {
     closeSync(descriptor)
   }
-}
-
-/** Fills a buffer from a file, in this thread; a read may give fewer bytes than there are. Gives whether it is full. */
-export function readHere(descriptor: number, into: Buffer, from: number): boolean {
-  for (let done = 0; done < into.length; ) {
-    const read = readSync(descriptor, into, done, into.length - done, from + done)
-    if (read === 0) return false
-    done += read
-  }
-  return true
 }

@@ -1,9 +1,9 @@
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Semaphore } from '../../../util/semaphore.ts'
+import { readHere } from '../../../util/whole-file.ts'
 import { BLOCK_BYTES, type BlockSums } from '../../integrity/hashes.ts'
 import { blocksName, type Cacheable, type ObjectCache, WrongBytes } from '../cache.ts'
-import { readHere } from '../folder.ts'
 
 /** The most blocks of one request. Longer ranges are fetched by several requests at once. */
 const MOST_BLOCKS = 8
