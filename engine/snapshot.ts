@@ -109,7 +109,7 @@ export class Snapshot implements Disposable {
         leave()
       },
       borrowed: this.derived?.borrowed,
-      fetches: store.files.cache !== undefined,
+      fetches: store.files.objects !== undefined,
       remote: this.derived ? undefined : this.#remoteTable(),
     }
     try {

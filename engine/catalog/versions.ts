@@ -296,11 +296,6 @@ export class Parts {
     )
   }
 
-  async addBlockSums(id: number, blockSums: string): Promise<void> {
-    const sql = 'UPDATE parts SET block_sums = ? WHERE id = ?'
-    await this.#database.transaction((t) => t.run(sql, blockSums, id), UNCACHED)
-  }
-
   /**
    * The hash of a part as it is known now, and the sums of its blocks, which no `Part` has because only cold reads need
    * them; null if they were never computed. Undefined if the part is gone.
@@ -322,11 +317,6 @@ export class Parts {
   async all(): Promise<Set<number>> {
     const rows = await this.#database.all<{ id: number }>('SELECT id FROM parts')
     return new Set(rows.map(({ id }) => id))
-  }
-
-  /** The highest id that a part ever got. */
-  newest(): Promise<number> {
-    return this.#database.newestId('parts')
   }
 
   /** Says for each damaged part, by its id, what is wrong with it. */

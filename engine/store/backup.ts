@@ -16,6 +16,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import type { Database } from '../catalog/database.ts'
+import type { PartBytes } from '../catalog/records.ts'
 import { makePrivate } from '../catalog/sqlite.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
 import { quoteLiteral } from '../types/index.ts'
@@ -63,7 +64,7 @@ export async function backupStore(
   let gone: number | undefined
   for (let round = 0; round < ROUNDS; round++) {
     const { layout, files, database } = store
-    const copy = files.cache ? copyStored(files) : copyFrom(layout)
+    const copy = files.objects ? copyStored(files) : copyFrom(layout)
     const outcome = await copyOnce(copy, to, onProgress, (fresh) =>
       database.isShared
         ? copyShared(database, fresh, prepare)
@@ -178,12 +179,6 @@ async function copyOnce(
   return { parts: parts.length, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), copied }
 }
 
-interface CopiedPart {
-  readonly id: number
-  readonly bytes: number
-  readonly hash: string | null
-}
-
 /** Does something with the file of a catalog that nobody else has open. */
 function withCatalog<T>(catalog: string, readOnly: boolean, work: (database: DatabaseSync) => T): T {
   const database = new DatabaseSync(catalog, { readOnly })
@@ -195,13 +190,13 @@ function withCatalog<T>(catalog: string, readOnly: boolean, work: (database: Dat
 }
 
 /** The parts of all versions, of the past ones, too. A catalog of an older program has no hashes. */
-function partsIn(catalog: string): CopiedPart[] {
+function partsIn(catalog: string): PartBytes[] {
   return withCatalog(catalog, true, (database) => {
     const columns = database.prepare("SELECT name FROM pragma_table_info('parts')").all()
     const hash = columns.some(({ name }) => name === 'hash') ? 'p.hash' : 'NULL AS hash'
     return database
       .prepare(`SELECT p.id, p.bytes, ${hash} FROM parts p WHERE p.id IN (SELECT part_id FROM version_parts)`)
-      .all() as unknown as CopiedPart[]
+      .all() as unknown as PartBytes[]
   })
 }
 
@@ -216,7 +211,7 @@ function keepPartsBeside(catalog: string): void {
 }
 
 /** Copies a part into a file. Gives `there` if the file has the part already, `gone` if the part was removed. */
-type CopyPart = (part: CopiedPart, target: string) => Promise<'copied' | 'there' | 'gone'>
+type CopyPart = (part: PartBytes, target: string) => Promise<'copied' | 'there' | 'gone'>
 
 /** Copies parts from a folder. */
 function copyFrom(from: Layout): CopyPart {
@@ -247,7 +242,7 @@ function copyStored(from: PartStore): CopyPart {
 
 /** Writes a file under a temporary name, and renames it when it is complete and checked. */
 async function appear(
-  part: CopiedPart,
+  part: PartBytes,
   target: string,
   write: (unfinished: string) => Promise<void>,
 ): Promise<'copied' | 'gone'> {

@@ -56,10 +56,11 @@ type Decided = Content | 'again' | undefined
 export class Commits {
   readonly #context: StoreContext
   readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
-  /** Parts that did not get into a version, whose bytes and catalog entries are still to be removed. */
+  /**
+   * Parts that did not get into a version, or of which that is unknown here; the catalog knows. Those that it does not
+   * have in a version are still to be removed.
+   */
   readonly #discarded = new Set<RemovedPart>()
-  /** Parts of commits whose outcome is unknown here. The database knows if they are in a version. */
-  readonly #undecided = new Set<RemovedPart>()
 
   /** The datasets that may have versions that nobody needs; 0 stands for all. */
   readonly #behind = new Set<number>()
@@ -210,7 +211,7 @@ export class Commits {
       return shown !== undefined
     } catch (error) {
       if (error instanceof EngineError && error.code === 'outcome_unknown') {
-        for (const part of unneeded) this.#undecided.add(part)
+        for (const part of unneeded) this.#discarded.add(part)
         unneeded = []
       }
       throw error
@@ -233,13 +234,16 @@ export class Commits {
   async tidy(datasetIds: readonly number[] = [0]): Promise<void> {
     const { storage, parts, members } = this.#context
     if (storage.database.inDoubt) return
-    await each(this.#discarded, async (part) => {
-      await this.#remove(part)
-      await parts.drop(part.id)
-    })
-    await each(this.#undecided, async (part) => {
-      if (await parts.drop(part.id)) await this.#remove(part)
-    })
+    for (const part of [...this.#discarded]) {
+      // Several callers at once share the work.
+      if (!this.#discarded.delete(part)) continue
+      try {
+        if (await parts.drop(part.id)) await this.#remove(part)
+      } catch (error) {
+        this.#discarded.add(part)
+        throw error
+      }
+    }
     for (const subject of datasetIds) await members.assign({ kind: 'gc', subject })
     await this.tidyManifests(false)
   }
@@ -318,19 +322,6 @@ export class Commits {
   #leave({ id: part }: RemovedPart, cause: unknown): void {
     const message = `The file of part ${part} could not be removed; gc or the next start removes it.`
     this.#context.events.tell('file_left', message, { part, cause })
-  }
-}
-
-/** Does something with each of the parts and forgets them. Several callers at once share the work. */
-async function each(parts: Set<RemovedPart>, work: (part: RemovedPart) => Promise<void>): Promise<void> {
-  for (const part of [...parts]) {
-    if (!parts.delete(part)) continue
-    try {
-      await work(part)
-    } catch (error) {
-      parts.add(part)
-      throw error
-    }
   }
 }
 

@@ -16,8 +16,7 @@ import { Background } from '../util/background.ts'
 import { within } from '../util/in-flight.ts'
 import { Lazy } from '../util/lazy.ts'
 import { Commits, PART_SIZES, type WorkContext } from './commits.ts'
-import { CHECKS, startChecks } from './integrity/checker.ts'
-import { Integrity } from './integrity/integrity.ts'
+import { CHECKS, Integrity, startChecks } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
 import type { Job, Lease, Membership } from './membership/membership.ts'
 import { Nodes } from './membership/nodes.ts'
@@ -134,8 +133,8 @@ export class Store implements WorkContext {
     await this.integrity.refresh()
     // Nodes of a cluster sweep by turns. Listing a million objects takes minutes, so this runs in the background. Parts
     // written meanwhile are safe, since they are registered first.
-    if (isServer && this.files.cache && !this.database.isShared) this.#sweepLater()
-    else if (isServer && !this.files.cache) await ifWritable(() => sweep(this))
+    if (isServer && this.files.objects && !this.database.isShared) this.#sweepLater()
+    else if (isServer && !this.files.objects) await ifWritable(() => sweep(this))
     this.#timer = setInterval(() => {
       this.background.later(
         () => this.integrity.refresh(),
@@ -145,7 +144,7 @@ export class Store implements WorkContext {
     }, TIDY_MS)
     this.#timer.unref()
     // A store of objects protects its data against decay by itself, and reading it costs money.
-    const bytesPerSecond = this.files.cache ? 0 : CHECKS.bytesPerSecond
+    const bytesPerSecond = this.files.objects ? 0 : CHECKS.bytesPerSecond
     const options = { ...CHECKS, bytesPerSecond, ...checks }
     if (isServer && options.bytesPerSecond > 0) this.#endChecks = startChecks(this, options)
   }

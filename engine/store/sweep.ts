@@ -26,7 +26,7 @@ export async function sweep(context: WorkContext): Promise<Swept> {
   await context.commits.reclaim()
   await context.commits.tidyManifests(true)
   const known = await parts.all()
-  const newest = await parts.newest()
+  const newest = await database.newestId('parts')
   const left = found.filter(({ id }) => id === undefined || !known.has(id))
   // An id that this catalog never gave means that the catalog was replaced by an older copy after the part was written.
   const foreign = left.filter(({ id = 0 }) => id > newest)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boundBytes } from '../../engine/iceberg/bounds.ts'
+import { boundBytes } from '../../engine/iceberg/manifest.ts'
 import { icebergName } from '../../engine/types/index.ts'
 
 const hex = (...bound: Parameters<typeof boundBytes>) => {

@@ -32,8 +32,8 @@ test('the places that know most column types are these', () => {
     'engine/export/formats/text/cells.ts', // a value as text, and the order in which text formats tell types apart
     'engine/export/formats/xlsx/sheets.ts', // how wide its column is at least
     'engine/export/index.ts', // a value of JavaScript
-    'engine/iceberg/bounds.ts', // bounds of values as Iceberg writes them
-    'engine/trino/trino-values.ts', // how Trino writes values in JSON
+    'engine/iceberg/manifest.ts', // bounds of values as Iceberg writes them
+    'engine/trino/client.ts', // how Trino writes values in JSON
     'engine/types/columns.ts', // which types may become which
     'engine/types/index.ts', // the table
   ])

@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Part, PartBytes } from '../../catalog/records.ts'
+import type { CheckOptions } from '../../engine-options.ts'
 import { EngineError, machineError } from '../../errors.ts'
 import { SingleFlight } from '../../util/in-flight.ts'
 import { Semaphore } from '../../util/semaphore.ts'
@@ -54,7 +56,7 @@ export class Integrity {
     const file = this.#files.file(part)
     if (this.#damaged.has(part.id)) throw damaged(part.id)
     // A cache checks what it fetches.
-    if (this.#files.cache || this.#seen.has(part.id)) return file
+    if (this.#files.objects || this.#seen.has(part.id)) return file
     let problem: Problem
     try {
       problem = quickCheck(file, part.bytes)
@@ -100,7 +102,7 @@ export class Integrity {
    */
   whole(parts: readonly Part[], signal?: AbortSignal): Promise<void> | undefined {
     // A cache compares what it fetches, and what it finds when it starts.
-    if (this.#files.cache) return undefined
+    if (this.#files.objects) return undefined
     const open = parts.filter(
       (part) =>
         part.hash !== null && this.#context.storage.hashes.known(this.#files.file(part)) !== part.hash,
@@ -280,4 +282,63 @@ function unreadable(error: unknown): EngineError | undefined {
 /** Whether an error of DuckDB is about a part that it read by ranges, over HTTP: a refused request or a connection. */
 function saysHttp(error: unknown): boolean {
   return error instanceof Error && /^HTTP Error|^IO Error: [^\n]* HTTP /.test(error.message)
+}
+
+export const CHECKS: CheckOptions = { bytesPerSecond: 8 * 2 ** 20, everyDays: 7 }
+
+/** How long to wait after all due parts were checked, before looking for due parts again. */
+const PAUSE_MS = 30_000
+const DAY_MS = 86_400_000
+
+interface CheckContext extends Pick<StoreContext, 'parts' | 'events'> {
+  readonly integrity: Integrity
+}
+
+/**
+ * Checks parts in the background, one after the other, and begins with those that were never checked. Gives what ends it,
+ * which resolves when nothing is read any more.
+ */
+export function startChecks(context: CheckContext, options: CheckOptions): () => Promise<void> {
+  const stop = new AbortController()
+  const running = checkAgain(context, options, stop.signal)
+  return () => {
+    stop.abort()
+    return running
+  }
+}
+
+async function checkAgain(context: CheckContext, options: CheckOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await checkDue(context, options, signal)
+    } catch (cause) {
+      if (signal.aborted) return
+      context.events.tell('check_failed', 'Stored rows could not be checked; tried again later.', { cause })
+    }
+    await wait(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+  }
+}
+
+/** Checks the parts that are due. */
+async function checkDue(
+  { parts, integrity }: CheckContext,
+  { bytesPerSecond, everyDays }: CheckOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = new Date(Date.now() - everyDays * DAY_MS).toISOString()
+  let last: number | undefined
+  for (;;) {
+    const part = await parts.toCheck(before)
+    // The same part again means that its check could not be recorded, for example on a full disk. Try again later.
+    if (!part || part.id === last) return
+    last = part.id
+    try {
+      await integrity.check(part, { signal, bytesPerSecond })
+    } catch (error) {
+      // The part was removed meanwhile, because no version needs it any more.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await parts.find(part.id))) continue
+      if (error instanceof EngineError) throw error
+      throw new Error(`part ${part.id} could not be read`, { cause: error })
+    }
+  }
 }

@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Database } from '../../catalog/database.ts'
 import type { PartBytes } from '../../catalog/records.ts'
-import { Parts } from '../../catalog/versions.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
 import { Events } from '../../events.ts'
 import { BlockSums, hashFile } from '../integrity/hashes.ts'
@@ -64,7 +63,7 @@ export async function movePartsOf(
     const places = { from: files.name, to: to.name }
     if (to.name === files.name) return { ...done, bytes: of, ...places }
     for (const part of parts) {
-      if (await copy(files, to, part, new Parts(database))) done.copied += 1
+      if (await copy(files, to, part, database)) done.copied += 1
       done.bytes += part.bytes
       onProgress?.({ bytes: done.bytes, of })
     }
@@ -96,11 +95,13 @@ function movable(database: Database): Promise<PartBytes[]> {
 }
 
 /** Copies a part unless it is there already; gives whether it was copied. */
-async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: Parts): Promise<boolean> {
+async function copy(from: PartStore, to: PartStore, part: PartBytes, database: Database): Promise<boolean> {
+  const note = (column: 'hash' | 'block_sums', value: string) =>
+    database.run(`UPDATE parts SET ${column} = ? WHERE id = ?`, value, part.id)
   const hash = part.hash ?? (await from.hash(part))
   const known = { ...part, hash }
   // Parts of an older program have no hash, but the names in a store of objects need one.
-  if (part.hash === null) await registry.noteCheck(part.id, { hash, damage: undefined })
+  if (part.hash === null) await note('hash', hash)
   if (await isThere(to, known)) return false
   const target = to.target(part.id)
   await pipeline(from.read(known, 0, part.bytes), createWriteStream(target, { mode: 0o600 }))
@@ -112,7 +113,7 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
       `Part ${part.id} differs from what was written, so the rows stay where they are; parquetry verify lists what is damaged.`,
     )
   }
-  if (blocks) await registry.addBlockSums(part.id, blocks.text())
+  if (blocks) await note('block_sums', blocks.text())
   await to.keep(known)
   return true
 }
@@ -120,7 +121,7 @@ async function copy(from: PartStore, to: PartStore, part: PartBytes, registry: P
 /** In a store of objects, names contain the hash, so name and size are enough. In a folder, the content is hashed. */
 async function isThere(to: PartStore, part: PartBytes): Promise<boolean> {
   if ((await to.size(part)) !== part.bytes) return false
-  if (to.cache) return true
+  if (to.objects) return true
   try {
     return (await to.hash(part)) === part.hash
   } catch (error) {

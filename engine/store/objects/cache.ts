@@ -24,6 +24,9 @@ interface Entry {
   pins: number
 }
 
+/** Fetches bytes `from` (inclusive) to `to` (exclusive) of an object. */
+type Fetch = (name: string, from: number, to: number, signal: AbortSignal) => Promise<Uint8Array>
+
 /** The ending of the name of a file that is not complete yet. */
 const UNFINISHED = '.new'
 const BLOCKS = '.blocks'
@@ -40,7 +43,7 @@ export const blocksName = (object: string) => object + BLOCKS
 export class ObjectCache {
   readonly #folder: string
   readonly #maxBytes: number
-  readonly #get: Download['get']
+  readonly #get: Fetch
   readonly #fetching = new SingleFlight<void>()
   readonly #hashes = new FileHashes()
   readonly #hashing = new SingleFlight<string>()
@@ -55,9 +58,8 @@ export class ObjectCache {
 
   /**
    * Takes over the files that an earlier process has left in the folder.
-   * @param get fetches bytes `from` (inclusive) to `to` (exclusive) of an object
    */
-  constructor(folder: string, maxBytes: number, get: Download['get']) {
+  constructor(folder: string, maxBytes: number, get: Fetch) {
     this.#folder = folder
     this.#maxBytes = maxBytes
     this.#get = get
@@ -116,7 +118,7 @@ export class ObjectCache {
   }
 
   /** Fetches bytes of an object from the store, and counts them. */
-  async get(...range: Parameters<Download['get']>): Promise<Uint8Array> {
+  async get(...range: Parameters<Fetch>): Promise<Uint8Array> {
     const data = await this.#get(...range)
     this.#fetchedBytes += data.byteLength
     return data
@@ -159,12 +161,9 @@ export class ObjectCache {
   /** Fetches an object once for all callers that want it; gives up when none of them waits any more. */
   #fetch(object: Cacheable, signal: AbortSignal | undefined): Promise<void> {
     const work = async (signal: AbortSignal) => {
-      const { name, bytes } = object
-      const to = this.file(name)
-      const unfinished = `${to}.${randomUUID()}${UNFINISHED}`
-      const fetch = () =>
-        download({ ...object, to, unfinished, get: (...range) => this.get(...range), signal })
-      this.#coming += bytes
+      const to = this.file(object.name)
+      const fetch = () => download(object, to, (...range) => this.get(...range), signal)
+      this.#coming += object.bytes
       try {
         this.#trim()
         await fetch().catch((error: unknown) => {
@@ -176,7 +175,7 @@ export class ObjectCache {
       } catch (error) {
         throw storageError(error)
       } finally {
-        this.#coming -= bytes
+        this.#coming -= object.bytes
       }
       this.#note(object)
       this.#enter(object)
@@ -251,18 +250,6 @@ function filesByUse(folder: string): { name: string; bytes: number }[] {
     .sort((a, b) => a.used - b.used)
 }
 
-interface Download {
-  readonly name: string
-  readonly bytes: number
-  readonly hash: string | null
-  /** The path of the complete file. */
-  readonly to: string
-  /** The path of the file until it is complete. */
-  readonly unfinished: string
-  readonly get: (name: string, from: number, to: number, signal: AbortSignal) => Promise<Uint8Array>
-  readonly signal: AbortSignal
-}
-
 /** Bytes of one request. Several requests at once use the whole bandwidth even if each answer is slow to begin. */
 const RANGE_BYTES = 8 * 2 ** 20
 /** The most requests at once, over all downloads. Each holds a range in memory. */
@@ -286,12 +273,13 @@ export class WrongBytes extends Error {
  * something fails, nothing is left behind.
  * @throws WrongBytes, and the errors of `get`
  */
-async function download(what: Download): Promise<void> {
-  const { name, hash, to, unfinished, signal } = what
+async function download(object: Cacheable, to: string, get: Fetch, signal: AbortSignal): Promise<void> {
+  const { name, hash } = object
+  const unfinished = `${to}.${randomUUID()}${UNFINISHED}`
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   try {
     for (let tries = 1; ; tries++) {
-      await fill(what)
+      await fill(unfinished, object, get, signal)
       if (hash === null || (await hashFile(unfinished, { signal })) === hash) break
       if (tries === TRIES) throw new WrongBytes(name)
     }
@@ -302,8 +290,13 @@ async function download(what: Download): Promise<void> {
   }
 }
 
-async function fill({ name, bytes, unfinished, get, signal }: Download): Promise<void> {
-  await using handle = await open(unfinished, 'w', 0o600)
+async function fill(
+  file: string,
+  { name, bytes }: Cacheable,
+  get: Fetch,
+  signal: AbortSignal,
+): Promise<void> {
+  await using handle = await open(file, 'w', 0o600)
   const failed = new AbortController()
   const ending = AbortSignal.any([signal, failed.signal])
   const ranges = Array.from({ length: Math.ceil(bytes / RANGE_BYTES) }, async (_, index) => {
