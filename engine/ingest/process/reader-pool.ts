@@ -4,8 +4,7 @@ import { totalmem } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { cancelled } from '../../duckdb/errors.ts'
 import { storageError } from '../../errors.ts'
-import { endMessage } from './ends.ts'
-import { type ProcessOptions, ReaderProcess } from './reader-process.ts'
+import { endMessage, type ProcessOptions, ReaderProcess } from './reader-process.ts'
 
 /** The most readers that are kept waiting for their next job: to start one takes a quarter of a second. */
 const MOST_IDLE = 2

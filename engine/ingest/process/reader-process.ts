@@ -4,11 +4,10 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { cancelled } from '../../duckdb/errors.ts'
-import type { EngineError } from '../../errors.ts'
+import { EngineError, type ErrorCode } from '../../errors.ts'
 import { revivedError } from '../../util/plain-error.ts'
 import type { Hooks } from '../request.ts'
-import { type End, readerEnded, type Why } from './ends.ts'
-import { type FromReader, OPTIONS, type ReaderOptions, type ToReader, type Usage } from './messages.ts'
+import type { FromReader, ReaderEnvironment, ReaderOptions, ToReader, Usage } from './serve-jobs.ts'
 
 /** How long a reader may take to give up an aborted job before its process is killed. */
 const GRACE_MS = 1_000
@@ -16,6 +15,30 @@ const TICK_MS = 1_000
 /** A working reader reports five times a second; one that has been silent for so many ticks is killed. */
 const MOST_SILENT_TICKS = 60
 const STDERR_BYTES = 4_096
+
+/**
+ * Why we ended a reader. `memory`, `cpu`: it took more than an upload may take; `silent`: it sent no messages any more;
+ * `done`: it is no longer needed.
+ */
+export type Why = 'memory' | 'cpu' | 'silent' | 'done'
+
+/** How a reader's process ended. */
+export interface End {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  /** Set if the process could not be started. */
+  readonly error?: Error
+  /** Why we ended it; undefined if it ended by itself. */
+  readonly why: Why | undefined
+  /** Whether it had begun to take jobs. */
+  readonly ready: boolean
+  /** What it was reading, in words for the log; undefined if it had no job. */
+  readonly reading: string | undefined
+  /** The last part of what it printed. */
+  readonly stderr: string
+  /** The usage that it reported last. */
+  readonly usage: Usage
+}
 
 interface Job {
   readonly reading: string
@@ -219,8 +242,9 @@ function startReader({ program, failure: _, ...options }: ProcessOptions): Child
   const main = fileURLToPath(base) + extname(import.meta.url)
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRET.test(name)))
   const [command, ...args] = limited([process.execPath, main], MOST_DATA(options.memory))
+  const environment: ReaderEnvironment = { PARQUETRY_READER: JSON.stringify(options) }
   return spawn(command!, args, {
-    env: { ...env, [OPTIONS]: JSON.stringify(options) },
+    env: { ...env, ...environment },
     // The last pipe is for results that are bytes.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(program ? (['pipe'] as const) : [])],
     // This form keeps undefined, NaN and bytes, which JSON would lose.
@@ -234,4 +258,37 @@ function limited(command: readonly string[], data: number): readonly string[] {
   if (process.platform !== 'linux') return command
   const script = 'ulimit -c 0; ulimit -d "$1"; shift; exec "$@"'
   return ['/bin/sh', '-c', script, 'sh', String(Math.ceil(data / 1024)), ...command]
+}
+
+/** Matches what V8, C++ and the system print when memory can't be allocated. */
+export const OUT_OF_MEMORY = /out of memory|bad_alloc|allocation failed|cannot allocate memory/i
+
+/** The error with which the job of a reader of uploads fails when its process ends. */
+function readerEnded(end: End): EngineError {
+  const error = (code: ErrorCode, message: string) =>
+    new EngineError(code, message, { cause: new Error(endMessage(end)) })
+  if (end.why === 'memory' || OUT_OF_MEMORY.test(end.stderr)) {
+    return error('upload_too_large', 'The upload needs more memory than one upload may take.')
+  }
+  if (end.why === 'done') return cancelled(undefined)
+  if (end.why) return error('upload_too_large', 'Reading the upload takes longer than its size allows.')
+  if (!end.ready) return error('overloaded', 'Uploads can not be read at the moment. Try again later.')
+  // The operating system sends these signals when memory runs out. People may send them, too.
+  return end.signal === 'SIGKILL' || end.signal === 'SIGTERM'
+    ? error(
+        'overloaded',
+        'Reading the upload was interrupted, perhaps because memory ran out. Nothing was changed; try again later.',
+      )
+    : error(
+        'invalid_upload',
+        'The file makes its reader crash: it is damaged, or holds values that its types do not allow. Nothing was changed.',
+      )
+}
+
+/** The line for the log about a reader that ended. */
+export function endMessage({ code, signal, error, why, reading, stderr, usage }: End): string {
+  const how = error?.message ?? signal ?? `exit code ${code}`
+  const limit = why ? ` (limit: ${why})` : ''
+  const used = `${Math.round(usage.memory / 2 ** 20)} MiB, ${usage.cpu.toFixed(1)} s of CPU`
+  return `A process that was reading ${reading ?? 'nothing'} ended: ${how}${limit}, ${used}.${stderr && `\n${stderr}`}`
 }

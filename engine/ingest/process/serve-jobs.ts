@@ -1,14 +1,52 @@
 import { flushCompileCache } from 'node:module'
-import { plainError } from '../../util/plain-error.ts'
+import type { HttpOptions } from '../../duckdb/instance.ts'
+import { type PlainError, plainError } from '../../util/plain-error.ts'
 import type { Hooks } from '../request.ts'
-import {
-  type FromReader,
-  OPTIONS,
-  type Outcome,
-  type ReaderOptions,
-  type ToReader,
-  type Usage,
-} from './messages.ts'
+
+/** The options with which a reader is started. */
+export interface ReaderOptions {
+  /** The number of threads of its DuckDB. */
+  readonly threads?: number
+  /** The most bytes of resident memory that it may use; it is killed if it uses more. */
+  readonly memory: number
+  /** How parts are encoded. */
+  readonly encoding: 'plain' | 'compact'
+  /** Its own folder, which exists while the reader works. */
+  readonly directory: string
+  /** Its DuckDB may open files only below these folders and below its own. */
+  readonly folders: readonly string[]
+  /** How its DuckDB reads parts over HTTP. */
+  readonly http?: HttpOptions | undefined
+  /** The program that it runs, without its extension; by default the one that reads uploads. */
+  readonly program?: URL | undefined
+}
+
+/** What the environment of a reader has besides: its options, as JSON. */
+export interface ReaderEnvironment {
+  readonly PARQUETRY_READER: string
+}
+
+/** A message from the server's process to a child that does jobs. */
+export type ToReader =
+  | { readonly kind: 'start'; readonly id: number; readonly name: string; readonly input: unknown }
+  | { readonly kind: 'abort'; readonly id: number }
+
+/** A message from a child to the server's process. The first one says that it is ready for jobs. */
+export type FromReader =
+  | { readonly kind: 'usage'; readonly usage: Usage }
+  | { readonly kind: 'progress'; readonly id: number; readonly done: { bytes: number; rows?: number } }
+  | { readonly kind: 'settled'; readonly id: number; readonly outcome: Outcome; readonly usage: Usage }
+
+/** How a job ended. */
+export type Outcome = { readonly result: unknown } | { readonly error: PlainError }
+
+/** The memory and CPU time that a child uses. */
+export interface Usage {
+  /** The bytes of resident memory at present. */
+  readonly memory: number
+  /** Seconds of CPU time of all threads since the process began. */
+  readonly cpu: number
+}
 
 type Job = (input: unknown, hooks: Hooks) => Promise<unknown>
 
@@ -25,7 +63,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 /** The options of this process, which is a reader. */
 export function readerOptions(): ReaderOptions {
-  return JSON.parse(process.env[OPTIONS]!) as ReaderOptions
+  const { PARQUETRY_READER } = process.env as Partial<ReaderEnvironment>
+  return JSON.parse(PARQUETRY_READER!) as ReaderOptions
 }
 
 /** Memory that Node, its threads and their buffers need, and that DuckDB therefore does not get. */
