@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { accepts } from './ingest/text/accepted.ts'
 import { badCell, badRow, badValue, missingValue } from './ingest/text/errors.ts'
-import { kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
+import { accepts, kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { physicalColumns } from './plan/plan.ts'
 import { Query } from './query.ts'

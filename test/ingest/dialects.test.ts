@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dateReader } from '../../engine/ingest/csv/dialect.ts'
+import { dateReader } from '../../engine/ingest/csv/syntax.ts'
 import { column, declared, useBench } from './support/helper.ts'
 
 const bench = useBench()

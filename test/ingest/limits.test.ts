@@ -3,8 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool } from '../../engine/ingest/file.ts'
 import { uploadFormatOf } from '../../engine/ingest/index.ts'
-import { accepts } from '../../engine/ingest/text/accepted.ts'
-import { TEXT_KIND } from '../../engine/ingest/text/text-kinds.ts'
+import { accepts, TEXT_KIND } from '../../engine/ingest/text/text-kinds.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()

@@ -1,10 +1,8 @@
 import { readStart } from '../file.ts'
 import type { UploadFormat, UploadOptions } from '../request.ts'
 import { needsNumbers } from '../targets.ts'
-import { decoderOf, encodingOf } from '../text/encoding.ts'
 import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { type FieldReader, fieldReader } from './dialect.ts'
-import { type Field, readRecord } from './record.ts'
+import { decoderOf, encodingOf, type Field, type FieldReader, fieldReader, readRecord } from './syntax.ts'
 
 const SAMPLE_BYTES = 64 * 1024
 const SAMPLE_RECORDS = 100

@@ -12,8 +12,8 @@ import { withDetails } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { detectDialect } from './detect.ts'
-import { readHeader, refuseOtherDelimiters } from './record.ts'
 import { CsvScan } from './scan.ts'
+import { readHeader, refuseOtherDelimiters } from './syntax.ts'
 import { toCsv } from './to-csv.ts'
 
 /**

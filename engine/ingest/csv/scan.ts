@@ -2,8 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import type { EngineError } from '../../errors.ts'
 import { isUtf8Piece } from '../file.ts'
 import type { Target } from '../targets.ts'
-import { accepts, certainKinds } from '../text/accepted.ts'
-import { otherEncoding } from '../text/encoding.ts'
 import {
   badCell,
   badRow,
@@ -20,6 +18,8 @@ import {
   textReason,
 } from '../text/errors.ts'
 import {
+  accepts,
+  certainKinds,
   checkedKind,
   classifier,
   inferType,
@@ -28,6 +28,7 @@ import {
   TEXT_KIND,
   transitions,
 } from '../text/text-kinds.ts'
+import { otherEncoding } from './syntax.ts'
 
 const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
 

@@ -3,12 +3,19 @@ import { type TypeName, typeName } from '../../types/index.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { ReadRequest, UploadOptions } from '../request.ts'
 import { fieldsOf, type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
-import { decoderOf, otherEncoding } from '../text/encoding.ts'
 import { badRow, LONGEST_RECORD, longRow, malformed, quoteValue, shortRow, TOO_LONG } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { type FieldReader, fieldReader } from './dialect.ts'
-import { EMPTY, type Field, readRecord, refuseOtherDelimiters } from './record.ts'
+import {
+  decoderOf,
+  EMPTY,
+  type Field,
+  type FieldReader,
+  fieldReader,
+  otherEncoding,
+  readRecord,
+  refuseOtherDelimiters,
+} from './syntax.ts'
 
 /** What a pass over the file has learned for the next one. */
 interface Learned {

@@ -1,6 +1,13 @@
-import { hasHalfCharacter } from '../text/accepted.ts'
 import { badRow, malformed } from '../text/errors.ts'
-import { checkedKind, classifier, isDoubtful, STOP, TEXT_KIND, transitions } from '../text/text-kinds.ts'
+import {
+  checkedKind,
+  classifier,
+  hasHalfCharacter,
+  isDoubtful,
+  STOP,
+  TEXT_KIND,
+  transitions,
+} from '../text/text-kinds.ts'
 
 /** The forms of JSON values. */
 export const TOKEN = { null: 0, boolean: 1, number: 2, string: 3, escapedString: 4, nested: 5 } as const

@@ -1,9 +1,9 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { type Target, UNKNOWN_COLUMN } from '../targets.ts'
-import { accepts, certainKinds } from '../text/accepted.ts'
 import { badRow, badValue, Faults, missingValue } from '../text/errors.ts'
 import { Blanks, CellWriter, type FieldFindings, nothingFound } from '../text/rewritten.ts'
+import { accepts, certainKinds } from '../text/text-kinds.ts'
 import { type JsonReader, TOKEN } from './json-reader.ts'
 
 const ABSENT = -1

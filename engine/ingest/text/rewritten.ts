@@ -3,9 +3,8 @@ import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import type { CsvFindings } from '../csv/scan.ts'
 import { fieldsOf, type Target } from '../targets.ts'
-import { accepts } from './accepted.ts'
 import { badCell, badValue, Faults, missingValue, type TextReason, textReason } from './errors.ts'
-import { inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
+import { accepts, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends CsvFindings {

@@ -1,0 +1,307 @@
+import { isUtf8 } from 'node:buffer'
+import { invalidOption } from '../../errors.ts'
+import { isUtf8Piece, readStart } from '../file.ts'
+import type { UploadOptions } from '../request.ts'
+import type { KnownColumns } from '../targets.ts'
+import { LATE_QUOTE, LONE_RETURN, LONGEST_RECORD, malformed, quoteValue } from '../text/errors.ts'
+import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+
+type Encoding = NonNullable<UploadOptions['encoding']>
+
+/** The encoding that a text which begins with these bytes most likely has. */
+export function encodingOf(bytes: Buffer): Encoding {
+  const [first, second] = bytes
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'utf-16'
+  // In UTF-16, every other byte of Western text is zero. UTF-8 text contains no zeros.
+  if (bytes.subarray(0, 200).includes(0)) return 'utf-16'
+  return isUtf8Piece(bytes, bytes.length, false) ? 'utf-8' : (singleBytes(bytes) ?? 'utf-8')
+}
+
+/** The encoding of bytes that are not UTF-8; undefined if some of their characters are, so that no encoding is right. */
+function singleBytes(bytes: Buffer): Encoding | undefined {
+  if (isJapanese(bytes)) return 'shift_jis'
+  return /[\xc2\xc3][\x80-\xbf]/.test(bytes.toString('latin1')) ? undefined : 'windows-1252'
+}
+
+/** Whether bytes are Japanese in Shift JIS: hardly any other text has kana when it is read as that. */
+function isJapanese(bytes: Buffer): boolean {
+  try {
+    const text = new TextDecoder('shift_jis', { fatal: true }).decode(bytes, { stream: true })
+    return /[\u3040-\u30ff]/.test(text)
+  } catch {
+    return false
+  }
+}
+
+/** Whether text in UTF-16 has the byte order of its mark, or else of its first character, which is a Western one. */
+function isBigEndian(start: Uint8Array): boolean {
+  return (start[0] === 0xfe && start[1] === 0xff) || (start[0] === 0 && start[1] !== 0)
+}
+
+/** A decoder of text that begins with these bytes. */
+export function decoderOf(
+  { encoding = 'utf-8' }: UploadOptions,
+  start: Buffer,
+  { fatal = encoding !== 'latin1' && encoding !== 'windows-1252' } = {},
+): TextDecoder {
+  return new TextDecoder(encoding === 'utf-16' && isBigEndian(start) ? 'utf-16be' : encoding, { fatal })
+}
+
+/** What to do about bytes that are not UTF-8. */
+export function otherEncoding(bytes: Buffer): string {
+  const encoding = singleBytes(bytes)
+  if (!encoding) return 'Other parts of it are: save all of the file as UTF-8.'
+  return `It looks like ${encoding}: add encoding=${encoding}, or save the file as UTF-8.`
+}
+
+export const EMPTY = 'The file is empty: its first line must be a header with the column names.'
+
+export interface CsvHeader {
+  readonly names: readonly string[]
+  /** Where the first record behind the header begins. */
+  readonly end: number
+  readonly newline: 'lf' | 'crlf' | 'none'
+  /**
+   * DuckDB's reader does not find the end of the header: it has a byte order mark before a quote, or line ends in quotes
+   * where lines end with CR LF.
+   */
+  readonly awkward: boolean
+}
+
+/**
+ * Reads the names of a csv file's columns.
+ * @throws EngineError `invalid_upload`: no header, not RFC 4180, not UTF-8
+ */
+export async function readHeader(file: string, delimiter: string): Promise<CsvHeader> {
+  for (let length = 64 * 1024; ; length = Math.min(8 * length, LONGEST_RECORD + 1)) {
+    const bytes = await readStart(file, length)
+    const header = parseHeader(bytes, delimiter, bytes.length < length)
+    if (header) return header
+    if (length > LONGEST_RECORD) throw malformed(`The header is longer than ${LONGEST_RECORD >> 20} MiB.`)
+  }
+}
+
+/** Reads the header; undefined if it goes on behind `bytes`. `whole` says that the file ends with `bytes`. */
+function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeader | undefined {
+  // Bytes as characters: what separates fields is the same in UTF-8, and positions are those in the file.
+  const text = bytes.toString('latin1')
+  if (/^(?:\xff\xfe|\xfe\xff)/.test(text)) {
+    throw malformed('The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8.')
+  }
+  if (text.startsWith('\x1f\x8b')) {
+    throw malformed(
+      'The file is compressed with gzip: unpack it, or declare it (over HTTP with Content-Encoding: gzip).',
+    )
+  }
+  const start = text.startsWith('\xef\xbb\xbf') ? 3 : 0
+  if (whole && start === bytes.length) throw malformed(EMPTY)
+  const wrong = (what: string, field: number) => malformed(`Header, column ${field}: ${what}.`)
+  const record = readRecord(text, start, delimiter, whole, wrong)
+  if (!record) return undefined
+  const names = record.fields.map((field, index) => {
+    const name = Buffer.from(field.text, 'latin1')
+    if (isUtf8(name)) return name.toString()
+    throw malformed(`Header, column ${index + 1}: the name is not valid UTF-8. ${otherEncoding(bytes)}`)
+  })
+  const end = Math.min(record.end, bytes.length)
+  const newline = text[end - 1] !== '\n' ? 'none' : text[end - 2] === '\r' ? 'crlf' : 'lf'
+  if (newline === 'none' && text.endsWith('\r')) throw wrong(LONE_RETURN, names.length)
+  const misleading = newline === 'crlf' && names.some((name) => /[\r\n]/.test(name))
+  return { names, end, newline, awkward: misleading || (start > 0 && text[start] === '"') }
+}
+
+export interface Field {
+  /** The text of the field without its quotes. */
+  readonly text: string
+  readonly quoted: boolean
+}
+
+/**
+ * Reads the record that begins at `from`; undefined if it may go on behind the text. Refuses what our own csv refuses,
+ * so that no file is read in two ways.
+ * @param malformed makes the error for what is wrong with a field, which is counted from 1
+ */
+export function readRecord(
+  text: string,
+  from: number,
+  delimiter: string,
+  final: boolean,
+  malformed: (what: string, field: number) => Error,
+): { fields: Field[]; end: number } | undefined {
+  const fields: Field[] = []
+  for (let at = from; ; at++) {
+    const quoted = text[at] === '"'
+    let end = quoted ? closingQuote(text, at + 1) : at
+    if (end < 0) {
+      if (final) throw malformed('a quoted field is not closed', fields.length + 1)
+      return undefined
+    }
+    const closing = end
+    const value = quoted ? text.slice(at + 1, end++).replaceAll('""', '"') : undefined
+    while (end < text.length && text[end] !== delimiter && text[end] !== '\n') end++
+    // The next piece of text may begin with the rest of a line end, or with the second of two quotes.
+    if (end >= text.length && !final) return undefined
+    const ends = text[end] !== delimiter
+    const to = ends && text[end - 1] === '\r' && end - 1 >= at ? end - 1 : end
+    const plain = text.slice(at, to)
+    if (value !== undefined && to !== closing + 1) {
+      throw malformed('there is text behind the closing quote of a field', fields.length + 1)
+    }
+    if (value === undefined && plain.includes('\r')) throw malformed(LONE_RETURN, fields.length + 1)
+    if (value === undefined && /^[ \t]+"/.test(plain)) throw malformed(LATE_QUOTE, fields.length + 1)
+    fields.push({ text: value ?? plain, quoted })
+    at = end
+    if (ends) return { fields, end: end + 1 }
+  }
+}
+
+/** The position of the quote that ends a field; -1 if the text does not hold it yet. */
+function closingQuote(text: string, from: number): number {
+  for (let at = from; ; at += 2) {
+    at = text.indexOf('"', at)
+    if (at < 0 || text[at + 1] !== '"') return at
+  }
+}
+
+/**
+ * Refuses a header of a single name that holds another delimiter, such as a semicolon: the file was meant to have more
+ * columns. The name is accepted if the dataset or the request has a column of this name.
+ */
+export function refuseOtherDelimiters(
+  [name = '', ...others]: readonly string[],
+  known: KnownColumns,
+  delimiter: string,
+): void {
+  const found = [';', '\t', '|'].find((other) => other !== delimiter && name.includes(other))
+  if (!found || others.length > 0 || known.columns.some((column) => column.name === name)) return
+  const usual =
+    ': fields of csv are separated by commas' +
+    (found === '\t'
+      ? '; upload tabs as tab-separated values.'
+      : `, unless delimiter=${found} says otherwise.`)
+  throw malformed(
+    `The header ${quoteValue(name)} has no ${{ ',': 'comma', '\t': 'tab' }[delimiter] ?? quoteValue(delimiter)}, but it has ` +
+      quoteValue(found) +
+      (delimiter === ',' ? usual : `. Is delimiter=${found === '\t' ? 'tab' : found} meant?`),
+  )
+}
+
+/** How fields of another dialect are read. */
+export interface FieldReader {
+  readonly isMissing: (field: Field) => boolean
+  /**
+   * The number that a text is in the other dialect, as our own csv has it; the same for days, moments, true and false
+   * unless only numbers are wanted. Undefined for all other texts.
+   */
+  readonly value: (text: string, onlyNumbers: boolean) => string | undefined
+  /** Whether a text is no number in the other dialect, but would be one in our own csv. */
+  readonly isPointed: (text: string) => boolean
+}
+
+/** @throws EngineError `invalid_option` */
+export function fieldReader(options: UploadOptions): FieldReader {
+  const { nulls = [], decimal = '.', thousands, dates, booleans } = options
+  if (booleans && booleans.length !== 2) {
+    throw invalidOption('booleans must be two texts, for true and for false, such as t,f.')
+  }
+  const missing = new Set(nulls)
+  const number = numberReader(options)
+  const date = dates === undefined ? undefined : dateReader(dates)
+  const boolean = (text: string) => (booleans?.includes(text) ? String(text === booleans[0]) : undefined)
+  return {
+    isMissing: ({ text, quoted }) => !quoted && (text === '' || missing.has(text)),
+    value: (text, onlyNumbers) => number(text) ?? (onlyNumbers ? undefined : (boolean(text) ?? date?.(text))),
+    isPointed: (text) => decimal === ',' && POINTED.test(text) && !(thousands === '.' && GROUPED.test(text)),
+  }
+}
+
+/**
+ * Makes a function that reads numbers with a comma before their decimal places, with a character between thousands or
+ * with symbols around them, and returns them as our own csv has them; undefined for all other texts.
+ */
+function numberReader({
+  decimal = '.',
+  thousands,
+  symbols = [],
+}: UploadOptions): (text: string) => string | undefined {
+  if (decimal === '.' && thousands === undefined && symbols.length === 0) return () => undefined
+  // A blank between thousands is often one that does not break.
+  const between = thousands === ' ' ? '[ \u00a0\u202f]' : `\\${thousands}`
+  const grouped = thousands === undefined ? '' : `|\\d{1,3}(?:${between}\\d{3})+`
+  const places = `\\${decimal}\\d+`
+  const any = symbols.map((symbol) => symbol.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|')
+  // Without symbols, whole numbers are as our own csv has them. Blanks next to blanks would take quadratic time.
+  const [before, behind, whole] =
+    any === '' ? ['', '', ''] : [`(?:(?:${any})\\s*)?`, `(?:\\s*(?:${any}))?`, '|\\d+']
+  const digits = `(?:(?:\\d*${grouped})${places}${grouped}${whole})(?:[eE][-+]?\\d+)?`
+  const number = new RegExp(`^\\s*([-+]?)${before}([-+]?${digits})${behind}\\s*$`)
+  const separators = thousands === undefined ? undefined : new RegExp(between, 'g')
+  return (text) => {
+    const [, sign, digits] = number.exec(text) ?? []
+    if (digits === undefined || (sign && /^[-+]/.test(digits))) return undefined
+    const plain = sign + (separators ? digits.replace(separators, '') : digits).replace(decimal, '.')
+    return plain === text ? undefined : plain
+  }
+}
+
+/** A number of which all points may be between thousands. */
+const GROUPED = /^\s*[-+]?\d{1,3}(\.\d{3})+\s*$/
+
+/** A number with a point, and no other text: in `1.234` it may separate thousands. */
+const POINTED = /^[-+]?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?$/
+
+const PARTS = {
+  YYYY: '(?<y>\\d{4})',
+  YY: '(?<y>\\d{2})',
+  MMM: '(?<m>[A-Za-z]{3,9})\\.?',
+  MM: '(?<m>\\d{2})',
+  DD: '(?<d>\\d{2})',
+  M: '(?<m>\\d{1,2})',
+  D: '(?<d>\\d{1,2})',
+}
+const CLOCK = '(?:[ T](?<clock>\\d{1,2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?))?'
+
+const MONTHS = Array.from({ length: 12 }, (_, month) =>
+  new Date(Date.UTC(2000, month)).toLocaleString('en', { month: 'long', timeZone: 'UTC' }).toLowerCase(),
+)
+
+/**
+ * Makes a function that reads days in the form of a pattern (YYYY or YY, MMM, MM or M, DD or D, and characters between
+ * them), and returns them as ISO 8601; undefined for texts of any other form, and for days that no calendar has.
+ * @throws EngineError `invalid_option` if the pattern does not have a year, a month and a day exactly once each
+ */
+export function dateReader(pattern: string): (text: string) => string | undefined {
+  const source = pattern.replace(/YYYY|YY|MMM|MM|DD|M|D|./g, (part) => {
+    return Object.hasOwn(PARTS, part) ? PARTS[part as keyof typeof PARTS] : part.replace(/[^\w\s]/, '\\$&')
+  })
+  const parts = pattern
+    .match(/Y+|M+|D+/g)
+    ?.sort()
+    .join()
+  if (!/^DD?,M{1,3},YY(YY)?$/.test(parts ?? '') || /[^YMD.,/年月日 -]/.test(pattern)) {
+    throw invalidOption(
+      'dates must be a pattern of YYYY or YY, MMM, MM or M, and DD or D, with points, commas, slashes, hyphens, blanks ' +
+        'or 年月日 between them, for example DD.MM.YYYY.',
+    )
+  }
+  const expression = new RegExp(`^${source}${CLOCK}$`)
+  return (text) => {
+    const { y, m = '', d = '', clock } = expression.exec(text)?.groups ?? {}
+    if (y === undefined) return undefined
+    const month = /\d/.test(m) ? m : String(monthOf(m))
+    const day = `${yearOf(y)}-${month.padStart(2, '0')}-${d.padStart(2, '0')}`
+    if (kindOf(day) !== TEXT_KIND.date) return undefined
+    return clock === undefined
+      ? day
+      : `${day}T${clock.padStart(clock.indexOf(':') === 1 ? clock.length + 1 : 0, '0')}`
+  }
+}
+
+/** Months count from 1; 0 is none, so that the text is no day. */
+function monthOf(name: string): number {
+  return MONTHS.findIndex((month) => month.startsWith(name.toLowerCase())) + 1
+}
+
+function yearOf(digits: string): string {
+  return digits.length === 4 ? digits : `${digits < '70' ? 20 : 19}${digits}`
+}
