@@ -113,35 +113,6 @@ export interface TextReason {
   readonly try?: string
 }
 
-/** What is often meant by texts, and the options with which they are read as that. */
-const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
-  [/^[-+]?\d{1,3}(\.\d{3})+,\d+$/, 'decimal=,&thousands=.'],
-  [/^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/, 'thousands=,'],
-  [/^[-+]?\d{1,3}([ \u00a0\u202f]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
-  [/^[-+]?\d*,\d+$/, 'decimal=,'],
-  [/^\d{1,2}\.\d{1,2}\.\d{4}( |T|$)/, 'dates=D.M.YYYY'],
-  [/^\d{1,2}\/(1[3-9]|2\d|3[01])\/\d{4}( |T|$)/, 'dates=M/D/YYYY'],
-  // The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option.
-  [/^\d{1,2}\/\d{1,2}\/\d{4}( |T|$)/, 'dates=D/M/YYYY'],
-  [/^\d{4}\/\d{1,2}\/\d{1,2}( |T|$)/, 'dates=YYYY/M/D'],
-  [/^(NA|N\/A|NULL|null|None|n\/a|-|\.|\\N)$/, 'nulls='],
-]
-
-/** How much of such a value is kept to be shown. */
-const KEPT = 200
-
-/** @param above the type that the column would have without this value and those behind it */
-export function textReason(row: number, value: string, above: ColumnType = 'string'): TextReason {
-  const found = SUGGESTIONS.find(([pattern]) => pattern.test(value))?.[1]
-  const better = found?.endsWith('=') ? found + encodeURIComponent(value) : found
-  return {
-    row,
-    value: value.slice(0, KEPT),
-    ...(above !== 'string' && { above }),
-    ...(better !== undefined && { try: better }),
-  }
-}
-
 /** A column of an upload, with the reason why it is text. */
 export interface ExplainedColumn extends Column {
   readonly because?: TextReason

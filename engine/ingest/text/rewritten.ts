@@ -1,9 +1,10 @@
 import { EngineError } from '../../errors.ts'
 import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
+import { textReason } from '../csv/dialect.ts'
 import type { CsvFindings } from '../csv/scan.ts'
 import { fieldsOf, type Target } from '../targets.ts'
-import { badCell, badValue, Faults, missingValue, type TextReason, textReason } from './errors.ts'
+import { badCell, badValue, Faults, missingValue, type TextReason } from './errors.ts'
 import { accepts, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */

@@ -117,6 +117,13 @@ describe('POST /preview', () => {
     expect((await preview('day\n01/13/2024\n')).columns[0].because.try).toBe('dates=M/D/YYYY')
   })
 
+  it('names no option for a day that does not exist', async () => {
+    const text = 'day\n31.01.2024\n31.02.2024\n'
+    const because = { row: 2, value: '31.02.2024', above: 'date' }
+    expect((await preview(text, { dates: 'D.M.YYYY' })).columns[0].because).toEqual(because)
+    expect((await preview('day\n31.02.2024\n')).columns[0].because).toEqual({ row: 1, value: '31.02.2024' })
+  })
+
   it('says of a row of totals that the values above it have a type', async () => {
     const rows = '01.02.2024;2,5\n13.02.2024;7,5\n'
     for (const read of [
