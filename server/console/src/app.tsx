@@ -13,8 +13,8 @@ import { Button } from './ui/button.tsx'
 import { DialogHost } from './ui/dialog.tsx'
 import { Empty } from './ui/feedback.tsx'
 import { Icon, type IconName, Mark } from './ui/icons.tsx'
-import { lazy } from './ui/loaded.tsx'
 import { ALL_DATA } from './ui/page.tsx'
+import { lazy } from './ui/resource.tsx'
 import { Toasts } from './ui/toast.tsx'
 
 const UploadPage = lazy(() => import('./upload/upload-page.tsx'), 'UploadPage', true)

@@ -6,10 +6,9 @@ import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { perform } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 import { showKey } from './named-keys.tsx'
 
 /** Management of all accounts, for admins: create, change the plan, disable and enable, replace the key. */

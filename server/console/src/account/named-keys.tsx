@@ -5,10 +5,9 @@ import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { openDialog } from '../ui/dialog.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 
 const DAY = 86_400_000
 

@@ -3,10 +3,9 @@ import { api } from '../api.ts'
 import { formatAge } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/form.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { Card } from '../ui/page.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce, perform } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 
 /** The account's own keys for providers: shows their last characters, saves and deletes them. */
 export function SavedKeys() {

@@ -4,10 +4,9 @@ import { formatBytes, formatCount, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { openDialog } from '../ui/dialog.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { complain } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 
 /** Opens the page of SQL with the same question. */
 export function showAsSql(id: number, query: RowsQuery): Promise<void> {

@@ -4,7 +4,7 @@ import { useProfile } from '../profile/use-profile.ts'
 import type { Address } from '../router.ts'
 import { type CountedDataset, fetchRows, type RowsOf } from '../rows.ts'
 import { type RowSource, useRows } from '../table/windows.ts'
-import { useRested } from '../ui/loaded.tsx'
+import { useRested } from '../ui/resource.tsx'
 import { readShown } from '../view/shown-columns.ts'
 import { parseOrder, type View, viewQuery } from '../view/view.ts'
 

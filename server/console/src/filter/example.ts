@@ -1,5 +1,4 @@
-import type { ColumnProfile, Profiles } from '../profile/use-profile.ts'
-import { comparison } from './types.ts'
+import { type ColumnProfile, comparison, type Profiles } from './types.ts'
 
 /** An example of a filter that matches some rows; undefined if no column is suitable. */
 export function exampleFilter(profiles: Profiles): string | undefined {

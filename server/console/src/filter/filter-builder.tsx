@@ -1,6 +1,5 @@
 import type { Column } from '../../../client/index.ts'
 import type { Exploration } from '../dataset/use-exploration.ts'
-import type { ColumnProfile } from '../profile/use-profile.ts'
 import { BuilderLine, useWritten } from '../ui/builder.tsx'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
@@ -15,7 +14,7 @@ import {
   writeConditions,
 } from './conditions.ts'
 import { exampleValue } from './example.ts'
-import { familyOf, typeOf } from './types.ts'
+import { type ColumnProfile, familyOf, typeOf } from './types.ts'
 
 const JOINS = ['and', 'or'] as const
 

@@ -1,6 +1,11 @@
 import { quoteIdentifier, quoteLiteral, type TypeName } from '../../../../engine/types/index.ts'
-import type { Column } from '../../../client/index.ts'
+import type { Column, Profile } from '../../../client/index.ts'
 import { RESERVED } from './tokens.ts'
+
+/** What the values of a column are like. */
+export type ColumnProfile = Profile['columns'][number]
+/** By the names of the columns. */
+export type Profiles = ReadonlyMap<string, ColumnProfile>
 
 /** A group of column types that have the same operators. */
 export type Family = 'text' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'other'

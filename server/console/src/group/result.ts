@@ -1,7 +1,7 @@
 import type { Column, Dataset, Download } from '../../../client/index.ts'
 import { api, isStatus } from '../api.ts'
 import { countRows, pipelineOf, type RowsOf, wherePart } from '../rows.ts'
-import { useResource } from '../use-resource.ts'
+import { useResource } from '../ui/resource.tsx'
 
 /** The server refused `$apply` itself, not the filter before it. */
 export class ApplyRefused extends Error {

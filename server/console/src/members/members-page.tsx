@@ -6,10 +6,9 @@ import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { ALL_DATA, Card, DATA, Page } from '../ui/page.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce, perform } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 
 const PERMISSIONS: Readonly<Record<Permission, string>> = { Read: 'may read', Write: 'may read and write' }
 const CHOICES = Object.entries(PERMISSIONS) as [Permission, string][]

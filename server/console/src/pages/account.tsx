@@ -7,10 +7,9 @@ import { href } from '../router.ts'
 import { setSessionKey } from '../session.ts'
 import { Button } from '../ui/button.tsx'
 import { ask } from '../ui/form.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { perform } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 
 /** The account's plan and usage, its key, and its keys for providers. */
 export function AccountPage() {

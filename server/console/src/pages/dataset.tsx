@@ -7,10 +7,9 @@ import { formatAge, formatBytes, formatDateTime, plural } from '../format.ts'
 import { type Address, href, updateQuery } from '../router.ts'
 import { type CountedDataset, countRows } from '../rows.ts'
 import { Empty } from '../ui/feedback.tsx'
-import { Loaded, lazy } from '../ui/loaded.tsx'
 import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
+import { Loaded, lazy, useResource } from '../ui/resource.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-import { useResource } from '../use-resource.ts'
 import { PastVersion } from '../versions/past-version.tsx'
 
 const History = lazy(() => import('../versions/history.tsx'), 'History')

@@ -5,11 +5,10 @@ import { href, navigate, updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
-import { Loaded, useRested } from '../ui/loaded.tsx'
 import { Card, Page } from '../ui/page.tsx'
+import { Loaded, useResource, useRested } from '../ui/resource.tsx'
 import { DropZone } from '../upload/drop-zone.tsx'
 import { handOver } from '../upload/formats.ts'
-import { useResource } from '../use-resource.ts'
 import { askRepository, Private } from './repository.tsx'
 
 /** A place to drop a file, the repositories that the key can read, and a search over all datasets. */

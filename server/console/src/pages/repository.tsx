@@ -8,11 +8,10 @@ import { Empty } from '../ui/feedback.tsx'
 import { useSearch } from '../ui/field.tsx'
 import { ask } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 
 /** One repository and its datasets. */
 export function RepositoryPage({ id }: { readonly id: number }) {

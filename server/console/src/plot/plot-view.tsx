@@ -7,7 +7,7 @@ import { type CountedDataset, fetchRows, type RowsOf, whereOf } from '../rows.ts
 import type { RowSource } from '../table/windows.ts'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import { useResource } from '../use-resource.ts'
+import { useResource } from '../ui/resource.tsx'
 import { type View, viewQuery } from '../view/view.ts'
 import { Chart } from './chart.tsx'
 import { axisName, KINDS, type PlotChoice, ROWS, readChoice, readResultChoice } from './choice.ts'

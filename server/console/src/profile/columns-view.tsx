@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { describeColumn } from '../dataset/describe.ts'
 import type { Exploration } from '../dataset/use-exploration.ts'
+import type { ColumnProfile } from '../filter/types.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import type { CountedDataset } from '../rows.ts'
 import { Button } from '../ui/button.tsx'
 import { Failure, Note, Progress } from '../ui/feedback.tsx'
 import { useSearch } from '../ui/field.tsx'
 import { Shape } from './shape.tsx'
-import type { ColumnProfile } from './use-profile.ts'
 
 /** How many columns are shown at first, and how many more with each click. */
 const SHOWN_AT_ONCE = 48

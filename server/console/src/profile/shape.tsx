@@ -1,9 +1,8 @@
 import type { Column } from '../../../client/index.ts'
-import { comparison } from '../filter/types.ts'
+import { type ColumnProfile, comparison } from '../filter/types.ts'
 import { formatNumber, formatPercent, plural } from '../format.ts'
 import { moveFocus } from '../ui/menu.tsx'
 import { addCondition } from '../view/view.ts'
-import type { ColumnProfile } from './use-profile.ts'
 
 interface ShapeProps {
   readonly column: Column

@@ -1,9 +1,7 @@
-import type { Dataset, Profile } from '../../../client/index.ts'
+import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { useResource } from '../use-resource.ts'
-
-export type ColumnProfile = Profile['columns'][number]
-export type Profiles = ReadonlyMap<string, ColumnProfile>
+import type { Profiles } from '../filter/types.ts'
+import { useResource } from '../ui/resource.tsx'
 
 /** Pauses between two questions, in milliseconds, each twice as long as the one before. */
 const [SHORTEST, LONGEST] = [200, 30_000]

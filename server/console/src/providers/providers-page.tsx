@@ -1,9 +1,8 @@
 import { api } from '../api.ts'
 import { href } from '../router.ts'
 import { useSearch } from '../ui/field.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { Page } from '../ui/page.tsx'
-import { useResource } from '../use-resource.ts'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { LimitLine } from './limit-line.tsx'
 
 /** All providers, with a search over their names, slugs and descriptions. */

@@ -5,8 +5,7 @@ import { href, parseAddress, updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
 import { useSearch } from '../ui/field.tsx'
-import { Loaded } from '../ui/loaded.tsx'
-import { useResource } from '../use-resource.ts'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { failureOf } from './provider-failure.tsx'
 
 const PAGE = 100

@@ -9,10 +9,9 @@ import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty } from '../ui/feedback.tsx'
 import { ask } from '../ui/form.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
-import { useResource } from '../use-resource.ts'
 import { failureOf } from './provider-failure.tsx'
 
 const SHOWN_VALUES = 12

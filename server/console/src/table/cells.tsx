@@ -3,9 +3,9 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: keys are the grid's
 import { useRef } from 'preact/hooks'
 import type { OrderKey } from '../../../../engine/options.ts'
+import type { ColumnProfile } from '../filter/types.ts'
 import { formatCount } from '../format.ts'
 import { Spark } from '../profile/shape.tsx'
-import type { ColumnProfile } from '../profile/use-profile.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { CellPlace } from './keys.ts'
 import { alignsRight, type ColumnPlace, NARROWEST } from './layout.ts'

@@ -2,7 +2,7 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { OrderKey } from '../../../../engine/options.ts'
-import type { Profiles } from '../profile/use-profile.ts'
+import type { Profiles } from '../filter/types.ts'
 import { cellId, GridRow, HeaderCell } from './cells.tsx'
 import { type CellPlace, moveByKey } from './keys.ts'
 import { columnsInView, HEADER_HEIGHT, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { messageOf } from '../api.ts'
-import { changed } from '../use-resource.ts'
 import { Button } from './button.tsx'
 import { openDialog } from './dialog.tsx'
 import { Check, type Choice, Choices, Field, type Option, Select } from './field.tsx'
+import { changed } from './resource.tsx'
 
 /** A field of a form: a check box if its value is a boolean, a choice if it has options, else a text. */
 interface FormField

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../api.ts'
-import { changed } from '../use-resource.ts'
 import { Button } from './button.tsx'
+import { changed } from './resource.tsx'
 
 /** A short message at the bottom of the window, read out by screen readers. */
 interface Message {

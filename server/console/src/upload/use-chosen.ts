@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { fromHttp, READING } from '../../../../engine/options.ts'
 import type { ColumnType, UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
-import { useResource } from '../use-resource.ts'
+import { useResource } from '../ui/resource.tsx'
 import { type FileKind, kindOf } from './formats.ts'
 
 const NOT_SUPPORTED =

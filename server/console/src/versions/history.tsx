@@ -8,9 +8,8 @@ import { href } from '../router.ts'
 import { fetchRows } from '../rows.ts'
 import { Button } from '../ui/button.tsx'
 import { openDialog } from '../ui/dialog.tsx'
-import { Loaded } from '../ui/loaded.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import { useResource } from '../use-resource.ts'
+import { Loaded, useResource } from '../ui/resource.tsx'
 import { restore } from './past-version.tsx'
 
 const PAGE = 100

@@ -4,8 +4,8 @@ import { formatDateTime } from '../format.ts'
 import { updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
+import { changed } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
-import { changed } from '../use-resource.ts'
 
 /** Says that the rows are those of an earlier version, and leads back. */
 export function PastVersion(props: { readonly dataset: Dataset; readonly canWrite: boolean }) {
