@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
-import { exampleFilter } from '../../server/console/src/filter/example.ts'
-import { moved, readShown, toggled, writeShown } from '../../server/console/src/view/shown-columns.ts'
+import { exampleFilter } from '../../server/console/src/filter/conditions.ts'
+import { moved, readShown, toggled, writeShown } from '../../server/console/src/view/view.ts'
 
 const column = (name: string, type: Column['type'] = 'string'): Column => ({
   name,

@@ -1,4 +1,5 @@
-import { type CallOptions, Client, ParquetryError } from '../../client/index.ts'
+import { type CallOptions, Client, ParquetryError, type RowsQuery } from '../../client/index.ts'
+import { type RowWindow, rowsIn } from './csv.ts'
 import { sessionKey, setSessionKey } from './session.ts'
 
 /** Somebody is waiting: if a retry needs a longer pause than this many seconds, the error is shown instead. */
@@ -40,6 +41,14 @@ export async function shelves(options: CallOptions & { readonly columns?: boolea
     api().datasets.list({ ...call, ...(columns && { columns }) }),
   ])
   return { homes, tables }
+}
+
+/** Fetches rows `skip` to `skip + top` of a query. @throws ParquetryError */
+export async function fetchRows(
+  datasetId: number,
+  query: RowsQuery & { readonly top: number },
+): Promise<RowWindow> {
+  return rowsIn(await api().datasets.download(datasetId, 'csv', query))
 }
 
 /** Whether the error has one of these HTTP statuses. */

@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { useEvent, useRound } from './hooks.ts'
-import { showKeys, useKeys } from './keys.tsx'
 import { AccountPage } from './pages/account.tsx'
 import { DatasetPage } from './pages/dataset.tsx'
 import { HomePage } from './pages/home.tsx'
@@ -10,19 +9,19 @@ import { type Address, href, useAddress } from './router.ts'
 import { sessionKey } from './session.ts'
 import { setTheme, useTheme } from './theme.ts'
 import { Button } from './ui/button.tsx'
-import { DialogHost } from './ui/dialog.tsx'
+import { DialogHost, openDialog } from './ui/dialog.tsx'
 import { Empty } from './ui/feedback.tsx'
 import { Icon, type IconName, Mark } from './ui/icons.tsx'
 import { ALL_DATA } from './ui/page.tsx'
 import { lazy } from './ui/resource.tsx'
 import { Toasts } from './ui/toast.tsx'
 
-const UploadPage = lazy(() => import('./upload/upload-page.tsx'), 'UploadPage', true)
-const MembersPage = lazy(() => import('./members/members-page.tsx'), 'MembersPage', true)
-const AccountsPage = lazy(() => import('./account/accounts-page.tsx'), 'AccountsPage', true)
-const ProvidersPage = lazy(() => import('./providers/providers-page.tsx'), 'ProvidersPage', true)
-const SqlPage = lazy(() => import('./sql/sql-page.tsx'), 'SqlPage', true)
-const ProviderPage = lazy(() => import('./providers/provider-page.tsx'), 'ProviderPage', true)
+const UploadPage = lazy(async () => (await import('./upload/upload-page.tsx')).UploadPage, true)
+const MembersPage = lazy(async () => (await import('./dataset/members.tsx')).MembersPage, true)
+const AccountsPage = lazy(async () => (await import('./account/accounts-page.tsx')).AccountsPage, true)
+const ProvidersPage = lazy(async () => (await import('./providers/providers-page.tsx')).ProvidersPage, true)
+const SqlPage = lazy(async () => (await import('./sql/sql-page.tsx')).SqlPage, true)
+const ProviderPage = lazy(async () => (await import('./providers/provider-page.tsx')).ProviderPage, true)
 
 /** The frame of the console, and the page for the address. */
 export function App() {
@@ -139,4 +138,65 @@ function ThemeButton() {
       to={() => setTheme(other)}
     />
   )
+}
+
+const KEYS: readonly (readonly [keys: string, does: string])[] = [
+  ['/', 'search on this page'],
+  ['f', 'write a filter'],
+  ['?', 'show these keys'],
+  ['g h', 'home'],
+  ['g u', 'upload a file'],
+  ['g s', 'SQL'],
+  ['g p', 'providers'],
+  ['Esc', 'close what is open'],
+  ['← ↑ → ↓', 'move in a table, among tabs, in a menu or a tree'],
+  ['Home End', 'first or last column of a table'],
+  ['Ctrl Home', 'first row, and with Ctrl End the last'],
+  ['Page Up', 'a screen of rows up, and with Page Down one down'],
+  ['Enter', 'change the chosen cell'],
+  ['Ctrl C', 'copy the chosen cell'],
+  ['Ctrl V', 'on the pages for uploads, take the cells copied in a spreadsheet'],
+]
+
+const PLACES: Readonly<Record<string, string>> = { h: '#/', u: '#/upload', s: '#/sql', p: '#/providers' }
+
+/** The keys that work everywhere, except while the user types. */
+function useKeys(): void {
+  const before = useRef('')
+  useEvent('keydown', (event) => {
+    const { key } = event
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+    const place = before.current === 'g' ? PLACES[key] : undefined
+    before.current = key
+    const field = key === '/' ? '[type=search]' : key === 'f' ? '.filter-text textarea' : undefined
+    const focused = field === undefined ? null : document.querySelector<HTMLElement>(`main ${field}`)
+    if (key === '?') showKeys()
+    else if (place !== undefined) location.hash = place
+    else if (!focused) return
+    event.preventDefault()
+    focused?.focus()
+  })
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  return target.closest('input:not([type=checkbox], [type=radio]), textarea, select, dialog') !== null
+}
+
+/** Lists the keys. */
+function showKeys(): void {
+  openDialog('Keys', () => (
+    <dl class="dialog-body key-table">
+      {KEYS.map(([keys, does]) => (
+        <div key={keys}>
+          <dt>
+            {keys.split(' ').map((one) => (
+              <kbd key={one}>{one}</kbd>
+            ))}
+          </dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+  ))
 }

@@ -3,7 +3,6 @@ import { FilterBar } from '../filter/filter-bar.tsx'
 import { FilterBuilder } from '../filter/filter-builder.tsx'
 import { formatCount, plural } from '../format.ts'
 import { GroupBuilder } from '../group/group-builder.tsx'
-import { ColumnsView } from '../profile/columns-view.tsx'
 import { updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { SearchBox } from '../ui/field.tsx'
@@ -11,11 +10,12 @@ import { Icon, type IconName } from '../ui/icons.tsx'
 import { lazy } from '../ui/resource.tsx'
 import { ColumnChooser } from '../view/column-chooser.tsx'
 import { viewQuery } from '../view/view.ts'
+import { ColumnsView } from './columns-view.tsx'
 import { showAsSql } from './explain-dialog.tsx'
+import type { Exploration } from './exploration.ts'
 import { TableView } from './table-view.tsx'
-import type { Exploration } from './use-exploration.ts'
 
-const PlotView = lazy(() => import('../plot/plot-view.tsx'), 'PlotView')
+const PlotView = lazy(async () => (await import('../plot/plot-view.tsx')).PlotView)
 
 interface ExploreProps {
   readonly exploration: Exploration

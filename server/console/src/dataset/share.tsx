@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import type { Dataset, Format } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatDateTime } from '../format.ts'
-import { Members } from '../members/members-page.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { LineForm } from '../ui/form.tsx'
 import { Card } from '../ui/page.tsx'
 import { type View, viewQuery } from '../view/view.ts'
+import { Members } from './members.tsx'
 
 const DAY = 86_400
 const LIFETIMES = [

@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks'
 import type { ParquetryError } from '../../../client/index.ts'
 import { isStatus, messageOf } from '../api.ts'
-import type { Exploration } from '../dataset/use-exploration.ts'
+import type { Exploration } from '../dataset/exploration.ts'
 import { Button } from '../ui/button.tsx'
 import { BelowText, controlOf, useEditing } from '../ui/completing.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { setFilter } from '../view/view.ts'
 import { complete } from './complete.ts'
-import { exampleFilter } from './example.ts'
+import { exampleFilter } from './conditions.ts'
 import { tokenize } from './tokens.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Column } from '../../../client/index.ts'
-import type { Exploration } from '../dataset/use-exploration.ts'
+import type { Exploration } from '../dataset/exploration.ts'
 import { BuilderLine, useWritten } from '../ui/builder.tsx'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
@@ -8,12 +8,12 @@ import { setFilter } from '../view/view.ts'
 import {
   type Condition,
   type Conditions,
+  exampleValue,
   operatorsFor,
   readConditions,
   takesValue,
   writeConditions,
 } from './conditions.ts'
-import { exampleValue } from './example.ts'
 import { type ColumnProfile, familyOf, typeOf } from './types.ts'
 
 const JOINS = ['and', 'or'] as const

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import type { Exploration } from '../dataset/use-exploration.ts'
+import { ApplyRefused, type Exploration } from '../dataset/exploration.ts'
 import { typeOf } from '../filter/types.ts'
 import { BuilderLine, useWritten } from '../ui/builder.tsx'
 import { Button } from '../ui/button.tsx'
@@ -18,7 +18,6 @@ import {
   type Sum,
   writeGrouping,
 } from './grouping.ts'
-import { ApplyRefused } from './result.ts'
 
 /** A form that groups and aggregates, and the `$apply` that it writes. Every change takes effect at once. */
 export function GroupBuilder(exploration: Exploration) {

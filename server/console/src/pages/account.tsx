@@ -1,6 +1,5 @@
 import type { Account } from '../../../client/index.ts'
-import { NamedKeys, showKey } from '../account/named-keys.tsx'
-import { SavedKeys } from '../account/saved-keys.tsx'
+import { NamedKeys, SavedKeys, showKey } from '../account/keys.tsx'
 import { api } from '../api.ts'
 import { formatAge, formatCount, formatDateTime } from '../format.ts'
 import { href } from '../router.ts'

@@ -1,20 +1,19 @@
 import type { Source } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetActions, useSource } from '../dataset/actions.tsx'
+import { type CountedDataset, countRows, useExploration } from '../dataset/exploration.ts'
 import { Explore } from '../dataset/explore.tsx'
-import { useExploration } from '../dataset/use-exploration.ts'
+import { PastVersion } from '../dataset/past-version.tsx'
 import { formatAge, formatBytes, formatDateTime, plural } from '../format.ts'
 import { type Address, href, updateQuery } from '../router.ts'
-import { type CountedDataset, countRows } from '../rows.ts'
 import { Empty } from '../ui/feedback.tsx'
 import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
 import { Loaded, lazy, useResource } from '../ui/resource.tsx'
 import { Tabs } from '../ui/tabs.tsx'
-import { PastVersion } from '../versions/past-version.tsx'
 
-const History = lazy(() => import('../versions/history.tsx'), 'History')
-const Connect = lazy(() => import('../dataset/connect.tsx'), 'Connect')
-const Share = lazy(() => import('../dataset/share.tsx'), 'Share')
+const History = lazy(async () => (await import('../dataset/history.tsx')).History)
+const Connect = lazy(async () => (await import('../dataset/connect.tsx')).Connect)
+const Share = lazy(async () => (await import('../dataset/share.tsx')).Share)
 
 const TABS = [
   { value: 'table', label: 'Table', icon: 'table' },

@@ -1,7 +1,7 @@
 import type { Column } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
 import { familyOf, filterName, isOrdered } from '../filter/types.ts'
-import { jsonList } from '../router.ts'
+import { type Address, jsonList } from '../router.ts'
 
 /** What is drawn. It is part of the address, so that plots can be shared. */
 export interface PlotChoice {
@@ -58,10 +58,8 @@ export function isTemporal(type: string): boolean {
   return type === 'date' || type.startsWith('timestamp')
 }
 
-type Query = Readonly<Record<string, string>>
-
 /** Reads the choice from an address. What is missing is chosen by the types of the columns. */
-export function readChoice(query: Query, columns: readonly Column[]): PlotChoice | undefined {
+export function readChoice(query: Address['query'], columns: readonly Column[]): PlotChoice | undefined {
   const along = xColumns(columns)
   const x = named(query['x'], along) ?? preferredX(along)
   if (!x) return undefined
@@ -91,7 +89,7 @@ const MOST_BARS = 40
  * the first key repeats, the other keys are series.
  */
 export function readResultChoice(
-  query: Query,
+  query: Address['query'],
   columns: readonly Column[],
   rows: readonly (readonly Field[])[],
 ): PlotChoice | undefined {
@@ -136,7 +134,7 @@ export function writeYs(ys: readonly Column[]): string {
   return ys.length === 1 ? ys[0]!.name : JSON.stringify(ys.map(({ name }) => name))
 }
 
-function readYs({ y = '' }: Query, columns: readonly Column[]): Column[] {
+function readYs({ y = '' }: Address['query'], columns: readonly Column[]): Column[] {
   const names = new Set(jsonList(y) ?? [y])
   return [...names].flatMap((name) => named(String(name), columns) ?? [])
 }

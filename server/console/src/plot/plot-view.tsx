@@ -1,44 +1,39 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import { isStatus } from '../api.ts'
-import type { RowWindow } from '../csv.ts'
+import { fetchRows, isStatus } from '../api.ts'
+import type { CountedDataset } from '../dataset/exploration.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
-import { type CountedDataset, fetchRows, type RowsOf, whereOf } from '../rows.ts'
+import { type Address, updateQuery } from '../router.ts'
 import type { RowSource } from '../table/windows.ts'
+import { Button } from '../ui/button.tsx'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
+import { type Option, Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { useResource } from '../ui/resource.tsx'
 import { type View, viewQuery } from '../view/view.ts'
 import { Chart } from './chart.tsx'
-import { axisName, KINDS, type PlotChoice, ROWS, readChoice, readResultChoice } from './choice.ts'
-import { PlotControls } from './controls.tsx'
-import { cellsOf, type Drawing, drawingOf, textOfX } from './draw.ts'
-import { groupedCells } from './groups.ts'
-
-const MOST_RESULT_ROWS = 2_000
-
-/** What is drawn, and a sentence that says from which rows. */
-interface Drawn {
-  readonly choice: PlotChoice
-  readonly drawing: Drawing
-  readonly source: string
-  readonly bin?: number | undefined
-}
-
-type Query = Readonly<Record<string, string>>
-
-/** Draws what the address chooses; null if there is nothing to draw. */
-export type Draw = (
-  query: Query,
-  signal: AbortSignal,
-  onProgress: (share: number) => void,
-) => Promise<Drawn | null>
+import {
+  AGGREGATE_NAMES,
+  AGGREGATES,
+  axisName,
+  byColumns,
+  isCategory,
+  KINDS,
+  type PlotChoice,
+  ROWS,
+  SIZES,
+  writeYs,
+  xColumns,
+  yColumns,
+} from './choice.ts'
+import { type Drawing, textOfX } from './draw.ts'
+import { type Draw, type Drawn, drawResult, drawRows } from './drawn.ts'
 
 /** A plot of the matching rows of a dataset, or of the result of `$apply`. */
 export function PlotView(props: {
   readonly dataset: CountedDataset
   readonly view: View
-  readonly query: Query
+  readonly query: Address['query']
 }) {
   const { dataset, view, query } = props
   const isResult = view.apply !== ''
@@ -58,7 +53,7 @@ interface PlotProps {
   /** Whether the rows are a result, which is drawn as it is. */
   readonly isResult: boolean
   readonly rowCount: number
-  readonly query: Query
+  readonly query: Address['query']
   readonly draw: Draw
 }
 
@@ -162,80 +157,104 @@ function yName({ aggregate, ys }: PlotChoice, y: Column): string {
   return aggregate === 'none' || ys[0] === ROWS ? axisName(y) : `${aggregate} of ${axisName(y)}`
 }
 
-/** Draws each row of a result. */
-export async function drawResult(
-  query: Query,
-  { columns, fetch }: RowSource,
-  signal: AbortSignal,
-): Promise<Drawn | null> {
-  const answer = await fetch({ skip: 0, top: MOST_RESULT_ROWS, signal })
-  const choice = readResultChoice(query, columns, answer.rows)
-  if (!choice) return null
-  const all = answer.rows.length === answer.rowCount
-  const source = all
-    ? `All ${plural(answer.rowCount, 'row')} of the result.`
-    : `The first ${plural(answer.rows.length, 'row')} of the ${formatCount(answer.rowCount)} in the result, in the order of the table.`
-  return { choice, drawing: drawingOf(cellsOf(choice, columns, answer.rows)), source }
+const nameOf = ({ name }: Column) => name
+
+interface ControlsProps {
+  readonly columns: readonly Column[]
+  readonly choice: PlotChoice
+  /** Whether the columns are those of a result, which is drawn as it is. */
+  readonly isResult: boolean
+  readonly rowCount: number
 }
 
-/** Draws the rows themselves, or what the server calculates of them. */
-async function drawRows(
-  dataset: CountedDataset,
-  view: View,
-  query: Query,
-  signal: AbortSignal,
-  onProgress: (share: number) => void,
-): Promise<Drawn | null> {
-  const choice = readChoice(query, view.columns)
-  if (!choice) return null
+/** Controls for what to draw and from how many rows. */
+function PlotControls(props: ControlsProps) {
+  const { columns, choice, isResult, rowCount } = props
   const { x, ys, by, aggregate } = choice
-  const narrowed = view.filter !== '' || view.search !== ''
-  if (aggregate !== 'none' || ys[0] === ROWS) {
-    const { cells, grouping, bin } = await groupedCells(dataset, view, choice, signal)
-    const rows = narrowed ? 'all rows that match' : `all ${plural(dataset.rowCount, 'row')}`
-    const how = ys[0] === ROWS ? grouping : `${aggregate} ${grouping}`
-    const source = `${ys[0] === ROWS ? 'Counted' : 'Calculated'} over ${rows}, ${how}.`
-    return { choice, drawing: drawingOf(cells), source, bin }
-  }
-  const wanted = [...new Set([x, ...ys, ...by])]
-  const select = wanted.map(({ name }) => name)
-  const sample = await fetchSample(dataset.id, view, select, choice.size, signal, onProgress)
-  const source =
-    sample.rows.length >= sample.rowCount
-      ? `From all ${plural(sample.rowCount, 'row')}${narrowed ? ' that match' : ''}.`
-      : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in stretches at equal distances.`
-  const cells = cellsOf(choice, wanted, sample.rows).filter(({ y }) => y !== null)
-  return { choice, drawing: drawingOf(cells), source }
+  const aggregates = AGGREGATE_NAMES.filter((one) => one !== 'none' || !isCategory(x.type))
+  const calculates = ys[0] !== ROWS && !isResult
+  const select = (
+    label: string,
+    value: string,
+    options: readonly Option[],
+    changes: (value: string) => Readonly<Record<string, string>>,
+  ) => <Select {...{ label, value, options }} onValue={(next) => updateQuery(changes(next))} />
+  const colours = ['', by.length > 1 ? by.map(nameOf).join(' · ') : 'one colour'] as const
+  const sizes = SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < rowCount).map(
+    (size) => [String(size), plural(size, 'row')] as const,
+  )
+  return (
+    <div class="plot-controls">
+      {select('x axis', x.name, (isResult ? columns : xColumns(columns)).map(nameOf), (name) => ({
+        x: name,
+        kind: '',
+        of: '',
+      }))}
+      <SeriesChoice {...props} />
+      {ys.length === 1 &&
+        select(
+          'Colour by',
+          by.length === 1 ? by[0]!.name : '',
+          [colours, ...byColumns(columns).map(nameOf)],
+          (name) => ({ by: name }),
+        )}
+      {calculates &&
+        select(
+          'Aggregate',
+          aggregate,
+          aggregates.map((value) => [value, AGGREGATES[value].label]),
+          (of) => ({ of }),
+        )}
+      {select(
+        'Chart type',
+        choice.kind,
+        KINDS.map((value) => (value === 'bar' ? [value, 'bars'] : value)),
+        (kind) => ({ kind }),
+      )}
+      {calculates &&
+        aggregate === 'none' &&
+        sizes.length > 1 &&
+        select('Rows at most', String(choice.size), sizes, (size) => ({ size }))}
+    </div>
+  )
 }
 
-const STRIPES = 20
-
-/**
- * Fetches all rows if they are at most `size`, else stripes of rows at equal distances. The first rows alone would not
- * be representative, because most tables grow in the order of time.
- */
-async function fetchSample(
-  datasetId: number,
-  of: RowsOf,
-  select: readonly string[],
-  size: number,
-  signal: AbortSignal,
-  onProgress: (share: number) => void,
-): Promise<RowWindow> {
-  const stripe = Math.floor(size / STRIPES)
-  const ask = (skip: number, top: number) =>
-    fetchRows(datasetId, { ...whereOf(of), select, skip, top, signal })
-  const first = await ask(0, stripe)
-  const { rowCount } = first
-  const rows = [...first.rows]
-  if (rowCount <= size) {
-    if (rowCount > stripe) rows.push(...(await ask(stripe, rowCount - stripe)).rows)
-    return { ...first, rows }
-  }
-  for (let at = 1; at < STRIPES; at += 1) {
-    const skip = Math.floor(((rowCount - stripe) * at) / (STRIPES - 1))
-    rows.push(...(await ask(skip, stripe)).rows)
-    onProgress((at + 1) / STRIPES)
-  }
-  return { ...first, rows }
+/** The columns upwards: the first, and further ones that can be added and removed. */
+function SeriesChoice({ columns, choice, isResult }: ControlsProps) {
+  const { ys } = choice
+  const numbers = yColumns(columns)
+  const all = isResult ? numbers : [...numbers, ROWS]
+  const unused = numbers.find((column) => !ys.includes(column) && column !== choice.x)
+  const change = (next: readonly Column[]) => updateQuery({ y: writeYs(next) })
+  return (
+    <>
+      {ys.map((y, at) => (
+        <div key={y.name} class="plot-series">
+          <Select
+            label={at === 0 ? 'y axis' : `Series ${at + 1}`}
+            value={y.name}
+            options={all
+              .filter((column) => column === y || !ys.includes(column))
+              .map((column) => (column === ROWS ? ['#', 'number of rows'] : nameOf(column)))}
+            onValue={(name) => {
+              const next = ys.with(at, all.find((column) => column.name === name)!)
+              if (ys.length === 1) updateQuery({ y: writeYs(next), kind: '', of: '' })
+              else change(next)
+            }}
+          />
+          {ys.length > 1 && (
+            <Button
+              look="quiet"
+              icon="close"
+              label={`Leave out ${y.name}`}
+              to={() => change(ys.toSpliced(at, 1))}
+            />
+          )}
+        </div>
+      ))}
+      {unused && ys[0] !== ROWS && choice.by.length === 0 && (
+        <Button icon="plus" look="quiet" to={() => change([...ys, unused])} says="Add a series" />
+      )}
+    </>
+  )
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Category, Provider } from '../../../client/index.ts'
-import { askForKey } from '../account/saved-keys.tsx'
+import { askForKey } from '../account/keys.tsx'
 import { api } from '../api.ts'
 import { useEvent } from '../hooks.ts'
 import { type Address, href, updateQuery } from '../router.ts'
@@ -11,10 +11,8 @@ import { LineForm } from '../ui/form.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Page } from '../ui/page.tsx'
 import { Loaded, type Resource, useResource } from '../ui/resource.tsx'
-import { LimitLine } from './limit-line.tsx'
-import { failureOf } from './provider-failure.tsx'
-import { SeriesList } from './series-list.tsx'
-import { SeriesView } from './series-view.tsx'
+import { LimitLine } from './providers-page.tsx'
+import { failureOf, SeriesList, SeriesView } from './series.tsx'
 
 /** A provider: the tree of its categories, and beside it the series of a category, or one series. */
 export function ProviderPage({ slug, query }: { readonly slug: string; readonly query: Address['query'] }) {

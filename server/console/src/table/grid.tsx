@@ -1,13 +1,23 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
+// biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell, or a button's
+// biome-ignore-all lint/a11y/useKeyWithClickEvents: keys are the grid's
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { OrderKey } from '../../../../engine/options.ts'
-import type { Profiles } from '../filter/types.ts'
-import { cellId, GridRow, HeaderCell } from './cells.tsx'
-import { type CellPlace, moveByKey } from './keys.ts'
-import { columnsInView, HEADER_HEIGHT, placeColumns, ROW_HEIGHT, textMeasure } from './layout.ts'
-import { rowsInView, spacerHeight } from './scroll.ts'
-import { useScroll } from './use-scroll.ts'
+import type { ColumnProfile, Profiles } from '../filter/types.ts'
+import { formatCount } from '../format.ts'
+import { Icon } from '../ui/icons.tsx'
+import {
+  alignsRight,
+  type ColumnPlace,
+  columnsInView,
+  HEADER_HEIGHT,
+  NARROWEST,
+  placeColumns,
+  ROW_HEIGHT,
+  textMeasure,
+} from './layout.ts'
+import { rowsInView, spacerHeight, useScroll } from './scroll.ts'
 import type { RowWindows } from './windows.ts'
 
 interface GridProps {
@@ -141,4 +151,160 @@ function usePlaces(scroller: { readonly current: HTMLElement | null }, { columns
   const setWidth = (column: string, width: number) =>
     setWidths((before) => new Map(before).set(column, width))
   return { places, setWidth }
+}
+
+/** A column heading: name, type, sort direction and a small chart of the values. */
+function HeaderCell(props: {
+  readonly place: ColumnPlace
+  readonly order: OrderKey | undefined
+  readonly profile: ColumnProfile | undefined
+  readonly onSort: () => void
+  readonly onWidth: (width: number) => void
+}) {
+  const { column, at, left, width } = props.place
+  /** The width less the place of the pointer, while it resizes the column. */
+  const start = useRef<number>(undefined)
+  const sorted = props.order?.column === column.name
+  const direction = props.order?.descending ? 'descending' : 'ascending'
+  return (
+    <div
+      class={`grid-head ${alignsRight(column.type) ? 'is-right' : ''}`}
+      role="columnheader"
+      aria-colindex={at + 2}
+      aria-sort={sorted ? direction : 'none'}
+      style={{ left: `${left}px`, width: `${width}px` }}
+    >
+      <button type="button" class="grid-sort" title={`${column.name} — sort`} onClick={props.onSort}>
+        <span class="grid-name">{column.name}</span>
+        {sorted && <Icon name={props.order?.descending ? 'down' : 'up'} />}
+        <span class="grid-type">{column.type}</span>
+      </button>
+      <Spark profile={props.profile} />
+      {/* Only for the pointer: users of the keyboard see cells in full in the bar below the table. */}
+      <span
+        class="grid-resizer"
+        aria-hidden="true"
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          start.current = width - event.clientX
+        }}
+        onPointerMove={(event) => {
+          if (start.current === undefined) return
+          props.onWidth(Math.max(NARROWEST, start.current + event.clientX))
+        }}
+        onPointerUp={() => {
+          start.current = undefined
+        }}
+      />
+    </div>
+  )
+}
+
+/** A row: its number and the cells of the columns in view. */
+function GridRow(props: {
+  readonly grid: string
+  readonly index: number
+  readonly windows: RowWindows
+  readonly places: readonly ColumnPlace[]
+  readonly active: CellPlace | undefined
+  readonly activate: (place: CellPlace) => void
+  readonly top: number
+}) {
+  const { index, active } = props
+  // Undefined until the row has arrived.
+  const cells = props.windows.row(index)
+  const isActive = active?.row === index
+  return (
+    <div
+      class={isActive ? 'grid-row is-active' : 'grid-row'}
+      role="row"
+      aria-rowindex={index + 2}
+      style={{ transform: `translateY(${props.top}px)` }}
+    >
+      <div class="grid-gutter" role="rowheader" aria-colindex={1}>
+        {formatCount(index + 1)}
+      </div>
+      <div class="grid-cells" role="presentation">
+        {props.places.map(({ column, at, left, width }) => (
+          <div
+            key={column.name}
+            id={cellId(props.grid, index, at)}
+            class={`grid-cell${alignsRight(column.type) ? ' is-right' : ''}${isActive && active.column === at ? ' is-active' : ''}`}
+            role="gridcell"
+            aria-colindex={at + 2}
+            aria-selected={isActive && active.column === at}
+            style={{ left: `${left}px`, width: `${width}px` }}
+            onClick={() => props.activate({ row: index, column: at })}
+          >
+            {cells ? (
+              (cells[at] ?? <span class="null">null</span>)
+            ) : (
+              <span class="skeleton" aria-label="loading" role="img" />
+            )}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function cellId(grid: string, row: number, column: number): string {
+  return `${grid}-${row}-${column}`
+}
+
+/** A tiny chart of a column, in its heading. Decorative. */
+function Spark({ profile }: { readonly profile: ColumnProfile | undefined }) {
+  const { histogram, top = [] } = profile ?? {}
+  if (!histogram) {
+    return (
+      <span class="spark spark-shares" aria-hidden="true">
+        {top.map(({ value, count }) => (
+          <i key={value} style={{ flexGrow: count }} />
+        ))}
+      </span>
+    )
+  }
+  const highest = Math.max(...histogram.map(({ count }) => count), 1)
+  return (
+    <span class="spark spark-bins" aria-hidden="true">
+      {histogram.map(({ from, count }) => (
+        <i key={from} style={{ blockSize: `${count === 0 ? 0 : Math.max(6, (count / highest) * 100)}%` }} />
+      ))}
+    </span>
+  )
+}
+
+/** A cell by row and column, both counted from 0. */
+export interface CellPlace {
+  readonly row: number
+  readonly column: number
+}
+
+/**
+ * The cell that a key moves to, following the ARIA grid pattern; undefined for other keys.
+ *
+ * @param page the number of rows in view, for PageUp and PageDown
+ */
+function moveByKey(
+  from: CellPlace,
+  key: string,
+  withControl: boolean,
+  { rows, columns, page }: Readonly<Record<'rows' | 'columns' | 'page', number>>,
+): CellPlace | undefined {
+  const { row, column } = from
+  const [bottom, right] = [rows - 1, columns - 1]
+  const places: Readonly<Record<string, readonly [row: number, column: number]>> = {
+    Enter: [row, column],
+    ArrowUp: [withControl ? 0 : row - 1, column],
+    ArrowDown: [withControl ? bottom : row + 1, column],
+    ArrowLeft: [row, withControl ? 0 : column - 1],
+    ArrowRight: [row, withControl ? right : column + 1],
+    PageUp: [row - page, column],
+    PageDown: [row + page, column],
+    Home: [withControl ? 0 : row, 0],
+    End: [withControl ? bottom : row, right],
+  }
+  const place = places[key]
+  const within = (value: number, most: number) => Math.max(0, Math.min(most, value))
+  return place && { row: within(place[0], bottom), column: within(place[1], right) }
 }

@@ -1,4 +1,4 @@
-import { type ComponentChildren, type ComponentType, h } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { isAbort, isStatus } from '../api.ts'
 import { useEvent, useRound } from '../hooks.ts'
@@ -58,20 +58,13 @@ export function Loaded<T>(props: {
   return <Failure error={error} onRetry={again} />
 }
 
-/** A component of this name in a module whose code is loaded when it is first needed. */
-export function lazy<Name extends string, P extends object>(
-  load: () => Promise<{ readonly [name in Name]: ComponentType<P> }>,
-  name: Name,
-  page = false,
-) {
-  return (props: P) => {
-    const code = useResource(load, [])
-    return (
-      <Loaded of={code} page={page} label="Loading">
-        {(module) => h<P>(module[name], props)}
-      </Loaded>
-    )
-  }
+/** A component whose code is loaded when it is first needed. */
+export function lazy<P extends object>(load: () => Promise<ComponentType<P>>, page = false) {
+  return (props: P) => (
+    <Loaded of={useResource(load, [])} page={page} label="Loading">
+      {(Component) => <Component {...props} />}
+    </Loaded>
+  )
 }
 
 /** A value that follows another once that has been at rest for a moment, for requests while the user types. */

@@ -12,10 +12,8 @@ import { Loaded, useResource } from '../ui/resource.tsx'
 import { DialectControls } from './dialect-controls.tsx'
 import { DropZone } from './drop-zone.tsx'
 import { datasetName, takeOver } from './formats.ts'
-import { PreviewTable } from './preview-table.tsx'
-import { Reasons } from './reasons.tsx'
-import { type Mode, useSending } from './sending.ts'
-import { type Chosen, useChosen } from './use-chosen.ts'
+import { PreviewTable, Reasons } from './preview.tsx'
+import { type Chosen, type Mode, useChosen, useSending } from './upload.ts'
 
 interface Destination {
   /** The repositories that may take a new dataset; the one of the address alone, if it has one. */

@@ -3,8 +3,7 @@ import { formatCount } from '../format.ts'
 import { updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { Check, useSearch } from '../ui/field.tsx'
-import { moved, toggled, writeShown } from './shown-columns.ts'
-import type { View } from './view.ts'
+import { moved, toggled, type View, writeShown } from './view.ts'
 
 /** Finds, hides and reorders the columns of the table. Copies and downloads have the same columns. */
 export function ColumnChooser(view: View) {

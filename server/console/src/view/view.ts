@@ -1,8 +1,6 @@
 import type { OrderKey } from '../../../../engine/options.ts'
-import type { Column, RowsQuery } from '../../../client/index.ts'
-import { parseAddress, updateQuery } from '../router.ts'
-import { bothFilters, pipelineOf, type RowsOf, whereOf } from '../rows.ts'
-import { writeShown } from './shown-columns.ts'
+import type { Column, QueryOptions, RowsQuery } from '../../../client/index.ts'
+import { jsonList, parseAddress, updateQuery } from '../router.ts'
 
 /** What is shown of a dataset. An address contains all of it. */
 export interface View extends RowsOf {
@@ -50,4 +48,82 @@ export function parseOrder(text: string): OrderKey | undefined {
 export function nextOrder(before: OrderKey | undefined, column: string): OrderKey | undefined {
   if (before?.column !== column) return { column, descending: false }
   return before.descending ? undefined : { column, descending: true }
+}
+
+/** Which rows of a dataset are meant. */
+export interface RowsOf {
+  /** `$filter`, or ''. */
+  readonly filter: string
+  /** Words, as the user types them, or ''. */
+  readonly search: string
+  /** An earlier version of the dataset. */
+  readonly version?: number | undefined
+}
+
+type Query = QueryOptions & { readonly version?: number | undefined }
+
+/** Combines two filters with `and`; either may be empty. */
+export function bothFilters(one: string, other: string): string {
+  return one === '' || other === '' ? one || other : `(${one}) and (${other})`
+}
+
+/** The rows as options of a query. */
+export function whereOf({ filter, search, version }: RowsOf): Query {
+  return { filter: filter || undefined, search: searchOf(search), version }
+}
+
+/** The rows as the first steps of `$apply`; '' for all. */
+export function wherePart({ filter, search }: RowsOf): string {
+  const words = searchOf(search)
+  return [filter && `filter(${filter})`, words && `search(${words})`].filter(Boolean).join('/')
+}
+
+/** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
+export function pipelineOf(rows: RowsOf, apply: string): string {
+  return [wherePart(rows), apply].filter(Boolean).join('/')
+}
+
+/** Words as `$search` takes them: as they are if they have operators, else each word in quotes. */
+function searchOf(typed: string): string | undefined {
+  const text = typed.trim()
+  if (text === '') return undefined
+  if (/["()]|\b(?:AND|OR|NOT)\b/.test(text)) return text
+  return text
+    .split(/\s+/)
+    .map((word) => `"${word}"`)
+    .join(' ')
+}
+
+/**
+ * Reads which columns an address shows, and in which order. They are encoded as JSON because names may contain any
+ * character.
+ */
+export function readShown(text: string | undefined, columns: readonly Column[]): readonly Column[] {
+  const names = new Set(jsonList(text ?? ''))
+  const shown = [...names].flatMap((name) => columns.find((column) => column.name === name) ?? [])
+  return shown.length === 0 ? columns : shown
+}
+
+/** Writes the columns for the address; '' for all columns in their original order. */
+export function writeShown(shown: readonly Column[], columns: readonly Column[]): string {
+  const same = shown.length === columns.length && shown.every((column, at) => column === columns[at])
+  return same ? '' : JSON.stringify(shown.map(({ name }) => name))
+}
+
+/**
+ * Shows or hides a column. A column that is shown again is put after the visible ones that precede it in the dataset.
+ */
+export function toggled(shown: readonly Column[], columns: readonly Column[], column: Column): Column[] {
+  if (shown.includes(column)) return shown.filter((one) => one !== column)
+  const before = new Set(columns.slice(0, columns.indexOf(column)))
+  const place = shown.findLastIndex((one) => before.has(one)) + 1
+  return [...shown.slice(0, place), column, ...shown.slice(place)]
+}
+
+/** Moves a column by a number of places, at most to either end. */
+export function moved(shown: readonly Column[], column: Column, step: number): Column[] {
+  const from = shown.indexOf(column)
+  const rest = shown.filter((one) => one !== column)
+  const to = Math.max(0, Math.min(rest.length, from + step))
+  return [...rest.slice(0, to), column, ...rest.slice(to)]
 }

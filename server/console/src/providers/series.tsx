@@ -1,18 +1,102 @@
 import { useMemo } from 'preact/hooks'
-import type { Provider, Series } from '../../../client/index.ts'
-import { api, shelves } from '../api.ts'
+import { ParquetryError, type Provider, type Series } from '../../../client/index.ts'
+import { askForKey } from '../account/keys.tsx'
+import { api, messageOf, shelves } from '../api.ts'
 import { newDatasetFields, store } from '../dataset/storing.ts'
-import { formatNumber, plural } from '../format.ts'
+import { formatCount, formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
 import { drawSeries, textOfX } from '../plot/draw.ts'
-import { href, navigate } from '../router.ts'
+import { href, navigate, parseAddress, updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
-import { Empty } from '../ui/feedback.tsx'
+import { Empty, Failure } from '../ui/feedback.tsx'
+import { useSearch } from '../ui/field.tsx'
 import { ask } from '../ui/form.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
-import { failureOf } from './provider-failure.tsx'
+
+const PAGE = 100
+
+/** The series of a category, a page at a time. */
+export function SeriesList(props: {
+  readonly provider: Provider
+  readonly path: string
+  readonly offset: number
+}) {
+  const { provider, path, offset } = props
+  const resource = useResource(
+    (signal) => api().providers.seriesPage(provider.slug, path, { limit: PAGE, offset, signal }),
+    [provider.slug, path, offset],
+  )
+  const address = parseAddress(location.hash)
+  const all = resource.value?.series ?? []
+  const { box, search, found } = useSearch(
+    'Find among these',
+    all,
+    ({ name, series_id }) => `${name} ${series_id}`,
+  )
+  return (
+    <Loaded of={resource} label="Loading the series" lines={8} failed={failureOf(provider)}>
+      {({ total }) =>
+        all.length === 0 ? (
+          <Empty icon="plot" title="No series here">
+            Go further down in the tree, or choose another category.
+          </Empty>
+        ) : (
+          <div class="series-pane">
+            <div class="section-head">
+              <h2>Series</h2>
+              {box}
+            </div>
+            {found.length === 0 && <p class="hint">None of these matches “{search}”.</p>}
+            <ul class="series-list">
+              {found.map(({ series_id: id, name, frequency, unit, start, end }) => (
+                <li key={id}>
+                  <a class="series-item" href={href(address.path, { ...address.query, series: id })}>
+                    <span class="series-name">{name}</span>
+                    <span class="series-note">
+                      <code>{id}</code>
+                      {[frequency, unit, (start || end) && `${start ?? '…'} to ${end ?? '…'}`]
+                        .filter(Boolean)
+                        .join(' · ')}
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+            <Pager offset={offset} count={all.length} total={total} />
+          </div>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Pager(props: { readonly offset: number; readonly count: number; readonly total: number | null }) {
+  const { offset, count, total } = props
+  const hasMore = total === null ? count === PAGE : offset + count < total
+  if (offset === 0 && !hasMore) return null
+  return (
+    <nav class="pager" aria-label="Pages">
+      <Button
+        look="small"
+        disabled={offset === 0}
+        to={() => updateQuery({ offset: String(Math.max(0, offset - PAGE) || '') }, true)}
+        says="Before"
+      />
+      <span class="figures">
+        {formatCount(offset + 1)} to {formatCount(offset + count)}
+        {total === null ? '' : ` of ${formatCount(total)}`}
+      </span>
+      <Button
+        look="small"
+        disabled={!hasMore}
+        to={() => updateQuery({ offset: String(offset + PAGE) }, true)}
+        says="After"
+      />
+    </nav>
+  )
+}
 
 const SHOWN_VALUES = 12
 
@@ -131,4 +215,24 @@ async function saveSeries(provider: Provider, series: Series): Promise<void> {
       navigate(href(['datasets', stored.id]))
     },
   })
+}
+
+/** Shows an error of a provider, and asks for an API key where that would help. */
+export function failureOf(provider: Provider) {
+  return (error: unknown, again: () => void) => {
+    const code = error instanceof ParquetryError ? error.code : ''
+    if (code !== 'key_required' && code !== 'key_rejected') return <Failure error={error} onRetry={again} />
+    const { name } = provider
+    return (
+      <Empty
+        icon="key"
+        title={code === 'key_required' ? `${name} needs a key` : `${name} does not accept the key`}
+        action={{ says: 'Use your own key', to: () => askForKey([provider]) }}
+      >
+        {code === 'key_required'
+          ? 'The provider issues keys, usually free of charge. A key that you save here is used only for you.'
+          : messageOf(error)}
+      </Empty>
+    )
+  }
 }

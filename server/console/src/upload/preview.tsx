@@ -1,10 +1,12 @@
+import { fromHttp, READING } from '../../../../engine/options.ts'
 import { COLUMN_TYPES, decimalParts } from '../../../../engine/types/index.ts'
-import type { Column, ColumnType, Preview } from '../../../client/index.ts'
+import type { Column, ColumnType, Preview, UploadOptions } from '../../../client/index.ts'
 import { plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
+import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import type { Chosen } from './use-chosen.ts'
+import type { Chosen } from './upload.ts'
 
 const MOST_COLUMNS = 60
 const MOST_ROWS = 8
@@ -166,4 +168,38 @@ function decimalFor(values: readonly string[]): ColumnType {
   const places = values.map((value) => /^-?\d*\.(\d+)$/.exec(value)?.[1]?.length ?? 0)
   const scale = Math.min(38, Math.max(2, ...places))
   return `decimal(${Math.max(18, Math.min(38, scale + 12))},${scale})`
+}
+
+/** Why columns are text although they may be meant as something else, each with a button that reads them so. */
+export function Reasons(props: {
+  readonly preview: Preview
+  readonly options: UploadOptions
+  readonly onOptions: (options: UploadOptions) => void
+}) {
+  const meant = props.preview.columns.flatMap(({ name, because }) =>
+    because && (because.try ?? because.above) !== undefined ? [{ name, ...because }] : [],
+  )
+  return (
+    <>
+      {meant.map(({ name, row, value, above, try: wanted }) => (
+        <Note key={name}>
+          “{name}” is text, because row {row} has “{value}”.{' '}
+          {above !== undefined && `The values above it are of type ${above}. `}
+          {wanted !== undefined && (
+            <Button
+              look="small"
+              to={() => props.onOptions(joined(props.options, wanted))}
+              says={`Read it with ${decodeURIComponent(wanted).replaceAll('&', ', ')}`}
+            />
+          )}
+        </Note>
+      ))}
+    </>
+  )
+}
+
+/** Options with those of a query string added. */
+function joined(options: UploadOptions, query: string): UploadOptions {
+  const more = fromHttp(Object.fromEntries(new URLSearchParams(query)), READING)
+  return { ...options, ...more, ...(more.nulls && { nulls: [...(options.nulls ?? []), ...more.nulls] }) }
 }

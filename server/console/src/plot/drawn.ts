@@ -1,9 +1,129 @@
 import type { Column, Dataset } from '../../../client/index.ts'
+import { fetchRows } from '../api.ts'
 import type { Field, RowWindow } from '../csv.ts'
+import type { CountedDataset } from '../dataset/exploration.ts'
 import { filterName } from '../filter/types.ts'
-import { bothFilters, fetchRows, type RowsOf, wherePart } from '../rows.ts'
-import { AGGREGATES, axisName, hasPlace, isCategory, isTemporal, type PlotChoice, ROWS } from './choice.ts'
-import { type Cell, labelOf, MOST_LABELS, niceStep, numberOf, toNumber } from './draw.ts'
+import { formatCount, plural } from '../format.ts'
+import type { Address } from '../router.ts'
+import type { RowSource } from '../table/windows.ts'
+import { bothFilters, type RowsOf, type View, whereOf, wherePart } from '../view/view.ts'
+import {
+  AGGREGATES,
+  axisName,
+  hasPlace,
+  isCategory,
+  isTemporal,
+  type PlotChoice,
+  ROWS,
+  readChoice,
+  readResultChoice,
+} from './choice.ts'
+import {
+  type Cell,
+  cellsOf,
+  type Drawing,
+  drawingOf,
+  labelOf,
+  MOST_LABELS,
+  niceStep,
+  numberOf,
+  toNumber,
+} from './draw.ts'
+
+const MOST_RESULT_ROWS = 2_000
+
+/** What is drawn, and a sentence that says from which rows. */
+export interface Drawn {
+  readonly choice: PlotChoice
+  readonly drawing: Drawing
+  readonly source: string
+  readonly bin?: number | undefined
+}
+
+/** Draws what the address chooses; null if there is nothing to draw. */
+export type Draw = (
+  query: Address['query'],
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+) => Promise<Drawn | null>
+
+/** Draws each row of a result. */
+export async function drawResult(
+  query: Address['query'],
+  { columns, fetch }: RowSource,
+  signal: AbortSignal,
+): Promise<Drawn | null> {
+  const answer = await fetch({ skip: 0, top: MOST_RESULT_ROWS, signal })
+  const choice = readResultChoice(query, columns, answer.rows)
+  if (!choice) return null
+  const all = answer.rows.length === answer.rowCount
+  const source = all
+    ? `All ${plural(answer.rowCount, 'row')} of the result.`
+    : `The first ${plural(answer.rows.length, 'row')} of the ${formatCount(answer.rowCount)} in the result, in the order of the table.`
+  return { choice, drawing: drawingOf(cellsOf(choice, columns, answer.rows)), source }
+}
+
+/** Draws the rows themselves, or what the server calculates of them. */
+export async function drawRows(
+  dataset: CountedDataset,
+  view: View,
+  query: Address['query'],
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<Drawn | null> {
+  const choice = readChoice(query, view.columns)
+  if (!choice) return null
+  const { x, ys, by, aggregate } = choice
+  const narrowed = view.filter !== '' || view.search !== ''
+  if (aggregate !== 'none' || ys[0] === ROWS) {
+    const { cells, grouping, bin } = await groupedCells(dataset, view, choice, signal)
+    const rows = narrowed ? 'all rows that match' : `all ${plural(dataset.rowCount, 'row')}`
+    const how = ys[0] === ROWS ? grouping : `${aggregate} ${grouping}`
+    const source = `${ys[0] === ROWS ? 'Counted' : 'Calculated'} over ${rows}, ${how}.`
+    return { choice, drawing: drawingOf(cells), source, bin }
+  }
+  const wanted = [...new Set([x, ...ys, ...by])]
+  const select = wanted.map(({ name }) => name)
+  const sample = await fetchSample(dataset.id, view, select, choice.size, signal, onProgress)
+  const source =
+    sample.rows.length >= sample.rowCount
+      ? `From all ${plural(sample.rowCount, 'row')}${narrowed ? ' that match' : ''}.`
+      : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in stretches at equal distances.`
+  const cells = cellsOf(choice, wanted, sample.rows).filter(({ y }) => y !== null)
+  return { choice, drawing: drawingOf(cells), source }
+}
+
+const STRIPES = 20
+
+/**
+ * Fetches all rows if they are at most `size`, else stripes of rows at equal distances. The first rows alone would not
+ * be representative, because most tables grow in the order of time.
+ */
+async function fetchSample(
+  datasetId: number,
+  of: RowsOf,
+  select: readonly string[],
+  size: number,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<RowWindow> {
+  const stripe = Math.floor(size / STRIPES)
+  const ask = (skip: number, top: number) =>
+    fetchRows(datasetId, { ...whereOf(of), select, skip, top, signal })
+  const first = await ask(0, stripe)
+  const { rowCount } = first
+  const rows = [...first.rows]
+  if (rowCount <= size) {
+    if (rowCount > stripe) rows.push(...(await ask(stripe, rowCount - stripe)).rows)
+    return { ...first, rows }
+  }
+  for (let at = 1; at < STRIPES; at += 1) {
+    const skip = Math.floor(((rowCount - stripe) * at) / (STRIPES - 1))
+    rows.push(...(await ask(skip, stripe)).rows)
+    onProgress((at + 1) / STRIPES)
+  }
+  return { ...first, rows }
+}
 
 /** With at most this many values on the x axis, each is a group. */
 const MOST_GROUPS = 366
@@ -15,7 +135,7 @@ const DAY = 86_400_000
 const own = (name: string) => `plot__${name}`
 
 /** Lets the server group all rows along x, and by the values of another column, and calculate y for each group. */
-export async function groupedCells(
+async function groupedCells(
   dataset: Dataset,
   rows: RowsOf,
   { x, ys, by, aggregate }: PlotChoice,

@@ -1,0 +1,133 @@
+import { useMemo } from 'preact/hooks'
+import type { Column, Dataset, Download } from '../../../client/index.ts'
+import { api, fetchRows, isStatus } from '../api.ts'
+import type { Profiles } from '../filter/types.ts'
+import type { Address } from '../router.ts'
+import { type RowSource, useRows } from '../table/windows.ts'
+import { useResource, useRested } from '../ui/resource.tsx'
+import {
+  parseOrder,
+  pipelineOf,
+  type RowsOf,
+  readShown,
+  type View,
+  viewQuery,
+  whereOf,
+  wherePart,
+} from '../view/view.ts'
+
+/** A dataset whose rows were counted, as those of a saved query must be. */
+export type CountedDataset = Dataset & { readonly rowCount: number }
+
+/**
+ * Counts the rows. No rows are exported, so it doesn't count towards the monthly quota. @throws ParquetryError
+ */
+export async function countRows(datasetId: number, rows: RowsOf, signal: AbortSignal): Promise<number> {
+  return (await fetchRows(datasetId, { ...whereOf(rows), top: 0, signal })).rowCount
+}
+
+export type Exploration = ReturnType<typeof useExploration>
+
+/** What the address shows of a dataset, and what is known about it. */
+export function useExploration(dataset: CountedDataset, query: Address['query']) {
+  const { filter = '', apply = '', orderby = '', columns: shown } = query
+  const search = useRested(query['search'] ?? '')
+  const version = Number(query['version']) || undefined
+  const of = useMemo((): RowsOf => ({ filter, search, version }), [filter, search, version])
+  const { columns, error: refused } = useResultColumns(dataset, of, apply)
+  // Undefined until its columns are known.
+  const view = useMemo(
+    (): View | undefined =>
+      columns && { ...of, apply, order: parseOrder(orderby), columns, shown: readShown(shown, columns) },
+    [of, apply, orderby, columns, shown],
+  )
+  const { id } = dataset
+  const source = useMemo((): RowSource | undefined => {
+    if (dataset.rowCount === 0 || !view) return
+    const rows = viewQuery(view)
+    return { columns: view.shown, fetch: (place) => fetchRows(id, { ...rows, ...place }) }
+  }, [id, dataset.version, view])
+  const found = useRows(source)
+  // The error may be an `ApplyRefused`.
+  const rows = refused === undefined ? found : { windows: undefined, error: refused, pending: false }
+  // The rows come first. Past versions have no profile.
+  const profile = useProfile(dataset, !dataset.query && version === undefined && found.windows !== undefined)
+  return { dataset, query, of, apply, view, rows, profile, profiles: profile.value }
+}
+
+/** The server refused `$apply` itself, not the filter before it. */
+export class ApplyRefused extends Error {
+  override readonly name = 'ApplyRefused'
+}
+
+/** The columns of a Parquet file without rows, which doesn't count towards the monthly quota. */
+export async function columnsIn(answer: Download, signal: AbortSignal): Promise<readonly Column[]> {
+  const file = { format: 'parquet', body: await answer.arrayBuffer() } as const
+  return (await api().datasets.preview(file, { signal })).columns
+}
+
+/** The columns of the result of `$apply`, or of the dataset if there is none. */
+function useResultColumns(
+  dataset: Dataset,
+  rows: RowsOf,
+  apply: string,
+): { readonly columns: readonly Column[] | undefined; readonly error: unknown } {
+  const { value, error } = useResource(
+    async (signal) =>
+      apply === '' ? undefined : { apply, columns: await resultColumns(dataset, rows, apply, signal) },
+    [dataset.id, dataset.version, apply, apply === '' ? '' : wherePart(rows)],
+  )
+  if (apply === '') return { columns: dataset.columns, error }
+  const isCurrent = error === undefined && value?.apply === apply
+  return { columns: isCurrent ? value.columns : undefined, error }
+}
+
+async function resultColumns(
+  dataset: Dataset,
+  rows: RowsOf,
+  apply: string,
+  signal: AbortSignal,
+): Promise<readonly Column[]> {
+  try {
+    const answer = await api().datasets.download(dataset.id, 'parquet', {
+      apply: pipelineOf(rows, apply),
+      version: rows.version,
+      top: 0,
+      signal,
+    })
+    return await columnsIn(answer, signal)
+  } catch (error) {
+    if (!isStatus(error, 400)) throw error
+    // Test the filter separately: its errors are shown below the filter, with positions in the filter.
+    const before = wherePart(rows)
+    if (before !== '') await countRows(dataset.id, rows, signal)
+    throw new ApplyRefused(placed(error.message, before === '' ? 0 : before.length + 1))
+  }
+}
+
+/** Converts positions in the whole pipeline to positions in the text that the user sees. */
+function placed(message: string, before: number): string {
+  return message
+    .replace(/^\$apply: (.)/, (_, first: string) => first.toUpperCase())
+    .replace(/\bposition (\d+)/gi, (text, place: string) =>
+      text.replace(place, String(Number(place) - before)),
+    )
+}
+
+/** Pauses between two questions, in milliseconds, each twice as long as the one before. */
+const [SHORTEST, LONGEST] = [200, 30_000]
+
+/** What the values of each column are like, by its name. The server counts all rows of a version once, when asked. */
+function useProfile({ id, version }: Dataset, wanted: boolean) {
+  return useResource<Profiles | undefined>(
+    async (signal) => {
+      for (let pause = SHORTEST; wanted; pause = Math.min(2 * pause, LONGEST)) {
+        const made = await api().datasets.profile(id, { signal })
+        if (made) return new Map(made.columns.map((column) => [column.name, column]))
+        await new Promise((resolve) => setTimeout(resolve, pause))
+      }
+      return undefined
+    },
+    [id, version, wanted],
+  )
+}

@@ -1,0 +1,194 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { fromHttp, READING } from '../../../../engine/options.ts'
+import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
+import { api, isAbort, messageOf } from '../api.ts'
+import { store } from '../dataset/storing.ts'
+import { plural } from '../format.ts'
+import { href, navigate } from '../router.ts'
+import { useResource } from '../ui/resource.tsx'
+import { announce } from '../ui/toast.tsx'
+import { type FileKind, kindOf } from './formats.ts'
+
+const NOT_SUPPORTED =
+  ': this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.'
+
+interface Asked {
+  readonly file: File
+  readonly kind: FileKind
+  readonly options: UploadOptions
+  /** Types that the user has changed, by the names of columns. */
+  readonly types: ReadonlyMap<string, ColumnType>
+}
+
+/** A file that the user has chosen, and what the server has found in it. */
+export type Chosen = NonNullable<ReturnType<typeof useChosen>['chosen']>
+
+/** The chosen file. Its preview is read again when the user changes how the file is read. */
+export function useChosen() {
+  const [asked, setAsked] = useState<Asked>()
+  const [refusal, setRefusal] = useState<string>()
+  const sheets = useRef<readonly string[]>([])
+  const { loading, value, error } = useResource(
+    async (signal) => {
+      const found = asked && { file: asked.file, preview: await previewFile(asked, signal) }
+      sheets.current = found?.preview?.sheets ?? sheets.current
+      return found
+    },
+    [asked?.file, asked?.options],
+  )
+  const preview = error === undefined && value?.file === asked?.file ? value?.preview : undefined
+  const faults = preview?.errors.map((fault) => fault.error) ?? []
+  const chosen = asked && {
+    ...asked,
+    /** undefined while it is being read, and if the file is too large for one. */
+    preview,
+    reading: loading,
+    /** The names of a workbook's sheets, which not every error tells. */
+    sheets: sheets.current,
+    /** Those that the user has chosen, or that the server has found. */
+    options: asked.options.dialect ? fromHttp(preview?.options ?? {}, READING) : asked.options,
+    /** Why the file can't be read with these options, and so can't be uploaded. */
+    problems: error === undefined ? faults : [messageOf(error)],
+  }
+  return {
+    chosen,
+    refusal,
+    choose(file: File) {
+      const kind = kindOf(file.name)
+      const isText = kind?.format === 'csv' || kind?.format === 'tsv'
+      sheets.current = []
+      setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
+      setAsked(kind && { file, kind, options: isText ? { dialect: 'auto' } : {}, types: new Map() })
+    },
+    readWith(options: UploadOptions) {
+      if (asked) setAsked({ ...asked, options, types: new Map() })
+    },
+    setType(column: string, type: ColumnType) {
+      if (asked) setAsked({ ...asked, types: new Map(asked.types).set(column, type) })
+    },
+  }
+}
+
+/** How much of a text file is sent for its preview. */
+const HEAD_BYTES = 1 << 20
+/** Files of other formats can only be read whole. Larger ones have no preview. */
+const MOST_BYTES = 32 << 20
+
+/** What the server finds in a file, or in its beginning; undefined if it is too large to be sent only for a look. */
+async function previewFile({ file, kind, options }: Asked, signal: AbortSignal) {
+  const { datasets } = api()
+  const { format, gzip } = kind
+  if (format === 'csv' || format === 'tsv' || format === 'ndjson') {
+    const { bytes, whole } = await headOf(file, gzip)
+    return datasets.preview({ format, body: bytes, options }, { beginning: !whole, signal })
+  }
+  if (file.size > MOST_BYTES) return undefined
+  return datasets.preview({ format, body: file, gzip, options }, { signal })
+}
+
+/** The beginning of a text file, unpacked, and whether it is the whole file. */
+async function headOf(file: File, gzip: boolean): Promise<{ bytes: Blob; whole: boolean }> {
+  if (!gzip) return { bytes: file.slice(0, HEAD_BYTES), whole: file.size <= HEAD_BYTES }
+  const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader()
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  for (let length = 0; length < HEAD_BYTES; ) {
+    const { value, done } = await reader.read()
+    if (done) return { bytes: new Blob(chunks), whole: true }
+    chunks.push(value)
+    length += value.byteLength
+  }
+  await reader.cancel()
+  return { bytes: new Blob(chunks), whole: false }
+}
+
+/** What to do with existing rows. `columns` replaces rows and columns together. */
+export type Mode = 'append' | 'replace' | 'columns'
+
+interface Commitment {
+  /** The repository of a new dataset; undefined if one is to be made, too. */
+  readonly repositoryId: number | undefined
+  readonly target: Dataset | undefined
+  readonly name: string
+  readonly mode: Mode
+}
+
+/** Sends a file, one at a time. `share` is what has been sent, undefined if nothing is under way. */
+export function useSending() {
+  const [share, setShare] = useState<number>()
+  const [problems, setProblems] = useState<readonly string[]>([])
+  const controller = useRef<AbortController>(undefined)
+  const cancel = () => controller.current?.abort()
+  useEffect(() => cancel, [])
+  const send = async (chosen: Chosen, to: Commitment) => {
+    controller.current = new AbortController()
+    setShare(0)
+    setProblems([])
+    try {
+      const { id, name, rowCount } = await commit(chosen, to, controller.current.signal, setShare)
+      const before = to.target?.version
+      announce(
+        `${name} now has ${plural(rowCount ?? 0, 'row')}.`,
+        before === undefined ? undefined : () => api().datasets.restore(id, before),
+      )
+      navigate(href(['datasets', id]))
+    } catch (error) {
+      setShare(undefined)
+      if (isAbort(error)) return
+      const faults = error instanceof ParquetryError ? error.errors : []
+      setProblems(faults.length > 0 ? faults.map((fault) => fault.error) : [messageOf(error)])
+    }
+  }
+  return { share, problems, send, cancel }
+}
+
+async function commit(
+  { file, kind, preview, options, types }: Chosen,
+  to: Commitment,
+  signal: AbortSignal,
+  onProgress: (share: number) => void,
+): Promise<Dataset> {
+  // Declare types only if the user has changed one; otherwise the server infers them from the whole file.
+  const declared = (preview?.columns ?? []).map(({ name, type }) => ({ name, type: types.get(name) ?? type }))
+  const columns = types.size > 0 ? { columns: declared } : {}
+  const repositoryOf = async () =>
+    to.repositoryId ?? (await api().repositories.create({ name: 'My data', private: true })).id
+  const target = to.target?.id ?? { name: to.name, repositoryId: await repositoryOf(), ...columns }
+  const upload = {
+    ...kind,
+    body: file,
+    options: { ...options, ...(to.mode === 'columns' && { columns: 'replace' as const }) },
+  }
+  const { datasets } = api(fetchWithProgress(onProgress))
+  return store(target, (id) => datasets[to.mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))
+}
+
+/**
+ * A `fetch` that reports the progress of uploads. It uses XMLHttpRequest, because `fetch` can't report that.
+ *
+ * @param onProgress share of the bytes sent, 0 to 1; at 1 the server still has to check and store the rows
+ */
+function fetchWithProgress(onProgress: (share: number) => void): typeof fetch {
+  return (input, init = {}) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest()
+      request.open(init.method ?? 'GET', String(input))
+      new Headers(init.headers).forEach((value, name) => {
+        request.setRequestHeader(name, value)
+      })
+      request.upload.onprogress = (event) => {
+        if (event.lengthComputable) onProgress(event.loaded / event.total)
+      }
+      request.onload = () => resolve(answerOf(request))
+      request.onerror = () => reject(new TypeError('The connection broke off.'))
+      request.onabort = () => reject(init.signal?.reason)
+      init.signal?.addEventListener('abort', () => request.abort())
+      request.send(init.body as XMLHttpRequestBodyInit | null)
+    })
+}
+
+function answerOf(request: XMLHttpRequest): Response {
+  const lines = request.getAllResponseHeaders().trim().split('\r\n')
+  const headers = lines.map((line) => line.split(/: (.*)/s, 2) as [string, string])
+  // Some statuses allow no body, not even an empty one.
+  return new Response(request.responseText || null, { status: request.status, headers })
+}
