@@ -17,7 +17,7 @@ import { lazy } from './ui/resource.tsx'
 import { Toasts } from './ui/toast.tsx'
 
 const UploadPage = lazy(async () => (await import('./upload/upload-page.tsx')).UploadPage, true)
-const MembersPage = lazy(async () => (await import('./dataset/members.tsx')).MembersPage, true)
+const MembersPage = lazy(async () => (await import('./dataset/share.tsx')).MembersPage, true)
 const AccountsPage = lazy(async () => (await import('./account/accounts-page.tsx')).AccountsPage, true)
 const ProvidersPage = lazy(async () => (await import('./providers/providers-page.tsx')).ProvidersPage, true)
 const SqlPage = lazy(async () => (await import('./sql/sql-page.tsx')).SqlPage, true)

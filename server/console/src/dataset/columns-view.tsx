@@ -7,7 +7,7 @@ import { Failure, Note, Progress } from '../ui/feedback.tsx'
 import { useSearch } from '../ui/field.tsx'
 import { moveFocus } from '../ui/menu.tsx'
 import { addCondition } from '../view/view.ts'
-import { describeColumn } from './describe.ts'
+import { describeColumn } from './actions.tsx'
 import type { CountedDataset, Exploration } from './exploration.ts'
 
 /** How many columns are shown at first, and how many more with each click. */

@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { openDialog } from '../ui/dialog.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
-import { restore } from './past-version.tsx'
+import { restore } from './actions.tsx'
 
 const PAGE = 100
 

@@ -1,12 +1,17 @@
 import { useState } from 'preact/hooks'
-import type { Dataset, Format } from '../../../client/index.ts'
+import type { Dataset, Format, Member, Permission } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { formatDateTime } from '../format.ts'
+import { formatDateTime, plural } from '../format.ts'
+import { href } from '../router.ts'
+import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
-import { LineForm } from '../ui/form.tsx'
-import { Card } from '../ui/page.tsx'
+import { Empty } from '../ui/feedback.tsx'
+import { Select } from '../ui/field.tsx'
+import { ask, LineForm } from '../ui/form.tsx'
+import { ALL_DATA, Card, DATA, Page } from '../ui/page.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
+import { announce, perform } from '../ui/toast.tsx'
 import { type View, viewQuery } from '../view/view.ts'
-import { Members } from './members.tsx'
 
 const DAY = 86_400
 const LIFETIMES = [
@@ -52,5 +57,126 @@ export function Share({ dataset, view }: { readonly dataset: Dataset; readonly v
       </Card>
       <Members repositoryId={dataset.repositoryId} />
     </div>
+  )
+}
+
+const PERMISSIONS: Readonly<Record<Permission, string>> = { Read: 'may read', Write: 'may read and write' }
+const CHOICES = Object.entries(PERMISSIONS) as [Permission, string][]
+
+const NEW_MEMBER = {
+  name: { label: 'Name of an account', value: '', plain: true, required: true },
+  permission: { label: 'What it may do', value: 'Read' as Permission, options: CHOICES },
+}
+
+/** The page of a repository's members. */
+export function MembersPage({ repositoryId: id }: { readonly repositoryId: number }) {
+  const { value: home } = useResource((signal) => api().repositories.get(id, { signal }), [id])
+  return (
+    <Page trail={[DATA, [home?.name ?? '…', href(['repositories', id])]]} title="Members">
+      <Members repositoryId={id} />
+    </Page>
+  )
+}
+
+/** The members of a repository. Its owner can change them; members can see each other. */
+function Members({ repositoryId: id }: { readonly repositoryId: number }) {
+  const { repositories, account } = api()
+  const resource = useResource(
+    async (signal) => {
+      const [home, members, me] = await Promise.all([
+        repositories.get(id, { signal }),
+        repositories.members(id, { signal }),
+        account.get({ signal }),
+      ])
+      return { home, members, me: me.name, owns: home.owner === me.name }
+    },
+    [id],
+  )
+  /** Undefined removes the member. */
+  const set: Set = (name, permission) =>
+    permission ? repositories.setMember(id, name, permission) : repositories.removeMember(id, name)
+  return (
+    <Loaded
+      of={resource}
+      label="Loading the members"
+      missing={() => (
+        <Empty page icon="lock" title="The members can't be shown" action={ALL_DATA}>
+          Only members of a private repository see who they are.
+        </Empty>
+      )}
+    >
+      {({ home, members, me, owns }) => (
+        <Card
+          title={plural(members.length, 'member')}
+          hint={
+            home.private
+              ? `Only ${home.owner} and these accounts can read the repository ${home.name}, with all its datasets.`
+              : `Everybody who has a key can read the repository ${home.name}, with all its datasets; ${home.owner} and the members with that right write in it.`
+          }
+        >
+          <ul class="key-list">
+            <li class="key-item">
+              <strong>{home.owner}</strong>
+              <span class="hint">owns the repository</span>
+            </li>
+            {members.map((member) => (
+              <MemberLine key={member.account} {...{ member, me, owns, set }} isPrivate={home.private} />
+            ))}
+          </ul>
+          {owns && (
+            <LineForm
+              action="Add"
+              fields={NEW_MEMBER}
+              onSubmit={async ({ name, permission }) => {
+                await set(name, permission)
+                announce(`${name} ${PERMISSIONS[permission]} now.`)
+              }}
+            />
+          )}
+        </Card>
+      )}
+    </Loaded>
+  )
+}
+
+type Set = (name: string, permission: Permission | undefined) => Promise<unknown>
+
+function MemberLine(props: {
+  readonly member: Member
+  readonly me: string
+  readonly owns: boolean
+  readonly isPrivate: boolean
+  readonly set: Set
+}) {
+  const { owns, set } = props
+  const { account, permission } = props.member
+  const isMe = account === props.me
+  const change = (wanted: Permission) =>
+    perform(
+      () => set(account, wanted),
+      `${account} ${PERMISSIONS[wanted]} now.`,
+      () => set(account, permission),
+    )
+  const leave = () =>
+    ask({
+      title: isMe ? 'Leave the repository?' : `Remove ${account}?`,
+      text: `${isMe ? 'You' : account} can no longer write here${props.isPrivate ? ', or read it' : ''}. The owner can undo this.`,
+      action: isMe ? 'Leave' : 'Remove',
+      danger: true,
+      async onSubmit() {
+        await set(account, undefined)
+        announce(`${account} is no longer a member.`, owns ? () => set(account, permission) : undefined)
+      },
+    })
+  return (
+    <li class="key-item">
+      <strong>{account}</strong>
+      {owns ? (
+        <Select label={`What ${account} may do`} value={permission} options={CHOICES} onValue={change} />
+      ) : (
+        <span class="hint">{PERMISSIONS[permission]}</span>
+      )}
+      {(owns || isMe) && <Button look="small" to={leave} says={isMe ? 'Leave' : 'Remove'} />}
+    </li>
   )
 }

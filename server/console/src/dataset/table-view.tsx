@@ -55,7 +55,6 @@ export function TableView(props: Exploration & { readonly canEdit: boolean }) {
         onActive={setActive}
         onSort={sort}
         onEdit={edit}
-        onCopy={() => value !== undefined && copyText(value ?? '', 'Cell')}
       />
       {column ? (
         <CellBar {...{ dataset, column, value, edit }} row={active.row} />

@@ -1,9 +1,9 @@
 import type { Column } from '../../../client/index.ts'
 import type { Exploration } from '../dataset/exploration.ts'
-import { BuilderLine, useWritten } from '../ui/builder.tsx'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
+import { BuilderLine, useWritten } from '../ui/form.tsx'
 import { setFilter } from '../view/view.ts'
 import {
   type Condition,

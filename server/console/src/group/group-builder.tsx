@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { ApplyRefused, type Exploration } from '../dataset/exploration.ts'
 import { typeOf } from '../filter/types.ts'
-import { BuilderLine, useWritten } from '../ui/builder.tsx'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
+import { BuilderLine, useWritten } from '../ui/form.tsx'
 import { setApply } from '../view/view.ts'
 import {
   type Grouping,

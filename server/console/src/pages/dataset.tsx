@@ -1,15 +1,24 @@
 import type { Source } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { DatasetActions, useSource } from '../dataset/actions.tsx'
-import { type CountedDataset, countRows, useExploration } from '../dataset/exploration.ts'
-import { Explore } from '../dataset/explore.tsx'
-import { PastVersion } from '../dataset/past-version.tsx'
-import { formatAge, formatBytes, formatDateTime, plural } from '../format.ts'
+import { DatasetActions, restore, useSource } from '../dataset/actions.tsx'
+import { ColumnsView } from '../dataset/columns-view.tsx'
+import { showAsSql } from '../dataset/explain-dialog.tsx'
+import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
+import { TableView } from '../dataset/table-view.tsx'
+import { readConditions } from '../filter/conditions.ts'
+import { FilterBar } from '../filter/filter-bar.tsx'
+import { FilterBuilder } from '../filter/filter-builder.tsx'
+import { formatAge, formatBytes, formatCount, formatDateTime, plural } from '../format.ts'
+import { GroupBuilder } from '../group/group-builder.tsx'
 import { type Address, href, updateQuery } from '../router.ts'
-import { Empty } from '../ui/feedback.tsx'
-import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
+import { Button } from '../ui/button.tsx'
+import { Empty, Note } from '../ui/feedback.tsx'
+import { SearchBox } from '../ui/field.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
+import { ALL_DATA, DATA, Page, Tabs } from '../ui/page.tsx'
 import { Loaded, lazy, useResource } from '../ui/resource.tsx'
-import { Tabs } from '../ui/tabs.tsx'
+import { ColumnChooser } from '../view/column-chooser.tsx'
+import { viewQuery } from '../view/view.ts'
 
 const History = lazy(async () => (await import('../dataset/history.tsx')).History)
 const Connect = lazy(async () => (await import('../dataset/connect.tsx')).Connect)
@@ -194,4 +203,132 @@ function SourceBox({ source }: { readonly source: Source | undefined }) {
       )}
     </section>
   )
+}
+
+/** Says that the rows are those of an earlier version, and leads back. */
+function PastVersion(props: { readonly dataset: CountedDataset; readonly canWrite: boolean }) {
+  const { dataset, canWrite } = props
+  const back = () => updateQuery({ version: '' }, true)
+  return (
+    <Note icon="clock">
+      You see version {dataset.version}, of {formatDateTime(dataset.updatedAt)}.{' '}
+      <Button look="small" to={back} says="Back to the current rows" />{' '}
+      {canWrite && (
+        <Button
+          look="small"
+          to={() => restore(dataset.id, dataset.version).then(back)}
+          says="Restore this version"
+        />
+      )}
+    </Note>
+  )
+}
+
+const PlotView = lazy(async () => (await import('../plot/plot-view.tsx')).PlotView)
+
+interface ExploreProps {
+  readonly exploration: Exploration
+  readonly tab: 'table' | 'columns' | 'plot'
+  readonly canWrite: boolean
+  /** Whether cells may be changed. */
+  readonly canEdit: boolean
+}
+
+/** The rows, columns or plot of a dataset, with one filter for all three, and the forms beside them. */
+function Explore(props: ExploreProps) {
+  const { exploration, tab, canWrite, canEdit } = props
+  const { dataset, query, apply, view } = exploration
+  return (
+    <>
+      <div class="query">
+        {dataset.columns.some(({ type }) => type === 'string') && (
+          <SearchBox
+            label="Search the rows"
+            value={query['search'] ?? ''}
+            onValue={(search) => updateQuery({ search })}
+          />
+        )}
+        <FilterBar {...exploration} />
+      </div>
+      <Chips {...props} />
+      <div class="beside">
+        <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
+          {tab === 'table' && <TableView {...exploration} canEdit={canEdit} />}
+          {tab === 'columns' && <ColumnsView {...exploration} canWrite={canWrite} />}
+          {tab === 'plot' && view && <PlotView {...{ dataset, view, query }} />}
+        </section>
+        <Panel {...props} key={apply === '' ? 'rows' : 'groups'} />
+      </div>
+    </>
+  )
+}
+
+const PANELS = { filter: 'Filter', group: 'Group and sum', columns: 'Columns' } as const
+type PanelName = keyof typeof PANELS
+
+/** Buttons that open the forms, and say what each of them does at the moment, and the number of rows. */
+function Chips({ tab, exploration }: ExploreProps) {
+  const { dataset, query, of, apply, view } = exploration
+  const conditions = of.filter === '' ? 0 : (readConditions(of.filter, dataset.columns)?.list.length ?? 1)
+  const hidden = view ? view.columns.length - view.shown.length : 0
+  const chip = (name: PanelName, icon: IconName, state: string) => {
+    const open = query['panel'] === name
+    return (
+      <button
+        type="button"
+        class={`chip ${state === '' ? '' : 'is-set'}`}
+        aria-expanded={open}
+        onClick={() => updateQuery({ panel: open ? '' : name })}
+      >
+        <Icon name={icon} />
+        <span>{PANELS[name]}</span>
+        {state !== '' && <span class="figures">{state}</span>}
+      </button>
+    )
+  }
+  return (
+    <div class="chips">
+      {chip('filter', 'filter', conditions === 0 ? '' : plural(conditions, 'condition'))}
+      {chip('group', 'sum', apply === '' ? '' : 'on')}
+      {tab === 'table' && chip('columns', 'columns', hidden === 0 ? '' : `${formatCount(hidden)} hidden`)}
+      <p class="row-count figures" role="status" data-testid="row-count">
+        {countText(exploration)}
+      </p>
+    </div>
+  )
+}
+
+/** The form that is open, beside the rows. */
+function Panel({ tab, exploration }: ExploreProps) {
+  const { dataset, query, view } = exploration
+  const name = query['panel'] as PanelName | undefined
+  if (name === undefined || !(name in PANELS) || (name === 'columns' && tab !== 'table')) return null
+  return (
+    <aside class="panel" aria-label={`${PANELS[name]}: form`}>
+      <header class="section-head">
+        <h2>{PANELS[name]}</h2>
+        <Button look="quiet" icon="close" label="Close the form" to={() => updateQuery({ panel: '' })} />
+      </header>
+      {name === 'filter' && <FilterBuilder {...exploration} />}
+      {name === 'group' && <GroupBuilder {...exploration} />}
+      {name !== 'columns' && view && (
+        <Button
+          look="small"
+          icon="code"
+          to={() => showAsSql(dataset.id, viewQuery(view))}
+          says="Show as SQL"
+        />
+      )}
+      {name === 'columns' && view && <ColumnChooser {...view} />}
+    </aside>
+  )
+}
+
+function countText({ dataset, rows, of, apply }: Exploration): string {
+  const matching = rows.windows?.rowCount
+  if (matching === undefined) return ''
+  if (apply !== '') return `${plural(matching, 'row')} in the result`
+  return of.filter === '' && of.search === ''
+    ? 'all rows'
+    : `${formatCount(matching)} of ${plural(dataset.rowCount, 'row')}`
 }

@@ -1,5 +1,4 @@
 import { api, type Shelves, shelves } from '../api.ts'
-import { DatasetList } from '../dataset/dataset-list.tsx'
 import { plural } from '../format.ts'
 import { href, navigate, updateQuery } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -9,7 +8,7 @@ import { Card, Page } from '../ui/page.tsx'
 import { Loaded, useResource, useRested } from '../ui/resource.tsx'
 import { DropZone } from '../upload/drop-zone.tsx'
 import { handOver } from '../upload/formats.ts'
-import { askRepository, Private } from './repository.tsx'
+import { askRepository, DatasetList, Private } from './repository.tsx'
 
 /** A place to drop a file, the repositories that the key can read, and a search over all datasets. */
 export function HomePage({ search }: { readonly search: string }) {

@@ -12,13 +12,12 @@ import { type Address, href, navigate, updateQuery } from '../router.ts'
 import { type CellPlace, Grid } from '../table/grid.tsx'
 import { type RowSource, useRows } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
-import { copyText, saveBlob } from '../ui/copy.tsx'
+import { saveBlob } from '../ui/copy.tsx'
 import { Empty, Loading } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { ask } from '../ui/form.tsx'
-import { Page } from '../ui/page.tsx'
+import { Page, Tabs } from '../ui/page.tsx'
 import { useResource } from '../ui/resource.tsx'
-import { Tabs } from '../ui/tabs.tsx'
 import { announce, complain } from '../ui/toast.tsx'
 import { Editor, rememberStatement, tableName } from './editor.tsx'
 
@@ -104,7 +103,6 @@ function Result({ source, query, names }: ResultProps) {
   const [active, setActive] = useState<CellPlace>()
   const tab = query['view'] === 'plot' ? 'plot' : 'table'
   const rowCount = windows?.rowCount
-  const value = active && windows?.row(active.row)?.[active.column]
   return (
     <>
       <div class="section-head sql-result">
@@ -133,7 +131,6 @@ function Result({ source, query, names }: ResultProps) {
               {...{ windows, active }}
               onActive={setActive}
               onSort={() => announce('Sort with ORDER BY in the statement.')}
-              onCopy={() => value != null && copyText(value, 'Cell')}
             />
           ))}
       </section>

@@ -6,6 +6,7 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import type { OrderKey } from '../../../../engine/options.ts'
 import type { ColumnProfile, Profiles } from '../filter/types.ts'
 import { formatCount } from '../format.ts'
+import { copyText } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
 import {
   alignsRight,
@@ -30,7 +31,6 @@ interface GridProps {
   readonly active: CellPlace | undefined
   readonly onActive: (place: CellPlace) => void
   readonly onSort: (column: string) => void
-  readonly onCopy: () => void
   readonly onEdit?: (() => void) | undefined
 }
 
@@ -125,7 +125,10 @@ function useGrid({ windows, active, ...props }: GridProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== scroller.current) return
     const control = event.ctrlKey || event.metaKey
-    if (control && event.key === 'c' && String(getSelection()) === '') return props.onCopy()
+    if (control && event.key === 'c' && String(getSelection()) === '') {
+      const value = active && windows.row(active.row)?.[active.column]
+      return value !== undefined && copyText(value ?? '', 'Cell')
+    }
     const page = Math.max(1, Math.floor(scroll.height / ROW_HEIGHT) - 1)
     const extent = { rows: rowCount, columns: columns.length, page }
     const next = moveByKey(active ?? { row: rows.first, column: -1 }, event.key, control, extent)

@@ -54,10 +54,10 @@ export function DialectControls(props: {
     <fieldset class="dialect">
       <legend>How the file is written</legend>
       {CHOICES.map(([name, label, labels]) => (
-        <Choice
+        <Select
           key={name}
-          {...{ label, labels }}
-          value={usual[name] ?? Object.keys(labels)[0]!}
+          label={label}
+          {...choiceOf(labels, usual[name] ?? Object.keys(labels)[0]!)}
           onValue={(value) =>
             // The delimiter can't be the decimal separator as well.
             change({
@@ -67,10 +67,9 @@ export function DialectControls(props: {
           }
         />
       ))}
-      <Choice
+      <Select
         label="First line"
-        labels={FIRST_LINES}
-        value={options.header === 'absent' ? 'absent' : (options.names ?? 'present')}
+        {...choiceOf(FIRST_LINES, options.header === 'absent' ? 'absent' : (options.names ?? 'present'))}
         onValue={(first) =>
           change({
             header: first === 'absent' && first,
@@ -94,12 +93,7 @@ export function DialectControls(props: {
   )
 }
 
-function Choice(props: {
-  readonly label: string
-  readonly value: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly onValue: (value: string) => void
-}) {
-  const { value, labels, ...select } = props
-  return <Select {...{ ...select, value }} options={Object.entries({ [value]: `as ${value}`, ...labels })} />
+/** What is chosen, and the choices; what the server found may be another one. */
+function choiceOf(labels: Readonly<Record<string, string>>, value: string) {
+  return { value, options: Object.entries({ [value]: `as ${value}`, ...labels }) }
 }
