@@ -14,43 +14,18 @@ import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
 import { ask } from '../ui/form.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
-import { changed, useResource } from '../ui/resource.tsx'
+import { changed } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
-import { type View, viewQuery } from '../view/view.ts'
+import { viewQuery } from '../view/view.ts'
 import { explainView, showAsSql } from './explain-dialog.tsx'
-
-type SourceState = ReturnType<typeof useSource>
-
-/**
- * What the dataset follows; undefined if nothing, and until that is known. And whether rows may be added: the service
- * refuses them for a dataset that follows something.
- */
-export function useSource({ id, version, query }: Dataset) {
-  const stored = query === undefined
-  const { value: known, error } = useResource(
-    async (signal) => (stored && (await api().datasets.source(id, { signal }))) || null,
-    [id, version, stored],
-  )
-  // It is null where nothing is followed, so that a later request changes nothing until it is answered.
-  const takesRows = stored && (known === null || (known === undefined && error !== undefined))
-  return { source: known ?? undefined, takesRows }
-}
-
-interface ActionsProps {
-  readonly dataset: Dataset
-  readonly canWrite: boolean
-  readonly source: SourceState
-  /** Undefined until its columns are known. */
-  readonly view: View | undefined
-  readonly rowCount: number | undefined
-}
+import type { Exploration } from './exploration.ts'
 
 /** The actions on a whole dataset. */
-export function DatasetActions(props: ActionsProps) {
-  const { dataset, view, source, rowCount } = props
+export function DatasetActions(exploration: Exploration) {
+  const { dataset, view, rows, canAdd } = exploration
   return (
     <>
-      {props.canWrite && source.takesRows && (
+      {canAdd && (
         <Button
           icon="upload"
           to={href(['repositories', dataset.repositoryId, 'upload'], { dataset: String(dataset.id) })}
@@ -66,20 +41,15 @@ export function DatasetActions(props: ActionsProps) {
         icon="download"
         look="primary"
         disabled={dataset.rowCount === 0 || !view}
-        to={() => download(dataset, viewQuery(view!), rowCount)}
+        to={() => download(dataset, viewQuery(view!), rows.windows?.rowCount)}
         says="Download"
       />
-      <Menu label="More" items={itemsOf(props)} />
+      <Menu label="More" items={itemsOf(exploration)} />
     </>
   )
 }
 
-function itemsOf({
-  dataset,
-  source: { source },
-  view,
-  canWrite,
-}: ActionsProps): readonly (MenuItem | false)[] {
+function itemsOf({ dataset, source, view, canWrite }: Exploration): readonly (MenuItem | false)[] {
   const { id, name } = dataset
   const unfollow = () =>
     ask({

@@ -14,7 +14,7 @@ import type { CountedDataset, Exploration } from './exploration.ts'
 const SHOWN_AT_ONCE = 48
 
 /** All columns, each with its type and what its values are like. */
-export function ColumnsView(props: Exploration & { readonly canWrite: boolean }) {
+export function ColumnsView(props: Exploration) {
   const { dataset, of, canWrite } = props
   const { loading, value: profiles, error, again } = props.profile
   const { box, search, found } = useSearch('Find a column', dataset.columns, ({ name }) => name)

@@ -1,22 +1,18 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
 import { useState } from 'preact/hooks'
 import { quoteIdentifier } from '../../../../engine/types/index.ts'
-import type { Dataset, Format, Repository, RowsQuery } from '../../../client/index.ts'
+import type { Dataset, Format, RowsQuery } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton, saveBlob } from '../ui/copy.tsx'
 import { Check } from '../ui/field.tsx'
 import { Card } from '../ui/page.tsx'
 import { announce, complain } from '../ui/toast.tsx'
-import { type View, viewQuery } from '../view/view.ts'
+import { viewQuery } from '../view/view.ts'
+import type { Exploration } from './exploration.ts'
 
 /** How to read a dataset in other programs, each with its address filled in. */
-export function Connect(props: {
-  readonly dataset: Dataset
-  readonly view: View | undefined
-  readonly repository: Repository | undefined
-}) {
-  const { dataset, view, repository } = props
+export function Connect({ dataset, view, home }: Exploration) {
   const query = view ? viewQuery(view) : {}
   const isNarrowed = Object.values(query).some((value) => value !== undefined)
   const [asSeen, setAsSeen] = useState(isNarrowed)
@@ -25,7 +21,7 @@ export function Connect(props: {
     saveBlob(new Blob([text]), `${dataset.name}.${kind}`)
     announce(`Open ${dataset.name}.${kind}; it asks for your key as the user name.`)
   }
-  const parts = snippets(dataset, asSeen ? query : {}, repository?.name ?? '')
+  const parts = snippets(dataset, asSeen ? query : {}, home?.name ?? '')
   return (
     <div class="connect">
       <p>

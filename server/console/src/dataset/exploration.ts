@@ -42,17 +42,41 @@ export function useExploration(dataset: CountedDataset, query: Address['query'])
     [of, apply, orderby, columns, shown],
   )
   const { id } = dataset
-  const source = useMemo((): RowSource | undefined => {
+  const shownRows = useMemo((): RowSource | undefined => {
     if (dataset.rowCount === 0 || !view) return
     const rows = viewQuery(view)
     return { columns: view.shown, fetch: (place) => fetchRows(id, { ...rows, ...place }) }
   }, [id, dataset.version, view])
-  const found = useRows(source)
+  const found = useRows(shownRows)
   // The error may be an `ApplyRefused`.
   const rows = refused === undefined ? found : { windows: undefined, error: refused, pending: false }
   // The rows come first. Past versions have no profile.
   const profile = useProfile(dataset, !dataset.query && version === undefined && found.windows !== undefined)
-  return { dataset, query, of, apply, view, rows, profile, profiles: profile.value }
+  const { value: home } = useResource(
+    (signal) => api().repositories.get(dataset.repositoryId, { signal }),
+    [dataset.repositoryId],
+  )
+  const canWrite = home?.permission === 'Write'
+  const { source, takesRows } = useSource(dataset)
+  const canEdit = canWrite && takesRows && apply === '' && version === undefined
+  const profiles = profile.value
+  const access = { home, canWrite, source, canAdd: canWrite && takesRows, canEdit }
+  return { dataset, query, of, apply, view, rows, profile, profiles, ...access }
+}
+
+/**
+ * What the dataset follows; undefined if nothing, and until that is known. And whether rows may be added: the service
+ * refuses them for a dataset that follows something.
+ */
+function useSource({ id, version, query }: Dataset) {
+  const stored = query === undefined
+  const { value: known, error } = useResource(
+    async (signal) => (stored && (await api().datasets.source(id, { signal }))) || null,
+    [id, version, stored],
+  )
+  // It is null where nothing is followed, so that a later request changes nothing until it is answered.
+  const takesRows = stored && (known === null || (known === undefined && error !== undefined))
+  return { source: known ?? undefined, takesRows }
 }
 
 /** The server refused `$apply` itself, not the filter before it. */

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Column, Dataset } from '../../../client/index.ts'
+import type { Column } from '../../../client/index.ts'
 import { api, fetchRows } from '../api.ts'
 import { filterName } from '../filter/types.ts'
 import { formatAge, formatBytes, formatCount, formatDateTime, plural } from '../format.ts'
@@ -10,11 +10,12 @@ import { openDialog } from '../ui/dialog.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
 import { restore } from './actions.tsx'
+import type { Exploration } from './exploration.ts'
 
 const PAGE = 100
 
 /** The versions of a dataset: who changed it, when and how, and a way to look at each, compare and restore it. */
-export function History({ dataset, canWrite }: { readonly dataset: Dataset; readonly canWrite: boolean }) {
+export function History({ dataset, canWrite }: Exploration) {
   const { id } = dataset
   const [most, setMost] = useState(PAGE)
   const resource = useResource(

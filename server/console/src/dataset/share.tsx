@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Dataset, Format, Member, Permission } from '../../../client/index.ts'
+import type { Format, Member, Permission } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatDateTime, plural } from '../format.ts'
 import { href } from '../router.ts'
@@ -11,7 +11,8 @@ import { ask, LineForm } from '../ui/form.tsx'
 import { ALL_DATA, Card, DATA, Page } from '../ui/page.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
 import { announce, perform } from '../ui/toast.tsx'
-import { type View, viewQuery } from '../view/view.ts'
+import { viewQuery } from '../view/view.ts'
+import type { Exploration } from './exploration.ts'
 
 const DAY = 86_400
 const LIFETIMES = [
@@ -23,7 +24,7 @@ const LIFETIMES = [
 const FORMATS = ['csv', 'xlsx', 'parquet', 'json'] as const
 
 /** Who may read a dataset, and links that download its rows without a key. */
-export function Share({ dataset, view }: { readonly dataset: Dataset; readonly view: View | undefined }) {
+export function Share({ dataset, view }: Exploration) {
   const [made, setMade] = useState<{ readonly href: string; readonly expiresAt: string }>()
   return (
     <div class="share">

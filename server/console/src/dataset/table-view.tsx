@@ -17,7 +17,7 @@ import { addCondition, nextOrder, type View, viewQuery } from '../view/view.ts'
 import { ApplyRefused, type Exploration } from './exploration.ts'
 
 /** The rows, and below them the selected cell in full. */
-export function TableView(props: Exploration & { readonly canEdit: boolean }) {
+export function TableView(props: Exploration) {
   const { dataset, query, apply, view, rows, profiles } = props
   const { windows } = rows
   /** The name of a column to scroll to. */

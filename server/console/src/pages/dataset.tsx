@@ -1,6 +1,5 @@
-import type { Source } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { DatasetActions, restore, useSource } from '../dataset/actions.tsx'
+import { DatasetActions, restore } from '../dataset/actions.tsx'
 import { ColumnsView } from '../dataset/columns-view.tsx'
 import { showAsSql } from '../dataset/explain-dialog.tsx'
 import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
@@ -87,29 +86,23 @@ async function open(id: number, version: number | undefined, signal: AbortSignal
 function DatasetView(props: { readonly dataset: CountedDataset; readonly query: Address['query'] }) {
   const { dataset, query } = props
   const exploration = useExploration(dataset, query)
-  const { value: home } = useResource(
-    (signal) => api().repositories.get(dataset.repositoryId, { signal }),
-    [dataset.repositoryId],
-  )
-  const canWrite = home?.permission === 'Write'
-  const source = useSource(dataset)
   // Results of `$apply`, whose columns are few and calculated, and past versions have no profile.
   const tabs = TABS.filter(
     ({ value }) => value !== 'columns' || (exploration.apply === '' && !query['version'] && !dataset.query),
   )
   const tab = tabs.find(({ value }) => value === query['view'])?.value ?? 'table'
   const explored = tab === 'table' || tab === 'columns' || tab === 'plot' ? tab : undefined
-  const { of, view, rows } = exploration
+  const { of, home } = exploration
   return (
     <Page
       full={tab === 'table'}
       trail={[DATA, [home?.name ?? '…', href(['repositories', dataset.repositoryId])]]}
       title={dataset.name}
-      actions={<DatasetActions {...{ dataset, canWrite, source, view }} rowCount={rows.windows?.rowCount} />}
+      actions={<DatasetActions {...exploration} />}
       intro={
         <>
           <Facts dataset={dataset} />
-          <SourceBox source={source.source} />
+          <SourceBox {...exploration} />
         </>
       }
     >
@@ -119,19 +112,15 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
         tabs={tabs}
         onValue={(next) => updateQuery({ view: next === 'table' ? '' : next }, true)}
       />
-      {of.version !== undefined && <PastVersion dataset={dataset} canWrite={canWrite} />}
+      {of.version !== undefined && <PastVersion {...exploration} />}
       {explored && dataset.rowCount > 0 ? (
-        <Explore
-          {...{ exploration, canWrite }}
-          tab={explored}
-          canEdit={canWrite && source.takesRows && exploration.apply === '' && of.version === undefined}
-        />
+        <Explore {...exploration} tab={explored} />
       ) : (
         <section role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
-          {tab === 'history' && <History dataset={dataset} canWrite={canWrite} />}
-          {tab === 'connect' && <Connect dataset={dataset} view={view} repository={home} />}
-          {tab === 'share' && <Share dataset={dataset} view={view} />}
-          {explored && <NoRowsYet follows={source.source !== undefined} canWrite={canWrite} />}
+          {tab === 'history' && <History {...exploration} />}
+          {tab === 'connect' && <Connect {...exploration} />}
+          {tab === 'share' && <Share {...exploration} />}
+          {explored && <NoRowsYet {...exploration} />}
         </section>
       )}
     </Page>
@@ -174,19 +163,19 @@ function Facts({ dataset }: { readonly dataset: CountedDataset }) {
   )
 }
 
-function NoRowsYet(props: { readonly follows: boolean; readonly canWrite: boolean }) {
+function NoRowsYet({ source, canWrite }: Exploration) {
   return (
     <Empty icon="table" title="No rows yet">
       This dataset is empty.{' '}
-      {props.follows
+      {source
         ? 'Its rows come with the next refresh.'
-        : props.canWrite && 'Choose “Add rows” above, or let it follow series or a file, under “More”.'}
+        : canWrite && 'Choose “Add rows” above, or let it follow series or a file, under “More”.'}
     </Empty>
   )
 }
 
 /** The series that a dataset follows, and the state of its refreshes. */
-function SourceBox({ source }: { readonly source: Source | undefined }) {
+function SourceBox({ source }: Exploration) {
   if (!source) return null
   const refreshed = source.lastRun === null ? 'not refreshed yet' : `refreshed ${formatAge(source.lastRun)}`
   return (
@@ -206,8 +195,7 @@ function SourceBox({ source }: { readonly source: Source | undefined }) {
 }
 
 /** Says that the rows are those of an earlier version, and leads back. */
-function PastVersion(props: { readonly dataset: CountedDataset; readonly canWrite: boolean }) {
-  const { dataset, canWrite } = props
+function PastVersion({ dataset, canWrite }: Exploration) {
   const back = () => updateQuery({ version: '' }, true)
   return (
     <Note icon="clock">
@@ -226,18 +214,11 @@ function PastVersion(props: { readonly dataset: CountedDataset; readonly canWrit
 
 const PlotView = lazy(async () => (await import('../plot/plot-view.tsx')).PlotView)
 
-interface ExploreProps {
-  readonly exploration: Exploration
-  readonly tab: 'table' | 'columns' | 'plot'
-  readonly canWrite: boolean
-  /** Whether cells may be changed. */
-  readonly canEdit: boolean
-}
+type ExploreProps = Exploration & { readonly tab: 'table' | 'columns' | 'plot' }
 
 /** The rows, columns or plot of a dataset, with one filter for all three, and the forms beside them. */
 function Explore(props: ExploreProps) {
-  const { exploration, tab, canWrite, canEdit } = props
-  const { dataset, query, apply, view } = exploration
+  const { tab, dataset, query, apply, view } = props
   return (
     <>
       <div class="query">
@@ -248,13 +229,13 @@ function Explore(props: ExploreProps) {
             onValue={(search) => updateQuery({ search })}
           />
         )}
-        <FilterBar {...exploration} />
+        <FilterBar {...props} />
       </div>
       <Chips {...props} />
       <div class="beside">
         <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
-          {tab === 'table' && <TableView {...exploration} canEdit={canEdit} />}
-          {tab === 'columns' && <ColumnsView {...exploration} canWrite={canWrite} />}
+          {tab === 'table' && <TableView {...props} />}
+          {tab === 'columns' && <ColumnsView {...props} />}
           {tab === 'plot' && view && <PlotView {...{ dataset, view, query }} />}
         </section>
         <Panel {...props} key={apply === '' ? 'rows' : 'groups'} />
@@ -267,8 +248,8 @@ const PANELS = { filter: 'Filter', group: 'Group and sum', columns: 'Columns' } 
 type PanelName = keyof typeof PANELS
 
 /** Buttons that open the forms, and say what each of them does at the moment, and the number of rows. */
-function Chips({ tab, exploration }: ExploreProps) {
-  const { dataset, query, of, apply, view } = exploration
+function Chips(props: ExploreProps) {
+  const { tab, dataset, query, of, apply, view } = props
   const conditions = of.filter === '' ? 0 : (readConditions(of.filter, dataset.columns)?.list.length ?? 1)
   const hidden = view ? view.columns.length - view.shown.length : 0
   const chip = (name: PanelName, icon: IconName, state: string) => {
@@ -292,15 +273,15 @@ function Chips({ tab, exploration }: ExploreProps) {
       {chip('group', 'sum', apply === '' ? '' : 'on')}
       {tab === 'table' && chip('columns', 'columns', hidden === 0 ? '' : `${formatCount(hidden)} hidden`)}
       <p class="row-count figures" role="status" data-testid="row-count">
-        {countText(exploration)}
+        {countText(props)}
       </p>
     </div>
   )
 }
 
 /** The form that is open, beside the rows. */
-function Panel({ tab, exploration }: ExploreProps) {
-  const { dataset, query, view } = exploration
+function Panel(props: ExploreProps) {
+  const { tab, dataset, query, view } = props
   const name = query['panel'] as PanelName | undefined
   if (name === undefined || !(name in PANELS) || (name === 'columns' && tab !== 'table')) return null
   return (
@@ -309,8 +290,8 @@ function Panel({ tab, exploration }: ExploreProps) {
         <h2>{PANELS[name]}</h2>
         <Button look="quiet" icon="close" label="Close the form" to={() => updateQuery({ panel: '' })} />
       </header>
-      {name === 'filter' && <FilterBuilder {...exploration} />}
-      {name === 'group' && <GroupBuilder {...exploration} />}
+      {name === 'filter' && <FilterBuilder {...props} />}
+      {name === 'group' && <GroupBuilder {...props} />}
       {name !== 'columns' && view && (
         <Button
           look="small"
