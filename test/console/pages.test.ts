@@ -150,6 +150,16 @@ describe.skipIf(withoutBrowser())('every page', () => {
     await expect.poll(current).toBe(100)
   })
 
+  it('shows all of the versions and what can be done with them on a tablet', async () => {
+    const { page } = walked.visitor
+    await page.setViewportSize({ width: 768, height: 844 })
+    await walked.go('datasets/1?view=history')
+    const table = page.getByRole('region', { name: 'Versions' })
+    await table.getByRole('button', { name: 'Restore' }).first().waitFor()
+    expect(await table.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0)
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
   it('makes a link that needs no key', async () => {
     const { page } = walked.visitor
     await walked.go('datasets/1?view=share')

@@ -69,6 +69,19 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     ])
   })
 
+  it('says that there may be more faults than it lists', async () => {
+    const { page } = walked.visitor
+    walked.visitor.expectRefusal(400, '/datasets/1/data')
+    await page.getByRole('link', { name: 'Add rows' }).click()
+    await choose('bad.csv', Buffer.from(`column1,column2\n${'x,y\n'.repeat(25)}`))
+    await page.getByText('2 columns, 25 rows.').waitFor()
+    await page.getByRole('button', { name: 'Add the rows' }).click()
+    await page.getByText('Row 20, column "column1"').waitFor()
+    expect(await page.getByText(/^Row \d+/).count()).toBe(20)
+    await page.getByText('There may be more errors.').waitFor()
+    await walked.expectClean('upload-faults')
+  })
+
   it('reads the sheet of a workbook that is chosen', async () => {
     const { page } = walked.visitor
     await walked.go('repositories/1/upload')

@@ -8,14 +8,14 @@ import { useSearch } from '../ui/field.tsx'
 import { moveFocus } from '../ui/menu.tsx'
 import { addCondition } from '../view/view.ts'
 import { describeColumn } from './actions.tsx'
-import type { CountedDataset, Exploration } from './exploration.ts'
+import type { Exploration } from './exploration.ts'
 
 /** How many columns are shown at first, and how many more with each click. */
 const SHOWN_AT_ONCE = 48
 
 /** All columns, each with its type and what its values are like. */
 export function ColumnsView(props: Exploration) {
-  const { dataset, of, canWrite } = props
+  const { dataset, of } = props
   const { loading, value: profiles, error, again } = props.profile
   const { box, search, found } = useSearch('Find a column', dataset.columns, ({ name }) => name)
   const [most, setMost] = useState(SHOWN_AT_ONCE)
@@ -37,11 +37,7 @@ export function ColumnsView(props: Exploration) {
       {found.length === 0 && <p class="hint">No column has “{search}” in its name.</p>}
       <ul class="cards">
         {found.slice(0, most).map((column) => (
-          <ColumnCard
-            key={column.name}
-            {...{ dataset, column, canWrite }}
-            profile={profiles?.get(column.name)}
-          />
+          <ColumnCard key={column.name} {...props} column={column} />
         ))}
       </ul>
       {found.length > most && (
@@ -55,20 +51,15 @@ export function ColumnsView(props: Exploration) {
   )
 }
 
-function ColumnCard(props: {
-  readonly dataset: CountedDataset
-  readonly column: Column
-  readonly profile: ColumnProfile | undefined
-  readonly canWrite: boolean
-}) {
-  const { dataset, column, profile } = props
+function ColumnCard({ dataset, column, profiles, canWrite }: Exploration & { readonly column: Column }) {
+  const profile = profiles?.get(column.name)
   const { name, type, unit, title, description, nullable } = column
   return (
     <li class="card column-card">
       <div class="column-title">
         <h2>{name}</h2>
         <span class="type">{[type, unit, !nullable && 'never null'].filter(Boolean).join(', ')}</span>
-        {props.canWrite && (
+        {canWrite && (
           <Button
             look="quiet"
             icon="edit"

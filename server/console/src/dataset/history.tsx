@@ -46,12 +46,14 @@ export function History({ dataset, canWrite }: Exploration) {
                 {formatAge(version.createdAt)}
               </time>,
               version.by ?? 'not known',
-              [version.operation ?? 'not known', version.note].filter(Boolean).join(': '),
+              <span key="what" class="wraps">
+                {[version.operation ?? 'not known', version.note].filter(Boolean).join(': ')}
+              </span>,
               formatCount(version.rowCount),
               signed('+', version.addedRows),
               signed('−', version.removedRows),
               formatBytes(version.ownBytes),
-              <Actions key="actions" {...{ id, current, canWrite }} number={version.number} />,
+              actionsOf(id, version.number, current, canWrite),
             ])}
           />
           {versions.length === most && (
@@ -63,13 +65,7 @@ export function History({ dataset, canWrite }: Exploration) {
   )
 }
 
-function Actions(props: {
-  readonly id: number
-  readonly number: number
-  readonly current: number
-  readonly canWrite: boolean
-}) {
-  const { id, number, current, canWrite } = props
+function actionsOf(id: number, number: number, current: number, canWrite: boolean) {
   const isPast = number !== current
   const compare = () =>
     openDialog(
@@ -78,7 +74,7 @@ function Actions(props: {
       { wide: true },
     )
   return (
-    <div class="actions">
+    <div key="actions" class="actions">
       <Button
         look="small"
         to={href(['datasets', id], isPast ? { version: String(number) } : {})}

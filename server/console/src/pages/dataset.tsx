@@ -236,7 +236,7 @@ function Explore(props: ExploreProps) {
         <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
           {tab === 'table' && <TableView {...props} />}
           {tab === 'columns' && <ColumnsView {...props} />}
-          {tab === 'plot' && view && <PlotView {...{ dataset, view, query }} />}
+          {tab === 'plot' && view && <PlotView {...props} view={view} />}
         </section>
         <Panel {...props} key={apply === '' ? 'rows' : 'groups'} />
       </div>

@@ -119,7 +119,7 @@ function pictureOf(plot: uPlot, title: string, place: Element): Promise<Blob> {
 }
 
 /** What a chart shows, and what its axes are. */
-interface ChartLook {
+export interface ChartLook {
   readonly drawing: Drawing
   readonly kind: PlotKind
   readonly xType: string

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { fetchRows, isStatus } from '../api.ts'
-import type { CountedDataset } from '../dataset/exploration.ts'
+import type { Exploration } from '../dataset/exploration.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import { type Address, updateQuery } from '../router.ts'
 import type { RowSource } from '../table/windows.ts'
@@ -11,7 +11,7 @@ import { type Option, Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { useResource } from '../ui/resource.tsx'
 import { type View, viewQuery } from '../view/view.ts'
-import { Chart } from './chart.tsx'
+import { Chart, type ChartLook } from './chart.tsx'
 import {
   AGGREGATE_NAMES,
   AGGREGATES,
@@ -26,16 +26,11 @@ import {
   xColumns,
   yColumns,
 } from './choice.ts'
-import { type Drawing, textOfX } from './draw.ts'
+import { textOfX } from './draw.ts'
 import { type Draw, type Drawn, drawResult, drawRows } from './drawn.ts'
 
 /** A plot of the matching rows of a dataset, or of the result of `$apply`. */
-export function PlotView(props: {
-  readonly dataset: CountedDataset
-  readonly view: View
-  readonly query: Address['query']
-}) {
-  const { dataset, view, query } = props
+export function PlotView({ dataset, view, query }: Exploration & { readonly view: View }) {
   const isResult = view.apply !== ''
   const draw = useMemo((): Draw => {
     if (!isResult) return (...how) => drawRows(dataset, view, ...how)
@@ -97,20 +92,20 @@ function Picture(props: { readonly name: string; readonly drawn: Drawn; readonly
       </Empty>
     )
   }
-  const yLabel = choice.ys.length > 1 ? '' : yName(choice, choice.ys[0]!)
-  const xLabel = axisName(choice.x)
   const { labels } = drawing
-  const xText = textOfX(choice.x.type, labels, bin)
+  const look: ChartLook = {
+    drawing,
+    kind: props.kind,
+    xType: labels ? 'string' : choice.x.type,
+    xText: textOfX(choice.x.type, labels, bin),
+    xLabel: axisName(choice.x),
+    yLabel: choice.ys.length > 1 ? '' : yName(choice, choice.ys[0]!),
+  }
   return (
     <>
       <Chart
         title={`${props.name}: ${choice.ys.map((y) => yName(choice, y)).join(', ')} by ${choice.x.name}`}
-        drawing={drawing}
-        xType={labels ? 'string' : choice.x.type}
-        xText={xText}
-        xLabel={xLabel}
-        yLabel={yLabel}
-        kind={props.kind}
+        {...look}
       />
       <p class="hint" data-testid="plot-source">
         {source}
@@ -118,7 +113,7 @@ function Picture(props: { readonly name: string; readonly drawn: Drawn; readonly
         {drawing.omitted.series > 0 &&
           ` ${plural(drawing.omitted.series, 'more series', 'more series')} are left out; filter to see them.`}
       </p>
-      <Numbers drawing={drawing} xText={xText} xLabel={xLabel} />
+      <Numbers {...look} />
     </>
   )
 }
@@ -126,23 +121,18 @@ function Picture(props: { readonly name: string; readonly drawn: Drawn; readonly
 const MOST_NUMBERS = 200
 
 /** The points of a chart as a table, for reading and for screen readers. */
-function Numbers(props: {
-  readonly drawing: Drawing
-  readonly xText: (x: number) => string
-  readonly xLabel: string
-}) {
-  const { xs, series } = props.drawing
+function Numbers({ drawing: { xs, series }, xText, xLabel }: ChartLook) {
   return (
     <details class="numbers">
       <summary>The numbers</summary>
       <PlainTable
         label="The numbers"
         right={(at) => at > 0}
-        head={[props.xLabel, ...series.map(({ name }) => name)]}
+        head={[xLabel, ...series.map(({ name }) => name)]}
         rows={xs
           .slice(0, MOST_NUMBERS)
           .map((x, at) => [
-            props.xText(x),
+            xText(x),
             ...series.map(({ ys }) => (ys[at] == null ? '' : formatNumber(ys[at]))),
           ])}
       />
@@ -159,13 +149,7 @@ function yName({ aggregate, ys }: PlotChoice, y: Column): string {
 
 const nameOf = ({ name }: Column) => name
 
-interface ControlsProps {
-  readonly columns: readonly Column[]
-  readonly choice: PlotChoice
-  /** Whether the columns are those of a result, which is drawn as it is. */
-  readonly isResult: boolean
-  readonly rowCount: number
-}
+type ControlsProps = PlotProps & { readonly choice: PlotChoice }
 
 /** Controls for what to draw and from how many rows. */
 function PlotControls(props: ControlsProps) {
@@ -174,47 +158,45 @@ function PlotControls(props: ControlsProps) {
   const aggregates = AGGREGATE_NAMES.filter((one) => one !== 'none' || !isCategory(x.type))
   const calculates = ys[0] !== ROWS && !isResult
   const select = (
+    field: string,
     label: string,
     value: string,
     options: readonly Option[],
-    changes: (value: string) => Readonly<Record<string, string>>,
-  ) => <Select {...{ label, value, options }} onValue={(next) => updateQuery(changes(next))} />
+    more: Readonly<Record<string, string>> = {},
+  ) => <Select {...{ label, value, options }} onValue={(next) => updateQuery({ [field]: next, ...more })} />
   const colours = ['', by.length > 1 ? by.map(nameOf).join(' · ') : 'one colour'] as const
   const sizes = SIZES.filter((_, at) => at === 0 || SIZES[at - 1]! < rowCount).map(
     (size) => [String(size), plural(size, 'row')] as const,
   )
   return (
     <div class="plot-controls">
-      {select('x axis', x.name, (isResult ? columns : xColumns(columns)).map(nameOf), (name) => ({
-        x: name,
+      {select('x', 'x axis', x.name, (isResult ? columns : xColumns(columns)).map(nameOf), {
         kind: '',
         of: '',
-      }))}
+      })}
       <SeriesChoice {...props} />
       {ys.length === 1 &&
-        select(
-          'Colour by',
-          by.length === 1 ? by[0]!.name : '',
-          [colours, ...byColumns(columns).map(nameOf)],
-          (name) => ({ by: name }),
-        )}
+        select('by', 'Colour by', by.length === 1 ? by[0]!.name : '', [
+          colours,
+          ...byColumns(columns).map(nameOf),
+        ])}
       {calculates &&
         select(
+          'of',
           'Aggregate',
           aggregate,
           aggregates.map((value) => [value, AGGREGATES[value].label]),
-          (of) => ({ of }),
         )}
       {select(
+        'kind',
         'Chart type',
         choice.kind,
         KINDS.map((value) => (value === 'bar' ? [value, 'bars'] : value)),
-        (kind) => ({ kind }),
       )}
       {calculates &&
         aggregate === 'none' &&
         sizes.length > 1 &&
-        select('Rows at most', String(choice.size), sizes, (size) => ({ size }))}
+        select('size', 'Rows at most', String(choice.size), sizes)}
     </div>
   )
 }

@@ -103,9 +103,8 @@ function complete(text: string, caret: number, { tables, homes }: Shelves): Comp
   const typed = /[\p{L}\p{N}_"]*$/u.exec(text.slice(0, caret))?.[0] ?? ''
   const wanted = typed.replace(/^"/, '').toLowerCase()
   const from = caret - typed.length
-  const nothing = { from, to: caret, suggestions: [] }
   const isInsideText = text.slice(0, from).split("'").length % 2 === 0
-  if (wanted === '' || isInsideText) return nothing
+  if (wanted === '' || isInsideText) return { from, to: caret, suggestions: [] }
   const named = tables.filter(({ name }) => text.toLowerCase().includes(name.toLowerCase()))
   const homeOf = ({ repositoryId }: DatasetSummary) => homes.find(({ id }) => id === repositoryId)?.name ?? ''
   const all = [
@@ -120,12 +119,10 @@ function complete(text: string, caret: number, { tables, homes }: Shelves): Comp
       .filter((name) => /^[a-z]/.test(name))
       .map((name) => suggestion('function', `${name}()`, 'function', `${name}(`, ')')),
   ]
-  const seen = new Set<string>()
-  const suggestions = all.filter(({ kind, label, insert }) => {
-    const fits = label.toLowerCase().startsWith(wanted) && !seen.has(kind + insert)
-    seen.add(kind + insert)
-    return fits && insert.trim() !== typed
-  })
+  const fitting = all.filter(
+    ({ label, insert }) => label.toLowerCase().startsWith(wanted) && insert.trim() !== typed,
+  )
+  const suggestions = [...new Map(fitting.map((one) => [one.kind + one.insert, one])).values()]
   return { from, to: caret, suggestions: suggestions.slice(0, MOST) }
 }
 

@@ -26,10 +26,12 @@ const TABS = [
   { value: 'plot', label: 'Plot', icon: 'plot' },
 ] as const
 
+const NOTHING: Shelves = { tables: [], homes: [] }
+
 /** Runs a SELECT over the datasets that the key may read, and shows the result. The address holds the statement. */
 export function SqlPage({ query }: { readonly query: Address['query'] }) {
   const sql = query['q'] ?? ''
-  const names = useResource((signal) => shelves({ signal, columns: true }), [])
+  const { value: names = NOTHING } = useResource((signal) => shelves({ signal, columns: true }), [])
   const [stopped, setStopped] = useState('')
   const [round, again] = useRound()
   const resource = useResource(
@@ -60,24 +62,21 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
       }
     >
       <Editor
-        sql={sql}
-        names={names.value ?? { tables: [], homes: [] }}
-        error={error}
+        {...{ sql, names, error }}
         running={loading && sql !== ''}
         onRun={run}
         onStop={() => setStopped(sql)}
       />
       {loading && sql !== '' && <Loading label="Running the statement" />}
-      {sql === '' && <Start names={names.value} onRun={run} />}
-      {result && <Result key={`${round} ${sql}`} source={result} query={query} names={names.value} />}
+      {sql === '' && <Start {...names} onRun={run} />}
+      {result && <Result key={`${round} ${sql}`} source={result} {...{ query, ...names }} />}
     </Page>
   )
 }
 
-function Start(props: { readonly names: Shelves | undefined; readonly onRun: (sql: string) => void }) {
-  const { names, onRun } = props
-  const table = names?.tables.find(({ rowCount }) => rowCount !== 0)
-  const home = names?.homes.find(({ id }) => id === table?.repositoryId)
+function Start({ tables, homes, onRun }: Shelves & { readonly onRun: (sql: string) => void }) {
+  const table = tables.find(({ rowCount }) => rowCount !== 0)
+  const home = homes.find(({ id }) => id === table?.repositoryId)
   const example = table && home && `SELECT * FROM ${tableName(home.name, table.name)} LIMIT 100`
   return (
     <Empty
@@ -90,13 +89,13 @@ function Start(props: { readonly names: Shelves | undefined; readonly onRun: (sq
   )
 }
 
-interface ResultProps {
-  readonly source: RowSource & { readonly sql: string }
-  readonly query: Address['query']
-  readonly names: Shelves | undefined
-}
-
-function Result({ source, query, names }: ResultProps) {
+function Result(
+  props: Shelves & {
+    readonly source: RowSource & { readonly sql: string }
+    readonly query: Address['query']
+  },
+) {
+  const { source, query, homes } = props
   const { sql, columns } = source
   const { windows, error } = useRows(source)
   const draw = useMemo((): Draw => (chosen, signal) => drawResult(chosen, source, signal), [source])
@@ -110,7 +109,7 @@ function Result({ source, query, names }: ResultProps) {
         <p class="row-count" role="status">
           {rowCount !== undefined && `${plural(rowCount, 'row')}, ${plural(columns.length, 'column')}`}
         </p>
-        <Keep sql={sql} names={names} />
+        <Keep sql={sql} homes={homes.filter(({ permission }) => permission === 'Write')} />
       </div>
       <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
         {tab === 'plot' && rowCount !== undefined && (
@@ -146,13 +145,12 @@ const DOWNLOADS = [
 ] as const
 
 /** Downloads the result, or saves it as a dataset. */
-function Keep({ sql, names }: { readonly sql: string } & Pick<ResultProps, 'names'>) {
+function Keep({ sql, homes }: { readonly sql: string; readonly homes: Shelves['homes'] }) {
   const download = async (format: Format | '') => {
     if (format === '') return
     const answer = await api().sql(sql, format)
     saveBlob(new Blob([await answer.arrayBuffer()]), `query.${format}`)
   }
-  const homes = names?.homes.filter(({ permission }) => permission === 'Write') ?? []
   return (
     <div class="actions">
       <Select

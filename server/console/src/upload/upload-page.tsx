@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { MOST_FAULTS } from '../../../../engine/ingest/text/errors.ts'
 import type { Dataset, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { choicesOf } from '../dataset/storing.ts'
@@ -207,6 +208,7 @@ function Problems({ problems }: { readonly problems: readonly string[] }) {
           ))}
         </ul>
       )}
+      {problems.length >= MOST_FAULTS && <p>There may be more errors.</p>}
     </Failure>
   )
 }
