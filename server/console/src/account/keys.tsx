@@ -13,32 +13,13 @@ const DAY = 86_400_000
 
 const fieldsFor = (repositories: readonly Repository[]) => ({
   name: { label: 'What it is for', value: '', plain: true, required: true },
-  right: {
-    label: 'What it may do',
-    value: 'read',
-    options: [
-      ['write', 'read and write'],
-      ['read', 'only read'],
-    ] as const,
-  },
+  right: { label: 'What it may do', value: 'read', options: { write: 'read and write', read: 'only read' } },
   days: {
     label: 'When it ends',
     value: '0',
-    options: [
-      ['0', 'never'],
-      ['30', 'in 30 days'],
-      ['90', 'in 90 days'],
-      ['365', 'in a year'],
-    ] as const,
+    options: { 0: 'never', 30: 'in 30 days', 90: 'in 90 days', 365: 'in a year' },
   },
-  where: {
-    label: 'Where',
-    value: 'all',
-    options: [
-      ['all', 'in all repositories'],
-      ['some', 'only in some'],
-    ] as const,
-  },
+  where: { label: 'Where', value: 'all', options: { all: 'in all repositories', some: 'only in some' } },
   ...Object.fromEntries(
     repositories.map(({ id, name }) => [
       repositoryField(id),

@@ -89,9 +89,7 @@ function itemsOf({ dataset, source, view, canWrite }: Exploration): readonly (Me
   ]
 }
 
-const INTERVALS = (['hour', 'day', 'week', 'month'] as const satisfies readonly Interval[]).map(
-  (value) => [value, `every ${value}`] as const,
-)
+const INTERVALS = { hour: 'every hour', day: 'every day', week: 'every week', month: 'every month' }
 
 /** Asks for what a dataset follows. Ids are separated by spaces, because some contain commas. */
 function follow(id: number, source: Source | undefined): void {

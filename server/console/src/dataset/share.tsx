@@ -14,13 +14,8 @@ import { announce, perform } from '../ui/toast.tsx'
 import { viewQuery } from '../view/view.ts'
 import type { Exploration } from './exploration.ts'
 
-const DAY = 86_400
-const LIFETIMES = [
-  ['300', 'five minutes'],
-  [String(DAY), 'a day'],
-  [String(7 * DAY), 'a week'],
-  [String(365 * DAY), 'a year'],
-] as const
+/** In seconds. */
+const LIFETIMES = { 300: 'five minutes', 86400: 'a day', 604800: 'a week', 31536000: 'a year' }
 const FORMATS = ['csv', 'xlsx', 'parquet', 'json'] as const
 
 /** Who may read a dataset, and links that download its rows without a key. */
@@ -62,11 +57,10 @@ export function Share({ dataset, view }: Exploration) {
 }
 
 const PERMISSIONS: Readonly<Record<Permission, string>> = { Read: 'may read', Write: 'may read and write' }
-const CHOICES = Object.entries(PERMISSIONS) as [Permission, string][]
 
 const NEW_MEMBER = {
   name: { label: 'Name of an account', value: '', plain: true, required: true },
-  permission: { label: 'What it may do', value: 'Read' as Permission, options: CHOICES },
+  permission: { label: 'What it may do', value: 'Read' as Permission, options: PERMISSIONS },
 }
 
 /** The page of a repository's members. */
@@ -173,7 +167,7 @@ function MemberLine(props: {
     <li class="key-item">
       <strong>{account}</strong>
       {owns ? (
-        <Select label={`What ${account} may do`} value={permission} options={CHOICES} onValue={change} />
+        <Select label={`What ${account} may do`} value={permission} options={PERMISSIONS} onValue={change} />
       ) : (
         <span class="hint">{PERMISSIONS[permission]}</span>
       )}

@@ -3,7 +3,7 @@ import type { Exploration } from '../dataset/exploration.ts'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
-import { BuilderLine, useWritten } from '../ui/form.tsx'
+import { BuilderLines, useWritten } from '../ui/form.tsx'
 import { setFilter } from '../view/view.ts'
 import {
   type Condition,
@@ -40,20 +40,20 @@ export function FilterBuilder({ dataset: { columns }, of, profiles }: Exploratio
   )
   return (
     <div class="builder">
-      {list.map((condition, at) => (
-        <BuilderLine
-          key={at}
-          lead={at === 0 ? 'where' : joins}
-          remove="Remove this condition"
-          onRemove={() => change({ list: list.toSpliced(at, 1) })}
-        >
+      <BuilderLines
+        list={list}
+        leads={['where', joins]}
+        remove={() => 'Remove this condition'}
+        onList={(next, apply) => change({ list: next }, apply)}
+      >
+        {(condition, onItem) => (
           <Line
             {...{ condition, columns }}
             profile={profiles?.get(condition.column)}
-            onChange={(line, apply) => change({ list: list.with(at, { ...condition, ...line }) }, apply)}
+            onChange={(line, apply) => onItem({ ...condition, ...line }, apply)}
           />
-        </BuilderLine>
-      ))}
+        )}
+      </BuilderLines>
       <Button
         icon="plus"
         look="small"

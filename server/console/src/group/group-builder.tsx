@@ -5,7 +5,7 @@ import { typeOf } from '../filter/types.ts'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
-import { BuilderLine, useWritten } from '../ui/form.tsx'
+import { BuilderLines, useWritten } from '../ui/form.tsx'
 import { setApply } from '../view/view.ts'
 import {
   type Grouping,
@@ -51,34 +51,22 @@ function Lines(
   return (
     <fieldset class="builder">
       <legend class="visually-hidden">Group and sum</legend>
-      {keys.map((key, at) => (
-        <BuilderLine
-          key={at}
-          lead={at === 0 ? 'group by' : 'then by'}
-          remove={`Do not group by ${key.column}`}
-          onRemove={() => change({ keys: keys.toSpliced(at, 1) })}
-        >
-          <KeyChoice
-            value={key}
-            columns={columns}
-            onChange={(next) => change({ keys: keys.with(at, next) })}
-          />
-        </BuilderLine>
-      ))}
-      {sums.map((sum, at) => (
-        <BuilderLine
-          key={at}
-          lead={at === 0 ? 'calculate' : 'and'}
-          remove={`Do not calculate ${METHODS[sum.method]}${sum.column && ` of ${sum.column}`}`}
-          onRemove={() => change({ sums: sums.toSpliced(at, 1) })}
-        >
-          <SumChoice
-            value={sum}
-            columns={columns}
-            onChange={(next) => change({ sums: sums.with(at, next) })}
-          />
-        </BuilderLine>
-      ))}
+      <BuilderLines
+        list={keys}
+        leads={['group by', 'then by']}
+        remove={({ column }) => `Do not group by ${column}`}
+        onList={(next) => change({ keys: next })}
+      >
+        {(value, onChange) => <KeyChoice {...{ value, columns, onChange }} />}
+      </BuilderLines>
+      <BuilderLines
+        list={sums}
+        leads={['calculate', 'and']}
+        remove={({ column, method }) => `Do not calculate ${METHODS[method]}${column && ` of ${column}`}`}
+        onList={(next) => change({ sums: next })}
+      >
+        {(value, onChange) => <SumChoice {...{ value, columns, onChange }} />}
+      </BuilderLines>
       <div class="actions">
         <Button
           icon="plus"

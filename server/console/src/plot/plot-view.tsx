@@ -7,7 +7,7 @@ import { type Address, updateQuery } from '../router.ts'
 import type { RowSource } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty, Failure, Progress } from '../ui/feedback.tsx'
-import { type Option, Select } from '../ui/field.tsx'
+import { type Options, Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import { useResource } from '../ui/resource.tsx'
 import { type View, viewQuery } from '../view/view.ts'
@@ -161,7 +161,7 @@ function PlotControls(props: ControlsProps) {
     field: string,
     label: string,
     value: string,
-    options: readonly Option[],
+    options: Options,
     more: Readonly<Record<string, string>> = {},
   ) => <Select {...{ label, value, options }} onValue={(next) => updateQuery({ [field]: next, ...more })} />
   const colours = ['', by.length > 1 ? by.map(nameOf).join(' · ') : 'one colour'] as const

@@ -160,6 +160,7 @@ function Tree(props: TreeProps & { readonly top: readonly Category[] }) {
 
 function Branch({ slug, selected, path, name, description, series }: TreeProps & Category) {
   const [opened, setOpened] = useState(false)
+  const below = useResource(async (signal) => (opened ? browse(slug, path, signal) : undefined), [opened])
   return (
     <li>
       <details
@@ -172,29 +173,23 @@ function Branch({ slug, selected, path, name, description, series }: TreeProps &
         <summary class={selected === path ? 'is-selected' : ''} title={description || name}>
           {name} {series && <Icon name="plot" />}
         </summary>
-        {opened && <Below {...{ slug, selected, path, series }} />}
+        {opened && (
+          <Loaded of={below} label="Loading the categories" lines={1}>
+            {(children) =>
+              children.length === 0 ? (
+                <p class="hint">{series ? 'Its series are shown beside.' : 'There is nothing below.'}</p>
+              ) : (
+                <ul>
+                  {children.map((child) => (
+                    <Branch key={child.path} {...{ slug, selected }} {...child} />
+                  ))}
+                </ul>
+              )
+            }
+          </Loaded>
+        )}
       </details>
     </li>
-  )
-}
-
-/** The categories below one. */
-function Below({ path, series, ...props }: TreeProps & Pick<Category, 'path' | 'series'>) {
-  const resource = useResource((signal) => browse(props.slug, path, signal), [path])
-  return (
-    <Loaded of={resource} label="Loading the categories" lines={1}>
-      {(children) =>
-        children.length === 0 ? (
-          <p class="hint">{series ? 'Its series are shown beside.' : 'There is nothing below.'}</p>
-        ) : (
-          <ul>
-            {children.map((child) => (
-              <Branch key={child.path} {...props} {...child} />
-            ))}
-          </ul>
-        )
-      }
-    </Loaded>
   )
 }
 

@@ -137,12 +137,13 @@ function Result(
   )
 }
 
-const DOWNLOADS = [
-  ['', 'Download'],
-  ...(['csv', 'xlsx', 'parquet', 'json'] as const).map(
-    (format) => [format, `Download as ${format}`] as const,
-  ),
-] as const
+const DOWNLOADS = {
+  '': 'Download',
+  csv: 'Download as csv',
+  xlsx: 'Download as xlsx',
+  parquet: 'Download as parquet',
+  json: 'Download as json',
+}
 
 /** Downloads the result, or saves it as a dataset. */
 function Keep({ sql, homes }: { readonly sql: string; readonly homes: Shelves['homes'] }) {
@@ -164,12 +165,12 @@ function Keep({ sql, homes }: { readonly sql: string; readonly homes: Shelves['h
   )
 }
 
-const STORED = [
-  ['', 'run the query at each read'],
-  ['on-change', 'stored, and again when a table changes'],
-  ['hour', 'stored every hour'],
-  ['day', 'stored every day'],
-] as const
+const STORED = {
+  '': 'run the query at each read',
+  'on-change': 'stored, and again when a table changes',
+  hour: 'stored every hour',
+  day: 'stored every day',
+}
 
 function save(sql: string, homes: Shelves['homes']): void {
   ask({
@@ -178,7 +179,7 @@ function save(sql: string, homes: Shelves['homes']): void {
     busyAction: 'Saving…',
     fields: {
       ...newDatasetFields('query', homes),
-      stored: { label: 'Rows', value: '' as (typeof STORED)[number][0], options: STORED },
+      stored: { label: 'Rows', value: '' as keyof typeof STORED, options: STORED },
     },
     async onSubmit({ name, home, stored }) {
       const { id } = await api().datasets.create({

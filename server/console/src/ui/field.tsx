@@ -65,18 +65,24 @@ export function Field(props: {
   )
 }
 
-/** A choice, with the label that it is shown with; one without is its own label. */
-export type Option<T extends string = string> = T | readonly [value: T, label: string]
+/** Choices: labels by values; or a list, in which a value without a label is its own. */
+export type Options<T extends string = string> =
+  | Readonly<Record<T, string>>
+  | readonly (T | readonly [value: T, label: string])[]
 
 /** A labelled select element. In lists, lines of forms and rows of buttons, only screen readers are told the label. */
 export function Select<T extends string>(props: {
   readonly label: string
   readonly value: T
-  readonly options: readonly Option<T>[]
+  readonly options: Options<T>
   readonly onValue: (value: T) => void
 }) {
-  const { label, value, onValue } = props
+  const { label, value, options, onValue } = props
   const id = useId()
+  const choices = (Array.isArray(options) ? options : Object.entries(options)) as readonly (
+    | T
+    | readonly [T, string]
+  )[]
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -86,7 +92,7 @@ export function Select<T extends string>(props: {
         value={value}
         onChange={(event) => onValue(event.currentTarget.value as T)}
       >
-        {props.options.map((option) => {
+        {choices.map((option) => {
           const [one, shown] = typeof option === 'string' ? [option, option] : option
           return (
             <option key={one} value={one}>

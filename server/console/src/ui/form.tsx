@@ -4,7 +4,7 @@ import type { Column } from '../../../client/index.ts'
 import { messageOf } from '../api.ts'
 import { Button } from './button.tsx'
 import { openDialog } from './dialog.tsx'
-import { Check, type Choice, Choices, Field, type Option, Select } from './field.tsx'
+import { Check, type Choice, Choices, Field, type Options, Select } from './field.tsx'
 import { changed } from './resource.tsx'
 
 /** A field of a form: a check box if its value is a boolean, a choice if it has options, else a text. */
@@ -14,7 +14,7 @@ interface FormField
   /** The value at the start. */
   readonly value: string | boolean
   /** Shown as a list with their notes if they have any, else as a select. */
-  readonly options?: readonly Option[] | readonly Choice[]
+  readonly options?: Options | readonly Choice[]
   /** Whether a text keeps blanks at its ends. */
   readonly verbatim?: boolean
   /** Whether the field is shown, by the values of the others. */
@@ -103,7 +103,7 @@ function FormControl({
 }
 
 function hasNotes(options: NonNullable<FormField['options']>): options is readonly Choice[] {
-  return options.every((option) => typeof option === 'object' && 'note' in option)
+  return Array.isArray(options) && options.every((option) => typeof option === 'object' && 'note' in option)
 }
 
 type Question<F extends Fields> = Omit<FormOf<F>, 'fields'> & {
@@ -167,19 +167,26 @@ export function useWritten<T>(
   return [value, setValue] as const
 }
 
-/** A line of such a form, which can be removed. */
-export function BuilderLine(props: {
-  readonly lead: ComponentChildren
-  readonly remove: string
-  readonly onRemove: () => void
-  readonly children: ComponentChildren
+/** The lines of such a form, one for each of a list, which can be changed and removed. */
+export function BuilderLines<T>(props: {
+  readonly list: readonly T[]
+  /** What stands before the first line, and before the others. */
+  readonly leads: readonly [first: string, further: ComponentChildren]
+  /** What the button says that removes a line. */
+  readonly remove: (item: T) => string
+  /** `apply` is false while a line is unfinished. */
+  readonly onList: (list: readonly T[], apply?: boolean) => void
+  readonly children: (item: T, onItem: (item: T, apply?: boolean) => void) => ComponentChildren
 }) {
-  const { lead } = props
-  return (
-    <div class="builder-line">
-      {typeof lead === 'string' ? <span class="builder-lead">{lead}</span> : lead}
-      <Button look="quiet" icon="close" label={props.remove} to={props.onRemove} />
-      {props.children}
-    </div>
-  )
+  const { list, leads, remove, onList, children } = props
+  return list.map((item, at) => {
+    const lead = leads[at === 0 ? 0 : 1]
+    return (
+      <div key={at} class="builder-line">
+        {typeof lead === 'string' ? <span class="builder-lead">{lead}</span> : lead}
+        <Button look="quiet" icon="close" label={remove(item)} to={() => onList(list.toSpliced(at, 1))} />
+        {children(item, (changed, apply) => onList(list.with(at, changed), apply))}
+      </div>
+    )
+  })
 }

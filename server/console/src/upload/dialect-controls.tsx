@@ -95,5 +95,5 @@ export function DialectControls(props: {
 
 /** What is chosen, and the choices; what the server found may be another one. */
 function choiceOf(labels: Readonly<Record<string, string>>, value: string) {
-  return { value, options: Object.entries({ [value]: `as ${value}`, ...labels }) }
+  return { value, options: { [value]: `as ${value}`, ...labels } }
 }
