@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SeriesInfo } from '../../connectors/index.ts'
-import { SearchIndex } from '../../connectors/search/search-index.ts'
+import { SearchIndex } from '../../connectors/search-index.ts'
 import { type BenchOptions, type Case, median } from '../case.ts'
 import { startService } from '../service/service.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { tableOf } from '../../connectors/index.ts'
-import { splitIds, splitQualified } from '../../connectors/table/table.ts'
+import { splitIds, splitQualified } from '../../connectors/table.ts'
 import { csv, dataflows, dataStructure, structureMessage, xml } from './sdmx/messages.ts'
 import { failureOf, harness } from './support/harness.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ConnectorError } from '../../../connectors/errors.ts'
 import type { Caller, MissingSeries, Series, WantedSeries } from '../../../connectors/index.ts'
-import { SHAPES, splitQualified, tableOf } from '../../../connectors/table/table.ts'
+import { SHAPES, splitQualified, tableOf } from '../../../connectors/table.ts'
 import { SERIES_OPTIONS } from '../../../connectors/transform/series-options.ts'
 import type { Column, QueryOptions } from '../../../engine/index.ts'
 import { fromHttp } from '../../../engine/options.ts'

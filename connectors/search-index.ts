@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Category, SeriesInfo } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
-import type { ConnectorEvent } from '../options.ts'
+import type { Category, Page, SeriesInfo } from './connector.ts'
+import { invalid } from './errors.ts'
+import type { ConnectorEvent } from './options.ts'
 
 export interface FoundSeries extends SeriesInfo {
   readonly provider: string
@@ -19,8 +19,6 @@ export interface Found {
   readonly categories: readonly FoundCategory[]
 }
 
-type Kind = 'series' | 'category'
-
 interface Entry {
   readonly key: string
   readonly name: string
@@ -28,36 +26,49 @@ interface Entry {
   readonly details: string
 }
 
+interface Row extends Entry {
+  readonly id: number
+  readonly provider: string
+}
+
+type Kind = 'series' | 'category'
+
 /**
- * The table of words of a kind. Each kind has its own: a word for the kind would be in every entry, and every query
- * would read all of them.
+ * The entries of a kind and the table of their words, which the triggers keep up to date. How FTS5 deletes an entry from
+ * a table that keeps no copy of its text: section 4.4.3 of its documentation. Each kind has its own tables: a word for
+ * the kind would be in every entry, and every query would read all of them.
  */
-function wordsTable(kind: Kind): string {
-  return `CREATE VIRTUAL TABLE words_${kind} USING fts5 (
-    name, key, about, provider, content='entries', content_rowid='id', prefix='2 3',
-    tokenize='unicode61 remove_diacritics 2'
-  );`
+function tablesOf(kind: Kind): string {
+  const words = `words_${kind}`
+  const columns = ['name', 'key', 'about', 'provider']
+  const add = `INSERT INTO ${words} (rowid, ${columns}) VALUES (new.id, ${columns.map((each) => `new.${each}`)});`
+  const drop = `INSERT INTO ${words} (${words}, rowid, ${columns})
+    VALUES ('delete', old.id, ${columns.map((each) => `old.${each}`)});`
+  return `
+    CREATE TABLE ${kind} (
+      id INTEGER PRIMARY KEY, provider TEXT NOT NULL, key TEXT NOT NULL, name TEXT NOT NULL COLLATE NOCASE,
+      about TEXT NOT NULL, details TEXT NOT NULL, UNIQUE (provider, key)
+    );
+    CREATE INDEX ${kind}_by_key ON ${kind} (key COLLATE NOCASE);
+    CREATE INDEX ${kind}_by_name ON ${kind} (name);
+    CREATE VIRTUAL TABLE ${words} USING fts5 (
+      ${columns}, content='${kind}', content_rowid='id', prefix='2 3', tokenize='unicode61 remove_diacritics 2'
+    );
+    CREATE TRIGGER ${kind}_added AFTER INSERT ON ${kind} BEGIN ${add} END;
+    CREATE TRIGGER ${kind}_changed AFTER UPDATE ON ${kind} BEGIN ${drop} ${add} END;
+  `
 }
 
 /** Increased whenever the tables change. The old content is then dropped and found again as it is browsed. */
-const SCHEMA_VERSION = 2
+const SCHEMA_VERSION = 3
+/** Those of earlier versions as well. */
+const TABLES = ['words_series', 'words_category', 'series', 'category', 'providers', 'entries', 'catalogued']
 
 const SCHEMA = `
-  DROP TABLE IF EXISTS words_series;
-  DROP TABLE IF EXISTS words_category;
-  DROP TABLE IF EXISTS entries;
-  DROP TABLE IF EXISTS catalogued;
-  DROP TABLE IF EXISTS providers;
-  CREATE TABLE providers (number INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE);
-  CREATE TABLE entries (
-    id INTEGER PRIMARY KEY, provider TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,
-    name TEXT NOT NULL COLLATE NOCASE, about TEXT NOT NULL, details TEXT NOT NULL, UNIQUE (provider, kind, key)
-  );
-  CREATE INDEX entries_by_key ON entries (key COLLATE NOCASE);
-  CREATE INDEX entries_by_name ON entries (kind, name);
-  ${wordsTable('series')}
-  ${wordsTable('category')}
-  CREATE TABLE catalogued (provider TEXT PRIMARY KEY, at INTEGER NOT NULL);
+  ${TABLES.map((each) => `DROP TABLE IF EXISTS ${each};`).join(' ')}
+  CREATE TABLE providers (number INTEGER PRIMARY KEY, slug TEXT NOT NULL UNIQUE, is_catalogued INTEGER NOT NULL DEFAULT 0);
+  ${tablesOf('series')}
+  ${tablesOf('category')}
   PRAGMA user_version = ${SCHEMA_VERSION};
 `
 
@@ -86,12 +97,8 @@ const LONGEST_ABOUT = 300
 export class SearchIndex {
   readonly #database: DatabaseSync
   readonly #ranges = new Map<string, Range>()
-  readonly #known: StatementSync
-  readonly #insert: StatementSync
-  readonly #update: StatementSync
-  readonly #words: Readonly<Record<Kind, Words>>
-  readonly #byKey: StatementSync
-  readonly #byName: StatementSync
+  readonly #series: Entries
+  readonly #categories: Entries
   #isOpen = true
 
   /** `:memory:` stands for an index that ends with the process. */
@@ -105,69 +112,48 @@ export class SearchIndex {
       throw error
     }
     this.#database = database
-    this.#known = database.prepare(
-      'SELECT id, name, about, details FROM entries WHERE provider = ? AND kind = ? AND key = ?',
-    )
-    this.#insert = database.prepare(
-      `INSERT INTO entries (id, provider, kind, key, name, about, details)
-       SELECT coalesce(max(id), ?) + 1, ?, ?, ?, ?, ?, ? FROM entries WHERE id BETWEEN ? AND ?`,
-    )
-    this.#update = database.prepare('UPDATE entries SET name = ?, about = ?, details = ? WHERE id = ?')
-    this.#words = { series: new Words(database, 'series'), category: new Words(database, 'category') }
-    // The plus keeps the planner from using the index of names, where half of all entries are of one kind.
-    this.#byKey = database.prepare(`${ROW} WHERE key = ? COLLATE NOCASE AND +kind = ?`)
-    this.#byName = database.prepare(`${ROW} WHERE kind = ? AND name >= ? AND name < ? LIMIT ?`)
+    this.#series = new Entries(database, 'series')
+    this.#categories = new Entries(database, 'category')
   }
 
   isCatalogued(provider: string): boolean {
-    return this.#database.prepare('SELECT 1 FROM catalogued WHERE provider = ?').get(provider) !== undefined
+    const known = this.#database.prepare('SELECT 1 FROM providers WHERE slug = ? AND is_catalogued')
+    return known.get(provider) !== undefined
   }
 
   setCatalogued(provider: string): void {
-    this.#database.prepare('INSERT OR REPLACE INTO catalogued VALUES (?, ?)').run(provider, Date.now())
+    this.#rangeOf(provider)
+    this.#database.prepare('UPDATE providers SET is_catalogued = 1 WHERE slug = ?').run(provider)
   }
 
   addSeries(provider: string, series: readonly SeriesInfo[]): Promise<void> {
-    return this.#add(
-      provider,
-      'series',
-      series.map(({ series_id, name, ...details }) => ({
-        key: series_id,
-        name,
-        about: '',
-        details: JSON.stringify(details),
-      })),
-    )
+    const entries = series.map(({ series_id, name, ...details }) => {
+      return { key: series_id, name, about: '', details: JSON.stringify(details) }
+    })
+    return this.#add(this.#series, provider, entries)
   }
 
   addCategories(provider: string, categories: readonly Category[]): Promise<void> {
-    return this.#add(
-      provider,
-      'category',
-      categories.map(({ path, name, description, series }) => ({
-        key: path,
-        name,
-        about: description.slice(0, LONGEST_ABOUT),
-        details: JSON.stringify({ series }),
-      })),
-    )
+    const entries = categories.map(({ path, name, description, series }) => {
+      const about = description.slice(0, LONGEST_ABOUT)
+      return { key: path, name, about, details: JSON.stringify({ series }) }
+    })
+    return this.#add(this.#categories, provider, entries)
   }
 
   /**
    * Entries that contain all words of the question, of which the last may be unfinished. Best first. Throws
    * `invalid_option` beyond the first matches, which are the only ones looked through.
    */
-  search(
-    question: string,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
-    provider?: string,
-  ): Found {
+  search(question: string, { limit, offset }: Page, provider?: string): Found {
     if (offset + limit > MOST_MATCHES) {
-      const sentence = `A search gives the first ${MOST_MATCHES} matches: offset and limit together must not be more. Search for more words instead.`
-      throw new ConnectorError('invalid_option', sentence)
+      throw invalid(
+        `A search gives the first ${MOST_MATCHES} matches: offset and limit together must not be more. Search for more words instead.`,
+      )
     }
-    const series = this.#find(question, 'series', provider, offset + limit)
-    const categories = this.#find(question, 'category', provider, limit)
+    const range = provider === undefined ? EVERYTHING : this.#rangeOf(provider)
+    const series = this.#series.find(question, range, offset + limit)
+    const categories = this.#categories.find(question, range, limit)
     return {
       total: series.isAll ? series.rows.length : null,
       series: series.rows.slice(offset, offset + limit).map((row) => ({
@@ -191,11 +177,12 @@ export class SearchIndex {
     this.#database.close()
   }
 
-  async #add(provider: string, kind: Kind, entries: readonly Entry[]): Promise<void> {
+  async #add(to: Entries, provider: string, entries: readonly Entry[]): Promise<void> {
     for (let from = 0; from < entries.length && this.#isOpen; from += BATCH) {
       this.#database.exec('BEGIN IMMEDIATE')
       try {
-        for (const entry of entries.slice(from, from + BATCH)) this.#put(provider, kind, entry)
+        const range = this.#rangeOf(provider)
+        for (const entry of entries.slice(from, from + BATCH)) to.put(provider, range, entry)
         this.#database.exec('COMMIT')
       } catch (error) {
         this.#database.exec('ROLLBACK')
@@ -205,22 +192,7 @@ export class SearchIndex {
     }
   }
 
-  #put(provider: string, kind: Kind, { key, name, about, details }: Entry): void {
-    const known = this.#known.get(provider, kind, key) as ({ id: number } & Omit<Entry, 'key'>) | undefined
-    if (known?.name === name && known.about === about && known.details === details) return
-    if (known === undefined) {
-      const { first, last } = this.#rangeOf(provider)
-      const entry = [provider, kind, key, name, about, details]
-      const { lastInsertRowid: id } = this.#insert.run(first, ...entry, first, last)
-      this.#words[kind].add(id, [name, key, about, provider])
-      return
-    }
-    this.#words[kind].drop(known.id, [known.name, key, known.about, provider])
-    this.#update.run(name, about, details, known.id)
-    this.#words[kind].add(known.id, [name, key, about, provider])
-  }
-
-  /** The range of ids of a provider, which gets its number when the first of its entries is added. */
+  /** The range of ids of a provider, which gets its number when it is first asked for. */
   #rangeOf(provider: string): Range {
     const known = this.#ranges.get(provider)
     if (known !== undefined) return known
@@ -230,27 +202,6 @@ export class SearchIndex {
     const range = { first, last: first + IDS_PER_PROVIDER - 1 }
     this.#ranges.set(provider, range)
     return range
-  }
-
-  #find(
-    question: string,
-    kind: Kind,
-    provider: string | undefined,
-    wanted: number,
-  ): { rows: readonly Row[]; isAll: boolean } {
-    const words = wordsOf(question)
-    if (words.length === 0) return { rows: [], isAll: true }
-    const most = Math.max(CANDIDATES, wanted)
-    const range = provider === undefined ? EVERYTHING : this.#rangeOf(provider)
-    const all = this.#words[kind].matching(words, range, most + 1)
-    const isAll = all.length <= most
-    const asked = question.trim()
-    const isOurs = (row: Row) => provider === undefined || row.provider === provider
-    // Among too many matches, entries whose name begins with the question or whose id is the question must not be lost.
-    const begins = isAll ? [] : rowsOf(this.#byName.all(kind, asked, `${asked}\u{10FFFF}`, CANDIDATES))
-    const first = [...rowsOf(this.#byKey.all(asked, kind)), ...begins].filter(isOurs)
-    const rows = new Map([...first, ...all.slice(0, most)].map((row) => [row.id, row]))
-    return { rows: ranked([...rows.values()], question, words), isAll }
   }
 }
 
@@ -270,40 +221,53 @@ function createTables(database: DatabaseSync): void {
   database.exec('COMMIT')
 }
 
-const ROW = 'SELECT id, provider, key, name, about, details FROM entries'
-
-/** The indexed words of all entries of one kind. */
-class Words {
-  readonly #add: StatementSync
-  readonly #drop: StatementSync
+/** All entries of one kind, with their words. */
+class Entries {
+  readonly #put: StatementSync
   readonly #matching: StatementSync
+  readonly #byKey: StatementSync
+  readonly #byName: StatementSync
 
   constructor(database: DatabaseSync, kind: Kind) {
-    const table = `words_${kind}`
-    const columns = 'rowid, name, key, about, provider'
-    this.#add = database.prepare(`INSERT INTO ${table} (${columns}) VALUES (?, ?, ?, ?, ?)`)
-    // How FTS5 deletes an entry from a table that keeps no copy of its text (section 4.4.3 of its documentation).
-    this.#drop = database.prepare(
-      `INSERT INTO ${table} (${table}, ${columns}) VALUES ('delete', ?, ?, ?, ?, ?)`,
+    const row = 'SELECT id, provider, key, name, about, details'
+    this.#put = database.prepare(
+      `INSERT INTO ${kind} (id, provider, key, name, about, details)
+       SELECT coalesce(max(id), :first) + 1, :provider, :key, :name, :about, :details
+       FROM ${kind} WHERE id BETWEEN :first AND :last
+       ON CONFLICT (provider, key) DO UPDATE SET name = :name, about = :about, details = :details
+       WHERE (name COLLATE BINARY, about, details) <> (:name, :about, :details)`,
     )
     // CROSS JOIN keeps the planner from reading all entries to find the few that match.
     this.#matching = database.prepare(
-      `SELECT id, provider, key, name, about, details
-       FROM (SELECT rowid AS found FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?)
-       CROSS JOIN entries ON id = found`,
+      `${row} FROM (SELECT rowid AS found FROM words_${kind} WHERE words_${kind} MATCH ? AND rowid BETWEEN ? AND ? LIMIT ?)
+       CROSS JOIN ${kind} ON id = found`,
     )
+    this.#byKey = database.prepare(`${row} FROM ${kind} WHERE key = ? COLLATE NOCASE`)
+    this.#byName = database.prepare(`${row} FROM ${kind} WHERE name >= ? AND name < ? LIMIT ?`)
   }
 
-  add(id: number | bigint, words: readonly string[]): void {
-    this.#add.run(id, ...words)
+  /** Adds an entry, or changes the one with its key. */
+  put(provider: string, { first, last }: Range, { key, name, about, details }: Entry): void {
+    this.#put.run({ first, last, provider, key, name, about, details })
   }
 
-  drop(id: number, words: readonly string[]): void {
-    this.#drop.run(id, ...words)
+  find(question: string, range: Range, wanted: number): { rows: readonly Row[]; isAll: boolean } {
+    const words = wordsOf(question)
+    if (words.length === 0) return { rows: [], isAll: true }
+    const most = Math.max(CANDIDATES, wanted)
+    const all = this.#withWords(words, range, most + 1)
+    const isAll = all.length <= most
+    const asked = question.trim()
+    const isOurs = ({ id }: Row) => id >= range.first && id <= range.last
+    // Among too many matches, entries whose name begins with the question or whose id is the question must not be lost.
+    const begins = isAll ? [] : rowsOf(this.#byName.all(asked, `${asked}\u{10FFFF}`, CANDIDATES))
+    const first = [...rowsOf(this.#byKey.all(asked)), ...begins].filter(isOurs)
+    const rows = new Map([...first, ...all.slice(0, most)].map((row) => [row.id, row]))
+    return { rows: ranked([...rows.values()], question, words), isAll }
   }
 
   /** Entries with all the words; if there are few, also entries with a word that begins with the last one. */
-  matching(words: readonly string[], { first, last: end }: Range, most: number): readonly Row[] {
+  #withWords(words: readonly string[], { first, last: end }: Range, most: number): readonly Row[] {
     const find = (all: readonly string[], limit: number) =>
       // FTS5 uses only integers as bounds of a range, and Node binds numbers beyond 2^31 as doubles unless they are
       // BigInts.
@@ -320,11 +284,6 @@ class Words {
 
 function rowsOf(rows: readonly unknown[]): readonly Row[] {
   return rows as readonly Row[]
-}
-
-interface Row extends Entry {
-  readonly id: number
-  readonly provider: string
 }
 
 function wordsOf(question: string): readonly string[] {

@@ -1,6 +1,6 @@
-import type { MissingSeries, Series, SeriesBatch, WantedSeries } from '../connector.ts'
-import { ConnectorError, quoted } from '../errors.ts'
-import { mapConcurrent } from '../pipeline/map-concurrent.ts'
+import type { MissingSeries, Series, SeriesBatch, WantedSeries } from './connector.ts'
+import { ConnectorError, quoted } from './errors.ts'
+import { mapConcurrent } from './pipeline/map-concurrent.ts'
 
 export const SHAPES = ['long', 'wide'] as const
 export type Shape = (typeof SHAPES)[number]
