@@ -143,7 +143,10 @@ export interface SearchPage extends Catalogue {
   readonly total: number | null
 }
 
-/** A request below the provider's base address. The pipeline adds base, key, limits, cache, retries and timeouts. */
+/**
+ * A request below the provider's base address. The pipeline adds the base, what the connector's requests have in common,
+ * limits, cache, retries and timeouts.
+ */
 export interface UpstreamRequest {
   readonly method?: 'GET' | 'POST'
   /**
@@ -199,6 +202,8 @@ export interface Connector {
   readonly info: ProviderInfo
   /** How long series stay fresh in the cache, in seconds; categories and catalogues stay longer. Default 900. */
   readonly freshSeconds?: number
+  /** What every request has besides its own, such as the key. */
+  common?(key: string | undefined): Pick<UpstreamRequest, 'query' | 'headers'>
   /** What is at a path of the provider's tree; `''` is the root. Throws `absent()` for a path that isn't there. */
   at(path: string, context: ConnectorContext): Place | Promise<Place>
   series(id: string, range: SeriesRange, context: ConnectorContext): Promise<SeriesData>

@@ -157,7 +157,7 @@ const OF_USERS: readonly FailureKind[] = [
   'no-history',
 ]
 /** Failures that a valid key of the user's own would prevent. */
-const OF_KEYS: readonly FailureKind[] = ['no-key', 'bad-key']
+const OF_KEYS: readonly FailureKind[] = ['no-key', 'bad-key', 'limited']
 
 /** The provider of a failure, and what was asked of it. */
 export interface Asked {
@@ -190,7 +190,7 @@ export function explained(
   return new ConnectorError(isPath ? 'path_not_found' : code, sentence(about), {
     provider: provider.slug,
     retryAfter: failure.retryAfter,
-    remedy: OF_KEYS.includes(kind) ? 'own-key' : undefined,
+    remedy: OF_KEYS.includes(kind) && provider.key !== 'none' ? 'own-key' : undefined,
     ...(shown !== undefined && { cause: described(shown) }),
   })
 }

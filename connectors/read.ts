@@ -16,33 +16,24 @@ export function parseJson(answer: UpstreamAnswer): Json {
 }
 
 /**
- * The JSON of an answer. Throws for statuses that mean the same at every provider. Answers whose body has to tell what
- * the status means (400 and the like) are returned; callers use `refusedStatus` if the body says nothing.
+ * What `read` finds in the JSON of a success; default: all of it. Of a failure, some statuses mean the same at every
+ * provider. What others mean is told by the body, for which `read` throws: providers report errors with a status of 200
+ * as well. If it throws nothing, the status counts.
  */
-export function openBody(answer: UpstreamAnswer): Json {
-  switch (answer.status) {
-    case 404:
-    case 410:
-    // The address of the request was too long, so the provider can't have such an id.
-    case 414:
-      throw absent()
-    case 413:
-      throw new Failure('oversized')
-    default:
-      // An HTML page instead of data comes from a firewall or a gateway before the service and says nothing about the
-      // key.
-      if (isForbidden(answer.status) && /^[\s\uFEFF]*(<|$)/.test(answer.text)) throw new Failure('rejecting')
-      return parseJson(answer)
-  }
-}
-
-/** The meaning of a status of 400 or more whose body didn't explain it. */
-export function refusedStatus({ status }: UpstreamAnswer): Failure {
-  return isForbidden(status) ? new Failure('bad-key') : notUnderstood(`status ${status}`)
-}
-
-function isForbidden(status: number): boolean {
-  return status === 401 || status === 403 || status === 451
+export function openBody<T = Json>(
+  answer: UpstreamAnswer,
+  read: (body: Json, status: number) => T = (body) => body as T,
+): T {
+  const { status } = answer
+  // The address of a request with 414 was too long, so the provider can't have such an id.
+  if ([404, 410, 414].includes(status)) throw absent()
+  if (status === 413) throw new Failure('oversized')
+  const isForbidden = [401, 403, 451].includes(status)
+  // An HTML page instead of data comes from a firewall or a gateway before the service and says nothing about the key.
+  if (isForbidden && /^[\s\uFEFF]*(<|$)/.test(answer.text)) throw new Failure('rejecting')
+  const found = read(parseJson(answer), status)
+  if (status >= 400) throw isForbidden ? new Failure('bad-key') : notUnderstood(`status ${status}`)
+  return found
 }
 
 /**

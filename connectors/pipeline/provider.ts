@@ -156,7 +156,13 @@ export class Provider {
     }
     // Refuses an id that would climb out of the base address before the request costs anything.
     addressOf(this.#base, request)
-    const answer = await this.#send({ request, allowance, signal })
+    const { query, headers } = this.connector.common?.(allowance.key) ?? {}
+    const whole = {
+      ...request,
+      query: { ...request.query, ...query },
+      headers: { ...request.headers, ...headers },
+    }
+    const answer = await this.#send({ request: whole, allowance, signal })
     const isSlow = answer.status === 408 || answer.status === 504
     if (answer.status < 500 && !isSlow) return answer
     throw new Failure(isSlow ? 'slow' : 'failing', { what: `status ${answer.status}` })

@@ -4,17 +4,7 @@ import { ConnectorError } from '../errors.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
 import { addDays, inferFrequency } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
-import {
-  firstText,
-  isRecord,
-  openBody,
-  optional,
-  record,
-  records,
-  refusedStatus,
-  required,
-  text,
-} from '../read.ts'
+import { firstText, isRecord, openBody, optional, record, records, required, text } from '../read.ts'
 
 const ROOT: readonly Category[] = [
   category('groups', 'Groups', 'Series that belong together', false),
@@ -118,14 +108,16 @@ function asSeries({ id, name, description }: Entry): SeriesInfo {
 }
 
 function bodyOf(answer: UpstreamAnswer): JsonRecord {
-  const body = record(openBody(answer))
-  if (answer.status < 400) return body
-  if (/end date must be greater/i.test(text(body['message']) ?? '')) {
-    const sentence = 'Bank of Canada has no data in this range: it may not begin in the future.'
-    throw new ConnectorError('invalid_range', sentence)
-  }
-  if (/not found|does not exist|invalid series/i.test(text(body['message']) ?? '')) throw absent()
-  throw refusedStatus(answer)
+  return openBody(answer, (json, status) => {
+    const body = record(json)
+    const message = (status >= 400 && text(body['message'])) || ''
+    if (/end date must be greater/i.test(message)) {
+      const sentence = 'Bank of Canada has no data in this range: it may not begin in the future.'
+      throw new ConnectorError('invalid_range', sentence)
+    }
+    if (/not found|does not exist|invalid series/i.test(message)) throw absent()
+    return body
+  })
 }
 
 /**

@@ -4,18 +4,7 @@ import { absent, Failure, malformed } from '../failures.ts'
 import { missingReason } from '../observations.ts'
 import { frequencyName } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
-import {
-  firstText,
-  number,
-  openBody,
-  POWERS,
-  record,
-  records,
-  refusedStatus,
-  required,
-  text,
-  timesTenTo,
-} from '../read.ts'
+import { firstText, number, openBody, POWERS, record, records, required, text, timesTenTo } from '../read.ts'
 
 /** The datasets whose tables have lines with a code of their own; each of these lines is a series. */
 const DATASETS: Readonly<Record<string, string>> = {
@@ -41,13 +30,14 @@ export const bea: Connector = {
     limits: { windows: [rate(90, 60)] },
   }),
   freshSeconds: 3600,
+  common: (key) => ({ query: { UserID: key, ResultFormat: 'JSON' } }),
 
   at(path, context) {
     if (path === '') return { categories: () => categories(DATASETS, false) }
     const [dataset = '', table, ...rest] = path.split('/')
     if (!Object.hasOwn(DATASETS, dataset) || rest.length > 0) throw absent()
     if (table === undefined) return { categories: () => tablesOf(dataset, context) }
-    const request = dataOf(context, dataset, table, 'A,Q,M')
+    const request = dataOf(dataset, table, 'A,Q,M')
     return {
       series: () =>
         context.cached(request, (answer) =>
@@ -59,7 +49,7 @@ export const bea: Connector = {
   async series(id, _range, context) {
     const [, dataset = '', table = '', code = '', letter = ''] = ID.exec(id) ?? []
     if (!Object.hasOwn(DATASETS, dataset)) throw malformed('as NIPA/T10101/A191RL/Q')
-    const results = resultsOf(await context.send(dataOf(context, dataset, table, letter)))
+    const results = resultsOf(await context.send(dataOf(dataset, table, letter)))
     const lines = required(results, 'Data').filter((row) => text(row['SeriesCode']) === code)
     const [first] = lines
     if (first === undefined) throw absent()
@@ -87,14 +77,13 @@ export const bea: Connector = {
   },
 
   async checkKey(context) {
-    const answer = await context.send(requestOf(context, { method: 'GetDatasetList' }))
-    resultsOf(answer)
+    resultsOf(await context.send({ path: [], query: { method: 'GetDatasetList' } }))
   },
 }
 
 function tablesOf(dataset: string, context: ConnectorContext): Promise<readonly Category[]> {
   const query = { method: 'GetParameterValues', DatasetName: dataset, ParameterName: 'TableName' }
-  return context.cached(requestOf(context, query), (answer) =>
+  return context.cached({ path: [], query }, (answer) =>
     required(resultsOf(answer), 'ParamValue').map((row) => {
       const table = firstText(row, 'TableName', 'Key') ?? ''
       return category(`${dataset}/${table}`, firstText(row, 'Description', 'Desc') ?? table)
@@ -102,16 +91,10 @@ function tablesOf(dataset: string, context: ConnectorContext): Promise<readonly 
   )
 }
 
-type Query = Readonly<Record<string, string>>
-
-function requestOf(context: ConnectorContext, query: Query) {
-  return { path: [], query: { UserID: context.key, ...query, ResultFormat: 'JSON' } }
-}
-
-function dataOf(context: ConnectorContext, dataset: string, table: string, frequency: string) {
+function dataOf(dataset: string, table: string, frequency: string) {
   const query = { method: 'GetData', DatasetName: dataset, TableName: table, Year: 'ALL' }
   // Fixed assets are only annual, and their requests have no such parameter.
-  return requestOf(context, dataset === 'FixedAssets' ? query : { ...query, Frequency: frequency })
+  return { path: [], query: dataset === 'FixedAssets' ? query : { ...query, Frequency: frequency } }
 }
 
 function described(dataset: string, row: JsonRecord): SeriesInfo {
@@ -139,14 +122,14 @@ function powerOf(row: JsonRecord): number {
 
 /** Errors come with status 200: `{BEAAPI: {Error}}` or `{BEAAPI: {Results: {Error}}}`. */
 function resultsOf(answer: UpstreamAnswer): JsonRecord {
-  const api = record(record(openBody(answer))['BEAAPI'])
-  const given = api['Results']
-  const results = record(Array.isArray(given) ? given[0] : given)
-  const error = record(results['Error'] ?? api['Error'])
-  const message = firstText(error, 'APIErrorDescription') ?? ''
-  if (/rate limit|too many|exceeded/i.test(message)) throw new Failure('limited', { seconds: 3600 })
-  if (/user ?id/i.test(message)) throw new Failure('bad-key')
-  if (Object.keys(error).length > 0) throw absent()
-  if (answer.status >= 400) throw refusedStatus(answer)
-  return results
+  return openBody(answer, (body) => {
+    const api = record(record(body)['BEAAPI'])
+    const results = record([api['Results']].flat()[0])
+    const error = record(results['Error'] ?? api['Error'])
+    const message = text(error['APIErrorDescription']) ?? ''
+    if (/rate limit|too many|exceeded/i.test(message)) throw new Failure('limited', { seconds: 3600 })
+    if (/user ?id/i.test(message)) throw new Failure('bad-key')
+    if (Object.keys(error).length > 0) throw absent()
+    return results
+  })
 }

@@ -10,8 +10,8 @@ import type {
 import { category, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { parsePeriod } from '../periods.ts'
-import type { Json, JsonRecord } from '../read.ts'
-import { firstText, list, openBody, record, records, refusedStatus, text } from '../read.ts'
+import type { JsonRecord } from '../read.ts'
+import { firstText, list, openBody, record, records, text } from '../read.ts'
 
 /** No series begins earlier, and each span of years costs one of the few requests of a day. */
 const FIRST_YEAR = 1900
@@ -95,7 +95,7 @@ export const bls: Connector = {
 
 function surveys({ cached, key }: ConnectorContext): Promise<Category[]> {
   return cached({ path: ['surveys'], query: { registrationkey: key } }, (answer) =>
-    resultsOf(answer, 'survey').map((survey) => {
+    resultsOf(answer, 'survey').found.map((survey) => {
       const id = text(survey['survey_abbreviation']) ?? ''
       return category(id, text(survey['survey_name']) ?? id)
     }),
@@ -106,7 +106,7 @@ function surveys({ cached, key }: ConnectorContext): Promise<Category[]> {
 function popular({ cached, key }: ConnectorContext, survey?: string): Promise<SeriesInfo[]> {
   const request = { path: ['timeseries', 'popular'], query: { survey, registrationkey: key } }
   return cached(request, (answer) => {
-    const ids = resultsOf(answer, 'series').flatMap((series) => idOf(series) ?? [])
+    const ids = resultsOf(answer, 'series').found.flatMap((series) => idOf(series) ?? [])
     return ids.map((id) => listed({ series_id: id, name: id }))
   })
 }
@@ -145,31 +145,28 @@ async function query(id: string, years: Years, { key, send }: ConnectorContext):
       ...(key === undefined ? {} : { registrationkey: key, catalog: true }),
     },
   })
-  const series = resultsOf(answer, 'series')
+  const { found: series, message } = resultsOf(answer, 'series')
   const found = series.find((each) => idOf(each) === id) ?? series[0]
-  const isUnknown = saysUnknown(messagesOf(record(openBody(answer))).join(' '))
-  if (found === undefined || (isUnknown && list(found['data']).length === 0)) throw absent()
+  if (found === undefined || (saysUnknown(message) && list(found['data']).length === 0)) throw absent()
   return found
 }
 
 /**
- * A list in `Results`, which is an object or a list of objects. Failures have status 200 and are recognised by
- * `status`, unless the answer has data as well, as with `REQUEST_PARTIALLY_PROCESSED`.
+ * A list in `Results`, which is an object or a list of objects, and what the answer says about it. Failures have status
+ * 200 and are recognised by `status`, unless the answer has data as well, as with `REQUEST_PARTIALLY_PROCESSED`.
  */
-function resultsOf(answer: UpstreamAnswer, name: string): readonly JsonRecord[] {
-  const body = record(openBody(answer))
-  const status = text(body['status']) ?? ''
-  const found = list(body['Results']).flatMap((results) => records(record(results)[name]))
-  const hasData = found.some((each) => list(each['data']).length > 0)
-  if (status === 'REQUEST_SUCCEEDED' || (hasData && answer.status < 400)) return found
-  if (status === '' && answer.status >= 400) throw refusedStatus(answer)
-  throw failure(status, messagesOf(body).join(' '))
-}
-
-function messagesOf(body: JsonRecord): readonly string[] {
-  const message: Json | undefined = body['message']
-  const all = Array.isArray(message) ? (message as readonly Json[]) : [message]
-  return all.flatMap((each) => text(each) ?? [])
+function resultsOf(answer: UpstreamAnswer, name: string) {
+  return openBody(answer, (json, status) => {
+    const body = record(json)
+    const found = list(body['Results']).flatMap((results) => records(record(results)[name]))
+    const messages = [body['message']].flat().flatMap((each) => text(each) ?? [])
+    const message = messages.join(' ')
+    const said = text(body['status']) ?? ''
+    const hasData = found.some((each) => list(each['data']).length > 0)
+    const isSuccess = said === 'REQUEST_SUCCEEDED' || (hasData && status < 400)
+    if (!isSuccess && (said !== '' || status < 400)) throw failure(said, message)
+    return { found, message }
+  })
 }
 
 function saysUnknown(message: string): boolean {

@@ -1,8 +1,8 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type { Connector, SeriesInfo, UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import { categories, distinct, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { parsePeriod } from '../periods.ts'
-import { type Json, type JsonRecord, openBody, refusedStatus, text } from '../read.ts'
+import { type Json, type JsonRecord, openBody, text } from '../read.ts'
 
 const PROGRAMS: Readonly<Record<string, string>> = {
   advm3: 'Advance report on durable goods',
@@ -44,11 +44,12 @@ export const census: Connector = {
     // No limit is published for requests with a key.
   }),
   freshSeconds: 3600,
+  common: (key) => ({ query: { get: COLUMNS, for: 'us:*', key } }),
 
   at(path, context) {
     if (path === '') return { categories: () => categories(PROGRAMS, true) }
     if (!Object.hasOwn(PROGRAMS, path)) throw absent()
-    const request = requestOf(context, path, { time: `from ${LISTED_SINCE}` })
+    const request = requestOf(path, { time: `from ${LISTED_SINCE}` })
     return {
       series: () =>
         context.cached(request, (answer) => distinct(rowsOf(answer).map((row) => described(path, row)))),
@@ -58,7 +59,7 @@ export const census: Connector = {
   async series(id, range, context) {
     const [, program = '', category, type, adjusted] = ID.exec(id) ?? []
     if (!Object.hasOwn(PROGRAMS, program)) throw malformed('as resconst/APERMITS.TOTAL.yes')
-    const request = requestOf(context, program, {
+    const request = requestOf(program, {
       category_code: category,
       data_type_code: type,
       seasonally_adj: adjusted,
@@ -76,18 +77,12 @@ export const census: Connector = {
   },
 
   async checkKey(context) {
-    const answer = await context.send(requestOf(context, 'resconst', { time: LISTED_SINCE }))
-    rowsOf(answer)
+    rowsOf(await context.send(requestOf('resconst', { time: LISTED_SINCE })))
   },
 }
 
-function requestOf(
-  context: ConnectorContext,
-  program: string,
-  query: Readonly<Record<string, string | undefined>>,
-) {
-  const path = ['timeseries', 'eits', program]
-  return { path, query: { get: COLUMNS, ...query, for: 'us:*', key: context.key } }
+function requestOf(program: string, query: NonNullable<UpstreamRequest['query']>) {
+  return { path: ['timeseries', 'eits', program], query }
 }
 
 function described(program: string, row: JsonRecord): SeriesInfo {
@@ -111,8 +106,7 @@ function rowsOf(answer: UpstreamAnswer): readonly JsonRecord[] {
   if (/<title>[^<]*(invalid|missing) key/i.test(answer.text)) throw new Failure('bad-key')
   // A query that the service refuses is answered in plain text.
   if (answer.status === 400 && /^error:/.test(answer.text)) throw absent()
-  const body: Json = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer)
+  const body = openBody(answer)
   const [names, ...rows] = Array.isArray(body) ? (body as readonly Json[]) : []
   if (!Array.isArray(names)) throw notUnderstood('the first row, of names, is missing')
   const all = rows.map(

@@ -14,7 +14,7 @@ import { absent, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode, statusOfFlags } from '../observations.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
-import { firstText, list, number, openBody, record, records, refusedStatus, text } from '../read.ts'
+import { firstText, list, number, openBody, record, records, text } from '../read.ts'
 
 /** The dimension that most datasets have for the unit. */
 const UNIT = /^unit(_?measure)?$/i
@@ -161,11 +161,12 @@ async function datasets(provider: string, { cached }: ConnectorContext): Promise
 }
 
 function bodyOf(answer: UpstreamAnswer): JsonRecord {
-  const body = record(openBody(answer))
-  if (answer.status < 400) return body
-  // A malformed code is answered with 400 and the reason in words.
-  if (/not found|unknown|does not exist|no such/i.test(JSON.stringify(body))) throw absent()
-  throw refusedStatus(answer)
+  return openBody(answer, (body, status) => {
+    // A malformed code is answered with 400 and the reason in words.
+    const isUnknown = /not found|unknown|does not exist|no such/i
+    if (status >= 400 && isUnknown.test(JSON.stringify(body))) throw absent()
+    return record(body)
+  })
 }
 
 /** `{providers: {docs: […]}}`, and the same for datasets and series; a plain list is understood too. */

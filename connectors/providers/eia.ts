@@ -1,10 +1,9 @@
 import type { Category, Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
 import { category, providerInfo, rate } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
-import { firstText, number, openBody, record, records, refusedStatus, required, text } from '../read.ts'
+import { firstText, number, openBody, record, records, required, text } from '../read.ts'
 
 /** The most rows that an answer may have. */
 const PAGE = 5000
@@ -29,6 +28,7 @@ export const eia: Connector = {
     limits: { windows: [rate(5, 1), rate(9000, 3600)] },
   }),
   freshSeconds: 3600,
+  common: (key) => ({ query: { api_key: key } }),
 
   at(path, context) {
     if (!/^([\w-]+(\/[\w-]+)*)?$/.test(path)) throw absent()
@@ -57,8 +57,7 @@ export const eia: Connector = {
 }
 
 async function routesBelow(steps: readonly string[], context: ConnectorContext): Promise<Category[]> {
-  const request = { path: steps, query: { api_key: context.key } }
-  const response = await context.cached(request, (answer) => responseOf(answer))
+  const response = await context.cached({ path: steps }, responseOf)
   return records(response['routes']).map((route) => {
     const id = text(route['id']) ?? ''
     const description = text(route['description']) ?? ''
@@ -67,9 +66,9 @@ async function routesBelow(steps: readonly string[], context: ConnectorContext):
 }
 
 /** The rows of all pages, and the first answer, which also has what is common to them. */
-async function allPages(id: string, { send, key }: ConnectorContext) {
+async function allPages(id: string, { send }: ConnectorContext) {
   const page = async (offset: number | undefined) =>
-    responseOf(await send({ path: ['seriesid', id], query: { api_key: key, offset } }))
+    responseOf(await send({ path: ['seriesid', id], query: { offset } }))
   const response = await page(undefined)
   const rows = [...required(response, 'data')]
   const total = number(response['total']) ?? 0
@@ -83,17 +82,14 @@ async function allPages(id: string, { send, key }: ConnectorContext) {
 
 /** `{response: {data: […]}}`; a bad key is 403, and other errors are `{error, code}`. */
 function responseOf(answer: UpstreamAnswer): JsonRecord {
-  const body = record(openBody(answer))
-  const message = JSON.stringify(body['error'] ?? '')
-  if (/api_?key/i.test(message)) throw new Failure('bad-key')
-  if (/OVER_RATE_LIMIT/.test(message)) {
-    throw new ConnectorError('provider_limit', 'The request limit of EIA has been reached.', {
-      retryAfter: 3600,
-      remedy: 'own-key',
-    })
-  }
-  if (/not found|invalid series/i.test(message)) throw absent()
-  if (answer.status >= 400) throw refusedStatus(answer)
+  const body = openBody(answer, (json) => {
+    const body = record(json)
+    const message = JSON.stringify(body['error'] ?? '')
+    if (/api_?key/i.test(message)) throw new Failure('bad-key')
+    if (/OVER_RATE_LIMIT/.test(message)) throw new Failure('limited', { seconds: 3600 })
+    if (/not found|invalid series/i.test(message)) throw absent()
+    return body
+  })
   if (!('response' in body)) throw notUnderstood('response is missing')
   return record(body['response'])
 }

@@ -2,7 +2,7 @@ import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer 
 import { category, listed, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
 import { inferFrequency } from '../periods.ts'
-import { isRecord, type Json, number, openBody, record, records, refusedStatus, text } from '../read.ts'
+import { isRecord, type Json, number, openBody, record, records, text } from '../read.ts'
 
 /** The first day with reference rates of the European Central Bank; the blended rates of some currencies are older. */
 const FIRST_DAY = '1999-01-04'
@@ -126,7 +126,6 @@ function titleOf(base: string, name: string): string {
 function bodyOf(answer: UpstreamAnswer): Json {
   if (answer.status === 422) throw absent()
   const body = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer)
   if (typeof body !== 'object' || body === null) throw notUnderstood('the body is no object')
   if (!isRecord(body)) return body
   if (Object.keys(body).length <= 2 && /not found/i.test(text(body['message']) ?? '')) throw absent()

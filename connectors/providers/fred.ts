@@ -13,7 +13,7 @@ import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { frequencyName } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
-import { firstText, number, openBody, record, refusedStatus, required, text } from '../read.ts'
+import { firstText, number, openBody, record, required, text } from '../read.ts'
 
 /** The most observations that a page may have. */
 const PAGE = 100_000
@@ -34,11 +34,12 @@ export const fred: Connector = {
     limits: { windows: [rate(2, 1), rate(120, 60)] },
   }),
   vintages: true,
+  common: (key) => ({ query: { api_key: key, file_type: 'json' } }),
 
   at(path, context) {
     if (!/^\d*$/.test(path)) throw absent()
     const query = { category_id: path || '0' }
-    const children = requestOf(context, ['category', 'children'], query)
+    const children = { path: ['category', 'children'], query }
     return {
       categories: () =>
         context.cached(children, (answer) => required(bodyOf(answer), 'categories').map(asCategory)),
@@ -56,7 +57,7 @@ export const fred: Connector = {
     if (!/^[\w.-]+$/.test(id)) throw malformed('letters, digits, and _ . -, as GNPCA')
     // https://fred.stlouisfed.org/docs/api/fred/realtime_period.html
     const vintage = { realtime_start: range.asOf, realtime_end: range.asOf }
-    const request = requestOf(context, ['series'], { series_id: id, ...vintage })
+    const request = { path: ['series'], query: { series_id: id, ...vintage } }
     const found = await context.cached(request, (answer) => required(bodyOf(answer), 'seriess')[0])
     if (found === undefined) throw absent()
     const { name, frequency, unit } = asSeries(found)
@@ -70,7 +71,7 @@ export const fred: Connector = {
         limit: PAGE,
         offset,
       }
-      const answer = await context.send(requestOf(context, ['series', 'observations'], query))
+      const answer = await context.send({ path: ['series', 'observations'], query })
       const body = bodyOf(answer)
       const found = required(body, 'observations')
       rows.push(...found.map((row) => ({ time: row['date'], value: row['value'] })))
@@ -95,12 +96,12 @@ export const fred: Connector = {
 
   /** https://fred.stlouisfed.org/docs/api/fred/series_release.html, and release_sources.html. */
   async source(id, context) {
-    const ofSeries = requestOf(context, ['series', 'release'], { series_id: id })
+    const ofSeries = { path: ['series', 'release'], query: { series_id: id } }
     const release = await context.cached(ofSeries, (answer) =>
       text(required(bodyOf(answer), 'releases')[0]?.['id']),
     )
     if (release === null) return null
-    const ofRelease = requestOf(context, ['release', 'sources'], { release_id: release })
+    const ofRelease = { path: ['release', 'sources'], query: { release_id: release } }
     const names = await context.cached(ofRelease, (answer) =>
       required(bodyOf(answer), 'sources').flatMap((source) => text(source['name']) ?? []),
     )
@@ -108,8 +109,7 @@ export const fred: Connector = {
   },
 
   async checkKey(context) {
-    const answer = await context.send(requestOf(context, ['category', 'children'], { category_id: 0 }))
-    bodyOf(answer)
+    bodyOf(await context.send({ path: ['category', 'children'], query: { category_id: 0 } }))
   },
 }
 
@@ -117,15 +117,10 @@ async function seriesPage(
   path: readonly string[],
   query: Query,
   { limit, offset }: Page,
-  context: ConnectorContext,
+  { send }: ConnectorContext,
 ): Promise<SeriesPage> {
-  const paged = { ...query, limit: Math.max(1, limit), offset }
-  const body = bodyOf(await context.send(requestOf(context, path, paged)))
+  const body = bodyOf(await send({ path, query: { ...query, limit: Math.max(1, limit), offset } }))
   return { total: number(body['count']), series: required(body, 'seriess').slice(0, limit).map(asSeries) }
-}
-
-function requestOf(context: ConnectorContext, path: readonly string[], query: Query) {
-  return { path, query: { ...query, api_key: context.key, file_type: 'json' } }
 }
 
 /**
@@ -133,10 +128,16 @@ function requestOf(context: ConnectorContext, path: readonly string[], query: Qu
  * 400.
  */
 function bodyOf(answer: UpstreamAnswer): JsonRecord {
-  const body = record(openBody(answer))
-  const code = number(body['error_code']) ?? answer.status
-  if (code < 400) return body
-  const message = text(body['error_message']) ?? ''
+  return openBody(answer, (json, status) => {
+    const body = record(json)
+    const code = number(body['error_code']) ?? status
+    if (code >= 400) refuse(code, text(body['error_message']) ?? '')
+    if (code >= 400 && status < 400) throw notUnderstood(`error_code ${code}`)
+    return body
+  })
+}
+
+function refuse(code: number, message: string): void {
   if (/does not exist in ALFRED/i.test(message)) {
     const sentence =
       'FRED keeps no version of the series as it was on that day. Ask for a later asOf, or leave it out.'
@@ -150,7 +151,6 @@ function bodyOf(answer: UpstreamAnswer): JsonRecord {
   if (code === 404 || /does not exist|not found/i.test(message)) throw absent()
   if (code === 429) throw new Failure('limited')
   if (code === 423 || code >= 500) throw new Failure('failing')
-  throw answer.status >= 400 ? refusedStatus(answer) : notUnderstood(`error_code ${code}`)
 }
 
 function asCategory(given: JsonRecord): Category {

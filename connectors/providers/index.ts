@@ -8,11 +8,11 @@ import { dbnomics } from './dbnomics.ts'
 import { eia } from './eia.ts'
 import { frankfurter } from './frankfurter.ts'
 import { fred } from './fred.ts'
-import { nasdaq } from './nasdaq/nasdaq.ts'
+import { nasdaq } from './nasdaq.ts'
 import * as sdmx from './sdmx.ts'
 import { sec } from './sec.ts'
 import { statcan } from './statcan/statcan.ts'
-import { usTreasury } from './us-treasury/us-treasury.ts'
+import { usTreasury } from './us-treasury.ts'
 import { worldbank } from './worldbank.ts'
 
 /** All providers, in the order in which they are listed. A new one is a file beside this one and a line here. */

@@ -1,10 +1,10 @@
-import type { Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type { Connector, ConnectorContext, SeriesInfo } from '../connector.ts'
 import { categories, category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError, quoted } from '../errors.ts'
 import { absent, Failure, malformed } from '../failures.ts'
 import { addDays, isDate, periodOfDate } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
-import { isRecord, openBody, record, records, refusedStatus, required, text } from '../read.ts'
+import { openBody, record, records, required, text } from '../read.ts'
 
 /**
  * The API has no list of companies, so some are listed here; every other company can be requested by its number (CIK).
@@ -41,6 +41,11 @@ export const sec: Connector = {
     limits: { windows: [rate(10, 1)] },
   }),
   freshSeconds: 3600,
+  /** The SEC refuses programs that don't say who runs them. */
+  common: (key = '') => {
+    if (!/^[\x20-\x7e]+$/.test(key)) throw new Failure('bad-key')
+    return { headers: { 'user-agent': key } }
+  },
 
   async at(path, context) {
     if (path === '') return { categories: () => categories(COMPANIES, false) }
@@ -58,7 +63,7 @@ export const sec: Connector = {
     if (cik === undefined || taxonomy === undefined || tag === undefined || unit === undefined)
       throw malformed(SHAPE)
     const path = ['companyconcept', numberOf(cik), taxonomy, `${tag}.json`]
-    const concept = bodyOf(await context.send(requestOf(context, path)))
+    const concept = record(openBody(await context.send({ path })))
     const units = record(concept['units'])
     // Units such as `USD/shares` contain a slash, which is written as a hyphen in the id.
     const name = Object.keys(units).find((each) => each.replaceAll('/', '-') === unit)
@@ -136,21 +141,14 @@ function lastFiled(rows: readonly Row[]): readonly Row[] {
   return [...new Map(sorted.map((row) => [row.time, row])).values()]
 }
 
-/** The SEC refuses programs that don't say who runs them. */
-function requestOf({ key = '' }: ConnectorContext, path: readonly string[]) {
-  if (!/^[\x20-\x7e]+$/.test(key)) throw new Failure('bad-key')
-  return { path, headers: { 'user-agent': key } }
-}
-
 function numberOf(cik: string): string {
   return `CIK${cik.padStart(10, '0')}`
 }
 
 async function factsOf(cik: string, context: ConnectorContext) {
   if (!/^\d{1,10}$/.test(cik)) throw absent()
-  const request = requestOf(context, ['companyfacts', `${numberOf(cik)}.json`])
-  return context.cached(request, (answer) => {
-    const body = bodyOf(answer)
+  return context.cached({ path: ['companyfacts', `${numberOf(cik)}.json`] }, (answer) => {
+    const body = record(openBody(answer))
     required(body, 'facts')
     const facts = Object.entries(record(body['facts'])).map(
       ([taxonomy, concepts]) => [taxonomy, seriesOf(cik, taxonomy, record(concepts))] as const,
@@ -174,10 +172,4 @@ function seriesOf(cik: string, taxonomy: string, concepts: JsonRecord): readonly
       }
     })
   })
-}
-
-function bodyOf(answer: UpstreamAnswer): JsonRecord {
-  const body = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer)
-  return isRecord(body) ? body : {}
 }

@@ -13,7 +13,7 @@ import { statusOfCode } from '../observations.ts'
 import { fromPages } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
-import { firstText, list, number, openBody, optional, record, records, refusedStatus, text } from '../read.ts'
+import { firstText, list, number, openBody, optional, record, records, text } from '../read.ts'
 
 /** More rows than any list of the provider has, except the list of all indicators. */
 const ALL = 20_000
@@ -40,6 +40,7 @@ export const worldbank: Connector = {
     baseUrl: 'https://api.worldbank.org/v2',
   }),
   freshSeconds: 6 * 3600,
+  common: () => ({ query: { format: 'json' } }),
 
   at(path, context) {
     if (path === '') return { categories: () => ROOT }
@@ -93,7 +94,7 @@ export const worldbank: Connector = {
 
 function indicators(path: readonly string[], page: Page, { send }: ConnectorContext): Promise<SeriesPage> {
   return fromPages(page, async (number, size) => {
-    const { total, rows } = read(await send(requestOf(path, { page: number, per_page: size })))
+    const { total, rows } = read(await send({ path, query: { page: number, per_page: size } }))
     return { total, series: rows.map((row) => asSeries(row, WORLD)) }
   })
 }
@@ -111,10 +112,10 @@ async function byCountry(indicator: string, context: ConnectorContext): Promise<
 }
 
 async function allPages(path: readonly string[], { send }: ConnectorContext) {
-  const first = read(await send(requestOf(path, { page: 1, per_page: ALL })))
+  const first = read(await send({ path, query: { page: 1, per_page: ALL } }))
   const rows = [...first.rows]
   for (let page = 2, { pages } = first; page <= pages; page++) {
-    const part = read(await send(requestOf(path, { page, per_page: ALL })))
+    const part = read(await send({ path, query: { page, per_page: ALL } }))
     // The provider sent another page than the one requested, so there are no more.
     if (part.page !== page) break
     rows.push(...part.rows)
@@ -123,25 +124,23 @@ async function allPages(path: readonly string[], { send }: ConnectorContext) {
   return { rows, lastUpdated: first.lastUpdated }
 }
 
-function requestOf(path: readonly string[], query: Readonly<Record<string, number>>) {
-  return { path, query: { format: 'json', ...query } }
-}
-
 function catalogue<T>(
   context: ConnectorContext,
   path: readonly string[],
   map: (rows: readonly JsonRecord[]) => T,
 ): Promise<T> {
-  return context.cached(requestOf(path, { per_page: ALL }), (answer) => map(read(answer).rows))
+  return context.cached({ path, query: { per_page: ALL } }, (answer) => map(read(answer).rows))
 }
 
 /** `[{page, pages, total, …}, rows]`; errors are `[{message: […]}]`, with a status of 200. */
 function read(answer: UpstreamAnswer) {
-  const body = list(openBody(answer))
-  const head = record(body.find((part) => !Array.isArray(part)))
-  const [error] = records(head['message'])
-  if (error !== undefined) throw failure(error)
-  if (answer.status >= 400) throw refusedStatus(answer)
+  const { body, head } = openBody(answer, (json) => {
+    const body = list(json)
+    const head = record(body.find((part) => !Array.isArray(part)))
+    const [error] = records(head['message'])
+    if (error !== undefined) throw failure(error)
+    return { body, head }
+  })
   const rows = body.find((part) => Array.isArray(part))
   // If nothing was found, the rows are `null`.
   if (rows === undefined && head['total'] === undefined) throw notUnderstood('rows are missing')

@@ -1,11 +1,18 @@
-import type { Connector, ConnectorContext, SeriesInfo, SeriesRange, UpstreamAnswer } from '../../connector.ts'
+import type {
+  Connector,
+  ConnectorContext,
+  Row,
+  SeriesInfo,
+  SeriesRange,
+  UpstreamAnswer,
+} from '../../connector.ts'
 import { category, listed, providerInfo, rate } from '../../connector.ts'
 import { ConnectorError } from '../../errors.ts'
 import { absent, Failure, malformed } from '../../failures.ts'
 import { slice } from '../../paging.ts'
-import { addDays, frequencyName, isoDate } from '../../periods.ts'
-import { type JsonRecord, openBody, record, records, refusedStatus, text } from '../../read.ts'
-import { type Points, pointsOf } from './answers.ts'
+import { addDays, frequencyName, isoDate, parsePeriod } from '../../periods.ts'
+import type { JsonRecord } from '../../read.ts'
+import { firstText, isRecord, number, openBody, record, records, text } from '../../read.ts'
 import { type Call, functionNamed, groups, readId } from './functions.ts'
 
 const DAY_SECONDS = 86_400
@@ -40,6 +47,7 @@ export const alphavantage: Connector = {
   }),
   // The provider allows few requests a day, so they are better spent on other series than on the same one again.
   freshSeconds: 6 * 3600,
+  common: (key) => ({ query: { apikey: key } }),
 
   at(path, context) {
     if (path === '') return { categories: () => ROOT }
@@ -78,7 +86,7 @@ export const alphavantage: Connector = {
   async series(id, range, context) {
     const call = readId(id)
     if (call === undefined) throw functionNamed(id) === undefined ? absent() : malformed(shapeOf(id))
-    const query = { function: call.name, ...call.parameters, ...sizeOf(call, range), apikey: context.key }
+    const query = { function: call.name, ...call.parameters, ...sizeOf(call, range) }
     const body = bodyOf(await context.send({ path: [], query }))
     const points: Points | undefined = pointsOf(body, call.name, call.field)
     if (points === undefined) throw absent()
@@ -120,8 +128,8 @@ function sizeOf({ definition }: Call, { start }: SeriesRange): { outputsize?: st
   return definition.hasSizes && isOld ? { outputsize: 'full' } : {}
 }
 
-async function search(keywords: string, { send, key }: ConnectorContext): Promise<readonly SeriesInfo[]> {
-  const answer = await send({ path: [], query: { function: 'SYMBOL_SEARCH', keywords, apikey: key } })
+async function search(keywords: string, { send }: ConnectorContext): Promise<readonly SeriesInfo[]> {
+  const answer = await send({ path: [], query: { function: 'SYMBOL_SEARCH', keywords } })
   const body = bodyOf(answer, `symbols/${keywords}`)
   return records(body['bestMatches']).flatMap((match) => {
     const fields = Object.fromEntries(
@@ -137,15 +145,16 @@ async function search(keywords: string, { send, key }: ConnectorContext): Promis
 
 /** The body of a success. Failures have status 200, too, and a sentence in one of three fields. */
 function bodyOf(answer: UpstreamAnswer, subject?: string): JsonRecord {
-  const body = record(openBody(answer))
-  const error = text(body['Error Message'])
-  if (error !== null)
-    throw /api ?key/i.test(error) ? new Failure('bad-key') : new Failure('no-results', { subject })
-  const notice = text(body['Information']) ?? text(body['Note'])
-  const hasData = Object.values(body).some((value) => typeof value === 'object' && value !== null)
-  if (notice !== null && !hasData) throw noticed(notice)
-  if (answer.status >= 400) throw refusedStatus(answer)
-  return body
+  return openBody(answer, (json) => {
+    const body = record(json)
+    const error = text(body['Error Message'])
+    if (error !== null)
+      throw /api ?key/i.test(error) ? new Failure('bad-key') : new Failure('no-results', { subject })
+    const notice = firstText(body, 'Information', 'Note')
+    const hasData = Object.values(body).some((value) => typeof value === 'object' && value !== null)
+    if (notice !== null && !hasData) throw noticed(notice)
+    return body
+  })
 }
 
 function noticed(notice: string): Error {
@@ -159,4 +168,95 @@ function noticed(notice: string): Error {
   if (/per minute/i.test(notice) && !/per day/i.test(notice)) return new Failure('limited')
   // The provider doesn't say when its day ends, so the next attempt is made after an hour.
   return new Failure('limited', { seconds: DAY_SECONDS / 24 })
+}
+
+/** The content of an answer, whichever shape the answer has. */
+interface Points {
+  readonly name?: string | null
+  readonly unit?: string | null
+  readonly interval?: string | null
+  readonly lastUpdated?: string | null
+  /** The field from which the values were taken. */
+  readonly field?: string
+  readonly rows: readonly Row[]
+}
+
+/** The usual fields; the first that an answer has is taken, else the one with the function's own name. */
+const PREFERRED = ['adjusted close', 'close', 'price', 'exchange rate']
+
+/**
+ * Finds the data of an answer by their shape, not by the name of their field: `data` with date and value, an object by
+ * times, or a single quote with its own time. undefined if there are none.
+ */
+function pointsOf(body: JsonRecord, function_: string, field: string | undefined): Points | undefined {
+  if (Array.isArray(body['data'])) return economic(body, records(body['data']))
+  const sections = Object.entries(body).filter(([name, value]) => isRecord(value) && !/^meta/i.test(name))
+  const meta = plainNames(record(Object.entries(body).find(([name]) => /^meta/i.test(name))?.[1]))
+  for (const [, section] of sections) {
+    const choose = (values: JsonRecord) => fieldOf(values, function_, field)
+    const found = byTime(record(section), meta, choose) ?? quote(plainNames(record(section)), choose)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function economic(body: JsonRecord, rows: readonly JsonRecord[]): Points {
+  return {
+    name: text(body['name']),
+    unit: text(body['unit']),
+    interval: text(body['interval']),
+    rows: rows.map((row) => ({ time: row['date'], value: row['value'] })),
+  }
+}
+
+type Choose = (values: JsonRecord) => string | undefined
+
+function byTime(section: JsonRecord, meta: JsonRecord, choose: Choose): Points | undefined {
+  const times = Object.entries(section).filter(
+    ([time, values]) => isRecord(values) && parsePeriod(time) !== undefined,
+  )
+  const first = times[0]
+  if (first === undefined) return undefined
+  const field = choose(plainNames(record(first[1])))
+  if (field === undefined) return undefined
+  return {
+    interval: text(meta['interval']),
+    lastUpdated: text(meta['last refreshed']),
+    field,
+    rows: times.map(([time, values]) => ({ time, value: plainNames(record(values))[field] })),
+  }
+}
+
+function quote(values: JsonRecord, choose: Choose): Points | undefined {
+  const time = text(values['latest trading day'] ?? values['last refreshed'])
+  const field = choose(values)
+  if (time === null || field === undefined) return undefined
+  const value = text(values[field])
+  const isPercent = value?.endsWith('%') ?? false
+  return {
+    unit: isPercent ? 'percent' : null,
+    lastUpdated: text(values['last refreshed']),
+    field,
+    rows: [{ time, value: isPercent ? value!.slice(0, -1) : value }],
+  }
+}
+
+function fieldOf(values: JsonRecord, function_: string, wanted: string | undefined): string | undefined {
+  const names = Object.keys(values)
+  if (wanted !== undefined) return names.find((name) => name === wanted.toLowerCase())
+  const usual = [...PREFERRED, function_.toLowerCase()].find((name) => names.includes(name))
+  return usual ?? names.find((name) => number(values[name]) !== null)
+}
+
+/**
+ * Renames `4. close` and `1: Symbol` to `close` and `symbol`. Of `4a. close (CNY)` and `4b. close (USD)` it keeps the
+ * first, which is in the currency that was asked for.
+ */
+function plainNames(values: JsonRecord): JsonRecord {
+  const plain: Record<string, JsonRecord[string]> = {}
+  for (const [name, value] of Object.entries(values)) {
+    const short = name.replace(/^\d+[a-z]?[.:]\s*/, '').replace(/\s*\([A-Z]{3,}\)$/, '')
+    plain[short.toLowerCase()] ??= value
+  }
+  return plain
 }

@@ -20,7 +20,6 @@ import {
   optional,
   POWERS,
   records,
-  refusedStatus,
   required,
   text,
   timesTenTo,
@@ -228,9 +227,7 @@ function bodyOf(answer: UpstreamAnswer) {
   // Tables are locked while they are being released, in the morning.
   if (answer.status === 409) throw new Failure('failing')
   if (answer.status === 406) throw absent()
-  const body = openBody(answer)
-  if (answer.status >= 400) throw refusedStatus(answer)
-  return body
+  return openBody(answer)
 }
 
 /** The first `object` of `[{status, object}]`. If the item failed, `object` is a sentence. */
