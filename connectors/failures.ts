@@ -174,12 +174,27 @@ function kindOf({ kind }: Failure, subject: string, { key }: Asked['provider']):
   return kind === 'bad-key' && key === 'none' ? 'rejecting' : kind
 }
 
-/** The error that a user reads. `described` makes a text for the log. */
-export function explained(
-  failure: Failure,
-  asked: Asked,
-  described: (cause: unknown) => string,
-): ConnectorError {
+/**
+ * Turns anything that was thrown into the error that a user reads, with a sentence of ours. Its cause is a plain
+ * description for the log, without addresses, keys or stack traces; the original error is dropped. Each of the secrets is
+ * replaced by `[hidden]` wherever a cause mentions it.
+ */
+export function sanitised(error: unknown, asked: Asked, secrets: readonly string[]): ConnectorError {
+  if (error instanceof Failure) return explained(error, asked, secrets)
+  if (!(error instanceof ConnectorError)) {
+    return explained(new Failure('unreadable', { cause: error }), asked, secrets)
+  }
+  const { code, message, provider, retryAfter, remedy, cause } = error
+  if (provider !== undefined && cause === undefined) return error
+  return new ConnectorError(code, message, {
+    provider: asked.provider.slug,
+    retryAfter,
+    remedy,
+    ...(cause !== undefined && { cause: described(cause, secrets) }),
+  })
+}
+
+function explained(failure: Failure, asked: Asked, secrets: readonly string[]): ConnectorError {
   const { provider, isSeries = false } = asked
   const { what = '', subject = asked.subject ?? '', cause } = failure.options
   const kind = kindOf(failure, subject, provider)
@@ -191,6 +206,35 @@ export function explained(
     provider: provider.slug,
     retryAfter: failure.retryAfter,
     remedy: OF_KEYS.includes(kind) && provider.key !== 'none' ? 'own-key' : undefined,
-    ...(shown !== undefined && { cause: described(shown) }),
+    ...(shown !== undefined && { cause: described(shown, secrets) }),
   })
+}
+
+/** `Name [CODE]: message`, for each error of the chain. */
+function described(error: unknown, secrets: readonly string[]): string {
+  const sentences: string[] = []
+  for (let each = error, depth = 0; each !== undefined && each !== null && depth < 4; depth++) {
+    if (!(each instanceof Error)) {
+      sentences.push(String(each))
+      break
+    }
+    const code = (each as NodeJS.ErrnoException).code
+    // The message of a syntax error quotes the provider's text.
+    const message = each instanceof SyntaxError ? 'malformed text' : each.message
+    sentences.push(`${each.name}${code === undefined ? '' : ` [${code}]`}: ${message}`)
+    each = each.cause
+  }
+  return hide(sentences.join(' < '), secrets).slice(0, 500)
+}
+
+const ADDRESS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b|\[?::1\]?:\d+/gi
+
+function hide(text: string, secrets: readonly string[]): string {
+  const shown = secrets
+    .filter((secret) => secret !== '')
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((rest, secret) => {
+      return rest.replaceAll(secret, '[hidden]').replaceAll(encodeURIComponent(secret), '[hidden]')
+    }, text)
+  return shown.replace(ADDRESS, '[address]')
 }

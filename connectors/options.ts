@@ -1,7 +1,7 @@
 import type { ProviderLimits } from './connector.ts'
 import { ConnectorError, invalid, quoted } from './errors.ts'
 import type { BreakerOptions } from './pipeline/breaker.ts'
-import type { RetryOptions } from './pipeline/retries.ts'
+import type { RetryOptions } from './pipeline/layers.ts'
 import type { Timeouts } from './pipeline/transport.ts'
 import { type LimitStore, memoryStore } from './pipeline/window.ts'
 import { connectors } from './providers/index.ts'

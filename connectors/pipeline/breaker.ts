@@ -1,5 +1,5 @@
 import { Failure } from '../failures.ts'
-import type { Layer } from './layer.ts'
+import type { Layer } from './layers.ts'
 
 export interface BreakerOptions {
   /** Number of consecutive failures, of any requests, after which the provider isn't asked for a while. */

@@ -9,16 +9,13 @@ import type {
   UserKey,
 } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
-import { type Asked, Failure } from '../failures.ts'
+import { type Asked, Failure, sanitised } from '../failures.ts'
 import type { ProviderOverride, Settings } from '../options.ts'
 import { addressOf } from './address.ts'
 import { Allowance, fingerprint } from './allowances.ts'
 import { Breaker } from './breaker.ts'
 import { type Cache, type Read, unlessAborted } from './cache.ts'
-import { compose, type Handler } from './layer.ts'
-import { limitConcurrency, limited } from './limits.ts'
-import { retried } from './retries.ts'
-import { sanitised } from './sanitise.ts'
+import { compose, type Handler, limitConcurrency, limited, retried } from './layers.ts'
 import { openTransport } from './transport.ts'
 
 type Operation = 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue'

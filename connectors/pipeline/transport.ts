@@ -3,7 +3,7 @@ import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import { Failure, notUnderstood } from '../failures.ts'
 import { addressOf, isBelow, rootOf } from './address.ts'
 import { decodeText, unpack } from './body.ts'
-import type { Handler } from './layer.ts'
+import type { Handler } from './layers.ts'
 
 export interface Timeouts {
   /** Limit for setting up the connection. */

@@ -1,8 +1,32 @@
-import { sdmxConnector } from '../sdmx/connector.ts'
+import { type Connector, type ConnectorContext, providerInfo, type UpstreamRequest } from '../connector.ts'
 import type { Reference } from '../sdmx/ids.ts'
 import { ANY, restV1, restV2, STRUCTURE_XML } from '../sdmx/rest.ts'
-import { byAgency, byCategory } from '../sdmx/tree/branches.ts'
-import { tableOfContents } from '../sdmx/tree/table-of-contents.ts'
+import { fetchMany, fetchSeries } from '../sdmx/series/series.ts'
+import type { SdmxService, Session } from '../sdmx/session.ts'
+import { readStructures } from '../sdmx/structures/structures.ts'
+import { allFlows, byAgency, byCategory, tableOfContents } from '../sdmx/tree/branches.ts'
+import { placeAt } from '../sdmx/tree/tree.ts'
+
+/** A connector for a provider of the SDMX family. */
+function sdmxConnector(service: SdmxService): Connector {
+  const { slug, name, description, homepage, baseUrl, windows = [] } = service
+  const requests = service.rest(service.agency)
+  const open = ({ send, cached }: ConnectorContext): Session => {
+    const structures = (request: UpstreamRequest) => cached(request, readStructures)
+    return { service, requests, send, cached, structures }
+  }
+  return {
+    info: providerInfo({ slug, name, description, homepage, baseUrl, limits: { windows } }),
+    vintages: requests.history !== undefined,
+    at: (path, context) => placeAt(open(context), path),
+    catalogue: async (context) => ({
+      series: [],
+      categories: (await allFlows('', open(context))) ?? [],
+    }),
+    series: (id, range, context) => fetchSeries(open(context), id, range),
+    many: (id, range, context) => fetchMany(open(context), id, range),
+  }
+}
 
 /** https://www.abs.gov.au/about/data-services/application-programming-interfaces-apis/data-api-user-guide */
 export const abs = sdmxConnector({

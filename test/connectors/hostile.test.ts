@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { explained, Failure } from '../../connectors/failures.ts'
+import { Failure, sanitised } from '../../connectors/failures.ts'
 import { ConnectorError, openConnectors } from '../../connectors/index.ts'
 import { addressOf, isBelow } from '../../connectors/pipeline/address.ts'
 import { CONNECTOR_STATUSES } from '../../server/http/errors.ts'
@@ -156,7 +156,7 @@ describe('an address', () => {
   it('that is refused is told with the part that is wrong', () => {
     const provider = { slug: 'x', name: 'Xbank', key: 'none' } as const
     const failure = new Failure('unsafe', { what: '..' })
-    expect(explained(failure, { provider, subject: 'a/../b' }, String)).toMatchObject({
+    expect(sanitised(failure, { provider, subject: 'a/../b' }, [])).toMatchObject({
       code: 'invalid_series_id',
       message: "Xbank: '..' can not be part of an id.",
     })

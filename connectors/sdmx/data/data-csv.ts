@@ -1,7 +1,6 @@
 import { Failure, notUnderstood } from '../../failures.ts'
 import { type CsvTable, parseCsv } from '../text/text.ts'
-import { assemble, type Block, TIME } from './assemble.ts'
-import type { DataMessage, Expected } from './message.ts'
+import { assemble, type Block, type DataMessage, type Expected, TIME } from './message.ts'
 
 /** Columns that name the structure of a row and aren't part of its key. */
 const FRAME =

@@ -3,8 +3,16 @@ import { notUnderstood } from '../../failures.ts'
 import { type Json, type JsonRecord, list, parseJson, record } from '../../read.ts'
 import { refuseJsonFailure } from '../refusals.ts'
 import { inEnglish, textOf } from '../text/text.ts'
-import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
-import type { DataMessage, Expected, Labels } from './message.ts'
+import {
+  assemble,
+  type Block,
+  type BlockObservation,
+  type DataMessage,
+  type Expected,
+  type Group,
+  type Labels,
+  TIME,
+} from './message.ts'
 
 /** A dimension, attribute or measure of the message; data refer to its values by index. */
 interface Declared {

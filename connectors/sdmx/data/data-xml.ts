@@ -1,8 +1,17 @@
 import { Failure, notUnderstood } from '../../failures.ts'
 import { refuseCode } from '../refusals.ts'
 import { attribute, attributes, child, children, parseXml, textOf, type XmlElement } from '../text/xml.ts'
-import { assemble, type Block, type BlockObservation, type Group, TIME } from './assemble.ts'
-import type { DataMessage, DataSeries, Expected, RawObservation } from './message.ts'
+import {
+  assemble,
+  type Block,
+  type BlockObservation,
+  type DataMessage,
+  type DataSeries,
+  type Expected,
+  type Group,
+  type RawObservation,
+  TIME,
+} from './message.ts'
 
 /** SDMX-ML contains codes without names. */
 const UNNAMED = { name: undefined, labels: new Map() }

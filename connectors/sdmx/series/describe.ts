@@ -1,7 +1,6 @@
 import type { SeriesData, SeriesDimension } from '../../connector.ts'
 import { type Json, number, POWERS } from '../../read.ts'
-import { MULTIPLIERS } from '../data/assemble.ts'
-import type { DataSeries, Labels } from '../data/message.ts'
+import { type DataSeries, type Labels, MULTIPLIERS } from '../data/message.ts'
 import type { Multiplier, Scale, SdmxService } from '../session.ts'
 import { codesOf, componentName, type FlowStructure } from '../structures/flow-structure.ts'
 

@@ -28,8 +28,7 @@ import {
   unitCodeOf,
   unitOf,
 } from './describe.ts'
-import { frequencyOf, namedFrequency } from './frequency.ts'
-import { observationsOf, periodRange } from './observations.ts'
+import { frequencyOf, namedFrequency, observationsOf, periodRange } from './observations.ts'
 
 /** How many series the error message for an ambiguous id lists. */
 const EXAMPLES = 3

@@ -14,7 +14,7 @@ import { readData } from '../data/data.ts'
 import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
 import { type FlowPath, type KeyPattern, parsePath, type Reference } from '../ids.ts'
 import { nameOf, namesFrom, unitOf } from '../series/describe.ts'
-import { frequencyOf, namedFrequency } from '../series/frequency.ts'
+import { frequencyOf, namedFrequency } from '../series/observations.ts'
 import { attempt, type Session, wide } from '../session.ts'
 import {
   componentName,

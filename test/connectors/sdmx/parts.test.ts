@@ -11,8 +11,12 @@ import {
   parseSeriesId,
 } from '../../../connectors/sdmx/ids.ts'
 import { lastUpdatedOf, nameOf, namesFrom, unitOf } from '../../../connectors/sdmx/series/describe.ts'
-import { frequencyOf, namedFrequency } from '../../../connectors/sdmx/series/frequency.ts'
-import { observationsOf, periodRange } from '../../../connectors/sdmx/series/observations.ts'
+import {
+  frequencyOf,
+  namedFrequency,
+  observationsOf,
+  periodRange,
+} from '../../../connectors/sdmx/series/observations.ts'
 import type { SdmxService } from '../../../connectors/sdmx/session.ts'
 
 describe('keys', () => {
