@@ -88,7 +88,7 @@ interface SeriesFields {
   readonly series_id?: string
   readonly name: string
   readonly frequency: string | null
-  /** Why the frequency may be wrong. Nothing is then calculated that counts periods. */
+  /** Why the frequency may be wrong. Periods then stay as they are written, and nothing is calculated that counts them. */
   readonly frequencyDoubt?: string
   readonly unit?: string | null
   readonly lastUpdated?: string | null
@@ -106,9 +106,10 @@ interface SeriesFields {
   readonly end?: string | null
 }
 
-/** A series as its connector reads it: with its values as the provider wrote them, or as observations. */
-export type SeriesData = SeriesFields &
-  ({ readonly rows: readonly Row[] } | { readonly observations: readonly Observation[] })
+/** A series as its connector reads it, with its values as the provider wrote them. */
+export interface SeriesData extends SeriesFields {
+  readonly rows: readonly Row[]
+}
 
 /** A time and a value, both as the provider wrote them, in any order. */
 export interface Row {

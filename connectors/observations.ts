@@ -1,13 +1,13 @@
 import type { Observation, Row, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
 import { notUnderstood } from './failures.ts'
-import { asInstant, isDate, parsePeriod, periodOfDate } from './periods.ts'
+import { asInstant, inFrequency, isDate, parsePeriod } from './periods.ts'
 import { type Json, number, text } from './read.ts'
 
 /**
- * Makes observations from rows in any order. In a series with a lower frequency than daily, a plain date stands for its
- * period, and the first day of the period becomes the date. If two rows would then have the same period, the dates don't
- * follow the frequency, so all dates stay as they are. Rows whose time can't be read are left out, and a value that can't
+ * Makes observations from rows in any order. In a series of longer periods, a day or a month stands for the period that
+ * contains it, whose first day becomes the date. If two rows would then have the same period, they don't follow the
+ * frequency, so all stay as they are. Rows whose time can't be read are left out, and a value that can't
  * be read is null with a status that says why.
  * @throws ConnectorError `not_understood` if no row has a readable time, or if there are digits but no numbers
  */
@@ -23,9 +23,7 @@ function observed(rows: readonly Row[], frequency: string | null): readonly Obse
     frequency === 'intraday' || parsed.some(({ written }) => written.frequency === 'intraday')
   const read = isIntraday ? parsed.map((row) => ({ ...row, written: asInstant(row.written) })) : parsed
   if (rows.length > 0 && read.length === 0) throw notUnderstood('no row has a time that can be read')
-  const periods = read.map(({ written }) =>
-    written.period === undefined ? periodOfDate(written.date, frequency) : written,
-  )
+  const periods = read.map(({ written }) => inFrequency(written, frequency))
   const named = new Set(periods.map(({ date, period }) => period ?? date))
   const isByPeriod = named.size === periods.length
   return read.map(({ written, value, status }, index) => {
@@ -42,7 +40,7 @@ function observed(rows: readonly Row[], frequency: string | null): readonly Obse
 /**
  * Whether no value could be read although there are digits. Then the reader is wrong, and the series is more than gaps.
  */
-export function hasOnlyUnread(values: readonly (Json | undefined)[]): boolean {
+function hasOnlyUnread(values: readonly (Json | undefined)[]): boolean {
   return values.every((each) => number(each) === null) && values.some((each) => /\d/.test(text(each) ?? ''))
 }
 
@@ -51,8 +49,8 @@ export function hasOnlyUnread(values: readonly (Json | undefined)[]): boolean {
  * give.
  */
 export function completed(series: SeriesData, range: SeriesRange, id: string): Series {
-  const own = 'rows' in series ? observed(series.rows, series.frequency) : series.observations
-  const observations = arranged(own, range)
+  const frequency = series.frequencyDoubt === undefined ? series.frequency : null
+  const observations = arranged(observed(series.rows, frequency), range)
   const isWhole = range.start === undefined && range.end === undefined
   return {
     series_id: series.series_id ?? id,
@@ -205,7 +203,7 @@ const BLANKS = new Set(['.', '..', '...', '-', '--', ':', 'nan', 'null', 'na', '
  * stood there: in words for a reason, unless the provider gave a status of its own, and as it was written for anything
  * else, such as `<5`, since it may be more than a gap. A mark such as `.` says nothing.
  */
-export function statusOfValue(value: Json | undefined, status: string | undefined): string | undefined {
+function statusOfValue(value: Json | undefined, status: string | undefined): string | undefined {
   const written = text(value)
   if (written === null || number(value) !== null || BLANKS.has(written.toLowerCase())) return status
   const meaning = missingReason(written)

@@ -117,6 +117,20 @@ export function periodOfDate(date: string, frequency: string | null): Period {
   return wholeMonths(year, letter, Math.floor((month - 1) / MONTHS_IN[name]!) + 1)!
 }
 
+/** A day or a month in a series of longer periods stands for the period that contains it. */
+export function inFrequency(period: Period, frequency: string | null): Period {
+  if (frequency === null || frequency === 'daily') return period
+  if (frequency === 'intraday') return asInstant(period)
+  const isPart = period.frequency === 'daily' || isPartOf(period.frequency, frequency)
+  return isPart ? periodOfDate(period.date, frequency) : period
+}
+
+/** Whether a year is divided into both periods, and the longer into the shorter. */
+export function isPartOf(shorter: string, longer: string): boolean {
+  const [short = 0, long = 0] = [MONTHS_IN[shorter], MONTHS_IN[longer]]
+  return short > 0 && short < long && long <= MONTHS_IN['annual']!
+}
+
 /** `2024-W05` for the ISO week that contains a date; the year is that of the week's Thursday. */
 function isoWeek(date: string): string {
   const time = Date.parse(date)

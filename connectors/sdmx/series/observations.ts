@@ -1,10 +1,11 @@
-import type { Observation, SeriesRange } from '../../connector.ts'
+import type { Row, SeriesRange } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
-import { arranged, hasOnlyUnread, statusOfCode, statusOfFlags, statusOfValue } from '../../observations.ts'
+import { statusOfCode, statusOfFlags } from '../../observations.ts'
 import {
-  asInstant,
   frequencyName,
+  inFrequency,
   inferFrequency,
+  isPartOf,
   MONTHS_IN,
   type Period,
   parsePeriod,
@@ -18,45 +19,28 @@ import type { Multiplier, PeriodRange, Scale } from '../session.ts'
 import { FREQUENCIES, firstComponent, type Names } from './describe.ts'
 
 /**
- * Observations within a range of dates, oldest first, whatever their order in the message. Anything that is not a
- * number is null, with a status that says what was written (`NaN`, `:`, `<5`). Throws `unreadable` for a
- * period that can't be read, and for two values in one period, which mean that the answer mixes several series.
+ * One row for each period. Of several observations in one, those without a value add only a status. Throws `unreadable`
+ * for a period that can't be read, and for two values in one period, which mean that the answer mixes several series.
  */
-export function observationsOf(
+export function rowsOf(
   raw: readonly RawObservation[],
-  range: SeriesRange,
   frequency: string | null,
   scale: Scale & { readonly names?: Names; readonly provider?: string },
-): readonly Observation[] {
-  const found = new Map<string, Observation & { readonly written: Json | undefined }>()
+): readonly Row[] {
+  const found = new Map<string, Row>()
   for (const one of raw) {
-    const { date, period } = inFrequency(readPeriod(one.period), frequency)
-    const written = one.value as Json | undefined
-    const value = number(timesTenTo(shiftOf(scale.multiplier, one.multiplier ?? scale.power), written))
-    const name = period ?? date
-    const earlier = found.get(name)
-    const known = earlier?.value ?? null
-    if (known !== null && value !== null && known !== value) {
+    const { date, period = date } = inFrequency(readPeriod(one.period), frequency)
+    const earlier = found.get(period)
+    const value = timesTenTo(shiftOf(scale.multiplier, one.multiplier ?? scale.power), one.value as Json)
+    const [now, known] = [number(value), number(earlier?.value)]
+    if (known !== null && now !== null && known !== now) {
       throw notUnderstood('The answer has two values for one period.')
     }
-    const isDay = period === undefined || frequency === 'daily'
+    const isLess = now === null && (known !== null || text(value) === null)
     const status = statusOf(one, scale) ?? earlier?.status
-    found.set(name, {
-      date,
-      ...(isDay ? {} : { period }),
-      value: value ?? known,
-      written: value === null && (known !== null || text(written) === null) ? earlier?.written : written,
-      ...(status === undefined ? {} : { status }),
-    })
+    found.set(period, { time: withoutLength(one.period), value: isLess ? earlier?.value : value, status })
   }
-  if (hasOnlyUnread(raw.map(({ value }) => value as Json))) {
-    throw notUnderstood('The answer has values, none of which is a number.')
-  }
-  const observations = [...found.values()].map(({ written, status: given, ...observation }) => {
-    const status = statusOfValue(written, given)
-    return { ...observation, ...(status === undefined ? {} : { status }) }
-  })
-  return arranged(observations, range)
+  return [...found.values()]
 }
 
 /**
@@ -161,24 +145,15 @@ export function frequencyOf(
   }
 }
 
-/** Reads `2024-01`, or `2024-01-01/P1M` for the same. */
 function readPeriod(text: string): Period {
-  const period = parsePeriod(text.split('/', 1)[0]!)
+  const period = parsePeriod(withoutLength(text))
   if (!period) throw notUnderstood('A period is in no notation of SDMX.')
   return period
 }
 
-/** A day or a month in a series of longer periods stands for the period that contains it. */
-function inFrequency(period: Period, frequency: string | null): Period {
-  if (frequency === null || frequency === 'daily') return period
-  if (frequency === 'intraday') return asInstant(period)
-  const isPart = period.frequency === 'daily' || isPartOf(period.frequency, frequency)
-  return isPart ? periodOfDate(period.date, frequency) : period
-}
-
-function isPartOf(shorter: string, longer: string): boolean {
-  const [short = 0, long = 0] = [MONTHS_IN[shorter], MONTHS_IN[longer]]
-  return short > 0 && short < long && long <= MONTHS_IN['annual']!
+/** `2024-01-01` of `2024-01-01/P1M`. */
+function withoutLength(period: string): string {
+  return period.split('/', 1)[0]!
 }
 
 /** Whether periods may be written like this in a series of this frequency: each in a period of its own. */

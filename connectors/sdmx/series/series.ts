@@ -28,7 +28,7 @@ import {
   unitCodeOf,
   unitOf,
 } from './describe.ts'
-import { frequencyOf, namedFrequency, observationsOf, periodRange } from './observations.ts'
+import { frequencyOf, namedFrequency, periodRange, rowsOf } from './observations.ts'
 
 /** How many series the error message for an ambiguous id lists. */
 const EXAMPLES = 3
@@ -39,7 +39,7 @@ export async function fetchSeries(session: Session, id: string, range: SeriesRan
   const [series, ...others] = found.message.series
   if (!series) throw nothingFound(found.message)
   if (others.length > 0) throw await ambiguous(session, found)
-  return { ...(await described(session, found, range))(series), series_id: id }
+  return { ...(await described(session, found))(series), series_id: id }
 }
 
 /** All series that match an id with wildcards or `+`, each under its own id, in the order of their keys. */
@@ -50,7 +50,7 @@ export async function fetchMany(
 ): Promise<readonly SeriesData[]> {
   const found = await fetchMatching(session, id, range)
   if (found.message.series.length === 0) throw nothingFound(found.message)
-  const describe = await described(session, found, range)
+  const describe = await described(session, found)
   return found.message.series
     .map((one) => ({ ...describe(one), series_id: idOf(session, found.wanted, one) }))
     .sort((a, b) => (a.series_id < b.series_id ? -1 : Number(a.series_id > b.series_id)))
@@ -111,7 +111,6 @@ function hasObservationIn({ observations }: DataSeries, { start, end }: SeriesRa
 async function described(
   session: Session,
   { wanted, message, query }: Found,
-  range: SeriesRange,
 ): Promise<(series: DataSeries) => SeriesData> {
   const { service } = session
   const isTitled = message.series.every((one) => firstComponent(one, TITLES) !== undefined)
@@ -140,7 +139,7 @@ async function described(
         ? {}
         : { frequencyDoubt: doubt, notes: [metadata.notes, doubt].filter(Boolean).join(' ') }),
       dimensions: dimensionsOf(series, message.dimensions, structure, names),
-      observations: observationsOf(series.observations, range, periods, {
+      rows: rowsOf(series.observations, periods, {
         ...scaleOf(series, multiplier),
         names,
         provider: service.slug,

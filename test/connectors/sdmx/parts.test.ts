@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { SeriesRange } from '../../../connectors/connector.ts'
+import { completed } from '../../../connectors/observations.ts'
 import type { DataSeries } from '../../../connectors/sdmx/data/message.ts'
 import {
   flowText,
@@ -14,10 +16,10 @@ import { lastUpdatedOf, nameOf, namesFrom, unitOf } from '../../../connectors/sd
 import {
   frequencyOf,
   namedFrequency,
-  observationsOf,
   periodRange,
+  rowsOf,
 } from '../../../connectors/sdmx/series/observations.ts'
-import type { SdmxService } from '../../../connectors/sdmx/session.ts'
+import type { Scale, SdmxService } from '../../../connectors/sdmx/session.ts'
 
 describe('keys', () => {
   it('have wildcards in the notation of either version', () => {
@@ -107,6 +109,12 @@ describe('ranges', () => {
 describe('observations', () => {
   const raw = (period: string, value: unknown, multiplier?: string) => ({ period, value, multiplier })
   const NAMED = { multiplier: 'named', power: undefined } as const
+  const observationsOf = (
+    all: readonly ReturnType<typeof raw>[],
+    range: SeriesRange,
+    frequency: string,
+    scale: Scale,
+  ) => completed({ name: 'S', frequency, rows: rowsOf(all, frequency, scale) }, range, 'S').observations
 
   it('read every notation of a period, and a day in a monthly series as its month', () => {
     const periods = ['2024-02', '2024-03-31', '2024-M01', '2024-04-01/P1M', '2024-05-01T00:00:00']
