@@ -18,7 +18,6 @@ type Row = readonly [code: ConnectorErrorCode, sentence: (about: About) => strin
 
 const nothing = ({ name, subject, isSeries }: About) =>
   `${name} has no ${isSeries ? 'series' : 'category'} ${quoted(subject)}.`
-const failing = ({ name }: About) => `${name} is failing at the moment. Try again later.`
 const unreachable = ({ name }: About) => `${name} can not be reached. Try again later.`
 const notUnderstoodBy = ({ name }: About) => `The response of ${name} could not be understood.`
 
@@ -78,10 +77,8 @@ const FAILURES = {
     'provider_slow',
     ({ name }) => `${name} did not answer in time. Try again later, or ask for less with start and end.`,
   ],
-  /** A status of 500 or more, or a body that says the same. */
-  failing: ['provider_down', failing],
-  /** An SDMX message says that the service fails, or denies access to everybody. */
-  unavailable: ['provider_down', failing],
+  /** A status of 500 or more, or a body that says the same, or that access is denied to everybody. */
+  failing: ['provider_down', ({ name }) => `${name} is failing at the moment. Try again later.`],
   /** A firewall, or a service that takes no keys, denies access. */
   rejecting: [
     'provider_down',

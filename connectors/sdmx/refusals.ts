@@ -12,7 +12,7 @@ const CODES: Partial<Record<FailureKind, readonly number[]>> = {
   refused: [140, 150, 400, 414, 422],
   'too-large': [130, 413, 510],
   limited: [429],
-  unavailable: [110, 401, 403, 451, 500, 501, 502, 503, 504],
+  failing: [110, 401, 403, 451, 500, 501, 502, 503, 504],
 }
 
 function kindOfCode(code: number): FailureKind | undefined {

@@ -5,8 +5,7 @@ import type {
   ProviderLimits,
   UpstreamRequest,
 } from '../connector.ts'
-import { ConnectorError } from '../errors.ts'
-import { Failure, type FailureKind } from '../failures.ts'
+import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
 import type { KeyPattern, Reference } from './ids.ts'
 import type { Structures } from './structures/structures.ts'
 
@@ -81,16 +80,13 @@ export interface Session extends Pick<ConnectorContext, 'send' | 'cached'> {
   structures(request: UpstreamRequest): Promise<Structures>
 }
 
-/** What an SDMX message may say, as opposed to failures on the way to it. */
-const OF_MESSAGES: readonly FailureKind[] = [
-  ...(['no-results', 'refused', 'no-time', 'no-history', 'too-large'] as const),
-  ...(['limited', 'unavailable', 'unreadable'] as const),
+/** The errors that are in what a provider has answered, as opposed to failures on the way to it. */
+const ANSWERED: readonly ConnectorErrorCode[] = [
+  'series_not_found',
+  'invalid_option',
+  'answer_too_large',
+  'not_understood',
 ]
-
-/** Whether an error is in what the provider has answered. */
-export function isOfMessage(error: unknown): error is Failure {
-  return error instanceof Failure && OF_MESSAGES.includes(error.kind)
-}
 
 /**
  * The outcome, or undefined if the provider says that it has none or sends something that can't be read. If the
@@ -101,21 +97,21 @@ export async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {
-    if (isOfMessage(error) && error.kind !== 'limited' && error.kind !== 'unavailable') return undefined
+    if (error instanceof ConnectorError && ANSWERED.includes(error.code)) return undefined
     throw error
   }
 }
 
 /**
  * The outcome of a request that may be too wide for the service. Some services, such as the ECB's, then fail as if they
- * were down, so the error tells the user of both possible causes.
+ * were down, so the error tells the user of both possible causes. A pause, whose end is known, has another cause.
  */
 export async function wide<T>({ service: { name } }: Session, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
     const isDown = cause instanceof ConnectorError && cause.code === 'provider_down'
-    if (!isDown || isOfMessage(cause)) throw cause
+    if (!isDown || cause.retryAfter !== undefined) throw cause
     const sentence = `${name} is failing at the moment, or at so wide a request. Choose a narrower one, or try again later.`
     throw new ConnectorError('provider_down', sentence, { cause })
   }

@@ -6,7 +6,7 @@ import { optional } from '../../read.ts'
 import { readData } from '../data/data.ts'
 import { type DataMessage, type DataSeries, NOTHING } from '../data/message.ts'
 import { flowText, isExact, isOpen, parseSeriesId, type SeriesId } from '../ids.ts'
-import { isOfMessage, type PeriodRange, type Session, wide } from '../session.ts'
+import { attempt, type PeriodRange, type Session, wide } from '../session.ts'
 import {
   componentName,
   type FlowStructure,
@@ -179,7 +179,8 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
     const answer = await (isExact(key) ? sent : wide(session, sent))
     const message = readData(answer, { pattern: key, dimensions: undefined, asOf })
     if (message.certain || message.series.length === 0) return message
-    const known = message.guessed ? await needed(session, text, load()) : await structure()
+    const known = await (message.guessed ? attempt(load()) : structure())
+    if (message.guessed && known === undefined) throw undivided(session, text)
     const dimensions = known?.dimensions.map(({ id }) => id)
     return dimensions ? readData(answer, { pattern: key, dimensions, asOf }) : message
   }
@@ -203,21 +204,12 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
 }
 
 /**
- * The structure of an answer that can't be divided into series without it: with a guess at its dimensions, numbers
- * would appear under the id of another series.
+ * For an answer that can't be divided into series without the structure: with a guess at its dimensions, numbers would
+ * appear under the id of another series.
  */
-async function needed(
-  { service }: Session,
-  id: string,
-  structure: Promise<FlowStructure>,
-): Promise<FlowStructure> {
-  try {
-    return await structure
-  } catch (cause) {
-    if (!isOfMessage(cause)) throw cause
-    const sentence = `${service.name} does not say at the moment what the parts of ${quoted(id)} are. Name one series with all its codes, or try again later.`
-    throw new ConnectorError('provider_down', sentence, { cause })
-  }
+function undivided({ service }: Session, id: string): ConnectorError {
+  const sentence = `${service.name} does not say at the moment what the parts of ${quoted(id)} are. Name one series with all its codes, or try again later.`
+  return new ConnectorError('provider_down', sentence)
 }
 
 function shapeOfKey(structure: FlowStructure | undefined): string {

@@ -145,7 +145,7 @@ async function list(
 ): Promise<SeriesPage> {
   const message = await keysOf(session, flow, structure, codes)
   if (structure === undefined && !message.certain && message.series.length > 0) {
-    throw new Failure('unavailable', {
+    throw new Failure('failing', {
       what: 'The structure that says which columns are dimensions is missing.',
     })
   }
