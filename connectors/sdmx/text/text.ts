@@ -36,44 +36,21 @@ function delimiterOf(text: string): string {
 }
 
 function rowsOf(text: string, delimiter: string): string[][] {
+  // A cell, with quotes or plain, and what ends it.
+  const plain = `[^"${delimiter}\\r\\n][^${delimiter}\\r\\n]*`
+  const cell = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"|(${plain})?)(${delimiter}|\\r\\n?|\\n|$)`, 'y')
   const rows: string[][] = []
   let row: string[] = []
-  let at = text.charCodeAt(0) === 0xfeff ? 1 : 0
-  while (at < text.length) {
-    const cell = text[at] === '"' ? quotedCell(text, at) : plainCell(text, at, delimiter)
-    row.push(cell.value)
-    at = cell.end
-    if (text[at] === delimiter) {
-      at += 1
-      if (at < text.length) continue
-      row.push('')
-    }
+  cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0
+  while (cell.lastIndex < text.length || row.length > 0) {
+    const [, quoted, own = '', end] = cell.exec(text) ?? []
+    if (end === undefined) throw notUnderstood('CSV that is cut off inside quotes, or has text behind them')
+    row.push(quoted?.replaceAll('""', '"') ?? own)
+    if (end === delimiter) continue
     rows.push(row)
     row = []
-    if (text[at] === '\r') at += 1
-    if (text[at] === '\n') at += 1
   }
   return rows
-}
-
-function plainCell(text: string, start: number, delimiter: string): { value: string; end: number } {
-  let end = start
-  while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') end += 1
-  return { value: text.slice(start, end), end }
-}
-
-/** Reads a cell that begins with a quote. Any text between the closing quote and the delimiter is an error. */
-function quotedCell(text: string, start: number): { value: string; end: number } {
-  let value = ''
-  let from = start + 1
-  for (;;) {
-    const quote = text.indexOf('"', from)
-    if (quote < 0) throw notUnderstood('CSV that is cut off inside quotes')
-    value += text.slice(from, quote)
-    if (text[quote + 1] !== '"') return { value, end: quote + 1 }
-    value += '"'
-    from = quote + 2
-  }
 }
 
 /** A text as it is, a number or boolean as text, anything else as `''`. */
