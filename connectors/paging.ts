@@ -28,3 +28,16 @@ export async function fromPages(
     }
   }
 }
+
+/** The rows of all pages of a size. `fetch` gives those from an offset on, and how many there are in all. */
+export async function allPages<T>(
+  size: number,
+  fetch: (offset: number) => Promise<{ readonly rows: readonly T[]; readonly total: number | null }>,
+): Promise<T[]> {
+  const all: T[] = []
+  for (let offset = 0; ; offset += size) {
+    const { rows, total } = await fetch(offset)
+    for (const row of rows) all.push(row)
+    if (rows.length === 0 || offset + size >= (total ?? 0)) return all
+  }
+}

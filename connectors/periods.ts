@@ -165,9 +165,7 @@ export function isDate(text: string): boolean {
 
 /** Number of days in a month; 0 for a month that doesn't exist. */
 function daysIn(year: number, month: number): number {
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-  if (month === 2) return isLeap ? 29 : 28
-  return [4, 6, 9, 11].includes(month) ? 30 : month >= 1 && month <= 12 ? 31 : 0
+  return month >= 1 && month <= 12 ? new Date(utc(year, month, 0)).getUTCDate() : 0
 }
 
 /** The ISO date a number of days later, or earlier if the number is negative. */

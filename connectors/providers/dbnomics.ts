@@ -12,6 +12,7 @@ import type {
 import { category, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode, statusOfFlags } from '../observations.ts'
+import { allPages } from '../paging.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
 import { firstText, list, number, openBody, record, records, text } from '../read.ts'
@@ -145,19 +146,16 @@ async function seriesPage(
 }
 
 async function datasets(provider: string, { cached }: ConnectorContext): Promise<readonly Category[]> {
-  const all: Category[] = []
-  for (let offset = 0; ; offset += DATASETS) {
-    const request = { path: ['datasets', provider], query: { limit: DATASETS, offset } }
-    const { found, rows } = await cached(request, (answer) => {
+  const rows = await allPages(DATASETS, (offset) =>
+    cached({ path: ['datasets', provider], query: { limit: DATASETS, offset } }, (answer) => {
       const body = bodyOf(answer)
-      return { found: number(record(body['datasets'])['num_found']) ?? 0, rows: docsOf(body, 'datasets') }
-    })
-    for (const row of rows) {
-      const code = text(row['code']) ?? ''
-      all.push(category(`${provider}/${code}`, text(row['name']) ?? code, text(row['description']) ?? ''))
-    }
-    if (rows.length === 0 || offset + DATASETS >= found) return all
-  }
+      return { total: number(record(body['datasets'])['num_found']), rows: docsOf(body, 'datasets') }
+    }),
+  )
+  return rows.map((row) => {
+    const code = text(row['code']) ?? ''
+    return category(`${provider}/${code}`, text(row['name']) ?? code, text(row['description']) ?? '')
+  })
 }
 
 function bodyOf(answer: UpstreamAnswer): JsonRecord {

@@ -3,7 +3,6 @@ import type {
   Connector,
   ConnectorContext,
   Page,
-  Row,
   SeriesInfo,
   SeriesPage,
   UpstreamAnswer,
@@ -11,6 +10,7 @@ import type {
 import { category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
+import { allPages } from '../paging.ts'
 import { frequencyName } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, number, openBody, record, required, text } from '../read.ts'
@@ -61,22 +61,12 @@ export const fred: Connector = {
     const found = await context.cached(request, (answer) => required(bodyOf(answer), 'seriess')[0])
     if (found === undefined) throw absent()
     const { name, frequency, unit } = asSeries(found)
-    const rows: Row[] = []
-    for (let offset = 0; ; offset += PAGE) {
-      const query = {
-        series_id: id,
-        observation_start: range.start,
-        observation_end: range.end,
-        ...vintage,
-        limit: PAGE,
-        offset,
-      }
-      const answer = await context.send({ path: ['series', 'observations'], query })
-      const body = bodyOf(answer)
-      const found = required(body, 'observations')
-      rows.push(...found.map((row) => ({ time: row['date'], value: row['value'] })))
-      if (found.length === 0 || offset + PAGE >= (number(body['count']) ?? 0)) break
-    }
+    const dates = { observation_start: range.start, observation_end: range.end }
+    const rows = await allPages(PAGE, async (offset) => {
+      const query = { series_id: id, ...dates, ...vintage, limit: PAGE, offset }
+      const body = bodyOf(await context.send({ path: ['series', 'observations'], query }))
+      return { rows: required(body, 'observations'), total: number(body['count']) }
+    })
     // `2013-07-31 09:26:16-05`, which ISO 8601 writes with a `T` and a complete offset.
     const updated = text(found['last_updated'])
       ?.replace(' ', 'T')
@@ -90,7 +80,7 @@ export const fred: Connector = {
       notes: text(found['notes']),
       start: text(found['observation_start']),
       end: text(found['observation_end']),
-      rows,
+      rows: rows.map((row) => ({ time: row['date'], value: row['value'] })),
     }
   },
 

@@ -9,7 +9,7 @@ import type {
   SeriesRange,
   UpstreamAnswer,
 } from '../connector.ts'
-import { categories, category, listed, providerInfo, rate } from '../connector.ts'
+import { categories, category, distinct, listed, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { fromPages } from '../paging.ts'
@@ -222,23 +222,13 @@ async function listTable(
     by.length === 0
       ? { columns: [], rows: [[]] }
       : await context.cached(tableRequest(code, { 'qopts.columns': by.join(',') }), readTable)
-  const ids = new Set(
-    rows.map((row) => {
-      const conditions = by.map((column) => `/${column}=${text(cell(row, column, columns)) ?? ''}`)
-      return `tables/${code}/${value}${conditions.join('')}`
-    }),
-  )
-  const series = [...ids].sort().map((id) =>
-    listed({
-      series_id: id,
-      name:
-        id
-          .split('/')
-          .slice(4)
-          .map((part) => part.replace(/^\w+=/, ''))
-          .join(', ') || code,
-    }),
-  )
+  const all = rows.map((row) => {
+    const cells = by.map((column) => text(cell(row, column, columns)) ?? '')
+    const conditions = by.map((column, at) => `${column}=${cells[at]}`)
+    const series_id = [`tables/${code}/${value}`, ...conditions].join('/')
+    return listed({ series_id, name: cells.join(', ') || code })
+  })
+  const series = distinct(all).toSorted((a, b) => (a.series_id < b.series_id ? -1 : 1))
   return { total: null, series: series.slice(offset, offset + limit) }
 }
 

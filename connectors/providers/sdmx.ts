@@ -250,8 +250,7 @@ export const norgesBank = sdmxConnector({
   units: ['UNIT_MEASURE', 'UNIT', 'QUOTE_CUR'],
   multiplier: ({ id }) => (id === 'EXR' ? 'divide' : 'multiply'),
   rest: restV1({
-    data: { format: 'csvdata', locale: 'en' },
-    since: BEGINNING,
+    data: { format: 'csvdata', locale: 'en', startPeriod: BEGINNING },
     keys: { lastNObservations: 1, format: 'sdmx-json', locale: 'en' },
   }),
 })

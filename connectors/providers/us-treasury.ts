@@ -1,6 +1,7 @@
 import type { Category, Connector, ConnectorContext, Row, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { category, listed, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
+import { allPages } from '../paging.ts'
 import { inferFrequency, periodOfDate } from '../periods.ts'
 import { type JsonRecord, number, openBody, record, records, text } from '../read.ts'
 
@@ -154,7 +155,7 @@ export const usTreasury: Connector = {
     const columns = ['record_date', asked, moved, ...Object.keys(group)].filter((each) => each !== undefined)
     const fields = asked === undefined ? undefined : columns.join(',')
     const query = { fields, filter: filter === '' ? undefined : filter, sort: 'record_date' }
-    const { rows, meta } = await allPages(path, query, context)
+    const { rows, meta } = await rowsOf(path, query, context)
     const hasRange = range.start !== undefined || range.end !== undefined
     if (rows.length === 0 && !hasRange) throw absent()
     const field = asked ?? valueField(rows[0] ?? {}, meta)
@@ -258,19 +259,19 @@ function parseId(id: string) {
   }
 }
 
-async function allPages(
+async function rowsOf(
   path: string,
   query: Readonly<Record<string, string | undefined>>,
   { send }: ConnectorContext,
 ): Promise<{ rows: readonly JsonRecord[]; meta: JsonRecord }> {
-  const all: JsonRecord[] = []
-  for (let page = 1; ; page++) {
-    const paged = { ...query, 'page[number]': page, 'page[size]': PAGE }
-    const { rows, meta } = read(await send({ path: path.split('/'), query: paged }))
-    all.push(...rows)
-    const total = number(meta['total-count']) ?? 0
-    if (rows.length === 0 || page * PAGE >= total) return { rows: all, meta }
-  }
+  let meta: JsonRecord = {}
+  const rows = await allPages(PAGE, async (offset) => {
+    const paged = { ...query, 'page[number]': offset / PAGE + 1, 'page[size]': PAGE }
+    const found = read(await send({ path: path.split('/'), query: paged }))
+    meta = found.meta
+    return { rows: found.rows, total: number(meta['total-count']) }
+  })
+  return { rows, meta }
 }
 
 /**

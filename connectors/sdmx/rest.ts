@@ -28,10 +28,11 @@ interface ServiceV1 {
   readonly rootOf?: (flow: Reference) => Pick<UpstreamRequest, 'root'>
   /** The path segments after the key. */
   readonly suffix?: readonly string[]
-  /** The parameters that request data, in a format with names if the service has one. */
+  /**
+   * The parameters that request data, in a format with names if the service has one; `startPeriod` among them is the
+   * start to ask for if the user gives none.
+   */
   readonly data?: Query
-  /** The start to ask for if the user gives none. */
-  readonly since?: string
   /** The parameters that request the keys of series. Default: the last observation of each. */
   readonly keys?: Query
   readonly headers?: NonNullable<UpstreamRequest['headers']>
@@ -73,8 +74,8 @@ export const restV1 =
           headers: STRUCTURE_XML,
         }),
       }),
-      data: (flow, key, { start = service.since, end }) =>
-        series(flow, key, { startPeriod: start, endPeriod: end, ...data }),
+      data: (flow, key, { start: startPeriod = data['startPeriod'], end }) =>
+        series(flow, key, { ...data, startPeriod, endPeriod: end }),
       ...(history && { history: (flow, key) => ({ ...series(flow, key, {}), ...history }) }),
       keys: (flow, key) => series(flow, key, keys),
       ...(service.available && {
