@@ -1,15 +1,12 @@
 import type { Connectors } from '../connectors/index.ts'
 import { type Engine, migrate } from '../engine/index.ts'
 import { Access } from './accounts/access.ts'
-import { Accounts } from './accounts/accounts.ts'
+import { Accounts, Keys } from './accounts/accounts.ts'
 import { Idempotency } from './accounts/idempotency.ts'
-import { Keys } from './accounts/keys.ts'
 import { Links } from './accounts/links.ts'
-import { Plans } from './accounts/plans.ts'
+import { Plans, Usage } from './accounts/plans.ts'
 import { SERVER_STEPS } from './accounts/schema.ts'
-import { Usage } from './accounts/usage.ts'
-import { UserKeys } from './accounts/user-keys.ts'
-import { checkSecret, secretAmong, secretIn, Vault } from './accounts/vault.ts'
+import { checkSecret, secretAmong, secretIn, UserKeys, Vault } from './accounts/user-keys.ts'
 import { ConfigError } from './config/read.ts'
 import type { Config } from './config/schema.ts'
 import { gauges } from './gauges.ts'
@@ -85,6 +82,7 @@ export async function openServices({
   await requirePlans(accounts, plans)
   const usage = new Usage(
     database,
+    plans,
     (cause) =>
       warn?.(
         'Rows that were exported could not be written down. Unless the outcome is unknown, they stay counted in memory.',
@@ -135,7 +133,7 @@ export async function openServices({
       now: now ?? (() => new Date()),
       warn: warn ?? (() => undefined),
     }),
-    exports: new Exports({ config, usage, plans, lifecycle, metrics, temporary: engine.temporary }, version),
+    exports: new Exports({ config, usage, lifecycle, metrics, temporary: engine.temporary }, version),
     kept: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),
     lifecycle,

@@ -1,10 +1,8 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { Database } from '../../engine/index.ts'
-import { sameHash } from '../http/api-keys.ts'
 import { ServerError } from '../http/errors.ts'
 import type { LinkRecord } from '../records/index.ts'
-import type { Account } from './accounts.ts'
-import { type Keys, LastUse } from './keys.ts'
+import { type Account, type Keys, lastUse, sameHash } from './accounts.ts'
 
 /** How many seconds a link works unless told otherwise: long enough to click it, too short to be worth keeping. */
 export const LINK_SECONDS = 300
@@ -48,13 +46,13 @@ export class Links {
   readonly #parts: LinkParts
   readonly #secret: Buffer
   readonly #now: () => Date
-  readonly #lastUse: LastUse
+  readonly #noteUse: (id: number) => void
 
   constructor(parts: LinkParts) {
     this.#parts = parts
     this.#secret = Buffer.from(hkdfSync('sha256', parts.secret, '', 'parquetry links', 32))
     this.#now = parts.now ?? (() => new Date())
-    this.#lastUse = new LastUse(parts.database, 'links', this.#now)
+    this.#noteUse = lastUse(parts.database, 'links', this.#now)
   }
 
   /**
@@ -138,7 +136,7 @@ export class Links {
     if (linkId !== 0) {
       const sql = 'SELECT id FROM links WHERE id = ?'
       if ((await this.#parts.database.get(sql, linkId)) === undefined) return undefined
-      this.#lastUse.note(linkId)
+      this.#noteUse(linkId)
     }
     return key.account
   }

@@ -2,7 +2,6 @@ import type { FastifyError } from 'fastify'
 import { CONNECTOR_ERRORS, ConnectorError, type ConnectorErrorCode } from '../../connectors/errors.ts'
 import { machineError } from '../../engine/errors.ts'
 import { EngineError, ERRORS, type ErrorCode, faultsOf, type UploadFault } from '../../engine/index.ts'
-import { withoutKeys } from './api-keys.ts'
 
 /**
  * The HTTP status for each error of the engine. 499, which nginx uses for a client that left, only appears in the log,
@@ -249,6 +248,14 @@ function keyAdvice({ code, provider, remedy }: ConnectorError): string {
   if (code === 'key_required') return ` Save one with ${path}.`
   if (code === 'key_rejected') return ` Save a valid one with ${path}.`
   return ` A key of your own has a limit of its own: save it with ${path}.`
+}
+
+/** Matches API keys: `pq_`, 32 random characters and a checksum of six. */
+const API_KEYS = /pq_[0-9A-Za-z]{38}/g
+
+/** A text with its API keys removed, so that others may read it. */
+function withoutKeys(text: string): string {
+  return text.replace(API_KEYS, 'pq_…')
 }
 
 function answer(

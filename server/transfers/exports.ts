@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Query } from '../../engine/index.ts'
 import { Users } from '../../engine/util/lazy.ts'
-import type { Plans } from '../accounts/plans.ts'
-import type { Reservation, Usage } from '../accounts/usage.ts'
+import type { Usage } from '../accounts/plans.ts'
 import { matchesTag } from '../http/headers.ts'
 import { bodyStream, ExportMeter, gather, logInfinities } from './body.ts'
 import {
@@ -34,7 +33,6 @@ import type { TransferParts } from './uploads/uploads.ts'
 /** The services that downloads use. */
 interface ExportParts extends TransferParts {
   readonly usage: Usage
-  readonly plans: Plans
   /** A folder for temporary files. */
   readonly temporary: string
 }
@@ -103,7 +101,8 @@ export class Exports {
       return true
     }
     if (request.method !== 'HEAD') {
-      if (download.meteredRows !== undefined) (await this.#reserve(request, answer.rows)).settle(answer.rows)
+      if (download.meteredRows !== undefined)
+        (await this.#parts.usage.reserve(request.account, answer.rows)).settle(answer.rows)
       this.#meter.begins(request, download, answer)
       this.#meter.ends(request, download, 'whole')
     }
@@ -284,7 +283,8 @@ export class Exports {
     const count = early ? matches : await query.count({ signal })
     if (count !== undefined) reply.header('row-count', count)
     if (download.meteredRows !== undefined) {
-      const reserved = await this.#reserve(request, query.resultRows(count ?? download.meteredRows))
+      const rows = query.resultRows(count ?? download.meteredRows)
+      const reserved = await this.#parts.usage.reserve(request.account, rows)
       transfer.onClose(() => reserved.settle(request.trace.rows ?? 0))
     }
     const stream = early ?? (await open())
@@ -297,16 +297,10 @@ export class Exports {
    * largest possible number is unknown or more than what is left of the limit: the true number may still be within it.
    */
   async #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): Promise<boolean> {
-    const limit = this.#parts.plans.limits(account.plan).exportedRows
-    if (meteredRows === undefined || limit === null) return false
-    if (query.knownRowCount === undefined) return true
-    return query.resultRows(query.knownRowCount) > (await this.#parts.usage.remaining(account.id, limit))
-  }
-
-  /** Reserves rows of the account's plan. */
-  #reserve({ account }: FastifyRequest, rows: number): Promise<Reservation> {
-    const { plans, usage } = this.#parts
-    return usage.reserve(account, plans.limits(account.plan).exportedRows, rows)
+    if (meteredRows === undefined) return false
+    const remaining = await this.#parts.usage.remaining(account)
+    if (remaining === Number.POSITIVE_INFINITY) return false
+    return query.knownRowCount === undefined || query.resultRows(query.knownRowCount) > remaining
   }
 
   #bytes(

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Plans } from '../../accounts/plans.ts'
-import type { Usage } from '../../accounts/usage.ts'
+import type { Usage } from '../../accounts/plans.ts'
 import { ServerError } from '../../http/errors.ts'
 import type { Transfer } from '../transfer.ts'
 
@@ -23,7 +22,7 @@ export interface Pieces {
  * against the plan by the share of their bytes that was sent.
  */
 export async function sendPieces(
-  { plans, usage }: { readonly plans: Plans; readonly usage: Usage },
+  { usage }: { readonly usage: Usage },
   transfer: Transfer,
   pieces: Pieces,
 ): Promise<FastifyReply> {
@@ -47,8 +46,7 @@ export async function sendPieces(
   if (method === 'HEAD') return reply.send()
 
   const rows = pieces.rowsOf(ranges)
-  const limit = plans.limits(account.plan).exportedRows
-  const reservation = rows === undefined ? undefined : await usage.reserve(account, limit, rows)
+  const reservation = rows === undefined ? undefined : await usage.reserve(account, rows)
   const total = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
   let sent = 0
   transfer.onClose(() => reservation?.settle(Math.min(Math.ceil((rows! * sent) / Math.max(total, 1)), rows!)))

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEngine } from '../../../engine/index.ts'
-import { Accounts } from '../../../server/accounts/accounts.ts'
-import { generateKey, isMistyped } from '../../../server/http/api-keys.ts'
+import { Accounts, generateKey, isMistyped } from '../../../server/accounts/accounts.ts'
 import { basic, type Platform, platform } from '../platform.ts'
 
 let at: Platform

@@ -5,8 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Engine, migrate, openEngine } from '../../../engine/index.ts'
 import { type Account, Accounts } from '../../../server/accounts/accounts.ts'
 import { SERVER_STEPS } from '../../../server/accounts/schema.ts'
-import { UserKeys } from '../../../server/accounts/user-keys.ts'
-import { checkSecret, Vault } from '../../../server/accounts/vault.ts'
+import { checkSecret, UserKeys, Vault } from '../../../server/accounts/user-keys.ts'
 
 let directory: string
 let engine: Engine

@@ -5,8 +5,8 @@ import { expect, it } from 'vitest'
 import { openConnectors } from '../../../connectors/index.ts'
 import { SqliteDatabase } from '../../../engine/catalog/sqlite.ts'
 import { migrate } from '../../../engine/index.ts'
-import { providerLimits } from '../../../server/accounts/provider-limits.ts'
 import { SERVER_STEPS } from '../../../server/accounts/schema.ts'
+import { providerLimits } from '../../../server/providers.ts'
 import { startUpstream } from '../../connectors/support/upstream.ts'
 
 /** Two processes on one database, as far as it can tell, that ask one provider of at most 10 requests an hour. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Engine, migrate, openEngine } from '../../../engine/index.ts'
-import { ProviderAnswers } from '../../../server/accounts/provider-answers.ts'
 import { SERVER_STEPS } from '../../../server/accounts/schema.ts'
+import { ProviderAnswers } from '../../../server/providers.ts'
 
 const HOUR = 3_600_000
 

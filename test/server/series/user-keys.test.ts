@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { UserKeys } from '../../../server/accounts/user-keys.ts'
-import { Vault } from '../../../server/accounts/vault.ts'
+import { UserKeys, Vault } from '../../../server/accounts/user-keys.ts'
 import type { Platform } from '../platform.ts'
 import { CANARY, fredPlatform } from './fred.ts'
 
