@@ -11,9 +11,8 @@ import {
 } from '../../engine/index.ts'
 import { fromHttp, type ParametersOf, QUERY, VERSION } from '../../engine/options.ts'
 import { ODataError } from './errors.ts'
-import { contextHead, type Exchange } from './exchange.ts'
-import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './metadata/model.ts'
-import { type JsonRequest, jsonContentType } from './negotiate.ts'
+import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './model.ts'
+import { contextHead, type Exchange, type JsonRequest, jsonContentType } from './negotiate.ts'
 
 /** Answers with one row. */
 export async function answerEntity(

@@ -9,14 +9,14 @@ import { parameters, parametersOf, rawQuery, readQuery } from '../http/query.ts'
 import { pathId } from '../routes/dataset-for.ts'
 import type { Services } from '../services.ts'
 import { answerCollection, answerCount, type CollectionOptions } from './collection.ts'
+import { csdlJson, csdlXml } from './csdl.ts'
 import { answerEntity, answerProperty, OF_ROWS } from './entity.ts'
 import { ODataError } from './errors.ts'
-import { contextHead, type Exchange } from './exchange.ts'
-import { csdlJson } from './metadata/csdl-json.ts'
-import { csdlXml } from './metadata/csdl-xml.ts'
-import { slices } from './metadata/model.ts'
+import { slices } from './model.ts'
 import {
   announcedVersion,
+  contextHead,
+  type Exchange,
   type JsonRequest,
   jsonContentType,
   jsonFor,

@@ -11,7 +11,7 @@ import {
   identifiersFor,
   propertiesOf,
   slices,
-} from './metadata/model.ts'
+} from './model.ts'
 
 /** The entity sets that an account sees at a service root: the datasets of a repository, or all that it may read. */
 export interface Feed {

@@ -147,6 +147,14 @@ describe('a batch', () => {
   })
 })
 
+test('the metadata announces both formats of a batch', async () => {
+  const metadata = (await at.call(key, 'GET', `${root}/$metadata?$format=json`)).json()
+  expect(metadata.Parquetry.Container['@Org.OData.Capabilities.V1.BatchSupport']).toEqual({
+    Supported: true,
+    SupportedFormats: ['application/json', 'multipart/mixed'],
+  })
+})
+
 describe('a batch in multipart format', () => {
   const part = (request: string, id?: string) =>
     [

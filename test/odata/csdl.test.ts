@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { csdlJson } from '../../server/odata/metadata/csdl-json.ts'
-import { csdlXml } from '../../server/odata/metadata/csdl-xml.ts'
-import { type DescribedSet, propertiesOf } from '../../server/odata/metadata/model.ts'
+import { csdlJson, csdlXml } from '../../server/odata/csdl.ts'
+import { type DescribedSet, propertiesOf } from '../../server/odata/model.ts'
 import { schemaProblems } from './csdl-facts.ts'
 
 const column = (name: string, type: string, nullable = true, description = '') =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { identifiersFor } from '../../server/odata/metadata/model.ts'
+import { identifiersFor } from '../../server/odata/model.ts'
 
 test('what is an identifier keeps its name, whatever stands beside it', () => {
   expect(identifiersFor(['a b', 'a_b', 'größe', '日本語'])).toEqual(['a_b_1', 'a_b', 'größe', '日本語'])

@@ -1,5 +1,5 @@
-import { type Column, type ColumnType, decimalParts, edmName } from '../../../engine/index.ts'
-import { turn } from '../../../engine/util/turn.ts'
+import { type Column, type ColumnType, decimalParts, edmName } from '../../engine/index.ts'
+import { turn } from '../../engine/util/turn.ts'
 
 /** The key property of every entity: the row's number in the version, starting at 1. */
 export const KEY = 'Row'
@@ -38,9 +38,6 @@ export interface EntitySet {
 export interface DescribedSet extends EntitySet {
   readonly properties: readonly Property[]
 }
-
-/** Sets with their properties, some at a time, so that describing 20,000 of them doesn't block the event loop. */
-export type Pages = AsyncIterable<readonly DescribedSet[]> | Iterable<readonly DescribedSet[]>
 
 /** What the container says of a set: it names only properties that can't be filtered. */
 export function forContainer(set: DescribedSet): DescribedSet {
