@@ -11,9 +11,9 @@ import {
 } from '../../engine/index.ts'
 import type { Account } from '../accounts/accounts.ts'
 import type { Config } from '../config/schema.ts'
+import { errorAnswer } from '../http/errors.ts'
 import type { Services } from '../services.ts'
 import type { KeptSnapshots } from '../transfers/kept-snapshots.ts'
-import { IcebergError } from './errors.ts'
 
 /** How a warehouse names repositories and datasets; none contains another. */
 export interface Warehouse {
@@ -177,4 +177,55 @@ async function tableAt(services: Services, path: RequestPath) {
   const found = named(base)
   if (found) return { datasetId: found.id, version: Number(version) }
   throw new IcebergError('noTable', `The repository has no dataset ${JSON.stringify(table)}.`)
+}
+
+/**
+ * Errors that only the catalog has: the status, and the type by which Iceberg's clients recognize the error (REST catalog
+ * specification, ErrorModel). The message is written where the error is thrown.
+ */
+const ICEBERG_ERRORS = {
+  unknownWarehouse: { status: 400, type: 'BadRequestException' },
+  readOnly: { status: 403, type: 'ForbiddenException' },
+  noNamespace: { status: 404, type: 'NoSuchNamespaceException' },
+  /** Also if the version of a dataset is no longer kept. */
+  noTable: { status: 404, type: 'NoSuchTableException' },
+  wrongMethod: { status: 405, type: 'UnsupportedOperationException' },
+  /** A part of the catalog that we don't have, such as views and scan plans. */
+  notSupported: { status: 501, type: 'UnsupportedOperationException' },
+  /** The rows are in a folder that the configuration does not open to readers. */
+  noPlace: { status: 501, type: 'UnsupportedOperationException' },
+} as const
+
+/** An error of the catalog. `message` is a sentence for the user. */
+export class IcebergError extends Error {
+  override readonly name = 'IcebergError'
+  readonly code: keyof typeof ICEBERG_ERRORS
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: IcebergError['code'], message: string, headers: IcebergError['headers'] = {}) {
+    super(message)
+    this.code = code
+    this.headers = headers
+  }
+}
+
+/** The types for errors of the rest of the server, by status. */
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'BadRequestException',
+  401: 'NotAuthorizedException',
+  403: 'ForbiddenException',
+  404: 'NotFoundException',
+  503: 'ServiceUnavailableException',
+}
+
+/** An error in the form in which it is sent to a client of Iceberg. `code` is our own, for metrics and the log. */
+export function icebergAnswer(error: unknown) {
+  if (error instanceof IcebergError) {
+    const { code, message, headers } = error
+    const { status, type } = ICEBERG_ERRORS[code]
+    return { status, headers, code, body: { error: { message, type, code: status } } }
+  }
+  const { status, headers, body } = errorAnswer(error)
+  const type = TYPES[status] ?? (status < 500 ? 'BadRequestException' : 'InternalServerError')
+  return { status, headers, code: body.code, body: { error: { message: body.error, type, code: status } } }
 }

@@ -4,6 +4,8 @@ import { type ParameterSchema, parameters } from '../http/query.ts'
 import type { Services } from '../services.ts'
 import {
   describeNamespace,
+  IcebergError,
+  icebergAnswer,
   listNamespaces,
   listTables,
   loadTable,
@@ -12,7 +14,6 @@ import {
   WAREHOUSES,
   type Warehouse,
 } from './catalog.ts'
-import { IcebergError, icebergAnswer } from './errors.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof METHODS)[number]

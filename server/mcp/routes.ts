@@ -17,7 +17,7 @@ export function mcpRoutes(app: FastifyInstance): void {
     config: { reads: true },
     schema: { hide: true },
     // Loaded only when needed: the protocol's library is a fifth of what a start would load.
-    handler: async (request, reply) => (await import('./answer.ts')).answer(app, request, reply),
+    handler: async (request, reply) => (await import('./server.ts')).answer(app, request, reply),
   })
 
   // GET would open a stream of notifications and DELETE would end a session; without sessions there are neither.
