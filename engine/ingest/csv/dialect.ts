@@ -3,7 +3,7 @@ import type { ColumnType } from '../../types/index.ts'
 import type { UploadOptions } from '../request.ts'
 import type { TextReason } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import type { Field } from './record.ts'
+import type { Field } from './syntax.ts'
 
 /** How fields of another dialect are read. */
 export interface FieldReader {
