@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Duck } from '../../engine/duckdb/duck.ts'
 import { openEngine } from '../../engine/index.ts'
-import { readParts } from '../../engine/ingest/parts/parts.ts'
+import { readParts } from '../../engine/ingest/parts/part.ts'
 import { profileParts } from '../../engine/ingest/profile.ts'
 import { type BenchOptions, type Case, cpuTime, median } from '../case.ts'
 import { writeLineitem } from '../peers/lineitem.ts'

@@ -5,8 +5,7 @@ import { ReaderPool, type ReadersOptions } from './process/reader-pool.ts'
 import type { Hooks } from './request.ts'
 
 export type { Jobs } from './jobs.ts'
-export type { Place, Repeated, SetColumns, WantedRows } from './parts/edit.ts'
-export type { CompareInput } from './parts/parts.ts'
+export type { CompareInput, Place, Repeated, SetColumns, WantedRows } from './parts/parts.ts'
 export type {
   DeclaredColumn,
   IngestRequest,

@@ -5,9 +5,16 @@ import { ingestCsv, ingestRewritten, type ToCsv } from './csv/ingest.ts'
 import { unpack } from './file.ts'
 import { refuseForeign } from './foreign.ts'
 import { ingestParquet } from './parquet/ingest.ts'
-import { cutPart } from './parts/cut.ts'
-import { editPart, findRepeated, findRows } from './parts/edit.ts'
-import { refuseLongTexts, rewriteParts, verifyPart, writeCompared } from './parts/parts.ts'
+import { refuseLongTexts } from './parts/part.ts'
+import {
+  cutPart,
+  editPart,
+  findRepeated,
+  findRows,
+  rewriteParts,
+  verifyPart,
+  writeCompared,
+} from './parts/parts.ts'
 import { profileParts } from './profile.ts'
 import type { Hooks, IngestRequest, IngestResult, ReadRequest, UploadFormat } from './request.ts'
 import { type KnownColumns, knownColumns } from './targets.ts'

@@ -1,7 +1,7 @@
 import type { Duck, RunOptions } from '../duckdb/duck.ts'
 import { valueText } from '../duckdb/value-text.ts'
 import { type Column, type TypeName, typeName } from '../types/index.ts'
-import { readParts } from './parts/parts.ts'
+import { readParts } from './parts/part.ts'
 
 /** What the values of a column are like. Values of integers and doubles are numbers, those of other types are text. */
 export interface ColumnProfile {

@@ -30,6 +30,14 @@ const COLUMNS = {
   day: `DATE '2000-01-01' + ${scattered(VALUES)}::INTEGER`,
   long: `repeat(md5(i::VARCHAR), 3)`,
 }
+/** The types of columns that are no text here. */
+const TYPES: Readonly<Partial<Record<string, 'integer' | 'double'>>> = {
+  sorted: 'integer',
+  number: 'integer',
+  few: 'integer',
+  some: 'integer',
+  double: 'double',
+}
 const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
 const column = (name: keyof typeof COLUMNS) => `c${NAMES.indexOf(name)}`
 
@@ -53,8 +61,7 @@ async function ask(sql: string): Promise<unknown[][]> {
 function write(file: string, names: readonly (keyof typeof COLUMNS)[], rows: number) {
   const selected = names.map((name, index) => `${COLUMNS[name]} AS c${index}`).join(', ')
   const columns = names.map(
-    (name) =>
-      ({ name, type: name === 'double' ? 'double' : 'string', nullable: true, description: '' }) as const,
+    (name) => ({ name, type: TYPES[name] ?? 'string', nullable: true, description: '' }) as const,
   )
   const planned = { rows, rawBytes: rows * 2_048, columns }
   return writePart(duck, `SELECT ${selected} FROM range(${rows}) t(i)`, file, planned, {})

@@ -6,7 +6,7 @@ import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import { type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
-import { readParts } from '../parts/parts.ts'
+import { readParts } from '../parts/part.ts'
 import type { ReadRequest } from '../request.ts'
 import { everyLeaf, type LeafCondition, type LeafType } from './leaves.ts'
 

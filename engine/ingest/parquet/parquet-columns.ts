@@ -1,7 +1,7 @@
 import type { Duck } from '../../duckdb/duck.ts'
 import { normaliseParquetColumn } from '../../duckdb/normalise.ts'
 import type { ColumnType } from '../../types/index.ts'
-import { readParts } from '../parts/parts.ts'
+import { readParts } from '../parts/part.ts'
 import type { ReadRequest } from '../request.ts'
 import { malformed } from '../text/errors.ts'
 import { leafInRange, refuseFinerMoments } from './bad-values.ts'

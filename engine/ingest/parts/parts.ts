@@ -1,17 +1,17 @@
+import { open } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { valueText } from '../../duckdb/value-text.ts'
 import { EngineError } from '../../errors.ts'
+import { runtimeFilterError } from '../../filter/sql/runtime-errors.ts'
+import { rowGroups } from '../../parquet/footer.ts'
+import { type Joined, joinFiles } from '../../parquet/joined.ts'
 import { ORDINAL } from '../../parquet/ordinals.ts'
-import { MOST_BYTES_AT_ONCE, rowsAtOnce, VECTOR_ROWS } from '../../parquet/row-groups.ts'
+import { fileEnd, footerOf, MAGIC, readExactly } from '../../parquet/parquet-file.ts'
 import { widens } from '../../types/columns.ts'
-import { type Column, type ColumnType, fixedBytes, quoteLiteral, sqlType } from '../../types/index.ts'
-import type { IngestResult, SizedPart } from '../request.ts'
-import { writePart } from './part.ts'
-
-/** SQL that reads the rows of parts in order, with their columns as c0, c1, … */
-export function readParts(parts: readonly string[]): string {
-  return `read_parquet([${parts.map(quoteLiteral).join(', ')}], hive_partitioning = false)`
-}
+import { type Column, type ColumnType, sqlType } from '../../types/index.ts'
+import { writeWhole } from '../../util/whole-file.ts'
+import type { SizedPart } from '../request.ts'
+import { finishPart, measure, readParts, type WrittenPart, writePart } from './part.ts'
 
 /** Parts of one dataset, and the columns with which their rows are to be written. */
 interface RewriteInput {
@@ -80,62 +80,242 @@ export async function writeCompared(
   }
 }
 
-/** Counts the rows, and the bytes of all values together. */
-export async function measure(
-  duck: Duck,
-  source: string,
-  columns: readonly Column[],
-  options: RunOptions,
-): Promise<{ rows: number; rawBytes: number }> {
-  const [row] = await duck.run(`SELECT count(*), ${textBytes(columns)} FROM ${source}`, options)
-  const rows = Number(row![0])
-  return { rows, rawBytes: fixedRowBytes(columns) * rows + Number(row![1]) }
+/** SQL that converts an expression of one column type to another type that holds all of its values. */
+export function widened(from: Pick<Column, 'name' | 'type'>, to: ColumnType, sql: string): string {
+  if (from.type === to) return sql
+  if (!widens(from.type, to)) {
+    throw new EngineError(
+      'column_conflict',
+      `Column ${JSON.stringify(from.name)} is ${from.type}; it can't become ${to} without loss.`,
+      { details: { column: from.name, wanted: to, given: from.type } },
+    )
+  }
+  return to === 'string' ? valueText(from.type, sql) : `CAST(${sql} AS ${sqlType(to)})`
 }
 
-/** The bytes that the values of fixed size of a row take. */
-function fixedRowBytes(columns: readonly Column[]): number {
-  return columns.reduce((sum, { type }) => sum + (fixedBytes(type) ?? 0), 0)
+/** Rows `from` (inclusive) to `to` (exclusive) of a part, and the file that gets them. */
+interface Cut {
+  readonly from: number
+  readonly to: number
+  readonly target: string
 }
 
-/** SQL for the bytes of all values whose length varies. DuckDB refuses a thousand sums with a plus between each. */
-function textBytes(columns: readonly Column[]): string {
-  const sums = columns.flatMap(({ type }, index) => {
-    if (fixedBytes(type) !== undefined) return []
-    return `sum(${type === 'binary' ? 'octet_length' : 'strlen'}(c${index}))`
-  })
-  return `CAST(list_sum([${['0', ...sums].join(', ')}]) AS DOUBLE)`
+interface CutInput {
+  readonly part: string
+  readonly cuts: readonly Cut[]
+  readonly columns: readonly Column[]
+  /** The bytes of all values of the part; each new part is given a share according to its rows. */
+  readonly rawBytes: number
 }
+
+const COPIED_BYTES = 1 << 20
 
 /**
- * Refuses a part in which the texts of rows that are read at once are so long that whoever reads them would need
- * gigabytes. The more bytes the rows have on average, the fewer are read at once, because the part is then cut into parts
- * of few rows.
- * @throws EngineError `upload_too_large`
+ * Writes the rows of a part as several parts. DuckDB could split them over several files in one pass, but would not
+ * keep their order then. Row groups are copied as they are, so a part ends with the one that ends nearest to the wanted
+ * row. Wide rows are cut within row groups, which have to be written anew.
  */
-export async function refuseLongTexts(
+export async function cutPart(
   duck: Duck,
-  part: string,
-  { columns, rows, rawBytes }: IngestResult,
+  { part, cuts, columns, rawBytes }: CutInput,
   options: RunOptions,
+): Promise<SizedPart[]> {
+  const names = columns.map((_, index) => `c${index}`)
+  const { footer } = await footerOf(part)
+  const ends = groupEnds(footer, cuts)
+  const share = (rows: number) => Math.round((rawBytes * rows) / cuts.at(-1)!.to)
+  const made: SizedPart[] = []
+  for (const [index, { from, to, target }] of cuts.entries()) {
+    const groups = ends && { from: ends[index - 1] ?? 0, to: ends[index]! }
+    const stored = names.map((name, place) => ({ name, stored: place }))
+    const copied = groups && joinFiles([{ footer, groups }], stored)
+    let written: WrittenPart
+    if (copied) {
+      await copyInto(target, part, copied, options.signal)
+      written = await finishPart(target, columns)
+    } else {
+      const rows = to - from
+      const select = `SELECT ${names.join(', ')} FROM ${readParts([part])} WHERE file_row_number >= ${from} AND file_row_number < ${to}`
+      written = await writePart(duck, select, target, { rows, rawBytes: share(rows), columns }, options)
+    }
+    made.push({ ...written, rawBytes: share(written.rows) })
+  }
+  return made
+}
+
+/** For each cut, the number of row groups before its end; undefined if there is a cut without any. */
+function groupEnds(footer: Uint8Array, cuts: readonly Cut[]): number[] | undefined {
+  let rows = 0
+  const starts = [0, ...rowGroups(footer).map((group) => (rows += group.rows))]
+  const ends = cuts.map(({ to }) => {
+    const next = starts.findIndex((start) => start >= to)
+    return starts[next]! - to > to - starts[next - 1]! ? next - 1 : next
+  })
+  return ends.every((end, index) => end > (ends[index - 1] ?? 0)) ? ends : undefined
+}
+
+async function copyInto(
+  target: string,
+  part: string,
+  { copied, footer }: Joined,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
-  const texts = rawBytes - fixedRowBytes(columns) * rows
-  if (texts <= MOST_BYTES_AT_ONCE || texts * VECTOR_ROWS > MOST_BYTES_AT_ONCE * rows) return
-  const atOnce = rowsAtOnce({ rows, rawBytes }, columns.length)
-  const [longest] = await duck.run(
-    `SELECT CAST(file_row_number // ${atOnce} AS DOUBLE) AS place, ${textBytes(columns)} AS bytes ` +
-      `FROM ${readParts([part])} GROUP BY ALL ORDER BY bytes DESC LIMIT 1`,
-    options,
+  await using from = await open(part)
+  async function* bytes() {
+    yield MAGIC
+    for (const { from: start, to: end } of copied) {
+      for (let at = start; at < end; at += COPIED_BYTES) {
+        signal?.throwIfAborted()
+        yield await readExactly(from, at, Math.min(COPIED_BYTES, end - at))
+      }
+    }
+    yield fileEnd(footer)
+  }
+  await writeWhole(target, bytes())
+}
+
+/** Which rows of parts: those for which a condition holds, or those with the same key as a row of `like`. */
+export type WantedRows =
+  | { readonly where: string; readonly parameters: readonly string[] }
+  | { readonly like: readonly string[]; readonly on: readonly number[] }
+
+export interface FindInput {
+  readonly parts: readonly string[]
+  /** The most rows that one of them has. */
+  readonly rows: number
+  readonly wanted: WantedRows
+}
+
+/** Rows of one part, a bit for each: text of 0 and 1. */
+export interface FoundRows {
+  readonly count: number
+  readonly bits: string
+}
+
+/** A new value for columns of the found rows: SQL over c0, c1, … by the column's position. */
+export interface SetColumns {
+  readonly sql: Readonly<Record<number, string>>
+  readonly parameters: readonly string[]
+}
+
+export interface EditInput {
+  readonly part: string
+  readonly target: string
+  readonly columns: readonly Column[]
+  readonly bits: string
+  readonly size: { readonly rows: number; readonly rawBytes: number }
+  /** Without it, the found rows are left out. */
+  readonly set?: SetColumns | undefined
+}
+
+/** SQL by which rows p and u have the same key. */
+const same = (on: readonly number[]) =>
+  on.map((index) => `p.c${index} IS NOT DISTINCT FROM u.c${index}`).join(' AND ')
+
+/**
+ * Finds rows of parts, by a condition or by their keys. Parts without such rows are left out of the result, which has the
+ * others by their index.
+ * @throws EngineError `filter_failed`
+ */
+export async function findRows(
+  duck: Duck,
+  { parts, rows, wanted }: FindInput,
+  options: RunOptions,
+): Promise<Record<number, FoundRows>> {
+  const [from, parameters] =
+    'where' in wanted
+      ? [`${readParts(parts)} WHERE ${wanted.where}`, wanted.parameters]
+      : [
+          `(SELECT *, file_index, file_row_number FROM ${readParts(parts)}) p SEMI JOIN ${readParts(wanted.like)} u ON ${same(wanted.on)}`,
+          [],
+        ]
+  const found = await explained(
+    duck.run(
+      `SELECT CAST(file_index AS INTEGER), count(*), CAST(bitstring_agg(file_row_number, 0, ${rows - 1}) AS VARCHAR)
+       FROM ${from} GROUP BY ALL`,
+      { ...options, parameters },
+    ),
   )
-  const [place, bytes] = longest as [number, number]
-  if (bytes <= MOST_BYTES_AT_ONCE) return
-  const first = place * atOnce + 1
-  const last = Math.min(rows, first + atOnce - 1)
-  throw new EngineError(
-    'upload_too_large',
-    `The texts of rows ${first} to ${last} have ${bytes} bytes, and those of so many rows are read at once: they may ` +
-      `have ${MOST_BYTES_AT_ONCE} bytes. Shorten them, or put the rows with long texts into a dataset of their own.`,
-    { details: { row: first, limit: MOST_BYTES_AT_ONCE } },
+  return Object.fromEntries(
+    found.map(([file, count, bits]) => [Number(file), { count: Number(count), bits: String(bits) }]),
   )
+}
+
+/** Writes the rows of a part without the found ones, or with other values in these. @throws EngineError `filter_failed` */
+export async function editPart(
+  duck: Duck,
+  { part, target, columns, bits, size, set }: EditInput,
+  options: RunOptions,
+): Promise<SizedPart> {
+  // A join would leave the order of the rows open.
+  const isFound = `get_bit('${bits}'::BIT, CAST(file_row_number AS INTEGER)) = 1`
+  const selected = columns.map(({ type }, index) => {
+    const value = set?.sql[index]
+    if (value === undefined) return `c${index}`
+    return `CASE WHEN ${isFound} THEN CAST(${value} AS ${sqlType(type)}) ELSE c${index} END AS c${index}`
+  })
+  const where = set ? '' : ` WHERE NOT (${isFound})`
+  const select = `SELECT ${selected.join(', ')} FROM ${readParts([part])}${where}`
+  const planned = { ...size, columns, parameters: set?.parameters }
+  const written = await explained(writePart(duck, select, target, planned, options))
+  const empty = columns.findIndex(({ nullable }, index) => !nullable && written.nulls[index]! > 0)
+  if (empty >= 0) {
+    throw new EngineError(
+      'filter_failed',
+      `The change makes column ${JSON.stringify(columns[empty]!.name)} null in some rows, but it is not nullable.`,
+    )
+  }
+  return { ...written, rawBytes: Math.ceil((size.rawBytes * written.rows) / size.rows) }
+}
+
+async function explained<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw runtimeFilterError(error, 'The change') ?? error
+  }
+}
+
+export interface RepeatedInput {
+  /** Parts in the order of their rows. */
+  readonly parts: readonly string[]
+  /** The positions of the columns of the key. */
+  readonly on: readonly number[]
+  /** Looks for rows whose key one of these has; without them, for rows of `parts` with the same key. */
+  readonly like?: readonly string[] | undefined
+}
+
+/** The place of a row: which part, and which row in it. */
+export type Place = readonly [part: number, row: number]
+
+/** Rows with a key that may not be repeated. */
+export interface Repeated {
+  readonly places: readonly Place[]
+  /** The values of the key, as text. */
+  readonly key: readonly (string | null)[]
+}
+
+const MOST_REPEATED = 20
+
+/** Finds rows that repeat a key, at most twenty. */
+export async function findRepeated(
+  duck: Duck,
+  { parts, on, like }: RepeatedInput,
+  options: RunOptions,
+): Promise<Repeated[]> {
+  const names = on.map((index) => `c${index}`)
+  const texts = names.map((name) => `CAST(${name} AS VARCHAR)`)
+  const p = `(SELECT ${names.join(', ')}, CAST(file_index AS BIGINT) * ${2 ** 40} + file_row_number AS place FROM ${readParts(parts)}) p`
+  const sql = like
+    ? `SELECT place, place, ${texts.join(', ')} FROM ${p} SEMI JOIN ${readParts(like)} u ON ${same(on)}`
+    : `SELECT min(place), min(place, 2)[2], ${texts.join(', ')} FROM ${p} GROUP BY ${names.join(', ')} HAVING count(*) > 1`
+  const rows = await duck.run(`${sql} ORDER BY 1 LIMIT ${MOST_REPEATED}`, options)
+  return rows.map(([first, second, ...key]) => ({
+    places: [...new Set([first, second].map(Number))].map(
+      (at): Place => [Math.floor(at / 2 ** 40), at % 2 ** 40],
+    ),
+    key: key.map((value) => (value === null ? null : String(value))),
+  }))
 }
 
 /** Decodes every page of a part, and gives its columns without the ordinals. @throws if it can't be read to its end */
@@ -150,17 +330,4 @@ export async function verifyPart(
   const hashes = columns.map((name) => `bit_xor(hash(${JSON.stringify(name)}))`)
   const [row] = await duck.run(`SELECT ${['count(*)', ...hashes].join(', ')} FROM ${source}`, options)
   return { rows: Number(row![0]), columns: columns.filter((name) => name !== ORDINAL) }
-}
-
-/** SQL that converts an expression of one column type to another type that holds all of its values. */
-export function widened(from: Pick<Column, 'name' | 'type'>, to: ColumnType, sql: string): string {
-  if (from.type === to) return sql
-  if (!widens(from.type, to)) {
-    throw new EngineError(
-      'column_conflict',
-      `Column ${JSON.stringify(from.name)} is ${from.type}; it can't become ${to} without loss.`,
-      { details: { column: from.name, wanted: to, given: from.type } },
-    )
-  }
-  return to === 'string' ? valueText(from.type, sql) : `CAST(${sql} AS ${sqlType(to)})`
 }
