@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import type { IngestResult, UploadOptions } from './ingest/index.ts'
+import type { IngestResult, UploadOptions } from './ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
 import type { QueryOptions } from './plan/options.ts'
 import { physicalColumns } from './plan/plan.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createWriteStream, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ingestor } from '../../engine/ingest/index.ts'
+import { Ingestor } from '../../engine/ingest/ingestor.ts'
 
 /** Ingests JSON rows and reports the most megabytes by which this process and its readers together grew. */
 const [directory, rows] = process.argv.slice(2) as [string, string]

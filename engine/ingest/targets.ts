@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts'
-import { checkColumns, widens } from '../types/columns.ts'
+import { checkColumns, type DeclaredColumn, widens } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
-import type { DeclaredColumn, UploadOptions } from './request.ts'
+import type { UploadOptions } from './request.ts'
 import { malformed } from './text/errors.ts'
 import { inferType } from './text/text-kinds.ts'
 

@@ -10,7 +10,7 @@ import type { EngineOptions, PartSizes } from '../engine-options.ts'
 import { EngineError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { ManifestStore } from '../iceberg/tables.ts'
-import type { Ingestor } from '../ingest/index.ts'
+import type { Ingestor } from '../ingest/ingestor.ts'
 import type { Column } from '../types/index.ts'
 import { Background } from '../util/background.ts'
 import { within } from '../util/in-flight.ts'
@@ -255,7 +255,7 @@ export class Store implements WorkContext {
 
   async #openIngestor(): Promise<Ingestor> {
     // Loaded only here, so that programs which only read do not spend time on it.
-    const { Ingestor } = await import('../ingest/index.ts')
+    const { Ingestor } = await import('../ingest/ingestor.ts')
     const { threads, partEncoding } = this.#options
     return new Ingestor({
       threads,

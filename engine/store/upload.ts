@@ -1,7 +1,7 @@
 import type { Handle } from '../catalog/database.ts'
 import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord } from '../catalog/records.ts'
-import type { UploadFormat, UploadOptions } from '../ingest/index.ts'
+import type { UploadFormat, UploadOptions } from '../ingest/request.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
 
 /** What a change of rows by a filter did. */

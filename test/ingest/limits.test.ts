@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool } from '../../engine/ingest/file.ts'
-import { uploadFormatOf } from '../../engine/ingest/index.ts'
+import { uploadFormatOf } from '../../engine/ingest/request.ts'
 import { accepts, TEXT_KIND } from '../../engine/ingest/text/text-kinds.ts'
 import { useBench } from './support/helper.ts'
 

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
-import type { UploadFormat } from '../../engine/ingest/index.ts'
+import type { UploadFormat } from '../../engine/ingest/request.ts'
 import { ENGINE_STATUSES } from '../../server/http/errors.ts'
 import { useBench } from './support/helper.ts'
 import { mutate, mutateInside, randomness } from './support/mutations.ts'

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { Ingestor } from '../../engine/ingest/index.ts'
+import { Ingestor } from '../../engine/ingest/ingestor.ts'
 import { ReaderPool } from '../../engine/ingest/process/reader-pool.ts'
 import { useBench } from './support/helper.ts'
 import { timeOutOfRange } from './support/hostile.ts'
 
 const bench = useBench()
-const ENGINE = new URL('../../engine/ingest/index.ts', import.meta.url).href
+const ENGINE = new URL('../../engine/ingest/ingestor.ts', import.meta.url).href
 const limits = { unpackedBytes: 1 << 30 }
 
 /** An ingestor of a test's own, and what it tells. */

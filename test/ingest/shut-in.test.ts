@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Ingestor } from '../../engine/ingest/index.ts'
+import { Ingestor } from '../../engine/ingest/ingestor.ts'
 import { ReaderPool } from '../../engine/ingest/process/reader-pool.ts'
 import { useBench } from './support/helper.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Engine, type EngineOptions, FORMATS, openEngine } from '../../engine/index.ts'
-import type { UploadFormat } from '../../engine/ingest/index.ts'
+import type { UploadFormat } from '../../engine/ingest/request.ts'
 import { openFiles } from '../engine/open-files.ts'
 
 let directory: string

@@ -4,14 +4,10 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { EngineError } from '../../../engine/errors.ts'
-import {
-  type DeclaredColumn,
-  Ingestor,
-  type IngestRequest,
-  type IngestResult,
-  type Jobs,
-  type UploadFormat,
-} from '../../../engine/ingest/index.ts'
+import { Ingestor } from '../../../engine/ingest/ingestor.ts'
+import type { Jobs } from '../../../engine/ingest/jobs.ts'
+import type { IngestRequest, IngestResult, UploadFormat } from '../../../engine/ingest/request.ts'
+import type { DeclaredColumn } from '../../../engine/types/columns.ts'
 import { type Column, type ColumnType, quoteLiteral } from '../../../engine/types/index.ts'
 import { ENGINE_STATUSES } from '../../../server/http/errors.ts'
 

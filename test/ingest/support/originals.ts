@@ -14,7 +14,8 @@ import {
   tableToIPC,
 } from 'apache-arrow'
 import ExcelJS from 'exceljs'
-import type { DeclaredColumn, UploadFormat } from '../../../engine/ingest/index.ts'
+import type { UploadFormat } from '../../../engine/ingest/request.ts'
+import type { DeclaredColumn } from '../../../engine/types/columns.ts'
 import { type ColumnType, quoteLiteral, sqlType } from '../../../engine/types/index.ts'
 import { bytesOf, openTestExecutor, statement } from '../../export/support.ts'
 import { type Bench, declared } from './helper.ts'

@@ -4,18 +4,6 @@ import type { JobInput, JobName, Jobs } from './jobs.ts'
 import { ReaderPool, type ReadersOptions } from './process/reader-pool.ts'
 import type { Hooks } from './request.ts'
 
-export type { Jobs } from './jobs.ts'
-export type { CompareInput, Place, Repeated, SetColumns, WantedRows } from './parts/parts.ts'
-export type {
-  DeclaredColumn,
-  IngestRequest,
-  IngestResult,
-  SizedPart,
-  UploadFormat,
-  UploadOptions,
-} from './request.ts'
-export { uploadFormatOf } from './upload-format.ts'
-
 /**
  * How much CPU time reading an upload may take. It grows with the size of the file, since a file of a megabyte may
  * unpack to a gigabyte, but one of a kilobyte may not.
