@@ -4,14 +4,15 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { checkMemoryLimit, sizeOfLimit } from './duckdb/instance.ts'
-import { NOT_MICROSECONDS, normaliseParquetColumn, topLevel } from './duckdb/normalise.ts'
+import { NOT_MICROSECONDS, normaliseParquetColumn } from './duckdb/normalise.ts'
 import { checkThreads } from './engine-options.ts'
 import { EngineError, invalidOption } from './errors.ts'
 import { type Executor, openExecutor } from './export/index.ts'
 import type { SqlColumn } from './filter/index.ts'
 import type { Names } from './options.ts'
-import { elementsOf, FIELD, rowGroupSizes } from './parquet/footer.ts'
+import { rowGroupSizes } from './parquet/footer.ts'
 import { footerOf } from './parquet/parquet-file.ts'
+import { schemaOf } from './parquet/schema.ts'
 import { readStruct, type Struct } from './parquet/thrift.ts'
 import { Counts } from './plan/counts.ts'
 import type { QueryOptions } from './plan/options.ts'
@@ -214,11 +215,7 @@ interface FileNames {
 }
 
 function namesIn(footer: Struct): string[] {
-  const elements = elementsOf(footer)
-  const { columns } = topLevel(elements.map((element) => element.get(FIELD.element.children)?.value))
-  return columns.map((at) =>
-    Buffer.from(elements[at]!.get(FIELD.element.name)?.value as Uint8Array).toString(),
-  )
+  return schemaOf(footer).flatMap(({ name, isColumn }) => (isColumn ? [name] : []))
 }
 
 /** DuckDB matches columns without regard to case, so it would mix up columns whose names differ only by case. */

@@ -211,19 +211,3 @@ function scalarJson(name: string, sql: string): string {
       return `to_json(${sql})`
   }
 }
-
-/**
- * The positions of the columns in a Parquet schema, and where it ends. A schema is a tree, listed depth first; its root
- * is the row.
- * @param children how many elements are below each; undefined for leaves
- */
-export function topLevel(children: readonly unknown[]): { readonly columns: number[]; readonly end: number } {
-  const columns: number[] = []
-  let at = 1
-  while (columns.length < Number(children[0] ?? 0) && at < children.length) {
-    columns.push(at)
-    // Skips the column and everything nested in it.
-    for (let left = 1; left > 0 && at < children.length; left--) left += Number(children[at++] ?? 0)
-  }
-  return { columns, end: at }
-}

@@ -19,7 +19,16 @@ export interface RowGroup {
 export const FIELD = {
   file: { schema: 2, rows: 3, rowGroups: 4, pairs: 5, columnOrders: 7 },
   pair: { key: 1, value: 2 },
-  element: { type: 1, typeLength: 2, name: 4, children: 5, convertedType: 6, fieldId: 9, logicalType: 10 },
+  element: {
+    type: 1,
+    typeLength: 2,
+    name: 4,
+    children: 5,
+    convertedType: 6,
+    precision: 8,
+    fieldId: 9,
+    logicalType: 10,
+  },
   group: { columns: 1, bytes: 2, rows: 3, sortingColumns: 4, offset: 5, compressedBytes: 6, ordinal: 7 },
   chunk: {
     fileOffset: 2,

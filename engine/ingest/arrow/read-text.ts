@@ -13,7 +13,7 @@ import type { EngineError } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
 import { dayWithTime, malformed, notUtf8, tooFine } from '../text/errors.ts'
 import { clockText, DAY_MICROS, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
-import { utf8Text } from './verify-message.ts'
+import { utf8Text } from './arrow-messages.ts'
 
 /** Reads one value of a column's data as text; null where it is missing. */
 export type ReadText = (index: number) => string | null

@@ -1,99 +1,181 @@
+import { constants } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { EngineError } from '../../errors.ts'
+import { type DuckType, parseDuckType } from '../../duckdb/duck-type.ts'
+import { EngineError, storageError } from '../../errors.ts'
+import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.ts'
+import { ParquetFile } from '../../parquet/parquet-file.ts'
+import {
+  type Meaning,
+  meaningOf,
+  NANOS,
+  PHYSICAL,
+  type SchemaElement,
+  schemaOf,
+  TIMESTAMP,
+} from '../../parquet/schema.ts'
+import { type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
+import { TemporaryFile } from '../../util/whole-file.ts'
+import { readParts } from '../parts/part.ts'
 import type { ReadRequest } from '../request.ts'
 import { notUtf8, outOfRange, tooFine } from '../text/errors.ts'
-import type { LeafCondition } from './leaves.ts'
-import { firstRowsAgainst, isScalar, type Mark } from './marked-copy.ts'
-import { readSchema, type SchemaElement } from './schema.ts'
 
-/** Values on which DuckDB's reader fails without saying where they are, and how they are found in a marked copy. */
-interface Unreadable {
-  /** What DuckDB says. */
-  readonly message: string
-  /** Whether an element may hold such values, or may be mistaken in the copy for one that does. */
-  readonly concerns: (element: SchemaElement) => 'yes' | 'mistaken' | 'no'
-  readonly mark: (element: SchemaElement) => Mark | undefined
+/** Values that DuckDB changes silently or fails on, and how they are found in a copy of the file (`markedCopy`). */
+interface Check {
+  readonly marks: Marks
+  /** What the values mean. The columns with such values are looked at … */
+  readonly of: readonly Meaning[]
+  /** … unless they have others of this physical type within them, which in the copy could be mistaken for them. */
+  readonly mistaken?: number
+  readonly rules: readonly Rule[]
+}
+
+/** What good values meet, and the error for others. */
+interface Rule {
   readonly isGood: LeafCondition
-  readonly error: (row: number, column: string, type: SchemaElement) => EngineError
+  readonly error: (row: number, column: string, element: SchemaElement) => EngineError
 }
 
-const TEXTS = new Set(['UTF8', 'ENUM', 'JSON'])
-
-function isText({ converted, logical }: SchemaElement): boolean {
-  return TEXTS.has(converted) || /^(String|Enum|Json)Type/.test(logical)
-}
-
-function isJson({ converted, logical }: SchemaElement): boolean {
-  return converted === 'JSON' || logical.startsWith('JsonType')
-}
-
-function isMillis({ converted, logical }: SchemaElement): boolean {
-  return converted === 'TIMESTAMP_MILLIS' || /^TimestampType.*MILLIS=Milli/.test(logical)
-}
-
-const UNREADABLE: readonly Unreadable[] = [
-  {
-    message: 'Invalid JSON found in Parquet file',
-    concerns: (element) => (isJson(element) ? 'yes' : 'no'),
+/** Values on which DuckDB's reader fails without saying where they are, by what it says. */
+const UNREADABLE: Readonly<Record<string, Check>> = {
+  'Invalid JSON found in Parquet file': {
     // In the copy, no other texts are text.
-    mark: (element) => (isJson(element) ? 'text' : isText(element) ? 'plain' : undefined),
-    isGood: (type, sql) => (isScalar(type, 'VARCHAR') ? `json_valid(${sql})` : undefined),
-    error: (row, column) => outOfRange(row, column, 'json'),
+    marks: { json: 'text', text: 'plain' },
+    of: ['json'],
+    rules: [
+      {
+        isGood: (type, sql) => (isScalar(type, 'VARCHAR') ? `json_valid(${sql})` : undefined),
+        error: (row, column) => outOfRange(row, column, 'json'),
+      },
+    ],
   },
-  {
-    message: 'Invalid string encoding found in Parquet file',
-    concerns: (element) => (isText(element) ? 'yes' : element.physical === 'BYTE_ARRAY' ? 'mistaken' : 'no'),
-    mark: (element) => (isText(element) ? 'plain' : undefined),
-    isGood: (type, sql) =>
-      isScalar(type, 'BLOB') ? `(${sql} IS NULL OR TRY(decode(${sql})) IS NOT NULL)` : undefined,
-    error: notUtf8,
+  'Invalid string encoding found in Parquet file': {
+    marks: { json: 'plain', text: 'plain' },
+    of: ['json', 'text'],
+    mistaken: PHYSICAL.bytes,
+    rules: [
+      {
+        isGood: (type, sql) =>
+          isScalar(type, 'BLOB') ? `(${sql} IS NULL OR TRY(decode(${sql})) IS NOT NULL)` : undefined,
+        error: notUtf8,
+      },
+    ],
   },
-  {
-    message: 'Could not convert Timestamp',
-    concerns: (element) => (isMillis(element) ? 'yes' : element.physical === 'INT64' ? 'mistaken' : 'no'),
-    mark: (element) => (isMillis(element) ? 'plain' : undefined),
-    isGood: (type, sql) =>
-      isScalar(type, 'BIGINT') ? `${sql} BETWEEN -62135596800000 AND 253402300799999` : undefined,
-    error: (row, column, { logical }) =>
-      outOfRange(row, column, logical.includes('isAdjustedToUTC=0') ? 'timestamp' : 'timestamptz'),
+  'Could not convert Timestamp': {
+    marks: { 'utc millis': 'plain', 'local millis': 'plain' },
+    of: ['utc millis', 'local millis'],
+    mistaken: PHYSICAL.int64,
+    rules: [
+      {
+        isGood: (type, sql) =>
+          isScalar(type, 'BIGINT') ? `${sql} BETWEEN -62135596800000 AND 253402300799999` : undefined,
+        error: (row, column, { meaning }) =>
+          outOfRange(row, column, meaning === 'local millis' ? 'timestamp' : 'timestamptz'),
+      },
+    ],
   },
-]
+}
 
 /**
  * If DuckDB failed on a value that is not what the schema says, returns an error that names its row and column, which
  * DuckDB doesn't; otherwise the error itself.
  */
 export async function badValueFound(duck: Duck, error: Error, request: ReadRequest): Promise<Error> {
-  const unreadable = UNREADABLE.find(({ message }) => error.message.includes(message))
-  if (!unreadable || error instanceof EngineError) return error
+  const [, check] = Object.entries(UNREADABLE).find(([message]) => error.message.includes(message)) ?? []
+  if (!check || error instanceof EngineError) return error
   try {
-    return (await located(duck, unreadable, request)) ?? error
+    await using file = await ParquetFile.open(request.file)
+    await refuse(duck, check, schemaOf(file.footer), request)
+    return error
   } catch (other) {
     return other as Error
   }
 }
 
-async function located(
+/**
+ * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: times,
+ * moments in UTC, and INT96. It keeps those of moments without a zone. INT96 beyond the years of the calendar is refused
+ * as well, because DuckDB's own moments overflow there.
+ * @throws EngineError `invalid_upload`
+ */
+export function refuseFinerMoments(
   duck: Duck,
-  { concerns, mark, isGood, error }: Unreadable,
+  schema: readonly SchemaElement[],
   request: ReadRequest,
-): Promise<EngineError | undefined> {
-  const elements = [...(await readSchema(duck, request))]
-  const marks = new Map<number, Mark>()
-  for (const [position, element] of elements) {
-    const found = mark(element)
-    if (found) marks.set(position, found)
+): Promise<void> {
+  const truncate = request.options?.nanoseconds === 'truncate'
+  const marks: Marks = {
+    int96: 'interval',
+    interval: 'plain',
+    'utc nanos': 'moment',
+    'local nanos': 'plain',
+    'time nanos': 'moment',
   }
-  const columns = new Map<number, SchemaElement>()
-  for (const [, element] of elements) if (concerns(element) === 'yes') columns.set(element.column, element)
-  for (const [, element] of elements) if (concerns(element) === 'mistaken') columns.delete(element.column)
-  const firsts = await firstRowsAgainst(duck, marks, [...columns.keys()], [isGood], request)
-  const at = firsts.findIndex(([row]) => row !== undefined)
-  if (at < 0) return undefined
-  const [position, type] = [...columns][at]!
-  const { name } = elements.find(([, { column, isColumn }]) => isColumn && column === position)![1]
-  return error(firsts[at]![0]!, name, type)
+  const inYears: Rule = {
+    isGood: isInYears,
+    error: (row, column) => outOfRange(row, column, 'timestamp'),
+  }
+  const whole: Rule = { isGood: isWhole, error: tooFine }
+  const check: Check = truncate
+    ? { marks, of: ['int96'], rules: [inYears] }
+    : { marks, of: ['int96', 'utc nanos', 'time nanos'], rules: [inYears, whole] }
+  return refuse(duck, check, schema, request)
+}
+
+/** @throws EngineError `invalid_upload` for the first value of a column that is not good */
+async function refuse(
+  duck: Duck,
+  { marks, of, mistaken, rules }: Check,
+  schema: readonly SchemaElement[],
+  request: ReadRequest,
+): Promise<void> {
+  const isMeant = ({ meaning }: SchemaElement) => meaning !== undefined && of.includes(meaning)
+  const looked = new Map(schema.filter(isMeant).map((element) => [element.column, element]))
+  for (const element of schema) {
+    if (mistaken !== undefined && element.physical === mistaken && !isMeant(element))
+      looked.delete(element.column)
+  }
+  if (looked.size === 0) return
+  await using copy = await markedCopy(duck, request.file, marks)
+  const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([copy.path])}`, request)
+  const checks = [...looked].flatMap(([column, element]) =>
+    rules.map(({ isGood, error }) => {
+      const good = everyLeaf(String(described[column]![1]), `p${column}`, isGood)
+      const sql = good === undefined ? 'NULL' : `min(file_row_number) FILTER (NOT (${good}))`
+      return { sql, column, element, error }
+    }),
+  )
+  const [firsts = []] = await duck.run(
+    `SELECT ${checks.map(({ sql }) => sql).join(', ')} FROM ${aliased(copy.path, described.length)}`,
+    request,
+  )
+  const at = firsts.findIndex((first) => first !== null)
+  if (at < 0) return
+  const { column, element, error } = checks[at]!
+  const { name } = schema.find((one) => one.isColumn && one.column === column)!
+  throw error(Number(firsts[at]) + 1, name, element)
+}
+
+const isWhole: LeafCondition = (type, sql) => {
+  if (isScalar(type, 'TIMESTAMP_NS')) {
+    return `CASE WHEN isfinite(${sql}) THEN epoch_ns(${sql}) % 1000 = 0 ELSE ${sql} IS NULL END`
+  }
+  if (!isScalar(type, 'INTERVAL')) return undefined
+  // The first eight bytes are the nanoseconds of the day; the interval has them as two numbers of 32 bits.
+  const months = `CAST(datepart('year', ${sql}) * 12 + datepart('month', ${sql}) AS BIGINT)`
+  const low = `(${months} + CASE WHEN ${months} < 0 THEN 4294967296 ELSE 0 END)`
+  return `(CAST(datepart('day', ${sql}) AS BIGINT) * 4294967296 + ${low}) % 1000 = 0`
+}
+
+/** The Julian days of 0001-01-01 and 9999-12-31. */
+const [FIRST_DAY, LAST_DAY] = [1_721_426, 5_373_484]
+
+const isInYears: LeafCondition = (type, sql) => {
+  if (!isScalar(type, 'INTERVAL')) return undefined
+  // The last four bytes are the Julian day; the interval has them as milliseconds.
+  const day = `(datepart('hour', ${sql}) * 3600000 + datepart('minute', ${sql}) * 60000 + datepart('milliseconds', ${sql}))`
+  return `${day} BETWEEN ${FIRST_DAY} AND ${LAST_DAY}`
 }
 
 /**
@@ -134,64 +216,129 @@ const LEAF_TYPES: Readonly<Record<string, ColumnType>> = {
   'TIMESTAMP WITH TIME ZONE': 'timestamptz',
 }
 
+/** An SQL condition for one value that is not nested; undefined where every value of its type is good. */
+type LeafCondition = (type: LeafType, sql: string) => string | undefined
+
+type LeafType = Extract<DuckType, { kind: 'scalar' | 'decimal' | 'enum' }>
+
 /**
- * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: times,
- * moments in UTC, and INT96. It keeps those of moments without a zone. So they are checked in a copy of the file whose
- * footer gives these columns other types. INT96 beyond the years of the calendar is refused as well, because DuckDB's own
- * moments overflow there.
- * @throws EngineError `invalid_upload`
+ * An SQL condition that is true if all values within a value, however nested, meet a condition; undefined if none of
+ * them has to. It is true for null, and never null itself.
+ * @param duckType the type as `DESCRIBE` prints it
+ * @param sql an expression of that type
  */
-export async function refuseFinerMoments(
-  duck: Duck,
-  elements: ReadonlyMap<number, SchemaElement>,
-  request: ReadRequest,
-): Promise<void> {
-  const truncate = request.options?.nanoseconds === 'truncate'
-  const marks = marksOf(elements)
-  const looked = [...marks].filter(([, mark]) => mark === 'interval' || (mark === 'moment' && !truncate))
-  const columns = new Set(looked.map(([position]) => elements.get(position)!.column))
-  if (columns.size === 0) return
-  const list = [...columns]
-  const conditions = truncate ? [isInRange] : [isInRange, isWhole]
-  const firsts = await firstRowsAgainst(duck, marks, list, conditions, request)
-  const names = [...elements.values()].filter(({ isColumn }) => isColumn).map(({ name }) => name)
-  for (const [at, [beyond, finer]] of firsts.entries()) {
-    const name = names[list[at]!]!
-    if (beyond !== undefined) throw outOfRange(beyond, name, 'timestamp')
-    if (finer !== undefined) throw tooFine(finer, name)
+export function everyLeaf(duckType: string, sql: string, condition: LeafCondition): string | undefined {
+  return every(parseDuckType(duckType), sql, condition, 0)
+}
+
+function every(type: DuckType, sql: string, condition: LeafCondition, depth: number): string | undefined {
+  const item = `leaf${depth}`
+  const everyItem = (items: string, inner: string | undefined) =>
+    inner && `coalesce(len(list_filter(${items}, lambda ${item}: NOT (${inner}))) = 0, true)`
+  switch (type.kind) {
+    case 'list':
+      return everyItem(sql, every(type.of, item, condition, depth + 1))
+    case 'struct':
+      return all(
+        type.fields.map(({ name, type: inner }) =>
+          every(inner, `struct_extract(${sql}, ${quoteLiteral(name)})`, condition, depth),
+        ),
+      )
+    case 'map':
+      return everyItem(
+        `map_entries(${sql})`,
+        all([
+          every(type.key, `${item}.key`, condition, depth + 1),
+          every(type.value, `${item}.value`, condition, depth + 1),
+        ]),
+      )
+    case 'union':
+      // Parquet has no unions.
+      return undefined
+    default: {
+      const met = condition(type, sql)
+      return met && `coalesce(${met}, true)`
+    }
   }
 }
 
-/** In the copy, no other elements than those to be looked at are moments in nanoseconds or intervals. */
-function marksOf(elements: ReadonlyMap<number, SchemaElement>): Map<number, Mark> {
-  const marks = new Map<number, Mark>()
-  for (const [position, { physical, converted, logical }] of elements) {
-    if (physical === 'INT96') marks.set(position, 'interval')
-    else if (converted === 'INTERVAL') marks.set(position, 'plain')
-    else if (/^TimestampType\(isAdjustedToUTC=1.*NANOS=Nano/.test(logical)) marks.set(position, 'moment')
-    else if (/^TimestampType.*NANOS=Nano/.test(logical)) marks.set(position, 'plain')
-    else if (/^TimeType.*NANOS=Nano/.test(logical)) marks.set(position, 'moment')
-  }
-  return marks
+function all(conditions: readonly (string | undefined)[]): string | undefined {
+  const some = conditions.filter((condition) => condition !== undefined)
+  return some.length > 0 ? some.join(' AND ') : undefined
 }
 
-const isWhole: LeafCondition = (type, sql) => {
-  if (isScalar(type, 'TIMESTAMP_NS')) {
-    return `CASE WHEN isfinite(${sql}) THEN epoch_ns(${sql}) % 1000 = 0 ELSE ${sql} IS NULL END`
-  }
-  if (!isScalar(type, 'INTERVAL')) return undefined
-  // The first eight bytes are the nanoseconds of the day; the interval has them as two numbers of 32 bits.
-  const months = `CAST(datepart('year', ${sql}) * 12 + datepart('month', ${sql}) AS BIGINT)`
-  const low = `(${months} + CASE WHEN ${months} < 0 THEN 4294967296 ELSE 0 END)`
-  return `(CAST(datepart('day', ${sql}) AS BIGINT) * 4294967296 + ${low}) % 1000 = 0`
+/** SQL that reads a file with its columns as p0, p1, …: their own names may differ only by case. */
+export function aliased(file: string, columns: number): string {
+  const names = Array.from({ length: columns }, (_, index) => `p${index}`)
+  return `${readParts([file])} AS t(${names.join(', ')})`
 }
 
-/** The Julian days of 0001-01-01 and 9999-12-31. */
-const [FIRST_DAY, LAST_DAY] = [1_721_426, 5_373_484]
+function isScalar(type: LeafType, name: string): boolean {
+  return type.kind === 'scalar' && type.name === name
+}
 
-const isInRange: LeafCondition = (type, sql) => {
-  if (!isScalar(type, 'INTERVAL')) return undefined
-  // The last four bytes are the Julian day; the interval has them as milliseconds.
-  const day = `(datepart('hour', ${sql}) * 3600000 + datepart('minute', ${sql}) * 60000 + datepart('milliseconds', ${sql}))`
-  return `${day} BETWEEN ${FIRST_DAY} AND ${LAST_DAY}`
+/**
+ * As what an element's values are to be read: moments in nanoseconds without a zone, the twelve bytes of an interval,
+ * text, or values without a meaning (whole numbers, bytes).
+ */
+type Mark = 'moment' | 'interval' | 'text' | 'plain'
+type Marks = Readonly<Partial<Record<Meaning, Mark>>>
+
+/**
+ * A copy of a Parquet file whose footer says other types of some elements of the schema. DuckDB silently changes values
+ * of some types and fails on values of others, so these are looked at as other types.
+ */
+async function markedCopy(duck: Duck, file: string, marks: Marks): Promise<TemporaryFile> {
+  const copy = new TemporaryFile(duck.tempDirectory)
+  try {
+    await copyFile(file, copy.path, constants.COPYFILE_FICLONE)
+    await markElements(copy.path, marks)
+    return copy
+  } catch (error) {
+    await copy[Symbol.asyncDispose]()
+    throw storageError(error)
+  }
+}
+
+/** The converted types of parquet.thrift that copies have. */
+const CONVERTED = { text: 0, interval: 21 } as const
+const INTERVAL_BYTES = 12
+
+async function markElements(path: string, marks: Marks): Promise<void> {
+  await using file = await ParquetFile.open(path)
+  const found = elementsOf(file.footer).map((element) => {
+    const meaning = meaningOf(element)
+    return { element, mark: meaning && marks[meaning] }
+  })
+  const leaves = found.filter(({ element }) => element.has(FIELD.element.type))
+  for (const { element, mark } of found) if (mark) markElement(element, mark)
+  for (const group of groupsOf(file.footer)) {
+    for (const [index, meta] of metasOf(group).entries()) {
+      const mark = leaves[index]?.mark
+      if (!mark) continue
+      meta.delete(FIELD.meta.statistics)
+      if (mark === 'interval') set(meta, FIELD.meta.type, TYPE.i32, PHYSICAL.fixed)
+    }
+  }
+  await file.save()
+}
+
+function markElement(element: Struct, mark: Mark): void {
+  element.delete(FIELD.element.convertedType)
+  element.delete(FIELD.element.logicalType)
+  if (mark === 'moment') {
+    const unit = structValue([NANOS, structValue()])
+    const moment = structValue([1, { type: TYPE.false, value: false }], [2, unit])
+    set(element, FIELD.element.logicalType, TYPE.struct, structValue([TIMESTAMP, moment]).value)
+  } else if (mark === 'text') {
+    set(element, FIELD.element.convertedType, TYPE.i32, CONVERTED.text)
+  } else if (mark === 'interval') {
+    set(element, FIELD.element.type, TYPE.i32, PHYSICAL.fixed)
+    set(element, FIELD.element.typeLength, TYPE.i32, INTERVAL_BYTES)
+    set(element, FIELD.element.convertedType, TYPE.i32, CONVERTED.interval)
+  }
+}
+
+function structValue(...fields: [number, { type: number; value: Value }][]): { type: number; value: Struct } {
+  return { type: TYPE.struct, value: new Map(fields) }
 }

@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { NOT_MICROSECONDS } from '../../duckdb/normalise.ts'
+import { NOT_MICROSECONDS, normaliseParquetColumn } from '../../duckdb/normalise.ts'
 import { EngineError } from '../../errors.ts'
 import { FIELD, numberOf, type Pairs, pairsOf, rowGroupSizes } from '../../parquet/footer.ts'
 import { footerOf } from '../../parquet/parquet-file.ts'
+import { type SchemaElement, schemaOf } from '../../parquet/schema.ts'
 import { readListHead, readStruct, type Struct } from '../../parquet/thrift.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { COLUMN_FIELDS, type FileMetadata, filledColumns, readMetadata } from '../../types/file-metadata.ts'
@@ -14,10 +15,8 @@ import { widened } from '../parts/parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
 import { isTextual, type KnownColumns, layColumns, settledColumns, type Target } from '../targets.ts'
 import { FINEST, malformed, missingValue, outOfRange, outOfRangeInside, tooFine } from '../text/errors.ts'
-import { badValueFound, inRange } from './bad-values.ts'
-import { aliased } from './marked-copy.ts'
+import { aliased, badValueFound, everyLeaf, inRange, leafInRange, refuseFinerMoments } from './bad-values.ts'
 import { comparePages } from './page-checksums.ts'
-import { type ParquetColumn, parquetColumns } from './parquet-columns.ts'
 
 /** Reads a Parquet file with DuckDB. Types that we don't have become the nearest of ours that loses nothing. */
 export async function ingestParquet(
@@ -37,7 +36,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const footer = await checkedFooter(duck, request)
   const size = unpackedSize(footer)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
-  const given = await parquetColumns(duck, request)
+  const given = await parquetColumns(duck, footer, request)
   await refuseManyValues(file, size.rows * given.length)
   await comparePages(file, footer, request.signal)
   const metadata = await metadataOf(pairsOf(footer))
@@ -59,6 +58,77 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   if (rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   request.onProgress?.({ bytes: size.bytes, rows: part.rows })
   return { ...part, columns, rawBytes, metadata: metadata.dataset }
+}
+
+/** A column of the upload, and how it is read. */
+interface ParquetColumn {
+  readonly name: string
+  readonly type: ColumnType
+  /** The value as SQL, over `p0`, `p1`, … */
+  readonly sql: string
+  /** Its values are text that the file's schema declares to be JSON. */
+  readonly saysJson: boolean
+  /** An SQL condition that is true for values that are no finer than a microsecond. */
+  readonly whole?: string | undefined
+  /** An SQL condition that is true for nested values in which all values are within the ranges of their types. */
+  readonly inside?: string | undefined
+}
+
+const MOST_DIGITS = 38
+
+/**
+ * The columns of a file. Their names come from the file's own schema, because DuckDB renames those that differ only by
+ * case.
+ * @throws EngineError `invalid_upload` for types whose values DuckDB would change silently
+ */
+async function parquetColumns(duck: Duck, footer: Struct, request: ReadRequest): Promise<ParquetColumn[]> {
+  const schema = schemaOf(footer)
+  const top = schema.filter(({ isColumn }) => isColumn)
+  refuseUnreadable(top, schema)
+  const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([request.file])}`, request)
+  if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
+  const columns = top.map(({ name, meaning }, index): ParquetColumn => {
+    const duckType = String(described[index]![1])
+    const saysJson = meaning === 'json'
+    // A column without any values becomes text, as in every other format.
+    if (meaning === 'null') return { name, type: 'string', sql: `CAST(p${index} AS VARCHAR)`, saysJson }
+    if (duckType === 'TIMESTAMP_NS') {
+      const truncate = request.options?.nanoseconds === 'truncate'
+      const whole = truncate ? undefined : `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
+      return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }
+    }
+    const column = normaliseParquetColumn(duckType, `p${index}`)
+    const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
+    return { name, ...column, saysJson, inside }
+  })
+  await refuseFinerMoments(duck, schema, request)
+  return columns
+}
+
+/** Refuses what DuckDB would read as something else: decimals of more digits than it has, and fields that it renames. */
+function refuseUnreadable(columns: readonly SchemaElement[], schema: readonly SchemaElement[]): void {
+  const fields = new Map<string, string>()
+  for (const { name, column, isColumn, parent, precision } of schema) {
+    const outer = columns[column]!.name
+    if (precision > MOST_DIGITS) {
+      throw malformed(
+        `Column ${JSON.stringify(outer)} holds decimals of ${precision} digits; the most are ${MOST_DIGITS}.`,
+        { column: outer },
+      )
+    }
+    if (isColumn) continue
+    // DuckDB ignores the case of these letters only: it tells É and é apart.
+    const key = `${parent} ${name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())}`
+    const other = fields.get(key)
+    if (other !== undefined) {
+      throw malformed(
+        `Column ${JSON.stringify(outer)} has the fields ${JSON.stringify(other)} and ${JSON.stringify(name)} within it, ` +
+          'which differ at most by case. Fields in Parquet need other names; Arrow and JSON may have such fields.',
+        { column: outer },
+      )
+    }
+    fields.set(key, name)
+  }
 }
 
 /** Fields of nested columns count as well, as many as this for each column that a dataset may have. */
@@ -154,7 +224,7 @@ async function metadataOf(pairs: Pairs): Promise<FileMetadata> {
 
 async function fieldsOf(message: Uint8Array): Promise<Map<string, Map<string, string>>> {
   const { Message } = await import('apache-arrow')
-  const { verifyMessage } = await import('../arrow/verify-message.ts')
+  const { verifyMessage } = await import('../arrow/arrow-messages.ts')
   try {
     verifyMessage(message)
     const decoded = Message.decode(message)
