@@ -29,18 +29,18 @@ export class Ingestor extends ReaderPool {
     const isUpload = 'file' in given
     // DuckDB follows links before it decides whether it may open a file, so the file has to be named without links.
     const input = isUpload ? { ...given, file: await realpath(given.file) } : given
+    const file = 'file' in input ? input.file : undefined
     const seconds =
-      'file' in input
-        ? CPU_SECONDS + (CPU_SECONDS_A_MEGABYTE * (await stat(input.file)).size) / 2 ** 20
-        : Number.POSITIVE_INFINITY
-    const { reads, writes } = filesOf(input)
-    using lent = this.lend([...reads, ...writes])
+      file === undefined
+        ? Number.POSITIVE_INFINITY
+        : CPU_SECONDS + (CPU_SECONDS_A_MEGABYTE * (await stat(file)).size) / 2 ** 20
+    using lent = this.lend(file)
     const { process } = lent
     process.allowCpu(seconds)
     try {
       return await process.run(name, input, hooks, readingOf(input))
     } catch (error) {
-      for (const file of writes) await rm(file, { force: true })
+      for (const written of filesWritten(input)) await rm(written, { force: true })
       const isCrash = !process.alive && error instanceof EngineError && error.code === 'invalid_upload'
       if (isUpload || !isCrash) throw error
       throw new EngineError('internal', 'A part makes its reader crash: it is damaged.', { cause: error })
@@ -48,23 +48,9 @@ export class Ingestor extends ReaderPool {
   }
 }
 
-/** The fields in which jobs name files. */
-interface FileFields {
-  readonly file?: string
-  readonly part?: string
-  readonly parts?: readonly string[]
-  readonly like?: readonly string[]
-  readonly wanted?: { readonly like?: readonly string[] }
-  readonly target?: string
-  readonly cuts?: readonly { readonly target: string }[]
-}
-
-function filesOf(input: JobInput): { readonly reads: readonly string[]; readonly writes: readonly string[] } {
-  const { file = [], part = [], parts = [], like = [], wanted, target = [], cuts = [] } = input as FileFields
-  return {
-    reads: [file, part, parts, like, wanted?.like ?? []].flat(),
-    writes: [target, cuts.map((cut) => cut.target)].flat(),
-  }
+function filesWritten(input: JobInput): readonly string[] {
+  if ('cuts' in input) return input.cuts.map(({ target }) => target)
+  return 'target' in input ? [input.target] : []
 }
 
 function readingOf(input: JobInput): string {

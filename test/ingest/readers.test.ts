@@ -125,7 +125,7 @@ test('the CPU time that an upload may take is no limit for later jobs of its rea
   const pool = new ReaderPool({ tempDirectory: bench.temporary, folders: [bench.folder] })
   try {
     const read = (file: string) => {
-      const lent = pool.lend([file])
+      const lent = pool.lend(file)
       const job = { format: 'csv' as const, file, target: bench.path('.parquet'), limits }
       return { lent, run: () => lent.process.run('ingest', job, {}) }
     }

@@ -25,7 +25,7 @@ test('a reader opens no file outside of its folders', async () => {
     await expect(lent.process.run('verify', { part: inside }, {})).rejects.toThrow(
       /disabled by configuration/,
     )
-    using other = pool.lend([inside])
+    using other = pool.lend(inside)
     await expect(other.process.run('verify', { part: inside }, {})).resolves.toMatchObject({ rows: 2 })
   } finally {
     await pool.close()

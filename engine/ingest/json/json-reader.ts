@@ -17,6 +17,7 @@ export const INCOMPLETE = Symbol('incomplete')
 
 const DEEPEST = 500
 const BYTES = [...Array(0x100).keys()]
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/
 const IN_NUMBERS = Buffer.from('0123456789+-.eE')
 const [SPACE, TAB, LF, CR] = [0x20, 0x09, 0x0a, 0x0d]
 const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
@@ -153,27 +154,15 @@ export class JsonReader {
     this.token = TOKEN.number
     const found = kind[state >> 8]!
     const first = buffer[from] === MINUS ? buffer[from + 1]! : buffer[from]!
-    const loose = found & (TEXT_KIND.looseInteger | TEXT_KIND.looseNumber | TEXT_KIND.text)
-    if (
-      loose ||
-      first < ZERO ||
-      first > NINE ||
-      (found & (TEXT_KIND.whole | TEXT_KIND.exponent) && this.#bareDot())
-    ) {
+    const isPlain = (found & (TEXT_KIND.integer | TEXT_KIND.fraction)) !== 0 && first >= ZERO && first <= NINE
+    // In csv, `.5`, `1.` and `+1` are numbers, too.
+    if (!isPlain && !NUMBER.test(buffer.toString('latin1', from, at))) {
       throw this.#error(
         `${JSON.stringify(buffer.toString('utf8', from, Math.min(at, from + 40)))} is not a number`,
       )
     }
     this.at = at
     this.kind = this.#checked(found)
-  }
-
-  /** Whether no digit follows the point, as in `1.` and `1.e5`: these are numbers in csv, but not in JSON. */
-  #bareDot(): boolean {
-    const dot = this.buffer.subarray(this.from, this.to).indexOf(0x2e)
-    if (dot < 0) return false
-    const behind = this.buffer[this.from + dot + 1]!
-    return this.from + dot + 1 >= this.to || behind < ZERO || behind > NINE
   }
 
   #checked(found: number): number {

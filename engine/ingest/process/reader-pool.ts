@@ -62,16 +62,14 @@ export class ReaderPool {
   }
 
   /**
-   * Lends a reader whose own folder is empty and which may open files in the folders of `files`.
+   * Lends a reader whose own folder is empty.
+   * @param file the upload that it is to read, which may be in any folder
    * @throws EngineError `storage_full`, `cancelled` once closed
    */
-  lend(files: readonly string[] = []): LentReader {
+  lend(file?: string): LentReader {
     if (this.#closed) throw cancelled(undefined)
-    for (const file of files) {
-      if (![...this.#folders].some((folder) => isInside(file, folder)))
-        this.#folders.add(dirname(resolve(file)))
-    }
-    const process = this.#takeIdle(files) ?? this.#start()
+    if (file !== undefined && !isInside(file, [...this.#folders])) this.#folders.add(dirname(resolve(file)))
+    const process = this.#takeIdle(file) ?? this.#start()
     // The limit of an upload that it read before is not for other jobs.
     process.allowCpu(Number.POSITIVE_INFINITY)
     const { directory } = process
@@ -104,12 +102,12 @@ export class ReaderPool {
     await Promise.all(all.map((process) => process.ended))
   }
 
-  /** An idle reader that can open these files. One started before their folder was known can't, so it is killed. */
-  #takeIdle(files: readonly string[]): ReaderProcess | undefined {
+  /** An idle reader that can open this file. One started before its folder was known can't, so it is killed. */
+  #takeIdle(file: string | undefined): ReaderProcess | undefined {
     for (;;) {
       const process = this.#idle.pop()
       if (!process) return undefined
-      const reaches = files.every((file) => process.folders.some((folder) => isInside(file, folder)))
+      const reaches = file === undefined || isInside(file, process.folders)
       if (process.alive && reaches) return process
       process.kill()
     }
@@ -134,8 +132,8 @@ export class ReaderPool {
   }
 }
 
-function isInside(file: string, folder: string): boolean {
-  return resolve(file).startsWith(folder.endsWith(sep) ? folder : folder + sep)
+function isInside(file: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => resolve(file).startsWith(folder.endsWith(sep) ? folder : folder + sep))
 }
 
 /** An eighth of the machine's memory, but at least enough for a large upload and at most what one can use. */
