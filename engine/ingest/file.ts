@@ -16,19 +16,19 @@ const CHUNK = 1024 * 1024
  * Takes the first `end` bytes of a buffer and returns how many of them it has used. The next call passes the unused
  * ones again, with more bytes behind them.
  */
-export type Feed = (buffer: Buffer, end: number, final: boolean) => number | Promise<number>
+type Feed = (buffer: Buffer, end: number, final: boolean) => number | Promise<number>
 
 /**
  * Feeds a file, from a position on, piece by piece to a reader that needs whole values: bytes that it can't use yet are
  * passed again with more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to
  * twice the longest value.
+ * @param rows how many have been read
  */
 export async function feedFile(
-  file: string,
+  { file, signal, onProgress }: ReadRequest,
   from: number,
   feed: Feed,
-  signal?: AbortSignal,
-  onProgress?: (bytes: number) => void,
+  rows: () => number,
 ): Promise<void> {
   await using handle = await open(file)
   let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await handle.stat()).size - from + 1) + 1)
@@ -46,7 +46,7 @@ export async function feedFile(
     const end = held + bytesRead
     const final = bytesRead === 0
     const used = await feed(buffer, end, final)
-    onProgress?.(position)
+    onProgress?.({ bytes: position, rows: rows() })
     if (final) return
     buffer.copyWithin(0, used, end)
     held = end - used

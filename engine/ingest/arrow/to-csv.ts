@@ -88,12 +88,11 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   const targets = filledColumns(layColumns(known, given), metadata)
   const wanted = fieldsOf(targets)
   const rows = new TypedRows(targets)
-  const columns = given.map(({ name, type }, index) => ({
-    name,
-    given: type,
-    wanted: wanted[index]!.type!,
-    isText: isText(fields[index]!.type),
-  }))
+  const columns = given.map(({ name, type: given }, index): ArrowColumn => {
+    const type = wanted[index]!.type!
+    const isChecked = isTextual(given, type) || (isText(fields[index]!.type) && type === 'json')
+    return { name, given, isChecked }
+  })
   for await (const batch of reader) {
     // Where a stream has no batch, the library gives one without rows, in which lists have no items.
     if (batch.numRows === 0) continue
@@ -190,17 +189,13 @@ function rowWriter(
   const readers = batch.data.children.map((data, index) => {
     return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, options)
   })
-  // Text that is wanted as another type is checked value by value; all other values are what their type says.
-  const checked = columns.map(
-    ({ given, wanted, isText }) => isTextual(given, wanted) || (isText && wanted === 'json'),
-  )
   return (row) => {
     for (let index = 0; index < readers.length; index++) {
-      const { name, given } = columns[index]!
+      const { name, given, isChecked } = columns[index]!
       try {
         const text = readers[index]!(row)
         if (text === null) rows.null()
-        else if (checked[index]) rows.value(text, TEXT_KIND.text, true)
+        else if (isChecked) rows.value(text, TEXT_KIND.text, true)
         else rows.trusted(text, given === 'timestamptz' ? TEXT_KIND.timestamptz : TEXT_KIND.text)
       } catch (error) {
         if (!(error instanceof BadArrowValue)) throw error
@@ -211,11 +206,10 @@ function rowWriter(
   }
 }
 
-/** A column of the stream: its type by the stream's schema (`given`), and the one that it is to have (`wanted`). */
 interface ArrowColumn {
   readonly name: string
+  /** Its type by the stream's schema. */
   readonly given: ColumnType
-  readonly wanted: ColumnType
-  /** Whether the stream stores it as text, which may be declared to be JSON. */
-  readonly isText: boolean
+  /** Text that is wanted as another type is checked value by value; all other values are what their type says. */
+  readonly isChecked: boolean
 }

@@ -21,7 +21,7 @@ import { toCsv } from './to-csv.ts'
  * of its columns; in the second, DuckDB reads columns of these types and writes the part.
  */
 async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
-  const { file, format, signal } = request
+  const { file, format } = request
   const delimiter = format === 'tsv' ? '\t' : ','
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   refuseOtherDelimiters(names, known, delimiter)
@@ -32,11 +32,10 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   )
   const scan = new CsvScan(fieldsOf(targets), delimiter.charCodeAt(0), newline)
   await feedFile(
-    file,
+    request,
     end,
     (buffer, bytes, final) => scan.feed(buffer, bytes, final),
-    signal,
-    (bytes) => request.onProgress?.({ bytes, rows: scan.rows }),
+    () => scan.rows,
   )
   const findings = scan.findings
   if (scan.mixedNewlines) return ingestRewritten(toCsv, duck, known, request)

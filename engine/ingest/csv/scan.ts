@@ -135,13 +135,7 @@ export class CsvScan {
    * @throws EngineError `invalid_upload`
    */
   feed(buffer: Buffer, end: number, final: boolean): number {
-    try {
-      const used = this.#feed(buffer, end, final)
-      this.#faults.read(used)
-      return used
-    } catch (error) {
-      throw this.#faults.before(error)
-    }
+    return this.#faults.during(() => this.#feed(buffer, end, final))
   }
 
   #feed(buffer: Buffer, end: number, final: boolean): number {

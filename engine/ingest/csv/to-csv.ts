@@ -3,7 +3,16 @@ import { type TypeName, typeName } from '../../types/index.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { ReadRequest, UploadOptions } from '../request.ts'
 import { fieldsOf, type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
-import { badRow, LONGEST_RECORD, longRow, malformed, quoteValue, shortRow, TOO_LONG } from '../text/errors.ts'
+import {
+  badRow,
+  Faults,
+  LONGEST_RECORD,
+  longRow,
+  malformed,
+  quoteValue,
+  shortRow,
+  TOO_LONG,
+} from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import {
@@ -49,15 +58,12 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
   }
 }
 
-async function pass(
-  { file, options = {}, beginning, signal, onProgress }: ReadRequest,
-  records: Records,
-  target: string,
-): Promise<Rewritten> {
+async function pass(request: ReadRequest, records: Records, target: string): Promise<Rewritten> {
+  const { options = {}, beginning } = request
   await using sink = await FileSink.create(target)
   let decoder: TextDecoder | undefined
   await feedFile(
-    file,
+    request,
     0,
     async (buffer, end, isEnd) => {
       // What follows the last whole record of a beginning is left out.
@@ -67,8 +73,7 @@ async function pass(
       await sink.write(records.take())
       return end
     },
-    signal,
-    (bytes) => onProgress?.({ bytes, rows: records.rows }),
+    () => records.rows,
   )
   return records.result(target)
 }
@@ -104,6 +109,7 @@ class Records {
   /** For each column, whether it is known to have numbers. */
   #numbers: readonly boolean[] = []
   #rest = ''
+  readonly #faults = new Faults()
 
   constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
     const { options = {}, format } = request
@@ -121,12 +127,10 @@ class Records {
 
   /** @throws EngineError `invalid_upload` */
   push(text: string, final: boolean): void {
-    try {
+    this.#faults.during(() => {
       this.#push(text, final)
-      this.#table?.faults.read(text.length)
-    } catch (error) {
-      throw this.#table?.faults.before(error) ?? error
-    }
+      return text.length
+    })
   }
 
   /** What has been written since the last call. */
@@ -222,7 +226,7 @@ class Records {
       names.map((name) => ({ name })),
     )
     this.#numbers = fieldsOf(targets).map(({ type }) => type !== undefined && NUMBERS.has(typeName(type)))
-    this.#table = new TypedRows(targets)
+    this.#table = new TypedRows(targets, this.#faults)
     return this.#table
   }
 

@@ -1,7 +1,7 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
 import { type Target, UNKNOWN_COLUMN } from '../targets.ts'
-import { badRow, badValue, Faults, missingValue } from '../text/errors.ts'
+import { badRow, badValue, type Faults, missingValue } from '../text/errors.ts'
 import { Blanks, CellWriter, type FieldFindings, nothingFound } from '../text/rewritten.ts'
 import { accepts, certainKinds } from '../text/text-kinds.ts'
 import { type JsonReader, TOKEN } from './json-reader.ts'
@@ -63,11 +63,12 @@ export class JsonRows {
   /** The fields that are not nullable. */
   readonly #required: JsonField[] = []
   readonly #blanks = new Blanks()
-  /** Values that don't fit into their columns. */
-  readonly faults = new Faults()
+  /** For values that don't fit into their columns. */
+  readonly #faults: Faults
 
-  constructor(layout: JsonLayout) {
+  constructor(layout: JsonLayout, faults: Faults) {
     this.layout = layout
+    this.#faults = faults
     for (const field of layout.fields) this.#addField(field)
   }
 
@@ -82,7 +83,7 @@ export class JsonRows {
     else throw reader.unexpected('a row, which is an array or an object')
     this.rows++
     for (const { token, name } of this.#required) {
-      if (token === ABSENT || token === TOKEN.null) this.faults.add(missingValue(this.rows, name))
+      if (token === ABSENT || token === TOKEN.null) this.#faults.add(missingValue(this.rows, name))
     }
     this.#write(reader)
     reader.row = 0
@@ -238,7 +239,7 @@ export class JsonRows {
     const whole = () => buffer.toString('utf8', from, to)
     if (token !== TOKEN.nested && accepts(type!, kind, isText, whole)) return
     const text = buffer.toString('utf8', from, Math.min(to, from + 400))
-    this.faults.add(badValue(this.rows, name, text, type!, isText))
+    this.#faults.add(badValue(this.rows, name, text, type!, isText))
   }
 }
 

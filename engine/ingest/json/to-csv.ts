@@ -4,7 +4,7 @@ import { checkColumns, type DeclaredColumn, wordsOf } from '../../types/columns.
 import { FileSink, feedFile, isUtf8Piece } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { checkNames, knownColumns } from '../targets.ts'
-import { badRow, LONGEST_RECORD, malformed, TOO_LONG } from '../text/errors.ts'
+import { badRow, Faults, LONGEST_RECORD, malformed, TOO_LONG } from '../text/errors.ts'
 import { inferTyped, type Rewritten } from '../text/rewritten.ts'
 import { INCOMPLETE, JsonReader, TOKEN } from './json-reader.ts'
 import { type JsonLayout, JsonRows } from './rows.ts'
@@ -24,9 +24,10 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
   let learned: JsonLayout | undefined
   for (;;) {
     let declaredBefore: unknown
-    const document = new JsonDocument(request.format === 'ndjson', (columns) => {
+    const faults = new Faults()
+    const document = new JsonDocument(request.format === 'ndjson', faults, (columns) => {
       declaredBefore = columns
-      return new JsonRows(learned ?? layoutOf(request, columns ?? declaredBehind))
+      return new JsonRows(learned ?? layoutOf(request, columns ?? declaredBehind), faults)
     })
     await pass(request, document, target)
     const rows = document.rows!
@@ -40,21 +41,18 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
     } else if (rows.stale) {
       learned = { ...rows.layout, fields: rows.fields }
     } else {
-      rows.faults.check()
+      faults.check()
       return rewritten(rows, target)
     }
     await rm(target)
   }
 }
 
-async function pass(
-  { file, format, beginning, signal, onProgress }: ReadRequest,
-  document: JsonDocument,
-  target: string,
-): Promise<void> {
+async function pass(request: ReadRequest, document: JsonDocument, target: string): Promise<void> {
+  const { format, beginning } = request
   await using sink = await FileSink.create(target)
   await feedFile(
-    file,
+    request,
     0,
     async (buffer, end, isEnd) => {
       // What follows the last whole row of a beginning is left out.
@@ -63,8 +61,7 @@ async function pass(
       if (written && !document.rows!.stale) await sink.write(written)
       return used
     },
-    signal,
-    (bytes) => onProgress?.({ bytes, rows: document.rows?.rows ?? 0 }),
+    () => document.rows?.rows ?? 0,
   )
 }
 
@@ -101,6 +98,7 @@ function rewritten({ out, fields, rows }: JsonRows, file: string): Rewritten {
  */
 class JsonDocument {
   readonly #makeRows: (columns: unknown) => JsonRows
+  readonly #faults: Faults
   readonly #reader = new JsonReader()
   /** Reads what comes next as a whole, and says what follows it; undefined at the end of the file. */
   #next: (() => void) | undefined
@@ -110,7 +108,8 @@ class JsonDocument {
   columns: unknown
 
   /** @param makeRows is called before the first row, with the columns declared by then, if any */
-  constructor(isLines: boolean, makeRows: (columns: unknown) => JsonRows) {
+  constructor(isLines: boolean, faults: Faults, makeRows: (columns: unknown) => JsonRows) {
+    this.#faults = faults
     this.#makeRows = makeRows
     this.#next = () => this.#start()
     if (isLines) this.#beginRows(-1, undefined)
@@ -122,15 +121,13 @@ class JsonDocument {
     const isValid = isUtf8Piece(buffer, end, final)
     reader.begin(buffer, end, final, this.#offset)
     if (this.#offset === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) reader.at = 3
-    try {
+    const used = this.#faults.during(() => {
       this.#read(isValid)
       if (end - reader.at > LONGEST_RECORD) throw badRow((this.rows?.rows ?? 0) + 1, TOO_LONG)
-      this.rows?.faults.read(reader.at)
-    } catch (error) {
-      throw this.rows?.faults.before(error) ?? error
-    }
-    this.#offset += reader.at
-    return reader.at
+      return reader.at
+    })
+    this.#offset += used
+    return used
   }
 
   /** Reads all that is in the buffer as a whole. */

@@ -27,13 +27,6 @@ export interface LentReader extends Disposable {
   readonly process: ReaderProcess
 }
 
-/** The state of a reader, for those who watch its memory. */
-export interface ReaderState {
-  readonly pid: number | undefined
-  /** Bytes of resident memory, as it reported last. */
-  readonly memory: number
-}
-
 /** The processes that read uploads. They keep this process from ending only while they work. */
 export class ReaderPool {
   readonly #options: ReadersOptions
@@ -50,9 +43,9 @@ export class ReaderPool {
     )
   }
 
-  /** The states of all readers that run. */
-  get readers(): ReaderState[] {
-    return [...this.#all].map(({ pid, memory }) => ({ pid, memory }))
+  /** All readers that run. */
+  get readers(): readonly ReaderProcess[] {
+    return [...this.#all]
   }
 
   /** Starts a reader for the next upload, unless one is idle. If it can't start, that upload fails with the error. */

@@ -146,11 +146,24 @@ export class Faults {
   readonly #found: EngineError[] = []
   #looked = 0
 
-  /** Counts bytes that were read. @throws EngineError `invalid_upload` if the first fault is far behind them */
-  read(bytes: number): void {
-    if (this.#found.length === 0) return
-    this.#looked += bytes
-    if (this.#looked > LOOK_BYTES) this.check()
+  /**
+   * Reads bytes of the file, and gives their number as `read` does.
+   * @throws EngineError `invalid_upload` if the first fault is far behind them, or if nothing can be read any more; then
+   * with the faults before
+   */
+  during(read: () => number): number {
+    try {
+      const bytes = read()
+      if (this.#found.length > 0) this.#looked += bytes
+      if (this.#looked > LOOK_BYTES) this.check()
+      return bytes
+    } catch (error) {
+      const isFault = error instanceof EngineError && error.code === 'invalid_upload'
+      if (this.#found.length === 0 || !isFault || error.details?.['errors'] !== undefined) throw error
+      this.#found.push(error)
+      this.check()
+      throw error
+    }
   }
 
   /** @throws EngineError `invalid_upload` if there are enough */
@@ -165,18 +178,6 @@ export class Faults {
     if (!first) return
     const errors = this.#found.flatMap(faultsOf)
     throw new EngineError(first.code, first.message, { details: { ...first.details, errors } })
-  }
-
-  /** An error behind which nothing can be read, after the faults that were found before it. */
-  before(error: unknown): unknown {
-    const isFault = error instanceof EngineError && error.code === 'invalid_upload'
-    if (this.#found.length === 0 || !isFault || error.details?.['errors'] !== undefined) return error
-    try {
-      this.#found.push(error)
-      this.check()
-    } catch (all) {
-      return all
-    }
   }
 }
 

@@ -216,10 +216,11 @@ export class TypedRows {
   rows = 0
   readonly #targets: readonly Target[]
   readonly #fields: readonly (Target & FieldFindings)[]
-  readonly faults = new Faults()
+  readonly #faults: Faults
   #field = 0
 
-  constructor(targets: readonly Target[]) {
+  constructor(targets: readonly Target[], faults = new Faults()) {
+    this.#faults = faults
     this.#targets = targets
     this.#fields = fieldsOf(targets).map((target) => ({ ...target, ...nothingFound() }))
   }
@@ -236,13 +237,13 @@ export class TypedRows {
 
   /** Notes what is wrong with a row, which is not written. */
   fault(fault: EngineError): void {
-    this.faults.add(fault)
+    this.#faults.add(fault)
     this.rows++
   }
 
   null(): void {
     const { name, nullable } = this.#begin()
-    if (!nullable) this.faults.add(missingValue(this.rows + 1, name))
+    if (!nullable) this.#faults.add(missingValue(this.rows + 1, name))
   }
 
   /**
@@ -259,7 +260,7 @@ export class TypedRows {
       kind = TEXT_KIND.date
     }
     if (type !== undefined && !accepts(type, kind, isText ?? true, () => text)) {
-      this.faults.add(badValue(this.rows + 1, name, text, type, isText))
+      this.#faults.add(badValue(this.rows + 1, name, text, type, isText))
     }
     const { scalars, texts } = field
     if (isText) field.texts |= kind
@@ -291,7 +292,7 @@ export class TypedRows {
    * @throws EngineError `invalid_upload` that lists the values that don't fit into their columns
    */
   result(file: string): Rewritten {
-    this.faults.check()
+    this.#faults.check()
     const targets = this.#targets.map((target) => {
       return { ...target, type: target.type ?? inferTyped(this.#fields[target.source!]!) }
     })
