@@ -12,23 +12,28 @@ import { malformed } from './text/errors.ts'
 
 const CHUNK = 1024 * 1024
 
-/**
- * Takes the first `end` bytes of a buffer and returns how many of them it has used. The next call passes the unused
- * ones again, with more bytes behind them.
- */
-type Feed = (buffer: Buffer, end: number, final: boolean) => number | Promise<number>
+/** What reads a file piece by piece, and perhaps writes it in another form. */
+interface PieceReader {
+  /**
+   * Takes the first `end` bytes of a buffer and returns how many of them it has used. The next call passes the unused
+   * ones again, with more bytes behind them. `buffer[end]` always exists and may be overwritten.
+   */
+  feed(buffer: Buffer, end: number, final: boolean): number
+  /** What is to be written, since the last call. */
+  take?(): Uint8Array
+  /** How many have been read. */
+  readonly rows: number
+}
 
 /**
  * Feeds a file, from a position on, piece by piece to a reader that needs whole values: bytes that it can't use yet are
- * passed again with more behind them. `buffer[end]` always exists, and the reader may overwrite it. The buffer grows to
- * twice the longest value.
- * @param rows how many have been read
+ * passed again with more behind them. The buffer grows to twice the longest value.
  */
 export async function feedFile(
   { file, signal, onProgress }: ReadRequest,
   from: number,
-  feed: Feed,
-  rows: () => number,
+  reader: PieceReader,
+  sink?: FileSink,
 ): Promise<void> {
   await using handle = await open(file)
   let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await handle.stat()).size - from + 1) + 1)
@@ -45,8 +50,9 @@ export async function feedFile(
     position += bytesRead
     const end = held + bytesRead
     const final = bytesRead === 0
-    const used = await feed(buffer, end, final)
-    onProgress?.({ bytes: position, rows: rows() })
+    const used = reader.feed(buffer, end, final)
+    if (reader.take) await sink?.write(reader.take())
+    onProgress?.({ bytes: position, rows: reader.rows })
     if (final) return
     buffer.copyWithin(0, used, end)
     held = end - used

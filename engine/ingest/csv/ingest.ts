@@ -31,12 +31,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
     names.map((name) => ({ name })),
   )
   const scan = new CsvScan(fieldsOf(targets), delimiter.charCodeAt(0), newline)
-  await feedFile(
-    request,
-    end,
-    (buffer, bytes, final) => scan.feed(buffer, bytes, final),
-    () => scan.rows,
-  )
+  await feedFile(request, end, scan)
   const findings = scan.findings
   if (scan.mixedNewlines) return ingestRewritten(toCsv, duck, known, request)
   const source = {

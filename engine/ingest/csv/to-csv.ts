@@ -49,33 +49,16 @@ const AGAIN = Symbol('again')
 export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
   const learned: Learned = { texts: new Set(), trailing: false }
   for (;;) {
+    const records = new Records(request, known, learned)
     try {
-      return await pass(request, new Records(request, known, learned), target)
+      await using sink = await FileSink.create(target)
+      await feedFile(request, 0, records, sink)
+      return records.result(target)
     } catch (error) {
       if (error !== AGAIN) throw error
       await rm(target)
     }
   }
-}
-
-async function pass(request: ReadRequest, records: Records, target: string): Promise<Rewritten> {
-  const { options = {}, beginning } = request
-  await using sink = await FileSink.create(target)
-  let decoder: TextDecoder | undefined
-  await feedFile(
-    request,
-    0,
-    async (buffer, end, isEnd) => {
-      // What follows the last whole record of a beginning is left out.
-      const final = isEnd && !beginning
-      decoder ??= decoderOf(options, buffer)
-      records.push(decoded(decoder, buffer.subarray(0, end), final), final)
-      await sink.write(records.take())
-      return end
-    },
-    () => records.rows,
-  )
-  return records.result(target)
 }
 
 function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): string {
@@ -91,9 +74,10 @@ const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', '
 const POINTED =
   'has a point, but decimal=, says that numbers have a comma. If it is between thousands, add thousands=. as well.'
 
-/** Takes the text of the file in pieces, and writes each whole record as a row. */
+/** Takes the file in pieces, and writes each whole record as a row. */
 class Records {
   readonly #options: UploadOptions
+  readonly #beginning: boolean
   readonly #known: KnownColumns
   readonly #learned: Learned
   readonly #delimiter: string
@@ -108,12 +92,14 @@ class Records {
   #table: TypedRows | undefined
   /** For each column, whether it is known to have numbers. */
   #numbers: readonly boolean[] = []
+  #decoder: TextDecoder | undefined
   #rest = ''
   readonly #faults = new Faults()
 
   constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
-    const { options = {}, format } = request
+    const { options = {}, format, beginning = false } = request
     this.#options = options
+    this.#beginning = beginning
     this.#known = known
     this.#learned = learned
     this.#delimiter = options.delimiter ?? (format === 'tsv' ? '\t' : ',')
@@ -126,11 +112,16 @@ class Records {
   }
 
   /** @throws EngineError `invalid_upload` */
-  push(text: string, final: boolean): void {
+  feed(buffer: Buffer, end: number, isEnd: boolean): number {
+    // What follows the last whole record of a beginning is left out.
+    const final = isEnd && !this.#beginning
+    this.#decoder ??= decoderOf(this.#options, buffer)
+    const text = decoded(this.#decoder, buffer.subarray(0, end), final)
     this.#faults.during(() => {
       this.#push(text, final)
       return text.length
     })
+    return end
   }
 
   /** What has been written since the last call. */

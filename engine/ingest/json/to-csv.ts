@@ -25,12 +25,13 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
   for (;;) {
     let declaredBefore: unknown
     const faults = new Faults()
-    const document = new JsonDocument(request.format === 'ndjson', faults, (columns) => {
+    const document = new JsonDocument(request, faults, (columns) => {
       declaredBefore = columns
       return new JsonRows(learned ?? layoutOf(request, columns ?? declaredBehind), faults)
     })
-    await pass(request, document, target)
-    const rows = document.rows!
+    await using sink = await FileSink.create(target)
+    await feedFile(request, 0, document, sink)
+    const rows = document.table!
     if (document.columns !== undefined && declaredBefore === undefined && declaredBehind === undefined) {
       declaredBehind = document.columns
     } else if (rows.waiting > 0) {
@@ -46,23 +47,6 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
     }
     await rm(target)
   }
-}
-
-async function pass(request: ReadRequest, document: JsonDocument, target: string): Promise<void> {
-  const { format, beginning } = request
-  await using sink = await FileSink.create(target)
-  await feedFile(
-    request,
-    0,
-    async (buffer, end, isEnd) => {
-      // What follows the last whole row of a beginning is left out.
-      const used = document.feed(buffer, end, isEnd && !(beginning && format === 'ndjson'))
-      const written = document.rows?.out.take()
-      if (written && !document.rows!.stale) await sink.write(written)
-      return used
-    },
-    () => document.rows?.rows ?? 0,
-  )
 }
 
 function layoutOf({ existing, declared: requested = [] }: ReadRequest, inDocument: unknown): JsonLayout {
@@ -99,31 +83,49 @@ function rewritten({ out, fields, rows }: JsonRows, file: string): Rewritten {
 class JsonDocument {
   readonly #makeRows: (columns: unknown) => JsonRows
   readonly #faults: Faults
+  /** Whether the last row may be cut off; it is left out. */
+  readonly #isCut: boolean
   readonly #reader = new JsonReader()
   /** Reads what comes next as a whole, and says what follows it; undefined at the end of the file. */
   #next: (() => void) | undefined
   /** Where the buffer begins in the file. */
   #offset = 0
-  rows: JsonRows | undefined
+  table: JsonRows | undefined
   columns: unknown
 
   /** @param makeRows is called before the first row, with the columns declared by then, if any */
-  constructor(isLines: boolean, faults: Faults, makeRows: (columns: unknown) => JsonRows) {
+  constructor(
+    { format, beginning = false }: ReadRequest,
+    faults: Faults,
+    makeRows: (columns: unknown) => JsonRows,
+  ) {
+    const isLines = format === 'ndjson'
+    this.#isCut = isLines && beginning
     this.#faults = faults
     this.#makeRows = makeRows
     this.#next = () => this.#start()
     if (isLines) this.#beginRows(-1, undefined)
   }
 
-  /** Implements `Feed`. @throws EngineError `invalid_upload` */
-  feed(buffer: Buffer, end: number, final: boolean): number {
+  get rows(): number {
+    return this.table?.rows ?? 0
+  }
+
+  take(): Uint8Array {
+    const written = this.table?.out.take()
+    return written && !this.table!.stale ? written : Buffer.alloc(0)
+  }
+
+  /** @throws EngineError `invalid_upload` */
+  feed(buffer: Buffer, end: number, isEnd: boolean): number {
+    const final = isEnd && !this.#isCut
     const reader = this.#reader
     const isValid = isUtf8Piece(buffer, end, final)
     reader.begin(buffer, end, final, this.#offset)
     if (this.#offset === 0 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) reader.at = 3
     const used = this.#faults.during(() => {
       this.#read(isValid)
-      if (end - reader.at > LONGEST_RECORD) throw badRow((this.rows?.rows ?? 0) + 1, TOO_LONG)
+      if (end - reader.at > LONGEST_RECORD) throw badRow(this.rows + 1, TOO_LONG)
       return reader.at
     })
     this.#offset += used
@@ -137,7 +139,7 @@ class JsonDocument {
     const refuseBytes = () => {
       if (isValid || isUtf8(reader.buffer.subarray(from, reader.at))) return
       const what = ' is not valid UTF-8.'
-      throw this.rows?.rows ? badRow(this.rows.rows, what) : malformed(`The upload${what}`)
+      throw this.rows > 0 ? badRow(this.rows, what) : malformed(`The upload${what}`)
     }
     try {
       while (this.#next) {
@@ -178,7 +180,7 @@ class JsonDocument {
   #beginRows(close: number, behind: (() => void) | undefined): void {
     const reader = this.#reader
     const rows = this.#makeRows(this.columns)
-    this.rows = rows
+    this.table = rows
     this.#next = () => {
       if (reader.peek() === close) {
         if (behind) reader.at++
@@ -194,19 +196,19 @@ class JsonDocument {
   #key(): void {
     const reader = this.#reader
     if (reader.peek() === CLOSE_OBJECT) {
-      if (!this.rows) throw malformed('The upload has no "rows".')
+      if (!this.table) throw malformed('The upload has no "rows".')
       reader.at++
       this.#next = () => this.#end()
       return
     }
-    const isFirst = !this.rows && this.columns === undefined
+    const isFirst = !this.table && this.columns === undefined
     if (!isFirst) reader.expect(COMMA, '"," or "}"')
     if (reader.peek() !== QUOTE) throw reader.unexpected('a key in quotes')
     reader.string()
     const key = reader.text()
     reader.expect(COLON, '":" behind a key')
     if (key === 'rows') {
-      if (this.rows) throw malformed('"rows" stands twice.')
+      if (this.table) throw malformed('"rows" stands twice.')
       reader.expect(OPEN_ARRAY, 'the array of rows')
       this.#beginRows(CLOSE_ARRAY, () => this.#key())
       return

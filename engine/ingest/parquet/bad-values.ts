@@ -32,10 +32,10 @@ interface Check {
 }
 
 /** What good values meet, and the error for others. */
-interface Rule {
-  readonly isGood: LeafCondition
-  readonly error: (row: number, column: string, element: SchemaElement) => EngineError
-}
+type Rule = readonly [
+  isGood: LeafCondition,
+  error: (row: number, column: string, element: SchemaElement) => EngineError,
+]
 
 /** Values on which DuckDB's reader fails without saying where they are, by what it says. */
 const UNREADABLE: Readonly<Record<string, Check>> = {
@@ -44,10 +44,10 @@ const UNREADABLE: Readonly<Record<string, Check>> = {
     marks: { json: 'text', text: 'plain' },
     of: ['json'],
     rules: [
-      {
-        isGood: (type, sql) => (isScalar(type, 'VARCHAR') ? `json_valid(${sql})` : undefined),
-        error: (row, column) => outOfRange(row, column, 'json'),
-      },
+      [
+        (type, sql) => (isScalar(type, 'VARCHAR') ? `json_valid(${sql})` : undefined),
+        (row, column) => outOfRange(row, column, 'json'),
+      ],
     ],
   },
   'Invalid string encoding found in Parquet file': {
@@ -55,11 +55,11 @@ const UNREADABLE: Readonly<Record<string, Check>> = {
     of: ['json', 'text'],
     mistaken: PHYSICAL.bytes,
     rules: [
-      {
-        isGood: (type, sql) =>
-          isScalar(type, 'BLOB') ? `(${sql} IS NULL OR TRY(decode(${sql})) IS NOT NULL)` : undefined,
-        error: notUtf8,
-      },
+      [
+        (type, sql) =>
+          isScalar(type, 'BLOB') ? `TRY(decode(${sql})) IS NOT NULL OR ${sql} IS NULL` : undefined,
+        notUtf8,
+      ],
     ],
   },
   'Could not convert Timestamp': {
@@ -67,12 +67,12 @@ const UNREADABLE: Readonly<Record<string, Check>> = {
     of: ['utc millis', 'local millis'],
     mistaken: PHYSICAL.int64,
     rules: [
-      {
-        isGood: (type, sql) =>
+      [
+        (type, sql) =>
           isScalar(type, 'BIGINT') ? `${sql} BETWEEN -62135596800000 AND 253402300799999` : undefined,
-        error: (row, column, { meaning }) =>
+        (row, column, { meaning }) =>
           outOfRange(row, column, meaning === 'local millis' ? 'timestamp' : 'timestamptz'),
-      },
+      ],
     ],
   },
 }
@@ -112,14 +112,10 @@ export function refuseFinerMoments(
     'local nanos': 'plain',
     'time nanos': 'moment',
   }
-  const inYears: Rule = {
-    isGood: isInYears,
-    error: (row, column) => outOfRange(row, column, 'timestamp'),
-  }
-  const whole: Rule = { isGood: isWhole, error: tooFine }
+  const inYears: Rule = [isInYears, (row, column) => outOfRange(row, column, 'timestamp')]
   const check: Check = truncate
     ? { marks, of: ['int96'], rules: [inYears] }
-    : { marks, of: ['int96', 'utc nanos', 'time nanos'], rules: [inYears, whole] }
+    : { marks, of: ['int96', 'utc nanos', 'time nanos'], rules: [inYears, [isWhole, tooFine]] }
   return refuse(duck, check, schema, request)
 }
 
@@ -140,7 +136,7 @@ async function refuse(
   await using copy = await markedCopy(duck, request.file, marks)
   const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([copy.path])}`, request)
   const checks = [...looked].flatMap(([column, element]) =>
-    rules.map(({ isGood, error }) => {
+    rules.map(([isGood, error]) => {
       const good = everyLeaf(String(described[column]![1]), `p${column}`, isGood)
       const sql = good === undefined ? 'NULL' : `min(file_row_number) FILTER (NOT (${good}))`
       return { sql, column, element, error }
