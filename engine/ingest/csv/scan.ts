@@ -27,8 +27,7 @@ import {
   TEXT_KIND,
   transitions,
 } from '../text/text-kinds.ts'
-import { textReason } from './dialect.ts'
-import { otherEncoding } from './syntax.ts'
+import { otherEncoding, textReason } from './syntax.ts'
 
 const [QUOTE, LF, CR] = [0x22, 0x0a, 0x0d]
 

@@ -1,9 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { invalidOption } from '../../errors.ts'
+import type { ColumnType } from '../../types/index.ts'
 import { isUtf8Piece, readStart } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
 import type { KnownColumns } from '../targets.ts'
-import { LATE_QUOTE, LONE_RETURN, LONGEST_RECORD, malformed, quoteValue } from '../text/errors.ts'
+import {
+  LATE_QUOTE,
+  LONE_RETURN,
+  LONGEST_RECORD,
+  malformed,
+  quoteValue,
+  type TextReason,
+} from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 
 type Encoding = NonNullable<UploadOptions['encoding']>
@@ -261,8 +269,8 @@ const PARTS = {
 }
 const CLOCK = '(?:[ T](?<clock>\\d{1,2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?))?'
 
-const MONTHS = Array.from({ length: 12 }, (_, month) =>
-  new Date(Date.UTC(2000, month)).toLocaleString('en', { month: 'long', timeZone: 'UTC' }).toLowerCase(),
+const MONTHS = 'january february march april may june july august september october november december'.split(
+  ' ',
 )
 
 /**
@@ -304,4 +312,33 @@ function monthOf(name: string): number {
 
 function yearOf(digits: string): string {
   return digits.length === 4 ? digits : `${digits < '70' ? 20 : 19}${digits}`
+}
+
+/** What is often meant by texts, and the options with which they are read as that. */
+const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
+  [/^[-+]?\d{1,3}(\.\d{3})+,\d+$/, 'decimal=,&thousands=.'],
+  [/^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/, 'thousands=,'],
+  [/^[-+]?\d{1,3}([ \u00a0\u202f]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
+  [/^[-+]?\d*,\d+$/, 'decimal=,'],
+  [/^(NA|N\/A|NULL|null|None|n\/a|-|\.|\\N)$/, 'nulls='],
+]
+/** The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option. */
+const SUGGESTED_DATES = ['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'YYYY/M/D']
+
+/** How much of such a value is kept to be shown. */
+const KEPT = 200
+
+/** @param above the type that the column would have without this value and those behind it */
+export function textReason(row: number, value: string, above: ColumnType = 'string'): TextReason {
+  const found = SUGGESTIONS.find(([pattern]) => pattern.test(value))?.[1]
+  const form = SUGGESTED_DATES.find((dates) => dateReader(dates)(value) !== undefined)
+  const better = found?.endsWith('=')
+    ? found + encodeURIComponent(value)
+    : (found ?? (form && `dates=${form}`))
+  return {
+    row,
+    value: value.slice(0, KEPT),
+    ...(above !== 'string' && { above }),
+    ...(better !== undefined && { try: better }),
+  }
 }
