@@ -15,17 +15,10 @@ import {
   writeCompared,
 } from './parts/parts.ts'
 import { profileParts } from './profile.ts'
-import {
-  binaryFormat,
-  type Hooks,
-  type IngestRequest,
-  type IngestResult,
-  type ReadRequest,
-  TEXT_FORMATS,
-  type UploadFormat,
-} from './request.ts'
+import type { Hooks, IngestRequest, IngestResult, ReadRequest, UploadFormat } from './request.ts'
 import { type KnownColumns, knownColumns } from './targets.ts'
 import { malformed } from './text/errors.ts'
+import { binaryFormat, TEXT_FORMATS } from './upload-format.ts'
 
 /**
  * What a reader process does (`process/main.ts`). Inputs and results are plain data. Its parent calls the same functions

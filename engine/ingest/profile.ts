@@ -54,21 +54,13 @@ export async function profileParts(
   const found = columns.map((column, at) =>
     profileOf(column, rows, row.slice(1 + at * WIDTH, 1 + (at + 1) * WIDTH)),
   )
-  const counts = columns.map((column, at) => countsOf(column, at, found[at]!))
-  const asked = counts.filter((sql) => sql !== undefined)
+  const counts = found.map(countsOf)
+  const asked = counts.flatMap((count) => count?.sql ?? [])
   const [second = []] =
     asked.length === 0 ? [] : await duck.run(`SELECT ${asked.join(', ')} FROM ${source}`, options)
   let next = 0
   return found.map((profile, at) => {
-    if (counts[at] === undefined) return profile
-    const entries = JSON.parse(String(second[next++] ?? '[]')) as Entries
-    return isFew(profile)
-      ? withTop(profile, entries)
-      : withHistogram(
-          profile,
-          rangesOf(profile, false)!,
-          new Map(entries.map(({ key, value }) => [Number(key), value])),
-        )
+    return counts[at]?.finish(JSON.parse(String(second[next++] ?? '[]')) as Entries) ?? profile
   })
 }
 
@@ -124,18 +116,23 @@ function asValue(type: Column['type'], text: string): number | string {
   return typeName(type) === 'double' && Number.isFinite(number) ? number : text
 }
 
-/** The estimate is within a few per cent. */
-function isFew({ distinct }: ColumnProfile): boolean {
-  return distinct !== undefined && distinct.value <= 0.9 * MOST_VALUES
+/** What the second scan counts in a column, and the profile with it. */
+interface Count {
+  readonly sql: string
+  readonly finish: (entries: Entries) => ColumnProfile
 }
 
-/** SQL that counts each value of a column with few of them, or the values in ranges of a column of numbers. */
-function countsOf({ type }: Column, at: number, profile: ColumnProfile): string | undefined {
-  const { distinct } = profile
+/** Counts each value of a column with few of them, or the values in ranges of a column of numbers. */
+function countsOf(profile: ColumnProfile, at: number): Count | undefined {
+  const { type, distinct } = profile
   if (!distinct || distinct.exact) return undefined
   const column = `c${at}`
-  if (isFew(profile)) return entries(`histogram(${column})`, valueText(type, 'e.key'))
-  const ranges = rangesOf(profile, false)
+  // The estimate is within a few per cent.
+  if (distinct.value <= 0.9 * MOST_VALUES) {
+    const sql = entries(`histogram(${column})`, valueText(type, 'e.key'))
+    return { sql, finish: (found) => withTop(profile, found) }
+  }
+  const ranges = rangesOf(profile)
   if (!ranges) return undefined
   const { from, width, count } = ranges
   const value = TIMES.has(typeName(type))
@@ -143,7 +140,11 @@ function countsOf({ type }: Column, at: number, profile: ColumnProfile): string 
     : `CAST(${column} AS DOUBLE)`
   const place = `floor((${value} - ${double(from)}) / ${double(width)})`
   const finite = typeName(type) === 'double' ? ` FILTER (isfinite(${column}))` : ''
-  return entries(`histogram(CAST(least(${count - 1}, ${place}) AS INTEGER))${finite}`, 'e.key')
+  return {
+    sql: entries(`histogram(CAST(least(${count - 1}, ${place}) AS INTEGER))${finite}`, 'e.key'),
+    finish: (found) =>
+      withHistogram(profile, ranges, new Map(found.map(({ key, value }) => [Number(key), value]))),
+  }
 }
 
 interface Ranges {
@@ -153,7 +154,7 @@ interface Ranges {
 }
 
 /** Ranges of equal width from the lowest value to the highest; each of a few whole numbers has its own. */
-function rangesOf({ type, min, max }: ColumnProfile, isWhole: boolean): Ranges | undefined {
+function rangesOf({ type, min, max }: ColumnProfile, isWhole = false): Ranges | undefined {
   const name = typeName(type)
   if (min === undefined || max === undefined || !(NUMBERS.has(name) || TIMES.has(name))) return undefined
   const [from, to] = [placeOf(type, min), placeOf(type, max)]

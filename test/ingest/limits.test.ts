@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool } from '../../engine/ingest/file.ts'
-import { uploadFormatOf } from '../../engine/ingest/request.ts'
 import { accepts, TEXT_KIND } from '../../engine/ingest/text/text-kinds.ts'
+import { uploadFormatOf } from '../../engine/ingest/upload-format.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()

@@ -1,4 +1,4 @@
-import { FORMAT_OF_ENDING, uploadFormatOf } from '../../../../engine/ingest/request.ts'
+import { FORMAT_OF_ENDING, uploadFormatOf } from '../../../../engine/ingest/upload-format.ts'
 
 export type FileKind = NonNullable<ReturnType<typeof kindOf>>
 
