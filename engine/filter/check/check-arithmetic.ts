@@ -43,7 +43,11 @@ export function arithmetic(node: Binary, first: Expression, second: Expression, 
   const shift = operator === 'add' || operator === 'sub'
   const left = operandBeside(first, second, shift)
   const right = operandBeside(second, first, shift)
-  if (isNull(left) || isNull(right)) return nothing(node, left, right, scope)
+  if (isNull(left) || isNull(right)) {
+    const suits = (side: Expression) => isNull(side) || isNumeric(side.type) || isTemporal(side)
+    if (!suits(left) || !suits(right)) throw unsuitable(node, left, right, scope)
+    return literal(NULL, node.at)
+  }
   const folded = foldMoments(node, left, right, scope)
   if (folded) return folded
   const args = align(operator, left, right)
@@ -128,15 +132,6 @@ function roomy(operator: ArithmeticOperator, left: Expression, right: Expression
 /** Converts an integer to a decimal: a literal gets as many digits as it has, everything else gets all nineteen. */
 function asDecimals(node: Expression): Expression {
   return node.type.kind === 'integer' ? convert(node, asDecimal(tightType(node))) : node
-}
-
-function nothing(node: Binary, left: Expression, right: Expression, scope: Scope): Expression {
-  for (const side of [left, right]) {
-    if (!isNull(side) && !isNumeric(side.type) && !isTemporal(side)) {
-      throw unsuitable(node, left, right, scope)
-    }
-  }
-  return literal(NULL, node.at)
 }
 
 const TAKES: Readonly<Record<ArithmeticOperator, string>> = {

@@ -15,10 +15,10 @@ import {
   isNull,
   literal,
   literalOf,
-  requireZone,
   type Scope,
   show,
   showTyped,
+  withoutOffset,
 } from './expression.ts'
 
 type Call = Extract<Syntax, { kind: 'call' }>
@@ -57,13 +57,13 @@ function overloadFor({ overloads }: FunctionRow, args: readonly Expression[]): O
 }
 
 /** The part of a literal moment or date, computed before the query runs. */
-function foldMoment(part: MomentPart, arg: Expression): Expression | undefined {
+function foldMoment({ name, anyOffset }: MomentPart, arg: Expression): Expression | undefined {
   const value = literalOf(arg)
-  if (value?.kind !== 'moment' && value?.kind !== 'date') return undefined
-  if (value.kind === 'moment' && (value.offset === undefined || (value.offset !== 0 && !part.anyOffset)))
-    return undefined
-  const folded = partOfMoment(part.name, value)
-  return folded && literal(folded, arg.at)
+  if (value?.kind === 'date')
+    return literal(partOfMoment(name, BigInt(value.days) * PICOS_PER_DAY, 0), arg.at)
+  if (value?.kind !== 'moment' || value.offset === undefined) return undefined
+  if (value.offset !== 0 && !anyOffset) return undefined
+  return literal(partOfMoment(name, value.picos, value.offset), arg.at)
 }
 
 function requireCount(row: FunctionRow, node: Call, counts: readonly number[]): void {
@@ -102,7 +102,7 @@ function typeOf(kind: ValueKind): ValueType {
 }
 
 function checkZone(row: FunctionRow, arg: Expression, scope: Scope): void {
-  if (isLocal(arg)) throw requireZone(arg, scope)
+  if (isLocal(arg)) throw withoutOffset(arg, scope)
   const value = literalOf(arg)
   if (row.ofMoment?.anyOffset !== false || value?.kind !== 'moment' || value.offset === 0) return
   throw invalid(
@@ -143,7 +143,7 @@ export function checkCast(node: Call, check: (node: Syntax) => Expression, scope
   }
   const target = targetOf(type)
   const operand = beside(check(value), TYPE.string)
-  if (isLocal(operand)) throw requireZone(operand, scope)
+  if (isLocal(operand)) throw withoutOffset(operand, scope)
   if (isNull(operand)) return literal(NULL, node.at)
   const overload = target.overloads.find(({ takes: [kind] }) => kind === operand.type.kind)
   if (!overload) {
@@ -166,41 +166,15 @@ function targetOf(node: Syntax): CastTarget {
 
 const PICOS_PER_SECOND = 1_000_000_000_000n
 
-/** A part of a literal moment, as the moment reads in its own offset, or of a literal date. */
-function partOfMoment(
-  name: MomentPart['name'],
-  value: Extract<LiteralValue, { kind: 'moment' | 'date' }>,
-): LiteralValue | undefined {
-  const offset = value.kind === 'moment' ? (value.offset ?? 0) : 0
-  const picos =
-    value.kind === 'date'
-      ? BigInt(value.days) * PICOS_PER_DAY
-      : value.picos + BigInt(offset) * 60n * PICOS_PER_SECOND
+/** A part of a moment, as it reads in its own offset. */
+function partOfMoment(name: MomentPart['name'], utc: bigint, offset: number): LiteralValue {
+  const picos = utc + BigInt(offset) * 60n * PICOS_PER_SECOND
   const days = floorDivide(picos, PICOS_PER_DAY)
   const clock = picos - days * PICOS_PER_DAY
-  const seconds = clock / PICOS_PER_SECOND
-  switch (name) {
-    case 'year':
-    case 'month':
-    case 'day':
-      return whole(BigInt(dateOf(Number(days))[name]))
-    case 'hour':
-      return whole(seconds / 3600n)
-    case 'minute':
-      return whole((seconds / 60n) % 60n)
-    case 'second':
-      return whole(seconds % 60n)
-    case 'date':
-      return { kind: 'date', days: Number(days) }
-    case 'time':
-      return { kind: 'time', picos: clock }
-    case 'offset':
-      return whole(BigInt(offset))
-    default:
-      return name satisfies never
-  }
-}
-
-function whole(digits: bigint): LiteralValue {
-  return { kind: 'number', digits, scale: 0, whole: true }
+  if (name === 'date') return { kind: 'date', days: Number(days) }
+  if (name === 'time') return { kind: 'time', picos: clock }
+  const second = Number(clock / PICOS_PER_SECOND)
+  const [hour, minute] = [Math.floor(second / 3600), Math.floor(second / 60) % 60]
+  const parts = { ...dateOf(Number(days)), hour, minute, second: second % 60, offset }
+  return { kind: 'number', digits: BigInt(parts[name]), scale: 0, whole: true }
 }

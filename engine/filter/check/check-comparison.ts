@@ -23,11 +23,11 @@ import {
   isNull,
   literal,
   literalOf,
-  requireZone,
   requireZones,
   type Scope,
   show,
   showTyped,
+  withoutOffset,
 } from './expression.ts'
 
 type Binary = BinarySyntax<ComparisonOperator>
@@ -42,11 +42,13 @@ export function comparison(node: Binary, first: Expression, second: Expression, 
   const left = beside(first, second.type)
   const right = beside(second, first.type)
   if (left.type.kind === 'json' && right.type.kind === 'json') throw untyped(node, scope)
-  if (!comparable(left, right)) throw incomparable(node, left, right, scope)
+  const isOrder = operator !== 'eq' && operator !== 'ne'
+  if ((isOrder && isBinary(left, right)) || !comparable(left, right)) {
+    throw incomparable(node, left, right, scope)
+  }
   requireZones(left, right, scope)
   const a = literalOf(left)
   const b = literalOf(right)
-  if (isBinaryOrder(operator, left, right)) throw incomparable(node, left, right, scope)
   if (a && b && isNumeric(left.type) && isNumeric(right.type)) {
     return literal({ kind: 'boolean', value: compareNumbers(operator, a, b) }, node.at)
   }
@@ -99,10 +101,8 @@ function exactly(
 }
 
 /** Binary values "can only be compared to the null value using the eq and ne operators" (section 5.1.1.1). */
-function isBinaryOrder(operator: ComparisonOperator, left: Expression, right: Expression): boolean {
-  return (
-    operator !== 'eq' && operator !== 'ne' && (left.type.kind === 'binary' || right.type.kind === 'binary')
-  )
+function isBinary(left: Expression, right: Expression): boolean {
+  return left.type.kind === 'binary' || right.type.kind === 'binary'
 }
 
 function untyped(node: Binary, scope: Scope): Error {
@@ -115,8 +115,7 @@ function untyped(node: Binary, scope: Scope): Error {
 
 function comparable(left: Expression, right: Expression): boolean {
   if (isNull(left) || isNull(right)) return true
-  if (left.type.kind === 'binary' || right.type.kind === 'binary') return false
-  return common([left.type, right.type]) !== undefined
+  return !isBinary(left, right) && common([left.type, right.type]) !== undefined
 }
 
 /**
@@ -131,7 +130,7 @@ function alike(left: Expression, right: Expression): [Expression, Expression] {
 }
 
 function incomparable(node: Binary, left: Expression, right: Expression, scope: Scope): Error {
-  if (left.type.kind === 'binary' || right.type.kind === 'binary') {
+  if (isBinary(left, right)) {
     return mistyped(
       node.operatorAt,
       `'${node.operator}' can't compare binary values; they can only be compared with null, by eq and ne.`,
@@ -267,6 +266,6 @@ function listItem(
     )
   }
   if (isLocal(given) && (operand.type.kind !== 'timestamp' || isLocal(operand)))
-    throw requireZone(given, scope)
+    throw withoutOffset(given, scope)
   return literalOf(given)!
 }

@@ -1,7 +1,7 @@
 import { invalid, mistyped, type Span } from '../errors.ts'
 import type { Syntax } from '../syntax/tree.ts'
 import { CAST } from '../tables/functions.ts'
-import { common, isMoment, literalType, NULL, TYPE, typeName, type ValueType, valueType } from '../values.ts'
+import { common, isMoment, literalType, NULL, TYPE, typeName, valueType } from '../values.ts'
 import { arithmetic, negate } from './check-arithmetic.ts'
 import { call, checkCast } from './check-call.ts'
 import { comparison, isComparison, membership } from './check-comparison.ts'
@@ -14,11 +14,11 @@ import {
   isNull,
   literal,
   readsOf,
-  requireZone,
   type Scope,
   type SqlColumn,
   show,
   tightType,
+  withoutOffset,
 } from './expression.ts'
 import { unknownColumns } from './unknown-columns.ts'
 
@@ -153,12 +153,13 @@ function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expressi
   if (type.kind === 'null') return literal(NULL, node.at)
   const settled = isMoment(type) && results.some((result) => result.kind !== 'literal' && !isLocal(result))
   for (const result of results) {
-    if (isLocal(result) && !(settled && type.kind === 'timestamp')) throw requireZone(result, scope)
+    if (isLocal(result) && !(settled && type.kind === 'timestamp')) throw withoutOffset(result, scope)
   }
   return {
     kind: 'case',
     branches: branches.map(({ when }, index) => ({ when, result: convert(results[index]!, type) })),
-    type: floatless(type),
+    // Only literals have a floating scale, and the result of case() is no literal.
+    type: type.kind === 'decimal' ? { ...type, floating: false } : type,
     at: node.at,
   }
 }
@@ -169,11 +170,6 @@ function settledResults(results: readonly Expression[]): readonly Expression[] {
   return results.map((result) =>
     result.type.kind === 'json' ? beside(result, known?.type ?? TYPE.string) : result,
   )
-}
-
-/** Fixes the scale of a decimal: only literals have a floating scale, and the result of case() is no literal. */
-function floatless(type: ValueType): ValueType {
-  return type.kind === 'decimal' ? { ...type, floating: false } : type
 }
 
 function mixedResults(

@@ -145,22 +145,16 @@ function sameType(a: ValueType, b: ValueType): boolean {
 
 /**
  * Reads a node as the type of the value beside it. Quoted text becomes a date, a moment, a time of day, a guid or a
- * duration where the type is one of these, and a value in JSON is read as the type.
+ * duration where the type is one of these, and a value in JSON is read as the type. Every number in JSON becomes a double,
+ * the only type of numbers there; comparisons with large whole numbers don't do this (`check-comparison.ts`).
  */
 export function beside(node: Expression, type: ValueType): Expression {
-  if (node.type.kind === 'json') return readAs(node, type)
   const value = literalOf(node)
-  if (value?.kind !== 'string') return node
-  const read = parseQuoted(value.value, type, node.at)
-  return read ? literal(read, node.at) : node
-}
-
-/**
- * Reads a value in JSON as a type. Every number becomes a double, the only type of numbers in JSON; comparisons with large
- * whole numbers don't do this (`check-comparison.ts`).
- */
-function readAs(node: Expression, type: ValueType): Expression {
-  if (type.kind === 'null' || type.kind === 'json') return node
+  if (value?.kind === 'string') {
+    const read = parseQuoted(value.value, type, node.at)
+    return read ? literal(read, node.at) : node
+  }
+  if (node.type.kind !== 'json' || type.kind === 'null' || type.kind === 'json') return node
   if (type.kind === 'duration' || type.kind === 'binary') {
     throw mistyped(node.at, `a value in JSON can't be read as ${typeName(type)}.`)
   }
@@ -173,18 +167,13 @@ export function isLocal(node: Expression): boolean {
   return value?.kind === 'moment' && value.offset === undefined
 }
 
-export function requireZone(node: Expression, scope: Scope): Error {
-  const text = wordAt(node.at, scope)
+export function withoutOffset(node: Expression, scope: Scope): Error {
+  const word = /^[^\s,()]*/.exec(scope.text.slice(node.at))![0]
+  const text = excerpt(word.replace(/^\w+'([^']*)'?.*$/, '$1'))
   return mistyped(
     node.at,
     `${text} has no offset, which only a column of type timestamp may be compared with. Write ${text}Z, or the offset.`,
   )
-}
-
-/** The word at an offset, up to the next blank, comma or parenthesis. */
-function wordAt(at: number, scope: Scope): string {
-  const word = /^[^\s,()]*/.exec(scope.text.slice(at))![0]
-  return excerpt(word.replace(/^\w+'([^']*)'?.*$/, '$1'))
 }
 
 /** A part of the filter as it was written. */
@@ -204,7 +193,7 @@ export function requireZones(left: Expression, right: Expression, scope: Scope):
     [right, left],
   ] as const) {
     if (isLocal(node) && !isNull(other) && (other.type.kind !== TYPE.timestamp.kind || isLocal(other))) {
-      throw requireZone(node, scope)
+      throw withoutOffset(node, scope)
     }
   }
 }

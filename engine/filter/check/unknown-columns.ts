@@ -16,23 +16,18 @@ export function unknownColumns(
   option = 'Filter',
 ): EngineError {
   const names = [...unknown.keys()]
+  // The others are not tried, because a filter may have thousands.
+  const few = [...unknown].slice(0, 5)
+  const bare = option === 'Filter' ? few.find(([, at]) => isWhereValuesStand(at, text)) : undefined
   const hint =
-    first(unknown, ([name, at]) => hintFor(name, at, text) ?? madeBeside(name, at, text)) ??
-    first(unknown, ([name]) => meantColumn(name, columns)) ??
-    (option === 'Filter' ? first(unknown, ([name, at]) => textHint(name, at, text)) : undefined)
+    few.map(([name, at]) => hintFor(name, at, text) ?? madeBeside(name, at, text)).find(Boolean) ??
+    few.map(([name]) => meantColumn(name, columns)).find(Boolean) ??
+    (bare && `If it is a text, write '${excerpt(bare[0])}'.`)
   return new EngineError(
     'invalid_columns',
     `${option} contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,
     { details: { columns: names } },
   )
-}
-
-/** The first hint for one of the first five names. The others are not tried, because a filter may have thousands. */
-function first(
-  unknown: ReadonlyMap<string, number>,
-  hint: (entry: readonly [name: string, at: number]) => string | undefined,
-): string | undefined {
-  return [...unknown].slice(0, 5).map(hint).find(Boolean)
 }
 
 /**
@@ -50,13 +45,6 @@ function meantColumn(name: string, columns: readonly { readonly name: string }[]
   return meant === undefined ? undefined : `Did you mean ${meant}?`
 }
 
-/** A hint for a name after a comparison, because it is often a text whose quotes were forgotten. */
-function textHint(name: string, at: number, text: string): string | undefined {
-  return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at))
-    ? `If it is a text, write '${excerpt(name)}'.`
-    : undefined
-}
-
 /** Literals whose case matters. That is easily forgotten, because the case of operators doesn't matter. */
 const WORD_LITERALS: Readonly<Record<string, string>> = {
   null: 'null',
@@ -66,9 +54,7 @@ const WORD_LITERALS: Readonly<Record<string, string>> = {
 }
 
 function hintFor(name: string, at: number, text: string): string | undefined {
-  if (text[at] === '"') {
-    return WHERE_VALUES_STAND.test(text.slice(Math.max(at - NEAR, 0), at)) ? singleQuotes(name) : undefined
-  }
+  if (text[at] === '"') return isWhereValuesStand(at, text) ? singleQuotes(name) : undefined
   const word = name.toLowerCase()
   const literal = Object.hasOwn(WORD_LITERALS, word) ? WORD_LITERALS[word] : undefined
   // Where a name must stand, a literal is one, however it is written.
@@ -87,8 +73,8 @@ function madeBeside(name: string, at: number, text: string): string | undefined 
     : `${name} can be used from the next step on, as in compute(… as ${name})/compute(…).`
 }
 
-/** How many characters before a name are searched for a comparison. */
-const NEAR = 20
-
-/** Matches text after which a value is likely: a comparison, a comma or the start of a list. */
-const WHERE_VALUES_STAND = /(?:\s(?:eq|ne|gt|ge|lt|le)\s+|,\s*|\sin\s*[([]\s*)$/i
+/** Whether a value is likely at a place: behind a comparison, a comma or the start of a list. */
+function isWhereValuesStand(at: number, text: string): boolean {
+  const before = text.slice(Math.max(at - 20, 0), at)
+  return /(?:\s(?:eq|ne|gt|ge|lt|le)\s+|,\s*|\sin\s*[([]\s*)$/i.test(before)
+}

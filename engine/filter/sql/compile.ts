@@ -359,14 +359,9 @@ const LONGEST_OR = 64
  * The first text, in the order of code points, that comes after all texts with a prefix; undefined where there is none.
  */
 function nextAfterPrefix(prefix: string): string | undefined {
-  const points = Array.from(prefix, (character) => character.codePointAt(0)!)
-  while (points.length > 0) {
-    const last = points.pop()!
-    if (last < 0x10ffff) return fromPoints(points) + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1)
-  }
-  return undefined
-}
-
-function fromPoints(points: readonly number[]): string {
-  return points.map((point) => String.fromCodePoint(point)).join('')
+  const characters = [...prefix]
+  const last = characters.findLastIndex((character) => character !== '\u{10ffff}')
+  if (last < 0) return undefined
+  const point = characters[last]!.codePointAt(0)!
+  return characters.slice(0, last).join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1)
 }

@@ -1,13 +1,5 @@
 import { typeName, type ValueType } from '../values.ts'
-import {
-  call,
-  cast,
-  convertedScalar,
-  duckType,
-  NotTranslatable,
-  type Sql,
-  type SqlDialect,
-} from './dialect.ts'
+import { call, cast, convertedScalar, duckType, NotTranslatable, type SqlDialect } from './dialect.ts'
 
 /** The types that Trino names differently. */
 const TRINO_TYPES: Partial<Record<ValueType['kind'], string>> = {
@@ -20,11 +12,6 @@ const TRINO_TYPES: Partial<Record<ValueType['kind'], string>> = {
 
 function trinoType(type: ValueType): string {
   return TRINO_TYPES[type.kind] ?? duckType(type)
-}
-
-function converted(part: Sql, from: ValueType, to: ValueType): Sql {
-  if (from.kind === 'json') throw new NotTranslatable(`${typeName(to)} in JSON`)
-  return convertedScalar(part, from, to, trinoType)
 }
 
 /**
@@ -55,7 +42,10 @@ export const trino: SqlDialect = {
     if (moment && FAR_YEAR.test(text)) throw new NotTranslatable('a year before 1 or after 9999')
     return text
   },
-  converted,
+  converted(part, from, to) {
+    if (from.kind === 'json') throw new NotTranslatable(`${typeName(to)} in JSON`)
+    return convertedScalar(part, from, to, trinoType)
+  },
   jsonText() {
     throw new NotTranslatable('a value in JSON')
   },
