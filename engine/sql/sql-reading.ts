@@ -1,5 +1,5 @@
 import { constants, copyFile, link } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { EngineError, storageError } from '../errors.ts'
 import type { LentReader } from '../ingest/process/reader-pool.ts'
 import { isRanged, type Plan, type TableScan } from '../plan/plan.ts'
@@ -8,7 +8,6 @@ import { rowsStatement } from '../plan/statements.ts'
 import { Reading } from '../reading/reading.ts'
 import { quoteIdentifier } from '../types/index.ts'
 import { INTERNAL, shownName } from './errors.ts'
-import { linkOf } from './process/sql-pool.ts'
 
 /** A table of a statement. */
 export interface Scanned {
@@ -169,7 +168,7 @@ async function linked(plan: Plan, lent: LentReader): Promise<Plan> {
   if (scan.kind !== 'slices') throw new TypeError('tables of a statement have parts')
   const slices = scan.slices.map(async (slice) => {
     if (isRanged(slice)) return slice
-    const file = linkOf(lent, basename(slice.file))
+    const file = join(lent.process.directory, basename(slice.file))
     await linkPart(slice.file, file)
     return { ...slice, file }
   })

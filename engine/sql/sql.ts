@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import type { PastVersion } from '../catalog/history.ts'
 import type { DatasetRecord, QueryDefinition, SavedQuery } from '../catalog/records.ts'
 import type { HttpOptions } from '../duckdb/instance.ts'
-import type { EngineError } from '../errors.ts'
 import type { LentReader, ReadersOptions } from '../ingest/process/reader-pool.ts'
 import type { Counts } from '../plan/counts.ts'
 import type { QueryOptions } from '../plan/options.ts'
@@ -208,7 +207,8 @@ export class Sql {
     const session = new Session(async (given) => (await this.#pool.get()).lend(given))
     const authorise = async () => {
       const now = await resolve(checked.tables)
-      if (now.some(({ id }, index) => id !== named[index]!.id)) throw gone()
+      if (now.every(({ id }, index) => id === named[index]!.id)) return
+      throw sqlError('unknown_table', 'A table of the statement can no longer be read.')
     }
     const explain = explainer(checked.statement, scanned, depth > 0 || below.length > 0)
     const most = limitOf(checked.statement)
@@ -263,10 +263,6 @@ function queryOf(rows: StatementRows, options: QueryOptions): Query {
 /** Whether sorting by a column may sort by a cast. */
 function isCast(one: StatementRows | DescribedColumn): boolean {
   return 'casts' in one ? one.casts : one.sql.includes('CAST')
-}
-
-function gone(): EngineError {
-  return sqlError('unknown_table', 'A table of the statement can no longer be read.')
 }
 
 /** Gives the tables of a tree names of ours, and columns that differ only by case names that DuckDB tells apart. */

@@ -297,6 +297,7 @@ describe('what is wrong is refused', () => {
     ['topcount(1.5,Amount)', 'invalid_option'],
     ['topsum(1,Product)', 'filter_type_error'],
     ['toppercent(101,Amount)', 'invalid_option'],
+    ['toppercent(5e2,Amount)', 'invalid_option'],
     ['top(-1)', 'invalid_option'],
     ['compute(1 as ID)', 'invalid_option'],
     ['compute(Time sub Time as T)', 'filter_type_error'],

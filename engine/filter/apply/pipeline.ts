@@ -3,6 +3,7 @@ import { columnsOf, type SqlColumn } from '../check/expression.ts'
 import { invalid, mistyped } from '../errors.ts'
 import { asColumn, type Building, type Source, type Value } from '../sql/compile.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
+import { compareNumbers } from '../sql/narrow.ts'
 import { parseRule } from '../syntax/parse.ts'
 import type { Keep, Name, NameItem, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
 import { columnType, common, isNumeric, type LiteralValue, typeName, valueType } from '../values.ts'
@@ -266,8 +267,11 @@ class Pipeline {
   /** The first argument, a number of rows, a percentage or a sum: an expression without columns. */
   #amount({ until, amount }: Keep): string {
     const number = numberOf(amount)
-    if (number) checkAmount(until, number, amount.at)
-    if (number && until === 'count') return String(number.digits)
+    if (number && until === 'count') {
+      checkRows(number, 1n, amount.at)
+      return String(number.digits)
+    }
+    if (number && until === 'percent') checkPercentage(number, amount.at)
     if (columnsOf(amount).size > 0) {
       throw invalid(amount.at, 'this number is one for all rows, so it can use no columns.')
     }
@@ -311,23 +315,26 @@ function numberOf(syntax: Syntax): NumberLiteral | undefined {
   return syntax.kind === 'literal' && syntax.value.kind === 'number' ? syntax.value : undefined
 }
 
-/** A whole number of rows. */
+/** A number of rows that may be none. */
 function countOf(syntax: Syntax): number {
   const number = numberOf(syntax)
   if (!number) throw invalid(syntax.at, 'a number is expected here.')
-  if (!number.whole || number.digits < 0n) {
-    throw invalid(syntax.at, 'the number of rows must be a whole number that is not negative.')
-  }
-  if (number.digits > MOST_ROWS) throw tooMany(syntax.at)
+  checkRows(number, 0n, syntax.at)
   return Number(number.digits)
 }
 
-function checkAmount(until: Keep['until'], { whole, digits, scale }: NumberLiteral, at: number): void {
-  if (until === 'count') {
-    if (!whole || digits <= 0n) throw invalid(at, 'the number of rows must be a whole number above 0.')
-    if (digits > MOST_ROWS) throw tooMany(at)
-  }
-  if (until === 'percent' && (digits <= 0n || digits > 100n * 10n ** BigInt(Math.max(scale, 0)))) {
+const MOST_ROWS = BigInt(Number.MAX_SAFE_INTEGER)
+
+function checkRows({ whole, digits }: NumberLiteral, least: 0n | 1n, at: number): void {
+  const wanted = least === 0n ? 'that is not negative' : 'above 0'
+  if (!whole || digits < least) throw invalid(at, `the number of rows must be a whole number ${wanted}.`)
+  if (digits > MOST_ROWS) throw invalid(at, `the number of rows must be at most ${MOST_ROWS}.`)
+}
+
+const HUNDRED: NumberLiteral = { kind: 'number', digits: 100n, scale: 0, whole: true }
+
+function checkPercentage(number: NumberLiteral, at: number): void {
+  if (number.digits <= 0n || compareNumbers('gt', number, HUNDRED)) {
     throw invalid(at, 'the percentage must be a number above 0 and up to 100.')
   }
 }
@@ -350,12 +357,6 @@ function emptied(at: number): Error {
     'in a group of groupby(), aggregate() must not follow a step that may leave no row. Put that step before ' +
       'groupby() or after aggregate().',
   )
-}
-
-const MOST_ROWS = BigInt(Number.MAX_SAFE_INTEGER)
-
-function tooMany(at: number): Error {
-  return invalid(at, `the number of rows must be at most ${MOST_ROWS}.`)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { invalid, mistyped } from '../errors.ts'
 import { dateOf, floorDivide } from '../syntax/calendar.ts'
 import type { Syntax } from '../syntax/tree.ts'
-import { type CastTarget, castTable, castTarget } from '../tables/casts.ts'
+import { type CastTarget, castTable, castTargets } from '../tables/casts.ts'
 import { functionRow } from '../tables/functions.ts'
 import type { FunctionRow, MomentPart, Overload } from '../tables/overloads.ts'
 import { type LiteralValue, NULL, PICOS_PER_DAY, TYPE, type ValueKind, type ValueType } from '../values.ts'
@@ -26,15 +26,8 @@ type Call = Extract<Syntax, { kind: 'call' }>
 /** Checks a function call (sections 5.1.1.5 to 5.1.1.9). If an argument is the literal null, the result is null. */
 export function call(node: Call, args: readonly Expression[], scope: Scope): Expression {
   const row = functionRow(node.name)!
-  if (row.constant) {
-    requireCount(row, node, [0])
-    return literal(row.constant(scope.now), node.at)
-  }
-  requireCount(
-    row,
-    node,
-    row.overloads.map((overload) => overload.takes.length),
-  )
+  requireCount(row, node)
+  if (row.constant) return literal(row.constant(scope.now), node.at)
   const overload = overloadFor(row, args)
   if (!overload) throw unsuitable(row, node, args, scope)
   if (args.some(isNull)) return literal(NULL, node.at)
@@ -66,7 +59,8 @@ function foldMoment({ name, anyOffset }: MomentPart, arg: Expression): Expressio
   return literal(partOfMoment(name, value.picos, value.offset), arg.at)
 }
 
-function requireCount(row: FunctionRow, node: Call, counts: readonly number[]): void {
+function requireCount(row: FunctionRow, node: Call): void {
+  const counts = row.constant ? [0] : row.overloads.map(({ takes }) => takes.length)
   if (counts.includes(node.args.length)) return
   const wanted = [...new Set(counts)].sort()
   const noun = wanted.at(-1) === 1 ? 'argument' : 'arguments'
@@ -159,7 +153,7 @@ function targetOf(node: Syntax): CastTarget {
       : node.kind === 'literal' && node.value.kind === 'string'
         ? node.value.value
         : undefined
-  const target = name === undefined ? undefined : castTarget(name)
+  const target = castTargets.get(String(name).toLowerCase())
   if (target) return target
   throw invalid(node.at, `cast() takes one of the types ${castTable.map((row) => row.name).join(', ')}.`)
 }

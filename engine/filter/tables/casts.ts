@@ -180,9 +180,7 @@ export const castTable: readonly CastTarget[] = [
   target('Edm.Guid', TYPE.uuid, { uuid: same, string: ofText(GUID, TYPE.uuid) }, ['uuid']),
 ]
 
-const byName = new Map(castTable.map((target) => [target.name.toLowerCase(), target]))
-
-/** The target of a name. Upper and lower case make no difference. */
-export function castTarget(name: string): CastTarget | undefined {
-  return byName.get(name.toLowerCase())
-}
+/** By their names in lower case, because upper and lower case make no difference. */
+export const castTargets: ReadonlyMap<string, CastTarget> = new Map(
+  castTable.map((target) => [target.name.toLowerCase(), target]),
+)

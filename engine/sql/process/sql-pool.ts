@@ -1,5 +1,4 @@
 import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
 import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError } from '../../errors.ts'
 import { type LentReader, ReaderPool, type ReadersOptions } from '../../ingest/process/reader-pool.ts'
@@ -50,11 +49,6 @@ export class SqlPool {
   close(): Promise<void> {
     return this.#pool.close()
   }
-}
-
-/** Where a lent process finds a part that was linked for it. */
-export function linkOf(lent: LentReader, name: string): string {
-  return join(lent.process.directory, name)
 }
 
 function failure(end: End): EngineError {
