@@ -40,7 +40,7 @@ interface SavedStatement {
 }
 
 /** The most saved queries of which each reads the next. */
-const MOST_DEPTH = 8
+export const MOST_DEPTH = 8
 
 /** The options that a saved query may have. How many rows there are before the last ones is not known. */
 const { last: _, ...OPTIONS } = QUERY
@@ -55,12 +55,6 @@ export function checkDefinition(given: QueryDefinition): void {
   throw invalidOption(
     `query is {"sql"}, or {"dataset"} with ${names.join(', ')}${unknown ? `; ${unknown} is none of them` : ''}.`,
   )
-}
-
-/** A saved query must not go deeper. @throws EngineError `saved_query` */
-export function checkDepth(depth: number): void {
-  if (depth <= MOST_DEPTH) return
-  throw new EngineError('saved_query', `Saved queries read each other at most ${MOST_DEPTH} deep.`)
 }
 
 export function unreadableTable({ by }: SavedQuery): EngineError {

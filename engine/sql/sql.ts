@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { PastVersion } from '../catalog/history.ts'
 import type { DatasetRecord, QueryDefinition, SavedQuery } from '../catalog/records.ts'
 import type { HttpOptions } from '../duckdb/instance.ts'
+import { EngineError } from '../errors.ts'
 import type { LentReader, ReadersOptions } from '../ingest/process/reader-pool.ts'
 import type { Counts } from '../plan/counts.ts'
 import type { QueryOptions } from '../plan/options.ts'
@@ -29,7 +30,7 @@ import {
 } from './rewrite.ts'
 import {
   checkDefinition,
-  checkDepth,
+  MOST_DEPTH,
   type SavedOptions,
   type StatementRows,
   savedStatement,
@@ -153,7 +154,9 @@ export class Sql {
   }
 
   async #savedRows(saved: SavedQuery, depth: number, signal?: AbortSignal): Promise<StatementRows> {
-    checkDepth(depth)
+    if (depth > MOST_DEPTH) {
+      throw new EngineError('saved_query', `Saved queries read each other at most ${MOST_DEPTH} deep.`)
+    }
     const { given, tables, by } = saved
     const readable = async () => {
       const records = await Promise.all(tables.map(this.#context.record)).catch(() => {

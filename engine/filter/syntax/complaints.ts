@@ -140,20 +140,19 @@ function operatorHint(found: Token, fault: Fault): string {
   return meant ? ` Did you mean ${meant}?` : quotes
 }
 
+const PARENTHESES = new Set([T.LParen, T.RParen])
+
 /** The text from the token before to the next operator, if all of it may be a name: `Body Mass (g)`. */
 function blankName({ text, tokens, index }: Fault): string | undefined {
   const end = tokens.findIndex((token, at) => at > index && (isA(token, T.Infix) || token.tokenType === T.In))
   const parts = index > 0 && end > 0 ? tokens.slice(index - 1, end) : []
   if (!isA(parts[0], T.Word) || !isA(parts[1], T.Word)) return undefined
-  if (!parts.every((part) => isA(part, T.Word) || isNumber(part) || isParenthesis(part))) return undefined
+  if (!parts.every((part) => isA(part, T.Word) || isNumber(part) || PARENTHESES.has(part.tokenType)))
+    return undefined
   const count = (type: typeof T.LParen) => parts.filter(({ tokenType }) => tokenType === type).length
   if (count(T.LParen) !== count(T.RParen)) return undefined
   const last = parts.at(-1)!
   return text.slice(parts[0]!.startOffset, last.startOffset + last.image.length)
-}
-
-function isParenthesis({ tokenType }: Token): boolean {
-  return tokenType === T.LParen || tokenType === T.RParen
 }
 
 /** Operators of SQL and other languages, each with the rest of a message that begins with "is not an operator here". */

@@ -85,16 +85,7 @@ function isDirected(place: string, { before }: Fault): boolean {
   return /orderby/.test(place) && (before?.tokenType === Asc || before?.tokenType === Desc)
 }
 
-const NOT_ON_A_TABLE: ReadonlySet<string> = new Set([
-  'join',
-  'outerjoin',
-  'nest',
-  'addnested',
-  'expand',
-  'ancestors',
-  'descendants',
-  'traverse',
-])
+const NOT_ON_A_TABLE = /^(?:join|outerjoin|nest|addnested|expand|ancestors|descendants|traverse)$/
 
 /** What `$apply` can do with a table. */
 export const TRANSFORMATIONS = [
@@ -107,7 +98,7 @@ function noTransformation(fault: Fault): Error {
   if (!isA(found, Word)) return unexpected(fault, 'a transformation, as filter(…) or groupby(…),')
   const word = found!.image.toLowerCase()
   if (word === 'search') return invalid(at, "'search' is followed by '(' and the words to search for.")
-  if (NOT_ON_A_TABLE.has(word)) {
+  if (NOT_ON_A_TABLE.test(word)) {
     return invalid(at, `${word}() is not supported here: a dataset is one flat table.`)
   }
   const meant = nearest(word, TRANSFORMATIONS)

@@ -7,29 +7,20 @@ import type { Rule } from './expression-rules.ts'
 import { Grammar } from './grammar.ts'
 import { complainOption } from './option-complaints.ts'
 import * as T from './tokens.ts'
-import { type Mode, type Token, tokenize } from './tokens.ts'
+import { type Token, tokenize } from './tokens.ts'
 import type { Syntax } from './tree.ts'
 
-/** The rules that whole texts follow, the mode of the lexer, and the message for a text of blanks. */
-const RULES = {
-  expression: { mode: 'expression', empty: 'the filter is empty. Write a condition, as in Price gt 5.' },
-  compute: {
-    mode: 'expression',
-    empty: 'the text is empty. Write an expression and its name, as in Price mul 2 as double.',
-  },
-  orderby: {
-    mode: 'expression',
-    empty: 'the text is empty. Write a column or an expression, as in Price desc.',
-  },
-  apply: {
-    mode: 'expression',
-    empty: 'the text is empty. Write a transformation, as in groupby((City)).',
-  },
-  search: { mode: 'search', empty: 'the search is empty. Write a word.' },
-  names: { mode: 'names', empty: 'a column name is missing at position 1.' },
-} as const satisfies Record<string, { readonly mode: Mode; readonly empty: string }>
+/** The rules that whole texts follow, and the message for a text of blanks. */
+const EMPTY = {
+  expression: 'the filter is empty. Write a condition, as in Price gt 5.',
+  compute: 'the text is empty. Write an expression and its name, as in Price mul 2 as double.',
+  orderby: 'the text is empty. Write a column or an expression, as in Price desc.',
+  apply: 'the text is empty. Write a transformation, as in groupby((City)).',
+  search: 'the search is empty. Write a word.',
+  names: 'a column name is missing at position 1.',
+} as const
 
-type RuleName = keyof typeof RULES
+type RuleName = keyof typeof EMPTY
 type Tree<R extends RuleName | 'list'> = ReturnType<Grammar[R]>
 
 let grammar: Grammar | undefined
@@ -49,11 +40,10 @@ export function parseRule<R extends RuleName>(rule: R, text: string, aliases = n
 }
 
 function tokensOf(rule: RuleName, text: string): readonly Token[] {
-  const { mode, empty } = RULES[rule]
   if (text.trim() === '') {
-    throw rule === 'names' ? new EngineError('invalid_filter', empty) : invalid(0, empty)
+    throw rule === 'names' ? new EngineError('invalid_filter', EMPTY[rule]) : invalid(0, EMPTY[rule])
   }
-  return splitTimesInCase(tokenize(text, mode))
+  return splitTimesInCase(tokenize(text, rule === 'search' || rule === 'names' ? rule : 'expression'))
 }
 
 function read<R extends RuleName>(rule: R, text: string, tokens: readonly Token[], build: Builder): Tree<R> {

@@ -4,8 +4,7 @@ import { setPriority } from 'node:os'
 import { type Executor, openExecutor } from '../../export/index.ts'
 import { duckMemory, readerOptions, serveJobs } from '../../ingest/process/serve-jobs.ts'
 import { Lazy } from '../../util/lazy.ts'
-import { headOf } from './frames.ts'
-import { type Framed, sqlJobs } from './jobs.ts'
+import { type Framed, headOf, sqlJobs } from './jobs.ts'
 
 /** Less than that of the server, which must answer others while a statement keeps all cores busy. */
 const PRIORITY = 5

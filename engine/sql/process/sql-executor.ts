@@ -4,8 +4,7 @@ import type { EncodeOptions } from '../../export/formats/encoder.ts'
 import type { QueryExecutor, StreamOptions } from '../../export/index.ts'
 import type { ReaderProcess } from '../../ingest/process/reader-process.ts'
 import type { Format, Statement } from '../../types/index.ts'
-import { framesOf } from './frames.ts'
-import type { RowsOpened, RowsRequest } from './jobs.ts'
+import { framesOf, type RowsOpened, type RowsRequest } from './jobs.ts'
 
 const READING = 'rows for a statement'
 
