@@ -172,7 +172,14 @@ class Pipeline {
         return this.#kept(transformation, columns, within)
       case 'aggregate': {
         const { partition, mayBeEmpty } = within
-        if (mayBeEmpty && partition.length > 0) throw emptied(transformation.at)
+        // The standard wants one row for a group that is empty, but such a group is no longer in our data.
+        if (mayBeEmpty && partition.length > 0) {
+          throw invalid(
+            transformation.at,
+            'in a group of groupby(), aggregate() must not follow a step that may leave no row. Put that step before ' +
+              'groupby() or after aggregate().',
+          )
+        }
         requireNew(transformation.aggregated, partition)
         const added = transformation.aggregated.map(({ what, name }) => {
           if (what === '$count') return this.#added(name, COUNT)
@@ -345,18 +352,6 @@ function group(keys: readonly SqlColumn[], added: readonly AddedColumn[]): Trans
     columns: [...keys, ...added],
     mayEmpty: false,
   }
-}
-
-/**
- * The error for aggregate() in groups that may have become empty. The standard wants one row for such a group, but a
- * group without rows is no longer in our data, so that row could not be made.
- */
-function emptied(at: number): Error {
-  return invalid(
-    at,
-    'in a group of groupby(), aggregate() must not follow a step that may leave no row. Put that step before ' +
-      'groupby() or after aggregate().',
-  )
 }
 
 /**

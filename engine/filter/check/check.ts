@@ -146,7 +146,11 @@ function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expressi
     when: condition(when, scope, (shown, type) => `case() takes conditions, but ${shown} is ${type}.`),
     result: checkNode(result, scope),
   }))
-  const results = settledResults(branches.map((branch) => branch.result))
+  // Values in JSON are read as the type of the other results, or as text where all results are values in JSON.
+  const known = branches.find(({ result: { type } }) => type.kind !== 'json' && type.kind !== 'null')
+  const results = branches.map(({ result }) =>
+    result.type.kind === 'json' ? beside(result, known?.result.type ?? TYPE.string) : result,
+  )
   const exact = results.some((result) => result.type.kind === 'decimal')
   const type = common(results.map((result) => (exact ? tightType(result) : result.type)))
   if (!type) throw mixedResults(node, results, scope)
@@ -162,14 +166,6 @@ function choice(node: Extract<Syntax, { kind: 'case' }>, scope: Scope): Expressi
     type: type.kind === 'decimal' ? { ...type, floating: false } : type,
     at: node.at,
   }
-}
-
-/** Values in JSON are read as the type of the other results, or as text where all results are values in JSON. */
-function settledResults(results: readonly Expression[]): readonly Expression[] {
-  const known = results.find(({ type }) => type.kind !== 'json' && type.kind !== 'null')
-  return results.map((result) =>
-    result.type.kind === 'json' ? beside(result, known?.type ?? TYPE.string) : result,
-  )
 }
 
 function mixedResults(

@@ -42,7 +42,11 @@ const EVERY: Narrowed = { kind: 'every' }
  * and `x eq 2.5` is never true. `ne` is not taken, because callers negate `eq`.
  */
 export function narrow(operator: Operator, value: NonNull, type: ValueType): Narrowed {
-  if (value.kind === 'special') return beyondNumbers(operator, value.value, type)
+  if (value.kind === 'special') {
+    if (value.value === 'NaN') return NONE
+    if (type.kind === 'double') return double(operator, SPECIAL[value.value])
+    return (value.value === 'INF' ? isBelow : isAbove)(operator) ? EVERY : NONE
+  }
   if (type.kind === 'double') return beside(operator, value)
   const units = unitsOf(value, type)
   if (!units) {
@@ -62,12 +66,6 @@ export type Operator = Exclude<ComparisonOperator, 'ne'>
 
 const isAbove = (operator: Operator) => operator === 'gt' || operator === 'ge'
 const isBelow = (operator: Operator) => operator === 'lt' || operator === 'le'
-
-function beyondNumbers(operator: Operator, value: 'NaN' | 'INF' | '-INF', type: ValueType): Narrowed {
-  if (value === 'NaN') return NONE
-  if (type.kind === 'double') return double(operator, SPECIAL[value])
-  return (value === 'INF' ? isBelow : isAbove)(operator) ? EVERY : NONE
-}
 
 /**
  * Compares a double with a literal. A literal with a point or an exponent becomes the nearest double. A whole number is

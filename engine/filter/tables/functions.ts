@@ -87,7 +87,8 @@ export const functionTable: readonly FunctionRow[] = [
     example: 'Seen lt maxdatetime()',
   },
   rounding('round', 'The nearest whole number; halves go away from zero.', 'round(Price) eq 10', {
-    trinoDouble: roundInTrino,
+    // Trino's round() takes the sign from -0.
+    trinoDouble: (x) => caseWhen([[comparison(x, '=', atom('0E0')), x]], call('round', x)),
   }),
   rounding('floor', 'The next whole number below.', 'floor(Price) eq 9'),
   rounding('ceiling', 'The next whole number above.', 'ceiling(Price) eq 10', { duck: 'ceil' }),
@@ -114,11 +115,6 @@ const byName = new Map(functionTable.map((row) => [row.name.toLowerCase(), row])
 /** The row of a function. Upper and lower case of the name make no difference. */
 export function functionRow(name: string): FunctionRow | undefined {
   return byName.get(name.toLowerCase())
-}
-
-/** Trino's round() takes the sign from -0. */
-function roundInTrino(x: Sql): Sql {
-  return caseWhen([[comparison(x, '=', atom('0E0')), x]], call('round', x))
 }
 
 function rounding(
