@@ -16,26 +16,20 @@ export interface Relation {
   query(options?: QueryOptions): Query
 }
 
+/**
+ * Every value becomes the text that DuckDB reads as exactly this value.
+ * @throws EngineError `invalid_upload` if a value is not of its column's type
+ */
 export function relationOf(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
   { executor, counts }: Pick<QueryContext, 'executor' | 'counts'>,
 ): Relation {
-  const context = { ...inlineContext(columns, rows), executor, counts }
-  return { query: (options) => new Query(context, options) }
-}
-
-/**
- * Rows in memory as the context of a query. Every value becomes the text that DuckDB reads as exactly this value.
- * @throws EngineError `invalid_upload` if a value is not of its column's type
- */
-export function inlineContext(
-  columns: readonly Column[],
-  rows: readonly (readonly Cell[])[],
-): Pick<QueryContext, 'source' | 'identity' | 'reading'> {
   const texts = rows.map((row, index) => rowOf(row, columns, index + 1))
   const json = JSON.stringify(texts)
-  return {
+  const context: QueryContext = {
+    executor,
+    counts,
     reading: (plan) => new Reading(plan),
     // With other column types, the same texts are other values.
     identity: createHash('sha256').update(JSON.stringify(columns)).update(json).digest('base64url'),
@@ -49,6 +43,7 @@ export function inlineContext(
       },
     },
   }
+  return { query: (options) => new Query(context, options) }
 }
 
 function rowOf(row: readonly Cell[], columns: readonly Column[], number: number): (string | null)[] {
@@ -61,7 +56,8 @@ function rowOf(row: readonly Cell[], columns: readonly Column[], number: number)
   return columns.map((column, index) => textOf(row[index], column, number))
 }
 
-function textOf(cell: Cell | undefined, { name, type, nullable }: Column, row: number): string | null {
+/** The text of a value as DuckDB reads it. @param row its number, for errors */
+export function textOf(cell: Cell | undefined, { name, type, nullable }: Column, row: number): string | null {
   if (cell === null || cell === undefined) {
     if (!nullable) throw missingValue(row, name)
     return null

@@ -5,7 +5,7 @@ import type { QueryOptions } from '../plan/options.ts'
 import { physicalColumns } from '../plan/plan.ts'
 import { mayMatch } from '../plan/prune.ts'
 import { inlineValue } from '../plan/statements.ts'
-import { type Cell, inlineContext } from '../relation.ts'
+import { type Cell, textOf } from '../relation.ts'
 import type { EditPlan } from '../store/edits.ts'
 import { widens } from '../types/columns.ts'
 import { type Column, decimalParts } from '../types/index.ts'
@@ -99,9 +99,7 @@ function literalSql(value: Cell, column: Column, building: Building): string {
     return literalSql(JSON.stringify(value), column, building)
   }
   try {
-    const { source } = inlineContext([column], [[value]])
-    const scan = source.scan(0, 1)
-    const [[text]] = JSON.parse(scan.kind === 'inline' ? scan.json : '[[null]]') as [[string | null]]
+    const text = textOf(value, column, 1)
     return text === null ? 'NULL' : inlineValue(column.type, building.parameter(text))
   } catch (error) {
     if (!(error instanceof EngineError)) throw error

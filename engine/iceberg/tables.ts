@@ -43,8 +43,7 @@ export class IcebergTables {
     urlOf: (part: Part) => string,
   ): Promise<TableMetadata> {
     const name = await this.#written.get(`${version.id} ${naming}`, () => this.#write(version, naming, urlOf))
-    const place = { location: this.#store.url(''), manifestList: this.#store.url(name) }
-    return tableMetadata(dataset, version, naming, place)
+    return tableMetadata(dataset, version, naming, this.#store, name)
   }
 
   /** Writes the manifest before the list, so that an existing list never names a missing manifest. */
@@ -74,18 +73,13 @@ export function versionOfManifest(name: string): number | undefined {
 /** Iceberg numbers the fields of partitions from 1000 on. */
 const LAST_PARTITION_ID = 999
 
-interface TablePlace {
-  /** The folder in which writers would put files. The format requires it, though nobody can write. */
-  readonly location: string
-  readonly manifestList: string
-}
-
 /** The metadata of a version as a table of Iceberg, as JSON (table spec, Appendix C, Table Metadata). */
 function tableMetadata(
   dataset: DatasetRecord,
   version: Version,
   naming: Naming,
-  { location, manifestList }: TablePlace,
+  store: ManifestStore,
+  list: string,
 ) {
   const at = Date.parse(version.createdAt)
   const { id, parts, columns } = version
@@ -94,7 +88,8 @@ function tableMetadata(
   return {
     'format-version': 2,
     'table-uuid': tableUuid(dataset),
-    location,
+    // The folder in which writers would put files. The format requires it, though nobody can write.
+    location: store.url(''),
     'last-sequence-number': SEQUENCE,
     'last-updated-ms': at,
     'last-column-id': Math.max(0, ...schema.fields.map((field) => field.id)),
@@ -119,7 +114,7 @@ function tableMetadata(
         'snapshot-id': id,
         'sequence-number': SEQUENCE,
         'timestamp-ms': at,
-        'manifest-list': manifestList,
+        'manifest-list': store.url(list),
         'schema-id': 0,
         summary: {
           operation: 'append',

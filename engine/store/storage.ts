@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
-import { FileLock } from '../catalog/lock.ts'
 import { PostgresDatabase } from '../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS, migrate } from '../catalog/schema.ts'
 import { SqliteDatabase } from '../catalog/sqlite.ts'
@@ -17,7 +16,7 @@ import {
   refuseMoved,
   setAllAside,
 } from './layout.ts'
-import { ProcessMark } from './membership/mark.ts'
+import { FileLock, ProcessMark } from './membership/mark.ts'
 import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
 import type { PartStore } from './objects/part-store.ts'
 

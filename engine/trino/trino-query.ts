@@ -27,9 +27,11 @@ interface TrinoTable {
 }
 
 /** Where a query is answered, and why. */
-type Decision =
-  | { readonly trino: Plan; readonly because: string }
-  | { readonly trino: undefined; readonly because: string }
+interface Decision {
+  /** The plan for Trino; undefined where DuckDB answers. */
+  readonly trino: Plan | undefined
+  readonly because: string
+}
 
 const here = (because: string): Decision => ({ trino: undefined, because })
 

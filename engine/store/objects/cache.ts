@@ -12,8 +12,8 @@ import { FileHashes, hashFile } from '../integrity/hashes.ts'
 export interface Cacheable {
   readonly name: string
   readonly bytes: number
-  /** The hash as `hashFile` gives it; null if it is unknown. */
-  readonly hash: string | null
+  /** As `hashFile` gives it. */
+  readonly hash: string
 }
 
 interface Entry {
@@ -127,7 +127,7 @@ export class ObjectCache {
   /** The file of an object that is complete and was compared with its hash; undefined if there is none. */
   wholeFile({ name, hash }: Cacheable): string | undefined {
     const file = this.file(name)
-    return hash !== null && this.#hashes.known(file) === hash ? file : undefined
+    return this.#hashes.known(file) === hash ? file : undefined
   }
 
   /** Keeps files from being removed to make room, until the result is disposed. */
@@ -147,7 +147,7 @@ export class ObjectCache {
     const { name, hash } = object
     if (!this.has(object)) return false
     const file = this.file(name)
-    if (hash === null || this.#hashes.known(file) === hash) return true
+    if (this.#hashes.known(file) === hash) return true
     const found = await this.#hashing.run(name, (signal) => this.#hashes.read(file, { signal }), signal)
     if (found !== hash) this.drop(name)
     return found === hash
@@ -155,7 +155,7 @@ export class ObjectCache {
 
   /** Remembers that a file was just compared with the hash of its object. */
   #note({ name, hash }: Cacheable): void {
-    if (hash !== null) this.#hashes.remember(this.file(name), hash)
+    this.#hashes.remember(this.file(name), hash)
   }
 
   /** Fetches an object once for all callers that want it; gives up when none of them waits any more. */
@@ -280,7 +280,7 @@ async function download(object: Cacheable, to: string, get: Fetch, signal: Abort
   try {
     for (let tries = 1; ; tries++) {
       await fill(unfinished, object, get, signal)
-      if (hash === null || (await hashFile(unfinished, { signal })) === hash) break
+      if ((await hashFile(unfinished, { signal })) === hash) break
       if (tries === TRIES) throw new WrongBytes(name)
     }
     await rename(unfinished, to)

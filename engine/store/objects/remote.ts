@@ -172,7 +172,8 @@ export class RemoteParts implements PartStore {
 }
 
 function cacheable({ id, bytes, hash }: PartBytes): Cacheable {
-  return { name: nameOf({ id, hash }), bytes, hash }
+  // `nameOf` refuses a part without a hash.
+  return { name: nameOf({ id, hash }), bytes, hash: hash! }
 }
 
 function nameOf({ id, hash }: Pick<PartBytes, 'id' | 'hash'>): string {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FileLock } from '../../engine/catalog/lock.ts'
+import { FileLock } from '../../engine/store/membership/mark.ts'
 
 function lockPath(): string {
   return join(mkdtempSync(join(tmpdir(), 'parquetry-lock-')), 'a.lock')
@@ -23,7 +23,7 @@ test('a lock is held by one and free again after its release', () => {
 test('a lock dies with its process, whatever ends it', async () => {
   const file = lockPath()
   const program = `
-    import { FileLock } from ${JSON.stringify(join(import.meta.dirname, '../../engine/catalog/lock.ts'))}
+    import { FileLock } from ${JSON.stringify(join(import.meta.dirname, '../../engine/store/membership/mark.ts'))}
     globalThis.lock = FileLock.acquire(${JSON.stringify(file)})
     console.log('held')
     setInterval(() => {}, 1000)`
