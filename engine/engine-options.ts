@@ -4,7 +4,7 @@ import { checkMemoryLimit } from './duckdb/instance.ts'
 import { invalidOption } from './errors.ts'
 import type { EngineEvent } from './events.ts'
 import type { Names } from './options.ts'
-import type { ObjectStoreOptions } from './store/objects/open.ts'
+import type { S3Address } from './store/objects/address.ts'
 import type { UploadLimits } from './store/upload.ts'
 import type { TrinoOptions } from './trino/trino.ts'
 import { requireKnown } from './util/known-options.ts'
@@ -27,6 +27,20 @@ export interface PartSizes {
   readonly rows: number
   /** Bytes of a part's file. */
   readonly bytes: number
+}
+
+/** The store of objects that holds the rows if they are not in the data directory. */
+export interface ObjectStoreOptions extends Omit<S3Address, 'bucket' | 'prefix'> {
+  /** `s3://bucket/prefix`. */
+  readonly address: string
+  /** The most bytes of the cache on this machine; by default a third of the free disk. */
+  readonly cacheBytes?: number | undefined
+  /**
+   * DuckDB's extension httpfs, with which a few rows of parts that are not in the cache are read by ranges: a folder
+   * that has the file `httpfs.duckdb_extension`, or `install` to have DuckDB fetch it from its repository. Without it,
+   * parts are fetched whole.
+   */
+  readonly httpfs?: string | undefined
 }
 
 export interface EngineOptions {

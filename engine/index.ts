@@ -25,7 +25,7 @@ export type { Changes, ChangesRange } from './changes/changes.ts'
 export type { EditedFilter, NewValues } from './changes/edit.ts'
 export { Dataset } from './dataset.ts'
 export { Engine, type EngineStats } from './engine.ts'
-export type { EngineOptions } from './engine-options.ts'
+export type { EngineOptions, ObjectStoreOptions } from './engine-options.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'
 export { type EngineEvent, EVENTS, type EventKind } from './events.ts'
 export type { ByteStream } from './export/byte-stream.ts'
@@ -59,15 +59,16 @@ export {
 } from './store/backup.ts'
 export type { VerifyOptions, VerifyReport } from './store/integrity/verify.ts'
 export type { ClusterStats } from './store/membership/membership.ts'
-export { type MoveOptions, type MoveReport, moveRows } from './store/move/move.ts'
 export {
   type ClusterPlace,
   type MoveAllOptions,
+  type MoveOptions,
+  type MoveReport,
   moveIntoCluster,
   moveIntoDirectory,
-} from './store/move/move-catalog.ts'
+  moveRows,
+} from './store/move.ts'
 export { s3Requests } from './store/objects/address.ts'
-export type { ObjectStoreOptions } from './store/objects/open.ts'
 export type { CacheStats } from './store/objects/part-store.ts'
 export type { Profile } from './store/profiles.ts'
 export type {

@@ -1,9 +1,10 @@
+import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../catalog/database.ts'
 import { PostgresDatabase } from '../catalog/postgres/postgres.ts'
 import { CATALOG_STEPS, migrate } from '../catalog/schema.ts'
 import { SqliteDatabase } from '../catalog/sqlite.ts'
-import type { EngineOptions } from '../engine-options.ts'
+import type { EngineOptions, ObjectStoreOptions } from '../engine-options.ts'
 import { EngineError, invalidOption } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { FileHashes } from './integrity/hashes.ts'
@@ -17,8 +18,17 @@ import {
   setAllAside,
 } from './layout.ts'
 import { FileLock, ProcessMark } from './membership/mark.ts'
-import { type ObjectStoreOptions, openParts, type WhereItIs } from './objects/open.ts'
+import { parseS3Address } from './objects/address.ts'
+import { FolderParts } from './objects/folder.ts'
+import { claimStore, OwnedStore, ownStore } from './objects/owner.ts'
 import type { PartStore } from './objects/part-store.ts'
+import { RemoteParts } from './objects/remote.ts'
+import type { S3Store } from './objects/s3.ts'
+
+/** Use the store that the catalog names, and reach it with these options. */
+export interface WhereItIs {
+  readonly whereItIs: Omit<ObjectStoreOptions, 'address'>
+}
 
 export interface StorageOptions extends Pick<EngineOptions, 'directory' | 'anew' | 'takeOver' | 'database'> {
   readonly role: 'server' | 'guest'
@@ -46,7 +56,7 @@ export interface Storage extends AsyncDisposable {
  * catalog is lost or damaged; `invalid_option`, `catalog_unavailable`, `storage_unavailable`
  */
 export async function openStorage(options: StorageOptions): Promise<Storage> {
-  const { directory, store, events, takeOver } = options
+  const { directory, events } = options
   checkShared(options)
   const layout = layoutOf(directory)
   const serverLock = options.role === 'server' ? ownDirectory(layout, options) : undefined
@@ -62,10 +72,7 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
       )
     }
     mark = new ProcessMark(layout)
-    const role = serverLock ? 'server' : 'guest'
-    const context = { layout, database, role, temporary: mark.temporary } as const
-    const claim = { takeOver, mayOnlyRead: options.role === 'guest' }
-    const files = await openParts(context, store, events, claim)
+    const files = await openParts({ layout, database, mark, serverLock }, options)
     const storage = { layout, database, mark, files, serverLock, hashes: new FileHashes() }
     return { ...storage, [Symbol.asyncDispose]: () => end(storage) }
   } catch (error) {
@@ -178,4 +185,56 @@ export function lockServer(layout: Layout, why: string): FileLock {
     'locked',
     `A server is using the data directory ${layout.directory}: ${why}. Stop it first.`,
   )
+}
+
+/**
+ * Opens the place that holds the parts of a catalog.
+ * @throws EngineError `invalid_option` if the catalog's parts are in another place, or if the store belongs to another
+ * catalog; `storage_unavailable`
+ */
+async function openParts(
+  { layout, database, mark, serverLock }: Pick<Storage, 'layout' | 'database' | 'mark' | 'serverLock'>,
+  { store: where, events, takeOver, role }: StorageOptions,
+): Promise<PartStore> {
+  const store = await ownStore(database)
+  const isMoving = where !== undefined && 'whereItIs' in where
+  const options = isMoving ? store && { ...where.whereItIs, address: store.name } : where
+  if (!options) {
+    if (!store || where) return new FolderParts(layout.parts)
+    throw invalidOption(
+      `The rows of ${layout.directory} lie in ${store.name}: name it (--store, PARQUETRY_STORE), or bring them back ` +
+        'with parquetry migrate.',
+    )
+  }
+  const address = parseS3Address(options.address, options)
+  const onLost = ({ message }: EngineError) => events.tell('writes_stopped', message)
+  const objects = new OwnedStore(address, database, await database.identity(), onLost)
+  try {
+    // Rows that are moved away are only read.
+    const claim = isMoving ? { mayOnlyRead: true } : { takeOver, mayOnlyRead: role === 'guest' }
+    await claimStore(database, objects, claim)
+    return remoteParts(layout, mark.temporary, objects, options, serverLock !== undefined)
+  } catch (error) {
+    objects.close()
+    throw error
+  }
+}
+
+/**
+ * Parts in a store of objects that belongs to the catalog, or to which the parts are being moved.
+ * @param temporary a folder that only this process uses
+ * @param isOwner whether this process owns the directory: the cache of such a server stays after it ends. Others have
+ *   caches of their own, so that no process removes files others read.
+ */
+export function remoteParts(
+  { directory }: Layout,
+  temporary: string,
+  objects: S3Store,
+  { cacheBytes, httpfs }: ObjectStoreOptions,
+  isOwner = true,
+): PartStore {
+  const { bavail, bsize } = statfsSync(directory)
+  const folder = join(isOwner ? directory : temporary, 'cache')
+  const maxBytes = cacheBytes ?? Math.floor((bavail * bsize) / 3)
+  return new RemoteParts(objects, { writing: temporary, cache: { folder, maxBytes }, httpfs })
 }

@@ -24,7 +24,7 @@ export interface OwnStore {
   readonly epoch: number
 }
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Make this catalog the owner of the store, even if another copy of it is. */
   readonly takeOver?: boolean | undefined
   /** Go on if another copy of the catalog owns the store; then nothing is written or removed there. */
