@@ -16,7 +16,7 @@ import { Background } from '../util/background.ts'
 import { within } from '../util/in-flight.ts'
 import { Lazy } from '../util/lazy.ts'
 import { Commits, PART_SIZES, type WorkContext } from './commits.ts'
-import { CHECKS, Integrity, startChecks } from './integrity/integrity.ts'
+import { CHECKS, Integrity } from './integrity/integrity.ts'
 import type { Layout } from './layout.ts'
 import type { Job, Lease, Membership } from './membership/membership.ts'
 import { Nodes } from './membership/nodes.ts'
@@ -133,8 +133,14 @@ export class Store implements WorkContext {
     await this.integrity.refresh()
     // Nodes of a cluster sweep by turns. Listing a million objects takes minutes, so this runs in the background. Parts
     // written meanwhile are safe, since they are registered first.
-    if (isServer && this.files.objects && !this.database.isShared) this.#sweepLater()
-    else if (isServer && !this.files.objects) await ifWritable(() => sweep(this))
+    const tidying = () => ifWritable(() => sweep(this))
+    if (isServer && !this.files.objects) await tidying()
+    else if (isServer && !this.database.isShared) {
+      this.background.later(
+        tidying,
+        events.failure('tidy_failed', 'Leftovers of crashes could not be removed.'),
+      )
+    }
     this.#timer = setInterval(() => {
       this.background.later(
         () => this.integrity.refresh(),
@@ -146,7 +152,7 @@ export class Store implements WorkContext {
     // A store of objects protects its data against decay by itself, and reading it costs money.
     const bytesPerSecond = this.files.objects ? 0 : CHECKS.bytesPerSecond
     const options = { ...CHECKS, bytesPerSecond, ...checks }
-    if (isServer && options.bytesPerSecond > 0) this.#endChecks = startChecks(this, options)
+    if (isServer && options.bytesPerSecond > 0) this.#endChecks = this.integrity.startChecks(options)
   }
 
   get layout(): Layout {
@@ -288,13 +294,6 @@ export class Store implements WorkContext {
     } finally {
       await this.storage[Symbol.asyncDispose]()
     }
-  }
-
-  #sweepLater(): void {
-    this.background.later(
-      () => ifWritable(() => sweep(this)),
-      this.events.failure('tidy_failed', 'Leftovers of crashes could not be removed.'),
-    )
   }
 
   async #work({ kind, subject }: Job): Promise<void> {

@@ -13,8 +13,7 @@ import type {
 } from '../database.ts'
 import { POSTGRES, ReadCache, Transaction, TransactionScope } from '../database.ts'
 import { Changes, KeyedMutex } from './changes.ts'
-import { isUnreachable, postgresError, unknownOutcome, unopened } from './errors.ts'
-import { query } from './statements.ts'
+import { isUnreachable, postgresError, query, unknownOutcome, unopened } from './statements.ts'
 
 /**
  * The most connections at once, for single reads and for transactions. Reads never wait for a lock, so they have

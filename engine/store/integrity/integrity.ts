@@ -15,6 +15,11 @@ const OTHER_BYTES = 'its bytes are not those that were written'
 /** How many parts are compared at once. Hashing takes the time of the thread that also answers requests. */
 const AT_ONCE = 2
 
+export const CHECKS: CheckOptions = { bytesPerSecond: 8 * 2 ** 20, everyDays: 7 }
+/** How long to wait after all due parts were checked, before looking for due parts again. */
+const PAUSE_MS = 30_000
+const DAY_MS = 86_400_000
+
 /** The files of parts that are pinned, in the order of the parts. */
 interface PinnedFiles extends Disposable {
   readonly files: readonly string[]
@@ -178,6 +183,53 @@ export class Integrity {
   }
 
   /**
+   * Checks parts in the background, one after the other, and begins with those that were never checked. Gives what ends
+   * it, which resolves when nothing is read any more.
+   */
+  startChecks(options: CheckOptions): () => Promise<void> {
+    const stop = new AbortController()
+    const running = this.#checkAgain(options, stop.signal)
+    return () => {
+      stop.abort()
+      return running
+    }
+  }
+
+  async #checkAgain(options: CheckOptions, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#checkDue(options, signal)
+      } catch (cause) {
+        if (signal.aborted) return
+        const message = 'Stored rows could not be checked; tried again later.'
+        this.#context.events.tell('check_failed', message, { cause })
+      }
+      await wait(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  /** Checks the parts that are due. */
+  async #checkDue({ bytesPerSecond, everyDays }: CheckOptions, signal: AbortSignal): Promise<void> {
+    const { parts } = this.#context
+    const before = new Date(Date.now() - everyDays * DAY_MS).toISOString()
+    let last: number | undefined
+    for (;;) {
+      const part = await parts.toCheck(before)
+      // The same part again means that its check could not be recorded, for example on a full disk. Try again later.
+      if (!part || part.id === last) return
+      last = part.id
+      try {
+        await this.check(part, { signal, bytesPerSecond })
+      } catch (error) {
+        // The part was removed meanwhile, because no version needs it any more.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await parts.find(part.id))) continue
+        if (error instanceof EngineError) throw error
+        throw new Error(`part ${part.id} could not be read`, { cause: error })
+      }
+    }
+  }
+
+  /**
    * Turns an error of DuckDB while it read parts into an `EngineError` if it is a fault of the machine, or only a
    * damaged part can explain it; then it searches for that part in the background. Gives undefined for other errors.
    * @param ranged what was read by ranges; it knows better than DuckDB why bytes were missing
@@ -282,63 +334,4 @@ function unreadable(error: unknown): EngineError | undefined {
 /** Whether an error of DuckDB is about a part that it read by ranges, over HTTP: a refused request or a connection. */
 function saysHttp(error: unknown): boolean {
   return error instanceof Error && /^HTTP Error|^IO Error: [^\n]* HTTP /.test(error.message)
-}
-
-export const CHECKS: CheckOptions = { bytesPerSecond: 8 * 2 ** 20, everyDays: 7 }
-
-/** How long to wait after all due parts were checked, before looking for due parts again. */
-const PAUSE_MS = 30_000
-const DAY_MS = 86_400_000
-
-interface CheckContext extends Pick<StoreContext, 'parts' | 'events'> {
-  readonly integrity: Integrity
-}
-
-/**
- * Checks parts in the background, one after the other, and begins with those that were never checked. Gives what ends it,
- * which resolves when nothing is read any more.
- */
-export function startChecks(context: CheckContext, options: CheckOptions): () => Promise<void> {
-  const stop = new AbortController()
-  const running = checkAgain(context, options, stop.signal)
-  return () => {
-    stop.abort()
-    return running
-  }
-}
-
-async function checkAgain(context: CheckContext, options: CheckOptions, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await checkDue(context, options, signal)
-    } catch (cause) {
-      if (signal.aborted) return
-      context.events.tell('check_failed', 'Stored rows could not be checked; tried again later.', { cause })
-    }
-    await wait(PAUSE_MS, undefined, { signal, ref: false }).catch(() => {})
-  }
-}
-
-/** Checks the parts that are due. */
-async function checkDue(
-  { parts, integrity }: CheckContext,
-  { bytesPerSecond, everyDays }: CheckOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const before = new Date(Date.now() - everyDays * DAY_MS).toISOString()
-  let last: number | undefined
-  for (;;) {
-    const part = await parts.toCheck(before)
-    // The same part again means that its check could not be recorded, for example on a full disk. Try again later.
-    if (!part || part.id === last) return
-    last = part.id
-    try {
-      await integrity.check(part, { signal, bytesPerSecond })
-    } catch (error) {
-      // The part was removed meanwhile, because no version needs it any more.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await parts.find(part.id))) continue
-      if (error instanceof EngineError) throw error
-      throw new Error(`part ${part.id} could not be read`, { cause: error })
-    }
-  }
 }

@@ -71,8 +71,8 @@ async function putStamp(
 }
 
 /** The store that holds this catalog's parts; undefined if they are in the data directory. */
-export function ownStore(handle: Handle): Promise<OwnStore | undefined> {
-  return read(handle, HERE)
+export function ownStore(handle: Handle, row = HERE): Promise<OwnStore | undefined> {
+  return handle.get<OwnStore>('SELECT name, mark, epoch FROM part_store WHERE id = ?', row)
 }
 
 /**
@@ -143,7 +143,7 @@ async function requireOwner(database: Database, objects: S3Store, wanted: Stamp)
  * @throws EngineError `invalid_option`, `storage_unavailable`
  */
 export async function claimTarget(database: Database, objects: S3Store): Promise<void> {
-  const before = await read(database, TARGET)
+  const before = await ownStore(database, TARGET)
   const { mark } = before?.name === objects.name ? before : await begin(database, objects, TARGET)
   await putMark(objects, mark)
 }
@@ -154,10 +154,6 @@ export async function settleIn(handle: Handle, where: 'target' | 'directory'): P
   await handle.run('UPDATE part_store SET id = ?', HERE)
 }
 
-function read(handle: Handle, row: number): Promise<OwnStore | undefined> {
-  return handle.get<OwnStore>('SELECT name, mark, epoch FROM part_store WHERE id = ?', row)
-}
-
 /**
  * Makes a new mark for a store and writes it into the catalog. The store gets it only afterwards, because a mark that
  * is only in the store would belong to no catalog.
@@ -165,7 +161,7 @@ function read(handle: Handle, row: number): Promise<OwnStore | undefined> {
 async function begin(database: Database, objects: S3Store, row: number): Promise<OwnStore> {
   if (await readStamp(objects)) {
     // Another node of the same catalog may have written both since the catalog was read; then the marks are equal.
-    const written = await read(database, row)
+    const written = await ownStore(database, row)
     if (written) return written
     throw belongsToAnother(objects)
   }
@@ -178,7 +174,7 @@ async function begin(database: Database, objects: S3Store, row: number): Promise
     objects.name,
     randomUUID(),
   )
-  return (await read(database, row))!
+  return (await ownStore(database, row))!
 }
 
 /** Writes the mark into a store that has none. @throws EngineError `invalid_option` if the store has another mark */
