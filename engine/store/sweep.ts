@@ -10,8 +10,8 @@ export interface Swept {
 }
 
 /**
- * Removes what crashes have left. On a data directory it must only run while no other server has it. It removes nothing if the
- * catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
+ * Removes what crashes have left. On a data directory it must only run while no other server has it. It removes nothing
+ * if the catalog's state is not certainly on disk: a commit found in its log may be one that could never be synced.
  */
 export async function sweep(context: WorkContext): Promise<Swept> {
   const { storage, parts, members, events } = context

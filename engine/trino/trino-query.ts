@@ -8,16 +8,12 @@ import { ROW_NUMBER } from '../plan/view.ts'
 import type { RemoteQuery } from '../reading/remote.ts'
 import { type ColumnType, quoteLiteral } from '../types/index.ts'
 
-/** When a query is large enough for Trino, and how large its answer may be. */
-interface TrinoLimits {
-  /** Compressed bytes of the columns used, in the parts that may hold wanted rows; Infinity where Trino never pays. */
-  readonly minBytes: number
-  readonly maxRows: number
-}
-
 /** A table as Trino sees it. */
 interface TrinoTable {
-  readonly limits: TrinoLimits
+  /** Compressed bytes of the columns used, in the parts that may hold wanted rows; Infinity where Trino never pays. */
+  readonly minBytes: number
+  /** The most rows of an answer. */
+  readonly maxRows: number
   /** Its name in SQL. It may be gone, which is an error. */
   name(): Promise<string>
   /** The compressed bytes of columns in a scan; undefined if Trino can't read its parts in the order of their rows. */
@@ -47,7 +43,7 @@ export function trinoQuery(
   options: QueryOptions,
   now: Date,
 ): RemoteQuery {
-  const { maxRows } = table.limits
+  const { maxRows } = table
   // The parts are known from the other plan.
   const planned = () => planQuery({ ...source, scan: () => plan.scan }, options, { dialect: trino, now })
   let decided: Decision | undefined
@@ -74,7 +70,7 @@ function decide(table: TrinoTable, plan: Plan, counting: boolean, planned: () =>
   const { scan, filter, order, steps, reads } = plan
   if (scan.kind !== 'slices') return here('the rows are not in parts')
   if (!filter && order.length === 0 && steps.every(({ kind }) => kind === 'compute')) return here(IN_ORDER)
-  const { minBytes } = table.limits
+  const { minBytes } = table
   if (minBytes === Number.POSITIVE_INFINITY) return here(TOO_FEW)
   const bytes = table.bytesOf(scan, counting ? reads.counted : reads.rows)
   if (bytes === undefined) return here('some parts do not number their rows')

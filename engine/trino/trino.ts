@@ -47,7 +47,8 @@ export class Trino implements RemoteEngine {
 
   table(version: Version, fileOf: (part: Part) => string, name: () => Promise<string>): RemoteTable {
     const table = {
-      limits: this.#settings,
+      minBytes: this.#settings.minBytes,
+      maxRows: this.#settings.maxRows,
       name,
       bytesOf: (scan: Scan, columns: readonly number[]) => {
         if (scan.kind !== 'slices' || !isNumbered(version)) return undefined

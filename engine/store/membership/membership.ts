@@ -13,7 +13,10 @@ export interface ClusterStats {
   readonly heartbeatAge: number
   /** Statements and transactions of this node that wait for a connection to the database. */
   readonly waiting: number
-  /** Nodes that live, and jobs that have been due for longer than a node needs to look for them; without the database undefined. */
+  /**
+   * Nodes that live, and jobs that have been due for longer than a node needs to look for them; undefined if the database
+   * does not answer.
+   */
   readonly nodes?: number
   readonly overdueJobs?: number
 }

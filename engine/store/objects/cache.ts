@@ -37,8 +37,8 @@ export const blocksName = (object: string) => object + BLOCKS
 /**
  * Keeps objects of a store as files in a folder: the most recently used ones, up to a number of bytes. A file gets its
  * name only when it is complete and checked; a file of an earlier process, or one that has changed, is checked when it
- * is next wanted, and fetched again if it is damaged. It stays while a reader has it pinned, even if the folder then becomes
- * larger than allowed. Anybody may empty the folder at any time: missing files are fetched again.
+ * is next wanted, and fetched again if it is damaged. It stays while a reader has it pinned, even if the folder then
+ * becomes larger than allowed. Anybody may empty the folder at any time: missing files are fetched again.
  */
 export class ObjectCache {
   readonly #folder: string

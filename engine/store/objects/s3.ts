@@ -57,10 +57,9 @@ const READ_BYTES = 2 ** 20
  * parts are never changed. Every call has a deadline and retries failures that may pass. If that does not help, it throws
  * EngineError `storage_unavailable`; if the signal is aborted, it throws the signal's reason.
  *
- * Each piece is sent with its MD5, and every such store compares it
- * with the bytes that arrive, so that what is stored is what was sent. (Not every store knows the newer checksums that
- * the SDK uses by default.) The SDK finds the credentials by itself: in the environment, in files, or from the
- * machine's role.
+ * Each piece is sent with its MD5, and every such store compares it with the bytes that arrive, so that what is stored is
+ * what was sent. (Not every store knows the newer checksums that the SDK uses by default.) The SDK finds the credentials
+ * by itself: in the environment, in files, or from the machine's role.
  */
 export class S3Store {
   /** Its address for operators: `s3://bucket/prefix`. */
@@ -168,7 +167,8 @@ export class S3Store {
   }
 
   /**
-   * Removes an object; resolves also if it did not exist. One per request, because the request that deletes many needs a checksum that not every store knows.
+   * Removes an object; resolves also if it did not exist. One per request, because the request that deletes many needs a
+   * checksum that not every store knows.
    */
   async remove(key: string): Promise<void> {
     await ifThere(this.#send((sdk) => new sdk.DeleteObjectCommand(this.#at(key))))
