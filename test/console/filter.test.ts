@@ -3,8 +3,7 @@ import { CASE, functionTable } from '../../engine/filter/tables/functions.ts'
 import type { Column } from '../../server/client/index.ts'
 import { complete, FUNCTIONS } from '../../server/console/src/filter/complete.ts'
 import { readConditions, writeConditions } from '../../server/console/src/filter/conditions.ts'
-import { tokenize } from '../../server/console/src/filter/tokens.ts'
-import { filterLiteral } from '../../server/console/src/filter/types.ts'
+import { filterLiteral, tokenize } from '../../server/console/src/filter/syntax.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
   name,

@@ -19,9 +19,9 @@ import { Toasts } from './ui/toast.tsx'
 const UploadPage = lazy(async () => (await import('./upload/upload-page.tsx')).UploadPage, true)
 const MembersPage = lazy(async () => (await import('./dataset/share.tsx')).MembersPage, true)
 const AccountsPage = lazy(async () => (await import('./account/accounts-page.tsx')).AccountsPage, true)
-const ProvidersPage = lazy(async () => (await import('./providers/providers-page.tsx')).ProvidersPage, true)
+const ProvidersPage = lazy(async () => (await import('./providers/providers.tsx')).ProvidersPage, true)
 const SqlPage = lazy(async () => (await import('./sql/sql-page.tsx')).SqlPage, true)
-const ProviderPage = lazy(async () => (await import('./providers/provider-page.tsx')).ProviderPage, true)
+const ProviderPage = lazy(async () => (await import('./providers/providers.tsx')).ProviderPage, true)
 
 /** The frame of the console, and the page for the address. */
 export function App() {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import { type ColumnProfile, comparison } from '../filter/types.ts'
+import { type ColumnProfile, comparison } from '../filter/syntax.ts'
 import { formatCount, formatNumber, formatPercent, plural } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { Failure, Note, Progress } from '../ui/feedback.tsx'

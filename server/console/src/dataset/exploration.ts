@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { Column, Dataset, Download } from '../../../client/index.ts'
 import { api, fetchRows, isStatus } from '../api.ts'
-import type { Profiles } from '../filter/types.ts'
+import type { Profiles } from '../filter/syntax.ts'
 import type { Address } from '../router.ts'
 import { type RowSource, useRows } from '../table/windows.ts'
 import { useResource, useRested } from '../ui/resource.tsx'

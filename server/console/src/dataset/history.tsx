@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { api, fetchRows } from '../api.ts'
-import { filterName } from '../filter/types.ts'
+import { filterName } from '../filter/syntax.ts'
 import { formatAge, formatBytes, formatCount, formatDateTime, plural } from '../format.ts'
 import { METHODS, methodsFor } from '../group/grouping.ts'
 import { href } from '../router.ts'

@@ -1,8 +1,7 @@
 import { CASE, functionTable } from '../../../../engine/filter/tables/functions.ts'
 import type { Column } from '../../../client/index.ts'
 import { type Completion, type Suggestion, suggestion } from '../ui/completion.ts'
-import { type Token, tokenize } from './tokens.ts'
-import { familyOf, filterLiteral, filterName } from './types.ts'
+import { familyOf, filterLiteral, filterName, type Token, tokenize } from './syntax.ts'
 
 /** A filter function, as shown by the completion. */
 interface FilterFunction extends Suggestion {

@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column } from '../../../client/index.ts'
-import { type ColumnProfile, comparison, familyOf, filterName, type Profiles, typeOf } from './types.ts'
+import { type ColumnProfile, comparison, familyOf, filterName, type Profiles, typeOf } from './syntax.ts'
 
 /** One line of the filter form. */
 export interface Condition {

@@ -8,7 +8,7 @@ import { Icon } from '../ui/icons.tsx'
 import { setFilter } from '../view/view.ts'
 import { complete } from './complete.ts'
 import { exampleFilter } from './conditions.ts'
-import { tokenize } from './tokens.ts'
+import { tokenize } from './syntax.ts'
 
 /**
  * The filter as text, with coloured tokens, suggestions at the caret, and a mark under the part that has an error. It

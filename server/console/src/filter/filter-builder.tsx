@@ -14,7 +14,7 @@ import {
   takesValue,
   writeConditions,
 } from './conditions.ts'
-import { type ColumnProfile, familyOf, typeOf } from './types.ts'
+import { type ColumnProfile, familyOf, typeOf } from './syntax.ts'
 
 const JOINS = ['and', 'or'] as const
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { ApplyRefused, type Exploration } from '../dataset/exploration.ts'
-import { typeOf } from '../filter/types.ts'
+import { typeOf } from '../filter/syntax.ts'
 import { Button } from '../ui/button.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'

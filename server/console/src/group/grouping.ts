@@ -1,5 +1,5 @@
 import type { Column } from '../../../client/index.ts'
-import { familyOf, filterName } from '../filter/types.ts'
+import { familyOf, filterName } from '../filter/syntax.ts'
 
 /** The state of the form: the columns to group by, and what is calculated for each group. */
 export interface Grouping {

@@ -1,6 +1,6 @@
 import type { Column } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
-import { familyOf, filterName, isOrdered } from '../filter/types.ts'
+import { familyOf, filterName, isOrdered } from '../filter/syntax.ts'
 import { type Address, jsonList } from '../router.ts'
 
 /** What is drawn. It is part of the address, so that plots can be shared. */

@@ -1,6 +1,6 @@
 import type { Column, Series } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
-import { familyOf } from '../filter/types.ts'
+import { familyOf } from '../filter/syntax.ts'
 import { formatDateTime, formatNumber } from '../format.ts'
 import { axisName, isCategory, type PlotChoice } from './choice.ts'
 

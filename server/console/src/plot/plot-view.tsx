@@ -27,7 +27,7 @@ import {
   yColumns,
 } from './choice.ts'
 import { textOfX } from './draw.ts'
-import { type Draw, type Drawn, drawResult, drawRows } from './drawn.ts'
+import { type Draw, type Drawn, drawResult, drawRows } from './sources.ts'
 
 /** A plot of the matching rows of a dataset, or of the result of `$apply`. */
 export function PlotView({ dataset, view, query }: Exploration & { readonly view: View }) {

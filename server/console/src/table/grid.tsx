@@ -4,7 +4,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: keys are the grid's
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { OrderKey } from '../../../../engine/options.ts'
-import type { ColumnProfile, Profiles } from '../filter/types.ts'
+import type { ColumnProfile, Profiles } from '../filter/syntax.ts'
 import { formatCount } from '../format.ts'
 import { copyText } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
@@ -165,8 +165,6 @@ function HeaderCell(props: {
   readonly onWidth: (width: number) => void
 }) {
   const { column, at, left, width } = props.place
-  /** The width less the place of the pointer, while it resizes the column. */
-  const start = useRef<number>(undefined)
   const sorted = props.order?.column === column.name
   const direction = props.order?.descending ? 'descending' : 'ascending'
   return (
@@ -189,14 +187,10 @@ function HeaderCell(props: {
         aria-hidden="true"
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
-          start.current = width - event.clientX
         }}
-        onPointerMove={(event) => {
-          if (start.current === undefined) return
-          props.onWidth(Math.max(NARROWEST, start.current + event.clientX))
-        }}
-        onPointerUp={() => {
-          start.current = undefined
+        onPointerMove={({ currentTarget, pointerId, movementX }) => {
+          if (!currentTarget.hasPointerCapture(pointerId)) return
+          props.onWidth(Math.max(NARROWEST, width + movementX))
         }}
       />
     </div>

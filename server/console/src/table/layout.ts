@@ -1,6 +1,6 @@
 import type { Column } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
-import { familyOf } from '../filter/types.ts'
+import { familyOf } from '../filter/syntax.ts'
 
 export const ROW_HEIGHT = 30
 export const HEADER_HEIGHT = 74

@@ -1,26 +1,67 @@
+import { MOST_FAULTS } from '../../../../engine/ingest/text/errors.ts'
 import { fromHttp, READING } from '../../../../engine/options.ts'
 import { COLUMN_TYPES, decimalParts } from '../../../../engine/types/index.ts'
 import type { Column, ColumnType, Preview, UploadOptions } from '../../../client/index.ts'
 import { plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
 import { Button } from '../ui/button.tsx'
-import { Note } from '../ui/feedback.tsx'
+import { Failure, Note } from '../ui/feedback.tsx'
+import { Field, Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import type { Chosen } from './upload.ts'
+import type { Reading } from './upload.ts'
 
 const MOST_COLUMNS = 60
 const MOST_ROWS = 8
 
-/** The first rows of a file and the detected types, which the user can change before the dataset is created. */
-export function PreviewTable(props: {
-  readonly chosen: Chosen
+type PreviewProps = Reading & {
   /** The columns of the dataset that takes the rows. */
   readonly existing: readonly Column[] | undefined
   /** Whether columns are replaced, so that the server chooses the types. */
   readonly fixed: boolean
-  readonly onType: (column: string, type: ColumnType) => void
-}) {
-  const { chosen, existing } = props
+}
+
+/** What the server has found in a file, and how it is read, for the user to correct. */
+export function FilePreview(props: PreviewProps) {
+  const { chosen, readWith } = props
+  const { kind, options, sheets, problems, preview } = chosen
+  return (
+    <>
+      {(kind.format === 'csv' || kind.format === 'tsv') && <DialectControls {...props} />}
+      {sheets.length > 1 && (
+        <Select
+          label="Sheet of the workbook"
+          value={options.sheet ?? sheets[0]!}
+          options={sheets}
+          onValue={(sheet) => readWith({ sheet })}
+        />
+      )}
+      <Problems problems={problems} />
+      {problems.length === 0 && !(chosen.reading && !preview) && <PreviewTable {...props} />}
+      {preview && <Reasons {...props} preview={preview} />}
+    </>
+  )
+}
+
+/** What is wrong with a file: the first thing, and a list of the others. */
+export function Problems({ problems }: { readonly problems: readonly string[] }) {
+  const [first, ...others] = problems
+  if (first === undefined) return null
+  return (
+    <Failure error={new Error(first)}>
+      {others.length > 0 && (
+        <ul>
+          {others.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+      {problems.length >= MOST_FAULTS && <p>There may be more errors.</p>}
+    </Failure>
+  )
+}
+
+/** The first rows of a file and the detected types, which the user can change before the dataset is created. */
+function PreviewTable({ chosen, existing, fixed, setType }: PreviewProps) {
   const { preview, kind, types } = chosen
   if (!preview) {
     return (
@@ -36,13 +77,13 @@ export function PreviewTable(props: {
   const text = (row: Preview['rows'][number], name: string) => cellText(row[name])
   const typeOf = (column: Preview['columns'][number]) => {
     const found = existing?.find(({ name }) => name === column.name)?.type ?? column.type
-    if (typed || existing || props.fixed) return <span class="grid-type">{found}</span>
+    if (typed || existing || fixed) return <span class="grid-type">{found}</span>
     return (
       <TypeChoice
         name={column.name}
         type={types.get(column.name) ?? found}
         values={preview.rows.map((row) => text(row, column.name) ?? '')}
-        onType={(type) => props.onType(column.name, type)}
+        onType={(type) => setType(column.name, type)}
       />
     )
   }
@@ -171,12 +212,8 @@ function decimalFor(values: readonly string[]): ColumnType {
 }
 
 /** Why columns are text although they may be meant as something else, each with a button that reads them so. */
-export function Reasons(props: {
-  readonly preview: Preview
-  readonly options: UploadOptions
-  readonly onOptions: (options: UploadOptions) => void
-}) {
-  const meant = props.preview.columns.flatMap(({ name, because }) =>
+function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Preview }) {
+  const meant = preview.columns.flatMap(({ name, because }) =>
     because && (because.try ?? because.above) !== undefined ? [{ name, ...because }] : [],
   )
   return (
@@ -188,7 +225,7 @@ export function Reasons(props: {
           {wanted !== undefined && (
             <Button
               look="small"
-              to={() => props.onOptions(joined(props.options, wanted))}
+              to={() => readWith(joined(chosen.options, wanted))}
               says={`Read it with ${decodeURIComponent(wanted).replaceAll('&', ', ')}`}
             />
           )}
@@ -202,4 +239,96 @@ export function Reasons(props: {
 function joined(options: UploadOptions, query: string): UploadOptions {
   const more = fromHttp(Object.fromEntries(new URLSearchParams(query)), READING)
   return { ...options, ...more, ...(more.nulls && { nulls: [...(options.nulls ?? []), ...more.nulls] }) }
+}
+
+const DELIMITERS = { ',': 'comma ,', ';': 'semicolon ;', '\t': 'tab', '|': 'bar |' }
+const DECIMALS = { '.': 'point 1.5', ',': 'comma 1,5' }
+const THOUSANDS = {
+  '': 'nothing 1000',
+  '.': 'point 1.000',
+  ',': 'comma 1,000',
+  ' ': 'space 1 000',
+  "'": "apostrophe 1'000",
+}
+const ENCODINGS = {
+  'utf-8': 'UTF-8',
+  'windows-1252': 'Windows-1252 (Western)',
+  latin1: 'Latin 1',
+  'utf-16': 'UTF-16',
+  shift_jis: 'Shift JIS (Japanese)',
+}
+const FIRST_LINES = {
+  present: 'names of the columns',
+  index: 'names, the first column has none',
+  number: 'names, some are missing or occur twice',
+  absent: 'a row like the others',
+}
+const DATES = {
+  '': 'as 2024-12-31',
+  'D.M.YYYY': 'as 31.12.2024',
+  'D/M/YYYY': 'as 31/12/2024, the day first',
+  'M/D/YYYY': 'as 12/31/2024, the month first',
+  'YYYY/M/D': 'as 2024/12/31',
+}
+
+/** The options that are one of several: the first is meant where none is given. */
+const CHOICES = [
+  ['delimiter', 'Between fields', DELIMITERS],
+  ['decimal', 'Decimal sign', DECIMALS],
+  ['thousands', 'Between thousands', THOUSANDS],
+  ['encoding', 'Characters', ENCODINGS],
+  ['dates', 'Dates', DATES],
+] as const
+
+/** Controls for how a text file is written, as the server has found it, for the user to correct. */
+function DialectControls({ chosen: { kind, options }, readWith }: Reading) {
+  const change = (part: Readonly<Record<string, unknown>>) =>
+    readWith(Object.fromEntries(Object.entries({ ...options, ...part }).filter(([, value]) => value)))
+  const usual = { ...(kind.format === 'tsv' && { delimiter: '\t' }), ...options }
+  return (
+    <fieldset class="dialect">
+      <legend>How the file is written</legend>
+      {CHOICES.map(([name, label, labels]) => (
+        <Select
+          key={name}
+          label={label}
+          {...choiceOf(labels, usual[name] ?? Object.keys(labels)[0]!)}
+          onValue={(value) =>
+            // The delimiter can't be the decimal separator as well.
+            change({
+              [name]: value,
+              ...(name === 'delimiter' && value === ',' && { decimal: '', thousands: '' }),
+            })
+          }
+        />
+      ))}
+      <Select
+        label="First line"
+        {...choiceOf(FIRST_LINES, options.header === 'absent' ? 'absent' : (options.names ?? 'present'))}
+        onValue={(first) =>
+          change({
+            header: first === 'absent' && first,
+            names: (first === 'index' || first === 'number') && first,
+          })
+        }
+      />
+      <Field
+        label="Lines above it"
+        value={String(options.skip ?? '')}
+        onValue={(text) => change({ skip: Number(text) })}
+        plain
+      />
+      <Field
+        label="Texts for missing values"
+        value={(options.nulls ?? []).join(',')}
+        onValue={(text) => change({ nulls: text === '' ? undefined : text.split(',') })}
+        plain
+      />
+    </fieldset>
+  )
+}
+
+/** What is chosen, and the choices; what the server found may be another one. */
+function choiceOf(labels: Readonly<Record<string, string>>, value: string) {
+  return { value, options: { [value]: `as ${value}`, ...labels } }
 }

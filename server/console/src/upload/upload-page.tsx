@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks'
-import { MOST_FAULTS } from '../../../../engine/ingest/text/errors.ts'
 import type { Dataset, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { choicesOf } from '../dataset/storing.ts'
@@ -10,11 +9,10 @@ import { Empty, Failure, Progress } from '../ui/feedback.tsx'
 import { Choices, Field, Select } from '../ui/field.tsx'
 import { ALL_DATA, DATA, Page } from '../ui/page.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
-import { DialectControls } from './dialect-controls.tsx'
 import { DropZone } from './drop-zone.tsx'
 import { datasetName, takeOver } from './formats.ts'
-import { PreviewTable, Reasons } from './preview.tsx'
-import { type Chosen, type Mode, useChosen, useSending } from './upload.ts'
+import { FilePreview, Problems } from './preview.tsx'
+import { type Mode, type Reading, useChosen, useSending } from './upload.ts'
 
 interface Destination {
   /** The repositories that may take a new dataset; the one of the address alone, if it has one. */
@@ -100,18 +98,24 @@ function UploadView(destination: Destination) {
   )
 }
 
-function UploadForm(
-  props: Destination & Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen },
-) {
-  const { homes, target, chosen, readWith } = props
-  const { kind, options, sheets, preview } = chosen
+/** What the user wants of a file. */
+interface Goal {
+  /** Of a new dataset, if it differs from the file's. */
+  readonly name?: string
+  /** The id of its repository; '' for one that is to be made, too. */
+  readonly home: string
+  readonly mode: Mode
+}
+
+function UploadForm(props: Destination & Reading) {
+  const { homes, target, chosen } = props
   // What is public is never chosen for the user.
   const own = props.home ?? homes.find((one) => one.private)
-  const [ownName, setOwnName] = useState<string>()
-  const [home, setHome] = useState(String(own?.id ?? ''))
-  const [mode, setMode] = useState<Mode>('append')
+  const [goal, setGoal] = useState<Goal>({ home: String(own?.id ?? ''), mode: 'append' })
+  const { home, mode } = goal
+  const set = (changes: Partial<Goal>) => setGoal((before) => ({ ...before, ...changes }))
   const { share, problems, send, cancel } = useSending()
-  const name = ownName ?? datasetName(chosen.file.name)
+  const name = goal.name ?? datasetName(chosen.file.name)
   const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
   const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
   const action = !target ? 'Create the dataset' : mode === 'append' ? 'Add the rows' : 'Replace all rows'
@@ -121,31 +125,27 @@ function UploadForm(
   }
   return (
     <form class="upload-form" onSubmit={submit}>
-      {(kind.format === 'csv' || kind.format === 'tsv') && (
-        <DialectControls format={kind.format} options={options} onOptions={readWith} />
-      )}
-      {sheets.length > 1 && (
-        <Select
-          label="Sheet of the workbook"
-          value={options.sheet ?? sheets[0]!}
-          options={sheets}
-          onValue={(sheet) => readWith({ sheet })}
-        />
-      )}
-      <Problems problems={chosen.problems} />
-      {chosen.problems.length === 0 && !(chosen.reading && !preview) && (
-        <PreviewTable {...{ chosen, existing }} fixed={mode === 'columns'} onType={props.setType} />
-      )}
-      {preview && <Reasons {...{ preview, options }} onOptions={readWith} />}
+      <FilePreview {...props} existing={existing} fixed={mode === 'columns'} />
       {target ? (
-        <Choices {...existingRows(target)} value={mode} onValue={setMode} />
+        <Choices {...existingRows(target)} value={mode} onValue={(mode) => set({ mode })} />
       ) : (
-        <NewDataset
-          {...{ name, home, homes }}
-          isFixed={props.home !== undefined}
-          onName={setOwnName}
-          onHome={setHome}
-        />
+        <div class="line-form">
+          <Field
+            label="Name of the dataset"
+            value={name}
+            onValue={(name) => set({ name })}
+            required
+            maxLength={255}
+          />
+          {!props.home && (
+            <Select
+              label="Repository"
+              value={home}
+              options={[...choicesOf(homes), ['', 'a new private one, “My data”']]}
+              onValue={(home) => set({ home })}
+            />
+          )}
+        </div>
       )}
       <Problems problems={problems} />
       {share !== undefined ? (
@@ -159,30 +159,6 @@ function UploadForm(
   )
 }
 
-/** What a new dataset is called, and where it belongs, unless the address says that. */
-function NewDataset(props: {
-  readonly name: string
-  readonly home: string
-  readonly homes: readonly Repository[]
-  readonly isFixed: boolean
-  readonly onName: (name: string) => void
-  readonly onHome: (home: string) => void
-}) {
-  return (
-    <div class="line-form">
-      <Field label="Name of the dataset" value={props.name} onValue={props.onName} required maxLength={255} />
-      {!props.isFixed && (
-        <Select
-          label="Repository"
-          value={props.home}
-          options={[...choicesOf(props.homes), ['', 'a new private one, “My data”']]}
-          onValue={props.onHome}
-        />
-      )}
-    </div>
-  )
-}
-
 function existingRows(target: Dataset) {
   const rows = plural(target.rowCount ?? 0, 'row')
   return {
@@ -193,24 +169,6 @@ function existingRows(target: Dataset) {
       { value: 'columns', label: 'Replace columns too', note: 'the file replaces both rows and columns' },
     ],
   } as const
-}
-
-/** What is wrong with a file: the first thing, and a list of the others. */
-function Problems({ problems }: { readonly problems: readonly string[] }) {
-  const [first, ...others] = problems
-  if (first === undefined) return null
-  return (
-    <Failure error={new Error(first)}>
-      {others.length > 0 && (
-        <ul>
-          {others.map((problem) => (
-            <li key={problem}>{problem}</li>
-          ))}
-        </ul>
-      )}
-      {problems.length >= MOST_FAULTS && <p>There may be more errors.</p>}
-    </Failure>
-  )
 }
 
 function Running(props: { readonly share: number; readonly bytes: number; readonly onCancel: () => void }) {

@@ -23,6 +23,9 @@ interface Asked {
 /** A file that the user has chosen, and what the server has found in it. */
 export type Chosen = NonNullable<ReturnType<typeof useChosen>['chosen']>
 
+/** Such a file, and what the user may change of how it is read. */
+export type Reading = Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen }
+
 /** The chosen file. Its preview is read again when the user changes how the file is read. */
 export function useChosen() {
   const [asked, setAsked] = useState<Asked>()
