@@ -9,7 +9,7 @@ import { ask, LineForm } from '../ui/form.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
 import { perform } from '../ui/toast.tsx'
-import { showKey } from './keys.tsx'
+import { showKey } from './account-page.tsx'
 
 /** Management of all accounts, for admins: create, change the plan, disable and enable, replace the key. */
 export function AccountsPage() {

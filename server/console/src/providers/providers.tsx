@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Category, Provider } from '../../../client/index.ts'
-import { askForKey } from '../account/keys.tsx'
+import { askForKey } from '../account/account-page.tsx'
 import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { useEvent } from '../hooks.ts'
