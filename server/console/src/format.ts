@@ -39,15 +39,12 @@ export function formatBytes(bytes: number): string {
 }
 
 export function formatDateTime(iso: string): string {
-  const time = new Date(iso)
-  return Number.isNaN(time.getTime()) ? iso : dateAndTime.format(time)
+  return dateAndTime.format(new Date(iso))
 }
 
 /** Formats an age roughly: 'just now', '5 min ago', then the date. */
 export function formatAge(iso: string, now = Date.now()): string {
-  const time = Date.parse(iso)
-  if (Number.isNaN(time)) return iso
-  const minutes = Math.round((now - time) / 60_000)
+  const minutes = Math.round((now - Date.parse(iso)) / 60_000)
   if (minutes < 1) return 'just now'
   if (minutes < 60) return `${minutes} min ago`
   if (minutes < 24 * 60) return `${Math.round(minutes / 60)} h ago`

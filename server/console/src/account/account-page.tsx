@@ -195,27 +195,21 @@ function NamedKeys() {
           </ul>
         )}
       </Loaded>
-      {repositories && <NewKey repositories={repositories} />}
+      {repositories && (
+        <LineForm
+          action="Make a key"
+          fields={fieldsFor(repositories)}
+          onSubmit={async ({ name, right, days, where, ...chosen }) => {
+            const expiresAt = days === '0' ? null : new Date(Date.now() + Number(days) * DAY).toISOString()
+            const ids = repositories.map(({ id }) => id)
+            const only = ids.filter((id) => (chosen as Record<string, unknown>)[repositoryField(id)])
+            if (where === 'some' && only.length === 0) throw new Error('Choose at least one repository.')
+            const limits = { readOnly: right === 'read', ...(where === 'some' && { repositories: only }) }
+            showKey(name, (await api().account.createKey({ name, expiresAt, ...limits })).apiKey)
+          }}
+        />
+      )}
     </Card>
-  )
-}
-
-function NewKey({ repositories }: { readonly repositories: readonly Repository[] }) {
-  return (
-    <LineForm
-      action="Make a key"
-      fields={fieldsFor(repositories)}
-      onSubmit={async ({ name, right, days, where, ...chosen }) => {
-        const expiresAt = days === '0' ? null : new Date(Date.now() + Number(days) * DAY).toISOString()
-        const only = repositories
-          .map(({ id }) => id)
-          .filter((id) => (chosen as Record<string, unknown>)[repositoryField(id)])
-        if (where === 'some' && only.length === 0) throw new Error('Choose at least one repository.')
-        const limits = { readOnly: right === 'read', ...(where === 'some' && { repositories: only }) }
-        const made = await api().account.createKey({ name, expiresAt, ...limits })
-        showKey(name, made.apiKey)
-      }}
-    />
   )
 }
 

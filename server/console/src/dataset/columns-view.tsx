@@ -109,9 +109,9 @@ interface ShapeProps {
 
 /** A histogram, or the most frequent values. A click on either filters by it. */
 function Shape(props: ShapeProps) {
-  const { histogram, top, distinct } = props.profile
-  if (histogram) return <Bars {...props} bins={histogram} />
-  if (top && top.length > 0) return <Shares {...props} top={top} />
+  const { histogram, top = [], distinct } = props.profile
+  if (histogram) return <Bars {...props} />
+  if (top.length > 0) return <Shares {...props} />
   return (
     <p class="hint">
       {distinct && distinct.value > 0
@@ -121,9 +121,7 @@ function Shape(props: ShapeProps) {
   )
 }
 
-type Bins = NonNullable<ColumnProfile['histogram']>
-
-function Bars({ column, profile, bins }: ShapeProps & { readonly bins: Bins }) {
+function Bars({ column, profile: { histogram: bins = [], min, max } }: ShapeProps) {
   const { name } = column
   const highest = Math.max(...bins.map(({ count }) => count), 1)
   return (
@@ -156,17 +154,15 @@ function Bars({ column, profile, bins }: ShapeProps & { readonly bins: Bins }) {
         })}
       </div>
       <div class="histogram-axis figures">
-        <span>{boundText(profile.min)}</span>
-        <span>{boundText(profile.max)}</span>
+        <span>{boundText(min)}</span>
+        <span>{boundText(max)}</span>
       </div>
     </div>
   )
 }
 
-type Top = NonNullable<ColumnProfile['top']>
-
-function Shares({ column, profile, rowCount, top }: ShapeProps & { readonly top: Top }) {
-  const total = rowCount - profile.nulls
+function Shares({ column, profile: { nulls, top = [] }, rowCount }: ShapeProps) {
+  const total = rowCount - nulls
   const others = top.reduce((rest, { count }) => rest - count, total)
   const share = (name: string, count: number) => (
     <>

@@ -82,7 +82,7 @@ export function lastTop(geometry: Geometry): number {
 
 const REST_MS = 160
 
-/** Connects an element's scroll bars with positions in rows; scroll.ts says why these differ. */
+/** Connects an element's scroll bars with positions in rows; `Geometry` says why these differ. */
 export function useScroll(element: RefObject<HTMLElement | null>, rows: number, gutter: number) {
   const size = useSize(element)
   // Of the area that shows cells.
@@ -134,14 +134,14 @@ export function useScroll(element: RefObject<HTMLElement | null>, rows: number, 
       move({ ...latest.current, virtualTop })
       settle()
     },
-    showRange: (left: number, width: number) => showRange(element.current!, gutter, left, width),
-  }
-}
-
-function showRange(scrolled: HTMLElement, gutter: number, left: number, width: number): void {
-  const room = scrolled.clientWidth - gutter
-  if (left < scrolled.scrollLeft) scrolled.scrollLeft = left
-  else if (left + width > scrolled.scrollLeft + room) {
-    scrolled.scrollLeft = Math.min(left, left + width - room)
+    /** Scrolls the shortest distance that makes a column visible. */
+    showRange: (left: number, width: number) => {
+      const scrolled = element.current!
+      const room = scrolled.clientWidth - gutter
+      if (left < scrolled.scrollLeft) scrolled.scrollLeft = left
+      else if (left + width > scrolled.scrollLeft + room) {
+        scrolled.scrollLeft = Math.min(left, left + width - room)
+      }
+    },
   }
 }

@@ -12,7 +12,7 @@ import { Loaded, useResource } from '../ui/resource.tsx'
 import { DropZone } from './drop-zone.tsx'
 import { datasetName, takeOver } from './formats.ts'
 import { FilePreview, Problems } from './preview.tsx'
-import { type Mode, type Reading, useChosen, useSending } from './upload.ts'
+import { type Goal, type Reading, useChosen, useSending } from './upload.ts'
 
 interface Destination {
   /** The repositories that may take a new dataset; the one of the address alone, if it has one. */
@@ -98,21 +98,12 @@ function UploadView(destination: Destination) {
   )
 }
 
-/** What the user wants of a file. */
-interface Goal {
-  /** Of a new dataset, if it differs from the file's. */
-  readonly name?: string
-  /** The id of its repository; '' for one that is to be made, too. */
-  readonly home: string
-  readonly mode: Mode
-}
-
 function UploadForm(props: Destination & Reading) {
   const { homes, target, chosen } = props
   // What is public is never chosen for the user.
   const own = props.home ?? homes.find((one) => one.private)
-  const [goal, setGoal] = useState<Goal>({ home: String(own?.id ?? ''), mode: 'append' })
-  const { home, mode } = goal
+  const [goal, setGoal] = useState<Partial<Goal>>({})
+  const { home = String(own?.id ?? ''), mode = 'append' } = goal
   const set = (changes: Partial<Goal>) => setGoal((before) => ({ ...before, ...changes }))
   const { share, problems, send, cancel } = useSending()
   const name = goal.name ?? datasetName(chosen.file.name)
@@ -121,7 +112,7 @@ function UploadForm(props: Destination & Reading) {
   const action = !target ? 'Create the dataset' : mode === 'append' ? 'Add the rows' : 'Replace all rows'
   const submit = (event: Event) => {
     event.preventDefault()
-    if (isReady) send(chosen, { repositoryId: Number(home) || undefined, target, name: name.trim(), mode })
+    if (isReady) send(chosen, target, { name: name.trim(), home, mode })
   }
   return (
     <form class="upload-form" onSubmit={submit}>

@@ -105,13 +105,14 @@ async function headOf(file: File, gzip: boolean): Promise<{ bytes: Blob; whole: 
 }
 
 /** What to do with existing rows. `columns` replaces rows and columns together. */
-export type Mode = 'append' | 'replace' | 'columns'
+type Mode = 'append' | 'replace' | 'columns'
 
-interface Commitment {
-  /** The repository of a new dataset; undefined if one is to be made, too. */
-  readonly repositoryId: number | undefined
-  readonly target: Dataset | undefined
+/** What the user wants of a file. */
+export interface Goal {
+  /** What a new dataset is called. */
   readonly name: string
+  /** The id of its repository; '' for one that is to be made, too. */
+  readonly home: string
   readonly mode: Mode
 }
 
@@ -122,13 +123,13 @@ export function useSending() {
   const controller = useRef<AbortController>(undefined)
   const cancel = () => controller.current?.abort()
   useEffect(() => cancel, [])
-  const send = async (chosen: Chosen, to: Commitment) => {
+  const send = async (chosen: Chosen, target: Dataset | undefined, goal: Goal) => {
     controller.current = new AbortController()
     setShare(0)
     setProblems([])
     try {
-      const { id, name, rowCount } = await commit(chosen, to, controller.current.signal, setShare)
-      const before = to.target?.version
+      const { id, name, rowCount } = await commit(chosen, target, goal, controller.current.signal, setShare)
+      const before = target?.version
       announce(
         `${name} now has ${plural(rowCount ?? 0, 'row')}.`,
         before === undefined ? undefined : () => api().datasets.restore(id, before),
@@ -146,7 +147,8 @@ export function useSending() {
 
 async function commit(
   { file, kind, preview, options, types }: Chosen,
-  to: Commitment,
+  existing: Dataset | undefined,
+  { name, home, mode }: Goal,
   signal: AbortSignal,
   onProgress: (share: number) => void,
 ): Promise<Dataset> {
@@ -154,15 +156,15 @@ async function commit(
   const declared = (preview?.columns ?? []).map(({ name, type }) => ({ name, type: types.get(name) ?? type }))
   const columns = types.size > 0 ? { columns: declared } : {}
   const repositoryOf = async () =>
-    to.repositoryId ?? (await api().repositories.create({ name: 'My data', private: true })).id
-  const target = to.target?.id ?? { name: to.name, repositoryId: await repositoryOf(), ...columns }
+    Number(home) || (await api().repositories.create({ name: 'My data', private: true })).id
+  const target = existing?.id ?? { name, repositoryId: await repositoryOf(), ...columns }
   const upload = {
     ...kind,
     body: file,
-    options: { ...options, ...(to.mode === 'columns' && { columns: 'replace' as const }) },
+    options: { ...options, ...(mode === 'columns' && { columns: 'replace' as const }) },
   }
   const { datasets } = api(fetchWithProgress(onProgress))
-  return store(target, (id) => datasets[to.mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))
+  return store(target, (id) => datasets[mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))
 }
 
 /**
