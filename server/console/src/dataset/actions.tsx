@@ -8,16 +8,17 @@ import type {
   Source,
 } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { plural } from '../format.ts'
+import { formatBytes, formatCount, plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
+import { openDialog } from '../ui/dialog.tsx'
 import { ask } from '../ui/form.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
-import { changed } from '../ui/resource.tsx'
+import { PlainTable } from '../ui/plain-table.tsx'
+import { changed, Loaded, useResource } from '../ui/resource.tsx'
 import { announce, complain } from '../ui/toast.tsx'
 import { viewQuery } from '../view/view.ts'
-import { explainView, showAsSql } from './explain-dialog.tsx'
 import type { Exploration } from './exploration.ts'
 
 /** The actions on a whole dataset. */
@@ -266,4 +267,74 @@ export function describeColumn(id: number, column: Column): void {
       return save(id, patchOf(values), patchOf({ title, unit, description }))
     },
   })
+}
+
+/** Opens the page of SQL with the same question. */
+export function showAsSql(id: number, query: RowsQuery): Promise<void> {
+  return api()
+    .datasets.asSql(id, query)
+    .then((q) => navigate(href(['sql'], { q })))
+    .catch(complain)
+}
+
+/** Shows in a window what is read for a view, and what each step takes. */
+function explainView(id: number, query: RowsQuery): void {
+  openDialog('Why is this slow?', () => <Explanation {...{ id, query }} />, { wide: true })
+}
+
+function Explanation({ id, query }: { readonly id: number; readonly query: RowsQuery }) {
+  const resource = useResource((signal) => api().datasets.explain(id, { ...query, signal }), [id, query])
+  return (
+    <>
+      <div class="dialog-body">
+        <Loaded of={resource} label="Running the query">
+          {({ verdict, where, parts, rowGroups, ms, bytesRead, steps }) => (
+            <>
+              <p>{verdict}</p>
+              <p class="hint">
+                {where} {formatMs(ms)}
+                {bytesRead !== undefined && `, ${formatBytes(bytesRead)} read`}
+                {parts && ` of ${formatCount(parts.read)} of ${plural(parts.of, 'part')}`}
+                {rowGroups && `, ${formatCount(rowGroups.read)} of ${plural(rowGroups.of, 'row group')}`}.
+              </p>
+              {steps.length > 0 && (
+                <PlainTable
+                  label="Steps, from the result down to the reading"
+                  head={['Step', 'Rows', 'Time', 'Details']}
+                  right={(column) => column === 1 || column === 2}
+                  rows={steps.map((step) => [
+                    '\u2003'.repeat(step.depth) + step.name.replaceAll('_', ' ').toLowerCase(),
+                    formatCount(step.rows),
+                    formatMs(step.ms),
+                    detailsText(step.details),
+                  ])}
+                />
+              )}
+              <p class="hint">Times of steps are those of all threads together.</p>
+            </>
+          )}
+        </Loaded>
+      </div>
+      <footer class="dialog-foot">
+        <Button to={() => showAsSql(id, query)} says="Show as SQL" />
+      </footer>
+    </>
+  )
+}
+
+function formatMs(ms: number): string {
+  return ms < 10
+    ? `${ms.toFixed(1)} ms`
+    : ms < 10_000
+      ? `${formatCount(Math.round(ms))} ms`
+      : `${formatCount(Math.round(ms / 1_000))} s`
+}
+
+/** What a step does; its filters come first. */
+function detailsText(details: Readonly<Record<string, unknown>>): string {
+  return Object.entries(details)
+    .filter(([name]) => name !== 'Estimated Cardinality' && name !== 'Function')
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : value}`)
+    .join('; ')
 }

@@ -1,7 +1,6 @@
 import { api } from '../api.ts'
-import { DatasetActions, restore } from '../dataset/actions.tsx'
+import { DatasetActions, restore, showAsSql } from '../dataset/actions.tsx'
 import { ColumnsView } from '../dataset/columns-view.tsx'
-import { showAsSql } from '../dataset/explain-dialog.tsx'
 import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
 import { TableView } from '../dataset/table-view.tsx'
 import { readConditions } from '../filter/conditions.ts'

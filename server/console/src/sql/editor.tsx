@@ -13,12 +13,7 @@ const MOST_KEPT = 50
 
 /** The statements that were run in this browser, newest first. */
 function pastStatements(): readonly string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(SLOT) ?? '[]')
-    return Array.isArray(kept) ? kept.map(String) : []
-  } catch {
-    return []
-  }
+  return JSON.parse(localStorage.getItem(SLOT) ?? '[]')
 }
 
 export function rememberStatement(sql: string): void {

@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { isAbort, isStatus } from '../api.ts'
+import { isStatus } from '../api.ts'
 import { useEvent, useRound } from '../hooks.ts'
 import { Failure, Loading } from './feedback.tsx'
 
@@ -19,8 +19,7 @@ export function useResource<T>(fetcher: (signal: AbortSignal) => Promise<T>, key
         if (!controller.signal.aborted) setState({ loading: false, value })
       },
       (error: unknown) => {
-        if (controller.signal.aborted || isAbort(error)) return
-        setState((before) => ({ ...before, loading: false, error }))
+        if (!controller.signal.aborted) setState((before) => ({ ...before, loading: false, error }))
       },
     )
     return () => controller.abort()
