@@ -100,6 +100,17 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
       { price: 1.5 },
     ])
   })
+
+  it('changes no cell of a row that no condition can tell from others', async () => {
+    const { page } = walked.visitor
+    await walked.stage.api('POST', '/datasets', { name: 'objects', repositoryId: 1 })
+    await walked.stage.upload('/datasets/3/data', 'application/x-ndjson', '{"a":{"b":1}}\n{"a":{"b":2}}\n')
+    await walked.go('datasets/3')
+    await page.getByRole('gridcell').first().click()
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByText('it can not be told from others').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
 })
 
 it.each([

@@ -165,6 +165,8 @@ async function editCell(
       key.length === 0 || key.includes(one.name) ? equals(one, whole.rows[0]?.[at] ?? null) : [],
     )
     .join(' and ')
+  if (filter === '')
+    throw new Error('No value of this row can be compared, so it can not be told from others.')
   const { rowCount } = await fetchRows(id, { filter, top: 0 })
   ask({
     title: `Change ${column.name} in row ${formatCount(row + 1)}`,
