@@ -20,7 +20,7 @@ import {
   takesValue,
   writeConditions,
 } from './conditions.ts'
-import { type ColumnProfile, familyOf, tokenize, typeOf } from './syntax.ts'
+import { type ColumnProfile, familyOf, type Token, tokenize, typeOf } from './syntax.ts'
 
 /**
  * The filter as text, with coloured tokens, suggestions at the caret, and a mark under the part that has an error. It
@@ -85,31 +85,24 @@ function Highlight(props: { readonly text: string; readonly place: ErrorPlace | 
   )
 }
 
-/** The part of the filter text that an error refers to. `end` is exclusive. */
-interface ErrorPlace {
-  readonly start: number
-  readonly end: number
-}
+/** The part of the filter text that an error refers to. */
+type ErrorPlace = Pick<Token, 'start' | 'end'>
 
 /**
  * Finds the part of the filter that an error message refers to: by its position, counted from 1, or by the unknown
- * column names in it. Undefined if it has neither.
+ * column names in it. Undefined if it has neither. Past the end of the text it is one character.
  */
 function errorPlace({ message }: ParquetryError, filter: string): ErrorPlace | undefined {
   const given = /\bposition (\d+)/.exec(message)?.[1]
-  if (given !== undefined) return wordAt(filter, Number(given) - 1)
+  if (given !== undefined) {
+    const at = Math.min(Number(given) - 1, filter.length)
+    return tokenize(filter).find(({ start, end }) => start <= at && at < end) ?? { start: at, end: at + 1 }
+  }
   const names = /invalid column\(s\): (.+?)\. Column names/.exec(message)?.[1]
   const first = names?.split(', ')[0]
   if (first === undefined) return undefined
   const at = filter.indexOf(first)
   return at < 0 ? undefined : { start: at, end: at + first.length }
-}
-
-/** The word that begins at a position; past the end of the text, one character after it. */
-function wordAt(text: string, position: number): ErrorPlace {
-  const start = Math.min(Math.max(position, 0), text.length)
-  const word = /^(?:'(?:[^']|'')*'?|"[^"]*"?|[\w.:-]+|\S)/.exec(text.slice(start))?.[0] ?? ''
-  return { start, end: start + Math.max(word.length, 1) }
 }
 
 const JOINS = ['and', 'or'] as const

@@ -32,23 +32,14 @@ export function placeColumns(
 ): ColumnPlace[] {
   let left = 0
   return columns.map((column, at) => {
-    const width = chosen.get(column.name) ?? fittingWidth(column, rows, at, measure)
-    const place = { column, at, left, width }
-    left += width
+    // Headings are bold, and need room for the sort arrow.
+    let widest = measure(column.name) * 1.1 + 14
+    for (const row of rows) widest = Math.max(widest, measure(row[at] ?? ''))
+    const fitting = Math.ceil(Math.min(WIDEST, Math.max(NARROW, widest + PADDING)))
+    const place = { column, at, left, width: chosen.get(column.name) ?? fitting }
+    left += place.width
     return place
   })
-}
-
-function fittingWidth(
-  column: Column,
-  rows: readonly (readonly Field[])[],
-  at: number,
-  measure: (text: string) => number,
-): number {
-  // Headings are bold, and need room for the sort arrow.
-  let widest = measure(column.name) * 1.1 + 14
-  for (const row of rows) widest = Math.max(widest, measure(row[at] ?? ''))
-  return Math.ceil(Math.min(WIDEST, Math.max(NARROW, widest + PADDING)))
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { OrderKey } from '../../../../engine/options.ts'
-import type { Column, QueryOptions, RowsQuery } from '../../../client/index.ts'
+import type { Column, RowsQuery } from '../../../client/index.ts'
 import { jsonList, parseAddress, updateQuery } from '../router.ts'
 
 /** What is shown of a dataset. An address contains all of it. */
@@ -60,15 +60,13 @@ export interface RowsOf {
   readonly version?: number | undefined
 }
 
-type Query = QueryOptions & { readonly version?: number | undefined }
-
 /** Combines two filters with `and`; either may be empty. */
 export function bothFilters(one: string, other: string): string {
   return one === '' || other === '' ? one || other : `(${one}) and (${other})`
 }
 
 /** The rows as options of a query. */
-export function whereOf({ filter, search, version }: RowsOf): Query {
+export function whereOf({ filter, search, version }: RowsOf): RowsQuery {
   return { filter: filter || undefined, search: searchOf(search), version }
 }
 
