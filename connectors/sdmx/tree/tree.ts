@@ -42,17 +42,17 @@ export async function placeAt(session: Session, path: string): Promise<Place> {
   }
   const { codes, text } = flowPath
   const flow = await qualified(session, flowPath.flow)
-  const structure = await attempt(flowStructure(session, flow))
   return {
     categories: async () => {
-      const below = await (structure
-        ? codesBelow(session, flow, structure, codes)
-        : codesInKeys(session, flow, codes))
+      const below = await codesBelow(session, flow, await flowStructure(session, flow), codes)
       return below.map(({ id, name, description }) =>
         category(`flow/${text}/${[...codes, id].join('.')}`, name, description),
       )
     },
-    series: (page) => list(session, { ...flowPath, flow }, structure, page),
+    series: async (page) => {
+      const structure = await attempt(flowStructure(session, flow))
+      return list(session, { ...flowPath, flow }, structure, page)
+    },
   }
 }
 
@@ -73,22 +73,6 @@ async function codesBelow(
   const name = componentName(dimension, structures)
   const items = await availableCodes(session, structure, dimension, flow, codes)
   return items.map((item) => ({ ...item, description: item.description || `${name}: ${item.id}` }))
-}
-
-/** The same for a dataflow whose structure can't be had: the codes that occur in its series. */
-async function codesInKeys(
-  session: Session,
-  flow: Reference,
-  codes: readonly string[],
-): Promise<readonly Item[]> {
-  const { dimensions, series, labels } = await keysOf(session, flow, undefined, codes)
-  if (series.length === 0) throw absent()
-  const dimension = dimensions[codes.length] ?? ''
-  if (codes.length >= dimensions.length - 1) return []
-  const found = new Set(series.map(({ key }) => key[codes.length] ?? ''))
-  return named([...found], undefined, labels.get(dimension)).map((item) => {
-    return { ...item, description: `${dimension}: ${item.id}` }
-  })
 }
 
 /**
