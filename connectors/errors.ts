@@ -21,6 +21,14 @@ export const CONNECTOR_ERRORS = {
 
 export type ConnectorErrorCode = keyof typeof CONNECTOR_ERRORS
 
+/** The errors of the provider, as opposed to mistakes of the caller and limits. */
+export const FAULTS: readonly ConnectorErrorCode[] = [
+  'not_understood',
+  'provider_down',
+  'provider_slow',
+  'answer_too_large',
+]
+
 /**
  * An error with a stable code. `message` is a sentence for the user and never contains an upstream address, a key or
  * any text of the provider; `cause` is only for the log.

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ConnectorError, type ConnectorErrorCode, cancelled } from '../errors.ts'
+import { ConnectorError, type ConnectorErrorCode, cancelled, FAULTS } from '../errors.ts'
 import type { Settings } from '../options.ts'
 import { sizeOf } from './body.ts'
 
@@ -25,20 +25,11 @@ interface ReadOptions {
   readonly isShared?: boolean
 }
 
-/**
- * Failures of the provider, as opposed to mistakes of the caller: in these cases a stale value is better than the
- * error.
- */
-const FORGIVABLE = new Set<ConnectorErrorCode>([
-  'provider_down',
-  'provider_slow',
-  'provider_limit',
-  'not_understood',
-  'answer_too_large',
-])
+/** In these cases a stale value is better than the error. */
+const FORGIVABLE: readonly ConnectorErrorCode[] = [...FAULTS, 'provider_limit']
 
 /** 'Not found' is an answer too, so it is cached as one. */
-const ABSENT = new Set<ConnectorErrorCode>(['series_not_found', 'path_not_found'])
+const ABSENT: readonly ConnectorErrorCode[] = ['series_not_found', 'path_not_found']
 const MOST_ABSENCES = 2_000
 
 /**
@@ -104,8 +95,8 @@ export class Cache {
       return { value: value as T, ...(isShared && { cachedAt: fetchedAt }), stale: false }
     } catch (error) {
       if (!(error instanceof ConnectorError)) throw error
-      if (ABSENT.has(error.code) && cache.absentSeconds > 0) this.#absent.set(key, error)
-      const isForgivable = !onlyFresh && FORGIVABLE.has(error.code)
+      if (ABSENT.includes(error.code) && cache.absentSeconds > 0) this.#absent.set(key, error)
+      const isForgivable = !onlyFresh && FORGIVABLE.includes(error.code)
       if (entry === undefined || !isForgivable || age > freshMs + staleMs) throw error
       return kept(entry, true)
     }

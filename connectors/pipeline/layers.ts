@@ -126,8 +126,8 @@ function retryAfter(answer: UpstreamAnswer, now: number): number | undefined {
 export function limitConcurrency(concurrency: number, waitMs: number): Layer {
   const lines = new WeakMap<Allowance, WaitQueue>()
   return (next) => async (exchange) => {
-    let line = lines.get(exchange.allowance)
-    if (line === undefined) lines.set(exchange.allowance, (line = new WaitQueue(concurrency)))
+    const line = lines.get(exchange.allowance) ?? new WaitQueue(concurrency)
+    lines.set(exchange.allowance, line)
     if (!(await line.enter(exchange.signal, waitMs))) {
       throw exchange.signal?.aborted ? cancelled() : new Failure('crowded')
     }

@@ -8,7 +8,7 @@ import type {
   UpstreamRequest,
   UserKey,
 } from '../connector.ts'
-import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
+import { ConnectorError, type ConnectorErrorCode, FAULTS } from '../errors.ts'
 import { type Asked, Failure, sanitised } from '../failures.ts'
 import type { ProviderOverride, Settings } from '../options.ts'
 import { addressOf } from './address.ts'
@@ -25,14 +25,6 @@ const CONCURRENCY = 8
 
 /** Categories and catalogues change much more rarely than series, so they stay fresh this many times as long. */
 const CATALOGUE_FRESHNESS = 24
-
-/** Errors that the operator should know about: the caller did nothing wrong. */
-const FAULTS: readonly ConnectorErrorCode[] = [
-  'not_understood',
-  'provider_down',
-  'provider_slow',
-  'answer_too_large',
-]
 
 /**
  * The errors that make a check of a key fail. Others, such as a provider that is down, say nothing about the key, whose

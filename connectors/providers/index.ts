@@ -1,5 +1,5 @@
 import type { Connector } from '../connector.ts'
-import { alphavantage } from './alphavantage/alphavantage.ts'
+import { alphavantage } from './alphavantage.ts'
 import { bankOfCanada } from './bank-of-canada.ts'
 import { bea } from './bea.ts'
 import { bls } from './bls.ts'

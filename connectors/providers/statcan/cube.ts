@@ -1,4 +1,4 @@
-import type { ConnectorContext, SeriesDimension, SeriesInfo } from '../../connector.ts'
+import type { ConnectorContext, Page, SeriesDimension, SeriesInfo } from '../../connector.ts'
 import { ConnectorError } from '../../errors.ts'
 import type { JsonRecord } from '../../read.ts'
 import { firstText, isRecord, list, number, parseJson, record, records, text } from '../../read.ts'
@@ -111,8 +111,8 @@ const MOST_QUESTIONS = 30
  */
 export async function existingPlaces(
   cube: Cube,
-  { limit, offset }: { limit: number; offset: number },
-  context: ConnectorContext,
+  { limit, offset }: Page,
+  { cached }: ConnectorContext,
 ): Promise<readonly number[]> {
   const { combinations, size } = cube
   const last = Math.min(offset + limit, size ?? combinations)
@@ -126,31 +126,23 @@ export async function existingPlaces(
       throw new ConnectorError('invalid_option', sentence)
     }
     const places = range(from, Math.min(from + AT_ONCE, combinations))
-    const flags = await existence(cube, places, context, () => questions++)
+    const byCoordinate = new Map(places.map((place) => [coordinateOf(coordinateAt(cube, place)), place]))
+    const json = [...byCoordinate.keys()].map((coordinate) => ({
+      productId: Number(cube.product),
+      coordinate,
+    }))
+    const request = { method: 'POST', path: ['getSeriesInfoFromCubePidCoord'], json } as const
+    const existing = await cached(request, (answer) => {
+      questions++
+      if (answer.status >= 400) return undefined
+      const known = list(parseJson(answer)).flatMap((item) => coordinateIn(record(item)['object']) ?? [])
+      return known.flatMap((coordinate) => byCoordinate.get(coordinate) ?? []).sort((a, b) => a - b)
+    })
     // Not every mirror of the service answers this question; without an answer the first combinations are returned.
-    if (flags === undefined) return range(offset, last)
-    found.push(...places.filter((_, index) => flags[index] === '1'))
+    if (existing === undefined) return range(offset, last)
+    found.push(...existing)
   }
   return found.slice(offset, last)
-}
-
-/** A `1` for each position with a series, a `0` for each without; undefined if the service doesn't say. */
-function existence(
-  cube: Cube,
-  places: readonly number[],
-  { cached }: ConnectorContext,
-  onQuestion: () => void,
-): Promise<string | undefined> {
-  const coordinates = places.map((place) => coordinateOf(coordinateAt(cube, place)))
-  const json = coordinates.map((coordinate) => ({ productId: Number(cube.product), coordinate }))
-  return cached({ method: 'POST', path: ['getSeriesInfoFromCubePidCoord'], json }, (answer) => {
-    onQuestion()
-    if (answer.status >= 400) return undefined
-    const known = new Set(
-      list(parseJson(answer)).flatMap((item) => coordinateIn(record(item)['object']) ?? []),
-    )
-    return coordinates.map((coordinate) => (known.has(coordinate) ? '1' : '0')).join('')
-  })
 }
 
 /** The coordinate of an item that is a series; for others the service sends a sentence, or a vector of 0. */

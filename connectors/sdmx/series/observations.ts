@@ -68,17 +68,12 @@ function shiftOf(multiplier: Multiplier, power: string | undefined): number {
   return multiplier === 'multiply' ? exponent : -exponent
 }
 
-/** The frequency in whose periods a range is asked for, by the code of a key. */
-const ASKED_IN: Readonly<Record<string, string>> = {
-  A: 'annual',
-  S: 'annual',
-  H: 'annual',
-  T: 'annual',
-  Q: 'quarterly',
-  M: 'monthly',
-  W: 'daily',
-  D: 'daily',
-  B: 'daily',
+/** The frequency in whose periods a range is asked for, by the code of a key; undefined for a code of no frequency. */
+function askedIn(code: string): string | undefined {
+  const frequency = /^[A-Z]$/.test(code) ? frequencyName(code) : null
+  if (frequency === null) return undefined
+  const months = MONTHS_IN[frequency] ?? 0
+  return months > 3 ? 'annual' : months > 0 ? frequency : 'daily'
 }
 
 /**
@@ -87,7 +82,7 @@ const ASKED_IN: Readonly<Record<string, string>> = {
  * answer may then have more than the range, never less, and is cut to the dates afterwards.
  */
 export function periodRange(range: SeriesRange, key: KeyPattern, frequencyFirst = false): PeriodRange {
-  const meant = key.map((codes) => (codes.length === 1 ? ASKED_IN[codes[0]!] : undefined))
+  const meant = key.map((codes) => (codes.length === 1 ? askedIn(codes[0]!) : undefined))
   const longest = ['annual', 'quarterly', 'monthly'].find((one) => meant.includes(one))
   const frequency = (frequencyFirst && meant[0]) || longest || 'daily'
   const written = (day: string | undefined) => day && (periodOfDate(day, frequency).period ?? day)

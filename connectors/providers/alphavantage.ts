@@ -5,15 +5,124 @@ import type {
   SeriesInfo,
   SeriesRange,
   UpstreamAnswer,
-} from '../../connector.ts'
-import { category, listed, providerInfo, rate } from '../../connector.ts'
-import { ConnectorError } from '../../errors.ts'
-import { absent, Failure, malformed } from '../../failures.ts'
-import { slice } from '../../paging.ts'
-import { addDays, frequencyName, isoDate, parsePeriod } from '../../periods.ts'
-import type { JsonRecord } from '../../read.ts'
-import { firstText, isRecord, number, openBody, record, records, text } from '../../read.ts'
-import { type Call, functionNamed, groups, readId } from './functions.ts'
+} from '../connector.ts'
+import { categories, category, listed, providerInfo, rate } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
+import { absent, Failure, malformed } from '../failures.ts'
+import { slice } from '../paging.ts'
+import { addDays, frequencyName, isoDate, parsePeriod } from '../periods.ts'
+import type { JsonRecord } from '../read.ts'
+import { firstText, isRecord, number, openBody, record, records, text } from '../read.ts'
+
+/** A function of the API. The API has no list of its functions, so they are listed here. */
+interface FunctionDefinition {
+  readonly group: string
+  readonly title: string
+  /** In the order in which a series id gives them. */
+  readonly parameters: readonly string[]
+  /** Parameters as written in a series id, for the list of series. */
+  readonly examples: readonly string[]
+  /** The frequency, if it doesn't depend on a parameter. */
+  readonly frequency?: string | undefined
+  /** Whether the function answers with the last 100 points unless asked for all. */
+  readonly hasSizes?: boolean
+}
+
+interface Call {
+  readonly name: string
+  readonly definition: FunctionDefinition
+  readonly parameters: Readonly<Record<string, string>>
+  /** Which of several values at a time is meant; undefined for the usual one. */
+  readonly field: string | undefined
+}
+
+const SYMBOLS = ['AAPL', 'AMZN', 'BA', 'GOOGL', 'IBM', 'JPM', 'MSFT', 'NVDA']
+const PAIRS = ['EUR/USD', 'GBP/USD', 'USD/CHF', 'USD/CNY', 'USD/JPY']
+const COINS = ['BTC/EUR', 'BTC/USD', 'ETH/EUR', 'ETH/USD']
+const MATURITIES = ['3month', '2year', '5year', '7year', '10year', '30year']
+
+const GROUPS: Readonly<Record<string, string>> = {
+  stocks: 'Stocks',
+  currencies: 'Exchange rates',
+  crypto: 'Crypto-currencies',
+  commodities: 'Commodities',
+  economy: 'U.S. economic indicators',
+  indicators: 'Technical indicators',
+}
+
+/** Makes functions of a group that take the same parameters. */
+const taking =
+  (group: string, parameters: string, examples: readonly string[]) =>
+  (title: string, frequency?: string, hasSizes = false): FunctionDefinition => ({
+    group,
+    title,
+    parameters: parameters === '' ? [] : parameters.split('/'),
+    examples,
+    frequency,
+    hasSizes,
+  })
+const eachSymbol = (rest: string) => SYMBOLS.map((symbol) => `${symbol}/${rest}`)
+const stock = taking('stocks', 'symbol', SYMBOLS)
+const intraday = taking('stocks', 'symbol/interval', eachSymbol('60min'))
+const pair = taking('currencies', 'from_symbol/to_symbol', PAIRS)
+const latest = taking('currencies', 'from_currency/to_currency', [...PAIRS, ...COINS])
+const coin = taking('crypto', 'symbol/market', COINS)
+const ofMarket = (group: string) => taking(group, 'interval', ['daily', 'weekly', 'monthly'])
+const fuel = ofMarket('commodities')
+const monthly = taking('commodities', 'interval', ['monthly', 'quarterly', 'annual'])
+const plain = taking('economy', '', [''])
+const yields = taking(
+  'economy',
+  'interval/maturity',
+  MATURITIES.flatMap((maturity) => [`daily/${maturity}`, `monthly/${maturity}`]),
+)
+const average = taking('indicators', 'symbol/interval/time_period/series_type', eachSymbol('daily/20/close'))
+const macd = taking('indicators', 'symbol/interval/series_type', eachSymbol('daily/close'))
+
+const FUNCTIONS: Readonly<Record<string, FunctionDefinition>> = {
+  TIME_SERIES_INTRADAY: intraday('Intraday prices', 'intraday', true),
+  TIME_SERIES_DAILY: stock('Daily prices', 'daily', true),
+  TIME_SERIES_DAILY_ADJUSTED: stock('Daily adjusted prices', 'daily', true),
+  TIME_SERIES_WEEKLY: stock('Weekly prices', 'weekly'),
+  TIME_SERIES_WEEKLY_ADJUSTED: stock('Weekly adjusted prices', 'weekly'),
+  TIME_SERIES_MONTHLY: stock('Monthly prices', 'monthly'),
+  TIME_SERIES_MONTHLY_ADJUSTED: stock('Monthly adjusted prices', 'monthly'),
+  GLOBAL_QUOTE: stock('Latest price', 'daily'),
+  FX_DAILY: pair('Daily exchange rates', 'daily', true),
+  FX_WEEKLY: pair('Weekly exchange rates', 'weekly'),
+  FX_MONTHLY: pair('Monthly exchange rates', 'monthly'),
+  CURRENCY_EXCHANGE_RATE: latest('Latest exchange rate', 'intraday'),
+  DIGITAL_CURRENCY_DAILY: coin('Daily prices', 'daily'),
+  DIGITAL_CURRENCY_WEEKLY: coin('Weekly prices', 'weekly'),
+  DIGITAL_CURRENCY_MONTHLY: coin('Monthly prices', 'monthly'),
+  WTI: fuel('Crude oil, West Texas Intermediate'),
+  BRENT: fuel('Crude oil, Brent'),
+  NATURAL_GAS: fuel('Natural gas, Henry Hub'),
+  COPPER: monthly('Copper'),
+  ALUMINUM: monthly('Aluminum'),
+  WHEAT: monthly('Wheat'),
+  CORN: monthly('Corn'),
+  COTTON: monthly('Cotton'),
+  SUGAR: monthly('Sugar'),
+  COFFEE: monthly('Coffee'),
+  ALL_COMMODITIES: monthly('All commodities'),
+  REAL_GDP: taking('economy', 'interval', ['annual', 'quarterly'])('Real gross domestic product'),
+  REAL_GDP_PER_CAPITA: plain('Real gross domestic product per capita', 'quarterly'),
+  TREASURY_YIELD: yields('Treasury yield'),
+  FEDERAL_FUNDS_RATE: ofMarket('economy')('Federal funds rate'),
+  CPI: taking('economy', 'interval', ['monthly', 'semiannual'])('Consumer price index'),
+  INFLATION: plain('Inflation', 'annual'),
+  RETAIL_SALES: plain('Retail sales', 'monthly'),
+  DURABLES: plain('Orders of durable goods', 'monthly'),
+  UNEMPLOYMENT: plain('Unemployment rate', 'monthly'),
+  NONFARM_PAYROLL: plain('Nonfarm payroll', 'monthly'),
+  SMA: average('Simple moving average'),
+  EMA: average('Exponential moving average'),
+  WMA: average('Weighted moving average'),
+  RSI: average('Relative strength index'),
+  ROC: average('Rate of change'),
+  MACD: macd('Moving average convergence and divergence'),
+}
 
 const DAY_SECONDS = 86_400
 
@@ -21,10 +130,7 @@ const DAY_SECONDS = 86_400
 const COMPACT_DAYS = 130
 
 const SEARCH = 'Series of the stocks whose symbol or name matches what follows in the path, as symbols/boeing'
-const ROOT = [
-  ...groups.map(({ path, name }) => category(path, name, '', false)),
-  category('symbols', 'Search for symbols', SEARCH, false),
-]
+const ROOT = [...categories(GROUPS, false), category('symbols', 'Search for symbols', SEARCH, false)]
 
 /**
  * https://www.alphavantage.co/documentation. The provider has no catalogue: paths lead to functions
@@ -53,19 +159,19 @@ export const alphavantage: Connector = {
     if (path === '') return { categories: () => ROOT }
     const [group, name] = path.split('/')
     if (group === 'symbols') return name === undefined ? {} : { series: () => search(name, context) }
-    const found = groups.find((each) => each.path === group)
-    if (found === undefined) throw absent()
+    const functions = Object.entries(FUNCTIONS).filter(([, each]) => each.group === group)
+    if (functions.length === 0) throw absent()
     if (name === undefined) {
       return {
         categories: () =>
-          Object.entries(found.functions).map(([id, { title, parameters }]) => {
-            const shape = [id, ...parameters.map((each) => `{${each}}`)].join('/')
-            return category(`${group}/${id}`, title, `Series ids are ${shape}`)
-          }),
+          functions.map(([id, { title }]) =>
+            category(`${group}/${id}`, title, `Series ids are ${shapeOf(id)}`),
+          ),
       }
     }
-    if (!Object.hasOwn(found.functions, name)) throw absent()
-    const { title, examples, frequency } = found.functions[name]!
+    const found = functions.find(([id]) => id === name)
+    if (found === undefined) throw absent()
+    const [, { title, examples, frequency }] = found
     return {
       series: () =>
         examples.map((example) => {
@@ -112,6 +218,37 @@ export const alphavantage: Connector = {
       rows: points.rows,
     }
   },
+}
+
+/** The function that a series id begins with. */
+function functionNamed(id: string): FunctionDefinition | undefined {
+  const name = nameIn(id)
+  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
+}
+
+function nameIn(id: string): string {
+  return (id.split(/[/&]/, 1)[0] ?? '').replace(/^function=/i, '').toUpperCase()
+}
+
+/**
+ * Reads a series id as a call: the parameters in order, or as `name=value`, separated by `/` or `&`; one more part is a
+ * field. undefined if parameters are missing, unknown or too many.
+ */
+function readId(id: string): Call | undefined {
+  const definition = functionNamed(id)
+  if (definition === undefined) return undefined
+  const parameters: Record<string, string> = {}
+  let field: string | undefined
+  for (const part of id.split(/[/&]/).slice(1)) {
+    const [, named, value = part] = /^(\w+)=(.*)$/.exec(part) ?? []
+    const name = named ?? definition.parameters.find((each) => !(each in parameters))
+    if (value === '' || (name === undefined && field !== undefined)) return undefined
+    if (name === undefined || name === 'field') field = value
+    else if (definition.parameters.includes(name)) parameters[name] = value
+    else return undefined
+  }
+  const isComplete = definition.parameters.every((each) => each in parameters)
+  return isComplete ? { name: nameIn(id), definition, parameters, field } : undefined
 }
 
 function shapeOf(id: string): string {
