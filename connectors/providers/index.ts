@@ -11,7 +11,7 @@ import { fred } from './fred.ts'
 import { nasdaq } from './nasdaq.ts'
 import * as sdmx from './sdmx.ts'
 import { sec } from './sec.ts'
-import { statcan } from './statcan/statcan.ts'
+import { statcan } from './statcan.ts'
 import { usTreasury } from './us-treasury.ts'
 import { worldbank } from './worldbank.ts'
 

@@ -3,14 +3,17 @@ import type {
   Connector,
   ConnectorContext,
   Page,
+  SeriesDimension,
+  SeriesInfo,
   SeriesPage,
   UpstreamAnswer,
   UpstreamRequest,
-} from '../../connector.ts'
-import { category, providerInfo, rate } from '../../connector.ts'
-import { absent, Failure, malformed, notUnderstood } from '../../failures.ts'
-import { addDays, isoDate } from '../../periods.ts'
-import type { JsonRecord } from '../../read.ts'
+} from '../connector.ts'
+import { category, providerInfo, rate } from '../connector.ts'
+import { ConnectorError } from '../errors.ts'
+import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
+import { addDays, isoDate } from '../periods.ts'
+import type { JsonRecord } from '../read.ts'
 import {
   firstText,
   isRecord,
@@ -19,16 +22,25 @@ import {
   openBody,
   optional,
   POWERS,
+  parseJson,
+  record,
   records,
   required,
   text,
   timesTenTo,
-} from '../../read.ts'
-import { type Cube, coordinateOf, dimensionsAt, existingPlaces, readCube, seriesAt, titleAt } from './cube.ts'
+} from '../read.ts'
 
 /** Number of periods requested without a range. If a series has that many, the rest is requested by dates. */
 const LATEST = 6000
 const BEFORE_ALL = '1800-01-01'
+
+/** Coordinates always have ten places, one per dimension. */
+const PLACES = 10
+
+/** Number of coordinates in one request. */
+const AT_ONCE = 300
+/** The most requests for one page of a list. */
+const MOST_QUESTIONS = 30
 
 /** https://www.statcan.gc.ca/en/developers/wds/user-guide: subjects by the first two digits of a table's number. */
 const SUBJECTS: Readonly<Record<string, string>> = {
@@ -120,26 +132,21 @@ export const statcan: Connector = {
     const coordinate = text(object['coordinate']) ?? ''
     const name = firstText(object, 'SeriesTitleEn', 'seriesTitleEn')
     const dimensions = cube === undefined ? [] : dimensionsAt(cube, coordinate)
+    const labels = dimensions.map(({ label }) => label).join('; ')
     const codes = await codeSets(context)
     const unitCode =
       text(object['memberUomCode']) ?? dimensions.find(({ unit }) => unit !== null)?.unit ?? null
+    const released = points.flatMap((point) => text(point['releaseTime']) ?? [])
     const powerOf = (point: JsonRecord = {}) =>
       number(point['scalarFactorCode'] ?? object['scalarFactorCode']) ?? 0
     const power = powerOf(points.at(-1))
     return {
-      name: name ?? (cube === undefined ? id : titleAt(cube, coordinate)),
+      name: name ?? [cube?.title ?? id, labels].filter((part) => part !== '').join(': '),
       frequency: frequency ?? FREQUENCIES[cube?.frequencyCode ?? ''] ?? null,
       unit: [unitName(codes, unitCode), POWERS[power]].filter((part) => part != null).join(', ') || null,
       source: cube?.title ?? null,
-      dimensions:
-        dimensions.length === 0
-          ? null
-          : dimensions.map(({ id, name, code, label }) => ({ id, name, code, label })),
-      lastUpdated:
-        points
-          .flatMap((point) => text(point['releaseTime']) ?? [])
-          .sort()
-          .at(-1) ?? null,
+      dimensions: dimensions.length === 0 ? null : dimensions.map(({ unit, ...dimension }) => dimension),
+      lastUpdated: released.sort().at(-1) ?? null,
       rows: points.map((point) => ({
         time: firstText(point, 'refPer', 'refPerRaw'),
         value: timesTenTo(powerOf(point) - power, point['value']),
@@ -161,7 +168,17 @@ async function listCube(product: string, page: Page, context: ConnectorContext):
   const frequency = FREQUENCIES[cube.frequencyCode] ?? null
   const places = await existingPlaces(cube, page, context)
   const codes = await codeSets(context)
-  const series = places.map((place) => seriesAt(cube, place, frequency, (code) => unitName(codes, code)))
+  const series = places.map((place): SeriesInfo => {
+    const members = membersAt(cube, place)
+    return {
+      series_id: `${cube.product}/${coordinateAt(cube, place)}`,
+      name: members.map(({ name }) => name).join('; '),
+      frequency,
+      unit: unitName(codes, members.find(({ unit }) => unit !== null)?.unit ?? null),
+      start: cube.start,
+      end: cube.end,
+    }
+  })
   return { total: cube.size ?? cube.combinations, series }
 }
 
@@ -232,10 +249,9 @@ function bodyOf(answer: UpstreamAnswer) {
 
 /** The first `object` of `[{status, object}]`. If the item failed, `object` is a sentence. */
 function objectOf(answer: UpstreamAnswer): JsonRecord {
-  const [item] = records(bodyOf(answer))
-  if (item === undefined) throw absent()
-  if (!isRecord(item['object'])) throw absent()
-  return item['object']
+  const object = records(bodyOf(answer))[0]?.['object']
+  if (!isRecord(object)) throw absent()
+  return object
 }
 
 function subjectsOf(cube: JsonRecord): readonly string[] {
@@ -249,12 +265,126 @@ function asCategory(subject: string, cube: JsonRecord): Category {
   const product = text(cube['productId']) ?? ''
   const span = [text(cube['cubeStartDate']), text(cube['cubeEndDate'])].filter((day) => day !== null)
   const frequency = FREQUENCIES[text(cube['frequencyCode']) ?? '']
+  const description = [frequency, span.join(' to ')].filter(Boolean).join(', ')
+  const name = firstText(cube, 'cubeTitleEn', 'cubeTitleFr') ?? product
+  return category(`${subject}/${product}`, name, description)
+}
+
+/** A table of Statistics Canada. Its combinations of members are series, all of them or only some. */
+type Cube = ReturnType<typeof readCube>
+type Member = Cube['dimensions'][number]['members'][number]
+
+function readCube(object: JsonRecord) {
+  const position = (dimension: JsonRecord) => number(dimension['dimensionPositionId']) ?? 0
+  const dimensions = records(object['dimension'])
+    .toSorted((a, b) => position(a) - position(b))
+    .map((dimension, index) => ({
+      id: text(dimension['dimensionPositionId']) ?? String(index + 1),
+      name: firstText(dimension, 'dimensionNameEn', 'dimensionNameFr'),
+      members: records(dimension['member']).map((member) => ({
+        id: text(member['memberId']) ?? '',
+        name: firstText(member, 'memberNameEn', 'memberNameFr') ?? '',
+        /** Code of the unit of measure; only one dimension has such codes. */
+        unit: text(member['memberUomCode']),
+      })),
+    }))
+  const product = text(object['productId']) ?? ''
+  const combinations = dimensions.reduce((size, { members }) => size * members.length, 1)
   return {
-    path: `${subject}/${product}`,
-    name: firstText(cube, 'cubeTitleEn', 'cubeTitleFr') ?? product,
-    description: [frequency, span.join(' to ')]
-      .filter((part) => part !== undefined && part !== '')
-      .join(', '),
-    series: true,
+    product,
+    title: firstText(object, 'cubeTitleEn', 'cubeTitleFr') ?? product,
+    frequencyCode: text(object['frequencyCode']) ?? '',
+    start: text(object['cubeStartDate']),
+    end: text(object['cubeEndDate']),
+    dimensions,
+    /** How many combinations of members there are. */
+    combinations: dimensions.length === 0 ? 0 : combinations,
+    /** How many of the combinations are series; null if the provider doesn't say. */
+    size: number(object['nbSeriesCube']),
   }
+}
+
+/** The members of the combination at a position; between neighbours the member of the last dimension changes first. */
+function membersAt({ dimensions }: Cube, place: number): readonly Member[] {
+  const found: Member[] = []
+  let rest = place
+  for (const { members } of dimensions.toReversed()) {
+    found.unshift(members[rest % members.length]!)
+    rest = Math.floor(rest / members.length)
+  }
+  return found
+}
+
+/** The short form of a coordinate, as used in a series id. */
+function coordinateAt(cube: Cube, place: number): string {
+  return membersAt(cube, place)
+    .map(({ id }) => id)
+    .join('.')
+}
+
+/** The full form of a coordinate, with 0 for dimensions that the table doesn't have. */
+function coordinateOf(short: string): string {
+  const places = short.split('.')
+  return [...places, ...Array<string>(PLACES - places.length).fill('0')].join('.')
+}
+
+/** The dimensions with the members of a coordinate; members that the table doesn't have are left out. */
+function dimensionsAt(cube: Cube, coordinate: string): readonly (SeriesDimension & Pick<Member, 'unit'>)[] {
+  const ids = coordinate.split('.')
+  return cube.dimensions.flatMap(({ id, name, members }, index) => {
+    const member = members.find((each) => each.id === ids[index])
+    return member === undefined ? [] : [{ id, name, code: member.id, label: member.name, unit: member.unit }]
+  })
+}
+
+/**
+ * The positions of the series from `offset` to `offset + limit`, in the order of combinations. If a table has fewer
+ * series than combinations, its metadata don't say which are missing, so the service is asked about them, beginning
+ * with the first. Its answers are cached, so reading page after page asks only once for each combination.
+ */
+async function existingPlaces(
+  cube: Cube,
+  { limit, offset }: Page,
+  { cached }: ConnectorContext,
+): Promise<readonly number[]> {
+  const { combinations, size } = cube
+  const last = Math.min(offset + limit, size ?? combinations)
+  if (size === null || size >= combinations) return range(offset, last)
+  const found: number[] = []
+  let questions = 0
+  for (let from = 0; from < combinations && found.length < last; from += AT_ONCE) {
+    if (questions >= MOST_QUESTIONS) {
+      const sentence =
+        'The series of this table at Statistics Canada can only be listed from the first one on, page by page.'
+      throw new ConnectorError('invalid_option', sentence)
+    }
+    const places = range(from, Math.min(from + AT_ONCE, combinations))
+    const byCoordinate = new Map(places.map((place) => [coordinateOf(coordinateAt(cube, place)), place]))
+    const json = [...byCoordinate.keys()].map((coordinate) => ({
+      productId: Number(cube.product),
+      coordinate,
+    }))
+    const request = { method: 'POST', path: ['getSeriesInfoFromCubePidCoord'], json } as const
+    const existing = await cached(request, (answer) => {
+      questions++
+      if (answer.status >= 400) return undefined
+      const known = list(parseJson(answer)).flatMap((item) => coordinateIn(record(item)['object']) ?? [])
+      return known.flatMap((coordinate) => byCoordinate.get(coordinate) ?? []).sort((a, b) => a - b)
+    })
+    // Not every mirror of the service answers this question; without an answer the first combinations are returned.
+    if (existing === undefined) return range(offset, last)
+    found.push(...existing)
+  }
+  return found.slice(offset, last)
+}
+
+/** The coordinate of an item that is a series; for others the service sends a sentence, or a vector of 0. */
+function coordinateIn(object: Parameters<typeof text>[0]): string | null {
+  if (!isRecord(object) || (number(object['vectorId']) ?? 0) === 0) return null
+  const coordinate = text(object['coordinate'])
+  return coordinate === null ? null : coordinateOf(coordinate.split('.').slice(0, 10).join('.'))
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index)
 }
