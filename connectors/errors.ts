@@ -36,7 +36,7 @@ export const FAULTS: readonly ConnectorErrorCode[] = [
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError'
   readonly code: ConnectorErrorCode
-  /** Slug of the provider, or the unknown one that options name; undefined if there is none. */
+  /** Slug of the provider, or the unknown one; undefined if there is none. */
   readonly provider: string | undefined
   /** Whole seconds after which a new attempt makes sense. */
   readonly retryAfter: number | undefined

@@ -15,17 +15,22 @@ import type {
   UserKey,
   WantedSeries,
 } from './connector.ts'
-import { ConnectorError, invalid, quoted } from './errors.ts'
+import { ConnectorError, invalid } from './errors.ts'
 import { checkedRange, completed } from './observations.ts'
-import { type ConnectorEvent, type ConnectorsOptions, checkOptions, withDefaults } from './options.ts'
+import {
+  type ConnectorEvent,
+  type ConnectorsOptions,
+  checkOptions,
+  unknownProvider,
+  withDefaults,
+} from './options.ts'
 import { slice } from './paging.ts'
 import { Cache, type Read } from './pipeline/cache.ts'
 import { Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
 import { type Found, openSearchIndex, type SearchIndex } from './search-index.ts'
 import { inBatches, splitIds } from './table.ts'
-import { planOf, reachOf, type SeriesQuery } from './transform/options.ts'
-import { transformed } from './transform/transform.ts'
+import { planOf, reachOf, type SeriesQuery, transformed } from './transform/transform.ts'
 
 const LONGEST_ID = 2000
 const LARGEST_PAGE = 1000
@@ -239,10 +244,8 @@ export class Connectors {
 
   #provider(slug: string): Provider {
     const provider = this.#providers.get(slug.toLowerCase())
-    if (provider) return provider
-    const slugs = [...this.#providers.keys()].join(', ')
-    const sentence = `There is no provider ${quoted(slug)}; valid providers: ${slugs}.`
-    throw new ConnectorError('unknown_provider', sentence)
+    if (provider === undefined) throw unknownProvider(slug)
+    return provider
   }
 
   #browse(provider: Provider, path: string, caller: Caller) {

@@ -95,12 +95,8 @@ function lowerCased<T>(record: Readonly<Record<string, T>>): Readonly<Record<str
   return Object.fromEntries(Object.entries(record).map(([slug, value]) => [slug.toLowerCase(), value]))
 }
 
-const OF_PROVIDER: Readonly<Record<keyof ProviderOverride, true>> = { baseUrl: true, key: true, limits: true }
-const OF_LIMITS: Readonly<Record<keyof ProviderLimits, true>> = {
-  windows: true,
-  withKey: true,
-  concurrency: true,
-}
+const OF_PROVIDER = ['baseUrl', 'key', 'limits'] satisfies (keyof ProviderOverride)[]
+const OF_LIMITS = ['windows', 'withKey', 'concurrency'] satisfies (keyof ProviderLimits)[]
 
 /**
  * Refuses what could not take effect, so that a misspelt option is not ignored.
@@ -108,9 +104,9 @@ const OF_LIMITS: Readonly<Record<keyof ProviderLimits, true>> = {
  */
 export function checkOptions(options: ConnectorsOptions): void {
   const known = withDefaults({})
-  requireKnown(options, known)
+  requireKnown(options, Object.keys(known))
   for (const group of ['cache', 'timeouts', 'retry', 'breaker'] as const) {
-    requireKnown(options[group] ?? {}, known[group])
+    requireKnown(options[group] ?? {}, Object.keys(known[group]))
   }
   const { overrides = {}, cache } = options
   requireProviders(Object.keys({ ...overrides, ...cache?.freshSeconds }))
@@ -128,21 +124,24 @@ export function checkOptions(options: ConnectorsOptions): void {
   }
 }
 
-function requireKnown(given: object, known: object, provider?: string): void {
+function requireKnown(given: object, known: readonly string[], provider?: string): void {
   for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || Object.hasOwn(known, name)) continue
+    if (value === undefined || known.includes(name)) continue
     const of = provider === undefined ? '' : ` of ${provider}`
-    const names = Object.keys(known).join(', ')
-    throw invalid(`Unknown option ${quoted(name)}${of}; valid options: ${names}.`, provider)
+    throw invalid(`Unknown option ${quoted(name)}${of}; valid options: ${known.join(', ')}.`, provider)
   }
 }
 
 function requireProviders(slugs: readonly string[]): void {
-  const known = connectors.map(({ info }) => info.slug)
-  const provider = slugs.map((slug) => slug.toLowerCase()).find((slug) => !known.includes(slug))
-  if (provider === undefined) return
-  const message = `There is no provider ${quoted(provider)}; valid providers: ${known.join(', ')}.`
-  throw new ConnectorError('unknown_provider', message, { provider })
+  const lower = slugs.map((slug) => slug.toLowerCase())
+  const provider = lower.find((slug) => !connectors.some(({ info }) => info.slug === slug))
+  if (provider !== undefined) throw unknownProvider(provider)
+}
+
+export function unknownProvider(provider: string): ConnectorError {
+  const slugs = connectors.map(({ info }) => info.slug).join(', ')
+  const message = `There is no provider ${quoted(provider)}; valid providers: ${slugs}.`
+  return new ConnectorError('unknown_provider', message, { provider })
 }
 
 /** With a limit of 0, no request would ever have room. */

@@ -19,11 +19,6 @@ export type Handler = (exchange: Exchange) => Promise<UpstreamAnswer>
 
 export type Layer = (next: Handler) => Handler
 
-/** The first layer is the outermost. */
-export function compose(layers: readonly Layer[], innermost: Handler): Handler {
-  return layers.reduceRight((next, layer) => layer(next), innermost)
-}
-
 export interface RetryOptions {
   /** Attempts in all, the first included. */
   readonly attempts: number

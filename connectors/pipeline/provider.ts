@@ -15,7 +15,7 @@ import { addressOf } from './address.ts'
 import { Allowance, fingerprint } from './allowances.ts'
 import { Breaker } from './breaker.ts'
 import { type Cache, type Read, unlessAborted } from './cache.ts'
-import { compose, type Handler, limitConcurrency, limited, retried } from './layers.ts'
+import { type Handler, limitConcurrency, limited, retried } from './layers.ts'
 import { openTransport } from './transport.ts'
 
 type Operation = 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue'
@@ -72,7 +72,7 @@ export class Provider {
       limitConcurrency(limits.concurrency ?? CONCURRENCY, waitMs),
       this.breaker.observe,
     ]
-    this.#send = compose(layers, transport.send)
+    this.#send = layers.reduceRight((next, layer) => layer(next), transport.send)
     this.close = transport.close
   }
 

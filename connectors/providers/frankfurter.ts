@@ -106,16 +106,15 @@ async function bases(version: Version, context: ConnectorContext): Promise<reado
 
 /** The rates of a currency in all others. */
 function pairs(version: Version, base: string, all: readonly Currency[]): readonly SeriesInfo[] {
-  return all.filter(([code]) => code !== base).map((currency) => asSeries(version, base, currency))
+  const others = all.filter(([code]) => code !== base)
+  return others.map(([code, name, start]) => {
+    const series_id = `${prefixOf(version)}${base}/${code}`
+    return listed({ series_id, name: titleOf(base, name), frequency: 'daily', unit: code, start })
+  })
 }
 
 function prefixOf(version: Version): string {
   return version === BLENDED ? `${BLENDED}/` : ''
-}
-
-function asSeries(version: Version, base: string, [code, name, start]: Currency): SeriesInfo {
-  const series_id = `${prefixOf(version)}${base}/${code}`
-  return listed({ series_id, name: titleOf(base, name), frequency: 'daily', unit: code, start })
 }
 
 function titleOf(base: string, name: string): string {

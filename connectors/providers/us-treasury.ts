@@ -1,4 +1,4 @@
-import type { Category, Connector, ConnectorContext, Row, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import type { Connector, ConnectorContext, Row, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { category, listed, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
 import { allPages } from '../paging.ts'
@@ -93,6 +93,8 @@ const tables: readonly Table[] = [
   },
 ]
 
+const ROOT = tables.map(({ path, name, description }) => category(path, name, description))
+
 /** The largest page; the service refuses more with a 400. */
 const PAGE = 10_000
 
@@ -119,7 +121,7 @@ export const usTreasury: Connector = {
   freshSeconds: 3600,
 
   at(path, context) {
-    if (path === '') return { categories: () => tables.map(asCategory) }
+    if (path === '') return { categories: () => ROOT }
     const table = tables.find((each) => each.path === path)
     if (table === undefined) throw absent()
     return {
@@ -134,7 +136,7 @@ export const usTreasury: Connector = {
     const single = tables.filter(({ by }) => by.length === 0)
     return {
       series: single.flatMap((table) => seriesOf(table, {})),
-      categories: tables.map(asCategory),
+      categories: ROOT,
     }
   },
 
@@ -292,10 +294,6 @@ function valueField(row: JsonRecord, meta: JsonRecord): string | undefined {
   const names = Object.keys(row).filter((name) => !/^(record|src_line)_/.test(name))
   const isValue = (name: string) => /^(currency|number|percentage|rate)/i.test(text(types[name]) ?? '')
   return names.find(isValue) ?? names.find((name) => /_(amt|rate|bal|qty)$/.test(name))
-}
-
-function asCategory({ path, name, description }: Table): Category {
-  return category(path, name, description)
 }
 
 function seriesOf(table: Table, group: Group): readonly SeriesInfo[] {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Series } from '../../connectors/index.ts'
-import { planOf, reachOf, type SeriesQuery } from '../../connectors/transform/options.ts'
-import { transformed } from '../../connectors/transform/transform.ts'
+import { planOf, reachOf, type SeriesQuery, transformed } from '../../connectors/transform/transform.ts'
 
 const seriesOf = (
   frequency: string | null,
