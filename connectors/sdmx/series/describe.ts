@@ -1,6 +1,6 @@
 import type { SeriesData, SeriesDimension } from '../../connector.ts'
 import { type Json, number, POWERS } from '../../read.ts'
-import { type DataSeries, type Labels, MULTIPLIERS } from '../data/message.ts'
+import { type DataSeries, MULTIPLIERS } from '../data/message.ts'
 import type { Multiplier, Scale, SdmxService } from '../session.ts'
 import { codesOf, componentName, type FlowStructure } from '../structures/flow-structure.ts'
 
@@ -23,7 +23,10 @@ const UNITS = ['UNIT_MEASURE', 'UNIT', 'UNIT_MEAS', 'UNIT_ENG', 'BBK_UNIT_ENG', 
 export const FREQUENCIES = ['FREQ', 'FREQUENCY', 'BBK_STD_FREQ', 'TIME_FORMAT']
 
 /** Names from the message first, because they belong to its version, then from the structure of the dataflow. */
-export function namesFrom(labels: Labels, structure: FlowStructure | undefined): Names {
+export function namesFrom(
+  labels: Iterable<readonly [component: string, names: ReadonlyMap<string, string>]>,
+  structure: FlowStructure | undefined,
+): Names {
   const lists = new Map<string, ReadonlyMap<string, string>>()
   for (const component of structure ? [...structure.dimensions, ...structure.attributes] : []) {
     const codes = codesOf(component, structure!.structures) ?? []

@@ -20,7 +20,6 @@ import {
   firstComponent,
   lastUpdatedOf,
   metadataOf,
-  type Names,
   nameOf,
   namesFrom,
   scaleOf,
@@ -116,9 +115,10 @@ async function described(
   const isTitled = message.series.every((one) => firstComponent(one, TITLES) !== undefined)
   const isNamed = message.labels.size > 0 || isTitled
   const fromMessage = namesFrom(message.labels, undefined)
-  const bareUnits = message.series.flatMap((one) => unitCodeOf(one, fromMessage, service) ?? [])
+  const bareUnits = message.series.flatMap((one) => unitCodeOf(one, fromMessage, service)?.id ?? [])
   const structure = await (isNamed && bareUnits.length === 0 ? query.structureAtHand() : query.structure())
-  const names = await withUnits(session, bareUnits, structure, namesFrom(message.labels, structure))
+  const units = structure ? await unitLabels(session, bareUnits, structure) : []
+  const names = namesFrom([...units, ...message.labels], structure)
   const known = structure?.flow.name ?? message.name
   const flow = known ?? (isTitled ? '' : await flowName(session, wanted.flow))
   const multiplier = service.multiplier?.(wanted.flow) ?? 'named'
@@ -148,24 +148,19 @@ async function described(
   }
 }
 
-/** Adds the names of unit codes whose codelist did not come with the structure. */
-async function withUnits(
+/** The names of the codes of units, whose codelist may not have come with the structure. */
+async function unitLabels(
   session: Session,
-  units: readonly { readonly id: string; readonly value: string }[],
-  structure: FlowStructure | undefined,
-  names: Names,
-): Promise<Names> {
-  if (structure === undefined) return names
-  const lists = new Map<string, ReadonlyMap<string, string>>()
-  for (const id of new Set(
-    units.filter((one) => names(one.id, one.value) === undefined).map((one) => one.id),
-  )) {
-    const isIt = (one: { readonly id: string }) => one.id.toLowerCase() === id.toLowerCase()
-    const component = structure.attributes.find(isIt) ?? structure.dimensions.find(isIt)
-    const codes = component && (await optional(fetchCodes(session, component, structure.structures)))
-    if (codes) lists.set(id.toLowerCase(), new Map(codes.map((code) => [code.id, code.name])))
-  }
-  return (component, code) => names(component, code) ?? lists.get(component.toLowerCase())?.get(code)
+  units: readonly string[],
+  { attributes, dimensions, structures }: FlowStructure,
+): Promise<readonly (readonly [component: string, names: ReadonlyMap<string, string>])[]> {
+  const wanted = new Set(units.map((id) => id.toLowerCase()))
+  const components = [...attributes, ...dimensions].filter(({ id }) => wanted.has(id.toLowerCase()))
+  const lists = components.map(async (component) => {
+    const codes = (await optional(fetchCodes(session, component, structures))) ?? []
+    return [component.id, new Map(codes.map(({ id, name }) => [id, name]))] as const
+  })
+  return Promise.all(lists)
 }
 
 type Query = ReturnType<typeof openQuery>
@@ -174,16 +169,6 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
   let pending: Promise<FlowStructure> | undefined
   const load = () => (pending ??= flowStructure(session, flow))
   const structure = () => optional(load())
-  const ask = async (request: UpstreamRequest): Promise<DataMessage> => {
-    const sent = session.send(request)
-    const answer = await (isExact(key) ? sent : wide(session, sent))
-    const message = readData(answer, { pattern: key, dimensions: undefined, asOf })
-    if (message.certain || message.series.length === 0) return message
-    const known = await (message.guessed ? attempt(load()) : structure())
-    if (message.guessed && known === undefined) throw undivided(session, text)
-    const dimensions = known?.dimensions.map(({ id }) => id)
-    return dimensions ? readData(answer, { pattern: key, dimensions, asOf }) : message
-  }
   return {
     /** Requested only if needed, and only once. */
     structure,
@@ -192,7 +177,14 @@ function openQuery(session: Session, { text, flow, key }: SeriesId, asOf: string
     /** The series of an answer that match the key; none if the provider says that it has none. */
     ask: async (request: UpstreamRequest): Promise<DataMessage> => {
       try {
-        return await ask(request)
+        const sent = session.send(request)
+        const answer = await (isExact(key) ? sent : wide(session, sent))
+        const message = readData(answer, { pattern: key, dimensions: undefined, asOf })
+        if (message.certain || message.series.length === 0) return message
+        const known = await (message.guessed ? attempt(load()) : structure())
+        if (message.guessed && known === undefined) throw undivided(session, text)
+        const dimensions = known?.dimensions.map(({ id }) => id)
+        return dimensions ? readData(answer, { pattern: key, dimensions, asOf }) : message
       } catch (error) {
         if (!(error instanceof Failure)) throw error
         if (error.kind === 'no-results') return NOTHING
