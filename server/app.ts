@@ -3,17 +3,14 @@ import underPressure from '@fastify/under-pressure'
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
 import type { Config } from './config/schema.ts'
 import { authenticate } from './guards/authenticate.ts'
-import { refuseOtherSites } from './guards/cross-site.ts'
-import { continueLate, refuseAmbiguousRequests, refuseLongLines } from './guards/strict-http.ts'
+import { continueLate, refuseMalformed, refuseOtherSites } from './guards/requests.ts'
 import { answerClientError, answerErrors, answerFrameworkError } from './http/answer-errors.ts'
-import { readJsonBodies } from './http/body.ts'
+import { COMPILERS, readJsonBodies, validateStrictly } from './http/body.ts'
 import { ServerError } from './http/errors.ts'
 import { addPublicUrl, addSecurityHeaders, addValidators, allowOrigins } from './http/headers.ts'
+import { traceRequests } from './http/metrics.ts'
 import { serveConsole, serveGuide } from './http/pages.ts'
-import { Paths } from './http/paths.ts'
 import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
-import { traceRequests } from './http/trace.ts'
-import { COMPILERS, validateStrictly } from './http/validate.ts'
 import { icebergRoutes } from './iceberg/routes.ts'
 import { loggerOptions } from './logger.ts'
 import { mcpRoutes } from './mcp/routes.ts'
@@ -48,7 +45,7 @@ export function buildApp(services: Services, log?: { write(line: string): void }
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'id' }),
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    // `refuseAmbiguousRequests` answers a missing Host in JSON.
+    // `refuseMalformed` answers a missing Host in JSON.
     http: { maxHeaderSize: limits.headerBytes, requireHostHeader: false },
     rewriteUrl: ({ url = '/' }) => originForm(url),
     bodyLimit: limits.bodyBytes,
@@ -83,18 +80,15 @@ function originForm(target: string): string {
 export function parquetry(services: Services): FastifyPluginAsync {
   const { config, lifecycle, metrics } = services
   return async (app) => {
-    const paths = new Paths()
-    paths.collect(app)
     await describeRoutes(app, services.version, app.prefix)
     validateStrictly(app)
     readJsonBodies(app)
     traceRequests(app, metrics)
     addSecurityHeaders(app)
     addPublicUrl(app, config.publicUrl)
-    answerErrors(app, paths, metrics, services.guide && `${app.prefix}/guide/errors/`)
+    answerErrors(app, metrics, services.guide && `${app.prefix}/guide/errors/`)
     drainUnreadBodies(app)
-    refuseAmbiguousRequests(app)
-    refuseLongLines(app, config.limits.headerBytes)
+    refuseMalformed(app, config.limits.headerBytes)
     lifecycle.guard(app)
     await allowOrigins(app, config.cors.origins)
     addValidators(app, config.cors.origins)

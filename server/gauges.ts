@@ -1,7 +1,7 @@
 import type { Connectors } from '../connectors/index.ts'
 import type { Engine, TrinoStats } from '../engine/index.ts'
 import type { Usage } from './accounts/plans.ts'
-import type { GaugeOptions } from './metrics/metrics.ts'
+import type { GaugeOptions } from './http/metrics.ts'
 import type { Exports } from './transfers/exports.ts'
 import type { Uploads } from './transfers/uploads/uploads.ts'
 

@@ -10,7 +10,7 @@ import { checkSecret, secretAmong, secretIn, UserKeys, Vault } from './accounts/
 import { ConfigError } from './config/read.ts'
 import type { Config } from './config/schema.ts'
 import { gauges } from './gauges.ts'
-import { Metrics } from './metrics/metrics.ts'
+import { Metrics } from './http/metrics.ts'
 import { Refresher } from './sources/refresher.ts'
 import { Sources } from './sources/sources.ts'
 import { Exports } from './transfers/exports.ts'

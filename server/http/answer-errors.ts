@@ -3,10 +3,9 @@ import type { Duplex } from 'node:stream'
 import type { ErrorObject } from 'ajv'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError, nearest } from '../../engine/index.ts'
-import type { Metrics } from '../metrics/metrics.ts'
 import { errorAnswer, ServerError, type ServerErrorCode } from './errors.ts'
 import { addLink, SECURITY_HEADERS } from './headers.ts'
-import type { Paths } from './paths.ts'
+import type { Metrics } from './metrics.ts'
 
 /** Headers that were set to describe the rows. They are removed when an error is sent instead. */
 const OF_THE_ROWS = [
@@ -22,15 +21,12 @@ const OF_THE_ROWS = [
 ]
 
 /**
- * Answers every error that is thrown while a request is handled, all in the same form. `pages` is the address below which
- * the documentation has a page for each error; without documentation there is none.
+ * Answers every error that is thrown while a request is handled, all in the same form. Call it before the routes are
+ * added. `pages` is the address below which the documentation has a page for each error; without documentation there is
+ * none.
  */
-export function answerErrors(
-  app: FastifyInstance,
-  paths: Paths,
-  metrics: Metrics,
-  pages: string | undefined,
-): void {
+export function answerErrors(app: FastifyInstance, metrics: Metrics, pages: string | undefined): void {
+  const paths = new Paths(app)
   app.setErrorHandler<FastifyError>((thrown, request, reply) => {
     // For an unknown path, Fastify parses the body first. An error in it must not hide that the path is wrong.
     const wrongPath = request.is404 && isAboutBody(thrown)
@@ -196,15 +192,13 @@ export function faultSentence(error: ErrorObject, whole: string, name?: string):
 
 /** What formats are called elsewhere. */
 const FORMAT_NAMES: Readonly<Record<string, string>> = {
-  ...{
-    excel: 'xlsx',
-    xls: 'xlsx',
-    jsonl: 'ndjson',
-    jsonlines: 'ndjson',
-    feather: 'arrow',
-    ipc: 'arrow',
-    pq: 'parquet',
-  },
+  excel: 'xlsx',
+  xls: 'xlsx',
+  jsonl: 'ndjson',
+  jsonlines: 'ndjson',
+  feather: 'arrow',
+  ipc: 'arrow',
+  pq: 'parquet',
 }
 
 /** A question that names the value that was probably meant; empty if there is none. */
@@ -262,4 +256,59 @@ function brief(value: unknown): string {
 export function jsonFault(error: unknown): string {
   const fault = (error as Error).message.replace(/,? ?(?:\.\.\.)?"[\s\S]*is not valid JSON$/, '')
   return fault === '' ? 'it is no value' : fault
+}
+
+/** Remembers which methods each path has, to tell a wrong method (405) from a wrong path (404). */
+class Paths {
+  readonly #paths = new Map<string, { pattern: RegExp; methods: Set<string> }>()
+
+  constructor(app: FastifyInstance) {
+    app.addHook('onRoute', ({ url, method }) => {
+      // A route that CORS adds to answer preflight requests; it is not one of ours.
+      if (method === 'OPTIONS') return
+      const path = this.#paths.get(url) ?? { pattern: patternOf(url), methods: new Set() }
+      for (const name of [method].flat()) path.methods.add(name)
+      this.#paths.set(url, path)
+    })
+  }
+
+  /** A hint that names the path whose first segment is spelt almost so. */
+  #meant(path: string): string {
+    const routes = [...this.#paths]
+    const firsts = routes.flatMap(([url]) => FIRST.exec(url) ?? [])
+    const first = nearest(FIRST.exec(path)?.[0] ?? '', firsts)
+    const meant = first === undefined ? path : path.replace(FIRST, () => first)
+    return meant !== path && routes.some(([, { pattern }]) => pattern.test(meant))
+      ? ` Did you mean ${meant}?`
+      : ''
+  }
+
+  /** The error for a request that no route handles. */
+  refusal(method: string, url: string): ServerError {
+    const path = url.split('?', 1)[0]!
+    const methods = [...this.#paths.values()].find(({ pattern }) => pattern.test(path))?.methods
+    if (!methods?.size || methods.has(method)) {
+      return new ServerError('unknown_path', `There is nothing at this path.${this.#meant(path)}`)
+    }
+    const allow = [...methods].sort().join(', ')
+    return new ServerError(
+      'method_not_allowed',
+      `${method} is not supported here. Supported methods: ${allow}.`,
+      { headers: { allow } },
+    )
+  }
+}
+
+/** The first segment of a path. */
+const FIRST = /[^/]+/
+
+function patternOf(url: string): RegExp {
+  const source = url
+    .split('/')
+    .map((part) => {
+      if (part === '*') return '.*'
+      return part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    })
+    .join('/')
+  return new RegExp(`^${source}$`)
 }

@@ -145,33 +145,29 @@ function aliasesIn(text: string, seen: Set<string>): [name: string, value: strin
 }
 
 /** What other services call our options. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  ...{ limit: '$top', take: '$top', first: '$top', rows: '$top', n: '$top', tail: '$last', offset: '$skip' },
-  ...{
-    where: '$filter',
-    query: '$filter',
-    q: '$search',
-    sort: '$orderby',
-    order: '$orderby',
-    sortby: '$orderby',
-  },
-  ...{ columns: '$select', fields: '$select', group: '$apply', groupby: '$apply', aggregate: '$apply' },
-}
+const ELSEWHERE: readonly (readonly [name: string, words: string])[] = [
+  ['$top', 'limit take first rows n'],
+  ['$last', 'tail'],
+  ['$skip', 'offset'],
+  ['$filter', 'where query'],
+  ['$search', 'q'],
+  ['$orderby', 'sort order sortby'],
+  ['$select', 'columns fields'],
+  ['$apply', 'group groupby aggregate'],
+]
 
 function unknownParameter(given: string, known: readonly string[]): string {
   if (given.startsWith('@'))
     return `Parameter aliases such as ${JSON.stringify(given)} are not supported here.`
   const names = [...known.filter((name) => name !== ALIASES), API_KEY]
   const plain = given.replace(/^\$/, '')
-  const elsewhere = ELSEWHERE[plain.toLowerCase().replaceAll('_', '')] ?? ''
+  const word = plain.toLowerCase().replaceAll('_', '')
+  const [elsewhere = ''] = ELSEWHERE.find(([, words]) => words.split(' ').includes(word)) ?? []
   // Compared without the dollar sign, so that `tpo` is found to be near to `$top`.
-  const meant = nearest(
-    plain,
-    names.map((name) => name.replace(/^\$/, '')),
-  )
+  const byPlain = new Map(names.map((name) => [name.replace(/^\$/, ''), name]))
   const likely = names.includes(elsewhere)
     ? elsewhere
-    : names.find((name) => name.replace(/^\$/, '') === meant)
+    : byPlain.get(nearest(plain, [...byPlain.keys()]) ?? '')
   const hint = likely === undefined ? '' : ` Did you mean ${likely}?`
   const list = names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
   return `Unknown query parameter ${JSON.stringify(given)}.${hint} Valid parameters: ${list}.`

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Format, ODataJson, Query } from '../../engine/index.ts'
 import { SECURITY_HEADERS } from '../http/headers.ts'
-import type { Trace } from '../http/trace.ts'
+import type { Trace } from '../http/metrics.ts'
 import { attachment, type Coding, chooseCoding, FORMAT_FACTS } from './formats.ts'
 import { isSame } from './pieces/send-pieces.ts'
 

@@ -8,7 +8,6 @@ import { imports, sources } from './sources.ts'
 const ORDER = [
   'records',
   'client',
-  'metrics',
   'http',
   'config',
   'openapi',

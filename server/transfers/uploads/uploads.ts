@@ -8,7 +8,7 @@ import { fromHttp, REPLACING } from '../../../engine/options.ts'
 import type { Config } from '../../config/schema.ts'
 import { checkParameters, parseJson } from '../../http/body.ts'
 import { ServerError } from '../../http/errors.ts'
-import type { Metrics, Outcome } from '../../metrics/metrics.ts'
+import type { Metrics, Outcome } from '../../http/metrics.ts'
 import { Gate, type Lifecycle, Transfer } from '../transfer.ts'
 import { uploadOptions } from './upload-options.ts'
 
