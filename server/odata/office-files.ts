@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
-import { datasetFor, pathId } from '../routes/dataset-for.ts'
+import { datasetFor, pathId } from '../routes/routes.ts'
 import type { Services } from '../services.ts'
 import { attachment } from '../transfers/formats.ts'
 import { repositoryFeed } from './sets.ts'

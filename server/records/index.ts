@@ -1,6 +1,5 @@
 import type * as accounts from './accounts.ts'
 import type * as datasets from './datasets.ts'
-import type * as profile from './profile.ts'
 import type * as providers from './providers.ts'
 import type * as repositories from './repositories.ts'
 import type { FromSchema } from './schema.ts'
@@ -31,8 +30,7 @@ export type DatasetPatch = FromSchema<typeof datasets.DATASET_PATCH>
 export type DatasetCopy = FromSchema<typeof datasets.COPY>
 export type EditedRows = FromSchema<typeof datasets.EDITED_ROWS>
 export type Version = FromSchema<typeof datasets.VERSION_RECORD>
-
-export type Profile = FromSchema<typeof profile.PROFILE>
+export type Profile = FromSchema<typeof datasets.PROFILE>
 
 export type UserKey = FromSchema<typeof providers.USER_KEY>
 export type Provider = FromSchema<typeof providers.PROVIDER>

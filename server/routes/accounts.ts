@@ -16,8 +16,7 @@ import {
 } from '../records/accounts.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { pathParameter } from './dataset-for.ts'
-import type { Routes } from './routes.ts'
+import { pathParameter, type Routes } from './routes.ts'
 
 const LIST_ACCOUNTS = {
   operationId: 'listAccounts',

@@ -1,21 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { FORMATS, type Format, type Query } from '../../engine/index.ts'
-import { VERSION } from '../../engine/options.ts'
+import {
+  checkEncoding,
+  type EncodeOptions,
+  FORMATS,
+  type Format,
+  type Query,
+  type QueryOptions,
+} from '../../engine/index.ts'
+import { fromHttp, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { metadataIn } from '../../engine/types/file-metadata.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { MEDIA_TYPES } from '../client/uploads.ts'
 import { ServerError } from '../http/errors.ts'
-import { parameters, parametersOf, readQuery } from '../http/query.ts'
+import { type ParameterSchema, parameters, parametersOf, readQuery } from '../http/query.ts'
 import { empty, errors, type HeaderText } from '../openapi/describe.ts'
-import { exampleOf, type JsonSchema } from '../records/schema.ts'
+import { exampleOf, type FromSchema, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { cacheKeyOf, type Download } from '../transfers/download.ts'
-import { wantsIeee754 } from '../transfers/formats.ts'
-import { datasetFor } from './dataset-for.ts'
+import { chooseFormat, encodingOf, FORMAT_NAMES, wantsIeee754 } from '../transfers/formats.ts'
 import { linkMetadata } from './metadata.ts'
-import { EXPLAIN_DATA, rowParameters, rowsAsked } from './query-options.ts'
-import type { Routes } from './routes.ts'
-import { askedVersion } from './versions/versions.ts'
+import { askedVersion, datasetFor, type Routes } from './routes.ts'
 
 const header = (type: string, description: string): HeaderText => ({ description, schema: { type } })
 
@@ -68,19 +72,59 @@ export function rowAnswers(
   } as const
 }
 
-/** The parameters of which the route knows more than the tables of options. */
-interface DataQuery {
-  readonly $format?: string | undefined
-  readonly $count?: boolean | undefined
-  readonly $explain?: 'true' | 'false' | 'sql' | undefined
-}
-
 /** Rows are an array of objects. */
 export const ROWS_OR_EXPLANATION = {
   description: 'An array of rows; with `$explain`, an object in its place.',
 }
 
-const ROW_PARAMETERS = parameters({ ...rowParameters('csv'), ...parametersOf(VERSION), ...EXPLAIN_DATA })
+/** The parameters of every table of rows. As in OData, `$` may be left out of their names and case does not matter. */
+export function rowParameters<const Default extends Format>(defaultFormat: Default) {
+  return {
+    $format: {
+      type: 'string',
+      enum: FORMAT_NAMES,
+      default: defaultFormat,
+      description:
+        'The format of the rows, by its short name or its media type. Without it, `Accept` decides if it names one ' +
+        'of the formats.',
+      examples: ['csv'],
+    },
+    ...parametersOf(QUERY),
+    $count: { type: 'boolean', description: 'With true, the response always has the header `Row-Count`.' },
+    ...parametersOf(WRITING),
+  } as const satisfies Readonly<Record<string, ParameterSchema>>
+}
+
+/**
+ * What a request asks for: the options of the query, which the engine answers, and how its rows are written.
+ * @throws ServerError `invalid_query`; EngineError `invalid_option` if options for writing do not fit the format
+ */
+export function rowsAsked(
+  { headers }: FastifyRequest,
+  query: { readonly $format?: string | undefined; readonly $count?: boolean | undefined },
+  usual: Format,
+) {
+  const window: QueryOptions = fromHttp(query, QUERY)
+  const format = chooseFormat(query.$format, headers.accept, usual)
+  const encoding: EncodeOptions = encodingOf(fromHttp(query, WRITING))
+  const isPlain = Object.keys(encoding).length === 0
+  if (!isPlain) checkEncoding(format, encoding)
+  return { window, format, ...(!isPlain && { encoding }), counted: query.$count === true }
+}
+
+const ROW_PARAMETERS = parameters({
+  ...rowParameters('csv'),
+  ...parametersOf(VERSION),
+  $explain: {
+    type: 'string',
+    enum: ['true', 'false', 'sql'],
+    description:
+      'With `true`, the answer is no rows but JSON: what was read, and what each step took. With `sql`, it is the same ' +
+      'question as a statement for `/sql`, and no rows are read.',
+  },
+})
+
+type DataQuery = FromSchema<typeof ROW_PARAMETERS>
 
 /** In a body, aliases are properties of their own. */
 const { aliases: _, ...BODY_OPTIONS } = ROW_PARAMETERS.properties

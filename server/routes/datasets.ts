@@ -1,28 +1,30 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DatasetName, DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
+import { VERSION } from '../../engine/options.ts'
 import { withWords } from '../../engine/types/columns.ts'
 import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
-import { pageOf, parameters } from '../http/query.ts'
+import { pageOf, parameters, parametersOf } from '../http/query.ts'
 import { empty, errors, made, tagged } from '../openapi/describe.ts'
 import {
+  COLUMN,
   COPY,
   DATASET,
   DATASET_CHANGES,
   DATASET_PATCH,
   DATASET_SUMMARY,
+  DECLARED_COLUMNS,
   NEW_DATASET,
 } from '../records/datasets.ts'
 import type { DatasetPatch, NewDataset } from '../records/index.ts'
-import { listOf } from '../records/schema.ts'
+import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { gather } from '../transfers/body.ts'
 import { SMALL_ANSWER } from '../transfers/download.ts'
 import { NOT_MODIFIED } from './data.ts'
-import { datasetFor, tagOf } from './dataset-for.ts'
-import type { Routes } from './routes.ts'
+import { askedVersion, datasetFor, type Routes, tagOf } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
 /** In a list, a dataset has its columns only if their JSON has at most this many bytes, about a hundred columns. */
@@ -285,4 +287,64 @@ async function definition(
     'invalid_body',
     'The rows of this query change with time or chance: use materialize hour or day.',
   )
+}
+
+const LIST_COLUMNS = {
+  operationId: 'listColumns',
+  summary: 'List the columns of a dataset',
+  querystring: parameters(parametersOf(VERSION)),
+  response: {
+    200: tagged(listOf(COLUMN), 'The columns, in order.'),
+    ...errors(410),
+  },
+} as const
+
+const DECLARE_COLUMNS = {
+  operationId: 'declareColumns',
+  summary: 'Declare the columns of a dataset',
+  description:
+    'While the dataset has no rows, any columns may be declared. Once it has rows, columns may be described, ' +
+    'made nullable, reordered and widened to a type that loses nothing, and nullable columns may be added; ' +
+    'everything else is a conflict. The list may also be the field `columns` of an object.',
+  body: {
+    if: { type: 'array' },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
+    then: DECLARED_COLUMNS,
+    else: object(['columns'], { columns: DECLARED_COLUMNS }),
+  },
+  response: {
+    200: tagged(DATASET, 'The dataset.'),
+    ...errors(402, 409, 412),
+  },
+} as const
+
+/** The routes for the columns of a dataset. */
+export function columnRoutes(app: Routes, services: Services): void {
+  const { access, lifecycle, plans } = services
+
+  app.get('/datasets/:id/columns', { schema: LIST_COLUMNS }, async (request, reply) => {
+    const { dataset, record } = await datasetFor(request, services, 'Read')
+    const asked = await askedVersion(dataset, request.query, reply, app.prefix)
+    if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
+    using snapshot = await dataset.snapshot({ version: asked.number })
+    return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
+  })
+
+  app.put('/datasets/:id/columns', { schema: DECLARE_COLUMNS }, async (request, reply) => {
+    const { dataset, record, owner } = await datasetFor(request, services, 'Write')
+    const { account, body } = request
+    const columns = 'columns' in body ? body.columns : body
+    // Once more in the transaction, but a client that is late shouldn't wait for rows to be rewritten.
+    requireMatch(request, tagOf(record))
+    const accept = async (now: DatasetRecord, t: Handle) => {
+      requireMatch(request, tagOf(now))
+      const content = { columns: columns.length, bytes: now.bytes }
+      await plans.allowContent(owner, access.in(t), content, now.id)
+    }
+    // Rows may have to be rewritten.
+    const declared = await lifecycle.during((signal) =>
+      dataset.declareColumns(columns, { signal, by: account.name, accept }),
+    )
+    return reply.header('etag', tagOf(declared)).send(declared)
+  })
 }

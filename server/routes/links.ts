@@ -6,8 +6,7 @@ import { LINK } from '../records/accounts.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { byId } from './by-name.ts'
-import { pathId } from './dataset-for.ts'
-import type { Routes } from './routes.ts'
+import { pathId, type Routes } from './routes.ts'
 
 const YEAR_SECONDS = 366 * 86_400
 

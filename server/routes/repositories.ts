@@ -16,8 +16,7 @@ import {
 } from '../records/repositories.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { pathId, pathParameter } from './dataset-for.ts'
-import type { Routes } from './routes.ts'
+import { pathId, pathParameter, type Routes } from './routes.ts'
 
 const GET_REPOSITORY = {
   operationId: 'getRepository',

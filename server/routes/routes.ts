@@ -2,12 +2,29 @@ import type { Readable } from 'node:stream'
 import type {
   FastifyBaseLogger,
   FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
   FastifyTypeProvider,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import {
+  type Dataset,
+  type DatasetRecord,
+  type EditedRows,
+  EngineError,
+  type Handle,
+  pastVersion,
+} from '../../engine/index.ts'
+import { fromHttp, VERSION } from '../../engine/options.ts'
+import type { RepositoryAccess } from '../accounts/access.ts'
+import type { Keep } from '../accounts/idempotency.ts'
+import { ServerError } from '../http/errors.ts'
+import { recordTag, requireMatch } from '../http/headers.ts'
+import type { Permission } from '../records/index.ts'
 import type { FromSchema } from '../records/schema.ts'
+import type { Services } from '../services.ts'
 
 /** Bodies and query strings have the types of the route's schema, and so have its answers, which may be streamed. */
 interface RouteTypes extends FastifyTypeProvider {
@@ -23,3 +40,118 @@ export type Routes = FastifyInstance<
   FastifyBaseLogger,
   RouteTypes
 >
+
+/**
+ * The dataset in the path, and the owner of its repository, if the account has the permission. In a transaction, nobody else can change the dataset
+ * until the transaction ends.
+ * @throws EngineError `not_found`, ServerError `forbidden`
+ */
+export async function datasetFor(
+  request: FastifyRequest,
+  { engine, access }: Pick<Services, 'engine' | 'access'>,
+  permission: Permission,
+  t?: Handle,
+): Promise<{ dataset: Dataset; record: DatasetRecord; owner: RepositoryAccess['owner'] }> {
+  const id = pathId(request, 'dataset')
+  const dataset = await engine.dataset(id).catch((error: unknown) => {
+    if (!(error instanceof EngineError) || error.code !== 'not_found') throw error
+    throw new EngineError(
+      'not_found',
+      `There is no dataset ${id}; GET /datasets lists those that you may read.`,
+    )
+  })
+  await t?.lock('datasets', dataset.id)
+  const record = await dataset.record(t)
+  const { owner } = await (t ? access.in(t) : access).require(
+    record.repositoryId,
+    request.account,
+    permission,
+  )
+  return { dataset, record, owner }
+}
+
+/** The entity tag of a dataset, which changes with its metadata, columns or rows. */
+export function tagOf({
+  id,
+  repositoryId,
+  name,
+  description,
+  version,
+  updatedAt,
+}: Omit<DatasetRecord, 'query'>): string {
+  return recordTag(id, repositoryId, name, description, version, updatedAt)
+}
+
+/**
+ * The version that the parameters `$version` and `asOf` mean; undefined where neither is given. The answer then says
+ * which version it is, and when that was made (RFC 7089).
+ * @param prefix of all paths of the service
+ * @throws EngineError `not_found`, `version_gone`, `invalid_option`
+ */
+export async function askedVersion(dataset: Dataset, query: object, reply: FastifyReply, prefix: string) {
+  const past = pastVersion(fromHttp(query, VERSION))
+  if (past === undefined) return undefined
+  const found = await dataset.find(past)
+  reply.headers({
+    'memento-datetime': new Date(found.createdAt).toUTCString(),
+    link: `<${prefix}/datasets/${dataset.id}/versions/${found.number}>; rel="memento"`,
+  })
+  return found
+}
+
+interface Made {
+  readonly columns: number
+  readonly bytes: number
+  readonly edited?: EditedRows
+}
+
+/**
+ * The dataset whose rows the account may change, and the owner of its repository, whose plan applies. `accept` is for the
+ * transaction that makes the change: it checks `If-Match` and the plan, and keeps what is answered.
+ * @throws EngineError `not_found`, ServerError `forbidden`, `follows_series`
+ */
+export async function rowsChange(request: FastifyRequest, services: Services) {
+  const { access, plans, sources } = services
+  const { dataset, record, owner } = await datasetFor(request, services, 'Write')
+  await sources.requireNone(record.id)
+  return {
+    dataset,
+    record,
+    owner,
+    /** @throws ServerError `changed_meanwhile`, `plan_limit` */
+    accept:
+      (keep: Keep) =>
+      async ({ edited, ...made }: Made, t: Handle): Promise<void> => {
+        requireMatch(request, tagOf(await dataset.record(t)))
+        await plans.allowContent(owner, access.in(t), made, record.id)
+        await keep(t, async () => edited)
+      },
+  }
+}
+
+/** A parameter of the path, percent-decoded. */
+export function pathParameter(request: FastifyRequest, name: string): string {
+  return (request.params as Readonly<Record<string, string>>)[name] ?? ''
+}
+
+/** The number of a version in the path. @throws ServerError `not_found` */
+export function pathVersion(request: FastifyRequest): number {
+  const text = pathParameter(request, 'version')
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new ServerError(
+    'not_found',
+    `There is no version ${JSON.stringify(text)}; versions are whole numbers.`,
+  )
+}
+
+const LISTS = { repository: '/repositories', dataset: '/datasets', link: '/links' } as const
+
+/** The id in the path. Text that is no id gives the same error as an unknown id. @throws ServerError `not_found` */
+export function pathId(request: FastifyRequest, what: keyof typeof LISTS): number {
+  const text = pathParameter(request, 'id')
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new ServerError(
+    'not_found',
+    `There is no ${what} ${JSON.stringify(text)}; ids are whole numbers from 1, and GET ${LISTS[what]} lists them.`,
+  )
+}

@@ -3,8 +3,7 @@ import { NEW_SOURCE, SOURCE } from '../records/sources.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
 import { checkedWanted, providersOf } from '../sources/wanted.ts'
-import { datasetFor } from './dataset-for.ts'
-import type { Routes } from './routes.ts'
+import { datasetFor, type Routes } from './routes.ts'
 
 const GET_SOURCE = {
   operationId: 'getSource',

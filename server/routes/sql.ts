@@ -7,14 +7,30 @@ import { ServerError } from '../http/errors.ts'
 import { parameters, parametersOf } from '../http/query.ts'
 import { errors } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
-import { ROWS_OR_EXPLANATION, readTexts, rowAnswers, sendExplained, sendStatement } from './data.ts'
-import { EXPLAIN, rowParameters, rowsAsked } from './query-options.ts'
+import {
+  ROWS_OR_EXPLANATION,
+  readTexts,
+  rowAnswers,
+  rowParameters,
+  rowsAsked,
+  sendExplained,
+  sendStatement,
+} from './data.ts'
 import type { Routes } from './routes.ts'
 
 const { $format, $count } = rowParameters('csv')
 const { top, skip } = QUERY
 
-const PARAMETERS = { $format, ...parametersOf({ top, skip }), $count, ...parametersOf(WRITING), ...EXPLAIN }
+const PARAMETERS = {
+  $format,
+  ...parametersOf({ top, skip }),
+  $count,
+  ...parametersOf(WRITING),
+  $explain: {
+    type: 'boolean',
+    description: 'With true, the answer is no rows but JSON: what was read, and what each step took.',
+  },
+} as const
 
 const ABOUT =
   'One SELECT (also WITH, VALUES, FROM, DESCRIBE, SUMMARIZE) in the SQL of DuckDB. Tables are datasets: ' +

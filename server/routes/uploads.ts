@@ -18,10 +18,8 @@ import {
   REPLACE_PARAMETERS,
 } from '../transfers/uploads/upload-options.ts'
 import { UPLOAD_TYPES } from '../transfers/uploads/uploads.ts'
-import { tagOf } from './dataset-for.ts'
 import { seriesUpload } from './providers/series-upload.ts'
-import type { Routes } from './routes.ts'
-import { rowsChange } from './versions/versions.ts'
+import { type Routes, rowsChange, tagOf } from './routes.ts'
 
 /** How many rows a preview shows. */
 const PREVIEW_ROWS = 20

@@ -14,7 +14,6 @@ const ORDER = [
   'accounts',
   'guards',
   'transfers',
-  'metadata',
   'sources',
   'routes',
   'odata',

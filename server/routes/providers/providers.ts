@@ -10,10 +10,8 @@ import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf, providerRecord } from '../../sources/caller.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { rowAnswers } from '../data.ts'
-import { pathParameter } from '../dataset-for.ts'
-import { rowParameters, rowsAsked } from '../query-options.ts'
-import type { Routes } from '../routes.ts'
+import { rowAnswers, rowParameters, rowsAsked } from '../data.ts'
+import { pathParameter, type Routes } from '../routes.ts'
 import { envelopeOf, OBSERVATION_COLUMNS, observationRows, withColumns } from './series-table.ts'
 
 const UPSTREAM = errors(402, 404, 429, 504)

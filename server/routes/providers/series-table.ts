@@ -14,10 +14,8 @@ import type { Services } from '../../services.ts'
 import { callerOf } from '../../sources/caller.ts'
 import type { Envelope } from '../../transfers/download.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { rowAnswers } from '../data.ts'
-import { pathParameter } from '../dataset-for.ts'
-import { rowParameters, rowsAsked } from '../query-options.ts'
-import type { Routes } from '../routes.ts'
+import { rowAnswers, rowParameters, rowsAsked } from '../data.ts'
+import { pathParameter, type Routes } from '../routes.ts'
 
 const OPTIONS = parameters({
   ...rowParameters('csv'),

@@ -5,8 +5,7 @@ import { USER_KEY } from '../../records/providers.ts'
 import { listOf, object } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { pathParameter } from '../dataset-for.ts'
-import type { Routes } from '../routes.ts'
+import { pathParameter, type Routes } from '../routes.ts'
 
 /**
  * A change takes at least this many milliseconds, even if there is nothing to check. So two changes that are sent at

@@ -1,23 +1,21 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import {
   type Cell,
-  type Dataset,
   type DatasetRecord,
   type EditedRows,
-  type Handle,
+  EngineError,
   pastVersion,
-} from '../../../engine/index.ts'
-import { CHANGE, fromHttp, QUERY, VERSION } from '../../../engine/options.ts'
-import type { Keep } from '../../accounts/idempotency.ts'
-import { MERGE_PATCH } from '../../http/body.ts'
-import { requireMatch } from '../../http/headers.ts'
-import { pageOf, parameters, parametersOf } from '../../http/query.ts'
-import { errors, json, tagged } from '../../openapi/describe.ts'
-import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../../records/datasets.ts'
-import { listOf, object } from '../../records/schema.ts'
-import type { Services } from '../../services.ts'
-import { datasetFor, pathVersion, tagOf } from '../dataset-for.ts'
-import type { Routes } from '../routes.ts'
+} from '../../engine/index.ts'
+import { CHANGE, fromHttp, QUERY } from '../../engine/options.ts'
+import { MERGE_PATCH } from '../http/body.ts'
+import { ErrorWithHeaders } from '../http/errors.ts'
+import { pageOf, parameters, parametersOf } from '../http/query.ts'
+import { errors, type HeaderText, json, tagged } from '../openapi/describe.ts'
+import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../records/datasets.ts'
+import { listOf, object } from '../records/schema.ts'
+import type { Services } from '../services.ts'
+import { rowAnswers, rowParameters, rowsAsked } from './data.ts'
+import { datasetFor, pathVersion, type Routes, rowsChange, tagOf } from './routes.ts'
 
 const LIST = {
   operationId: 'listVersions',
@@ -84,23 +82,6 @@ export function versionRoutes(app: Routes, services: Services): void {
   })
 }
 
-/**
- * The version that the parameters `$version` and `asOf` mean; undefined where neither is given. The answer then says
- * which version it is, and when that was made (RFC 7089).
- * @param prefix of all paths of the service
- * @throws EngineError `not_found`, `version_gone`, `invalid_option`
- */
-export async function askedVersion(dataset: Dataset, query: object, reply: FastifyReply, prefix: string) {
-  const past = pastVersion(fromHttp(query, VERSION))
-  if (past === undefined) return undefined
-  const found = await dataset.find(past)
-  reply.headers({
-    'memento-datetime': new Date(found.createdAt).toUTCString(),
-    link: `<${prefix}/datasets/${dataset.id}/versions/${found.number}>; rel="memento"`,
-  })
-  return found
-}
-
 const { filter, aliases } = QUERY
 
 const EDITING = {
@@ -164,32 +145,62 @@ export function editRoutes(app: Routes, services: Services): void {
   }
 }
 
-interface Made {
-  readonly columns: number
-  readonly bytes: number
-  readonly edited?: EditedRows
+const NEXT_SINCE: HeaderText = {
+  description: 'The version up to which changes were sent: `since` of the next request.',
+  schema: { type: 'integer' },
 }
 
-/**
- * The dataset whose rows the account may change, and the owner of its repository, whose plan applies. `accept` is for the
- * transaction that makes the change: it checks `If-Match` and the plan, and keeps what is answered.
- * @throws EngineError `not_found`, ServerError `forbidden`, `follows_series`
- */
-export async function rowsChange(request: FastifyRequest, services: Services) {
-  const { access, plans, sources } = services
-  const { dataset, record, owner } = await datasetFor(request, services, 'Write')
-  await sources.requireNone(record.id)
-  return {
-    dataset,
-    record,
-    owner,
-    /** @throws ServerError `changed_meanwhile`, `plan_limit` */
-    accept:
-      (keep: Keep) =>
-      async ({ edited, ...made }: Made, t: Handle): Promise<void> => {
-        requireMatch(request, tagOf(await dataset.record(t)))
-        await plans.allowContent(owner, access.in(t), made, record.id)
-        await keep(t, async () => edited)
+const CHANGED_ROW = {
+  type: 'object',
+  examples: [{ _change: 'insert', _version: 13, date: '2026-11-21' }],
+} as const
+
+const version = { type: 'integer', minimum: 0 } as const
+
+/** The route for what versions changed. */
+export function changesRoutes(app: Routes, services: Services): void {
+  app.get('/datasets/:id/changes', {
+    schema: {
+      operationId: 'listChanges',
+      summary: 'Download the rows that versions changed',
+      description:
+        'The rows that were inserted, deleted or updated after version `since`, version by version. `_change` is ' +
+        '`insert` or `delete`; in a dataset with a key also `update_before` and `update_after`. `_version` is the ' +
+        'version that made the change. The other columns are those of the newest of the versions that has any. Where the header ' +
+        '`Next-Since` is less than the newest version, there are more changes. If `since` is no longer kept, the ' +
+        'response is 410, with a link to the whole table.',
+      querystring: parameters({
+        since: { ...version, description: 'The version that you have. Required.', examples: [12] },
+        until: {
+          ...version,
+          description: 'The last version whose changes are wanted; by default the newest.',
+        },
+        ...rowParameters('csv'),
+      }),
+      response: {
+        ...rowAnswers('The changed rows.', listOf(CHANGED_ROW), { 'Next-Since': NEXT_SINCE }),
+        ...errors(402, 410, 504),
       },
-  }
+    },
+    handler: async (request, reply) => {
+      const { dataset, record } = await datasetFor(request, services, 'Read')
+      const { since, until } = request.query
+      if (since === undefined) {
+        throw new EngineError('invalid_option', 'since is missing: the version that you have, as since=12.')
+      }
+      const asked = rowsAsked(request, request.query, 'csv')
+      using changes = await dataset.changes({ since, until }).catch((error: unknown) => {
+        if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
+        const link = `<${app.prefix}/datasets/${record.id}/data>; rel="alternate"`
+        throw new ErrorWithHeaders(error, { link })
+      })
+      reply.header('next-since', changes.next)
+      return services.exports.send(request, reply, {
+        ...asked,
+        query: changes.query(asked.window),
+        name: `${record.name} changes`,
+        meteredRows: changes.mostRows,
+      })
+    },
+  })
 }
