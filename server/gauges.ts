@@ -3,7 +3,7 @@ import type { Engine, TrinoStats } from '../engine/index.ts'
 import type { Usage } from './accounts/plans.ts'
 import type { GaugeOptions } from './http/metrics.ts'
 import type { Exports } from './transfers/exports.ts'
-import type { Uploads } from './transfers/uploads/uploads.ts'
+import type { Uploads } from './transfers/uploads.ts'
 
 const NOT_ASKED = { answered: 0, repeated: 0, failed: 0, running: 0 } as const satisfies TrinoStats
 

@@ -7,7 +7,6 @@ import { type Engine, isUnwritable, openEngine } from '../engine/index.ts'
 import { Lazy } from '../engine/util/lazy.ts'
 import type { Accounts, Keys } from './accounts/accounts.ts'
 import { buildApp } from './app.ts'
-import { Closers } from './closers.ts'
 import { distributed, objectStore } from './config/engine-options.ts'
 import type { Config } from './config/schema.ts'
 import { ServerError } from './http/errors.ts'
@@ -216,4 +215,41 @@ function urlOf(app: FastifyInstance, host: string): string {
 function builtFolder(path: string): string | undefined {
   const folder = fileURLToPath(new URL(path, import.meta.url))
   return existsSync(folder) ? folder : undefined
+}
+
+/** Closes things in the opposite order of their opening. It replaces `AsyncDisposableStack`, which Node 22 lacks. */
+class Closers implements AsyncDisposable {
+  #work: (() => unknown)[] = []
+
+  /** Registers something to be closed, and returns it. */
+  use<Opened extends AsyncDisposable>(opened: Opened): Opened {
+    this.defer(() => opened[Symbol.asyncDispose]())
+    return opened
+  }
+
+  /** Registers work to be done at closing. */
+  defer(work: () => unknown): void {
+    this.#work.push(work)
+  }
+
+  /** Moves everything into a new object; this one closes nothing any more. */
+  move(): Closers {
+    const moved = new Closers()
+    moved.#work = this.#work
+    this.#work = []
+    return moved
+  }
+
+  /** Closes everything, even if closing one thing fails; then throws the first failure. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const failures: unknown[] = []
+    for (let work = this.#work.pop(); work; work = this.#work.pop()) {
+      try {
+        await work()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
+  }
 }

@@ -16,7 +16,7 @@ import { Sources } from './sources/sources.ts'
 import { Exports } from './transfers/exports.ts'
 import { KeptSnapshots } from './transfers/kept-snapshots.ts'
 import { Lifecycle } from './transfers/transfer.ts'
-import { Uploads } from './transfers/uploads/uploads.ts'
+import { Uploads } from './transfers/uploads.ts'
 
 /** Everything that the routes work with. */
 export interface Services {

@@ -144,3 +144,56 @@ export function addPublicUrl(app: FastifyInstance, configured: string | undefine
     },
   })
 }
+
+/** The weight of a coding in an `Accept-Encoding` header; 0 means "not acceptable". */
+export function weightOf(header: string | undefined, coding: string): number {
+  const weights = weightsIn(header ?? '')
+  return weights.get(coding) ?? weights.get('*') ?? 0
+}
+
+/** An item of an `Accept` or `Accept-Encoding` header (RFC 9110, 12.5), in lower case. */
+export interface Accepted {
+  readonly name: string
+  readonly parameters: Readonly<Record<string, string>>
+  /** 0 means "not acceptable". */
+  readonly weight: number
+}
+
+const MOST_ITEMS = 100
+
+export function acceptedIn(header: string): Accepted[] {
+  return header
+    .toLowerCase()
+    .split(',', MOST_ITEMS)
+    .flatMap((item) => {
+      const [name = '', ...rest] = item.split(';').map((part) => part.trim())
+      if (name === '') return []
+      const parameters: Record<string, string> = {}
+      for (const part of rest) {
+        const [key = '', value = ''] = part.split('=')
+        parameters[key.trim()] = value.trim().replace(/^"(.*)"$/, '$1')
+      }
+      const weight = Number(parameters['q'] ?? 1)
+      return [{ name, parameters, weight: Number.isFinite(weight) ? weight : 0 }]
+    })
+}
+
+/** The weights of the items in a header, in their order. */
+export function weightsIn(header: string): ReadonlyMap<string, number> {
+  return new Map(acceptedIn(header).map(({ name, weight }) => [name === 'x-gzip' ? 'gzip' : name, weight]))
+}
+
+/** A `Content-Disposition` with a file name, in ASCII for old clients and in full (RFC 6266, RFC 8187). */
+export function attachment(name: string, extension: string): string {
+  // Some clients take a slash for a folder; control characters and lone surrogates are not allowed in a header.
+  const safe = `${name.toWellFormed().replace(/[\x00-\x1f\x7f/\\]/g, '_')}.${extension}`
+  const ascii = safe
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^\x20-\x7e]|["%]/gu, '_')
+  const encoded = encodeURIComponent(safe).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

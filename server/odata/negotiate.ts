@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Accepted, acceptedIn } from '../http/headers.ts'
 import type { Services } from '../services.ts'
-import { type Accepted, acceptedIn } from '../transfers/formats.ts'
 import { ODataError } from './errors.ts'
 
 export type ODataVersion = '4.0' | '4.01'

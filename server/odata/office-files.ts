@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
+import { attachment } from '../http/headers.ts'
 import { datasetFor, pathId } from '../routes/routes.ts'
 import type { Services } from '../services.ts'
-import { attachment } from '../transfers/formats.ts'
 import { repositoryFeed } from './sets.ts'
 
 /** A feed for an office program to open. */

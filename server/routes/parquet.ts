@@ -7,7 +7,7 @@ import { errors, json } from '../openapi/describe.ts'
 import { PARQUET_FILE } from '../records/datasets.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { type ByteRange, sendPieces } from '../transfers/pieces/send-pieces.ts'
+import { type ByteRange, sendPieces } from '../transfers/pieces.ts'
 import { Transfer } from '../transfers/transfer.ts'
 import { askedVersion, datasetFor, pathParameter, pathVersion, type Routes } from './routes.ts'
 

@@ -1,11 +1,10 @@
 import { Lazy } from '../../engine/util/lazy.ts'
 import { ServerError } from '../http/errors.ts'
-import { matchesTag } from '../http/headers.ts'
+import { matchesTag, weightOf } from '../http/headers.ts'
 import { errors, json } from '../openapi/describe.ts'
 import { loadReference } from '../openapi/reference.ts'
 import { object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { weightOf } from '../transfers/formats.ts'
 import { stopping } from '../transfers/transfer.ts'
 import type { Routes } from './routes.ts'
 

@@ -2,24 +2,55 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Dataset, EngineError, faultsOf, type Upload } from '../../engine/index.ts'
-import { ADDING, CHANGE, fromHttp, type OptionsOf, READING } from '../../engine/options.ts'
+import { ADDING, CHANGE, fromHttp, type OptionsOf, READING, REPLACING } from '../../engine/options.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
 import { requireMatch } from '../http/headers.ts'
+import { parameters, parametersOf } from '../http/query.ts'
 import { errors, json } from '../openapi/describe.ts'
 import type { WrittenDataset } from '../records/index.ts'
 import type { JsonSchema } from '../records/schema.ts'
 import { JSON_UPLOAD, PREVIEW, WRITTEN_DATASET } from '../records/uploads.ts'
 import type { Services } from '../services.ts'
-import {
-  APPEND_PARAMETERS,
-  optionTexts,
-  PREVIEW_PARAMETERS,
-  REPLACE_PARAMETERS,
-} from '../transfers/uploads/upload-options.ts'
-import { UPLOAD_TYPES } from '../transfers/uploads/uploads.ts'
+import { optionTexts, UPLOAD_TYPES } from '../transfers/formats.ts'
 import { seriesUpload } from './providers/series-upload.ts'
 import { type Routes, rowsChange, tagOf } from './routes.ts'
+
+/** The parameters of an upload that is read and not stored. */
+const PREVIEW_OPTION = {
+  beginning: {
+    type: 'boolean',
+    description:
+      'The body is only the beginning of a file: the last record of csv, tsv and ndjson is left out, because it may ' +
+      'be cut off. Only for a preview. Other formats must be sent whole.',
+  },
+} as const
+
+const DRY_RUN = {
+  ...PREVIEW_OPTION,
+  dryRun: {
+    type: 'boolean',
+    description: 'With true, nothing is stored, and the response is what `POST /preview` gives.',
+  },
+} as const
+
+/** The parameters of a request that appends rows, which say how its file is to be read. */
+const APPEND_PARAMETERS = parameters({
+  ...parametersOf(READING),
+  ...parametersOf(ADDING),
+  ...parametersOf(CHANGE),
+  ...DRY_RUN,
+})
+
+/** The parameters of a request that replaces the rows. */
+const REPLACE_PARAMETERS = parameters({
+  ...parametersOf(REPLACING),
+  ...parametersOf(CHANGE),
+  ...DRY_RUN,
+})
+
+/** The parameters of a preview without a dataset. */
+const PREVIEW_PARAMETERS = parameters({ ...parametersOf(READING), ...PREVIEW_OPTION })
 
 /** How many rows a preview shows. */
 const PREVIEW_ROWS = 20

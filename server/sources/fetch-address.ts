@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { uploadFormatOf } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
-import { UPLOAD_TYPES } from '../transfers/uploads/uploads.ts'
+import { UPLOAD_TYPES } from '../transfers/formats.ts'
 
 /** A file at an address, and what its server said of it when it was last read. */
 export interface FollowedAddress {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Format, ODataJson, Query } from '../../engine/index.ts'
-import { SECURITY_HEADERS } from '../http/headers.ts'
+import { attachment, SECURITY_HEADERS } from '../http/headers.ts'
 import type { Trace } from '../http/metrics.ts'
-import { attachment, type Coding, chooseCoding, FORMAT_FACTS } from './formats.ts'
-import { isSame } from './pieces/send-pieces.ts'
+import { type Coding, chooseCoding, FORMAT_FACTS } from './formats.ts'
+import { isSame } from './pieces.ts'
 
 /** The description of a download. The query is disposed when the download is over. */
 export interface Download {

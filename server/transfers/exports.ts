@@ -25,10 +25,8 @@ import {
   SMALL_ANSWER,
 } from './download.ts'
 import { type Coding, FORMAT_FACTS } from './formats.ts'
-import { type ExportFile, ExportFiles, type Save, type Written } from './pieces/export-files.ts'
-import { sendPieces } from './pieces/send-pieces.ts'
-import { Gate, Transfer } from './transfer.ts'
-import type { TransferParts } from './uploads/uploads.ts'
+import { type ExportFile, ExportFiles, type Save, sendPieces, type Written } from './pieces.ts'
+import { Gate, Transfer, type TransferParts } from './transfer.ts'
 
 /** The services that downloads use. */
 interface ExportParts extends TransferParts {

@@ -1,7 +1,28 @@
-import { type EncodeOptions, FORMATS, type Format } from '../../engine/index.ts'
-import { DIALECT, type OptionsOf, OTHER_FORMATS, pick, type WRITING } from '../../engine/options.ts'
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  type EncodeOptions,
+  FORMATS,
+  type Format,
+  type Upload,
+  type UploadFormat,
+  uploadFormatOf,
+} from '../../engine/index.ts'
+import { binaryFormat } from '../../engine/ingest/foreign.ts'
+import {
+  DIALECT,
+  type OptionsOf,
+  type OptionTable,
+  OTHER_FORMATS,
+  pick,
+  READING,
+  type REPLACING,
+  toHttp,
+  type WRITING,
+} from '../../engine/options.ts'
 import { MEDIA_TYPES } from '../client/uploads.ts'
+import { checkParameters } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
+import { weightsIn } from '../http/headers.ts'
 
 interface FormatFacts {
   readonly contentType: string
@@ -64,6 +85,26 @@ function formatOf(given: string): Format {
   )
 }
 
+/** The options of an upload as the engine takes them. */
+export function uploadOptions(
+  given: OptionsOf<typeof REPLACING>,
+): Pick<Upload, 'options' | 'replaceColumns'> {
+  const options = pick(given, READING)
+  return {
+    ...(Object.keys(options).length > 0 && { options }),
+    ...(given.columns === 'replace' && { replaceColumns: true }),
+  }
+}
+
+/** The options of an upload as they are written in a query string. */
+export function optionTexts<Table extends OptionTable>(
+  options: OptionsOf<Table>,
+  table: Table,
+): Record<string, string> {
+  const entries = Object.entries(toHttp(options, table))
+  return Object.fromEntries(entries.map(([name, value]) => [name, value === '\t' ? 'tab' : String(value)]))
+}
+
 /** The options for writing a file as the engine takes them. */
 export function encodingOf(given: OptionsOf<typeof WRITING>): EncodeOptions {
   const dialect = pick(given, DIALECT)
@@ -87,55 +128,124 @@ export function chooseCoding(header: string | undefined): Coding | undefined {
   return weightOf(best) > 0 && weightOf(best) >= plain ? best : undefined
 }
 
-/** The weight of a coding in an `Accept-Encoding` header; 0 means "not acceptable". */
-export function weightOf(header: string | undefined, coding: Coding): number {
-  const weights = weightsIn(header ?? '')
-  return weights.get(coding) ?? weights.get('*') ?? 0
+/** The content types of uploads, with their format and whether they may be sent with gzip. */
+export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> = {
+  'text/csv': { format: 'csv', gzip: true },
+  'text/tab-separated-values': { format: 'tsv', gzip: true },
+  'application/json': { format: 'json', gzip: true },
+  'application/x-ndjson': { format: 'ndjson', gzip: true },
+  'application/vnd.apache.parquet': { format: 'parquet', gzip: false },
+  'application/vnd.apache.arrow.stream': { format: 'arrow', gzip: false },
+  'application/vnd.apache.arrow.file': { format: 'arrow', gzip: false },
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { format: 'xlsx', gzip: false },
 }
 
-/** An item of an `Accept` or `Accept-Encoding` header (RFC 9110, 12.5), in lower case. */
-export interface Accepted {
-  readonly name: string
-  readonly parameters: Readonly<Record<string, string>>
-  /** 0 means "not acceptable". */
-  readonly weight: number
+/** Other names of the same, which programs and browsers send. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  'application/csv': 'text/csv',
+  'application/jsonl': 'application/x-ndjson',
+  'application/jsonlines': 'application/x-ndjson',
+  'application/x-jsonlines': 'application/x-ndjson',
+  'application/ndjson': 'application/x-ndjson',
+  'application/parquet': 'application/vnd.apache.parquet',
+  'application/x-parquet': 'application/vnd.apache.parquet',
 }
 
-const MOST_ITEMS = 100
+/** Types that do not say what a body is: its first bytes do. Browsers on Windows call csv a workbook. */
+const VAGUE: readonly string[] = [
+  ...['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'],
+  'application/x-www-form-urlencoded',
+]
 
-export function acceptedIn(header: string): Accepted[] {
-  return header
-    .toLowerCase()
-    .split(',', MOST_ITEMS)
-    .flatMap((item) => {
-      const [name = '', ...rest] = item.split(';').map((part) => part.trim())
-      if (name === '') return []
-      const parameters: Record<string, string> = {}
-      for (const part of rest) {
-        const [key = '', value = ''] = part.split('=')
-        parameters[key.trim()] = value.trim().replace(/^"(.*)"$/, '$1')
-      }
-      const weight = Number(parameters['q'] ?? 1)
-      return [{ name, parameters, weight: Number.isFinite(weight) ? weight : 0 }]
-    })
+/** What the headers say of a body, or of the file in a form. */
+export interface BodyType {
+  /** Undefined where the first bytes have to tell. */
+  readonly format: UploadFormat | undefined
+  readonly gzip: boolean
+  /** The encoding of csv and tsv, where it is not UTF-8. */
+  readonly encoding?: NonNullable<NonNullable<Upload['options']>['encoding']>
+  /** What separates the parts of a form. */
+  readonly boundary?: string
 }
 
-/** The weights of the items in a header, in their order. */
-function weightsIn(header: string): ReadonlyMap<string, number> {
-  return new Map(acceptedIn(header).map(({ name, weight }) => [name === 'x-gzip' ? 'gzip' : name, weight]))
+/** @throws ServerError `unsupported_media_type` */
+export function uploadType(
+  headers: Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>,
+): BodyType {
+  const given = headers['content-type'] ?? ''
+  const sent = given.split(';', 1)[0]!.trim().toLowerCase()
+  const type = OTHER_NAMES[sent] ?? sent
+  const coding = headers['content-encoding']
+  if (type === 'multipart/form-data') {
+    const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i.exec(given)
+    if (!boundary) throw unsupported('The Content-Type multipart/form-data has no boundary.')
+    return { format: undefined, gzip: isGzip(coding, type, false), boundary: boundary[1] ?? boundary[2]! }
+  }
+  if (VAGUE.includes(type))
+    return { format: undefined, gzip: isGzip(coding, type, true), ...charsetOf(given) }
+  const known = Object.hasOwn(UPLOAD_TYPES, type) ? UPLOAD_TYPES[type]! : undefined
+  if (!known) {
+    throw unsupported(
+      `The Content-Type ${sent} is not supported; send uploads as ${Object.keys(UPLOAD_TYPES).join(', ')}, or as a form.`,
+    )
+  }
+  const encoding = known.format === 'csv' || known.format === 'tsv' ? charsetOf(given) : undefined
+  checkParameters(encoding ? given.replace(/;\s*charset=[^;]*/i, '') : given)
+  return { format: known.format, gzip: isGzip(coding, type, known.gzip), ...encoding }
 }
 
-/** A `Content-Disposition` with a file name, in ASCII for old clients and in full (RFC 6266, RFC 8187). */
-export function attachment(name: string, extension: string): string {
-  // Some clients take a slash for a folder; control characters and lone surrogates are not allowed in a header.
-  const safe = `${name.toWellFormed().replace(/[\x00-\x1f\x7f/\\]/g, '_')}.${extension}`
-  const ascii = safe
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[^\x20-\x7e]|["%]/gu, '_')
-  const encoded = encodeURIComponent(safe).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+const CHARSETS: Readonly<Record<string, NonNullable<BodyType['encoding']>>> = {
+  'iso-8859-1': 'latin1',
+  latin1: 'latin1',
+  'windows-1252': 'windows-1252',
+  'utf-16': 'utf-16',
+  'utf-16le': 'utf-16',
+  shift_jis: 'shift_jis',
+}
+
+function charsetOf(type: string): Pick<BodyType, 'encoding'> | undefined {
+  const [, charset] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? []
+  const encoding = charset && CHARSETS[charset.toLowerCase()]
+  return encoding ? { encoding } : undefined
+}
+
+/** The format of a body by its name and its first bytes. @throws ServerError `unsupported_media_type` */
+export function guessedType(head: Buffer, name = ''): { format: UploadFormat; gzip: boolean } {
+  const named = uploadFormatOf(name)
+  if (named) return named
+  if (head[0] === 0x1f && head[1] === 0x8b) return { format: 'csv', gzip: true }
+  const binary = binaryFormat(head)
+  // What can't be read is named by its reader.
+  if (binary) return { format: binary === 'xls' || binary === 'feather1' ? 'xlsx' : binary, gzip: false }
+  const [first = '', second = ''] = head.toString('latin1').trimStart().split('\n', 2)
+  if (/^\[/.test(first)) return { format: 'json', gzip: false }
+  if (/^\{/.test(first))
+    return { format: /^\{.*\}\s*$/.test(first) && /^\{/.test(second) ? 'ndjson' : 'json', gzip: false }
+  return { format: first.includes('\t') && !/[,;]/.test(first) ? 'tsv' : 'csv', gzip: false }
+}
+
+function isGzip(header: string | undefined, type: string, allowed: boolean): boolean {
+  const coding = (header ?? 'identity').trim().toLowerCase()
+  if (coding === 'identity') return false
+  if (coding !== 'gzip' && coding !== 'x-gzip') {
+    throw unsupported(
+      `The Content-Encoding ${coding} is not supported; send uploads with gzip or without Content-Encoding.`,
+    )
+  }
+  if (!allowed)
+    throw unsupported(`${type} is already compressed and is not accepted with Content-Encoding: gzip.`)
+  return true
+}
+
+/** The type of a file in a form. One that is unknown is none, because programs guess it by the file's name. */
+export function partType(type: string): BodyType {
+  try {
+    return uploadType({ 'content-type': type })
+  } catch {
+    return { format: undefined, gzip: false }
+  }
+}
+
+export function unsupported(message: string): ServerError {
+  return new ServerError('unsupported_media_type', message)
 }

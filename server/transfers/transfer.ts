@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
 import { once } from '../../engine/util/lazy.ts'
+import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
+import type { Metrics } from '../http/metrics.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -218,6 +220,12 @@ interface Surroundings {
   readonly config: {
     readonly timeouts: { readonly stall: number; readonly transfer: number; readonly firstByte: number }
   }
+}
+
+/** The services that downloads and uploads both use. */
+export interface TransferParts extends Surroundings {
+  readonly config: Config
+  readonly metrics: Metrics
 }
 
 type CleanUp = () => void | PromiseLike<void>

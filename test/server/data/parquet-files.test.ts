@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_TABLE } from '../../../server/http/errors.ts'
-import { rangesIn } from '../../../server/transfers/pieces/send-pieces.ts'
+import { rangesIn } from '../../../server/transfers/pieces.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
 const ROWS = 20_000

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { serveProcess } from '../process.ts'
 
-const OUTPUT = new URL('../../../server/http/log-output.ts', import.meta.url).href
+const OUTPUT = new URL('../../../server/logger.ts', import.meta.url).href
 
 let folder: string
 beforeEach(() => {

@@ -1,29 +1,20 @@
 import type { Hash } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Upload, type UploadFormat, uploadFormatOf } from '../../../engine/index.ts'
 import { binaryFormat } from '../../../engine/ingest/upload-format.ts'
-import { fromHttp, REPLACING } from '../../../engine/options.ts'
-import type { Config } from '../../config/schema.ts'
-import { checkParameters, parseJson } from '../../http/body.ts'
-import { ServerError } from '../../http/errors.ts'
-import type { Metrics, Outcome } from '../../http/metrics.ts'
-import { Gate, type Lifecycle, Transfer } from '../transfer.ts'
-import { uploadOptions } from './upload-options.ts'
+import type { Upload } from '../../engine/index.ts'
+import { fromHttp, REPLACING } from '../../engine/options.ts'
+import { parseJson } from '../http/body.ts'
+import { ServerError } from '../http/errors.ts'
+import type { Outcome } from '../http/metrics.ts'
+import { type BodyType, guessedType, partType, unsupported, uploadOptions, uploadType } from './formats.ts'
+import { Gate, Transfer, type TransferParts } from './transfer.ts'
 
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
 export type FetchSeries = (wanted: unknown, signal: AbortSignal) => Promise<Upload>
 
 /** A JSON body that asks for series is short, so a body with more bytes than this must contain rows. */
 const PEEK_BYTES = 64 * 1024
-
-/** The services that downloads and uploads both use. */
-export interface TransferParts {
-  readonly config: Config
-  readonly lifecycle: Lifecycle
-  readonly metrics: Metrics
-}
 
 /** Receives uploads. Limits how many run at once, and aborts those whose client sends nothing or too slowly. */
 export class Uploads {
@@ -178,15 +169,6 @@ async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash | undefined) 
   }
 }
 
-/** The type of a file in a form. One that is unknown is none, because programs guess it by the file's name. */
-function partType(type: string): BodyType {
-  try {
-    return uploadType({ 'content-type': type })
-  } catch {
-    return { format: undefined, gzip: false }
-  }
-}
-
 /** A short JSON body may ask for series of a provider instead of bringing rows. */
 async function jsonUpload(
   source: AsyncIterable<Uint8Array>,
@@ -208,113 +190,6 @@ function asksForSeries(value: unknown): boolean {
     !('rows' in value) &&
     ('provider' in value || 'series' in value)
   )
-}
-
-/** The content types of uploads, with their format and whether they may be sent with gzip. */
-export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> = {
-  'text/csv': { format: 'csv', gzip: true },
-  'text/tab-separated-values': { format: 'tsv', gzip: true },
-  'application/json': { format: 'json', gzip: true },
-  'application/x-ndjson': { format: 'ndjson', gzip: true },
-  'application/vnd.apache.parquet': { format: 'parquet', gzip: false },
-  'application/vnd.apache.arrow.stream': { format: 'arrow', gzip: false },
-  'application/vnd.apache.arrow.file': { format: 'arrow', gzip: false },
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { format: 'xlsx', gzip: false },
-}
-
-/** Other names of the same, which programs and browsers send. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  'application/csv': 'text/csv',
-  'application/jsonl': 'application/x-ndjson',
-  'application/jsonlines': 'application/x-ndjson',
-  'application/x-jsonlines': 'application/x-ndjson',
-  'application/ndjson': 'application/x-ndjson',
-  'application/parquet': 'application/vnd.apache.parquet',
-  'application/x-parquet': 'application/vnd.apache.parquet',
-}
-
-/** Types that do not say what a body is: its first bytes do. Browsers on Windows call csv a workbook. */
-const VAGUE: readonly string[] = [
-  ...['', 'application/octet-stream', 'text/plain', 'application/vnd.ms-excel'],
-  'application/x-www-form-urlencoded',
-]
-
-/** What the headers say of a body, or of the file in a form. */
-interface BodyType {
-  /** Undefined where the first bytes have to tell. */
-  readonly format: UploadFormat | undefined
-  readonly gzip: boolean
-  /** The encoding of csv and tsv, where it is not UTF-8. */
-  readonly encoding?: NonNullable<NonNullable<Upload['options']>['encoding']>
-  /** What separates the parts of a form. */
-  readonly boundary?: string
-}
-
-/** @throws ServerError `unsupported_media_type` */
-function uploadType(headers: Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>): BodyType {
-  const given = headers['content-type'] ?? ''
-  const sent = given.split(';', 1)[0]!.trim().toLowerCase()
-  const type = OTHER_NAMES[sent] ?? sent
-  const coding = headers['content-encoding']
-  if (type === 'multipart/form-data') {
-    const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i.exec(given)
-    if (!boundary) throw unsupported('The Content-Type multipart/form-data has no boundary.')
-    return { format: undefined, gzip: isGzip(coding, type, false), boundary: boundary[1] ?? boundary[2]! }
-  }
-  if (VAGUE.includes(type))
-    return { format: undefined, gzip: isGzip(coding, type, true), ...charsetOf(given) }
-  const known = Object.hasOwn(UPLOAD_TYPES, type) ? UPLOAD_TYPES[type]! : undefined
-  if (!known) {
-    throw unsupported(
-      `The Content-Type ${sent} is not supported; send uploads as ${Object.keys(UPLOAD_TYPES).join(', ')}, or as a form.`,
-    )
-  }
-  const encoding = known.format === 'csv' || known.format === 'tsv' ? charsetOf(given) : undefined
-  checkParameters(encoding ? given.replace(/;\s*charset=[^;]*/i, '') : given)
-  return { format: known.format, gzip: isGzip(coding, type, known.gzip), ...encoding }
-}
-
-const CHARSETS: Readonly<Record<string, NonNullable<BodyType['encoding']>>> = {
-  'iso-8859-1': 'latin1',
-  latin1: 'latin1',
-  'windows-1252': 'windows-1252',
-  'utf-16': 'utf-16',
-  'utf-16le': 'utf-16',
-  shift_jis: 'shift_jis',
-}
-
-function charsetOf(type: string): Pick<BodyType, 'encoding'> | undefined {
-  const [, charset] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? []
-  const encoding = charset && CHARSETS[charset.toLowerCase()]
-  return encoding ? { encoding } : undefined
-}
-
-/** The format of a body by its name and its first bytes. @throws ServerError `unsupported_media_type` */
-function guessedType(head: Buffer, name = ''): { format: UploadFormat; gzip: boolean } {
-  const named = uploadFormatOf(name)
-  if (named) return named
-  if (head[0] === 0x1f && head[1] === 0x8b) return { format: 'csv', gzip: true }
-  const binary = binaryFormat(head)
-  // What can't be read is named by its reader.
-  if (binary) return { format: binary === 'xls' || binary === 'feather1' ? 'xlsx' : binary, gzip: false }
-  const [first = '', second = ''] = head.toString('latin1').trimStart().split('\n', 2)
-  if (/^\[/.test(first)) return { format: 'json', gzip: false }
-  if (/^\{/.test(first))
-    return { format: /^\{.*\}\s*$/.test(first) && /^\{/.test(second) ? 'ndjson' : 'json', gzip: false }
-  return { format: first.includes('\t') && !/[,;]/.test(first) ? 'tsv' : 'csv', gzip: false }
-}
-
-function isGzip(header: string | undefined, type: string, allowed: boolean): boolean {
-  const coding = (header ?? 'identity').trim().toLowerCase()
-  if (coding === 'identity') return false
-  if (coding !== 'gzip' && coding !== 'x-gzip') {
-    throw unsupported(
-      `The Content-Encoding ${coding} is not supported; send uploads with gzip or without Content-Encoding.`,
-    )
-  }
-  if (!allowed)
-    throw unsupported(`${type} is already compressed and is not accepted with Content-Encoding: gzip.`)
-  return true
 }
 
 /** @throws ServerError `body_too_large` */
@@ -356,10 +231,6 @@ async function peek(source: AsyncIterable<Uint8Array>, bytes: number): Promise<P
       if (!whole) yield* rest
     })(),
   }
-}
-
-function unsupported(message: string): ServerError {
-  return new ServerError('unsupported_media_type', message)
 }
 
 const HEAD_BYTES = 16 * 1024
