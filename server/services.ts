@@ -133,7 +133,7 @@ export async function openServices({
       now: now ?? (() => new Date()),
       warn: warn ?? (() => undefined),
     }),
-    exports: new Exports({ config, usage, lifecycle, metrics, temporary: engine.temporary }, version),
+    exports: new Exports({ config, engine, usage, lifecycle, metrics, version }),
     kept: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),
     lifecycle,

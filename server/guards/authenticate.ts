@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import auth from '@fastify/auth'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -39,8 +39,9 @@ type Authenticator = (request: FastifyRequest) => Promise<Sender | undefined>
  */
 export async function authenticate(app: FastifyInstance, services: Services): Promise<void> {
   const { engine, keys, links, config } = services
-  const failedKeys = new FailedKeys(config.limits.failedKeys, engine.database)
   const { database } = engine
+  const { failedKeys: most } = config.limits
+  const failedKeys = most > 0 ? new FailedKeys(most, database) : undefined
   const requests = new RequestRate(config.limits.requestsPerMinute, database)
   const anonymousRequests = new RequestRate(config.anonymous.requestsPerMinute || null, database, 'address')
   /** A request that is passed on to another route comes here again. */
@@ -57,7 +58,7 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   const byKey = async (request: FastifyRequest, key: string): Promise<Sender> => {
     const sender = await keys.find(key)
     if (sender) return sender
-    await failedKeys.count(request.ip, key)
+    await failedKeys?.count(request.ip, key)
     throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
   }
   const header: Authenticator = async (request) => {
@@ -191,31 +192,26 @@ const TELL_MS = 1_000
  * with 429 instead of 401. A right key is always accepted, so that users who share an address with a guesser can work.
  */
 class FailedKeys {
-  readonly #limiter: Lazy<RateLimiterAbstract> | undefined
+  readonly #limiter: Lazy<RateLimiterAbstract>
 
-  /** @param most wrong keys allowed in a minute, on all nodes together; 0 sets no limit */
+  /** @param most wrong keys allowed in a minute, on all nodes together */
   constructor(most: number, database: Database) {
-    this.#limiter =
-      most > 0
-        ? new Lazy(async () => (database.isShared ? await sharedRate(most, database) : await rate(most)))
-        : undefined
+    this.#limiter = new Lazy(() => (database.isShared ? sharedRate(most, database) : rate(most)))
   }
 
   /** Counts a wrong key. @throws ServerError `too_many_failures` if there were too many */
   async count(address: string, key: string): Promise<void> {
-    const limiter = await this.#limiter?.get()
-    if (!limiter) return
-    const counted = [`from ${network(address)}`, `like ${key.slice(0, BEGINNING)}`].map(digest)
+    const limiter = await this.#limiter.get()
+    // So that no beginning of a key, right or wrong, is written into the database.
+    const counted = [`from ${network(address)}`, `like ${key.slice(0, BEGINNING)}`].map((name) =>
+      hash('sha256', name, 'base64url'),
+    )
     const outcomes = await Promise.allSettled(counted.map((name) => limiter.consume(name)))
-    const spent = outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+    const waits = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [(outcome.reason as RateLimiterRes).msBeforeNext] : [],
     )
-    if (spent.length === 0) return
-    throw tooMany(
-      'too_many_failures',
-      'Too many wrong API keys were sent.',
-      Math.max(...spent.map((one) => (one as RateLimiterRes).msBeforeNext)),
-    )
+    if (waits.length === 0) return
+    throw tooMany('too_many_failures', 'Too many wrong API keys were sent.', Math.max(...waits))
   }
 }
 
@@ -323,11 +319,6 @@ async function sharedRate(most: number, database: Database): Promise<RateLimiter
     inMemoryBlockOnConsumed: most,
     insuranceLimiter: await rate(most),
   })
-}
-
-/** So that no beginning of a key, right or wrong, is written into the database. */
-function digest(name: string): string {
-  return createHash('sha256').update(name).digest('base64url')
 }
 
 function tooMany(

@@ -140,15 +140,18 @@ export class Metrics {
     this.#figures.refused.inc({ code })
   }
 
-  exportStarted(format: string, firstByteSeconds: number): void {
-    this.#figures.firstByte.observe({ format }, firstByteSeconds)
+  /** Notes the first byte of a download. */
+  exportStarted(format: string, trace: Trace): void {
+    trace.firstByte = trace.elapsed
+    this.#figures.firstByte.observe({ format }, trace.firstByte / 1000)
   }
 
-  exportEnded(format: string, end: { outcome: Outcome; rows: number; bytes: number; seconds: number }): void {
-    this.#figures.exports.inc({ format, outcome: end.outcome })
-    this.#figures.exportRows.inc({ format }, end.rows)
-    this.#figures.exportBytes.inc({ format }, end.bytes)
-    this.#figures.exportDuration.observe({ format }, end.seconds)
+  /** Notes the end of a download, whose rows and bytes are those of the trace. */
+  exportEnded(format: string, { rows = 0, bytes = 0, elapsed }: Trace, outcome: Outcome): void {
+    this.#figures.exports.inc({ format, outcome })
+    this.#figures.exportRows.inc({ format }, rows)
+    this.#figures.exportBytes.inc({ format }, bytes)
+    this.#figures.exportDuration.observe({ format }, elapsed / 1000)
   }
 
   uploadEnded(format: string, outcome: Outcome, bytes: number): void {

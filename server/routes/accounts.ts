@@ -16,7 +16,7 @@ import {
 } from '../records/accounts.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { pathParameter, type Routes } from './routes.ts'
+import { created, pathParameter, type Routes } from './routes.ts'
 
 const LIST_ACCOUNTS = {
   operationId: 'listAccounts',
@@ -93,10 +93,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
     requireAdmin(request)
     const { name, plan = plans.names[0]!, admin = false } = request.body
     const { account, key } = await accounts.create({ name, plan, admin })
-    return reply
-      .code(201)
-      .headers({ location: `${app.prefix}/accounts/${account.name}`, 'cache-control': 'no-store' })
-      .send({ ...account, apiKey: key })
+    return created(reply, `${app.prefix}/accounts/${account.name}`, { ...account, apiKey: key }, true)
   })
 
   app.get('/accounts/:account', { schema: GET_MANAGED_ACCOUNT }, async (request) => named(request))
@@ -115,10 +112,7 @@ export function accountsRoutes(app: Routes, services: Services): void {
 
   app.post('/accounts/:account/api-key', { schema: ROTATE_ACCOUNT_KEY }, async (request, reply) => {
     const { id, name } = await named(request)
-    return reply
-      .code(201)
-      .headers({ location: `${app.prefix}/accounts/${name}`, 'cache-control': 'no-store' })
-      .send({ apiKey: await accounts.rotateKey(id) })
+    return created(reply, `${app.prefix}/accounts/${name}`, { apiKey: await accounts.rotateKey(id) }, true)
   })
 }
 
@@ -165,10 +159,7 @@ export function accountRoutes(app: Routes, services: Services): void {
       response: { 201: made(API_KEY, 'The new key. It is shown only once.') },
     },
     handler: async ({ account }, reply) =>
-      reply
-        .code(201)
-        .headers({ location: `${app.prefix}/account`, 'cache-control': 'no-store' })
-        .send({ apiKey: await accounts.rotateKey(account.id) }),
+      created(reply, `${app.prefix}/account`, { apiKey: await accounts.rotateKey(account.id) }, true),
   })
 }
 
@@ -197,11 +188,7 @@ export function accountKeyRoutes(app: Routes, { access, keys }: Services): void 
     },
     handler: async ({ account, body }, reply) => {
       for (const id of body.repositories ?? []) await access.require(id, limitedTo(account, [id]), 'Read')
-      const made = await keys.create(account.id, body)
-      return reply
-        .code(201)
-        .headers({ location: `${app.prefix}/account/keys`, 'cache-control': 'no-store' })
-        .send(made)
+      return created(reply, `${app.prefix}/account/keys`, await keys.create(account.id, body), true)
     },
   })
 

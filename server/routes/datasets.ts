@@ -24,7 +24,7 @@ import type { Services } from '../services.ts'
 import { gather } from '../transfers/body.ts'
 import { SMALL_ANSWER } from '../transfers/download.ts'
 import { NOT_MODIFIED } from './data.ts'
-import { askedVersion, datasetFor, type Routes, tagOf } from './routes.ts'
+import { askedVersion, created, datasetFor, type Routes, tagOf } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
 /** In a list, a dataset has its columns only if their JSON has at most this many bytes, about a hundred columns. */
@@ -249,7 +249,7 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
       await refresher.followNow({ ...of, series: [], start: null, every: materialize })
     }
     if (defined) dataset = await (await engine.dataset(dataset.id)).record()
-    return reply.code(201).header('location', `${app.prefix}/datasets/${dataset.id}`).send(dataset)
+    return created(reply, `${app.prefix}/datasets/${dataset.id}`, dataset)
   })
 
   app.post('/datasets/:id/copy', { schema: COPY_DATASET }, async (request, reply) => {
@@ -260,7 +260,7 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
     const note = `A copy of version ${version} of dataset ${record.id}.`
     const fields = { ...target, description: record.description }
     const copy = await make(request, (t) => snapshot.copy(fields, { by: account.name, note }, t))
-    return reply.code(201).header('location', `${app.prefix}/datasets/${copy.id}`).send(copy)
+    return created(reply, `${app.prefix}/datasets/${copy.id}`, copy)
   })
 }
 

@@ -6,7 +6,7 @@ import { LINK } from '../records/accounts.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { byId } from './by-name.ts'
-import { pathId, type Routes } from './routes.ts'
+import { created, pathId, type Routes } from './routes.ts'
 
 const YEAR_SECONDS = 366 * 86_400
 
@@ -58,7 +58,7 @@ export function linkRoutes(app: Routes, services: Services): void {
       const refusal = await refusalOf(app, links, request, path)
       if (refusal) return reply.code(refusal.statusCode as 404).send(refusal.json())
       const link = await links.create(account.id, keyId, { ...body, path: `${app.prefix}${path}` })
-      return reply.code(201).headers({ location: link.url, 'cache-control': 'no-store' }).send(link)
+      return created(reply, link.url, link, true)
     },
   })
 

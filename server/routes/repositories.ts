@@ -16,7 +16,7 @@ import {
 } from '../records/repositories.ts'
 import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { pathId, pathParameter, type Routes } from './routes.ts'
+import { created, pathId, pathParameter, type Routes } from './routes.ts'
 
 const GET_REPOSITORY = {
   operationId: 'getRepository',
@@ -97,10 +97,8 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       await accessNow.setOwner(repository.id, account.id, isPrivate)
       return repository
     })
-    return reply
-      .code(201)
-      .header('location', `${app.prefix}/repositories/${id}`)
-      .send(await record(id, await access.of(id, account)))
+    const made = await record(id, await access.of(id, account))
+    return created(reply, `${app.prefix}/repositories/${id}`, made)
   })
 
   app.get('/repositories/:id', { schema: GET_REPOSITORY }, async (request, reply) => {

@@ -129,6 +129,13 @@ export async function rowsChange(request: FastifyRequest, services: Services) {
   }
 }
 
+/** Answers with what a request has made, and where that is. @param hasKey whether it contains a key, which no cache may keep */
+export function created<T>(reply: FastifyReply, location: string, made: T, hasKey = false): T {
+  reply.code(201).header('location', location)
+  if (hasKey) reply.header('cache-control', 'no-store')
+  return made
+}
+
 /** A parameter of the path, percent-decoded. */
 export function pathParameter(request: FastifyRequest, name: string): string {
   return (request.params as Readonly<Record<string, string>>)[name] ?? ''

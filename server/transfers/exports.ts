@@ -1,11 +1,12 @@
 import { buffer } from 'node:stream/consumers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LRUCache } from 'lru-cache'
-import type { ByteStream, EncodeOptions, Query } from '../../engine/index.ts'
+import type { ByteStream, EncodeOptions, Engine, Query } from '../../engine/index.ts'
 import { Users } from '../../engine/util/lazy.ts'
 import type { Usage } from '../accounts/plans.ts'
 import { matchesTag } from '../http/headers.ts'
-import { bodyStream, ExportMeter, gather, logInfinities } from './body.ts'
+import type { Trace } from '../http/metrics.ts'
+import { bodyStream, gather, logInfinities, watched } from './body.ts'
 import {
   type Announced,
   type Answer,
@@ -30,9 +31,10 @@ import { Gate, Transfer, type TransferParts } from './transfer.ts'
 
 /** The services that downloads use. */
 interface ExportParts extends TransferParts {
+  readonly engine: Engine
   readonly usage: Usage
-  /** A folder for temporary files. */
-  readonly temporary: string
+  /** The release, which is a part of each entity tag: another one may write different bytes for the same rows. */
+  readonly version: string
 }
 
 /** Rows on their way to a client. */
@@ -55,17 +57,12 @@ export class Exports {
   readonly answers: LRUCache<string, Answer> | undefined
   readonly files: ExportFiles
   readonly #parts: ExportParts
-  readonly #meter: ExportMeter
-  /** A part of each entity tag, because another release may write different bytes for the same rows. */
-  readonly #release: string
 
-  constructor(parts: ExportParts, release: string) {
+  constructor(parts: ExportParts) {
     const { exports, exportsPerAccount, queue } = parts.config.limits
     this.#parts = parts
-    this.#meter = new ExportMeter(parts.metrics)
-    this.#release = release
     this.answers = answerCache(parts.config.limits.cachedAnswerBytes)
-    this.files = new ExportFiles(parts.temporary, parts.config.limits.exportFileBytes)
+    this.files = new ExportFiles(parts.engine.temporary, parts.config.limits.exportFileBytes)
     this.gate = new Gate('downloads', {
       places: exports,
       placesPerAccount: exportsPerAccount,
@@ -101,8 +98,8 @@ export class Exports {
     if (request.method !== 'HEAD') {
       if (download.meteredRows !== undefined)
         (await this.#parts.usage.reserve(request.account, answer.rows)).settle(answer.rows)
-      this.#meter.begins(request, download, answer)
-      this.#meter.ends(request, download, 'whole')
+      this.#begin(download, trace, answer)
+      this.#parts.metrics.exportEnded(download.format, trace, 'whole')
     }
     sendWhole(request, reply, download, answer)
     return true
@@ -115,7 +112,7 @@ export class Exports {
   async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
     const { query, format } = download
     const coding = codingFor(request, format)
-    const etag = entityTag(download, coding, this.#release)
+    const etag = entityTag(download, coding, this.#parts.version)
     reply.headers({ ...OF_ALL_ROWS, ...(!query.volatile && { etag }) })
     if (!query.volatile && matchesTag(request.headers['if-none-match'], etag)) {
       query[Symbol.dispose]()
@@ -168,10 +165,11 @@ export class Exports {
     sending.inTime()
     if (gathered.whole) {
       const answer = await keep(gathered.whole)
-      this.#meter.begins(request, download, answer)
-      transfer.onClose(() =>
-        this.#meter.ends(request, download, reply.raw.writableFinished ? 'whole' : 'left'),
-      )
+      this.#begin(download, request.trace, answer)
+      transfer.onClose(() => {
+        const outcome = reply.raw.writableFinished ? 'whole' : 'left'
+        this.#parts.metrics.exportEnded(download.format, request.trace, outcome)
+      })
       // A smaller body fits into the buffers of any socket, so it needs no watching.
       if (answer.body.byteLength > 16 * 1024) transfer.watchSocket()
       return sendWhole(request, reply, download, answer)
@@ -180,7 +178,13 @@ export class Exports {
     if (stream.size !== undefined && !coding && !download.envelope)
       reply.header('content-length', stream.size)
     const body = bodyStream(gathered.pieces, stream.coding ? undefined : coding)
-    return reply.send(this.#meter.watched(download, stream, transfer, body))
+    return reply.send(watched(download.format, stream, transfer, body, this.#parts.metrics))
+  }
+
+  /** Notes that a complete answer begins. */
+  #begin({ format }: Announced, trace: Trace, { rows, body }: Answer): void {
+    Object.assign(trace, { rows, bytes: body.byteLength })
+    this.#parts.metrics.exportStarted(format, trace)
   }
 
   /** Makes an answer of a whole body, and keeps it if it has the rows that were counted. */

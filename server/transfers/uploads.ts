@@ -48,17 +48,12 @@ export class Uploads {
     const type = uploadType(request.headers)
     const options = uploadOptions(fromHttp(request.query as object, REPLACING))
     const transfer = new Transfer(request, reply, this.#parts)
-    let bytes = 0
     let outcome: Outcome = 'failed'
     let format = type.format
-    transfer.onClose(() => metrics.uploadEnded(format ?? 'csv', outcome, bytes))
+    transfer.onClose(() => metrics.uploadEnded(format ?? 'csv', outcome, request.trace.bytes ?? 0))
     try {
       await transfer.enter(this.gate)
-      const body = this.#body(request, transfer, (chunk) => {
-        bytes += chunk.byteLength
-        request.trace.bytes = bytes
-      })
-      const told = await fileIn(body, type, hash)
+      const told = await fileIn(this.#body(transfer), type, hash)
       format = told.format
       const upload =
         told.format === 'json' && !told.gzip
@@ -79,8 +74,8 @@ export class Uploads {
     checkDeclaredLength(request, this.#parts.config.limits.uploadBytes)
     const transfer = new Transfer(request, reply, this.#parts)
     try {
-      const body = this.#body(request, transfer, () => {})
-      for await (const _ of (await fileIn(body, uploadType(request.headers), hash)).body);
+      const { body } = await fileIn(this.#body(transfer), uploadType(request.headers), hash)
+      for await (const _ of body);
     } catch (error) {
       throw transfer.reason ?? error
     }
@@ -90,60 +85,41 @@ export class Uploads {
    * Aborts an upload that is too slow, because it would occupy its place for up to an hour. Only the time in which we
    * wait for the client counts. The rate is not checked before that time is twice the stall limit.
    */
-  #demandRate(transfer: Transfer, clientOwes: () => boolean, bytes: () => number): void {
+  #demandRate(transfer: Transfer, clientOwes: () => boolean): void {
     const { limits, timeouts } = this.#parts.config
+    const { trace } = transfer.request
     const least = limits.uploadBytesPerSecond
     if (least === 0) return
     const step = Math.min(1_000, timeouts.stall / 4)
     let waited = 0
     const timer = setInterval(() => {
       if (clientOwes()) waited += step
-      if (waited < 2 * timeouts.stall || bytes() >= (least * waited) / 1000) return
+      if (waited < 2 * timeouts.stall || (trace.bytes ?? 0) >= (least * waited) / 1000) return
       clearInterval(timer)
-      transfer.abort(
-        new ServerError(
-          'request_timeout',
-          `The body arrives at less than ${least} bytes a second. Nothing was changed.`,
-          { headers: { connection: 'close' } },
-        ),
-      )
+      transfer.abort(tooSlow(`The body arrives at less than ${least} bytes a second.`))
     }, step).unref()
     transfer.onClose(() => clearInterval(timer))
   }
 
   /**
-   * The bytes of a body as they come. Aborts if none come for the time of the stall limit although we wait for them.
+   * The bytes of a body as they come, which the trace counts. Aborts if none come for the time of the stall limit
+   * although we wait for them.
    */
-  #body(
-    request: FastifyRequest,
-    transfer: Transfer,
-    look: (chunk: Uint8Array) => void,
-  ): AsyncIterable<Uint8Array> {
-    const { raw } = request
+  #body(transfer: Transfer): AsyncIterable<Uint8Array> {
+    const { raw, trace } = transfer.request
     const limit = this.#parts.config.timeouts.stall
     // A separate stream can be ended without ending the connection, which is still needed to send the error.
     const body = addAbortSignal(transfer.signal, new PassThrough())
     raw.once('error', (error) => body.destroy(error))
     raw.pipe(body)
-    transfer.watch(
-      () => !raw.readableEnded && body.readableLength === 0,
-      () =>
-        transfer.abort(
-          new ServerError(
-            'request_timeout',
-            `No data of the body has arrived for ${limit / 1000} seconds. Nothing was changed.`,
-            { headers: { connection: 'close' } },
-          ),
-        ),
+    const clientOwes = () => !raw.readableEnded && body.readableLength === 0
+    transfer.watch(clientOwes, () =>
+      transfer.abort(tooSlow(`No data of the body has arrived for ${limit / 1000} seconds.`)),
     )
-    this.#demandRate(
-      transfer,
-      () => !raw.readableEnded && body.readableLength === 0,
-      () => request.trace.bytes ?? 0,
-    )
+    this.#demandRate(transfer, clientOwes)
     return (async function* () {
       for await (const chunk of body) {
-        look(chunk)
+        trace.bytes = (trace.bytes ?? 0) + chunk.byteLength
         yield chunk as Uint8Array
       }
     })()
@@ -190,6 +166,12 @@ function asksForSeries(value: unknown): boolean {
     !('rows' in value) &&
     ('provider' in value || 'series' in value)
   )
+}
+
+function tooSlow(problem: string): ServerError {
+  return new ServerError('request_timeout', `${problem} Nothing was changed.`, {
+    headers: { connection: 'close' },
+  })
 }
 
 /** @throws ServerError `body_too_large` */

@@ -305,6 +305,26 @@ describe('over a real connection', () => {
     expect(response.status).toBe(200)
   })
 
+  it('an upload that is sent again slowly, with its Idempotency-Key, gets its answer again', async () => {
+    const lines = Array.from({ length: 40 }, (_, n) => `${n},${'x'.repeat(2_000)}\n`)
+    const key = { 'content-type': 'text/csv', 'idempotency-key': 'slowly' }
+    expect((await send('PUT', `n,word\n${lines.join('')}`, key)).statusCode).toBe(200)
+    const again = await raw(
+      'PUT',
+      async (write) => {
+        write('n,word\n')
+        for (const line of lines) {
+          write(line)
+          await delay(120)
+        }
+      },
+      'text/csv',
+      key,
+    )
+    expect(again).toMatchObject({ status: 200 })
+    await send('PUT', NUMBERS, { 'content-type': 'text/csv' })
+  })
+
   it('a refused upload gets its answer although it is still sending', async () => {
     const response = await raw(
       'PUT',
@@ -317,10 +337,10 @@ describe('over a real connection', () => {
   })
 })
 
-function begin(method: string, type: string) {
+function begin(method: string, type: string, more: Record<string, string> = {}) {
   return httpRequest(`${address}/datasets/${id}/data`, {
     method,
-    headers: { authorization: basic(ada), 'content-type': type, 'transfer-encoding': 'chunked' },
+    headers: { authorization: basic(ada), 'content-type': type, 'transfer-encoding': 'chunked', ...more },
     agent: false,
   })
 }
@@ -331,9 +351,14 @@ async function collect(answer: AsyncIterable<Buffer> & { statusCode?: number }) 
   return { status: answer.statusCode ?? 0, body: Buffer.concat(chunks).toString() }
 }
 
-function raw(method: string, write: (write: (text: string) => void) => Promise<void>, type = 'text/csv') {
+function raw(
+  method: string,
+  write: (write: (text: string) => void) => Promise<void>,
+  type = 'text/csv',
+  more: Record<string, string> = {},
+) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
-    const request = begin(method, type)
+    const request = begin(method, type, more)
     request.on('error', reject)
     request.on('response', (answer) => void collect(answer).then(resolve, reject))
     void write((text) => request.write(text)).then(() => request.end())
