@@ -52,13 +52,9 @@ export async function openProviders(
 
 function overridesOf({ providers }: Config) {
   return Object.fromEntries(
-    Object.entries(providers).map(([slug, { url, key, limits }]) => [
+    Object.entries(providers).map(([slug, { url, ...others }]) => [
       slug,
-      {
-        ...(url !== undefined && { baseUrl: url }),
-        ...(key !== undefined && { key }),
-        ...(limits && { limits }),
-      },
+      { ...others, ...(url !== undefined && { baseUrl: url }) },
     ]),
   )
 }

@@ -9,11 +9,6 @@ import type { Account } from './accounts.ts'
 
 const SELECT = 'SELECT provider, hint AS "keyHint", updated_at AS "updatedAt" FROM provider_keys'
 
-/** A saved key; its text is undefined if it can't be decrypted any more. */
-interface SavedKey {
-  readonly text: string | undefined
-}
-
 /** The provider keys that accounts have saved, encrypted. `provider` is a slug in lower case. */
 export class UserKeys {
   readonly #database: Database
@@ -30,8 +25,8 @@ export class UserKeys {
     return rows.map((row) => ({ ...row }))
   }
 
-  /** What is saved; undefined if there is nothing. */
-  async find(account: Account, provider: string): Promise<SavedKey | undefined> {
+  /** The saved key, whose text is undefined if it can't be decrypted any more; undefined if there is none. */
+  async find(account: Account, provider: string): Promise<{ text: string | undefined } | undefined> {
     const row = await this.#row(account, provider)
     return row && { text: this.#vault.open(row.sealed, context(account.id, provider)) }
   }

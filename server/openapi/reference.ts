@@ -3,13 +3,6 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import Fastify from 'fastify'
 
-/** The interactive API reference: a page, and the only script that it loads. */
-export interface Reference {
-  /** The page with a new nonce, and the Content-Security-Policy header that forbids all other scripts. */
-  page(): { readonly html: string; readonly policy: string }
-  readonly script: { readonly plain: Buffer; readonly gzipped: Buffer; readonly etag: string }
-}
-
 const NONCE = 'nonce-of-this-answer'
 
 /**
@@ -34,10 +27,10 @@ const SETTINGS = {
 } as const
 
 /**
- * Loads the package of the reference. Called at the first request rather than at start, because the package has four
+ * Loads the interactive API reference: a page, and the only script that it loads. Called at the first request rather than at start, because the package has four
  * megabytes. The page and the script are read from the package's plugin, in a temporary Fastify application.
  */
-export async function loadReference(): Promise<Reference> {
+export async function loadReference() {
   const { default: plugin } = await import('@scalar/fastify-api-reference')
   const app = Fastify()
   await app.register(plugin, { routePrefix: '/docs', configuration: SETTINGS as never })
@@ -46,6 +39,7 @@ export async function loadReference(): Promise<Reference> {
   const plain = script.rawPayload
   const html = page.body
   return {
+    /** The page with a new nonce, and the Content-Security-Policy header that forbids all other scripts. */
     page: () => {
       const nonce = randomBytes(16).toString('base64')
       return { html: html.replaceAll(NONCE, nonce), policy: policy(nonce) }

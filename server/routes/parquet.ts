@@ -16,10 +16,6 @@ const TYPE = 'application/vnd.apache.parquet'
 /** How long the address of a file works: long enough to read all that a program wants of it. */
 const FILE_SECONDS = 3_600
 
-/**
- * Gives the rows as Parquet files to programs that read only the ranges that they need, such as polars, pyarrow and
- * DuckDB. A version is kept for ten minutes after the last request for it.
- */
 const LIST_PARQUET_FILES = {
   operationId: 'listParquetFiles',
   summary: 'List the Parquet files of a dataset',
@@ -33,6 +29,8 @@ const LIST_PARQUET_FILES = {
   },
 } as const
 
+const FILE = { [TYPE]: { schema: { type: 'string', format: 'binary' } } } as const
+
 const READ_PARQUET_FILE = {
   operationId: 'readParquetFile',
   summary: 'Read a Parquet file of a dataset, or ranges of it',
@@ -40,19 +38,17 @@ const READ_PARQUET_FILE = {
     'Supports `Range` (one or several ranges) and `If-Range`. Rows count against the plan as their bytes are ' +
     'read: a whole file counts each of its rows once.',
   response: {
-    200: {
-      description: 'The whole file.',
-      content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
-    },
-    206: {
-      description: 'The ranges that were asked for.',
-      content: { [TYPE]: { schema: { type: 'string', format: 'binary' } } },
-    },
+    200: { description: 'The whole file.', content: FILE },
+    206: { description: 'The ranges that were asked for.', content: FILE },
     304: { description: 'The copy that you have is current.' },
     ...errors(402, 410, 416),
   },
 } as const
 
+/**
+ * The routes that give the rows as Parquet files to programs that read only the ranges that they need, such as polars,
+ * pyarrow and DuckDB.
+ */
 export function parquetRoutes(app: Routes, services: Services): void {
   const { kept } = services
 
@@ -80,28 +76,17 @@ export function parquetRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const { dataset } = await datasetFor(request, services, 'Read')
       const version = pathVersion(request)
-      const number = fileIn(request)
-      const snapshot = await kept.get(dataset, version, number)
-      const file = await snapshot.file(number)
-      if (!file) throw noFile(request)
-      return sendFile(services, request, reply, snapshot, file)
+      const name = pathParameter(request, 'file')
+      const number = Number(/^(\d{1,15})\.parquet$/.exec(name)?.[1])
+      const snapshot = Number.isNaN(number) ? undefined : await kept.get(dataset, version, number)
+      const file = await snapshot?.file(number)
+      if (snapshot && file) return sendFile(services, request, reply, snapshot, file)
+      throw new EngineError(
+        'not_found',
+        `This version has no file ${JSON.stringify(name)}; GET /datasets/{id}/parquet lists those that it has.`,
+      )
     },
   })
-}
-
-/** @throws EngineError `not_found` */
-function fileIn(request: FastifyRequest): number {
-  const number = /^(\d{1,15})\.parquet$/.exec(pathParameter(request, 'file'))?.[1]
-  if (number === undefined) throw noFile(request)
-  return Number(number)
-}
-
-function noFile(request: FastifyRequest): EngineError {
-  const name = pathParameter(request, 'file')
-  return new EngineError(
-    'not_found',
-    `This version has no file ${JSON.stringify(name)}; GET /datasets/{id}/parquet lists those that it has.`,
-  )
 }
 
 async function sendFile(

@@ -124,7 +124,11 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       await t.lock('repositories', id)
       const seen = await access.in(t).require(id, request.account, 'Write')
       requireMatch(request, recordTag(await record(id, seen, t)))
-      if (isPrivate !== undefined && isPrivate !== seen.private) await setPrivacy(request, id, isPrivate, t)
+      if (isPrivate !== undefined && isPrivate !== seen.private) {
+        const { owner } = await access.in(t).require(id, request.account, 'Own')
+        if (isPrivate) await plans.allowPrivateRepository(owner, access.in(t))
+        await access.in(t).setOwner(id, owner.id, isPrivate)
+      }
       const changes = { ...fields, ...(description !== undefined && { description: description ?? '' }) }
       await engine.updateRepository(id, changes, t)
     })
@@ -137,18 +141,6 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     await engine.deleteRepository(id)
     return reply.code(204).send()
   })
-
-  async function setPrivacy(
-    request: FastifyRequest,
-    id: number,
-    isPrivate: boolean,
-    t: Handle,
-  ): Promise<void> {
-    const accessNow = access.in(t)
-    const { owner } = await accessNow.require(id, request.account, 'Own')
-    if (isPrivate) await plans.allowPrivateRepository(owner, accessNow)
-    await accessNow.setOwner(id, owner.id, isPrivate)
-  }
 }
 
 /** A repository as one account sees it. */
