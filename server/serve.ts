@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { type Engine, isUnwritable, openEngine } from '../engine/index.ts'
 import { Lazy } from '../engine/util/lazy.ts'
-import type { Accounts, Keys } from './accounts/accounts.ts'
+import type { Accounts } from './accounts/accounts.ts'
 import { buildApp } from './app.ts'
 import { distributed, objectStore } from './config/engine-options.ts'
 import type { Config } from './config/schema.ts'
@@ -70,7 +70,8 @@ export async function serve(
   opened.defer(() => app.close())
   warmAfterFirstAnswer(app, engine)
   events.to(app.log)
-  const rootKeyHolds = await holdsRootKey(services.keys, config.rootKey)
+  const owner = config.rootKey === undefined ? undefined : await services.keys.find(config.rootKey)
+  const rootKeyHolds = owner?.account.name === ROOT
   if (config.rootKey !== undefined && !rootKeyHolds) {
     app.log.warn('PARQUETRY_ROOT_KEY counts at the first start alone, and is not the key that root has now.')
   }
@@ -174,10 +175,6 @@ async function finish(
   uploads.gate.close()
   await lifecycle.drain(config.timeouts.shutdown)
   await parts[Symbol.asyncDispose]()
-}
-
-async function holdsRootKey(keys: Keys, key: string | undefined): Promise<boolean> {
-  return key !== undefined && (await keys.find(key))?.account.name === ROOT
 }
 
 /** Makes the root account if there is none. Gives its key if the key was generated. */

@@ -26,29 +26,18 @@ export class Plans {
   }
 
   /**
-   * Refuses a further private repository if the owner's plan allows no more. Call it in the transaction that makes it.
+   * Refuses one more dataset or private repository if the plan of the repository's owner allows no more. Call it in the
+   * transaction that makes it.
    * @throws ServerError `plan_limit`
    */
-  async allowPrivateRepository(owner: Owner, access: Access): Promise<void> {
-    const most = this.limits(owner.plan).privateRepositories
+  async allowOneMore(what: 'datasets' | 'privateRepositories', owner: Owner, access: Access): Promise<void> {
+    const most = this.limits(owner.plan)[what]
     if (most === null) return
     await access.holdOwned(owner.id)
-    if ((await access.privateRepositories(owner.id)) < most) return
+    if ((await access[what](owner.id)) < most) return
+    if (what === 'datasets') throw limit('datasets', owner, most)
     const way = '; one with `"private": false` is not limited, and every account may read it'
     throw limit('private repositories', owner, most, way)
-  }
-
-  /**
-   * Refuses a further dataset if the plan of the repository's owner allows no more. Call it in the transaction that
-   * makes it.
-   * @throws ServerError `plan_limit`
-   */
-  async allowDataset(owner: Owner, access: Access): Promise<void> {
-    const most = this.limits(owner.plan).datasets
-    if (most === null) return
-    await access.holdOwned(owner.id)
-    if ((await access.datasets(owner.id)) < most) return
-    throw limit('datasets', owner, most)
   }
 
   /**

@@ -97,23 +97,14 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
 
 /** Names and values, split at `&` and at the first `=`, with `+` read as a blank, and percent-decoded once. */
 function pairs(query: string): [name: string, value: string][] {
-  return query
-    .split('&')
-    .filter((part) => part !== '')
-    .map((part) => {
-      const equals = part.indexOf('=')
-      return equals < 0
-        ? [decoded(part), '']
-        : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))]
-    })
-}
-
-function decoded(text: string): string {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    // `URLSearchParams` would leave malformed encoding as it is.
+    decodeURIComponent(query)
   } catch {
     throw new ServerError('invalid_url', 'The query string contains malformed percent-encoding.')
   }
+  // It takes one question mark from the beginning.
+  return [...new URLSearchParams(`?${query}`)]
 }
 
 function parameterName(given: string, known: QuerySchema['properties']): string | undefined {

@@ -9,7 +9,6 @@ import {
 } from '../../engine/index.ts'
 import { fromHttp, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { metadataIn } from '../../engine/types/file-metadata.ts'
-import type { Account } from '../accounts/accounts.ts'
 import { MEDIA_TYPES } from '../client/uploads.ts'
 import { ServerError } from '../http/errors.ts'
 import { type ParameterSchema, parameters, parametersOf, readQuery } from '../http/query.ts'
@@ -43,8 +42,6 @@ const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
 }
 
 const TEXT_FORMATS: readonly Format[] = ['csv', 'tsv', 'ndjson']
-const TEXT: JsonSchema = { type: 'string' }
-const OTHER_FORMATS: JsonSchema = { type: 'string', format: 'binary' }
 
 /** Rows in each of the formats. */
 function rowContent(jsonSchema: JsonSchema) {
@@ -53,7 +50,7 @@ function rowContent(jsonSchema: JsonSchema) {
       MEDIA_TYPES[format],
       format === 'json'
         ? { schema: jsonSchema, example: exampleOf(jsonSchema) }
-        : { schema: TEXT_FORMATS.includes(format) ? TEXT : OTHER_FORMATS },
+        : { schema: { type: 'string', ...(!TEXT_FORMATS.includes(format) && { format: 'binary' }) } },
     ]),
   )
 }
@@ -195,21 +192,13 @@ export async function sendExplained(
   )
   const { where, strategy, ms } = told
   const verdict = 'What takes long is told only to who may read all tables below.'
-  const isWhole = await mayReadAll(services, request.account, query.borrowed)
+  const readable = await services.access.readable(request.account)
+  const below = query.borrowed.map(async (id) => (await services.engine.dataset(id)).record())
+  const isWhole = (await Promise.all(below)).every(({ repositoryId }) => readable.has(repositoryId))
   return reply
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(isWhole ? told : { verdict, where, strategy, parts: null, rowGroups: null, ms, steps: [] })
-}
-
-async function mayReadAll(
-  { access, engine }: Pick<Services, 'access' | 'engine'>,
-  account: Account,
-  datasetIds: readonly number[],
-): Promise<boolean> {
-  const readable = await access.readable(account)
-  const records = await Promise.all(datasetIds.map(async (id) => (await engine.dataset(id)).record()))
-  return records.every(({ repositoryId }) => readable.has(repositoryId))
 }
 
 /** Answers with the rows of a statement, which may be kept from the last time. */

@@ -146,7 +146,7 @@ export function datasetRoutes(app: Routes, services: Services): void {
       const { owner } = await accessNow.require(repositoryId, request.account, 'Write')
       const isGiven = owner.id !== before.id
       plans.allowKeep(owner, fields.keep ?? (isGiven ? record.keep : undefined) ?? {})
-      if (isGiven) await plans.allowDataset(owner, accessNow)
+      if (isGiven) await plans.allowOneMore('datasets', owner, accessNow)
       const changed = await engine.updateDataset(record.id, fields, t)
       // Only now the bytes of all its versions are counted among the new owner's.
       if (isGiven) await plans.allowContent(owner, accessNow, { columns: record.columns.length, bytes: 0 })
@@ -227,7 +227,7 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
     idempotency.create(request, async (t) => {
       const accessNow = access.in(t)
       const { owner } = await accessNow.require(request.body.repositoryId, request.account, 'Write')
-      await plans.allowDataset(owner, accessNow)
+      await plans.allowOneMore('datasets', owner, accessNow)
       const made = await work(t)
       // Only now its bytes are counted among the owner's, those of shared files once.
       await plans.allowContent(owner, accessNow, { columns: made.columns.length, bytes: 0 })

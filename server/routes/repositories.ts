@@ -92,7 +92,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     const { private: isPrivate = true, ...fields } = body
     const { id } = await idempotency.create(request, async (t) => {
       const accessNow = access.in(t)
-      if (isPrivate) await plans.allowPrivateRepository(account, accessNow)
+      if (isPrivate) await plans.allowOneMore('privateRepositories', account, accessNow)
       const repository = await engine.createRepository(fields, t)
       await accessNow.setOwner(repository.id, account.id, isPrivate)
       return repository
@@ -126,7 +126,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       requireMatch(request, recordTag(await record(id, seen, t)))
       if (isPrivate !== undefined && isPrivate !== seen.private) {
         const { owner } = await access.in(t).require(id, request.account, 'Own')
-        if (isPrivate) await plans.allowPrivateRepository(owner, access.in(t))
+        if (isPrivate) await plans.allowOneMore('privateRepositories', owner, access.in(t))
         await access.in(t).setOwner(id, owner.id, isPrivate)
       }
       const changes = { ...fields, ...(description !== undefined && { description: description ?? '' }) }

@@ -18,7 +18,7 @@ export interface Pieces {
   readonly type: string
   readonly bytes: number
   /** Bytes `from` (inclusive) to `to` (exclusive). */
-  read(from: number, to: number): AsyncIterable<Uint8Array>
+  readonly read: (from: number, to: number) => AsyncIterable<Uint8Array>
   /** The number of rows that ranges count as; undefined where rows don't count against the plan. */
   rowsOf(ranges: readonly ByteRange[]): number | undefined
 }
@@ -47,7 +47,8 @@ export async function sendPieces(
     )
   }
   const ranges = asked ?? [{ from: 0, to: bytes }]
-  const body = ranges.length === 1 ? single(pieces, ranges[0]!, asked !== undefined) : several(pieces, ranges)
+  const body = ranges.length === 1 ? single(pieces, ranges[0]!) : several(pieces, ranges)
+  if (asked?.length === 1) reply.header('content-range', contentRange(asked[0]!, bytes))
   reply.code(asked ? 206 : 200).headers(body.headers)
   if (method === 'HEAD') return reply.send()
 
@@ -72,20 +73,12 @@ interface Body {
   readonly bytes: () => AsyncIterable<Uint8Array>
 }
 
-function single(pieces: Pieces, { from, to }: ByteRange, isRange: boolean): Body {
-  return {
-    headers: {
-      'content-type': pieces.type,
-      'content-length': to - from,
-      ...(isRange && { 'content-range': contentRange({ from, to }, pieces.bytes) }),
-    },
-    bytes: () => pieces.read(from, to),
-  }
+function single({ type, read }: Pieces, { from, to }: ByteRange): Body {
+  return { headers: { 'content-type': type, 'content-length': to - from }, bytes: () => read(from, to) }
 }
 
 /** Several ranges in one body (RFC 9110, 14.6). */
-function several(pieces: Pieces, ranges: readonly ByteRange[]): Body {
-  const { type, bytes } = pieces
+function several({ type, bytes, read }: Pieces, ranges: readonly ByteRange[]): Body {
   const boundary = randomBytes(18).toString('hex')
   const heads = ranges.map((range) =>
     Buffer.from(
@@ -102,7 +95,7 @@ function several(pieces: Pieces, ranges: readonly ByteRange[]): Body {
     async *bytes() {
       for (const [index, { from, to }] of ranges.entries()) {
         yield heads[index]!
-        yield* pieces.read(from, to)
+        yield* read(from, to)
       }
       yield end
     },

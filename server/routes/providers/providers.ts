@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Provenance } from '../../../connectors/index.ts'
+import type { Provenance, Series } from '../../../connectors/index.ts'
 import { SERIES_OPTIONS } from '../../../connectors/transform/series-options.ts'
-import type { DatasetSummary } from '../../../engine/index.ts'
+import type { Column, DatasetSummary, QueryOptions } from '../../../engine/index.ts'
 import { fromHttp } from '../../../engine/options.ts'
 import { pageOf, parameters, parametersOf } from '../../http/query.ts'
 import { errors, json } from '../../openapi/describe.ts'
@@ -9,10 +9,10 @@ import { CATEGORIES, PROVIDER, SEARCH, SEARCH_ALL, SERIES, SERIES_LIST } from '.
 import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf, providerRecord } from '../../sources/caller.ts'
+import type { Envelope } from '../../transfers/download.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { rowAnswers, rowParameters, rowsAsked } from '../data.ts'
 import { pathParameter, type Routes } from '../routes.ts'
-import { envelopeOf, OBSERVATION_COLUMNS, observationRows, withColumns } from './series-table.ts'
 
 const UPSTREAM = errors(402, 404, 429, 504)
 
@@ -132,6 +132,34 @@ function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T)
   }
   if (stale) reply.header('warning', '110 - "Response is Stale"')
   return rest
+}
+
+const OBSERVATION_COLUMNS: readonly Column[] = [
+  { name: 'date', type: 'date', nullable: false, description: '' },
+  { name: 'period', type: 'string', nullable: true, description: '' },
+  { name: 'value', type: 'double', nullable: true, description: '' },
+  { name: 'status', type: 'string', nullable: true, description: '' },
+]
+
+/** Observations as rows of the columns above. */
+function observationRows({ observations }: Series) {
+  return observations.map(({ date, period = null, value, status = null }) => [date, period, value, status])
+}
+
+/** The options. If they name no columns, those that contain values are selected. */
+function withColumns(options: QueryOptions, { observations }: Series): QueryOptions {
+  const { select, apply, compute } = options
+  if (select !== undefined || apply !== undefined || compute !== undefined) return options
+  const hasPeriods = observations.some(({ period }) => period !== undefined)
+  const hasStatuses = observations.some(({ status }) => status !== undefined)
+  const names = ['date', ...(hasPeriods ? ['period'] : []), 'value', ...(hasStatuses ? ['status'] : [])]
+  return { ...options, select: names.join(',') }
+}
+
+/** The text before and after the observations in the JSON of a series. */
+function envelopeOf(series: Series): Envelope {
+  const { observations, ...head } = series
+  return { before: `${JSON.stringify(head).slice(0, -1)},"observations":`, after: '}' }
 }
 
 const SEARCH_PAGE = pageOf('series', { minimum: 0, default: 20, maximum: 1000 })

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ConnectorError } from '../../../connectors/errors.ts'
-import type { Caller, MissingSeries, Series, WantedSeries } from '../../../connectors/index.ts'
+import type { Caller, MissingSeries, WantedSeries } from '../../../connectors/index.ts'
 import { SHAPES, splitQualified, tableOf } from '../../../connectors/table.ts'
 import { SERIES_OPTIONS } from '../../../connectors/transform/series-options.ts'
-import type { Column, QueryOptions } from '../../../engine/index.ts'
 import { fromHttp } from '../../../engine/options.ts'
 import { errorAnswer, ServerError } from '../../http/errors.ts'
 import { parameters, parametersOf } from '../../http/query.ts'
@@ -12,7 +11,6 @@ import type { MissingSeries as MissingRecord } from '../../records/index.ts'
 import type { FromSchema } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf } from '../../sources/caller.ts'
-import type { Envelope } from '../../transfers/download.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { rowAnswers, rowParameters, rowsAsked } from '../data.ts'
 import { pathParameter, type Routes } from '../routes.ts'
@@ -175,32 +173,4 @@ function missingRecord({
 
 function invalid(message: string): ServerError {
   return new ServerError('invalid_query', message)
-}
-
-export const OBSERVATION_COLUMNS: readonly Column[] = [
-  { name: 'date', type: 'date', nullable: false, description: '' },
-  { name: 'period', type: 'string', nullable: true, description: '' },
-  { name: 'value', type: 'double', nullable: true, description: '' },
-  { name: 'status', type: 'string', nullable: true, description: '' },
-]
-
-/** Observations as rows of the columns above. */
-export function observationRows({ observations }: Series) {
-  return observations.map(({ date, period = null, value, status = null }) => [date, period, value, status])
-}
-
-/** The options. If they name no columns, those that contain values are selected. */
-export function withColumns(options: QueryOptions, { observations }: Series): QueryOptions {
-  const { select, apply, compute } = options
-  if (select !== undefined || apply !== undefined || compute !== undefined) return options
-  const hasPeriods = observations.some(({ period }) => period !== undefined)
-  const hasStatuses = observations.some(({ status }) => status !== undefined)
-  const names = ['date', ...(hasPeriods ? ['period'] : []), 'value', ...(hasStatuses ? ['status'] : [])]
-  return { ...options, select: names.join(',') }
-}
-
-/** The text before and after the observations in the JSON of a series. */
-export function envelopeOf(series: Series): Envelope {
-  const { observations, ...head } = series
-  return { before: `${JSON.stringify(head).slice(0, -1)},"observations":`, after: '}' }
 }
