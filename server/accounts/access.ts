@@ -29,8 +29,6 @@ const SELECT = `
 const OWNED = `repository_owners o JOIN datasets d ON d.repository_id = o.repository_id
   WHERE o.account_id = ? AND d.id <> ?`
 
-const COUNTED = `SELECT count(*) AS datasets FROM ${OWNED}`
-
 // Past versions that are kept take room, too.
 const STORED = `
   SELECT CAST(sum(p.bytes) AS BIGINT) AS bytes FROM parts p
@@ -98,20 +96,19 @@ export class Access {
   }
 
   async privateRepositories(ownerId: number): Promise<number> {
-    const row = await this.#handle.get<{ n: number }>(
-      'SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = 1',
-      ownerId,
-    )
-    return row!.n
+    const sql = 'SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = 1'
+    return (await this.#handle.get<{ n: number }>(sql, ownerId))!.n
   }
 
-  /** How many datasets are in the repositories of an account, and their bytes on disk; one dataset may be left out. */
+  /** The bytes on disk of the datasets in the repositories of an account; one dataset may be left out. */
   async storedBytes(ownerId: number, without = 0): Promise<number> {
     return (await this.#handle.get<{ bytes: number | null }>(STORED, ownerId, without))?.bytes ?? 0
   }
 
+  /** How many datasets are in the repositories of an account. */
   async datasets(ownerId: number): Promise<number> {
-    return (await this.#handle.get<{ datasets: number }>(COUNTED, ownerId, 0))!.datasets
+    const sql = `SELECT count(*) AS n FROM ${OWNED}`
+    return (await this.#handle.get<{ n: number }>(sql, ownerId, 0))!.n
   }
 
   /** Members, and names without an account that earlier releases took. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Database, Handle } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
@@ -121,7 +121,5 @@ function keyOf({ headers }: FastifyRequest): string | undefined {
 }
 
 function digest(...texts: readonly string[]): string {
-  const hash = createHash('sha256')
-  for (const text of texts) hash.update(text).update('\n')
-  return hash.digest('base64url')
+  return hash('sha256', texts.map((text) => `${text}\n`).join(''), 'base64url')
 }

@@ -42,12 +42,14 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   const { database } = engine
   const { failedKeys: most } = config.limits
   const failedKeys = most > 0 ? new FailedKeys(most, database) : undefined
-  const requests = new RequestRate(config.limits.requestsPerMinute, database)
-  const anonymousRequests = new RequestRate(config.anonymous.requestsPerMinute || null, database, 'address')
+  const rateOf = (most: number | null, whose: 'account' | 'address') =>
+    most ? new RequestRate(most, database, whose) : undefined
+  const requests = rateOf(config.limits.requestsPerMinute, 'account')
+  const anonymousRequests = rateOf(config.anonymous.requestsPerMinute, 'address')
   /** A request that is passed on to another route comes here again. */
   const counted = new WeakSet<IncomingMessage>()
   const count = async ({ raw }: FastifyRequest, rate: RequestRate, name: string): Promise<void> => {
-    if (!rate.limited || counted.has(raw)) return
+    if (counted.has(raw)) return
     counted.add(raw)
     await rate.count(name)
   }
@@ -82,7 +84,7 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
 
   const nobody: Authenticator = async (request) => {
     const path = (request.routeOptions.url ?? '').slice(app.prefix.length)
-    if (!anonymousRequests.limited || !isRead(request.method) || !OPEN.test(path)) return undefined
+    if (!anonymousRequests || !isRead(request.method) || !OPEN.test(path)) return undefined
     await count(request, anonymousRequests, `from ${network(request.ip)}`)
     return { account: ANONYMOUS, keyId: 0, readOnly: true }
   }
@@ -97,7 +99,7 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
       request.keyId = sender.keyId
       // Without a key nobody learns what exists that is not public.
       if (sender.account === ANONYMOUS) request.refusal = NO_KEY
-      else await count(request, requests, `account ${sender.account.id}`)
+      else if (requests) await count(request, requests, `account ${sender.account.id}`)
     } catch (error) {
       if (error !== NO_KEY) request.refusal = error
       throw error
@@ -222,31 +224,26 @@ class FailedKeys {
  * limit it gets at most what it sends within that second, and never more than the limit on one node.
  */
 class RequestRate {
-  readonly #most: number | null
-  readonly #own: Lazy<RateLimiterMemory> | undefined
-  readonly #all: Lazy<RateLimiterAbstract> | undefined
+  readonly #most: number
   readonly #whose: string
+  readonly #own: Lazy<RateLimiterMemory>
+  readonly #all: Lazy<RateLimiterAbstract> | undefined
   /** Requests by name that the database has not been told of. */
   #untold = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
 
-  /** @param most requests allowed in a minute; null is "no limit" */
-  constructor(most: number | null, database: Database, whose: 'account' | 'address' = 'account') {
+  /** @param most requests allowed in a minute */
+  constructor(most: number, database: Database, whose: 'account' | 'address') {
     this.#most = most
     this.#whose = whose
-    if (most === null) return
     this.#own = new Lazy(() => rate(most))
     if (database.isShared) this.#all = new Lazy(() => sharedRate(most, database))
-  }
-
-  get limited(): boolean {
-    return this.#own !== undefined
   }
 
   /** @param name the account or the address @throws ServerError `too_many_requests` */
   async count(name: string): Promise<void> {
     try {
-      await (await this.#own?.get())?.consume(name)
+      await (await this.#own.get()).consume(name)
     } catch (spent) {
       throw tooMany(
         'too_many_requests',
@@ -275,7 +272,7 @@ class RequestRate {
       try {
         await all.consume(name, requests)
       } catch (spent) {
-        await (await this.#own!.get()).block(name, (spent as RateLimiterRes).msBeforeNext / 1000)
+        await (await this.#own.get()).block(name, (spent as RateLimiterRes).msBeforeNext / 1000)
       }
     }
   }
@@ -287,12 +284,6 @@ async function rate(most: number): Promise<RateLimiterMemory> {
   return new RateLimiterMemory({ points: most, duration: WINDOW_SECONDS })
 }
 
-/** A statement as rate-limiter-flexible gives it to a client of PostgreSQL. */
-interface Statement {
-  readonly text: string
-  readonly values: readonly SqlValue[]
-}
-
 /**
  * Counts in the database for all nodes together. Once a name has reached the limit, it is refused without asking again.
  * If the database does not answer, this node counts by itself.
@@ -301,7 +292,8 @@ async function sharedRate(most: number, database: Database): Promise<RateLimiter
   const { RateLimiterPostgres } = await import('rate-limiter-flexible')
   return new RateLimiterPostgres({
     storeClient: {
-      query: async ({ text, values }: Statement) => {
+      // A statement as the package gives it to a client of PostgreSQL.
+      query: async ({ text, values }: { text: string; values: readonly SqlValue[] }) => {
         const given: SqlValue[] = []
         const sql = text.replace(/\$(\d+)/g, (_, number) => {
           given.push(values[Number(number) - 1]!)

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ErrorObject } from 'ajv'
@@ -112,13 +113,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket |
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${REASON[status] ?? 'Bad Request'}\r\n${lines.join('')}\r\n${text}`)
-}
-
-const REASON: Readonly<Record<number, string>> = {
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
 }
 
 function clientError(code: string | undefined): ServerError {

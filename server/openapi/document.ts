@@ -176,8 +176,8 @@ function asSwagger(
 }
 
 /**
- * The responses of a route: its own, and errors that follow from what it is. They are kept from @fastify/swagger, which would read their examples as schemas and drop
- * every field that has the name of a keyword, for example `nullable`.
+ * The responses of a route: its own, and errors that follow from what it is. They are kept from @fastify/swagger, which
+ * would read their examples as schemas and drop every field that has the name of a keyword, for example `nullable`.
  */
 function responsesOf(
   response: object,

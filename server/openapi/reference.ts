@@ -27,8 +27,9 @@ const SETTINGS = {
 } as const
 
 /**
- * Loads the interactive API reference: a page, and the only script that it loads. Called at the first request rather than at start, because the package has four
- * megabytes. The page and the script are read from the package's plugin, in a temporary Fastify application.
+ * Loads the interactive API reference: a page, and the only script that it loads. Called at the first request rather than
+ * at start, because the package has four megabytes. The page and the script are read from the package's plugin, in a
+ * temporary Fastify application.
  */
 export async function loadReference() {
   const { default: plugin } = await import('@scalar/fastify-api-reference')

@@ -42,8 +42,8 @@ export type Routes = FastifyInstance<
 >
 
 /**
- * The dataset in the path, and the owner of its repository, if the account has the permission. In a transaction, nobody else can change the dataset
- * until the transaction ends.
+ * The dataset in the path, and the owner of its repository, if the account has the permission. In a transaction, nobody
+ * else can change the dataset until the transaction ends.
  * @throws EngineError `not_found`, ServerError `forbidden`
  */
 export async function datasetFor(
@@ -71,14 +71,8 @@ export async function datasetFor(
 }
 
 /** The entity tag of a dataset, which changes with its metadata, columns or rows. */
-export function tagOf({
-  id,
-  repositoryId,
-  name,
-  description,
-  version,
-  updatedAt,
-}: Omit<DatasetRecord, 'query'>): string {
+export function tagOf(record: Omit<DatasetRecord, 'query'>): string {
+  const { id, repositoryId, name, description, version, updatedAt } = record
   return recordTag(id, repositoryId, name, description, version, updatedAt)
 }
 
@@ -129,7 +123,10 @@ export async function rowsChange(request: FastifyRequest, services: Services) {
   }
 }
 
-/** Answers with what a request has made, and where that is. @param hasKey whether it contains a key, which no cache may keep */
+/**
+ * Answers with what a request has made, and where that is.
+ * @param hasKey whether it contains a key, which no cache may keep
+ */
 export function created<T>(reply: FastifyReply, location: string, made: T, hasKey = false): T {
   reply.code(201).header('location', location)
   if (hasKey) reply.header('cache-control', 'no-store')

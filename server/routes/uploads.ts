@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Dataset, EngineError, faultsOf, type Upload } from '../../engine/index.ts'
+import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
+import { type Column, type Dataset, EngineError, faultsOf, type Upload } from '../../engine/index.ts'
 import { ADDING, CHANGE, fromHttp, type OptionsOf, READING, REPLACING } from '../../engine/options.ts'
+import type { Account } from '../accounts/accounts.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
 import { requireMatch } from '../http/headers.ts'
@@ -12,8 +14,9 @@ import type { WrittenDataset } from '../records/index.ts'
 import type { JsonSchema } from '../records/schema.ts'
 import { JSON_UPLOAD, PREVIEW, WRITTEN_DATASET } from '../records/uploads.ts'
 import type { Services } from '../services.ts'
+import { callerOf } from '../sources/caller.ts'
+import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../sources/rows.ts'
 import { optionTexts, UPLOAD_TYPES } from '../transfers/formats.ts'
-import { seriesUpload } from './providers/series-upload.ts'
 import { type Routes, rowsChange, tagOf } from './routes.ts'
 
 /** The parameters of an upload that is read and not stored. */
@@ -33,24 +36,6 @@ const DRY_RUN = {
     description: 'With true, nothing is stored, and the response is what `POST /preview` gives.',
   },
 } as const
-
-/** The parameters of a request that appends rows, which say how its file is to be read. */
-const APPEND_PARAMETERS = parameters({
-  ...parametersOf(READING),
-  ...parametersOf(ADDING),
-  ...parametersOf(CHANGE),
-  ...DRY_RUN,
-})
-
-/** The parameters of a request that replaces the rows. */
-const REPLACE_PARAMETERS = parameters({
-  ...parametersOf(REPLACING),
-  ...parametersOf(CHANGE),
-  ...DRY_RUN,
-})
-
-/** The parameters of a preview without a dataset. */
-const PREVIEW_PARAMETERS = parameters({ ...parametersOf(READING), ...PREVIEW_OPTION })
 
 /** How many rows a preview shows. */
 const PREVIEW_ROWS = 20
@@ -91,14 +76,19 @@ const REPLACE = {
   ...WRITING,
   operationId: 'replaceData',
   summary: 'Replace the rows of a dataset',
-  querystring: REPLACE_PARAMETERS,
+  querystring: parameters({ ...parametersOf(REPLACING), ...parametersOf(CHANGE), ...DRY_RUN }),
 }
 
 const APPEND = {
   ...WRITING,
   operationId: 'appendData',
   summary: 'Append rows to a dataset, replace those with the same key, or save series of a provider in it',
-  querystring: APPEND_PARAMETERS,
+  querystring: parameters({
+    ...parametersOf(READING),
+    ...parametersOf(ADDING),
+    ...parametersOf(CHANGE),
+    ...DRY_RUN,
+  }),
 }
 
 const PREVIEW_UPLOAD = {
@@ -107,7 +97,7 @@ const PREVIEW_UPLOAD = {
   description:
     'Returns the columns that an upload would have, why columns are text, the first rows, and what is wrong with the ' +
     'file. `PUT` and `POST /datasets/{id}/data` with `dryRun=true` do the same for an upload to a dataset.',
-  querystring: PREVIEW_PARAMETERS,
+  querystring: parameters({ ...parametersOf(READING), ...PREVIEW_OPTION }),
   requestBody: UPLOAD_BODY,
   response: {
     200: json(PREVIEW, 'What the upload would become.'),
@@ -133,7 +123,7 @@ export function uploadRoutes(app: Routes, services: Services): void {
   })
 
   async function refuseSeries(): Promise<never> {
-    throw new ServerError('invalid_body', 'A preview reads rows; the body names series of a provider.')
+    throw invalidBody('A preview reads rows; the body names series of a provider.')
   }
 }
 
@@ -237,4 +227,63 @@ type Found = Pick<
   'columns' | 'rowCount' | 'options' | 'sheets'
 > & {
   readonly errors: ReturnType<typeof faultsOf>
+}
+
+/** How many series are fetched at once. The provider's own limits apply as well. */
+const AT_ONCE = 4
+
+/**
+ * Fetches series of a provider as rows to be written, all of them or an error. If the dataset has only some of the
+ * series' columns and no others, only those columns are written.
+ * @throws ServerError `invalid_body`, `plan_limit`, ConnectorError
+ */
+async function seriesUpload(
+  services: Services,
+  account: Account,
+  wanted: unknown,
+  existing: readonly Column[],
+  signal: AbortSignal,
+): Promise<Upload> {
+  const { provider, ids } = seriesIn(wanted, services.config.limits.savedSeries)
+  const { info, caller } = await callerOf(services, account, provider, signal)
+  const connectors = await services.connectors()
+  const fetched = await mapConcurrent(AT_ONCE, ids, (id) => connectors.series(info.slug, id, {}, caller))
+  const times = fetched.some(hasTimes) || existing.some(({ name }) => name === 'time')
+  const all = seriesColumns({ provider: true, times })
+  const has = new Set(existing.map(({ name }) => name))
+  // If the series have times but the dataset has only days, all columns are sent, so that the engine reports a conflict
+  // instead of losing the times.
+  const isPart = existing.length > 0 && holdsSeriesAlone(existing) && has.has(times ? 'time' : 'date')
+  const columns = isPart ? all.filter(({ name }) => has.has(name)) : all
+  const lines = fetched.map((series) =>
+    seriesRows(series, series.series_id)
+      .map((row) => seriesLine(row, columns))
+      .join(''),
+  )
+  return { format: 'ndjson', columns, body: encoded(lines) }
+}
+
+async function* encoded(texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text)
+}
+
+function seriesIn(wanted: unknown, most: number): { provider: string; ids: readonly string[] } {
+  const { provider, series, ...unknown } = wanted as Record<string, unknown>
+  const extra = Object.keys(unknown)[0]
+  if (extra !== undefined) {
+    throw invalidBody(
+      `The body has an unknown field ${JSON.stringify(extra)}; valid fields: provider, series.`,
+    )
+  }
+  if (typeof provider !== 'string') throw invalidBody('provider must be the slug of a provider.')
+  if (!Array.isArray(series) || series.length === 0 || !series.every((id) => typeof id === 'string')) {
+    throw invalidBody('series must be a list of at least one series id.')
+  }
+  if (series.length > most)
+    throw invalidBody(`series has ${series.length} ids; one request saves at most ${most}.`)
+  return { provider, ids: series }
+}
+
+function invalidBody(message: string): ServerError {
+  return new ServerError('invalid_body', message)
 }

@@ -63,10 +63,7 @@ export function chooseFormat(name: string | undefined, accept: string | undefine
     return weights.get(type) ?? weights.get(`${type.split('/')[0]}/*`) ?? weights.get('*/*') ?? 0
   }
   const named = [...weights.keys()].flatMap((type) => FORMATS.filter((one) => MEDIA_TYPES[one] === type))
-  const best = named.reduce<Format | undefined>(
-    (chosen, one) => (chosen === undefined || weightOf(one) > weightOf(chosen) ? one : chosen),
-    undefined,
-  )
+  const [best] = named.sort((one, other) => weightOf(other) - weightOf(one))
   return best !== undefined && weightOf(best) > 0 && weightOf(best) >= weightOf(usual) ? best : usual
 }
 

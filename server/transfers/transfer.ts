@@ -265,12 +265,12 @@ export class Transfer {
 
   /** Why the transfer was aborted; undefined if it was not. Errors of the work are then only a consequence. */
   get reason(): unknown {
-    return this.#controller.signal.aborted ? this.#controller.signal.reason : undefined
+    return this.signal.reason
   }
 
   /** Aborts the transfer. If bytes have already been sent, the connection is ended as well. */
   abort(reason: Error): void {
-    if (this.#controller.signal.aborted) return
+    if (this.signal.aborted) return
     this.#controller.abort(reason)
     if (this.reply.raw.headersSent) this.reply.raw.destroy()
   }
