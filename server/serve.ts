@@ -11,9 +11,8 @@ import { distributed, objectStore } from './config/engine-options.ts'
 import type { Config } from './config/schema.ts'
 import { ServerError } from './http/errors.ts'
 import { EarlyLog } from './logger.ts'
-import { openProviders } from './providers.ts'
+import { indexProviders, openProviders } from './providers.ts'
 import { openServices, type Services } from './services.ts'
-import { indexProviders } from './sources/index-providers.ts'
 import { ownVersion } from './version.ts'
 
 export interface Server {

@@ -15,10 +15,23 @@ import { ServerError } from '../http/errors.ts'
 import { optionTexts, uploadOptions } from '../transfers/formats.ts'
 import { type CallerParts, callerOf } from './caller.ts'
 import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
-import { type Answer, ask, newRows } from './refresh.ts'
-import { holdsSeriesAlone, requireSeriesAlone, seriesColumns } from './rows.ts'
-import { nextRun, retryRun } from './schedule.ts'
-import type { Followed, Outcome, Sources, StoredSource, Wanted } from './sources.ts'
+import {
+  type Answer,
+  ask,
+  holdsSeriesAlone,
+  newRows,
+  requireSeriesAlone,
+  seriesColumns,
+} from './series-rows.ts'
+import {
+  type Followed,
+  nextRun,
+  type Outcome,
+  retryRun,
+  type Sources,
+  type StoredSource,
+  type Wanted,
+} from './sources.ts'
 import { fileOptions } from './wanted.ts'
 
 /** How often a process looks for sources that are due. */

@@ -5,7 +5,7 @@ import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import type { NewSource } from '../records/index.ts'
 import { checkedAddress, FetchFailure, type FollowedAddress } from './fetch-address.ts'
-import { requireSeriesAlone } from './rows.ts'
+import { requireSeriesAlone } from './series-rows.ts'
 import type { Wanted } from './sources.ts'
 
 /**

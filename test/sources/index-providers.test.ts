@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ConnectorError } from '../../connectors/index.ts'
-import { indexProviders } from '../../server/sources/index-providers.ts'
+import { indexProviders } from '../../server/providers.ts'
 
 /** Fills the index of providers that answer as they are told to; gives which were asked, and what was logged. */
 async function filled(outcomes: Readonly<Record<string, 'there' | ConnectorError | Error>>) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Interval } from '../../server/records/index.ts'
-import { nextRun, retryRun } from '../../server/sources/schedule.ts'
+import { nextRun, retryRun } from '../../server/sources/sources.ts'
 
 describe('the next run', () => {
   it.each<[Interval, string, string, string]>([
