@@ -6,11 +6,9 @@ import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { MEDIA_TYPES } from '../client/uploads.ts'
 import { startProgress } from './progress.ts'
-import { findDataset, findRepository } from './tables/find-by-name.ts'
-import type { Tables } from './tables/tables.ts'
-import { abortOnInterrupt, addOptions, oneOf, UsageError } from './usage.ts'
+import { findDataset, findRepository, type Tables } from './tables/tables.ts'
+import { abortOnInterrupt, addOptions, oneOf, UsageError, writeWhole } from './usage.ts'
 import type { On } from './workplace.ts'
-import { writeWhole } from './write-whole.ts'
 
 interface Given {
   readonly format?: Format

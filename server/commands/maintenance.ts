@@ -13,10 +13,9 @@ import {
   restoreIntoCluster,
 } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
-import { objectStore } from '../config/engine-options.ts'
-import { readConfig } from '../config/read.ts'
+import { objectStore, readConfig } from '../config/read.ts'
+import { restoreVersion } from './describe.ts'
 import { type Progress, startProgress } from './progress.ts'
-import { restoreVersion } from './tables/describe.ts'
 import type { Workplace } from './tables/local.ts'
 import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
 import type { StorageOptions, Target } from './workplace.ts'

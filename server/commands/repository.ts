@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { findRepository } from './tables/find-by-name.ts'
-import type { Tables } from './tables/tables.ts'
+import { findRepository, type Tables } from './tables/tables.ts'
 import { inRows } from './usage.ts'
 import type { On } from './workplace.ts'
 

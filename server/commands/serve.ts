@@ -1,12 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import type { Engine } from '../../engine/index.ts'
 import { readConfig, unknownVariables } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
 import { LogOutput } from '../logger.ts'
 import { type ServeOptions, type Server, serve } from '../serve.ts'
-import { loadSamples } from './samples.ts'
+import { PACKAGE } from '../version.ts'
 import { UsageError } from './usage.ts'
 import type { Target } from './workplace.ts'
 
@@ -125,4 +127,84 @@ export function greeting(
   }
   if (demo) lines.push('This is a demo. Ctrl-C ends it and removes everything that it holds.', '')
   return lines.join('\n')
+}
+
+const HERE = 'http://127.0.0.1:8080'
+
+/**
+ * `parquetry mcp`: serves the agents' tools over standard input and output. They call a running server with the
+ * account's own key. Standard output carries the protocol, so everything else is printed to standard error.
+ */
+export function addMcpCommand(program: Command, target: Target): void {
+  program
+    .command('mcp')
+    .description(`serve the Model Context Protocol over stdio, for agents; uses --server (default: ${HERE})`)
+    .action(async () => {
+      const server = target.server(HERE)!
+      // Loaded only when needed: no other command uses the protocol.
+      const [{ StdioServerTransport }, { mcpServer }, { Client }] = await Promise.all([
+        import('@modelcontextprotocol/sdk/server/stdio.js'),
+        import('../mcp/server.ts'),
+        import('../client/index.ts'),
+      ])
+      const client = new Client(server)
+      // Makes a wrong key or address fail now rather than at the first tool call.
+      await client.account.get()
+      const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve))
+      const served = mcpServer(client)
+      await served.connect(new StdioServerTransport())
+      await ended
+      await served.close()
+    })
+}
+
+const SAMPLES = {
+  'us-employment': 'Monthly employment in the United States, in thousands (Bureau of Labor Statistics)',
+  'seattle-weather': 'Daily weather in Seattle, 2012 to 2015 (NOAA)',
+  penguins: 'Measurements of penguins near Palmer Station, Antarctica (CC0)',
+} as const
+
+const REPOSITORY = 'samples'
+
+/**
+ * Loads the sample data into a data directory that never had a repository. Returns the ids of two sample datasets, if
+ * they exist.
+ */
+export async function loadSamples(
+  engine: Engine,
+  share: (repositoryId: number) => Promise<void>,
+): Promise<{ weather: number; penguins: number } | undefined> {
+  const repositoryId = existsSync(fileOf('penguins')) ? await makeRepository(engine) : undefined
+  if (repositoryId !== undefined) {
+    await share(repositoryId)
+    for (const [name, description] of Object.entries(SAMPLES)) {
+      const { id } = await engine.createDataset({ repositoryId, name, description })
+      const dataset = await engine.dataset(id)
+      await dataset.replace({ body: { file: fileOf(name) }, format: 'csv' })
+    }
+  }
+  const datasets = await engine.datasets()
+  const weather = datasets.find((one) => one.name === 'seattle-weather')?.id
+  const penguins = datasets.find((one) => one.name === 'penguins')?.id
+  return weather === undefined || penguins === undefined ? undefined : { weather, penguins }
+}
+
+/** Makes the repository, unless there was one before; of several nodes that start at once, one makes it. */
+async function makeRepository(engine: Engine): Promise<number | undefined> {
+  if (!(await neverHeldAnything(engine))) return undefined
+  return engine.transaction(async (t) => {
+    await t.lockName('samples')
+    if (!(await neverHeldAnything(engine))) return undefined
+    const fields = { name: REPOSITORY, description: 'Small tables to try things on' }
+    return (await engine.createRepository(fields, t)).id
+  })
+}
+
+/** Ids are never reused, so the newest one shows whether there ever was a repository. */
+async function neverHeldAnything(engine: Engine): Promise<boolean> {
+  return (await engine.database.newestId('repositories')) === 0
+}
+
+function fileOf(name: string): string {
+  return fileURLToPath(new URL(`data/samples/${name}.csv`, PACKAGE))
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
-import { nearest } from '../../engine/index.ts'
+import { nearest, type ObjectStoreOptions, type TrinoOptions } from '../../engine/index.ts'
 import { faultSentence, jsonFault, place } from '../http/answer-errors.ts'
 import { type CheckedConfig, CONFIG_SCHEMA, type Config, variableOf } from './schema.ts'
 
@@ -208,4 +208,18 @@ function sentence(error: ErrorObject, names: Names): string {
 
 function isObject(value: unknown): value is Settings {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The engine's options for the store of objects; undefined if rows are kept in the data directory. */
+export function objectStore(config: Config): ObjectStoreOptions | undefined {
+  const { store, s3Endpoint, s3Region, s3PathStyle, cacheBytes, httpfs } = config
+  if (store === undefined) return undefined
+  const how = { endpoint: s3Endpoint, region: s3Region, pathStyle: s3PathStyle }
+  return { address: store, ...how, cacheBytes, httpfs }
+}
+
+/** The engine's options for a Trino; undefined if there is none. */
+export function distributed({ trinoUrl, trino, timeouts }: Config): TrinoOptions | undefined {
+  // If Trino fails later than this, DuckDB would hardly give the first byte in time.
+  return trinoUrl === undefined ? undefined : { url: trinoUrl, ...trino, retryWithin: timeouts.firstByte / 2 }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadSamples } from '../../server/commands/samples.ts'
+import { loadSamples } from '../../server/commands/serve.ts'
 import { readConfig } from '../../server/config/read.ts'
 import { serve } from '../../server/serve.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../server/client/index.ts'
-import { ReadRows, resumedRows } from '../../server/commands/tables/resumed-rows.ts'
+import { ReadRows, resumedRows } from '../../server/commands/tables/remote.ts'
 import { type Served, serveSamples } from '../client/served.ts'
 
 describe('counting the rows of a stream', () => {

@@ -1,8 +1,8 @@
 import { openAsBlob } from 'node:fs'
 import { Readable } from 'node:stream'
-import { Client } from '../../client/index.ts'
-import { type LineFormat, resumedRows } from './resumed-rows.ts'
-import type { Tables, WriteOptions } from './tables.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client, ParquetryError } from '../../client/index.ts'
+import type { ExportOptions, Tables, WriteOptions } from './tables.ts'
 
 /** Formats that can be cut between two rows and joined again. */
 const LINES = new Set<string>(['csv', 'tsv', 'ndjson'])
@@ -54,5 +54,119 @@ function countingFetch({ onProgress }: WriteOptions): typeof fetch {
     }
     const stream = Readable.toWeb(Readable.from(counted(), { objectMode: false })) as ReadableStream
     return fetch(input, { ...init, body: stream, duplex: 'half' } as RequestInit)
+  }
+}
+
+type LineFormat = 'csv' | 'tsv' | 'ndjson'
+
+/** Gives up after this many failed attempts in a row without a single row. */
+const ATTEMPTS = 6
+const LONGEST_PAUSE_MS = 30_000
+
+/**
+ * Downloads an export, and continues it when the connection breaks by requesting the rows after the last complete one.
+ * The dataset must not change meanwhile, because rows of two versions don't belong together.
+ *
+ * @throws ParquetryError `changed` if the dataset has changed, or the error of the server
+ */
+export async function* resumedRows(
+  client: Client,
+  id: number,
+  format: LineFormat,
+  { skip, top, last, ...others }: ExportOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { version } = await client.datasets.get(id, { signal })
+  const read = new ReadRows(format)
+  let matching: number | undefined
+  for (let attempt = 1; ; ) {
+    const { rows } = read
+    const window = rows === 0 ? { skip, top, last } : windowBehind(rows, { skip, top, last, matching })
+    // Each answer begins with the header line, and this one with the row in which the earlier one broke off.
+    let known = read.headerBytes + read.bytesOfRow
+    try {
+      const download = await client.datasets.download(id, format, { ...others, ...window, signal })
+      matching ??= download.rowCount
+      if (known > 0) await unchanged(client, id, version, signal)
+      for await (const chunk of download) {
+        const added = chunk.subarray(known)
+        known = Math.max(0, known - chunk.length)
+        read.add(added)
+        if (added.length > 0) yield added
+      }
+      return
+    } catch (error) {
+      if (!isBroken(error)) throw error
+      if (read.rows > rows) attempt = 1
+      else if (attempt++ >= ATTEMPTS) throw error
+      await sleep(Math.min(500 * 2 ** attempt, LONGEST_PAUSE_MS), undefined, { signal })
+    }
+  }
+}
+
+interface Window {
+  readonly skip: number | undefined
+  readonly top: number | undefined
+  readonly last: number | undefined
+}
+
+/** The window of the rows that are still missing. */
+function windowBehind(
+  rows: number,
+  { skip = 0, top, last, matching = 0 }: Window & { readonly matching: number | undefined },
+): Window {
+  if (last === undefined) {
+    return { skip: skip + rows, top: top === undefined ? undefined : top - rows, last: undefined }
+  }
+  const first = Math.max(0, matching - last)
+  return { skip: first + rows, top: Math.min(last, matching) - rows, last: undefined }
+}
+
+async function unchanged(client: Client, id: number, version: number, signal: AbortSignal): Promise<void> {
+  if ((await client.datasets.get(id, { signal })).version === version) return
+  throw new ParquetryError('The dataset has changed since the export began. Start it again.', {
+    status: 0,
+    code: 'changed',
+  })
+}
+
+function isBroken(error: unknown): boolean {
+  return error instanceof ParquetryError && (error.code === 'interrupted' || error.code === 'unreachable')
+}
+
+const LF = 10
+const QUOTE = 34
+
+/** How far a csv, tsv or ndjson has been read. */
+export class ReadRows {
+  /** Complete rows, without the header line. */
+  rows = 0
+  /** Bytes of the header line, once it is complete. */
+  headerBytes = 0
+  /** Bytes behind the last complete line. */
+  bytesOfRow = 0
+  #header: boolean
+  #quoted = false
+  readonly #quotes: boolean
+
+  constructor(format: LineFormat) {
+    this.#quotes = format !== 'ndjson'
+    this.#header = this.#quotes
+  }
+
+  add(chunk: Uint8Array): void {
+    let start = -this.bytesOfRow
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at]!
+      // An escaped quote is two quotes, so it toggles twice.
+      if (byte === QUOTE && this.#quotes) this.#quoted = !this.#quoted
+      if (byte !== LF || this.#quoted) continue
+      const end = at + 1
+      if (this.#header) this.headerBytes = end - start
+      else this.rows += 1
+      this.#header = false
+      start = end
+    }
+    this.bytesOfRow = chunk.length - start
   }
 }

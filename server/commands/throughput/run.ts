@@ -1,17 +1,27 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { FORMATS } from '../../../engine/index.ts'
 import { Client } from '../../client/index.ts'
 import { ownVersion } from '../../version.ts'
 import { importFile } from '../import.ts'
 import { remoteTables } from '../tables/remote.ts'
-import { counted, Failed, inRows, oneOf, UsageError, wholeNumber } from '../usage.ts'
-import { writeWhole } from '../write-whole.ts'
-import { type Figure, measure, measureCopy, RIVALS, type Rival, type Spread } from './measure.ts'
-import { measurePython, pythonWith } from './python.ts'
+import { counted, Failed, inRows, oneOf, UsageError, wholeNumber, writeWhole } from '../usage.ts'
+import {
+  type Figure,
+  measure,
+  measureCopy,
+  measurePython,
+  pythonWith,
+  RIVALS,
+  type Rival,
+  type Spread,
+} from './measure.ts'
 import { compare, htmlOf, type Report, tableOf } from './report.ts'
-import { type TemporaryServer, temporaryServer } from './temporary-server.ts'
 
 /** The options of the command. */
 export interface Given {
@@ -144,4 +154,48 @@ function reportChanges(before: Report, after: Report, failAbove = Number.POSITIV
   const slower = changes.filter((change) => !change.noise && change.ratio > failAbove)
   if (slower.length === 0) return
   throw new Failed(`slower by more than ${failAbove}: ${slower.map(({ name }) => name).join('; ')}.`)
+}
+
+/** A server in a process of its own over a new directory; both are gone when it is disposed of. */
+interface TemporaryServer extends AsyncDisposable {
+  readonly url: string
+  readonly key: string
+  /** The temporary directory, for files of the caller's. */
+  readonly directory: string
+}
+
+/**
+ * Starts the command of this process a second time, as a server on a free port.
+ * @param config settings as in a configuration file
+ */
+async function temporaryServer(config: object): Promise<TemporaryServer> {
+  const directory = mkdtempSync(join(tmpdir(), 'parquetry-'))
+  const key = randomBytes(18).toString('base64url')
+  const data = join(directory, 'data')
+  const settings = join(directory, 'config.json')
+  writeFileSync(settings, JSON.stringify(config))
+  const args = ['--data', data, 'serve', '--port', '0']
+  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      PARQUETRY_CONFIG: settings,
+      PARQUETRY_ROOT_KEY: key,
+      PARQUETRY_LOG_LEVEL: 'silent',
+    },
+  })
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null && child.kill()) await once(child, 'exit')
+    rmSync(directory, { recursive: true, force: true })
+  }
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [, url] = /^Parquetry .*(http:\S+)/.exec(line) ?? []
+      if (url !== undefined) return { url, key, directory, [Symbol.asyncDispose]: stop }
+    }
+    throw new Error('The server ended before it served.')
+  } catch (error) {
+    await stop()
+    throw error
+  }
 }

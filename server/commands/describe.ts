@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import type { DatasetPatch } from '../../records/index.ts'
-import { inRows, UsageError } from '../usage.ts'
-import type { On } from '../workplace.ts'
-import { findDataset } from './find-by-name.ts'
-import type { Tables } from './tables.ts'
+import type { DatasetPatch } from '../records/index.ts'
+import { findDataset, type Tables } from './tables/tables.ts'
+import { inRows, UsageError } from './usage.ts'
+import type { On } from './workplace.ts'
 
 /** The fields that describe a dataset. */
 const FIELDS = ['title', 'description', 'license', 'source', 'creator', 'keywords', 'citation'] as const
