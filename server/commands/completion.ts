@@ -17,17 +17,7 @@ bash: parquetry completion bash > ~/.local/share/bash-completion/completions/par
 zsh:  parquetry completion zsh > "\${fpath[1]}/_parquetry"
 fish: parquetry completion fish > ~/.config/fish/completions/parquetry.fish`,
     )
-    .action((shell: string) => {
-      const lines = linesOf(program)
-      switch (oneOf('completion', SHELLS, shell)) {
-        case 'bash':
-          return console.log(bash(lines))
-        case 'zsh':
-          return console.log(zsh(lines))
-        case 'fish':
-          return console.log(fish(lines))
-      }
-    })
+    .action((shell: string) => console.log(SCRIPTS[oneOf('completion', SHELLS, shell)](linesOf(program))))
 }
 
 /** A command, and the words that can follow it. */
@@ -54,31 +44,27 @@ function linesOf(program: Command): Line[] {
   return line(program, '')
 }
 
-/** A `case` statement for the shells: maps the commands typed so far, in `at`, to what may follow them. */
-function casesOf(lines: readonly Line[]): string {
-  return lines
-    .map(({ path, words }) => `    '${path}') proposed='${words.map(({ text }) => text).join(' ')}' ;;`)
-    .join('\n')
-}
-
-/** A loop for the shells that collects the commands among the words in `at`. (zsh uses `path` for something else.) */
-function pathOf(lines: readonly Line[], words: string): string {
+/**
+ * The part that bash and zsh have in common: it collects the commands among the words that were typed, in `at`, and
+ * proposes what may follow them. (zsh uses `path` for something else.)
+ */
+function proposals(lines: readonly Line[], typed: string): string {
   const known = lines.filter(({ path }) => path !== '')
-  return `  for word in ${words}; do
+  return `  local word at='' proposed=''
+  for word in ${typed}; do
     case "$word" in -*) continue ;; esac
     case "\${at:+$at }$word" in
 ${known.map(({ path }) => `      '${path}') at='${path}' ;;`).join('\n')}
     esac
-  done`
+  done
+  case "$at" in
+${lines.map(({ path, words }) => `    '${path}') proposed='${words.map(({ text }) => text).join(' ')}' ;;`).join('\n')}
+  esac`
 }
 
 function bash(lines: readonly Line[]): string {
   return `_parquetry() {
-  local word at='' proposed=''
-${pathOf(lines, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
-  case "$at" in
-${casesOf(lines)}
-  esac
+${proposals(lines, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
   mapfile -t COMPREPLY < <(compgen -W "$proposed" -- "\${COMP_WORDS[COMP_CWORD]}")
   [[ \${#COMPREPLY[@]} -gt 0 ]] || compopt -o default 2>/dev/null
 }
@@ -89,11 +75,7 @@ complete -F _parquetry parquetry`
 function zsh(lines: readonly Line[]): string {
   return `#compdef parquetry
 _parquetry() {
-  local word at='' proposed=''
-${pathOf(lines, '"${(@)words[2,CURRENT-1]}"')}
-  case "$at" in
-${casesOf(lines)}
-  esac
+${proposals(lines, '"${(@)words[2,CURRENT-1]}"')}
   compadd -- \${=proposed} || _files
 }
 if [[ "$funcstack[1]" = _parquetry ]]; then _parquetry "$@"; else compdef _parquetry parquetry; fi`
@@ -116,3 +98,5 @@ function fish(lines: readonly Line[]): string {
     })
     .join('\n')
 }
+
+const SCRIPTS = { bash, zsh, fish }

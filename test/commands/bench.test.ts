@@ -1,8 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { compare, type Report } from '../../server/commands/throughput/report.ts'
+import { measure } from '../../server/commands/throughput/measure.ts'
+import { compare, type Report, tableOf } from '../../server/commands/throughput/report.ts'
 import { parquetryProcess } from './parquetry.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'parquetry-bench-'))
@@ -55,6 +58,31 @@ test('a file of one’s own is measured in each format, beside COPY, and the fig
     expect(rowsPerSecond.least).toBeLessThanOrEqual(rowsPerSecond.median)
   }
   expect(readFileSync(file('figures.html'), 'utf8')).toContain('<h2>n.csv</h2>')
+})
+
+test('memory that the server did not always tell is not measured, and the table says so', async () => {
+  let asked = 0
+  const server = createServer((request, answer) => {
+    if (!request.url!.startsWith('/metrics')) return answer.end('n\n1\n')
+    asked += 1
+    answer.statusCode = asked === 2 ? 503 : 200
+    answer.end(
+      `parquetry_process_cpu_seconds_total ${asked}\nparquetry_process_resident_memory_bytes 1048576\n`,
+    )
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const how = { format: 'csv', clients: 1, seconds: 0, rows: 1 }
+  const figure = () => measure({ url, key: 'k', dataset: 1, filter: undefined }, how)
+  const figures = [await figure(), await figure()]
+  server.close()
+  expect(figures).toMatchObject([{ cpu: 2 / 3 }, { peakMemory: 1_048_576 }])
+  expect(figures[0]).not.toHaveProperty('peakMemory')
+  expect(tableOf(figures, 1).split('\n')).toEqual([
+    expect.stringContaining('memory'),
+    expect.stringContaining('0.67 s  not measured'),
+    expect.stringMatching(/ 1 MiB$/),
+  ])
 })
 
 const python = process.env['PARQUETRY_PYTHON']

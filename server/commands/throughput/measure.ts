@@ -31,8 +31,9 @@ export interface Figure {
   readonly rowsPerSecond: Spread
   /** Milliseconds. */
   readonly firstByte: Spread
-  /** Seconds of all cores for one download, and the highest resident memory in bytes; only an admin's key sees them. */
+  /** Seconds of all cores for one download; only an admin's key sees them. */
   readonly cpu?: number
+  /** The highest resident memory in bytes; missing if it could not be asked for all the time. */
   readonly peakMemory?: number
   /** Rows per second with which others write the same rows to a file. */
   readonly beside?: Readonly<Partial<Record<Rival, Spread>>>
@@ -57,13 +58,15 @@ export async function measure(
   const { format, clients, seconds, rows } = how
   const { bytes } = await download(asked, format)
   const before = await meters(asked)
-  using peak = watchMemory(asked)
+  const stop = new AbortController()
+  const peak = peakMemory(asked, stop.signal)
   const firstBytes: number[] = []
   const rates = await ratesOf(rows * clients, seconds, async () => {
     const round = await Promise.all(Array.from({ length: clients }, () => download(asked, format)))
     firstBytes.push(...round.map(({ firstByte }) => firstByte))
-  })
+  }).finally(() => stop.abort())
   const after = await meters(asked)
+  const memory = await peak
   const downloads = rates.length * clients
   return {
     format,
@@ -72,7 +75,8 @@ export async function measure(
     bytes,
     rowsPerSecond: spread(rates),
     firstByte: spread(firstBytes),
-    ...(before && after && { cpu: (after.cpu - before.cpu) / downloads, peakMemory: peak.bytes }),
+    ...(before && after && { cpu: (after.cpu - before.cpu) / downloads }),
+    ...(memory !== undefined && { peakMemory: memory }),
   }
 }
 
@@ -121,24 +125,19 @@ async function meters({ url, key }: Asked) {
     value('parquetry_process_cpu_seconds_total'),
     value('parquetry_process_resident_memory_bytes'),
   ]
-  return statusCode === 200 && cpu >= 0 ? { cpu, memory } : undefined
+  return statusCode === 200 && cpu >= 0 && memory >= 0 ? { cpu, memory } : undefined
 }
 
-function watchMemory(asked: Asked): { readonly bytes: number } & Disposable {
-  const stopped = new AbortController()
-  const watch = {
-    bytes: 0,
-    [Symbol.dispose]: () => stopped.abort(),
+/** The highest resident memory until the signal is aborted; undefined if the server could not be asked each time. */
+async function peakMemory(asked: Asked, signal: AbortSignal): Promise<number | undefined> {
+  let peak = 0
+  while (!signal.aborted) {
+    const now = await meters(asked).catch(() => undefined)
+    if (now === undefined) return undefined
+    peak = Math.max(peak, now.memory)
+    await pause(200, undefined, { signal }).catch(() => {})
   }
-  void (async () => {
-    while (!stopped.signal.aborted) {
-      watch.bytes = Math.max(watch.bytes, (await meters(asked))?.memory ?? 0)
-      await pause(200, undefined, { signal: stopped.signal })
-    }
-  })().catch(() => {
-    // The measurement has ended.
-  })
-  return watch
+  return peak
 }
 
 /** How DuckDB's COPY writes our formats; the others it does not have. */

@@ -45,8 +45,8 @@ function cellsOf(figure: Figure, rows: number, rivals: readonly Rival[]): string
     `${count(rowsPerSecond.least)} to ${count(rowsPerSecond.most)}`,
     rows === 0 ? '' : (((rate / rows) * bytes) / 1e6).toFixed(1),
     `${firstByte.median.toFixed(1)} ms`,
-    cpu === undefined ? '' : `${cpu.toFixed(2)} s`,
-    peakMemory === undefined ? '' : `${(peakMemory / 2 ** 20).toFixed(0)} MiB`,
+    cpu === undefined ? 'not measured' : `${cpu.toFixed(2)} s`,
+    peakMemory === undefined ? 'not measured' : `${(peakMemory / 2 ** 20).toFixed(0)} MiB`,
     ...rivals.flatMap((rival) => {
       const other = beside[rival]?.median
       return other === undefined ? ['', ''] : [count(other), (rate / other).toFixed(2)]
