@@ -15,6 +15,9 @@ interface ImportOptions {
   readonly format?: string
 }
 
+/** How a file is read, and by which columns an upsert finds rows. */
+export const OPTIONS = { ...REPLACING, on: ADDING.on }
+
 const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow, xlsx, and text formats compressed as .gz'
 
 /** `parquetry import FILE --repository R --dataset NAME`. */
@@ -33,7 +36,7 @@ export function addImportCommand(program: Command, on: On<Tables>): void {
       'the format, if the file name does not show it: for example csv or ndjson.gz',
     )
     .action((file: string, options: ImportOptions) => on((tables) => importFile(tables, file, options)))
-  addOptions(command, { ...REPLACING, on: ADDING.on, ...CHANGE })
+  addOptions(command, { ...OPTIONS, ...CHANGE })
 }
 
 /** Imports a file into a dataset, which is created if needed, and says what became of it. */
@@ -95,6 +98,22 @@ function findings({ options = {}, columns }: Written, given: object): string[] {
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]
   })
   return [...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...texts]
+}
+
+const NAMES = Object.values(OPTIONS).map(({ http }) => http)
+/** Quoted text of a file, or an option with its value as HTTP writes it, which punctuation or another may follow. */
+const QUOTED_OR_OPTION = new RegExp(
+  `"(?:[^"\\\\]|\\\\.)*"|(?<![\\w$-])(mode|${NAMES.join('|')})=((?:%\\w\\w|[\\w-]|,\\b)+|[^\\w\\s"]?)(&(?=\\w))?`,
+  'g',
+)
+
+/** A message about an upload, with the options of the command in place of those of HTTP. */
+export function withFlags(message: string): string {
+  return message.replace(QUOTED_OR_OPTION, (all, name?: string, value = '', more = '') => {
+    if (name === undefined) return all
+    const option = name === 'mode' ? `--${value}` : value === '' ? `--${name}` : flags(`${name}=${value}`)
+    return more ? `${option} ` : option
+  })
 }
 
 /** Options of a query string as a command has them. */

@@ -1,15 +1,13 @@
 import type { Command } from 'commander'
-import { ADDING, fromPlain, REPLACING } from '../../engine/options.ts'
+import { fromPlain } from '../../engine/options.ts'
 import type { Source } from '../client/index.ts'
 import type { NewSource } from '../records/index.ts'
 import { INTERVALS, MODES } from '../records/sources.ts'
 import { optionTexts } from '../transfers/formats.ts'
+import { OPTIONS, withFlags } from './import.ts'
 import { findDataset, findRepository, orRemoved, type Tables } from './tables/tables.ts'
 import { addOptions, Failed, oneOf, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
-
-/** The options with which a file is read. */
-const FILE_OPTIONS = { ...REPLACING, on: ADDING.on }
 
 /** `parquetry source set|show|end`: manages the series or the file that a dataset follows. */
 export function addSourceCommands(program: Command, on: On<Tables>): void {
@@ -32,9 +30,10 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
         const found = await findOrMake(tables, dataset)
         const made = await orRemoved(tables, found, async () => {
           const source = await tables.datasets.follow(found.id, wanted)
-          const hasFailed = source.lastError !== null && source.lastVersion === null
-          if (hasFailed && found.isNew) {
-            throw new Failed(`${source.lastError}\nNothing was fetched, so the new dataset is removed again.`)
+          if (source.lastError !== null && source.lastVersion === null && found.isNew) {
+            throw new Failed(
+              `${withFlags(source.lastError)}\nNothing was fetched, so the new dataset is removed again.`,
+            )
           }
           print(source)
           return source
@@ -42,7 +41,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
         if (made.lastError !== null) throw new Failed()
       })
     })
-  addOptions(set, FILE_OPTIONS)
+  addOptions(set, OPTIONS)
 
   source
     .command('show <dataset>')
@@ -74,7 +73,7 @@ interface SetOptions {
 }
 
 function newSource(followed: readonly string[], { every, start, mode, ...reading }: SetOptions): NewSource {
-  const options = optionTexts(fromPlain(reading, FILE_OPTIONS), FILE_OPTIONS)
+  const options = optionTexts(fromPlain(reading, OPTIONS), OPTIONS)
   const isFile = followed.some((text) => /^https?:/i.test(text))
   if (isFile && followed.length > 1)
     throw new UsageError('A dataset follows one address, or series; not both.')
@@ -132,7 +131,7 @@ function print({
     ['every', every],
     ['last run', lastRun ?? 'not yet'],
     ['next run', nextRun],
-    ...(lastError === null ? [] : [['last error', lastError]]),
+    ...(lastError === null ? [] : [['last error', withFlags(lastError)]]),
     ['version', lastVersion ?? 'none yet'],
   ]
   for (const [name, value] of lines) console.log(`${name}\t${value}`)

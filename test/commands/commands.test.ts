@@ -10,6 +10,7 @@ import { gzipSync } from 'node:zlib'
 import ExcelJS from 'exceljs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client } from '../../server/client/index.ts'
+import { withFlags } from '../../server/commands/import.ts'
 import { type Served, serveSamples } from '../client/served.ts'
 import { bin, type Called, parquetry, parquetryProcess } from './parquetry.ts'
 
@@ -168,7 +169,10 @@ describe.each(PLACES)('%s', (where, place) => {
         'If the row holds totals, remove it from the file and import again.\n',
     )
     const refused = await run(...args, '--dialect', 'standard')
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('delimiter=;') })
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("unless --delimiter ';' says otherwise."),
+    })
     const manner = ['--delimiter', ';', '--decimal', ',', '--encoding', 'latin1', '--nulls', '-,NA']
     expect(await run(...args, ...manner)).toMatchObject({
       code: 0,
@@ -176,7 +180,7 @@ describe.each(PLACES)('%s', (where, place) => {
     })
     expect((await run('export', 'home/office')).stdout).toBe('Tag,Menge\n31.12.2024,1.5\nMärz,\n')
     const other = ['import', file('numbers.csv'), '--repository', 'home', '--dataset', 'office']
-    expect((await run(...other)).stderr).toContain('columns=replace')
+    expect((await run(...other)).stderr).toContain('(--columns replace)')
     expect((await run(...other, '--columns', 'replace')).code).toBe(0)
     expect(await run(...args, '--encoding', 'utf-7')).toMatchObject({
       code: 2,
@@ -394,4 +398,19 @@ test('an older Node, Bun and Deno get one sentence', async () => {
       stderr: `parquetry: ${sentence}\n`,
     })
   }
+})
+
+test.each([
+  ['Is delimiter=tab meant?', 'Is --delimiter tab meant?'],
+  ['but decimal=, says so; add thousands=. as well.', 'but --decimal , says so; add --thousands . as well.'],
+  ['finds rows: on=date,series.', 'finds rows: --on date,series.'],
+  ['With mode=upsert, it goes.', 'With --upsert, it goes.'],
+  ['and sheet= does not say', 'and --sheet does not say'],
+  [
+    'dialect=auto would read the file, with delimiter=%3B&thousands=+.',
+    "--dialect auto would read the file, with --delimiter ';' --thousands ' '.",
+  ],
+  ['"delimiter=; \\" decimal=," is not a date.', '"delimiter=; \\" decimal=," is not a date.'],
+])('a message about an upload names options as the command has them: %s', (message, told) => {
+  expect(withFlags(message)).toBe(told)
 })
