@@ -125,21 +125,19 @@ export async function requireTable(services: Services, path: RequestPath): Promi
   await keptVersion(services.kept, await services.engine.dataset(datasetId), version)
 }
 
-/** How often the current version is looked up again if a write has replaced it meanwhile. */
-const TRIES = 10
-
+/** @throws IcebergError `noTable` */
 async function keptVersion(
   kept: KeptSnapshots,
   dataset: Dataset,
   version: number | undefined,
 ): Promise<Snapshot> {
-  for (let tried = 1; ; tried++) {
-    try {
-      return await kept.get(dataset, version ?? (await dataset.record()).version)
-    } catch (error) {
-      if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
-      if (version !== undefined || tried === TRIES) throw new IcebergError('noTable', error.message)
-    }
+  try {
+    // The current version stays while it is held here, even if a write replaces it.
+    using current = version === undefined ? await dataset.snapshot() : undefined
+    return await kept.get(dataset, version ?? current!.version)
+  } catch (error) {
+    if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
+    throw new IcebergError('noTable', error.message)
   }
 }
 

@@ -88,7 +88,11 @@ const ENDPOINTS = Object.entries(PATHS).flatMap(([path, methods]) =>
 /** The REST catalog of Apache Iceberg, for reading: repositories are namespaces, datasets are tables. */
 export function icebergRoutes(app: FastifyInstance, services: Services): void {
   app.register(async (scope) => {
-    scope.setErrorHandler((error, request, reply) => answerError(services, error, request, reply))
+    scope.setErrorHandler((error, request, reply) => {
+      const { status, headers, code, body } = icebergAnswer(error)
+      noteRefusal(services.metrics, request, reply, { error, status, code })
+      return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body)
+    })
     const route = (url: string, answers: Partial<Record<Method, Answer>>, warehouse: Warehouse) => {
       scope.route({
         method: [...METHODS],
@@ -98,7 +102,11 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
         schema: { hide: true, querystring: OPTIONS },
         handler: async (request, reply) => {
           const answer = answers[request.method as Method]
-          if (!answer) throw wrongMethod(request.method, Object.keys(answers))
+          if (!answer) {
+            const allow = Object.keys(answers).join(', ')
+            const message = `${request.method} is not supported here. Supported methods: ${allow}.`
+            throw new IcebergError('wrongMethod', message, { allow })
+          }
           const path = {
             warehouse,
             account: request.account,
@@ -155,22 +163,4 @@ async function configOf(request: FastifyRequest) {
     )
   }
   return { defaults: {}, overrides: known.prefix ? { prefix: known.prefix } : {}, endpoints: ENDPOINTS }
-}
-
-function wrongMethod(method: string, known: readonly string[]): IcebergError {
-  const allow = known.join(', ')
-  return new IcebergError('wrongMethod', `${method} is not supported here. Supported methods: ${allow}.`, {
-    allow,
-  })
-}
-
-function answerError(
-  { metrics }: Services,
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const { status, headers, code, body } = icebergAnswer(error)
-  noteRefusal(metrics, request, reply, { error, status, code })
-  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(body)
 }

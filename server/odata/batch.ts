@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ODataError } from './errors.ts'
+import { malformed, ODataError } from './errors.ts'
 import { announcedVersion } from './negotiate.ts'
 
 /** A request of a batch. The names of its headers are in lower case. */
@@ -19,8 +19,6 @@ interface BatchAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string | undefined
-  /** Whether the text is JSON. */
-  readonly isJson: boolean
 }
 
 /** Limits on the number of requests in a batch, and on the bytes of all its answers, which are kept in memory. */
@@ -122,7 +120,6 @@ async function answerOne(
     status: answer.statusCode,
     headers: pick(answer.headers, KEPT),
     text: answer.payload === '' ? undefined : answer.payload,
-    isJson: /^application\/json\b/.test(String(answer.headers['content-type'] ?? '')),
   }
 }
 
@@ -138,7 +135,6 @@ function refused(
     status,
     headers: { 'content-type': 'application/json;charset=utf-8', 'odata-version': version },
     text: JSON.stringify({ error: { code, message } }),
-    isJson: true,
   }
 }
 
@@ -210,16 +206,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function malformed(message: string): ODataError {
-  return new ODataError('badRequest', message)
-}
-
 /** The JSON of each answer is copied as it is. Parsing it would change integers above 2^53. */
 function jsonAnswer(answers: readonly BatchAnswer[]): { type: string; text: string } {
-  const responses = answers.map(({ text, isJson, ...answer }) => {
+  const responses = answers.map(({ text, ...answer }) => {
     const json = JSON.stringify(answer)
+    if (text === undefined) return json
     // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
-    return text === undefined ? json : `${json.slice(0, -1)},"body":${isJson ? text : JSON.stringify(text)}}`
+    const isJson = /^application\/json\b/.test(answer.headers['content-type'] ?? '')
+    return `${json.slice(0, -1)},"body":${isJson ? text : JSON.stringify(text)}}`
   })
   return { type: 'application/json;charset=utf-8', text: `{"responses":[${responses.join(',')}]}` }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { Dataset, Snapshot } from '../../engine/index.ts'
 import { type EntityQuery, entityQuery, type RowOptions, versionIn } from './entity.ts'
-import { ODataError } from './errors.ts'
+import { malformed, ODataError } from './errors.ts'
 import { type EntitySet, KEY } from './model.ts'
 import { contextHead, type Exchange, jsonContentType } from './negotiate.ts'
 
@@ -35,7 +35,7 @@ export async function answerCollection(
   const untracked = UNTRACKED.find((name) => options[name] !== undefined)
   const { $deltatoken: since, $filter: filter } = options
   if (since !== undefined && untracked !== undefined) {
-    throw new ODataError('badRequest', `${untracked} does not go with $deltatoken.`, untracked)
+    throw malformed(`${untracked} does not go with $deltatoken.`, untracked)
   }
   const preference = untracked === undefined ? trackedChanges(prefer) : undefined
   const tracked = since !== undefined || (position?.tracked ?? preference !== undefined)
@@ -163,11 +163,7 @@ function positionOf(token: string): Position {
       tracked: mark !== '',
     }
   }
-  throw new ODataError(
-    'badRequest',
-    '$skiptoken is not from this service: use @odata.nextLink unchanged.',
-    '$skiptoken',
-  )
+  throw malformed('$skiptoken is not from this service: use @odata.nextLink unchanged.', '$skiptoken')
 }
 
 /**
@@ -217,11 +213,7 @@ async function addedSince(
   { filter, until = Infinity }: { readonly filter: string | undefined; readonly until: number | undefined },
 ): Promise<Added> {
   if (!/^(0|[1-9]\d{0,14})$/.test(token)) {
-    throw new ODataError(
-      'badRequest',
-      '$deltatoken is not from this service: use @odata.deltaLink unchanged.',
-      '$deltatoken',
-    )
+    throw malformed('$deltatoken is not from this service: use @odata.deltaLink unchanged.', '$deltatoken')
   }
   const newest = await dataset.versions({ limit: MOST_VERSIONS })
   const versions = newest.filter(({ number }) => number <= until)

@@ -10,7 +10,7 @@ import {
   type View,
 } from '../../engine/index.ts'
 import { fromHttp, type ParametersOf, QUERY, VERSION } from '../../engine/options.ts'
-import { ODataError } from './errors.ts'
+import { malformed, ODataError } from './errors.ts'
 import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './model.ts'
 import { contextHead, type Exchange, type JsonRequest, jsonContentType } from './negotiate.ts'
 
@@ -143,8 +143,7 @@ export function entityQuery(
   const alias = addedNames(query.plan.steps).find((name) => name === KEY || names.includes(name))
   if (alias !== undefined) {
     query[Symbol.dispose]()
-    throw new ODataError(
-      'badRequest',
+    throw malformed(
       `${alias} is the name of a property. Choose another name for what is calculated.`,
       '$apply',
     )

@@ -30,3 +30,8 @@ export class ODataError extends Error {
     return STATUSES[this.code]
   }
 }
+
+/** @param target the part of the request that is wrong */
+export function malformed(message: string, target?: string): ODataError {
+  return new ODataError('badRequest', message, target)
+}

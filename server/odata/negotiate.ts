@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Accepted, acceptedIn } from '../http/headers.ts'
 import type { Services } from '../services.ts'
-import { ODataError } from './errors.ts'
+import { malformed, ODataError } from './errors.ts'
 
 export type ODataVersion = '4.0' | '4.01'
 export type MetadataLevel = 'none' | 'minimal' | 'full'
@@ -134,8 +134,4 @@ function notAcceptable(known: string): ODataError {
     'notAcceptable',
     `This is answered as ${known} only; Accept or $format asks for something else.`,
   )
-}
-
-function malformed(message: string): ODataError {
-  return new ODataError('badRequest', message)
 }

@@ -1,4 +1,4 @@
-import { ODataError } from './errors.ts'
+import { malformed, ODataError } from './errors.ts'
 
 /** The resource that a path below the service root identifies (OData URL Conventions 4.01, 4). */
 export type Resource =
@@ -26,50 +26,45 @@ export type Resource =
  */
 export function resourceAt(path: readonly string[]): Resource {
   const [first = '', ...rest] = path
-  if (first === '' && rest.length === 0) return { kind: 'service' }
-  if (first === '$metadata' && rest.length === 0) return { kind: 'metadata' }
-  if (first === '$batch' && rest.length === 0) return { kind: 'batch' }
-  if (first.startsWith('$')) throw unknown(path)
-  const { set, key } = setAndKey(first)
-  if (key !== undefined) return inEntity(set, key, rest, path)
-  const [second] = rest
-  if (second === undefined) return { kind: 'set', set }
-  if (second === '$count' && rest.length === 1) return { kind: 'count', set }
-  if (second === '$query' && rest.length === 1) return { kind: 'query', set }
-  // The key may be a separate segment (URL Conventions 4.01, 4.3.6).
-  if (/^\d+$/.test(second)) return inEntity(set, keyNumber(second), rest.slice(1), path)
-  throw unknown(path)
-}
-
-function inEntity(set: string, key: number, rest: readonly string[], path: readonly string[]): Resource {
-  const [property, value, ...more] = rest
-  if (property === undefined) return { kind: 'entity', set, key }
-  if (property.startsWith('$') || more.length > 0) throw unknown(path)
-  if (value !== undefined && value !== '$value') throw unknown(path)
-  return { kind: 'property', set, key, property, raw: value === '$value' }
-}
-
-function setAndKey(segment: string): { set: string; key: number | undefined } {
-  const open = segment.indexOf('(')
-  if (open < 0) return { set: segment, key: undefined }
-  const match = /^\(\s*(?:Row\s*=\s*)?(\d+)\s*\)$/.exec(segment.slice(open))
-  if (!match) {
-    throw new ODataError(
-      'badRequest',
-      `${JSON.stringify(segment.slice(open))} is not a key: keys are row numbers, for example ${segment.slice(0, open)}(17).`,
-    )
+  const unknown = () =>
+    new ODataError('notFound', `There is nothing under ${JSON.stringify(path.join('/'))} in this service.`)
+  const kind = OF_SERVICE.get(first)
+  if (kind && rest.length === 0) return { kind }
+  if (first.startsWith('$')) throw unknown()
+  const { set, digits = keySegment(rest) } = setAndKey(first)
+  const [second, third, ...more] = rest
+  if (digits === undefined) {
+    if (second === undefined) return { kind: 'set', set }
+    const kind = OF_SET.get(second)
+    if (kind && third === undefined) return { kind, set }
+    throw unknown()
   }
-  return { set: segment.slice(0, open), key: keyNumber(match[1]!) }
+  // No row has a key above 2^53, so larger ones need not be exact.
+  const key = Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
+  if (second === undefined) return { kind: 'entity', set, key }
+  if (second.startsWith('$') || more.length > 0 || (third ?? '$value') !== '$value') throw unknown()
+  return { kind: 'property', set, key, property: second, raw: third !== undefined }
 }
 
-/** No row has a key above 2^53, so larger ones need not be exact. */
-function keyNumber(digits: string): number {
-  return Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
+const OF_SERVICE = new Map<string, 'service' | 'metadata' | 'batch'>([
+  ['', 'service'],
+  ['$metadata', 'metadata'],
+  ['$batch', 'batch'],
+])
+const OF_SET = new Map<string, 'count' | 'query'>([
+  ['$count', 'count'],
+  ['$query', 'query'],
+])
+
+/** Takes the key away if it is a segment of its own (URL Conventions 4.01, 4.3.6). */
+function keySegment(rest: string[]): string | undefined {
+  return /^\d+$/.test(rest[0] ?? '') ? rest.shift() : undefined
 }
 
-function unknown(path: readonly string[]): ODataError {
-  return new ODataError(
-    'notFound',
-    `There is nothing under ${JSON.stringify(path.join('/'))} in this service.`,
-  )
+function setAndKey(segment: string): { set: string; digits?: string } {
+  const [, set = segment, key] = /^([^(]*)(\(.*)$/s.exec(segment) ?? []
+  if (key === undefined) return { set }
+  const [, digits] = /^\(\s*(?:Row\s*=\s*)?(\d+)\s*\)$/.exec(key) ?? []
+  if (digits !== undefined) return { set, digits }
+  throw malformed(`${JSON.stringify(key)} is not a key: keys are row numbers, for example ${set}(17).`)
 }

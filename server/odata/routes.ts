@@ -11,7 +11,7 @@ import type { Services } from '../services.ts'
 import { answerCollection, answerCount, type CollectionOptions } from './collection.ts'
 import { csdlJson, csdlXml } from './csdl.ts'
 import { answerEntity, answerProperty, OF_ROWS } from './entity.ts'
-import { ODataError } from './errors.ts'
+import { malformed, ODataError } from './errors.ts'
 import { slices } from './model.ts'
 import {
   announcedVersion,
@@ -115,8 +115,7 @@ async function answer(
       ? await wholeFeed(services, request.account)
       : await repositoryFeed(services, pathId(request, 'repository'), request.account)
   const options = optionsOf(request, resource)
-  refuseExpand(options)
-  refuseOptionsOfRows(options, resource)
+  refuseOptions(options, resource)
   if (resource.kind === 'metadata')
     return answerMetadata(services, { request, reply }, feed, options.$format, documents)
   if (resource.kind === 'batch') {
@@ -218,11 +217,6 @@ function optionsOf(request: FastifyRequest, resource: Resource): GivenOptions {
   ) as GivenOptions
 }
 
-function refuseExpand({ $expand }: GivenOptions): void {
-  if ($expand === undefined) return
-  throw new ODataError('notImplemented', '$expand is not supported: the tables have no relations.', '$expand')
-}
-
 /** The options that have a meaning for one row, and for one value. */
 const OF_ONE = {
   entity: ['$select', '$compute', 'aliases', '$format', '$version', 'asOf'],
@@ -230,14 +224,17 @@ const OF_ONE = {
 } as const
 
 /** An option about several rows would have no effect on one, which nobody who gives it expects. */
-function refuseOptionsOfRows(options: GivenOptions, { kind }: Resource): void {
+function refuseOptions(options: GivenOptions, { kind }: Resource): void {
+  if (options.$expand !== undefined) {
+    const message = '$expand is not supported: the tables have no relations.'
+    throw new ODataError('notImplemented', message, '$expand')
+  }
   if (kind !== 'entity' && kind !== 'property') return
   const known: readonly string[] = OF_ONE[kind]
   const other = Object.keys(options).find((name) => !known.includes(name))
   if (other === undefined) return
   const what = kind === 'entity' ? 'one row' : 'one value'
-  throw new ODataError(
-    'badRequest',
+  throw malformed(
     `${other} does not apply to ${what}; valid options: ${known.filter((name) => name.startsWith('$')).join(', ')}.`,
     other,
   )
