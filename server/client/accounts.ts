@@ -42,7 +42,7 @@ export class Accounts extends Calls {
   }
 
   deleteKey(name: string, options: CallOptions = {}): Promise<void> {
-    return this.transport.done({ method: 'DELETE', path: ['account', 'keys', name], ...options })
+    return this.transport.json({ method: 'DELETE', path: ['account', 'keys', name], ...options })
   }
 
   /** Lists the links of the account that still work, the newest first. */
@@ -52,7 +52,7 @@ export class Accounts extends Calls {
 
   /** Ends a link at once. */
   deleteLink(id: number, options: CallOptions = {}): Promise<void> {
-    return this.transport.done({ method: 'DELETE', path: ['links', id], ...options })
+    return this.transport.json({ method: 'DELETE', path: ['links', id], ...options })
   }
 }
 
@@ -93,6 +93,6 @@ export class UserKeys extends Calls {
   }
 
   delete(provider: string, options: CallOptions = {}): Promise<void> {
-    return this.transport.done({ method: 'DELETE', path: ['user-keys', provider], ...options })
+    return this.transport.json({ method: 'DELETE', path: ['user-keys', provider], ...options })
   }
 }

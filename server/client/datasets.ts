@@ -21,9 +21,15 @@ import type {
 } from '../records/index.ts'
 import { Download, jsonLines } from './download.ts'
 import { ParquetryError, requireKnown } from './errors.ts'
-import { parameters, type QueryOptions, type VersionOptions, type WritingOptions } from './query-options.ts'
-import { type CallOptions, Calls, type Request } from './transport.ts'
-import { type Upload, uploadRequest } from './uploads.ts'
+import {
+  parameters,
+  type QueryOptions,
+  type Upload,
+  uploadRequest,
+  type VersionOptions,
+  type WritingOptions,
+} from './options.ts'
+import { type CallOptions, Calls, type PageOptions, type Request } from './transport.ts'
 
 export interface PreviewOptions extends CallOptions {
   /** The id of a dataset. */
@@ -41,10 +47,8 @@ export interface WriteOptions extends CallOptions {
 export type RowsQuery = QueryOptions & WritingOptions & VersionOptions
 
 /** Which datasets to list, in the order of their ids; all by default. */
-interface ListOptions {
+interface ListOptions extends PageOptions {
   readonly columns?: boolean
-  readonly limit?: number
-  readonly offset?: number
 }
 
 /** A URL that downloads one export without an API key. */
@@ -58,7 +62,7 @@ export interface Link {
 /** Datasets, which are tables with typed columns. */
 export class Datasets extends Calls {
   /** Lists the datasets that the account may read. Wide tables come without their columns unless `columns` is true. */
-  list(options: CallOptions & ListOptions = {}): Promise<DatasetSummary[]> {
+  list(options: ListOptions = {}): Promise<DatasetSummary[]> {
     const { columns, limit, offset, ...call } = options
     const query = { ...(columns && { columns }), limit, offset }
     return this.transport.json({ path: ['datasets'], query, ...call })
@@ -87,7 +91,7 @@ export class Datasets extends Calls {
   }
 
   delete(id: number, options: CallOptions = {}): Promise<void> {
-    return this.transport.done({ method: 'DELETE', path: ['datasets', id], ...options })
+    return this.transport.json({ method: 'DELETE', path: ['datasets', id], ...options })
   }
 
   /** What the values of each column are like; undefined while the server finds that out: ask again. */
@@ -192,11 +196,7 @@ export class Datasets extends Calls {
   }
 
   /** The versions that are kept, newest first; by default the newest 100. */
-  versions(
-    id: number,
-    options: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
-  ): Promise<Version[]> {
-    const { limit, offset, ...call } = options
+  versions(id: number, { limit, offset, ...call }: PageOptions = {}): Promise<Version[]> {
     return this.transport.json({ path: ['datasets', id, 'versions'], query: { limit, offset }, ...call })
   }
 
@@ -253,7 +253,7 @@ export class Datasets extends Calls {
 
   /** Stops following series. The rows stay. */
   unfollow(id: number, options: CallOptions = {}): Promise<void> {
-    return this.transport.done({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
+    return this.transport.json({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
   }
 
   /** Downloads rows in a format, as a stream of bytes. */

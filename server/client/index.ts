@@ -3,10 +3,10 @@ import type { Found } from '../records/index.ts'
 import { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
 import { Datasets } from './datasets.ts'
 import { Download, jsonLines } from './download.ts'
+import { parameters, type QueryOptions, type WritingOptions } from './options.ts'
 import { Providers } from './providers.ts'
-import { parameters, type QueryOptions, type WritingOptions } from './query-options.ts'
 import { Repositories } from './repositories.ts'
-import { type CallOptions, type ClientOptions, Transport } from './transport.ts'
+import { type CallOptions, type ClientOptions, type PageOptions, Transport } from './transport.ts'
 
 export type { ColumnType, Format } from '../../engine/types/index.ts'
 export type * from '../records/index.ts'
@@ -14,11 +14,10 @@ export type { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
 export type { Datasets, Link, PreviewOptions, RowsQuery, WriteOptions } from './datasets.ts'
 export type { Download } from './download.ts'
 export { ParquetryError } from './errors.ts'
+export type { QueryOptions, Upload, UploadOptions, VersionOptions, WritingOptions } from './options.ts'
 export type { Providers, Range, SeriesOptions, TableOptions } from './providers.ts'
-export type { QueryOptions, VersionOptions, WritingOptions } from './query-options.ts'
 export type { Repositories } from './repositories.ts'
-export type { CallOptions, ClientOptions, RetryOptions } from './transport.ts'
-export type { Upload, UploadOptions } from './uploads.ts'
+export type { CallOptions, ClientOptions, PageOptions, RetryOptions } from './transport.ts'
 
 /** Values for `$1` and `?`, or for `$name`, and how the rows are written. */
 export interface SqlOptions extends Pick<QueryOptions, 'top' | 'skip'>, WritingOptions, CallOptions {
@@ -77,10 +76,7 @@ export class Client {
   }
 
   /** Searches datasets, and the series of all providers that the server knows already. No provider is asked. */
-  search(
-    words: string,
-    { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
-  ): Promise<Found> {
+  search(words: string, { limit, offset, ...options }: PageOptions = {}): Promise<Found> {
     return this.#transport.json({ path: ['search'], query: { q: words, limit, offset }, ...options })
   }
 }

@@ -12,8 +12,8 @@ import type {
 } from '../records/index.ts'
 import { Download } from './download.ts'
 import { requireKnown } from './errors.ts'
-import { parameters, type QueryOptions, type WritingOptions } from './query-options.ts'
-import { type CallOptions, Calls } from './transport.ts'
+import { parameters, type QueryOptions, type WritingOptions } from './options.ts'
+import { type CallOptions, Calls, type PageOptions } from './transport.ts'
 
 /** Range and transformation of a series: the query parameters of the route, which checks them. */
 export interface SeriesOptions extends OptionsOf<typeof SERIES_OPTIONS> {}
@@ -51,7 +51,7 @@ export class Providers extends Calls {
   seriesPage(
     slug: string,
     path: string,
-    { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
+    { limit, offset, ...options }: PageOptions = {},
   ): Promise<SeriesPage> {
     return this.transport.json({
       path: ['providers', slug, 'browse'],
@@ -64,7 +64,7 @@ export class Providers extends Calls {
   search(
     slug: string,
     words: string,
-    { limit, offset, ...options }: CallOptions & { readonly limit?: number; readonly offset?: number } = {},
+    { limit, offset, ...options }: PageOptions = {},
   ): Promise<FoundInProvider> {
     const path = ['providers', slug, 'search']
     return this.transport.json({ path, query: { q: words, limit, offset }, ...options })

@@ -35,7 +35,7 @@ export class Repositories extends Calls {
 
   /** Deletes a repository and its datasets. */
   delete(id: number, options: CallOptions = {}): Promise<void> {
-    return this.transport.done({ method: 'DELETE', path: ['repositories', id], ...options })
+    return this.transport.json({ method: 'DELETE', path: ['repositories', id], ...options })
   }
 
   members(id: number, options: CallOptions = {}): Promise<Member[]> {
@@ -50,6 +50,6 @@ export class Repositories extends Calls {
 
   removeMember(id: number, account: string, options: CallOptions = {}): Promise<void> {
     const path = ['repositories', id, 'members', account]
-    return this.transport.done({ method: 'DELETE', path, ...options })
+    return this.transport.json({ method: 'DELETE', path, ...options })
   }
 }

@@ -17,6 +17,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Which part of a list is wanted. */
+export interface PageOptions extends CallOptions {
+  readonly limit?: number
+  readonly offset?: number
+}
+
 /**
  * The type of `fetch`'s `body` option. DOM's name for it, BodyInit, doesn't exist in projects with only Node's types.
  */
@@ -76,9 +82,10 @@ export class Transport {
     }
   }
 
-  /** Resolves with the body of the response, parsed as JSON. @throws ParquetryError */
+  /** Resolves with the body of the response, parsed as JSON; undefined if it has none (204). @throws ParquetryError */
   async json<T>(request: Request): Promise<T> {
     const response = await this.send(request)
+    if (response.status === 204) return undefined as T
     try {
       return (await response.json()) as T
     } catch (cause) {
@@ -89,11 +96,6 @@ export class Transport {
         cause,
       })
     }
-  }
-
-  /** For responses without a body. @throws ParquetryError */
-  async done(request: Request): Promise<void> {
-    await (await this.send(request)).body?.cancel()
   }
 
   async #attempt(request: Request): Promise<Response | ParquetryError> {
@@ -171,12 +173,6 @@ export interface RetryOptions {
   readonly longestPause?: number
 }
 
-/** The parts of a request that decide whether it may be sent again. */
-interface Sent {
-  readonly method?: string
-  readonly body?: unknown
-}
-
 const FIRST_PAUSE = 0.25
 
 /** Error codes with which the server says that it did not begin with the request. */
@@ -193,7 +189,7 @@ const REFUSED = new Set(['busy', 'overloaded', 'shutting_down'])
 export function retryDelay(
   error: ParquetryError,
   attempt: number,
-  request: Sent,
+  request: Pick<Request, 'method' | 'body'>,
   { attempts = 4, longestPause = 60 }: RetryOptions,
 ): number | undefined {
   if (attempt >= attempts || !repeatable(error, request)) return undefined
@@ -203,7 +199,7 @@ export function retryDelay(
   return (error.retryAfter ?? backoff / 2) + (Math.random() * backoff) / 2
 }
 
-function repeatable(error: ParquetryError, { method, body }: Sent): boolean {
+function repeatable(error: ParquetryError, { method, body }: Pick<Request, 'method' | 'body'>): boolean {
   if (body instanceof ReadableStream) return false
   if (method === 'POST' || method === 'PATCH')
     return error.status === 429 || (error.status === 503 && REFUSED.has(error.code))

@@ -4,11 +4,15 @@ import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { FORMATS, type Format } from '../../engine/index.ts'
 import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
-import { MEDIA_TYPES } from '../client/uploads.ts'
+import { MEDIA_TYPES } from '../client/options.ts'
 import { startProgress } from './progress.ts'
 import { findDataset, findRepository, type Tables } from './tables/tables.ts'
 import { abortOnInterrupt, addOptions, oneOf, UsageError, writeWhole } from './usage.ts'
 import type { On } from './workplace.ts'
+
+/** The options of `parquetry export`, and those of `parquetry sql`. */
+const ROWS = { ...QUERY, ...WRITING, ...VERSION }
+const OF_SQL = { top: QUERY.top, skip: QUERY.skip, ...WRITING }
 
 interface Given {
   readonly format?: Format
@@ -21,18 +25,20 @@ interface StatementGiven extends Given {
   readonly repository?: string
 }
 
-function isText(format: Format): boolean {
-  return /^text\/|json/.test(MEDIA_TYPES[format])
-}
-
 /** `parquetry export DATASET`. */
 export function addExportCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('export <dataset>')
     .description('write the rows of a dataset, named by its id or as repository/dataset')
-    .action((dataset: string, options: Given) => on((tables) => exportRows(tables, dataset, options)))
+    .action((name: string, options: Given) =>
+      on(async (tables) => {
+        const { id } = await findDataset(tables, name)
+        const given = fromPlain(options, ROWS)
+        await writeRows(options, (format, signal) => tables.read(id, format, given, signal))
+      }),
+    )
   addOutput(command)
-  addOptions(command, { ...QUERY, ...WRITING, ...VERSION })
+  addOptions(command, ROWS)
 }
 
 /** `parquetry sql STATEMENT`. */
@@ -50,12 +56,12 @@ export function addSqlCommand(program: Command, on: On<Tables>): void {
         }
         const text = statement ?? (await readFile(options.file!, 'utf8'))
         if (options.save !== undefined) return saveQuery(tables, text, options)
-        const given = fromPlain(options, { ...WINDOW, ...WRITING })
+        const given = fromPlain(options, OF_SQL)
         await writeRows(options, (format, signal) => tables.sql(text, format, given, signal))
       }),
     )
   addOutput(command)
-  addOptions(command, { ...WINDOW, ...WRITING })
+  addOptions(command, OF_SQL)
 }
 
 async function saveQuery(tables: Tables, sql: string, { save, repository }: StatementGiven): Promise<void> {
@@ -64,8 +70,6 @@ async function saveQuery(tables: Tables, sql: string, { save, repository }: Stat
   const { id } = await tables.datasets.create({ name: save!, repositoryId, query: { sql } })
   console.log(`Saved as ${home}/${save} (dataset ${id}).`)
 }
-
-const WINDOW = { top: QUERY.top, skip: QUERY.skip }
 
 function addOutput(command: Command): void {
   command
@@ -78,12 +82,6 @@ function addOutput(command: Command): void {
     )
 }
 
-async function exportRows(tables: Tables, name: string, options: Given): Promise<void> {
-  const dataset = await findDataset(tables, name)
-  const given = fromPlain(options, { ...QUERY, ...WRITING, ...VERSION })
-  await writeRows(options, (format, signal) => tables.read(dataset.id, format, given, signal))
-}
-
 /** Writes rows to a file, or to standard output. */
 async function writeRows(
   { format: chosen, output: given }: Given,
@@ -92,7 +90,7 @@ async function writeRows(
   const output = given === '-' ? undefined : given
   const format = chosen ?? formatOf(output)
   const toScreen = output === undefined && process.stdout.isTTY
-  if (toScreen && !isText(format)) {
+  if (toScreen && !/^text\/|json/.test(MEDIA_TYPES[format])) {
     throw new UsageError(`${format} is not text; name a file with -o, or pipe it.`)
   }
   using stop = abortOnInterrupt()

@@ -3,7 +3,14 @@ import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
 import { ADDING, CHANGE, fromPlain, REPLACING } from '../../engine/options.ts'
 import { startProgress } from './progress.ts'
-import { findRepository, type ImportedFile, orRemoved, type Tables, type Written } from './tables/tables.ts'
+import {
+  findOrMake,
+  findRepository,
+  type ImportedFile,
+  orRemoved,
+  type Tables,
+  type Written,
+} from './tables/tables.ts'
 import { abortOnInterrupt, addOptions, counted, inRows, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
@@ -41,7 +48,7 @@ export function addImportCommand(program: Command, on: On<Tables>): void {
 
 /** Imports a file into a dataset, which is created if needed, and says what became of it. */
 export async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
-  const { repository, dataset: name, append, upsert, format } = options
+  const { dataset: name, append, upsert, format } = options
   const reading = fromPlain(options, REPLACING)
   const mode = upsert ? 'upsert' : append ? 'append' : 'replace'
   if (append && upsert) throw new UsageError('--append and --upsert exclude each other.')
@@ -53,14 +60,11 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
   const named = sourceOf(file, format)
   const isText = named.format === 'csv' || named.format === 'tsv'
   const source = { ...named, options: { ...(isText && { dialect: 'auto' as const }), ...reading } }
-  const { id: repositoryId, name: home } = await findRepository(tables, repository)
-  const known = (await tables.datasets.list()).find(
-    (one) => one.repositoryId === repositoryId && one.name === name,
-  )
-  const { id } = known ?? (await tables.datasets.create({ repositoryId, name }))
+  const { id: repositoryId, name: home } = await findRepository(tables, options.repository)
+  const { id, known } = await findOrMake(tables, repositoryId, name)
   const total = 'file' in source.from ? source.from.bytes : undefined
   using stop = abortOnInterrupt()
-  await orRemoved(tables, { id, isNew: !known }, async () => {
+  await orRemoved(tables, { id, known }, async () => {
     using progress = startProgress('import', total)
     const written = await tables.write(id, mode, source, {
       on,

@@ -197,24 +197,17 @@ function move(
     throw new UsageError('Say where everything is: set PARQUETRY_DATABASE and PARQUETRY_STORE.')
   }
   const cluster = { database, store: objectStore(config)! }
+  const secret = join(directory, 'secret')
+  // The generated secret is a file beside a catalog in a directory, and a row where nodes share the catalog. With
+  // PARQUETRY_SECRET there is neither.
   const prepare = async (catalog: Database) => {
     await makeTables(catalog)
-    await carrySecret(catalog, join(directory, 'secret'), to)
+    if (to !== 'directory' && !catalog.isShared) await readSecret(catalog, secret)
+    if (to === 'directory' && catalog.isShared && !existsSync(secret)) await writeSecret(catalog, secret)
   }
   return to === 'directory'
     ? moveIntoDirectory({ directory, cluster, prepare, onProgress })
     : moveIntoCluster({ directory, cluster, prepare, onProgress })
-}
-
-/**
- * The generated secret is a file beside a catalog in a directory, and a row where nodes share the catalog. With
- * `PARQUETRY_SECRET` there is neither.
- */
-async function carrySecret(catalog: Database, file: string, to: string): Promise<void> {
-  const isSource = catalog.isShared === (to === 'directory')
-  if (!isSource) return
-  if (!catalog.isShared) await readSecret(catalog, file)
-  else if (!existsSync(file)) await writeSecret(catalog, file)
 }
 
 /** Writes the secret that nodes share, if one was generated, into a file. */

@@ -5,7 +5,7 @@ import type { NewSource } from '../records/index.ts'
 import { INTERVALS, MODES } from '../records/sources.ts'
 import { optionTexts } from '../transfers/formats.ts'
 import { OPTIONS, withFlags } from './import.ts'
-import { findDataset, findRepository, orRemoved, type Tables } from './tables/tables.ts'
+import { findDataset, findOrMake, findRepository, orRemoved, type Tables } from './tables/tables.ts'
 import { addOptions, Failed, oneOf, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
@@ -27,10 +27,10 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
     .action((dataset: string, followed: string[], options: SetOptions) => {
       const wanted = newSource(followed, options)
       return on(async (tables) => {
-        const found = await findOrMake(tables, dataset)
+        const found = await findOrMakeNamed(tables, dataset)
         const made = await orRemoved(tables, found, async () => {
           const source = await tables.datasets.follow(found.id, wanted)
-          if (source.lastError !== null && source.lastVersion === null && found.isNew) {
+          if (source.lastError !== null && source.lastVersion === null && !found.known) {
             throw new Failed(
               `${withFlags(source.lastError)}\nNothing was fetched, so the new dataset is removed again.`,
             )
@@ -90,19 +90,17 @@ function newSource(followed: readonly string[], { every, start, mode, ...reading
  * Finds the dataset. If there is none, makes one, provided that the text names an existing repository and a name that
  * is free in it.
  */
-async function findOrMake(tables: Tables, text: string): Promise<{ id: number; isNew: boolean }> {
+async function findOrMakeNamed(tables: Tables, text: string): ReturnType<typeof findOrMake> {
   try {
-    return { id: (await findDataset(tables, text)).id, isNew: false }
+    const known = await findDataset(tables, text)
+    return { id: known.id, known }
   } catch (error) {
     const slash = text.indexOf('/')
     if (!(error instanceof UsageError) || slash < 1 || slash === text.length - 1) throw error
     const { id: repositoryId } = await findRepository(tables, text.slice(0, slash))
-    const name = text.slice(slash + 1)
-    const taken = (await tables.datasets.list()).some(
-      (one) => one.repositoryId === repositoryId && one.name === name,
-    )
-    if (taken) throw error
-    return { id: (await tables.datasets.create({ repositoryId, name })).id, isNew: true }
+    const made = await findOrMake(tables, repositoryId, text.slice(slash + 1))
+    if (made.known) throw error
+    return made
   }
 }
 
@@ -117,22 +115,20 @@ function print({
   nextRun,
   lastError,
   lastVersion,
-}: Source): void {
-  const lines = [
-    ...(series.length > 0 ? [['series', series.join(' ')]] : []),
-    ...(url === undefined
-      ? []
-      : [
-          ['file', url],
-          ['mode', mode],
-        ]),
-    ...Object.entries(options ?? {}).map(([name, value]) => [name, value]),
-    ...(start === null ? [] : [['start', start]]),
-    ['every', every],
-    ['last run', lastRun ?? 'not yet'],
-    ['next run', nextRun],
-    ...(lastError === null ? [] : [['last error', withFlags(lastError)]]),
-    ['version', lastVersion ?? 'none yet'],
-  ]
-  for (const [name, value] of lines) console.log(`${name}\t${value}`)
+}: Source) {
+  const lines = {
+    series: series.join(' ') || undefined,
+    file: url,
+    mode,
+    ...options,
+    start,
+    every,
+    'last run': lastRun ?? 'not yet',
+    'next run': nextRun,
+    'last error': lastError && withFlags(lastError),
+    version: lastVersion ?? 'none yet',
+  }
+  for (const [name, value] of Object.entries(lines)) {
+    if (value !== undefined && value !== null) console.log(`${name}\t${value}`)
+  }
 }

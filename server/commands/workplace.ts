@@ -76,7 +76,9 @@ export class Target {
   /** Works on the data directory itself. */
   readonly directory: On<Workplace> = async (work) => {
     const config = readConfig(this.storage)
-    if (!this.#creates && config.database === undefined && !holdsData(config.data)) {
+    // The engine tells whether anything is missing in a directory that has been used.
+    const isUsed = ['catalog.sqlite', 'parts'].some((name) => existsSync(join(config.data, name)))
+    if (!this.#creates && config.database === undefined && !isUsed) {
       throw new UsageError(
         `There is no data in ${config.data}: name the data directory with --data or PARQUETRY_DATA.`,
       )
@@ -122,9 +124,4 @@ export class Target {
     if (!key) throw new UsageError('A server needs an API key: set PARQUETRY_KEY, or give --key.')
     return { url, key }
   }
-}
-
-/** Whether a directory has been used as a data directory. The engine tells whether anything is missing in it. */
-function holdsData(directory: string): boolean {
-  return ['catalog.sqlite', 'parts'].some((name) => existsSync(join(directory, name)))
 }

@@ -60,7 +60,7 @@ export const describeDataset: Tool = {
     const dataset = await client.datasets.get(id, { signal })
     const columns = dataset.columns.slice(0, MOST_DESCRIBED)
     const [rows, profile] = await Promise.all([
-      rowsOf(client, id, { select: columns.map(({ name }) => name), top: EXAMPLES, signal }),
+      gathered(client.datasets.rows(id, { select: columns.map(({ name }) => name), top: EXAMPLES, signal })),
       profileOf(client, id, signal),
     ])
     const profiles = new Map((profile?.columns ?? []).map((column) => [column.name, column]))
@@ -111,7 +111,8 @@ export const queryDataset: Tool = {
     const download = await client.datasets.download(id, 'csv', { ...query, top: 0, signal })
     await download.cancel()
     const matching = download.rowCount!
-    const rows = top === 0 ? [] : await rowsOf(client, id, { ...query, top, skip, last, signal })
+    const rows =
+      top === 0 ? [] : await gathered(client.datasets.rows(id, { ...query, top, skip, last, signal }))
     const shown = fitting(rows)
     const before = last === undefined ? (skip ?? 0) : Math.max(0, matching - last)
     return noted(
@@ -177,10 +178,6 @@ export const exportLink: Tool = {
 }
 
 const cutRows = ({ length }: readonly unknown[]) => `Cut to ${length} rows for length: select fewer columns.`
-
-function rowsOf(client: Client, id: number, query: Parameters<Client['datasets']['rows']>[1]) {
-  return gathered(client.datasets.rows(id, query))
-}
 
 async function gathered(given: AsyncIterable<Record<string, unknown>>): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = []

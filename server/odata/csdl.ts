@@ -124,7 +124,7 @@ const READ_ONLY: readonly Annotation[] = [
 const JSON_FORM: Form = {
   start: `{"$Version":"4.01","$EntityContainer":"${NAMESPACE}.${CONTAINER}","${NAMESPACE}":{"$Alias":"Self"`,
   entityType: (set) =>
-    member(localName(set), {
+    member(`${set.name}Row`, {
       $Kind: 'EntityType',
       $Key: [KEY],
       [KEY]: { $Type: 'Edm.Int64', ...members(OF_KEY) },
@@ -155,17 +155,13 @@ function propertyObject(property: Property): Record<string, unknown> {
   }
 }
 
-function localName(set: DescribedSet): string {
-  return typeName(set).slice(NAMESPACE.length + 1)
-}
-
 const xmlForm = (version: ODataVersion): Form => ({
   start:
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
     `<edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="${version}"><edmx:DataServices>` +
     `<Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="${NAMESPACE}" Alias="Self">`,
   entityType: (set) =>
-    element('EntityType', { Name: localName(set) }, [
+    element('EntityType', { Name: `${set.name}Row` }, [
       element('Key', {}, [element('PropertyRef', { Name: KEY })]),
       element('Property', { Name: KEY, Type: 'Edm.Int64', Nullable: 'false' }, OF_KEY.map(annotation)),
       ...set.properties.map((property) =>
@@ -227,13 +223,13 @@ function constant(
 ): string {
   if (typeof value === 'string') return element(name, { ...attributes, String: value })
   if (typeof value === 'boolean') return element(name, { ...attributes, Bool: String(value) })
-  const items = value.map((one) => element(item, {}, [text(one)]))
+  const items = value.map((one) => element(item, {}, [escapeXml(one)]))
   return element(name, attributes, [element('Collection', {}, items)])
 }
 
 function element(name: string, attributes: Record<string, string>, children: readonly string[] = []): string {
   let start = `<${name}`
-  for (const key in attributes) start += ` ${key}="${text(attributes[key]!)}"`
+  for (const key in attributes) start += ` ${key}="${escapeXml(attributes[key]!)}"`
   return children.length === 0 ? `${start}/>` : `${start}>${children.join('')}</${name}>`
 }
 
@@ -241,7 +237,7 @@ function element(name: string, attributes: Record<string, string>, children: rea
 const PLAIN = /^[\w .:/-]*$/
 
 /** Escapes text for XML, and replaces characters that XML 1.0 can't contain (2.2). */
-function text(value: string): string {
+export function escapeXml(value: string): string {
   if (PLAIN.test(value)) return value
   return value
     .toWellFormed()

@@ -3,6 +3,7 @@ import { EngineError } from '../../engine/index.ts'
 import { attachment } from '../http/headers.ts'
 import { datasetFor, pathId } from '../routes/routes.ts'
 import type { Services } from '../services.ts'
+import { escapeXml } from './csdl.ts'
 import { repositoryFeed } from './sets.ts'
 
 /** A feed for an office program to open. */
@@ -44,7 +45,7 @@ function odc({ title, root, set }: FeedAddress): string {
     '<Mashup xmlns:xsd="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ' +
     'xmlns="http://schemas.microsoft.com/DataMashup"><Client>EXCEL</Client><Version>2.61.5192.1301</Version>' +
     '<MinVersion>2.21.0.0</MinVersion><Culture>en-US</Culture><SafeCombine>true</SafeCombine>' +
-    `<Items><Query Name="${escaped(name)}"><Formula>${escaped(formula)}</Formula>` +
+    `<Items><Query Name="${escapeXml(name)}"><Formula>${escapeXml(formula)}</Formula>` +
     '<IsParameterQuery xsi:nil="true" /><IsDirectQuery xsi:nil="true" /></Query></Items></Mashup>'
   const connection = `Provider=Microsoft.Mashup.OleDb.1;Data Source=$Workbook$;Location=${name};Extended Properties=""`
   return `<html xmlns:o="urn:schemas-microsoft-com:office:office" xmlns="http://www.w3.org/TR/REC-html40">
@@ -52,15 +53,15 @@ function odc({ title, root, set }: FeedAddress): string {
 <meta http-equiv=Content-Type content="text/x-ms-odc; charset=utf-8">
 <meta name=ProgId content=ODC.Database>
 <meta name=SourceType content=OLEDB>
-<title>${escaped(title)}</title>
-<xml id=docprops><o:DocumentProperties xmlns:o="urn:schemas-microsoft-com:office:office"><o:Name>${escaped(title)}</o:Name></o:DocumentProperties></xml>
+<title>${escapeXml(title)}</title>
+<xml id=docprops><o:DocumentProperties xmlns:o="urn:schemas-microsoft-com:office:office"><o:Name>${escapeXml(title)}</o:Name></o:DocumentProperties></xml>
 <xml id=msodc><odc:OfficeDataConnection xmlns:odc="urn:schemas-microsoft-com:office:odc" xmlns="http://www.w3.org/TR/REC-html40">
 <odc:PowerQueryConnection odc:Type="OLEDB">
-<odc:ConnectionString>${escaped(connection)}</odc:ConnectionString>
+<odc:ConnectionString>${escapeXml(connection)}</odc:ConnectionString>
 <odc:CommandType>SQL</odc:CommandType>
-<odc:CommandText>${escaped(`SELECT * FROM [${name}]`)}</odc:CommandText>
+<odc:CommandText>${escapeXml(`SELECT * FROM [${name}]`)}</odc:CommandText>
 </odc:PowerQueryConnection>
-<odc:PowerQueryMashupData>${escaped(mashup)}</odc:PowerQueryMashupData>
+<odc:PowerQueryMashupData>${escapeXml(mashup)}</odc:PowerQueryMashupData>
 </odc:OfficeDataConnection></xml>
 </head>
 </html>
@@ -80,10 +81,6 @@ function queryName(title: string): string {
  */
 function mText(text: string): string {
   return `"${text.replaceAll('#(', '#(#)(').replaceAll('"', '""')}"`
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
 const FILES = {

@@ -9,7 +9,7 @@ import {
 } from '../../engine/index.ts'
 import { fromHttp, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { metadataIn } from '../../engine/types/file-metadata.ts'
-import { MEDIA_TYPES } from '../client/uploads.ts'
+import { MEDIA_TYPES } from '../client/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { type ParameterSchema, parameters, parametersOf, readQuery } from '../http/query.ts'
 import { empty, errors, type HeaderText } from '../openapi/describe.ts'

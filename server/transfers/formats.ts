@@ -19,7 +19,7 @@ import {
   toHttp,
   type WRITING,
 } from '../../engine/options.ts'
-import { MEDIA_TYPES } from '../client/uploads.ts'
+import { MEDIA_TYPES } from '../client/options.ts'
 import { checkParameters } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { weightsIn } from '../http/headers.ts'

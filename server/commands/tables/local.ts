@@ -25,7 +25,7 @@ export function localTables(place: Workplace): Tables {
   const { engine } = place
   return {
     repositories: localRepositories(engine),
-    datasets: { ...localDatasets(engine), ...localSources(place) },
+    datasets: localDatasets(place),
     accounts: localAccounts(place),
     async write(id, mode, file, { on, ...options }) {
       const { from, format, gzip } = file
@@ -64,7 +64,8 @@ function localRepositories(engine: Engine): Tables['repositories'] {
   }
 }
 
-function localDatasets(engine: Engine): Omit<Tables['datasets'], keyof ReturnType<typeof localSources>> {
+function localDatasets({ engine, config }: Workplace): Tables['datasets'] {
+  const sources = new Sources(engine.database)
   return {
     list: async () => engine.datasets(),
     get: async (id) => (await engine.dataset(id)).record(),
@@ -82,38 +83,11 @@ function localDatasets(engine: Engine): Omit<Tables['datasets'], keyof ReturnTyp
     delete: (id) => engine.deleteDataset(id),
     versions: async (id, page) => (await engine.dataset(id)).versions(page),
     restore: async (id, version, change) => (await engine.dataset(id)).restore({ version }, change),
-  }
-}
-
-function localAccounts({ engine, config }: Workplace): Tables['accounts'] {
-  const accounts = new Accounts(engine.database)
-  const planOf = (plan: string) => oneOf('plan', Object.keys(config.plans), plan)
-  const idOf = async (name: string) => (await accounts.byName(name)).id
-  return {
-    list: () => accounts.list(),
-    async create({ name, plan }) {
-      return { apiKey: (await accounts.create({ name, plan: planOf(plan) })).key }
-    },
-    update: async (name, { plan, ...changes }) =>
-      accounts.update(await idOf(name), { ...changes, ...(plan !== undefined && { plan: planOf(plan) }) }),
-    rotateKey: async (name) => ({ apiKey: await accounts.rotateKey(await idOf(name)) }),
-  }
-}
-
-/**
- * What datasets in a data directory follow. The command makes the first refresh itself; a server makes the
- * later ones.
- */
-function localSources({
-  engine,
-  config,
-}: Workplace): Pick<Tables['datasets'], 'source' | 'follow' | 'unfollow'> {
-  const sources = new Sources(engine.database)
-  return {
     async source(id) {
       return (await sources.get(id)) && sources.record(id)
     },
     unfollow: (id) => sources.remove(id),
+    // The command makes the first refresh itself; a server makes the later ones.
     async follow(id, fields) {
       const connectors = await openProviders(config, engine.database, () => {})
       const services = await openServices({ config, engine, connectors, version: ownVersion() })
@@ -130,6 +104,21 @@ function localSources({
         await connectors.close()
       }
     },
+  }
+}
+
+function localAccounts({ engine, config }: Workplace): Tables['accounts'] {
+  const accounts = new Accounts(engine.database)
+  const planOf = (plan: string) => oneOf('plan', Object.keys(config.plans), plan)
+  const idOf = async (name: string) => (await accounts.byName(name)).id
+  return {
+    list: () => accounts.list(),
+    async create({ name, plan }) {
+      return { apiKey: (await accounts.create({ name, plan: planOf(plan) })).key }
+    },
+    update: async (name, { plan, ...changes }) =>
+      accounts.update(await idOf(name), { ...changes, ...(plan !== undefined && { plan: planOf(plan) }) }),
+    rotateKey: async (name) => ({ apiKey: await accounts.rotateKey(await idOf(name)) }),
   }
 }
 

@@ -1,5 +1,4 @@
 import { openAsBlob } from 'node:fs'
-import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, ParquetryError } from '../../client/index.ts'
 import type { ExportOptions, Tables, WriteOptions } from './tables.ts'
@@ -45,15 +44,14 @@ function countingFetch({ onProgress }: WriteOptions): typeof fetch {
     const { body } = init
     if (!(body instanceof Blob)) return fetch(input, init)
     let bytes = 0
-    const counted = async function* () {
-      for await (const chunk of body.stream()) {
+    const counted = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
         bytes += chunk.length
         onProgress({ bytes })
-        yield chunk
-      }
-    }
-    const stream = Readable.toWeb(Readable.from(counted(), { objectMode: false })) as ReadableStream
-    return fetch(input, { ...init, body: stream, duplex: 'half' } as RequestInit)
+        controller.enqueue(chunk)
+      },
+    })
+    return fetch(input, { ...init, body: body.stream().pipeThrough(counted), duplex: 'half' } as RequestInit)
   }
 }
 
@@ -81,13 +79,16 @@ export async function* resumedRows(
   let matching: number | undefined
   for (let attempt = 1; ; ) {
     const { rows } = read
-    const window = rows === 0 ? { skip, top, last } : windowBehind(rows, { skip, top, last, matching })
+    const window = rows === 0 ? { skip, top, last } : windowAfter(rows, { skip, top, last }, matching)
     // Each answer begins with the header line, and this one with the row in which the earlier one broke off.
     let known = read.headerBytes + read.bytesOfRow
     try {
       const download = await client.datasets.download(id, format, { ...others, ...window, signal })
       matching ??= download.rowCount
-      if (known > 0) await unchanged(client, id, version, signal)
+      if (known > 0 && (await client.datasets.get(id, { signal })).version !== version) {
+        const message = 'The dataset has changed since the export began. Start it again.'
+        throw new ParquetryError(message, { status: 0, code: 'changed' })
+      }
       for await (const chunk of download) {
         const added = chunk.subarray(known)
         known = Math.max(0, known - chunk.length)
@@ -96,7 +97,8 @@ export async function* resumedRows(
       }
       return
     } catch (error) {
-      if (!isBroken(error)) throw error
+      const isBroken = error instanceof ParquetryError && ['interrupted', 'unreachable'].includes(error.code)
+      if (!isBroken) throw error
       if (read.rows > rows) attempt = 1
       else if (attempt++ >= ATTEMPTS) throw error
       await sleep(Math.min(500 * 2 ** attempt, LONGEST_PAUSE_MS), undefined, { signal })
@@ -104,34 +106,15 @@ export async function* resumedRows(
   }
 }
 
-interface Window {
-  readonly skip: number | undefined
-  readonly top: number | undefined
-  readonly last: number | undefined
-}
-
-/** The window of the rows that are still missing. */
-function windowBehind(
+/** The window of the rows that are still missing after some have come. */
+function windowAfter(
   rows: number,
-  { skip = 0, top, last, matching = 0 }: Window & { readonly matching: number | undefined },
-): Window {
-  if (last === undefined) {
-    return { skip: skip + rows, top: top === undefined ? undefined : top - rows, last: undefined }
-  }
-  const first = Math.max(0, matching - last)
-  return { skip: first + rows, top: Math.min(last, matching) - rows, last: undefined }
-}
-
-async function unchanged(client: Client, id: number, version: number, signal: AbortSignal): Promise<void> {
-  if ((await client.datasets.get(id, { signal })).version === version) return
-  throw new ParquetryError('The dataset has changed since the export began. Start it again.', {
-    status: 0,
-    code: 'changed',
-  })
-}
-
-function isBroken(error: unknown): boolean {
-  return error instanceof ParquetryError && (error.code === 'interrupted' || error.code === 'unreachable')
+  { skip = 0, top, last }: Pick<ExportOptions, 'skip' | 'top' | 'last'>,
+  matching = 0,
+) {
+  const first = last === undefined ? skip : Math.max(0, matching - last)
+  const most = last === undefined ? top : Math.min(last, matching)
+  return { skip: first + rows, top: most === undefined ? undefined : most - rows }
 }
 
 const LF = 10

@@ -86,7 +86,9 @@ export interface Tables {
 /** Finds a repository by its id or its name. @throws UsageError if none or several match */
 export async function findRepository(tables: Tables, text: string): Promise<RepositoryLine> {
   const all = await tables.repositories.list()
-  const found = matching(all, text)
+  // If the text is the id of one repository and the name of another, the id counts.
+  const byId = all.filter(({ id }) => String(id) === text)
+  const found = byId.length > 0 ? byId : all.filter(({ name }) => name === text)
   if (found.length === 1) return found[0]!
   if (found.length > 1) throw new UsageError(several('repositories', text, found))
   const known = all.length === 0 ? 'There are none yet' : `There are ${list(all)}`
@@ -123,12 +125,6 @@ export async function findDataset(tables: Tables, text: string): Promise<Dataset
   )
 }
 
-/** If the text is the id of one repository and the name of another, the id counts. */
-function matching<Line extends RepositoryLine>(lines: readonly Line[], text: string): Line[] {
-  const byId = lines.filter(({ id }) => String(id) === text)
-  return byId.length > 0 ? byId : lines.filter(({ name }) => name === text)
-}
-
 function several(what: string, text: string, found: readonly RepositoryLine[]): string {
   return `${found.length} ${what} are named ${JSON.stringify(text)}; use an id instead: ${found.map(({ id }) => id).join(', ')}.`
 }
@@ -140,20 +136,29 @@ function list(lines: readonly RepositoryLine[]): string {
   return named.join(', ') + (lines.length > MOST_NAMED ? ` and ${lines.length - MOST_NAMED} more` : '')
 }
 
+/** Finds the dataset of a name in a repository, or makes it; `known` is what there was before. */
+export async function findOrMake(tables: Tables, repositoryId: number, name: string): Promise<Named> {
+  const all = await tables.datasets.list()
+  const known = all.find((one) => one.repositoryId === repositoryId && one.name === name)
+  const { id } = known ?? (await tables.datasets.create({ repositoryId, name }))
+  return { id, known }
+}
+
+interface Named {
+  readonly id: number
+  readonly known: DatasetLine | undefined
+}
+
 /**
  * Does work for a dataset. If it fails, a dataset that the command has made for it is removed again, because it would
  * stay empty.
  */
-export async function orRemoved<T>(
-  tables: Tables,
-  { id, isNew }: { readonly id: number; readonly isNew: boolean },
-  work: () => Promise<T>,
-): Promise<T> {
+export async function orRemoved<T>(tables: Tables, { id, known }: Named, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     // If the dataset can't be removed either, the first error still says more.
-    if (isNew) await tables.datasets.delete(id).catch(() => {})
+    if (!known) await tables.datasets.delete(id).catch(() => {})
     throw error
   }
 }
