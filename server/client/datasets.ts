@@ -244,14 +244,14 @@ export class Datasets extends Calls {
   }
 
   /**
-   * Makes a dataset follow series. The server fetches them at once, and answers after ten seconds even if that takes
-   * longer.
+   * Makes a dataset follow series, or a file at an address. The server fetches them at once, and answers after ten
+   * seconds even if that takes longer.
    */
   follow(id: number, fields: NewSource, options: CallOptions = {}): Promise<Source> {
     return this.transport.json({ method: 'PUT', path: ['datasets', id, 'source'], json: fields, ...options })
   }
 
-  /** Stops following series. The rows stay. */
+  /** Stops following series or a file. The rows stay. */
   unfollow(id: number, options: CallOptions = {}): Promise<void> {
     return this.transport.json({ method: 'DELETE', path: ['datasets', id, 'source'], ...options })
   }

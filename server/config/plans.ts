@@ -33,45 +33,35 @@ function plan(defaults: Partial<PlanLimits>) {
   } as const
 }
 
-/** What plans that are added need not name. */
-const NO_LIMITS = { datasets: null, columns: null, storedBytes: null, keptVersions: null, keptDays: null }
+/** The limits of the plans that exist without configuration. */
+const BUILT_IN = {
+  privateRepositories: { free: 1, pro: 50, unlimited: null },
+  paidProviders: { free: false, pro: true, unlimited: true },
+  exportedRows: { free: 1_000_000, pro: 100_000_000, unlimited: null },
+  datasets: { free: 100, pro: 10_000, unlimited: null },
+  columns: { free: 2_000, pro: 20_000, unlimited: null },
+  storedBytes: { free: 10 * GIB, pro: 1024 * GIB, unlimited: null },
+  keptVersions: { free: 100, pro: 10_000, unlimited: null },
+  keptDays: { free: 366, pro: 36_525, unlimited: null },
+} as const satisfies Record<keyof PlanLimits, unknown>
+
+function builtIn(name: 'free' | 'pro' | 'unlimited') {
+  const limits = Object.entries(BUILT_IN).map(([limit, values]) => [limit, values[name]])
+  return { ...plan(Object.fromEntries(limits)), default: {} } as const
+}
 
 /** The plans of accounts. Each limit of those that exist without configuration can be changed separately. */
 export const PLANS = {
   type: 'object',
   default: {},
   required: ['free', 'pro', 'unlimited'],
-  properties: {
-    free: {
-      ...plan({
-        privateRepositories: 1,
-        paidProviders: false,
-        exportedRows: 1_000_000,
-        datasets: 100,
-        columns: 2_000,
-        storedBytes: 10 * GIB,
-        keptVersions: 100,
-        keptDays: 366,
-      }),
-      default: {},
-    },
-    pro: {
-      ...plan({
-        privateRepositories: 50,
-        paidProviders: true,
-        exportedRows: 100_000_000,
-        datasets: 10_000,
-        columns: 20_000,
-        storedBytes: 1024 * GIB,
-        keptVersions: 10_000,
-        keptDays: 36_525,
-      }),
-      default: {},
-    },
-    unlimited: {
-      ...plan({ privateRepositories: null, paidProviders: true, exportedRows: null, ...NO_LIMITS }),
-      default: {},
-    },
-  },
-  additionalProperties: plan(NO_LIMITS),
+  properties: { free: builtIn('free'), pro: builtIn('pro'), unlimited: builtIn('unlimited') },
+  // What plans that are added need not name is not limited.
+  additionalProperties: plan({
+    datasets: null,
+    columns: null,
+    storedBytes: null,
+    keptVersions: null,
+    keptDays: null,
+  }),
 } as const

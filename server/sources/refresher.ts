@@ -73,7 +73,7 @@ class Unchanged extends Error {}
 /** Thrown if a run finds that it no longer holds its source. Its rows are then not made visible. */
 class Superseded extends Error {}
 
-/** Refreshes datasets that follow series, each on its schedule. Several processes may do so at the same time. */
+/** Refreshes datasets that follow something, each on its schedule. Several processes may do so at the same time. */
 export class Refresher {
   readonly #parts: RefresherParts
   readonly #ending = new AbortController()
@@ -88,7 +88,7 @@ export class Refresher {
   start(): void {
     const look = () => {
       this.runDue().catch((cause) =>
-        this.#parts.warn('Looking up the datasets that follow series failed.', cause),
+        this.#parts.warn('Looking up the datasets that are due for a refresh failed.', cause),
       )
     }
     this.#timer = setInterval(look, POLL_MS).unref()

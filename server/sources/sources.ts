@@ -131,25 +131,26 @@ export class Sources {
       const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
       // Who repeats what is followed already wants it now, but not the same rows again.
       const isSame = before !== undefined && isRepeated(before.address, address)
-      await t.run(
-        `INSERT INTO dataset_sources
-         (dataset_id, account_id, series, address, digest, start_date, every, since, due, scheduled, failures, taken_by, taken_until)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
-       ON CONFLICT (dataset_id) DO UPDATE SET account_id = excluded.account_id, series = excluded.series,
-         address = excluded.address, digest = excluded.digest, start_date = excluded.start_date, every = excluded.every, since = excluded.since, due = excluded.due,
-         scheduled = excluded.scheduled, failures = 0, taken_by = excluded.taken_by, taken_until = excluded.taken_until`,
-        datasetId,
-        accountId,
-        JSON.stringify(series),
-        address && JSON.stringify(isSame ? before.address : address),
-        isSame ? before.digest : null,
-        start,
+      const values = {
+        dataset_id: datasetId,
+        account_id: accountId,
+        series: JSON.stringify(series),
+        address: address && JSON.stringify(isSame ? before.address : address),
+        digest: isSame ? before.digest : null,
+        start_date: start,
         every,
-        now,
-        now,
-        now,
-        at.token,
-        at.until.toISOString(),
+        since: now,
+        due: now,
+        scheduled: now,
+        failures: 0,
+        taken_by: at.token,
+        taken_until: at.until.toISOString(),
+      }
+      const names = Object.keys(values)
+      await t.run(
+        `INSERT INTO dataset_sources (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})
+       ON CONFLICT (dataset_id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+        ...Object.values(values),
       )
       return (await read(t, datasetId))!
     })
