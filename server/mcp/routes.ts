@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { ServerError } from '../http/errors.ts'
 
 /**
  * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. `GET /llms.txt` describes the
@@ -13,23 +12,12 @@ export function mcpRoutes(app: FastifyInstance): void {
       reply.header('content-type', 'text/plain; charset=utf-8').send(LLMS_TXT),
   })
 
+  // Without sessions there is nothing to GET, which would open a stream of notifications, and nothing to DELETE.
   app.post('/mcp', {
     config: { reads: true },
     schema: { hide: true },
     // Loaded only when needed: the protocol's library is a fifth of what a start would load.
     handler: async (request, reply) => (await import('./server.ts')).answer(app, request, reply),
-  })
-
-  // GET would open a stream of notifications and DELETE would end a session; without sessions there are neither.
-  app.route({
-    method: ['GET', 'DELETE'],
-    url: '/mcp',
-    schema: { hide: true },
-    handler: async () => {
-      throw new ServerError('method_not_allowed', 'This server has no sessions: /mcp accepts only POST.', {
-        headers: { allow: 'POST' },
-      })
-    },
   })
 }
 

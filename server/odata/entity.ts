@@ -19,9 +19,8 @@ export async function answerEntity(
   exchange: Exchange,
   set: EntitySet,
   key: number,
-  { $select, $compute, aliases, $version, asOf }: RowOptions,
+  options: RowOptions,
 ): Promise<FastifyReply> {
-  const options = { $select, $compute, aliases, $version, asOf }
   const { text, projection } = await readRow(exchange, set, key, options)
   const head = contextHead(exchange, `${encodeURIComponent(set.name)}${projection}/$entity`)
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(head + text.slice(1))

@@ -60,19 +60,17 @@ function setsOf(
   datasets: readonly DatasetName[],
   prefixes: ReadonlyMap<number, string>,
 ): readonly EntitySet[] {
-  return setsOfLists.get(datasets, JSON.stringify([...prefixes]), () => named(datasets, prefixes))
-}
-
-function named(datasets: readonly DatasetName[], prefixes: ReadonlyMap<number, string>): EntitySet[] {
-  const shown = datasets.filter(({ repositoryId }) => prefixes.has(repositoryId))
-  const names = shown.map(({ repositoryId, name }) => `${prefixes.get(repositoryId)}${name}`)
-  const identifiers = identifiersFor(names, [CONTAINER])
-  return shown.map(({ id, name, description }, index) => ({
-    name: identifiers[index]!,
-    datasetId: id,
-    title: name,
-    description,
-  }))
+  return setsOfLists.get(datasets, JSON.stringify([...prefixes]), () => {
+    const shown = datasets.filter(({ repositoryId }) => prefixes.has(repositoryId))
+    const names = shown.map(({ repositoryId, name }) => `${prefixes.get(repositoryId)}${name}`)
+    const identifiers = identifiersFor(names, [CONTAINER])
+    return shown.map(({ id, name, description }, index) => ({
+      name: identifiers[index]!,
+      datasetId: id,
+      title: name,
+      description,
+    }))
+  })
 }
 
 function feedOf(

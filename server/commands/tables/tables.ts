@@ -136,7 +136,7 @@ function list(lines: readonly RepositoryLine[]): string {
   return named.join(', ') + (lines.length > MOST_NAMED ? ` and ${lines.length - MOST_NAMED} more` : '')
 }
 
-/** Finds the dataset of a name in a repository, or makes it; `known` is what there was before. */
+/** Finds the dataset of a name in a repository, or makes it. */
 export async function findOrMake(tables: Tables, repositoryId: number, name: string): Promise<Named> {
   const all = await tables.datasets.list()
   const known = all.find((one) => one.repositoryId === repositoryId && one.name === name)
@@ -146,6 +146,7 @@ export async function findOrMake(tables: Tables, repositoryId: number, name: str
 
 interface Named {
   readonly id: number
+  /** What there was before, if anything. */
   readonly known: DatasetLine | undefined
 }
 
