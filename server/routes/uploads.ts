@@ -15,7 +15,7 @@ import type { JsonSchema } from '../records/schema.ts'
 import { JSON_UPLOAD, PREVIEW, WRITTEN_DATASET } from '../records/uploads.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
-import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../sources/rows.ts'
+import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../sources/series-rows.ts'
 import { optionTexts, UPLOAD_TYPES } from '../transfers/formats.ts'
 import { type Routes, rowsChange, tagOf } from './routes.ts'
 

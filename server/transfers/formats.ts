@@ -7,7 +7,7 @@ import {
   type UploadFormat,
   uploadFormatOf,
 } from '../../engine/index.ts'
-import { binaryFormat } from '../../engine/ingest/foreign.ts'
+import { binaryFormat } from '../../engine/ingest/upload-format.ts'
 import {
   DIALECT,
   type OptionsOf,

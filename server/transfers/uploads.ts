@@ -1,7 +1,6 @@
 import type { Hash } from 'node:crypto'
 import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { binaryFormat } from '../../../engine/ingest/upload-format.ts'
 import type { Upload } from '../../engine/index.ts'
 import { fromHttp, REPLACING } from '../../engine/options.ts'
 import { parseJson } from '../http/body.ts'
