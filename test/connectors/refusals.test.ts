@@ -97,6 +97,12 @@ describe('what BLS says beside status 200', () => {
       { date: '2024-01-01', period: '2024-01', value: 1.5, status: 'provisional' },
     ])
   })
+
+  it('about a limit names a key of one’s own', async () => {
+    await using at = await harness('bls', told('REQUEST_NOT_PROCESSED', 'daily threshold reached'))
+    const error = await failureOf(at.connectors.series('bls', 'X1'))
+    expect(error).toMatchObject({ code: 'provider_limit', remedy: 'own-key' })
+  })
 })
 
 describe('a pause that a provider asks for', () => {
@@ -113,5 +119,12 @@ describe('a pause that a provider asks for', () => {
     const error = await failureOf(at.connectors.browse('frankfurter', ''))
     expect(error).toMatchObject({ code: 'provider_down', retryAfter: 4 })
     expect(at.upstream.requests).toHaveLength(1)
+  })
+
+  it('is told with its end for a wide request of SDMX as well', async () => {
+    const busy = { status: 503, headers: { 'retry-after': '4' }, body: {} }
+    await using at = await harness('ecb', { '*': busy })
+    const error = await failureOf(at.connectors.many([{ provider: 'ecb', id: 'EXR/M..EUR.SP00.A' }]))
+    expect(error).toMatchObject({ code: 'provider_down', retryAfter: 4 })
   })
 })
