@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pipeline, Readable, type Transform } from 'node:stream'
+import { constants, createBrotliCompress, createGzip, createZstdCompress, gunzipSync } from 'node:zlib'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Format, ODataJson, Query } from '../../engine/index.ts'
 import { attachment, SECURITY_HEADERS } from '../http/headers.ts'
-import type { Trace } from '../http/metrics.ts'
+import type { Metrics, Trace } from '../http/metrics.ts'
 import { type Coding, chooseCoding, FORMAT_FACTS } from './formats.ts'
 import { isSame } from './pieces.ts'
+import type { Transfer } from './transfer.ts'
 
 /** The description of a download. The query is disposed when the download is over. */
 export interface Download {
@@ -188,4 +191,156 @@ export async function* between(
   yield* rows
   const end = typeof after === 'function' ? after(rows.rows()) : after
   if (end !== '') yield Buffer.from(end)
+}
+
+// At these levels compressing is as fast as encoding. zlib works on libuv's threads, not on this one.
+const chunkSize = 64 * 1024
+const COMPRESSORS: Readonly<Record<Coding, () => Transform>> = {
+  gzip: () => createGzip({ level: 4, chunkSize }),
+  br: () => createBrotliCompress({ chunkSize, params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }),
+  zstd: () => createZstdCompress({ chunkSize, params: { [constants.ZSTD_c_compressionLevel]: 3 } }),
+}
+
+/** Bytes as a stream, compressed if a coding is given. When it is destroyed or fails, the source is ended. */
+export function bodyStream(
+  source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  coding: Coding | undefined,
+): Readable {
+  const plain = Readable.from(source)
+  if (coding === undefined) return plain
+  // The reader of the result gets the error; the callback is only there because `pipeline` requires one.
+  return pipeline(plain, COMPRESSORS[coding](), () => {})
+}
+
+/** How long to wait for the end of a body. After that, large or slow answers are sent as they come. */
+const PATIENCE_MS = 20
+
+/** A body that is complete already, or its pieces as they come. */
+type Gathered =
+  | { readonly whole: Buffer }
+  | { readonly whole: undefined; readonly pieces: AsyncIterable<Uint8Array> }
+
+/**
+ * Waits a moment for a body to end. A small body can then be sent in one piece with its length, which costs much less
+ * than a stream, and it can be kept.
+ * @param most the most bytes of a small body
+ * @param onWhole called with a small body that took longer, when all of it has been sent
+ */
+export async function gather(
+  pieces: AsyncIterable<Uint8Array>,
+  most: number,
+  onWhole?: (body: Buffer) => void,
+): Promise<Gathered> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const head: Uint8Array[] = []
+  let bytes = 0
+  const { promise: patience, resolve } = Promise.withResolvers<undefined>()
+  const late = setTimeout(() => resolve(undefined), PATIENCE_MS)
+  try {
+    for (;;) {
+      const next = iterator.next()
+      // A failure is not lost: the reader of the remaining pieces gets it.
+      next.catch(() => {})
+      const piece = await Promise.race([next, patience])
+      if (piece?.done) return { whole: Buffer.concat(head) }
+      if (piece) {
+        head.push(piece.value)
+        bytes += piece.value.byteLength
+      }
+      if (piece && bytes <= most) continue
+      const pending = piece ? iterator.next() : next
+      const pieces = rest(head, pending, iterator, most, bytes <= most ? onWhole : undefined)
+      return { whole: undefined, pieces }
+    }
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+/**
+ * The pieces that were gathered and those that follow.
+ * @param onWhole called with a copy of all of them at their end, unless they are more than `most` bytes
+ */
+async function* rest(
+  head: readonly Uint8Array[],
+  pending: Promise<IteratorResult<Uint8Array>>,
+  iterator: AsyncIterator<Uint8Array>,
+  most: number,
+  onWhole: ((body: Buffer) => void) | undefined,
+): AsyncGenerator<Uint8Array> {
+  let copies: Buffer[] | undefined = onWhole && head.map((piece) => Buffer.from(piece))
+  let bytes = head.reduce((sum, piece) => sum + piece.byteLength, 0)
+  try {
+    yield* head
+    for (let next = pending; ; next = iterator.next()) {
+      const piece = await next
+      if (piece.done) break
+      bytes += piece.value.byteLength
+      if (bytes > most) copies = undefined
+      copies?.push(Buffer.from(piece.value))
+      yield piece.value
+    }
+    if (copies) onWhole!(Buffer.concat(copies))
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/** Gives the body of a download for Fastify to send, and measures and watches it until its end. */
+export function watched(
+  format: Format,
+  stream: ByteStream,
+  transfer: Transfer,
+  body: Readable,
+  metrics: Metrics,
+): Readable {
+  const { raw } = transfer.reply
+  const { raw: incoming, trace } = transfer.request
+  let failed = false
+  const sent: Uint8Array[] = []
+  trace.bytes = 0
+  body.on('data', (chunk: Uint8Array) => {
+    // Nothing waits in the socket, so all chunks given to it have been sent and their memory can be used again.
+    if (raw.writableLength === 0) for (const one of sent.splice(0)) stream.recycle(one)
+    sent.push(chunk)
+    if (trace.firstByte === undefined) metrics.exportStarted(format, trace)
+    trace.bytes! += chunk.byteLength
+    trace.rows = stream.rows()
+  })
+  // The listener above has started the flow. Fastify must start it, after the headers, so it is paused.
+  body.pause()
+  body.on('error', () => {
+    failed = true
+    // HTTP/1.0 has no chunks, so the end of the connection means the end of the body. Only a reset shows the failure.
+    if (incoming.httpVersion === '1.0') incoming.socket.resetAndDestroy()
+  })
+  transfer.watchSocket()
+  transfer.onClose(() => {
+    if (raw.writableFinished) for (const one of sent.splice(0)) stream.recycle(one)
+    const cut = failed ? 'failed' : transfer.stalled ? 'stalled' : 'left'
+    metrics.exportEnded(format, trace, raw.writableFinished ? 'whole' : cut)
+  })
+  return body
+}
+
+/** An infinite double in csv, tsv, json or ndjson. It may be a word of a text, too. */
+const INFINITY = /(?<!\w)INF(?!\w)/
+
+/**
+ * Logs the parameters of a computed answer that has infinities although the rows that it was computed from have none.
+ * That may be right: a number divided by 0 as a double is infinite. But once `price div 200` gave such an answer, as if
+ * 0 had been bound in place of 200, and nothing told what had been bound.
+ * @param coding how `body` is compressed
+ */
+export async function logInfinities(
+  query: Query,
+  body: Buffer,
+  coding: Coding | undefined,
+  log: FastifyBaseLogger,
+): Promise<void> {
+  const { stepParameters: parameters } = query.plan
+  if (parameters.length === 0) return
+  const text = (coding === 'gzip' ? gunzipSync(body) : body).toString('latin1')
+  if (!INFINITY.test(text) || (await query.readsInfinities())) return
+  log.warn({ parameters }, 'a computed answer has infinities where what it was computed from has none')
 }

@@ -6,24 +6,27 @@ import { Users } from '../../engine/util/lazy.ts'
 import type { Usage } from '../accounts/plans.ts'
 import { matchesTag } from '../http/headers.ts'
 import type { Trace } from '../http/metrics.ts'
-import { bodyStream, gather, logInfinities, watched } from './body.ts'
 import {
   type Announced,
   type Answer,
   answerCache,
   between,
+  bodyStream,
   codingFor,
   type Download,
   type Envelope,
   entityTag,
+  gather,
   headersOf,
   isCounted,
   isInPieces,
   keptAs,
   knownEnvelope,
+  logInfinities,
   notModified,
   OF_ALL_ROWS,
   SMALL_ANSWER,
+  watched,
 } from './download.ts'
 import { type Coding, FORMAT_FACTS } from './formats.ts'
 import { type ExportFile, ExportFiles, type Save, sendPieces, type Written } from './pieces.ts'
