@@ -23,7 +23,7 @@ export class Preview implements Queryable, AsyncDisposable {
   /** Use `engine.preview(upload)`. */
   constructor(
     { file, columns, reasons, rows, rawBytes, options, sheets }: IngestResult & { readonly file: string },
-    { executor, counts }: Pick<QueryContext, 'executor' | 'counts'>,
+    place: Pick<QueryContext, 'executor' | 'counts'>,
   ) {
     this.columns = explainedColumns(columns, reasons)
     this.rowCount = rows
@@ -32,8 +32,8 @@ export class Preview implements Queryable, AsyncDisposable {
     this.#file = file
     const sql = `(SELECT *, file_index, file_row_number FROM read_parquet(${quoteLiteral(file)}))`
     this.#context = {
-      executor,
-      counts,
+      executor: place.executor,
+      counts: place.counts,
       identity: file,
       reading: (plan) => new Reading(plan),
       source: {

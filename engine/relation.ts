@@ -6,13 +6,14 @@ import { physicalColumns } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { Reading } from './reading/reading.ts'
 import type { QueryContext } from './reading/runs.ts'
+import type { Queryable } from './snapshot.ts'
 import type { Column } from './types/index.ts'
 
 /** A value of a row in memory, as in uploads of JSON: dates and times are ISO text, bytes may also be base64. */
 export type Cell = string | number | bigint | boolean | Uint8Array | null
 
 /** Rows in memory. */
-export interface Relation {
+export interface Relation extends Queryable {
   query(options?: QueryOptions): Query
 }
 
