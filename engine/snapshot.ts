@@ -20,7 +20,7 @@ import type { Lease } from './store/membership/membership.ts'
 import type { Store } from './store/store.ts'
 import type { DatasetWords } from './types/file-metadata.ts'
 import type { Column } from './types/index.ts'
-import { Users } from './util/lazy.ts'
+import { Users } from './util/shared.ts'
 
 /** Releases the leases of queries that were garbage-collected without having been disposed. */
 const forgotten = new FinalizationRegistry((leave: () => void) => leave())

@@ -1,5 +1,5 @@
 // Sets the size of libuv's thread pool before anything uses the pool.
-import '../engine/util/pool-threads.ts'
+import '../engine/util/threads.ts'
 import { run } from './commands/program.ts'
 
 // A reader such as `head` closes the pipe when it has enough; that is not an error.

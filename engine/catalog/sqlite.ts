@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, realpathSync, statfsSync } from 'node:f
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { EngineError } from '../errors.ts'
-import { Semaphore } from '../util/semaphore.ts'
+import { Semaphore } from '../util/concurrency.ts'
 import type { Database, Handle, SqlValue, TransactionOptions } from './database.ts'
 import { ReadCache, SQLITE, Transaction, TransactionScope } from './database.ts'
 import { isDisorder, isSurelyUndone, knownError } from './failures.ts'

@@ -12,7 +12,7 @@ import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import { widens } from '../types/columns.ts'
 import { type Column, quoteLiteral, sqlType } from '../types/index.ts'
-import { Users } from '../util/lazy.ts'
+import { Users } from '../util/shared.ts'
 import { TemporaryFile } from '../util/whole-file.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */

@@ -1,5 +1,5 @@
 import type { DuckDBInstance } from '@duckdb/node-api'
-import { InFlight } from '../util/in-flight.ts'
+import { InFlight } from '../util/concurrency.ts'
 import { cancelled, engineError, isBroken, keepInterrupting } from './errors.ts'
 import { type InstanceOptions, lockDown, openSettings } from './instance.ts'
 

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { Fetched } from '../duckdb/cursor.ts'
 import type { Runner } from '../duckdb/native/runner.ts'
-import { NativeSection } from '../util/native-section.ts'
+import { NativeSection } from '../util/concurrency.ts'
 import { revivedError } from '../util/plain-error.ts'
 import { startWorkerBeside } from '../util/threads.ts'
 import type { Piece, PieceMemory, Recipe } from './encode.ts'

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { Chunk, Fetched, Handle, NativeChunk } from '../duckdb/cursor.ts'
 import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
-import { NativeSection } from '../util/native-section.ts'
+import { NativeSection } from '../util/concurrency.ts'
 import { type PlainError, plainError } from '../util/plain-error.ts'
 import {
   type ChunkReader,

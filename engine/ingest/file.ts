@@ -6,7 +6,7 @@ import { isUint8Array } from 'node:util/types'
 import { createGunzip } from 'node:zlib'
 import { cancelled } from '../duckdb/errors.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
-import { orAborted } from '../util/in-flight.ts'
+import { orAborted } from '../util/concurrency.ts'
 import type { ReadRequest } from './request.ts'
 import { malformed } from './text/errors.ts'
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { cancelled } from '../duckdb/errors.ts'
-import { SingleFlight } from '../util/in-flight.ts'
+import { SingleFlight } from '../util/shared.ts'
 import type { Plan } from './plan.ts'
 
 /** What a count depends on, besides the rows. */

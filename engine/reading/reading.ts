@@ -5,7 +5,7 @@ import type { Plan, Slice } from '../plan/plan.ts'
 import { type ReadEstimate, readsLittle } from '../plan/read-estimate.ts'
 import type { RangedParts } from '../store/objects/ranges/ranges.ts'
 import type { Store } from '../store/store.ts'
-import { Users } from '../util/lazy.ts'
+import { Users } from '../util/shared.ts'
 
 /**
  * What a query holds while it reads rows. Dispose it when they have been read. This class is for rows that are always

@@ -28,7 +28,7 @@ import {
 import { type DatasetWords, METADATA_KEY } from '../types/file-metadata.ts'
 import { type Column, FORMATS, type Format, type Statement } from '../types/index.ts'
 import { requireKnown } from '../util/known-options.ts'
-import { Lazy } from '../util/lazy.ts'
+import { Lazy } from '../util/shared.ts'
 import type { Reading } from './reading.ts'
 import type { RemoteQuery, RemoteTable } from './remote.ts'
 

@@ -1,7 +1,7 @@
 import { type PastVersion, pastVersion } from '../catalog/history.ts'
 import type { DatasetName, Repository } from '../catalog/records.ts'
-import { Derived } from '../util/derived.ts'
 import { nearest } from '../util/known-options.ts'
+import { Derived } from '../util/shared.ts'
 import type { TableReference } from './check.ts'
 import { sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'

@@ -5,7 +5,7 @@ import { valueType } from '../filter/values.ts'
 import type { Place, Repeated, SetColumns, WantedRows } from '../ingest/parts/parts.ts'
 import { keyed } from '../plan/prune.ts'
 import type { Column } from '../types/index.ts'
-import { Semaphore } from '../util/semaphore.ts'
+import { Semaphore } from '../util/concurrency.ts'
 import type { WorkContext } from './commits.ts'
 
 /** Which rows a change is about, and what becomes of them. */

@@ -17,7 +17,7 @@ import {
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
-import { InFlight } from '../util/in-flight.ts'
+import { InFlight } from '../util/concurrency.ts'
 import { requireKnown } from '../util/known-options.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
 import { type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'

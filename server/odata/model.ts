@@ -1,5 +1,5 @@
 import { type Column, type ColumnType, decimalParts, edmName } from '../../engine/index.ts'
-import { turn } from '../../engine/util/turn.ts'
+import { turn } from '../../engine/util/concurrency.ts'
 
 /** The key property of every entity: the row's number in the version, starting at 1. */
 export const KEY = 'Row'

@@ -1,5 +1,5 @@
 import { type Column, type DatasetName, type Engine, EngineError } from '../../engine/index.ts'
-import { Derived } from '../../engine/util/derived.ts'
+import { Derived } from '../../engine/util/shared.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { recordTag } from '../http/headers.ts'
 import type { Services } from '../services.ts'

@@ -1,4 +1,4 @@
-import { Lazy } from '../../engine/util/lazy.ts'
+import { Lazy } from '../../engine/util/shared.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, weightOf } from '../http/headers.ts'
 import { errors, json } from '../openapi/describe.ts'

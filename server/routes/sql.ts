@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Query, SqlTable, SqlValues } from '../../engine/index.ts'
 import { QUERY, WRITING } from '../../engine/options.ts'
-import { Derived } from '../../engine/util/derived.ts'
+import { Derived } from '../../engine/util/shared.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { parameters, parametersOf } from '../http/query.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { EngineError } from '../../engine/index.ts'
-import { once } from '../../engine/util/lazy.ts'
+import { once } from '../../engine/util/shared.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Metrics } from '../http/metrics.ts'

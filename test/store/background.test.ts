@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Background } from '../../engine/util/background.ts'
+import { Background } from '../../engine/util/concurrency.ts'
 
 const failed = (error: unknown) => {
   throw error

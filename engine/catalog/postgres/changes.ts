@@ -1,6 +1,6 @@
 import type { Client, ClientBase } from 'pg'
 import { EngineError } from '../../errors.ts'
-import { within } from '../../util/in-flight.ts'
+import { within } from '../../util/concurrency.ts'
 import { query } from './statements.ts'
 
 const CHANNEL = 'parquetry_changed'

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { accessSync, constants } from 'node:fs'
 import type { Pool, PoolClient } from 'pg'
 import { invalidOption } from '../../errors.ts'
-import { Semaphore } from '../../util/semaphore.ts'
+import { Semaphore } from '../../util/concurrency.ts'
 import type {
   CachedOptions,
   Database,

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { type Executor, openExecutor } from '../../export/index.ts'
 import { duckMemory, readerOptions, serveJobs } from '../../ingest/process/serve-jobs.ts'
-import { Lazy } from '../../util/lazy.ts'
+import { Lazy } from '../../util/shared.ts'
 import { type Framed, headOf, sqlJobs } from './jobs.ts'
 
 /** Less than that of the server, which must answer others while a statement keeps all cores busy. */

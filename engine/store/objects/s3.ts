@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import type * as Sdk from '@aws-sdk/client-s3'
 import type { Upload } from '@aws-sdk/lib-storage'
 import { EngineError, isTlsFailure } from '../../errors.ts'
-import { Lazy } from '../../util/lazy.ts'
+import { Lazy } from '../../util/shared.ts'
 import { nameOf, type S3Address, s3Requests } from './address.ts'
 import { persistently, RETRIES } from './persistence.ts'
 
