@@ -35,7 +35,6 @@ import { Store } from './store/store.ts'
 import type { PreviewOptions, Upload } from './store/upload.ts'
 import { Trino, type TrinoStats } from './trino/trino.ts'
 import { checkColumns, type DeclaredColumn } from './types/columns.ts'
-import { Lazy } from './util/shared.ts'
 import { checkRuntime } from './util/runtime.ts'
 import { Lazy } from './util/shared.ts'
 

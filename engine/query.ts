@@ -4,9 +4,8 @@ import { choose, inWords } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { explanation, partsRead } from './plan/explain.ts'
 import { type Explanation, NOTHING_READ } from './plan/explanation.ts'
-import type { QueryOptions } from './plan/options.ts'
 import { pageOf } from './plan/page.ts'
-import { etagOf, type Plan, planQuery, resultRows } from './plan/plan.ts'
+import { etagOf, type Plan, planQuery, type QueryOptions, resultRows } from './plan/plan.ts'
 import { analyse } from './reading/analyse.ts'
 import {
   type BytesOptions,

@@ -1,7 +1,6 @@
 import { EngineError } from '../../engine/errors.ts'
 import { compileFilter } from '../../engine/filter/index.ts'
-import type { QueryOptions } from '../../engine/plan/options.ts'
-import { planQuery } from '../../engine/plan/plan.ts'
+import { planQuery, type QueryOptions } from '../../engine/plan/plan.ts'
 import { mutatedQuery } from '../../test/apply/support/mutate.ts'
 import { Mutator } from '../../test/filter/support/mutate.ts'
 import { Random } from '../../test/filter/support/random.ts'

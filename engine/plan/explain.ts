@@ -1,8 +1,8 @@
 import type { SqlColumn } from '../filter/index.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ExplainedStep, Explanation } from './explanation.ts'
+import { canPrune } from './parts.ts'
 import { isRanged, type Plan, type TableScan } from './plan.ts'
-import { canPrune } from './prune.ts'
 
 /** How many parts are read. A statement opens all parts of its tables. */
 export function partsOf({ scan }: Plan): Explanation['parts'] {

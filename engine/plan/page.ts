@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Format, Statement } from '../types/index.ts'
-import type { QueryOptions } from './options.ts'
-import { type Plan, type PlanSource, planQuery } from './plan.ts'
+import { type Plan, type PlanSource, planQuery, type QueryOptions } from './plan.ts'
 import { rowsStatement } from './statements.ts'
 import { withoutRowNumbers } from './view.ts'
 

@@ -1,21 +1,29 @@
 import { createHash } from 'node:crypto'
-import type { Version } from '../catalog/records.ts'
+import { invalidOption } from '../errors.ts'
 import {
   Aliases,
   Building,
   type Expression,
+  readNames,
+  readOrderBy,
   readPipeline,
   readsOf,
   type SortKey,
   type SqlColumn,
   type SqlDialect,
   type Step,
+  sortKey,
   THE_FILTER,
+  unknownColumns,
 } from '../filter/index.ts'
-import type { Column } from '../types/index.ts'
-import { checkOrder, checkSelection, checkWindow, type QueryOptions, type Window } from './options.ts'
-import { type FirstRows, firstRows, mayMatch, placeOfFirst } from './prune.ts'
+import { valueType } from '../filter/values.ts'
+import { type OptionsOf, type OrderKey, QUERY } from '../options.ts'
+import type { Column, ColumnType } from '../types/index.ts'
+import { checkOptions } from '../util/known-options.ts'
 import { afterSteps, POSITION, type RelationSql } from './steps-sql.ts'
+
+/** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */
+export interface QueryOptions extends OptionsOf<typeof QUERY> {}
 
 /** Rows `from` (inclusive) to `to` (exclusive) of one Parquet file, or those named; the whole file without them. */
 export interface Slice {
@@ -110,6 +118,9 @@ export interface Plan {
   readonly resultBytes: number
 }
 
+/** Which of the matching rows are in the result. */
+type Window = Plan['window']
+
 /** The rows that a plan is made for. */
 export interface PlanSource {
   readonly columns: readonly SqlColumn[]
@@ -127,6 +138,15 @@ export interface PlanSource {
 export interface Wanted {
   readonly filter?: Expression | undefined
   readonly first?: FirstRows | undefined
+}
+
+/** The first rows of a sorted table: how many, and the key that decides first. */
+export interface FirstRows {
+  readonly rows: number
+  /** The position of the column by which the rows are sorted. */
+  readonly column: number
+  readonly type: ColumnType
+  readonly descending: boolean
 }
 
 export interface PlanOptions {
@@ -156,7 +176,7 @@ export function planQuery(
   }
   const building = new Building({ aliases, now: moment, dialect })
   const { steps, columns } = readPipeline(options, source.columns, building)
-  building.requireShort(afterSteps(NOTHING, steps).sql.length)
+  if (steps.length > 0) building.requireShort(afterSteps(NOTHING, steps).sql.length)
   const stepParameters = building.parameters.slice()
   const filter = options.filter === undefined ? undefined : building.filter(options.filter, columns)
   const counted = [...building.reads]
@@ -229,6 +249,20 @@ function mostAfter(steps: readonly Step[], rows: number): number {
   }, rows)
 }
 
+/**
+ * The first rows that an order gives, where it begins with a column itself; undefined where it begins with something
+ * that is calculated, about which the statistics of parts say nothing.
+ */
+function firstRows(
+  [key]: readonly SortKey[],
+  { skip, top = 0 }: Pick<Window, 'skip' | 'top'>,
+  columns: readonly SqlColumn[],
+): FirstRows | undefined {
+  const column = columns.find(({ sql }) => sql === key?.sql)
+  if (!key || column?.stored === undefined || top === 0) return undefined
+  return { rows: skip + top, column: column.stored, type: column.type, descending: key.descending }
+}
+
 /** How many rows are in the result when `matches` rows match the filter. */
 export function resultRows(window: Window, matches: number): number {
   if (window.last !== undefined) return Math.min(window.last, matches)
@@ -241,68 +275,8 @@ function rangeOf({ skip, top, last }: Window, rows: number): [from: number, to: 
   return [from, Math.min(from + (top ?? rows), rows)]
 }
 
-/** A version of a dataset as a source: its parts hold the column at position n under the name `cn`. */
-export function versionSource(
-  version: Version,
-  fileOf: (part: Version['parts'][number]) => string,
-): PlanSource {
-  return {
-    columns: physicalColumns(version.columns),
-    rows: version.rows,
-    rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
-    shareOf: (columns) => shareOf(version.parts, columns),
-    scan: (from, to, { filter, first: wanted } = {}) => {
-      const place = wanted && placeOfFirst(version.parts, wanted, `c${wanted.column}`)
-      const slices: Slice[] = []
-      let first = 0
-      for (const part of version.parts) {
-        const end = first + part.rows
-        const may = (!filter || mayMatch(filter, part)) && (!place || place.parts.has(part))
-        if (end > from && first < to && may) {
-          slices.push({
-            file: fileOf(part),
-            first,
-            ...(from > first && { from: from - first }),
-            ...(to < end && { to: to - first }),
-          })
-        }
-        first = end
-      }
-      return { kind: 'slices', slices, of: version.parts.length, condition: place?.condition }
-    },
-  }
-}
-
-/** By the compressed sizes of columns, which is close enough to tell a wide one from narrow ones. */
-function shareOf(parts: Version['parts'], columns: readonly number[]): number {
-  const sizes = parts.flatMap(({ bytes, statistics }) => {
-    const read = columns.map((position) => statistics?.[position]?.bytes)
-    return read.includes(undefined)
-      ? []
-      : [{ bytes, read: read.reduce<number>((sum, size) => sum + size!, 0) }]
-  })
-  const all = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
-  return all === 0 ? 1 : sizes.reduce((sum, { read }) => sum + read, 0) / all
-}
-
 export function physicalColumns(columns: readonly Column[]): SqlColumn[] {
   return columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}`, stored: index }))
-}
-
-/** Each thread of DuckDB reads row groups of its own; a table of this many rows has only a few. */
-export const FEW_ROWS = 122_880
-
-/**
- * Whether a plan reads so little that it takes less time with one thread than with several: some rows by their numbers,
- * the rows that a filter leaves in one file of several, which probably are in one of its row groups, or a small table.
- * The files must be there, because light statements are not read over HTTP.
- */
-export function isLight({ scan, steps, order, filter, most }: Plan): boolean {
-  if (scan.kind === 'query') return scan.light ?? false
-  if (scan.kind !== 'slices' || steps.length > 0 || order.length > 0) return false
-  if (scan.slices.some(({ file }) => /^https?:/.test(file))) return false
-  if (!filter) return true
-  return scan.slices.length <= 1 && (scan.of > 1 || (most !== undefined && most <= FEW_ROWS))
 }
 
 /** A text that changes with the rows, which `identity` identifies, and with the query, and reveals nothing about them. */
@@ -313,4 +287,96 @@ export function etagOf(identity: string, options: QueryOptions, plan: Plan): str
     .update(JSON.stringify([identity, options, ...compiled]))
     .digest('base64url')
     .slice(0, 22)
+}
+
+/** @throws EngineError `invalid_option` */
+function checkWindow(options: QueryOptions): Window {
+  checkOptions(options, QUERY)
+  const { skip = 0, top, last } = options
+  return { skip, top, last }
+}
+
+/**
+ * The columns of the result: all of them if none were selected.
+ * @throws EngineError `invalid_option`, `invalid_columns`
+ */
+function checkSelection(
+  select: QueryOptions['select'],
+  columns: readonly SqlColumn[],
+): readonly SqlColumn[] {
+  if (select === undefined) return columns
+  const names = typeof select === 'string' ? parseSelect(select, columns) : select
+  // For a dataset without columns, `*` names none, which is no mistake.
+  if (names.length === 0 && columns.length > 0) throw invalidOption('$select names no column.')
+  const selected = lookUp('Select', names, columns)
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name)) throw invalidOption(`$select names column ${JSON.stringify(name)} twice.`)
+    seen.add(name)
+  }
+  return selected
+}
+
+/**
+ * The keys that rows are sorted by.
+ * @throws EngineError `invalid_option`, `invalid_columns`, `filter_type_error`, `filter_too_complex`
+ */
+function checkOrder(
+  orderBy: QueryOptions['orderBy'],
+  columns: readonly SqlColumn[],
+  building: Building,
+): readonly SortKey[] {
+  const keys = typeof orderBy === 'string' ? plainOrder(orderBy, columns) : (orderBy ?? [])
+  if (!keys) return readOrderBy(orderBy as string, columns, building)
+  const sorted = lookUp(
+    'Orderby',
+    keys.map((key) => key.column),
+    columns,
+  )
+  building.noteColumns(sorted)
+  return keys.map(({ descending = false }, index) => {
+    const { sql, type } = sorted[index]!
+    return sortKey(sql, valueType(type), descending, building)
+  })
+}
+
+/**
+ * Reads an order that is only a list of columns; their names need no quotes, whatever characters they have. Undefined
+ * if it may contain expressions.
+ */
+function plainOrder(text: string, columns: readonly SqlColumn[]): OrderKey[] | undefined {
+  const names = new Set(columns.map((column) => column.name))
+  let items: ReturnType<typeof readNames>
+  try {
+    items = readNames('$orderby', text)
+  } catch {
+    return undefined
+  }
+  if (!items.every(({ name }) => names.has(name) || isIdentifier(name))) return undefined
+  return items.map(({ name, direction }) => ({
+    column: name,
+    descending: direction?.toLowerCase() === 'desc',
+  }))
+}
+
+function isIdentifier(name: string): boolean {
+  return /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u.test(name)
+}
+
+/** Finds columns by their names. The error lists all names that don't exist, each once, in the order of `names`. */
+function lookUp(option: string, names: readonly string[], columns: readonly SqlColumn[]): SqlColumn[] {
+  const byName = new Map(columns.map((column) => [column.name, column]))
+  const unknown = new Set(names.filter((name) => !byName.has(name)))
+  if (unknown.size > 0) {
+    throw unknownColumns(new Map([...unknown].map((name) => [name, -1])), '', columns, option)
+  }
+  return names.map((name) => byName.get(name)!)
+}
+
+/** `a,"Unit price"`; `*` stands for every column (OData 4.01 part 2, 5.1.4). */
+function parseSelect(text: string, columns: readonly SqlColumn[]): string[] {
+  return readNames('$select', text).flatMap(({ name, quoted, direction }) => {
+    if (name === '*' && !quoted) return columns.map((column) => column.name)
+    return direction === undefined ? name : `${name} ${direction}`
+  })
 }

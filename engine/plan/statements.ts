@@ -2,8 +2,8 @@ import type { SortKey, SqlColumn } from '../filter/index.ts'
 import type { JoinedColumn } from '../parquet/joined.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
-import { isLight, type Plan, type Scan, type Slice } from './plan.ts'
-import { afterSteps, limitOf, needsPosition, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
+import type { Plan, Scan, Slice } from './plan.ts'
+import { afterSteps, limitOf, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
 /** The columns in which DuckDB's Parquet reader gives a row's position, and that as one number. No file has 2^40 rows. */
@@ -56,6 +56,22 @@ export function countStatement(plan: Plan): Statement {
     columns: [{ name: 'count', type: 'integer' }],
     light: isLight(plan),
   }
+}
+
+/** Each thread of DuckDB reads row groups of its own; a table of this many rows has only a few. */
+export const FEW_ROWS = 122_880
+
+/**
+ * Whether a plan reads so little that it takes less time with one thread than with several: some rows by their numbers,
+ * the rows that a filter leaves in one file of several, which probably are in one of its row groups, or a small table.
+ * The files must be there, because light statements are not read over HTTP.
+ */
+function isLight({ scan, steps, order, filter, most }: Plan): boolean {
+  if (scan.kind === 'query') return scan.light ?? false
+  if (scan.kind !== 'slices' || steps.length > 0 || order.length > 0) return false
+  if (scan.slices.some(({ file }) => /^https?:/.test(file))) return false
+  if (!filter) return true
+  return scan.slices.length <= 1 && (scan.of > 1 || (most !== undefined && most <= FEW_ROWS))
 }
 
 /** Where a row is: the file's place among the scan's slices, and the row's number in it. */
@@ -166,6 +182,11 @@ function relationOf(plan: Plan, parameters: string[]): RelationSql {
   if (positioned) columns.push(`${position.number} AS ${POSITION.sql}`)
   const base = `(SELECT ${columns.length > 0 ? columns.join(', ') : 'NULL'} FROM ${sql})`
   return afterSteps({ sql: base, order: [POSITION], inOrder: true, made: 0 }, steps)
+}
+
+/** Whether a step needs the positions of rows, which a scan of row ranges of files doesn't give. */
+function needsPosition(steps: Plan['steps']): boolean {
+  return steps.some(({ kind }) => kind !== 'filter' && kind !== 'compute')
 }
 
 function limit(plan: Plan, matches: number | undefined): string {

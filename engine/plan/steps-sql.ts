@@ -14,11 +14,6 @@ export interface RelationSql {
 /** The position of a row in a relation before any step. */
 export const POSITION: SortKey = { sql: 'o', descending: false }
 
-/** Whether a step needs the positions of rows, which a scan of row ranges of files doesn't give. */
-export function needsPosition(steps: readonly Step[]): boolean {
-  return steps.some(({ kind }) => kind !== 'filter' && kind !== 'compute')
-}
-
 /**
  * `ORDER BY` terms: null before every value (OData 4.01 part 1, 11.2.6.2).
  *

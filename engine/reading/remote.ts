@@ -1,7 +1,6 @@
 import type { Part, Version } from '../catalog/records.ts'
 import type { Delegate } from '../duckdb/cursor.ts'
-import type { QueryOptions } from '../plan/options.ts'
-import type { Plan, PlanSource } from '../plan/plan.ts'
+import type { Plan, PlanSource, QueryOptions } from '../plan/plan.ts'
 
 /** Another database that reads the same rows, and answers queries that are too large for this machine. */
 export interface RemoteEngine {

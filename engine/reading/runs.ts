@@ -14,8 +14,8 @@ import { OTHER_FORMATS } from '../options.ts'
 import { hasDictionaries } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import type { Counts } from '../plan/counts.ts'
+import { estimateOf } from '../plan/parts.ts'
 import type { Plan, PlanSource } from '../plan/plan.ts'
-import { estimateOf } from '../plan/read-estimate.ts'
 import {
   countStatement,
   inResultOrder,

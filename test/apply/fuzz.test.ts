@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
-import type { QueryOptions } from '../../engine/plan/options.ts'
-import { planQuery } from '../../engine/plan/plan.ts'
+import { planQuery, type QueryOptions } from '../../engine/plan/plan.ts'
 import { rowsStatement } from '../../engine/plan/statements.ts'
 import { Random } from '../filter/support/random.ts'
 import { Asked } from './support/asked.ts'

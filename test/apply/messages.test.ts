@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { QueryOptions } from '../../engine/plan/options.ts'
-import { planQuery } from '../../engine/plan/plan.ts'
+import { planQuery, type QueryOptions } from '../../engine/plan/plan.ts'
 
 const COLUMNS = [
   { name: 'Id', type: 'integer', sql: 'c0' },

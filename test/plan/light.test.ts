@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Part, Version } from '../../engine/catalog/records.ts'
-import type { QueryOptions } from '../../engine/plan/options.ts'
-import { planQuery, versionSource } from '../../engine/plan/plan.ts'
+import { versionSource } from '../../engine/plan/parts.ts'
+import { planQuery, type QueryOptions } from '../../engine/plan/plan.ts'
 import { countStatement, planAt, positionsStatement, rowsStatement } from '../../engine/plan/statements.ts'
 
 const ROWS = 500_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../../engine/catalog/records.ts'
-import { readsLittle } from '../../engine/plan/read-estimate.ts'
+import { readsLittle } from '../../engine/plan/parts.ts'
 
 const MIB = 2 ** 20
 /** Rows of 1 KiB, in row groups of 2,048. */

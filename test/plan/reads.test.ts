@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { QueryOptions } from '../../engine/plan/options.ts'
-import { type Plan, physicalColumns, planQuery } from '../../engine/plan/plan.ts'
+import { type Plan, physicalColumns, planQuery, type QueryOptions } from '../../engine/plan/plan.ts'
 import { Pipelines } from '../apply/support/pipelines.ts'
 import { print, printOptions } from '../apply/support/print.ts'
 import { Random } from '../filter/support/random.ts'

@@ -1,8 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { EngineError } from '../../../engine/errors.ts'
 import { runtimeFilterError, type SqlColumn } from '../../../engine/filter/index.ts'
-import type { QueryOptions } from '../../../engine/plan/options.ts'
-import { planQuery } from '../../../engine/plan/plan.ts'
+import { planQuery, type QueryOptions } from '../../../engine/plan/plan.ts'
 import { rowsStatement } from '../../../engine/plan/statements.ts'
 import { type ColumnType, sqlType } from '../../../engine/types/index.ts'
 

@@ -1,4 +1,4 @@
-import type { QueryOptions } from '../../../engine/plan/options.ts'
+import type { QueryOptions } from '../../../engine/plan/plan.ts'
 import type { Random } from '../../filter/support/random.ts'
 
 const SEEDS = [

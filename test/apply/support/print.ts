@@ -1,4 +1,4 @@
-import type { QueryOptions } from '../../../engine/plan/options.ts'
+import type { QueryOptions } from '../../../engine/plan/plan.ts'
 import type { Transformation } from './model.ts'
 import type { Aggregate } from './model-aggregates.ts'
 import { type Cell, textOf } from './sample.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { checkWindow } from '../../../engine/plan/options.ts'
+import { planQuery } from '../../../engine/plan/plan.ts'
 import { Client } from '../../../server/client/index.ts'
 import { addExportCommand } from '../../../server/commands/export.ts'
 import { addImportCommand } from '../../../server/commands/import.ts'
@@ -49,7 +49,8 @@ const get = (url: string) => at.call(ada, 'GET', url)
 const errorOf = async (url: string) => (await get(url)).json().error
 
 test('a new row is an option of the library, with its checks', () => {
-  const check = (options: object) => () => checkWindow(options)
+  const scan = () => ({ kind: 'slices', slices: [], of: 0 }) as const
+  const check = (options: object) => () => planQuery({ columns: [], rows: 0, rowBytes: 0, scan }, options)
   expect(check({ sample: 5 })).not.toThrow()
   expect(check({ sample: -1 })).toThrow('$sample must be a non-negative integer (got -1).')
   expect(check({ sample: 1, last: 1 })).toThrow("$sample and $last can't be used together.")

@@ -1,16 +1,49 @@
+import type { Part, Version } from '../catalog/records.ts'
 import { type Expression, literalOf } from '../filter/check/expression.ts'
-import type { SortKey, SqlColumn } from '../filter/index.ts'
 import { asRange } from '../filter/sql/comparisons.ts'
 import { byKey, type Keyed, keyText, type NonNull, narrow, type Operator } from '../filter/sql/narrow.ts'
 import { type LiteralValue, type ValueType, valueType } from '../filter/values.ts'
-import {
-  type ColumnBounds,
-  type ColumnType,
-  type PartStatistics,
-  quoteLiteral,
-  sqlType,
-} from '../types/index.ts'
-import type { Window } from './options.ts'
+import { rowGroupRows } from '../parquet/row-groups.ts'
+import { type ColumnBounds, type PartStatistics, quoteLiteral, sqlType } from '../types/index.ts'
+import { type FirstRows, type Plan, type PlanSource, physicalColumns, type Slice } from './plan.ts'
+
+/** A version of a dataset as a source: its parts hold the column at position n under the name `cn`. */
+export function versionSource(
+  version: Version,
+  fileOf: (part: Part) => string,
+): PlanSource {
+  return {
+    columns: physicalColumns(version.columns),
+    rows: version.rows,
+    rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
+    shareOf: (columns) => shareOf(version.parts, columns),
+    scan: (from, to, { filter, first: wanted } = {}) => {
+      const place = wanted && placeOfFirst(version.parts, wanted, `c${wanted.column}`)
+      const slices: Slice[] = []
+      let first = 0
+      for (const part of version.parts) {
+        const end = first + part.rows
+        const may = (!filter || mayMatch(filter, part)) && (!place || place.parts.has(part))
+        if (end > from && first < to && may) {
+          slices.push({
+            file: fileOf(part),
+            first,
+            ...(from > first && { from: from - first }),
+            ...(to < end && { to: to - first }),
+          })
+        }
+        first = end
+      }
+      return { kind: 'slices', slices, of: version.parts.length, condition: place?.condition }
+    },
+  }
+}
+
+/** By the compressed sizes of columns, which is close enough to tell a wide one from narrow ones. */
+function shareOf(parts: readonly Part[], columns: readonly number[]): number {
+  const all = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+  return all === 0 ? 1 : parts.reduce((sum, part) => sum + bytesOf(part, columns), 0) / all
+}
 
 /** What is known about the rows of a part. */
 export interface PartFacts {
@@ -147,31 +180,8 @@ export function keyed(text: string, { kind }: ValueType): Keyed {
   }
 }
 
-/** The first rows of a sorted table: how many, and the key that decides first. */
-export interface FirstRows {
-  readonly rows: number
-  /** The position of the column by which the rows are sorted. */
-  readonly column: number
-  readonly type: ColumnType
-  readonly descending: boolean
-}
-
-/**
- * The first rows that an order gives, where it begins with a column itself; undefined where it begins with something
- * that is calculated, about which the statistics of parts say nothing.
- */
-export function firstRows(
-  [key]: readonly SortKey[],
-  { skip, top = 0 }: Pick<Window, 'skip' | 'top'>,
-  columns: readonly SqlColumn[],
-): FirstRows | undefined {
-  const column = columns.find(({ sql }) => sql === key?.sql)
-  if (!key || column?.stored === undefined || top === 0) return undefined
-  return { rows: skip + top, column: column.stored, type: column.type, descending: key.descending }
-}
-
 /** Where the first rows of an order are. */
-export interface PlaceOfFirst<Part> {
+interface PlaceOfFirst<Part> {
   /** The parts that may hold some of them. */
   readonly parts: ReadonlySet<Part>
   /** A condition in SQL that all of them meet, so that DuckDB skips row groups; undefined if there is none. */
@@ -183,7 +193,7 @@ export interface PlaceOfFirst<Part> {
  * behind it are not among the first, nor is a part that has only such rows. Null comes first ascending and last
  * descending; equal values keep their order of upload, so rows with that very value are needed.
  */
-export function placeOfFirst<Part extends PartFacts>(
+function placeOfFirst<Part extends PartFacts>(
   parts: readonly Part[],
   first: FirstRows,
   sql: string,
@@ -231,4 +241,48 @@ function enoughFor(
       sum += count
       return sum >= rows
     })?.end
+}
+
+/** What a plan reads of its parts. */
+export interface ReadEstimate {
+  /** The positions of the columns. */
+  readonly columns: readonly number[]
+  /** How many columns the table has. */
+  readonly of: number
+  /** The share of the rows whose values are read, as far as one can tell before reading. */
+  readonly share: number
+}
+
+/** A filter is expected to leave one row group of eight. If it leaves more, that shows when the part is read. */
+export const FILTERED = 1 / 8
+/** Smaller parts are fetched by one request anyway. */
+const LEAST_BYTES = 8 * 2 ** 20
+/** Of a part from which more than this is read, all is fetched, because that is done in larger pieces. */
+const MOST_READ = 1 / 4
+
+/** @param counting whether the matching rows are only counted */
+export function estimateOf(plan: Plan, counting: boolean): ReadEstimate {
+  const columns = counting ? plan.reads.counted : plan.reads.rows
+  return { columns, of: plan.source.length, share: plan.filter && plan.steps.length === 0 ? FILTERED : 1 }
+}
+
+/** Whether so little of a part is read that fetching all of it doesn't pay. */
+export function readsLittle(part: Part, slice: Slice, { columns, of, share }: ReadEstimate): boolean {
+  if (part.bytes < LEAST_BYTES) return false
+  return bytesOf(part, columns) * Math.min(share, shareOfRows(slice, part, of)) <= part.bytes * MOST_READ
+}
+
+/** The compressed bytes of columns in a part. */
+export function bytesOf(part: Part, columns: readonly number[]): number {
+  const sizes = columns.map((position) => part.statistics?.[position]?.bytes)
+  // Of tables of very many columns, the sizes of single columns are not known.
+  return sizes.includes(undefined) ? part.bytes : sizes.reduce<number>((sum, size) => sum + size!, 0)
+}
+
+/** The share of a part's rows that are in the row groups of a slice, because DuckDB reads whole row groups. */
+function shareOfRows({ from = 0, to }: Slice, { rows, rawBytes }: Part, columns: number): number {
+  const groupRows = rowGroupRows({ rows, rawBytes }, columns)
+  const first = Math.floor(from / groupRows)
+  const end = Math.ceil(Math.min(to ?? rows, rows) / groupRows)
+  return Math.min(((end - first) * groupRows) / Math.max(rows, 1), 1)
 }
