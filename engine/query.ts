@@ -2,11 +2,9 @@ import type { RecordBatch } from 'apache-arrow'
 import { type ByteStream, guarded, nothingIn } from './export/byte-stream.ts'
 import { choose, inWords } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
-import { explanation, partsRead } from './plan/explain.ts'
-import { type Explanation, NOTHING_READ } from './plan/explanation.ts'
 import { pageOf } from './plan/page.ts'
 import { etagOf, type Plan, planQuery, type QueryOptions, resultRows } from './plan/plan.ts'
-import { analyse } from './reading/analyse.ts'
+import { analyse, type Explanation, explanation, NOTHING_READ, partsRead } from './reading/explain.ts'
 import {
   type BytesOptions,
   checkBytes,

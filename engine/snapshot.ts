@@ -1,21 +1,22 @@
 import type { Handle } from './catalog/database.ts'
 import { noStoredRows } from './catalog/datasets.ts'
 import type { Authorship } from './catalog/history.ts'
-import type { DatasetRecord, Part } from './catalog/records.ts'
+import type { DatasetRecord, Part, Version } from './catalog/records.ts'
 import { EngineError } from './errors.ts'
 import type { Executor } from './export/index.ts'
 import type { Naming } from './iceberg/table-schema.ts'
 import type { IcebergTables, TableMetadata } from './iceberg/tables.ts'
 import type { ShownFile, ShownFiles } from './parquet/shown-file.ts'
 import type { Counts } from './plan/counts.ts'
-import { versionSource } from './plan/parts.ts'
-import { type Plan, type PlanSource, planQuery, type QueryOptions } from './plan/plan.ts'
+import { type ReadEstimate, readsLittle, versionSource } from './plan/parts.ts'
+import { type Plan, type PlanSource, planQuery, type QueryOptions, type Slice } from './plan/plan.ts'
 import { type View, viewed } from './plan/view.ts'
 import { Query } from './query.ts'
-import { type Reading, VersionReading } from './reading/reading.ts'
 import type { RemoteEngine, RemoteTable } from './reading/remote.ts'
+import { Reading } from './reading/runs.ts'
 import type { SavedOptions, StatementRows } from './sql/saved.ts'
 import type { Lease } from './store/membership/membership.ts'
+import type { RangedParts } from './store/objects/ranges/ranges.ts'
 import type { Store } from './store/store.ts'
 import type { DatasetWords } from './types/file-metadata.ts'
 import type { Column } from './types/index.ts'
@@ -232,5 +233,69 @@ export class Snapshot implements Disposable {
     this.#released = true
     this.derived?.[Symbol.dispose]()
     this.#lease[Symbol.dispose]()
+  }
+}
+
+/** What reading a version takes. */
+interface VersionPlace {
+  readonly version: Version
+  readonly store: Store
+  /** Whether DuckDB can read parts by ranges. */
+  readonly readsHttp: () => Promise<boolean>
+  /** Releases the version. */
+  readonly leave: () => void
+}
+
+/** A reading of a version's parts, each as a file that is there, or by ranges. */
+class VersionReading extends Reading {
+  readonly #place: VersionPlace
+  readonly #held: Disposable[] = []
+  readonly #ranged: RangedParts[] = []
+
+  constructor(plan: Plan, place: VersionPlace) {
+    super(plan)
+    this.#place = place
+  }
+
+  override async ready(estimate: ReadEstimate | undefined, signal: AbortSignal | undefined): Promise<Plan> {
+    const { scan } = this.plan
+    if (scan.kind !== 'slices') return this.plan
+    const { store, version } = this.#place
+    const slices = new Map(scan.slices.map((slice) => [slice.file, slice]))
+    const parts = version.parts.filter((part) => slices.has(store.files.file(part)))
+    const ranged = estimate && (await this.#readByRanges(parts, slices, estimate, signal))
+    if (ranged) this.#ranged.push(ranged)
+    const pin = await store.integrity.pin(ranged ? parts.filter((part) => !ranged.url(part)) : parts, signal)
+    if (pin) this.#held.push(pin)
+    this.whole = store.integrity.whole(parts, signal)
+    // The reading may fail first; nobody waits for this then.
+    this.whole?.catch(() => {})
+    if (!ranged) return this.plan
+    const urls = new Map(parts.map((part) => [store.files.file(part), ranged.url(part)]))
+    const at = scan.slices.map((slice) => ({ ...slice, file: urls.get(slice.file) ?? slice.file }))
+    return { ...this.plan, scan: { ...scan, slices: at } }
+  }
+
+  /** Begins to read those parts by ranges of which little is read; undefined if there are none. */
+  async #readByRanges(
+    parts: readonly Part[],
+    slices: ReadonlyMap<string, Slice>,
+    estimate: ReadEstimate,
+    signal: AbortSignal | undefined,
+  ): Promise<RangedParts | undefined> {
+    const { store, readsHttp } = this.#place
+    if (!store.files.ranges || !(await readsHttp())) return undefined
+    const small = parts.filter((part) => readsLittle(part, slices.get(store.files.file(part))!, estimate))
+    return store.integrity.readByRanges(small, signal)
+  }
+
+  protected override unreadable(error: unknown): EngineError | undefined {
+    const { store, version } = this.#place
+    return store.integrity.unreadable(version.parts, error, this.#ranged)
+  }
+
+  protected override release(): void {
+    for (const held of [...this.#held, ...this.#ranged]) held[Symbol.dispose]()
+    this.#place.leave()
   }
 }

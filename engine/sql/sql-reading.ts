@@ -5,7 +5,7 @@ import type { LentReader } from '../ingest/process/reader-pool.ts'
 import type { ReadEstimate } from '../plan/parts.ts'
 import { isRanged, type Plan, type TableScan } from '../plan/plan.ts'
 import { rowsStatement } from '../plan/statements.ts'
-import { Reading } from '../reading/reading.ts'
+import { Reading } from '../reading/runs.ts'
 import { quoteIdentifier } from '../types/index.ts'
 import { INTERNAL, shownName } from './errors.ts'
 
