@@ -2,7 +2,7 @@ import type { RecordBatch } from 'apache-arrow'
 import { type ByteStream, guarded, nothingIn } from './export/byte-stream.ts'
 import { choose, inWords } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
-import { pageOf } from './plan/page.ts'
+import { pageOf } from './export/pages.ts'
 import { etagOf, type Plan, planQuery, type QueryOptions, resultRows } from './plan/plan.ts'
 import { analyse, type Explanation, explanation, NOTHING_READ, partsRead } from './reading/explain.ts'
 import {
@@ -128,8 +128,8 @@ export class Query implements Disposable {
         await requireSheet(statement, overlong, (check) => executor.rows(check, { signal }))
       }
       const isPage = strategy.kind === 'stream' && strategy.paged
-      const next = isPage ? pageOf(this.plan, this.#context, this.#options, format, this.#now) : undefined
-      const page = next && { ...next, hold: () => reading.hold() }
+      const rows = { ...this.#context, now: this.#now, hold: () => reading.hold() }
+      const page = isPage ? pageOf(this.plan, rows, this.#options, format) : undefined
       const encoding = encodingOf(options, strategy, this.metadataIn(format))
       const stream = await executor.bytes(statement, format, { ...start, page }, encoding)
       // A number is remembered only if it is that of the rows that were written.

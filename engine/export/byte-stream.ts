@@ -10,6 +10,8 @@ export interface StreamFacts {
   readonly coding?: 'gzip' | undefined
   readonly matches?: Promise<number | undefined> | number | undefined
   readonly recycle?: ((bytes: Uint8Array) => void) | undefined
+  /** The streams that are neither read to their end nor closed; this one is among them as long as it is. */
+  readonly running?: Set<AsyncDisposable> | undefined
   /** Ends what produces the bytes, so that a waiting call for the next of them rejects. */
   readonly close?: (() => Promise<void>) | undefined
 }
@@ -35,6 +37,7 @@ export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
   constructor(chunks: AsyncGenerator<Uint8Array, void, undefined>, facts: StreamFacts) {
     this.#chunks = chunks
     this.#facts = facts
+    facts.running?.add(this)
   }
 
   /** Rows in the bytes handed out so far. */
@@ -112,6 +115,7 @@ export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.#facts.close?.()
+    this.#facts.running?.delete(this)
     await this.#chunks.return()
   }
 }

@@ -7,7 +7,7 @@ import type { Counting } from './choose.ts'
 import type { ExecutorParts, Running } from './dispatch.ts'
 import { type EncodedFormat, openEncoder, type Piece, PieceEncoder, type Recipe } from './encode.ts'
 import { type EncodeOptions, type Encoder, Output } from './formats/encoder.ts'
-import { type HeldPage, openPage } from './pages.ts'
+import { openPage, type Page } from './pages.ts'
 
 /** Up to this size, copying a piece behind the header is cheaper than handing it out separately. */
 const SMALL_PIECE = 32 << 10
@@ -35,7 +35,7 @@ export interface DeliverOptions extends StartOptions {
   /** Of few rows, only those that are wanted are written; the others are only counted. */
   readonly counting?: Counting | undefined
   /** The rows are a page of a statement that goes on. */
-  readonly page?: HeldPage | undefined
+  readonly page?: Page | undefined
 }
 
 /** Starts a statement and encodes its rows. Resolves when DuckDB has the first rows. */
@@ -58,7 +58,7 @@ export async function exportBytes(
 
   let rows = 0
   const stop = () => void production.stop(signal)
-  const stream: ByteStream = new ByteStream(
+  const stream = new ByteStream(
     encodedBytes(
       encoder,
       () => production.next(),
@@ -66,16 +66,15 @@ export async function exportBytes(
     ),
     {
       rows: () => rows,
+      running: parts.running,
       coding: encoder.coding,
       recycle: (bytes) => parts.pool.recycle(bytes),
       async close() {
         signal?.removeEventListener('abort', stop)
         await production.close(signal)
-        parts.running.delete(stream)
       },
     },
   )
-  parts.running.add(stream)
   signal?.addEventListener('abort', stop, { once: true })
   if (signal?.aborted) stop()
   return stream

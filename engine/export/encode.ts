@@ -6,9 +6,9 @@ import {
   type EncodeOptions,
   type Encoder,
   type Envelope,
+  gzipped,
   Output,
 } from './formats/encoder.ts'
-import { gzipped } from './formats/gzip.ts'
 
 type MakeEncoder = (columns: readonly EncodedColumn[], options: EncodeOptions) => Encoder
 

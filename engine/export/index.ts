@@ -7,14 +7,13 @@ import { Runner, type RunnerOptions } from '../duckdb/native/runner.ts'
 import type { Copies } from '../plan/statements.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
-import { exportCopied, exportJoined } from './copied.ts'
 import { type DeliverOptions, exportBytes, exportFew } from './deliver.ts'
 import { type ExecutorParts, WorkerPool } from './dispatch.ts'
 import { PieceMemory } from './encode.ts'
 import { type EncodeOptions, Output } from './formats/encoder.ts'
 import { fixedCell, KIND, type Shape, shapeOf } from './formats/text/cells.ts'
 import { endStatement, waitingPages } from './pages.ts'
-import { exportParquet, type ParquetOptions } from './parquet.ts'
+import { exportCopied, exportJoined, exportParquet, type ParquetOptions } from './parquet.ts'
 
 export interface ExecutorOptions extends RunnerOptions {
   /** Threads that encode; by default as many as there are cores. */

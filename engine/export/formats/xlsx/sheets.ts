@@ -1,8 +1,14 @@
 import { type Batch, isNull, type Vector } from '../../../duckdb/batch.ts'
 import { type TypeName, typeName } from '../../../types/index.ts'
-import type { Container, EncodedColumn, EncodeOptions, Packing } from '../encoder.ts'
-import { Output } from '../encoder.ts'
-import type { Deflated } from '../gzip.ts'
+import {
+  type Container,
+  type Deflated,
+  deflate,
+  type EncodedColumn,
+  type EncodeOptions,
+  Output,
+  type Packing,
+} from '../encoder.ts'
 import { fixedCell, KIND, type Shape } from '../text/cells.ts'
 import {
   CONTENT_TYPES,
@@ -15,7 +21,7 @@ import {
   workbook,
   workbookRelationships,
 } from './workbook.ts'
-import { ZipWriter, zipPart } from './zip.ts'
+import { ZipWriter } from './zip.ts'
 
 /** Rows of data on a sheet: Excel's 1,048,576 without the header. */
 export const SHEET_ROWS = 1_048_575
@@ -58,7 +64,7 @@ export function sheetPacking(sheetParts: SheetParts): Packing {
       const placed: Note['parts'][number][] = []
       for (; rest.length > 0; sheet++) {
         const end = sheet < lastSheet ? rest.indexOf(SHEET_BREAK) : rest.length
-        const part = zipPart(rest.subarray(0, end), false)
+        const part = deflate(rest.subarray(0, end), false)
         parts.push(part)
         placed.push({ sheet, packed: part.bytes.length, crc: part.crc, length: part.length })
         rest = rest.subarray(end + 1)
@@ -130,12 +136,12 @@ class Workbook implements Container {
     this.#sheets++
     this.#zip.beginEntry(`xl/worksheets/sheet${this.#sheets}.xml`, out)
     const head = Buffer.from(sheetHead(this.#widths, this.#sheets === 1))
-    this.#zip.part(zipPart(Buffer.concat([head, this.#parts.header]), false), out)
+    this.#zip.part(deflate(Buffer.concat([head, this.#parts.header]), false), out)
   }
 
   /** @param rows number of rows of data on the sheet */
   #endSheet(rows: number, out: Output): void {
-    this.#zip.part(zipPart(Buffer.from(sheetTail(this.#parts.columns, rows + 1)), true), out)
+    this.#zip.part(deflate(Buffer.from(sheetTail(this.#parts.columns, rows + 1)), true), out)
     this.#zip.endEntry(out)
   }
 }

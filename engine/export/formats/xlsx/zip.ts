@@ -1,13 +1,4 @@
-import type { Output } from '../encoder.ts'
-import { combineCrc, type Deflated, deflate } from '../gzip.ts'
-
-/** The fastest level: sheets are repetitive, so higher levels take three times as long and save only a tenth. */
-const LEVEL = 1
-
-/** Compresses a part of an entry. @param last whether the part ends its entry */
-export function zipPart(bytes: Uint8Array, last: boolean): Deflated {
-  return deflate(bytes, LEVEL, last)
-}
+import { combineCrc, type Deflated, deflate, type Output } from '../encoder.ts'
 
 interface Entry {
   readonly name: Buffer
@@ -72,7 +63,7 @@ export class ZipWriter {
   /** Writes an entry whose whole text is known. */
   file(name: string, text: string, out: Output): void {
     this.beginEntry(name, out)
-    this.part(zipPart(Buffer.from(text), true), out)
+    this.part(deflate(Buffer.from(text), true), out)
     this.endEntry(out)
   }
 
