@@ -4,7 +4,8 @@ import { choose, inWords } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { pageOf } from './export/pages.ts'
 import { etagOf, type Plan, planQuery, type QueryOptions, resultRows } from './plan/plan.ts'
-import { analyse, type Explanation, explanation, NOTHING_READ, partsRead } from './reading/explain.ts'
+import { analyse, explanation, NOTHING_READ, partsRead } from './reading/explain.ts'
+import type { Explanation } from './reading/explanation.ts'
 import {
   type BytesOptions,
   checkBytes,

@@ -1,5 +1,5 @@
 import { ADDING, CHANGE, pick, toHttp, VERSION } from '../../engine/options.ts'
-import type { Explanation } from '../../engine/reading/explain.ts'
+import type { Explanation } from '../../engine/reading/explanation.ts'
 import type { Format } from '../../engine/types/index.ts'
 import type {
   Column,
