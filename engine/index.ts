@@ -91,7 +91,7 @@ export {
   TYPE_PATTERN,
   TYPES_IN_WORDS,
 } from './types/index.ts'
-export { nearest } from './util/known-options.ts'
+export { nearest } from './util/nearest.ts'
 
 /** Opens a data directory. Close the engine, or use it with `await using`. */
 export function openEngine(options: EngineOptions): Promise<Engine> {

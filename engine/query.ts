@@ -2,6 +2,7 @@ import type { RecordBatch } from 'apache-arrow'
 import { type ByteStream, guarded, nothingIn } from './export/byte-stream.ts'
 import { choose, inWords } from './export/choose.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
+import { objectMaker } from './export/index.ts'
 import { pageOf } from './export/pages.ts'
 import { etagOf, type Plan, planQuery, type QueryOptions, resultRows } from './plan/plan.ts'
 import { analyse, explanation, NOTHING_READ, partsRead } from './reading/explain.ts'
@@ -15,8 +16,7 @@ import {
   Runs,
 } from './reading/runs.ts'
 import { metadataIn } from './types/file-metadata.ts'
-import { type Format, quoteIdentifier } from './types/index.ts'
-import { inBatches, objectMaker } from './util/objects.ts'
+import { type Format, holdsMetadata, quoteIdentifier } from './types/index.ts'
 import { writeWhole } from './util/whole-file.ts'
 
 /**
@@ -83,7 +83,8 @@ export class Query implements Disposable {
   /** What a file in this format says about the dataset and its columns, as JSON; undefined if it says nothing. */
   metadataIn(format: Format): string | undefined {
     const { words } = this.#context
-    return words && metadataIn(format, words.dataset, this.plan.columns, words.columns)
+    if (!words || !holdsMetadata(format)) return undefined
+    return metadataIn(words.dataset, this.plan.columns, words.columns)
   }
 
   /** Arrow record batches, owned by JavaScript. In them, uuid and json are Utf8, which every program shows. */
@@ -102,11 +103,11 @@ export class Query implements Disposable {
   async *rows(options: RunOptions = {}): AsyncGenerator<Record<string, unknown>, void, undefined> {
     const strategy = this.#runs.choose('rows')
     if (strategy.kind === 'nothing') return
-    const all = await this.#runs.run(strategy, options, async ({ executor, statement, start, reading }) => {
-      const asObject = objectMaker(statement.columns.map((column) => column.name))
-      return guarded(inBatches(executor.values(statement, start), asObject), reading)
-    })
-    for await (const some of all) for (const row of some) yield row
+    const all = await this.#runs.run(strategy, options, async ({ executor, statement, start, reading }) =>
+      guarded(executor.values(statement, start), reading),
+    )
+    const asObject = objectMaker(this.plan.columns.map((column) => column.name))
+    for await (const some of all) for (const row of some) yield asObject(row)
   }
 
   /**

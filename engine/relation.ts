@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { badCell, badRow, badValue, missingValue } from './ingest/text/errors.ts'
 import { accepts, kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
-import { type QueryOptions, physicalColumns } from './plan/plan.ts'
+import { physicalColumns, type QueryOptions } from './plan/plan.ts'
 import { Query } from './query.ts'
-import { Reading } from './reading/runs.ts'
 import type { QueryContext } from './reading/runs.ts'
+import { Reading } from './reading/runs.ts'
 import type { Queryable } from './snapshot.ts'
 import type { Column } from './types/index.ts'
 

@@ -35,7 +35,7 @@ export async function* measure({ quick }: BenchOptions): AsyncGenerator<Case> {
   }
   const cursor = await source.start(statement, {})
   const batch = cursor.decode((await cursor.fetch())!, new Arena('kept'))
-  const rows = [...rowValues(batch, shapeOf(TYPES))]
+  const rows = rowValues(batch, shapeOf(TYPES))
   await cursor.close()
   await source.close()
   rmSync(directory, { recursive: true })

@@ -1,5 +1,5 @@
 import { EngineError, invalidOption } from '../errors.ts'
-import { type OptionsOf, VERSION, wrongOption } from '../options.ts'
+import { checkOptions, type OptionsOf, VERSION } from '../options.ts'
 import type { Handle, SqlValue } from './database.ts'
 import type { Keep, Operation, Part } from './records.ts'
 
@@ -42,8 +42,7 @@ export type VersionOptions = OptionsOf<typeof VERSION>
 
 /** @throws EngineError `invalid_option` if both are given */
 export function pastVersion({ version, asOf }: VersionOptions): PastVersion | undefined {
-  const wrong = wrongOption({ version, asOf }, VERSION)
-  if (wrong !== undefined) throw invalidOption(wrong)
+  checkOptions({ version, asOf }, VERSION)
   if (version !== undefined) return { version }
   return asOf === undefined ? undefined : { asOf }
 }

@@ -1,4 +1,4 @@
-import { type ColumnType, quoteLiteral } from '../types/index.ts'
+import { type ColumnType, quoteLiteral, sqlType } from '../types/index.ts'
 import { type DuckType, parseDuckType } from './duck-type.ts'
 import { decimalText, specialText, plainText as text, timestampText, timestamptzText } from './value-text.ts'
 
@@ -55,49 +55,46 @@ function normalise(type: DuckType, sql: string, depth: number): NormalisedColumn
   }
 }
 
+/** The types whose values are those of a column type as they are. */
+const SAME: Readonly<Record<string, ColumnType>> = {
+  BOOLEAN: 'boolean',
+  BIGINT: 'integer',
+  DOUBLE: 'double',
+  VARCHAR: 'string',
+  DATE: 'date',
+  TIME: 'time',
+  TIMESTAMP: 'timestamp',
+  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
+  TIMESTAMPTZ: 'timestamptz',
+  UUID: 'uuid',
+  BLOB: 'binary',
+}
+
+/** The types whose values are those of a column type after a cast. */
+const CAST: Readonly<Record<string, ColumnType>> = {
+  TINYINT: 'integer',
+  SMALLINT: 'integer',
+  INTEGER: 'integer',
+  UTINYINT: 'integer',
+  USMALLINT: 'integer',
+  UINTEGER: 'integer',
+  UBIGINT: 'decimal(20,0)',
+  FLOAT: 'double',
+  'TIME IN UTC': 'time',
+  TIMESTAMP_S: 'timestamp',
+  TIMESTAMP_MS: 'timestamp',
+}
+
 function normaliseScalar(name: string, sql: string): NormalisedColumn {
+  const same = SAME[name]
+  if (same) return { type: same, sql }
+  const cast = CAST[name]
+  if (cast) return { type: cast, sql: `CAST(${sql} AS ${sqlType(cast)})` }
   switch (name) {
-    case 'BOOLEAN':
-      return { type: 'boolean', sql }
-    case 'BIGINT':
-      return { type: 'integer', sql }
-    case 'TINYINT':
-    case 'SMALLINT':
-    case 'INTEGER':
-    case 'UTINYINT':
-    case 'USMALLINT':
-    case 'UINTEGER':
-      return { type: 'integer', sql: `CAST(${sql} AS BIGINT)` }
-    case 'UBIGINT':
-      return { type: 'decimal(20,0)', sql: `CAST(${sql} AS DECIMAL(20,0))` }
-    case 'DOUBLE':
-      return { type: 'double', sql }
-    case 'FLOAT':
-      return { type: 'double', sql: `CAST(${sql} AS DOUBLE)` }
-    case 'VARCHAR':
-      return { type: 'string', sql }
-    case 'DATE':
-      return { type: 'date', sql }
-    case 'TIME':
-      return { type: 'time', sql }
-    case 'TIME IN UTC':
-      return { type: 'time', sql: `CAST(${sql} AS TIME)` }
     case 'TIME_NS':
       return { type: 'time', sql: wholeMicroseconds(sql, 'TIME') }
-    case 'TIMESTAMP':
-      return { type: 'timestamp', sql }
-    case 'TIMESTAMP_S':
-    case 'TIMESTAMP_MS':
-      return { type: 'timestamp', sql: `CAST(${sql} AS TIMESTAMP)` }
     case 'TIMESTAMP_NS':
       return { type: 'timestamp', sql: wholeMicroseconds(sql, 'TIMESTAMP') }
-    case 'TIMESTAMP WITH TIME ZONE':
-    case 'TIMESTAMPTZ':
-      return { type: 'timestamptz', sql }
-    case 'UUID':
-      return { type: 'uuid', sql }
-    case 'BLOB':
-      return { type: 'binary', sql }
     case 'JSON':
       return { type: 'json', sql: text(sql) }
     case 'VARIANT':

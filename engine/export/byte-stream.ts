@@ -29,6 +29,10 @@ export interface Guard extends Disposable {
  * loop over the stream closes it.
  */
 export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
+  /** How many bytes there are in all, if that is known before the first of them. */
+  readonly size: number | undefined
+  /** How the bytes are compressed, if compression was asked for and the format has none of its own. */
+  readonly coding: 'gzip' | undefined
   #chunks: AsyncGenerator<Uint8Array, void, undefined>
   #facts: StreamFacts
   #ended = false
@@ -37,22 +41,14 @@ export class ByteStream implements AsyncIterable<Uint8Array>, AsyncDisposable {
   constructor(chunks: AsyncGenerator<Uint8Array, void, undefined>, facts: StreamFacts) {
     this.#chunks = chunks
     this.#facts = facts
+    this.size = facts.size
+    this.coding = facts.coding
     facts.running?.add(this)
   }
 
   /** Rows in the bytes handed out so far. */
   rows(): number {
     return this.#facts.rows()
-  }
-
-  /** How many bytes there are in all, if that is known before the first of them. */
-  get size(): number | undefined {
-    return this.#facts.size
-  }
-
-  /** How the bytes are compressed, if compression was asked for and the format has none of its own. */
-  get coding(): 'gzip' | undefined {
-    return this.#facts.coding
   }
 
   /**

@@ -73,11 +73,11 @@ export class Executor {
     return rows
   }
 
-  /** The same rows as `rows` gives, some at a time. Read each group of rows before you ask for the next. */
+  /** The same rows as `rows` gives, some at a time. */
   async *values(
     statement: Statement,
     options: StartOptions = {},
-  ): AsyncGenerator<Iterable<readonly unknown[]>, void, undefined> {
+  ): AsyncGenerator<readonly (readonly unknown[])[], void, undefined> {
     const { signal } = options
     const shape = shapeOf(statement.columns.map((column) => column.type))
     const arena = new Arena('reused')
@@ -177,18 +177,15 @@ export type QueryExecutor = Pick<Executor, 'rows' | 'values' | 'bytes'>
 
 /**
  * Rows as JavaScript values: booleans, numbers for doubles and for integers up to 2^53 (BigInts beyond), Uint8Array
- * for binary, and for all other types the text that csv has. A row is read only when the generator reaches it.
+ * for binary, and for all other types the text that csv has.
  */
-export function* rowValues(
-  { rows, vectors }: Batch,
-  { kinds, scales }: Shape,
-): Generator<unknown[], void, undefined> {
+export function rowValues({ rows, vectors }: Batch, { kinds, scales }: Shape): unknown[][] {
   const out = new Output(128)
-  for (let row = 0; row < rows; row++) {
-    yield vectors.map((vector, column) =>
+  return Array.from({ length: rows }, (_, row) =>
+    vectors.map((vector, column) =>
       isNull(vector, row) ? null : value(vector, row, kinds[column]!, scales[column]!, out),
-    )
-  }
+    ),
+  )
 }
 
 function value(vector: Vector, row: number, kind: number, scale: number, out: Output): unknown {
@@ -217,5 +214,18 @@ function value(vector: Vector, row: number, kind: number, scale: number, out: Ou
       return Buffer.from(out.bytes.buffer, 0, fixedCell(out.view, 0, vector, row, kind, scale)).toString(
         'latin1',
       )
+  }
+}
+
+/** Makes objects of rows whose values stand in the order of the names. */
+export function objectMaker(names: readonly string[]): (row: readonly unknown[]) => Record<string, unknown> {
+  // An assignment to this name would replace the object's prototype.
+  if (names.includes('__proto__')) {
+    return (row) => Object.fromEntries(names.map((name, index) => [name, row[index]]))
+  }
+  return (row) => {
+    const object: Record<string, unknown> = {}
+    for (let index = 0; index < names.length; index++) object[names[index]!] = row[index]
+    return object
   }
 }

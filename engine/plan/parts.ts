@@ -8,10 +8,7 @@ import { type ColumnBounds, type PartStatistics, quoteLiteral, sqlType } from '.
 import { type FirstRows, type Plan, type PlanSource, physicalColumns, type Slice } from './plan.ts'
 
 /** A version of a dataset as a source: its parts hold the column at position n under the name `cn`. */
-export function versionSource(
-  version: Version,
-  fileOf: (part: Part) => string,
-): PlanSource {
+export function versionSource(version: Version, fileOf: (part: Part) => string): PlanSource {
   return {
     columns: physicalColumns(version.columns),
     rows: version.rows,

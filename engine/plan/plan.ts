@@ -17,9 +17,8 @@ import {
   unknownColumns,
 } from '../filter/index.ts'
 import { valueType } from '../filter/values.ts'
-import { type OptionsOf, type OrderKey, QUERY } from '../options.ts'
+import { checkOptions, type OptionsOf, type OrderKey, QUERY } from '../options.ts'
 import type { Column, ColumnType } from '../types/index.ts'
-import { checkOptions } from '../util/known-options.ts'
 import { afterSteps, POSITION, type RelationSql } from './steps-sql.ts'
 
 /** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */
@@ -300,10 +299,7 @@ function checkWindow(options: QueryOptions): Window {
  * The columns of the result: all of them if none were selected.
  * @throws EngineError `invalid_option`, `invalid_columns`
  */
-function checkSelection(
-  select: QueryOptions['select'],
-  columns: readonly SqlColumn[],
-): readonly SqlColumn[] {
+function checkSelection(select: QueryOptions['select'], columns: readonly SqlColumn[]): readonly SqlColumn[] {
   if (select === undefined) return columns
   const names = typeof select === 'string' ? parseSelect(select, columns) : select
   // For a dataset without columns, `*` names none, which is no mistake.

@@ -1,9 +1,9 @@
 import type { SortKey, SqlColumn } from '../filter/index.ts'
 import type { JoinedColumn } from '../parquet/joined.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
-import { type ColumnType, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
+import { type ColumnType, limitOf, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import type { Plan, Scan, Slice } from './plan.ts'
-import { afterSteps, limitOf, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
+import { afterSteps, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
 /** The columns in which DuckDB's Parquet reader gives a row's position, and that as one number. No file has 2^40 rows. */

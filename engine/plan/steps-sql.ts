@@ -1,4 +1,5 @@
 import type { SortKey, Step } from '../filter/index.ts'
+import { limitOf } from '../types/index.ts'
 
 /** A relation as SQL, to be put after FROM. */
 export interface RelationSql {
@@ -26,11 +27,6 @@ export function orderTerms(keys: readonly SortKey[]): string {
       return `${sql}${double ? ' + 0e0' : ''} ${descending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}`
     })
     .join(', ')
-}
-
-/** The rows of a range. DuckDB takes LIMIT and OFFSET in any order, other databases in this one. */
-export function limitOf(skip: number, top: number | undefined): string {
-  return (skip > 0 ? ` OFFSET ${skip}` : '') + (top === undefined ? '' : ` LIMIT ${top}`)
 }
 
 /** The relation with more columns, and their names. */

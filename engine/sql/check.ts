@@ -1,4 +1,4 @@
-import { nearest } from '../util/known-options.ts'
+import { nearest } from '../util/nearest.ts'
 import { INTERNAL, sqlError } from './errors.ts'
 import {
   ALLOWED_FUNCTIONS,

@@ -1,5 +1,5 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
-import { nearest } from '../util/known-options.ts'
+import { nearest } from '../util/nearest.ts'
 import { placeOf, type TreeNode } from './nodes.ts'
 
 /** What is wrong with a statement, and where: the number of characters before it, if it has a place. */

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../types/index.ts'
-import { nearest } from '../util/known-options.ts'
+import { nearest } from '../util/nearest.ts'
 import { CASED, INTERNAL, sqlError } from './errors.ts'
 import { placeOf, type TreeNode } from './nodes.ts'
 

@@ -1,6 +1,6 @@
 import { type PastVersion, pastVersion } from '../catalog/history.ts'
 import type { DatasetName, Repository } from '../catalog/records.ts'
-import { nearest } from '../util/known-options.ts'
+import { nearest } from '../util/nearest.ts'
 import { Derived } from '../util/shared.ts'
 import type { TableReference } from './check.ts'
 import { sqlError } from './errors.ts'

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Arena, type Batch } from '../duckdb/batch.ts'
-import { type LaidValue, vectorOf } from '../duckdb/values.ts'
+import { Arena, type Batch, type LaidValue, vectorOf } from '../duckdb/batch.ts'
 import { EngineError } from '../errors.ts'
 import { daysOf } from '../filter/syntax/calendar.ts'
 import { type ColumnType, decimalParts, entryOf, typeName } from '../types/index.ts'

@@ -2,10 +2,10 @@ import type { Delegate } from '../duckdb/cursor.ts'
 import { NotTranslatable, positional, type SqlColumn, type Step } from '../filter/index.ts'
 import { trino } from '../filter/sql/trino.ts'
 import { type Plan, type PlanSource, planQuery, type QueryOptions, type Scan } from '../plan/plan.ts'
-import { afterSteps, limitOf, orderTerms, POSITION, type RelationSql, sorted } from '../plan/steps-sql.ts'
+import { afterSteps, orderTerms, POSITION, type RelationSql, sorted } from '../plan/steps-sql.ts'
 import { ROW_NUMBER } from '../plan/view.ts'
 import type { RemoteQuery } from '../reading/remote.ts'
-import { type ColumnType, quoteLiteral } from '../types/index.ts'
+import { type ColumnType, limitOf, quoteLiteral } from '../types/index.ts'
 
 /** A table as Trino sees it. */
 interface TrinoTable {

@@ -38,18 +38,12 @@ function checkColumn(column: unknown, where: string): Column {
   if (typeof column !== 'object' || column === null || Array.isArray(column)) {
     throw invalid(`${where} must be an object with "name" and "type".`)
   }
-  const {
-    name,
-    type,
-    nullable = true,
-    description = '',
-    title,
-    unit,
-    ...unknown
-  } = column as Record<string, unknown>
-  for (const key of Object.keys(unknown)) {
+  const given = column as Record<string, unknown>
+  const { name, type, nullable = true, description = '', title, unit, ...unknown } = given
+  const [extra] = Object.keys(unknown)
+  if (extra !== undefined) {
     throw invalid(
-      `${where} has an unknown key ${JSON.stringify(key)}; known are name, type, nullable, description, title, unit.`,
+      `${where} has an unknown key ${JSON.stringify(extra)}; known are name, type, nullable, description, title, unit.`,
     )
   }
   if (typeof name !== 'string' || name === '')
@@ -57,37 +51,25 @@ function checkColumn(column: unknown, where: string): Column {
   if (name.length > LONGEST_COLUMN_NAME || !name.isWellFormed()) {
     throw invalid(`${where} needs a name of at most ${LONGEST_COLUMN_NAME} characters of valid Unicode.`)
   }
+  const quoted = JSON.stringify(name)
   if (!isColumnType(type)) {
     throw invalid(
-      `Column ${JSON.stringify(name)} has an unknown type ${JSON.stringify(type)}; known are ${TYPES_IN_WORDS}.`,
+      `Column ${quoted} has an unknown type ${JSON.stringify(type)}; known are ${TYPES_IN_WORDS}.`,
     )
   }
-  if (typeof nullable !== 'boolean')
-    throw invalid(`"nullable" of column ${JSON.stringify(name)} must be true or false.`)
-  if (typeof description !== 'string')
-    throw invalid(`"description" of column ${JSON.stringify(name)} must be text.`)
+  if (typeof nullable !== 'boolean') throw invalid(`"nullable" of column ${quoted} must be true or false.`)
+  if (typeof description !== 'string') throw invalid(`"description" of column ${quoted} must be text.`)
   const words = { title, unit }
   for (const [key, value] of Object.entries(words)) {
-    if (
-      value !== undefined &&
-      (typeof value !== 'string' || value.trim() === '' || value.length > LONGEST_WORDS)
-    ) {
-      throw invalid(
-        `"${key}" of column ${JSON.stringify(name)} must be text of 1 to ${LONGEST_WORDS} characters.`,
-      )
-    }
+    const isWords = typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_WORDS
+    if (value === undefined || isWords) continue
+    throw invalid(`"${key}" of column ${quoted} must be text of 1 to ${LONGEST_WORDS} characters.`)
   }
   return { name, type, nullable, description, ...wordsOf(words as Pick<Column, 'title' | 'unit'>) }
 }
 
 /** The words about a column that are set. */
-export function wordsOf({
-  title,
-  unit,
-}: {
-  readonly title?: string | undefined
-  readonly unit?: string | undefined
-}) {
+export function wordsOf({ title, unit }: { readonly [Field in 'title' | 'unit']?: string | undefined }) {
   return { ...(title !== undefined && { title }), ...(unit !== undefined && { unit }) }
 }
 

@@ -1,6 +1,6 @@
 import { isMetadata, LONGEST_METADATA, type Metadata } from '../catalog/metadata.ts'
 import { wordsOf } from './columns.ts'
-import type { Column, Format } from './index.ts'
+import type { Column } from './index.ts'
 
 /** What is written down about a dataset, besides its name. */
 export type DatasetWords = Metadata & { readonly description?: string }
@@ -24,16 +24,14 @@ const DATASET_FIELDS = ['description', ...Object.keys(LONGEST_METADATA)] as (key
 export const COLUMN_FIELDS = ['title', 'description', 'unit'] as const
 
 /**
- * The JSON text for a file in this format; undefined if nothing is written down, or if such files can't hold it.
+ * The JSON text for a file; undefined if nothing is written down.
  * @param columns those of the file, which may be columns of the dataset
  */
 export function metadataIn(
-  format: Format,
   dataset: DatasetWords,
   columns: readonly { readonly name: string; readonly stored?: number | undefined }[],
   stored: readonly ColumnWords[],
 ): string | undefined {
-  if (format !== 'parquet' && format !== 'arrow') return undefined
   const described = columns.flatMap(({ name, stored: at }) => {
     const column = at === undefined ? undefined : stored[at]
     const words = entriesOf(COLUMN_FIELDS, (field) => column?.[field] || undefined)

@@ -22,101 +22,48 @@ interface ColumnTypeEntry {
   readonly duckdb: number
   readonly layout: Layout
   readonly arrow: ArrowName
-  /** Its name in OData (CSDL 4.01, 3.3). Values of json are sent as text, which every client can read. */
-  readonly edm: `Edm.${string}`
+  /** Its name in OData (CSDL 4.01, 3.3), behind `Edm.`. Values of json are sent as text, which every client can read. */
+  readonly edm: string
   /** Its name in Iceberg (table spec, Primitive Types), where texts of json are strings. */
   readonly iceberg: string
-  /** Bytes of a value in DuckDB's memory, without the text it may point to; decimals of up to 18 digits take half. */
-  readonly bytes: number
-  /** Whether values vary in length, so that `bytes` says little about their real size. */
-  readonly long: boolean
 }
-
-const text = { layout: 'bytes', bytes: 16, long: true } as const
-const number64 = { bytes: 8, long: false } as const
-const moment = { layout: 'int64', ...number64 } as const
 
 /** The closed set of column types. Values of every other DuckDB type are stored as one of these. */
 export const COLUMN_TYPES = {
-  boolean: {
-    sql: 'BOOLEAN',
-    duckdb: 1,
-    layout: 'bit',
-    arrow: 'bool',
-    edm: 'Edm.Boolean',
-    iceberg: 'boolean',
-    bytes: 1,
-    long: false,
-  },
-  integer: {
-    sql: 'BIGINT',
-    duckdb: 5,
-    layout: 'int64',
-    arrow: 'int64',
-    edm: 'Edm.Int64',
-    iceberg: 'long',
-    ...number64,
-  },
-  double: {
-    sql: 'DOUBLE',
-    duckdb: 11,
-    layout: 'double',
-    arrow: 'float64',
-    edm: 'Edm.Double',
-    iceberg: 'double',
-    ...number64,
-  },
+  boolean: { sql: 'BOOLEAN', duckdb: 1, layout: 'bit', arrow: 'bool', edm: 'Boolean', iceberg: 'boolean' },
+  integer: { sql: 'BIGINT', duckdb: 5, layout: 'int64', arrow: 'int64', edm: 'Int64', iceberg: 'long' },
+  double: { sql: 'DOUBLE', duckdb: 11, layout: 'double', arrow: 'float64', edm: 'Double', iceberg: 'double' },
   decimal: {
     sql: 'DECIMAL',
     duckdb: 19,
     layout: 'int128',
     arrow: 'decimal128',
-    edm: 'Edm.Decimal',
+    edm: 'Decimal',
     iceberg: 'decimal',
-    bytes: 16,
-    long: false,
   },
-  string: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', iceberg: 'string', ...text },
-  date: {
-    sql: 'DATE',
-    duckdb: 13,
-    layout: 'int32',
-    arrow: 'date32',
-    edm: 'Edm.Date',
-    iceberg: 'date',
-    bytes: 4,
-    long: false,
-  },
-  time: { sql: 'TIME', duckdb: 14, arrow: 'time64[us]', edm: 'Edm.TimeOfDay', iceberg: 'time', ...moment },
+  string: { sql: 'VARCHAR', duckdb: 17, layout: 'bytes', arrow: 'utf8', edm: 'String', iceberg: 'string' },
+  date: { sql: 'DATE', duckdb: 13, layout: 'int32', arrow: 'date32', edm: 'Date', iceberg: 'date' },
+  time: { sql: 'TIME', duckdb: 14, layout: 'int64', arrow: 'time64[us]', edm: 'TimeOfDay', iceberg: 'time' },
   timestamp: {
     sql: 'TIMESTAMP',
     duckdb: 12,
+    layout: 'int64',
     arrow: 'timestamp[us]',
-    edm: 'Edm.DateTimeOffset',
+    edm: 'DateTimeOffset',
     iceberg: 'timestamp',
-    ...moment,
   },
   timestamptz: {
     sql: 'TIMESTAMPTZ',
     duckdb: 31,
+    layout: 'int64',
     arrow: 'timestamp[us, UTC]',
-    edm: 'Edm.DateTimeOffset',
+    edm: 'DateTimeOffset',
     iceberg: 'timestamptz',
-    ...moment,
   },
   // Arrow has no basic type for uuid and json: a uuid is its 36 characters, json is its text.
-  uuid: {
-    sql: 'UUID',
-    duckdb: 27,
-    layout: 'bytes',
-    arrow: 'utf8',
-    edm: 'Edm.Guid',
-    iceberg: 'uuid',
-    bytes: 16,
-    long: false,
-  },
-  binary: { sql: 'BLOB', duckdb: 18, arrow: 'binary', edm: 'Edm.Binary', iceberg: 'binary', ...text },
-  json: { sql: 'VARCHAR', duckdb: 17, arrow: 'utf8', edm: 'Edm.String', iceberg: 'string', ...text },
+  uuid: { sql: 'UUID', duckdb: 27, layout: 'bytes', arrow: 'utf8', edm: 'Guid', iceberg: 'uuid' },
+  binary: { sql: 'BLOB', duckdb: 18, layout: 'bytes', arrow: 'binary', edm: 'Binary', iceberg: 'binary' },
+  json: { sql: 'VARCHAR', duckdb: 17, layout: 'bytes', arrow: 'utf8', edm: 'String', iceberg: 'string' },
 } as const satisfies Record<string, ColumnTypeEntry>
 
 /** The name of a type, without precision and scale. */
@@ -135,7 +82,7 @@ export function entryOf(type: ColumnType): ColumnTypeEntry {
 
 /** What OData calls a type, without precision and scale: `Edm.Int64`. */
 export function edmName(type: ColumnType): `Edm.${string}` {
-  return entryOf(type).edm
+  return `Edm.${entryOf(type).edm}`
 }
 
 /** What Iceberg calls a type: `long`, `decimal(18,3)`. */
@@ -148,11 +95,24 @@ export function sqlType(type: ColumnType): string {
   return entryOf(type).sql + type.slice(typeName(type).length)
 }
 
+const BYTES: Readonly<Record<Layout, number>> = {
+  bit: 1,
+  int32: 4,
+  int64: 8,
+  double: 8,
+  int128: 16,
+  bytes: 16,
+}
+
+/** Bytes of a value in DuckDB's vectors, without the text it may point to; decimals of up to 18 digits take half. */
+export function vectorBytes(type: ColumnType): number {
+  return BYTES[entryOf(type).layout]
+}
+
 /** Bytes of a value in DuckDB's memory; undefined for types whose values vary in length. */
 export function fixedBytes(type: ColumnType): number | undefined {
-  const { bytes, long } = entryOf(type)
-  if (long) return undefined
-  return (decimalParts(type)?.precision ?? 38) <= 18 ? 8 : bytes
+  if (entryOf(type).layout === 'bytes' && type !== 'uuid') return undefined
+  return (decimalParts(type)?.precision ?? 38) <= 18 ? 8 : vectorBytes(type)
 }
 
 const DECIMAL = /^decimal\((\d{1,2}),(\d{1,2})\)$/
@@ -200,6 +160,11 @@ export interface Column {
 export const FORMATS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow'] as const
 export type Format = (typeof FORMATS)[number]
 
+/** Whether a file in this format can say something about its dataset and its columns. */
+export function holdsMetadata(format: Format): boolean {
+  return format === 'parquet' || format === 'arrow'
+}
+
 /**
  * SQL ready to run. A user's value is never in `sql`: it is one of `parameters`, all bound as VARCHAR, so the SQL
  * casts each where another type is meant (`CAST($1 AS BIGINT)`).
@@ -221,6 +186,11 @@ export function quoteIdentifier(name: string): string {
 /** An SQL string literal, for texts of our own that can't be parameters: paths of parts, values of options. */
 export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
+}
+
+/** SQL for the rows of a range. DuckDB takes LIMIT and OFFSET in any order, other databases in this one. */
+export function limitOf(skip: number, top: number | undefined): string {
+  return (skip > 0 ? ` OFFSET ${skip}` : '') + (top === undefined ? '' : ` LIMIT ${top}`)
 }
 
 /**

@@ -1,3 +1,5 @@
+import { invalidOption } from '../errors.ts'
+
 /** What other options are called where sentences about one are read. */
 export type NameOf = (name: string, option: Option) => string
 
@@ -79,29 +81,53 @@ export function wrongOption(options: object, table: OptionTable, format?: string
   return undefined
 }
 
+/**
+ * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
+ * @param known a table of options, or `Names`
+ * @throws EngineError `invalid_option`
+ */
+export function requireKnown(options: object, known: object): void {
+  refuse(unknownOption(options, known))
+}
+
+/**
+ * Checks options against their table.
+ * @param format of the file that is written or read
+ * @throws EngineError `invalid_option`
+ */
+export function checkOptions(options: object, table: OptionTable, format?: string): void {
+  refuse(wrongOption(options, table, format))
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw invalidOption(problem)
+}
+
 const isText = (value: unknown): value is string => typeof value === 'string'
+const isList = (value: unknown, isItem: (item: unknown) => boolean) =>
+  Array.isArray(value) && value.every(isItem)
+
+/** What the values of each kind are, and the same in words. */
+const KINDS: Readonly<Record<keyof Kinds, readonly [holds: (value: unknown) => boolean, inWords: string]>> = {
+  text: [isText, 'text'],
+  character: [isText, 'one character'],
+  count: [(value) => Number.isSafeInteger(value) && (value as number) >= 0, 'a non-negative integer'],
+  flag: [(value) => typeof value === 'boolean', 'true or false'],
+  texts: [(value) => isList(value, isText), 'a list of texts'],
+  columns: [(value) => isText(value) || isList(value, isText), 'text or a list of column names'],
+  order: [
+    (value) => isText(value) || isList(value, isOrderKey),
+    'text or a list of keys such as {"column": "year", "descending": true}',
+  ],
+  aliases: [
+    (value) => typeof value === 'object' && value !== null && Object.values(value).every(isText),
+    'an object whose values are text',
+  ],
+}
 
 function isValue({ kind, values, pattern }: Option, value: unknown): boolean {
   if (values) return isText(value) && values.includes(value)
-  switch (kind) {
-    case 'text':
-    case 'character':
-      return isText(value) && (pattern?.test(value) ?? true)
-    case 'count':
-      return Number.isSafeInteger(value) && (value as number) >= 0
-    case 'flag':
-      return typeof value === 'boolean'
-    case 'texts':
-      return Array.isArray(value) && value.every(isText)
-    case 'columns':
-      return isText(value) || (Array.isArray(value) && value.every(isText))
-    case 'order':
-      return isText(value) || (Array.isArray(value) && value.every(isOrderKey))
-    case 'aliases':
-      return typeof value === 'object' && value !== null && Object.values(value).every(isText)
-    default:
-      return kind satisfies never
-  }
+  return KINDS[kind][0](value) && (!pattern || pattern.test(String(value)))
 }
 
 function isOrderKey(value: unknown): boolean {
@@ -110,20 +136,9 @@ function isOrderKey(value: unknown): boolean {
   return isText(column) && typeof descending === 'boolean' && Object.keys(others).length === 0
 }
 
-const IN_WORDS: Readonly<Record<keyof Kinds, string>> = {
-  text: 'text',
-  character: 'one character',
-  count: 'a non-negative integer',
-  flag: 'true or false',
-  texts: 'a list of texts',
-  columns: 'text or a list of column names',
-  order: 'text or a list of keys such as {"column": "year", "descending": true}',
-  aliases: 'an object whose values are text',
-}
-
 /** What a value must be. */
 function valueInWords({ kind, values, inWords }: Option): string {
-  return inWords ?? values?.map((one) => JSON.stringify(one)).join(' or ') ?? IN_WORDS[kind]
+  return inWords ?? values?.map((one) => JSON.stringify(one)).join(' or ') ?? KINDS[kind][1]
 }
 
 /** Those of the options that are in a table, in its order. */

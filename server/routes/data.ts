@@ -9,6 +9,7 @@ import {
 } from '../../engine/index.ts'
 import { fromHttp, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { metadataIn } from '../../engine/types/file-metadata.ts'
+import { holdsMetadata } from '../../engine/types/index.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { type ParameterSchema, parameters, parametersOf, readQuery } from '../http/query.ts'
@@ -300,7 +301,7 @@ export function dataRoutes(app: Routes, services: Services): void {
       return sendStatement(services, request, reply, { ...answer, query })
     }
     // The columns are those of the version, so only the words about the dataset can change.
-    const words = metadataIn(format, record, [], [])
+    const words = holdsMetadata(format) ? metadataIn(record, [], []) : undefined
     const cacheKey = cacheKeyOf(`${record.id}.${version}`, { ...options, count: given.$count, words })
     const kept = { ...answer, meteredRows: rowCount ?? 0, cacheKey }
     if (await exports.sendAgain(request, reply, kept)) return reply

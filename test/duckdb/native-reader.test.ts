@@ -121,7 +121,7 @@ test('vectors of each type, with nulls, in any order, are read as the Node packa
         }
         const batch = await readByNodePackage(statement)
         const shape = shapeOf(columns.map(({ type }) => type))
-        expect(await valuesOf(statement, whole)).toEqual([...rowValues(batch, shape)])
+        expect(await valuesOf(statement, whole)).toEqual(rowValues(batch, shape))
         const bytes = Buffer.concat(await Array.fromAsync(await native.bytes(statement, 'arrow')))
         expect(valuesIn(tableFromIPC(bytes))).toEqual(valuesIn(tableFromIPC(await arrowOf(batch, columns))))
       },

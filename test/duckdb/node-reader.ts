@@ -8,8 +8,7 @@ import {
   DuckDBTimeValue,
   type DuckDBValue,
 } from '@duckdb/node-api'
-import { Arena, type Batch } from '../../engine/duckdb/batch.ts'
-import { type LaidValue, vectorOf } from '../../engine/duckdb/values.ts'
+import { Arena, type Batch, type LaidValue, vectorOf } from '../../engine/duckdb/batch.ts'
 import { entryOf, type Layout, type Statement } from '../../engine/types/index.ts'
 
 const instance = await DuckDBInstance.create(':memory:')

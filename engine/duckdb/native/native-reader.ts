@@ -1,6 +1,6 @@
 import { EngineError } from '../../errors.ts'
-import { type ColumnType, decimalParts, entryOf, type Layout, typeName } from '../../types/index.ts'
-import { Arena, type Batch, isNull, type Memory, type Vector, vectorOver, widthOf } from '../batch.ts'
+import { type ColumnType, decimalParts, entryOf, type Layout } from '../../types/index.ts'
+import { Arena, type Batch, isNull, type Memory, type Vector, vectorOver, WIDTHS } from '../batch.ts'
 import type { Address, DuckDb } from './ffi.ts'
 
 /** The most bytes of a text that `duckdb_string_t` holds itself; of longer ones it holds the address. */
@@ -21,7 +21,7 @@ export class NativeReader {
   /** @param types of the columns, as `checkTypes` has found them in the result */
   constructor(duckdb: DuckDb, types: readonly ColumnType[]) {
     this.#duckdb = duckdb
-    this.#columns = types.map(columnOf)
+    this.#columns = types.map((type) => ({ layout: entryOf(type).layout, stored: storedAs(type) }))
   }
 
   /** Reads a chunk and frees it, also when this throws. With a `reused` arena, the batch is valid until the next call. */
@@ -43,7 +43,7 @@ export class NativeReader {
     const from = this.#duckdb.vectorData(vector)
     switch (stored) {
       case 'as laid out': {
-        const bytes = rows * widthOf(layout)
+        const bytes = rows * WIDTHS[layout]
         const data = arena.take(bytes)
         this.#duckdb.copy(data.bytes, from, bytes)
         return vectorOver(data, validity)
@@ -255,14 +255,10 @@ interface Column {
 /** How DuckDB's vectors store the values of a type; a number is the bytes of a decimal that is narrower than ours. */
 type Stored = 'as laid out' | 'byte' | 'text' | 'uuid' | 2 | 4 | 8
 
-function columnOf(type: ColumnType): Column {
+function storedAs(type: ColumnType): Stored {
   const { layout } = entryOf(type)
-  return { layout, stored: storedAs(type, layout) }
-}
-
-function storedAs(type: ColumnType, layout: Layout): Stored {
   if (layout === 'bit') return 'byte'
-  if (layout === 'bytes') return typeName(type) === 'uuid' ? 'uuid' : 'text'
+  if (layout === 'bytes') return type === 'uuid' ? 'uuid' : 'text'
   const { precision } = decimalParts(type) ?? { precision: 38 }
   if (precision > 18) return 'as laid out'
   return precision > 9 ? 8 : precision > 4 ? 4 : 2

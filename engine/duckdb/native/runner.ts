@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { entryOf, type Statement } from '../../types/index.ts'
+import { entryOf, type Statement, vectorBytes } from '../../types/index.ts'
 import { Semaphore } from '../../util/concurrency.ts'
 import { Lazy } from '../../util/shared.ts'
 import { POOL_THREADS } from '../../util/threads.ts'
@@ -112,7 +112,8 @@ class NativeCursor implements Cursor {
   async fetch(): Promise<Chunk | undefined> {
     const result = this.#result
     if (!result) throw cancelled(undefined)
-    const address = this.#whole ? this.#nextHere(result) : await this.#next(result)
+    if (this.#whole && this.#interrupted) throw cancelled(undefined)
+    const address = this.#whole ? this.#duckdb.fetchHere(result.inner) : await this.#next(result)
     if (address === undefined) {
       this.#ended = true
       return undefined
@@ -129,11 +130,6 @@ class NativeCursor implements Cursor {
     if (chunk.kind !== 'native') throw new TypeError('The chunk is of another cursor')
     const address = this.#duckdb.cut(chunk.address, rows)
     return { ...chunk, rows: chunk.rows - rows, address }
-  }
-
-  #nextHere(result: Result): bigint | undefined {
-    if (this.#interrupted) throw cancelled(undefined)
-    return this.#duckdb.fetchHere(result.inner)
   }
 
   #next(result: Result): Promise<bigint | undefined> {
@@ -197,12 +193,7 @@ class NativeCursor implements Cursor {
       // Somebody may still want to interrupt the statement when its connection is no more.
       if (this.#connected) this.#duckdb.interrupt(this.#connection)
     })
-    this.#settled().finally(() => clearInterval(timer))
-  }
-
-  /** Resolves when no call is running. */
-  async #settled(): Promise<void> {
-    await this.#running.catch(() => {})
+    this.#running.catch(() => {}).finally(() => clearInterval(timer))
   }
 
   close(): Promise<void> {
@@ -214,20 +205,15 @@ class NativeCursor implements Cursor {
     // After the last row, nothing runs that could be interrupted.
     if (!this.#ended) {
       this.interrupt()
-      await this.#settled()
+      await this.#running.catch(() => {})
     }
-    await this.#free()
-  }
-
-  async #free(): Promise<void> {
     const result = this.#result
     const prepared = this.#prepared
     this.#result = undefined
     this.#prepared = undefined
     this.#connected = false
-    if (this.#ended) {
-      this.#duckdb.endHere(result, prepared, this.#connection)
-    } else {
+    if (this.#ended) this.#duckdb.endHere(result, prepared, this.#connection)
+    else {
       if (result) await this.#duckdb.destroyResult(result)
       if (prepared !== undefined) await this.#duckdb.destroyStatement(prepared)
       await this.#duckdb.disconnect(this.#connection)
@@ -241,7 +227,7 @@ class NativeCursor implements Cursor {
  * 16 bytes for a text, however long it is, so the size is converted to the bytes that DuckDB counts.
  */
 function bufferSetting(statement: Statement, rowBytes: number = UNKNOWN_ROW_BYTES): string | undefined {
-  const counted = statement.columns.reduce((sum, { type }) => sum + entryOf(type).bytes, 0)
+  const counted = statement.columns.reduce((sum, { type }) => sum + vectorBytes(type), 0)
   const size = Math.round((READY_KIB * counted) / Math.max(rowBytes, 1))
   return size < READY_KIB ? `SET SESSION streaming_buffer_size = '${Math.max(1, size)}KiB'` : undefined
 }

@@ -15,7 +15,7 @@ import {
   Utf8,
 } from 'apache-arrow'
 import { BufferRegion, FieldNode, RecordBatch } from 'apache-arrow/ipc/metadata/message'
-import { type Batch, clearNulls, type Vector, widthOf } from '../../duckdb/batch.ts'
+import { type Batch, clearNulls, type Vector, WIDTHS } from '../../duckdb/batch.ts'
 import { type ArrowName, type ColumnType, decimalParts, entryOf } from '../../types/index.ts'
 import type { EncodedColumn, EncodeOptions, Encoder, Output } from './encoder.ts'
 
@@ -156,7 +156,7 @@ class BatchMessages {
       if (hasOffsets(column)) put(bytesOf(offsets), 4 * (rows + 1))
       if (column.type === 'uuid') put(uuidBytes(vector, rows), rows * UUID_BYTES)
       else if (layout === 'bytes') put(bytes, offsets[rows]!)
-      else put(bytes, layout === 'bit' ? bitmapBytes(rows) : rows * widthOf(layout))
+      else put(bytes, layout === 'bit' ? bitmapBytes(rows) : rows * WIDTHS[layout])
       writeNumber(out.view, node, rows)
       writeNumber(out.view, node + 8, nullCount(vector, rows))
       node += PAIR

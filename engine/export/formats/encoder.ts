@@ -1,9 +1,8 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import type { Batch } from '../../duckdb/batch.ts'
 import { invalidOption } from '../../errors.ts'
-import { DIALECT, type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
+import { checkOptions, DIALECT, type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
 import type { Column, Format } from '../../types/index.ts'
-import { checkOptions } from '../../util/known-options.ts'
 
 export type EncodedColumn = Pick<Column, 'name' | 'type'>
 
@@ -207,11 +206,8 @@ class Member implements Container {
 
   end(rows: number, out: Output): void {
     this.#own((text) => this.#encoder.end(rows, text), true, out)
-    const trailer = new DataView(new ArrayBuffer(8))
-    trailer.setUint32(0, this.#crc, true)
-    // Modulo 2^32 (2.3.1).
-    trailer.setUint32(4, this.#length % 2 ** 32, true)
-    out.append(new Uint8Array(trailer.buffer))
+    // The length modulo 2^32 (2.3.1).
+    out.append(new Uint8Array(Uint32Array.of(this.#crc, this.#length % 2 ** 32).buffer))
   }
 
   /** Compresses the text before or after the rows. */

@@ -1,4 +1,4 @@
-import { nearest } from '../../util/known-options.ts'
+import { nearest } from '../../util/nearest.ts'
 import { columnsOf, type SqlColumn } from '../check/expression.ts'
 import { unknownColumns } from '../check/unknown-columns.ts'
 import { invalid, mistyped } from '../errors.ts'

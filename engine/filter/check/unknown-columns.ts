@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.ts'
-import { nearest } from '../../util/known-options.ts'
+import { nearest } from '../../util/nearest.ts'
 import { excerpt, singleQuotes } from '../errors.ts'
 import { functionRow } from '../tables/functions.ts'
 import { durationMicros } from '../values.ts'

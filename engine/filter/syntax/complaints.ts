@@ -1,5 +1,5 @@
 import type { IRecognitionException } from 'chevrotain'
-import { nearest } from '../../util/known-options.ts'
+import { nearest } from '../../util/nearest.ts'
 import { excerpt, invalid } from '../errors.ts'
 import { functionRow, functionTable } from '../tables/functions.ts'
 import { INFIX_NAMES } from '../tables/operators.ts'

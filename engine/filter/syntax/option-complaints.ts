@@ -1,5 +1,5 @@
 import { EngineError } from '../../errors.ts'
-import { nearest } from '../../util/known-options.ts'
+import { nearest } from '../../util/nearest.ts'
 import { excerpt, invalid } from '../errors.ts'
 import { complain, type Fault, foreign, noOperator, quote } from './complaints.ts'
 import { Asc, Comma, Desc, Foreign, isA, RParen, With, Word } from './tokens.ts'

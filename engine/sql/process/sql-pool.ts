@@ -3,8 +3,7 @@ import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError } from '../../errors.ts'
 import { type LentReader, ReaderPool, type ReadersOptions } from '../../ingest/process/reader-pool.ts'
 import { type End, endMessage, OUT_OF_MEMORY } from '../../ingest/process/reader-process.ts'
-import { orAborted } from '../../util/concurrency.ts'
-import { Semaphore } from '../../util/concurrency.ts'
+import { orAborted, Semaphore } from '../../util/concurrency.ts'
 
 /** The most statements that are read or run at once; each has a process of its own. */
 const MOST_PROCESSES = 4

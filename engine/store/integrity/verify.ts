@@ -1,7 +1,7 @@
 import type { Part, Version } from '../../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../../errors.ts'
+import { requireKnown } from '../../options.ts'
 import type { Names } from '../../types/option-values.ts'
-import { requireKnown } from '../../util/known-options.ts'
 import type { Store } from '../store.ts'
 
 export interface VerifyReport {

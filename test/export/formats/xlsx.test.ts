@@ -2,8 +2,9 @@ import { crc32, inflateRawSync } from 'node:zlib'
 import ExcelJS from 'exceljs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { EngineError } from '../../../engine/errors.ts'
 import { combineCrc, deflate, Output } from '../../../engine/export/formats/encoder.ts'
-import { xlsxProblem } from '../../../engine/export/formats/xlsx/limits.ts'
+import { requireSheet } from '../../../engine/export/formats/xlsx/limits.ts'
 import { sheetName } from '../../../engine/export/formats/xlsx/workbook.ts'
 import { ZipWriter } from '../../../engine/export/formats/xlsx/zip.ts'
 import type { ColumnType, Statement } from '../../../engine/types/index.ts'
@@ -15,8 +16,12 @@ beforeAll(async () => {
 })
 afterAll(() => executor.close())
 
+/** What is wrong with a result for a sheet; undefined if nothing is. */
 const problemOf = (query: Statement, overlong?: 'cut') =>
-  xlsxProblem(query, overlong, (check) => executor.rows(check))
+  requireSheet(query, overlong, (check) => executor.rows(check)).catch((error: EngineError) => {
+    expect(error.code).toBe('not_representable')
+    return error.message
+  })
 
 async function workbookOf(query: Statement, name?: string): Promise<ExcelJS.Workbook> {
   const workbook = new ExcelJS.Workbook()

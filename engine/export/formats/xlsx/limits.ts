@@ -3,45 +3,45 @@ import type { Statement } from '../../../types/index.ts'
 import type { EncodedColumn, EncodeOptions } from '../encoder.ts'
 
 /** Limits of a sheet (Excel's specifications and limits). */
-export const XLSX_COLUMNS = 16_384
+const XLSX_COLUMNS = 16_384
 export const XLSX_CHARACTERS = 32_767
 
 /**
- * A sentence about why a sheet can't hold a result, found before the first byte is sent; undefined if it can.
+ * Finds out before the first byte is sent whether a sheet can hold a result.
  * @param rows runs a statement
+ * @throws EngineError `not_representable` if it can't
  */
-export async function xlsxProblem(
+export async function requireSheet(
   statement: Statement,
   overlong: EncodeOptions['overlong'],
   rows: (check: Statement) => Promise<readonly (readonly unknown[])[]>,
-): Promise<string | undefined> {
+): Promise<void> {
   const { columns } = statement
-  if (columns.length > XLSX_COLUMNS) return tooManyColumns(columns.length)
-  if (overlong === 'cut') return undefined
-  const check = xlsxCheck(statement)
-  if (!check || (await rows(check.some)).length === 0) return undefined
+  requireColumns(columns)
+  const check = overlong === 'cut' ? undefined : xlsxCheck(statement)
+  if (!check || (await rows(check.some)).length === 0) return
   const [found] = await rows(check.first)
-  if (!found) return undefined
+  if (!found) return
   const [row, column, length] = found.map(Number)
-  return textTooLong(columns[column!]!.name, length!, row)
+  throw textTooLong(columns[column!]!.name, length!, row)
 }
 
-/** @throws EngineError `not_representable` where a sheet can't hold a result */
-export async function requireSheet(...result: Parameters<typeof xlsxProblem>): Promise<void> {
-  const problem = await xlsxProblem(...result)
-  if (problem) throw new EngineError('not_representable', problem)
-}
-
-export function tooManyColumns(count: number): string {
-  return `A sheet has room for ${grouped(XLSX_COLUMNS)} columns, the result has ${grouped(count)}. Select fewer columns, or choose another format.`
+/** @throws EngineError `not_representable` for more columns than a sheet has */
+export function requireColumns({ length }: readonly EncodedColumn[]): void {
+  if (length <= XLSX_COLUMNS) return
+  throw new EngineError(
+    'not_representable',
+    `A sheet has room for ${grouped(XLSX_COLUMNS)} columns, the result has ${grouped(length)}. Select fewer columns, or choose another format.`,
+  )
 }
 
 /** @param row counted from one; undefined where only the column is known */
-function textTooLong(column: string, length: number, row?: number): string {
+function textTooLong(column: string, length: number, row?: number): EngineError {
   const where = row === undefined ? '' : `row ${grouped(row)}, `
-  return (
+  return new EngineError(
+    'not_representable',
     `A cell of a sheet holds ${grouped(XLSX_CHARACTERS)} characters, but ${where}column '${column}' has ` +
-    `${grouped(length)}. Leave the column out, choose another format, or have long texts cut with $overlong=cut.`
+      `${grouped(length)}. Leave the column out, choose another format, or have long texts cut with $overlong=cut.`,
   )
 }
 
@@ -52,7 +52,7 @@ function grouped(count: number): string {
 /** Throws if a text is too long; characters are counted as Excel does, in UTF-16 units. */
 export function checkText(column: EncodedColumn, bytes: Uint8Array, start: number, end: number): void {
   const { length } = shownText(column, bytes, start, end)
-  if (length > XLSX_CHARACTERS) throw new EngineError('not_representable', textTooLong(column.name, length))
+  if (length > XLSX_CHARACTERS) throw textTooLong(column.name, length)
 }
 
 /** The beginning of a text that fits a cell, with a mark at the end that it was cut; undefined if all of it fits. */

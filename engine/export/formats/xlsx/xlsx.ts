@@ -1,12 +1,10 @@
 import type { Vector } from '../../../duckdb/batch.ts'
-import { EngineError } from '../../../errors.ts'
 import { decimalParts, typeName } from '../../../types/index.ts'
-import type { EncodedColumn, EncodeOptions, Encoder } from '../encoder.ts'
-import { Output } from '../encoder.ts'
+import { type EncodedColumn, type EncodeOptions, type Encoder, Output } from '../encoder.ts'
 import { boundOf, compileRows, KIND, of, shapeOf, textsOf, write } from '../text/cells.ts'
 import { unsigned } from '../text/digits.ts'
 import { cellWriters, escapeXml, isXmlText } from './cells.ts'
-import { tooManyColumns, XLSX_COLUMNS } from './limits.ts'
+import { requireColumns } from './limits.ts'
 import { SHEET_BREAK, SHEET_ROWS, sheetPacking, widthsOf } from './sheets.ts'
 import { columnLetters, STYLE } from './workbook.ts'
 
@@ -20,9 +18,7 @@ import { columnLetters, STYLE } from './workbook.ts'
  * @throws EngineError `not_representable` for more than 16,384 columns and, in `batch`, for a text that is too long
  */
 export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions): Encoder => {
-  if (columns.length > XLSX_COLUMNS) {
-    throw new EngineError('not_representable', tooManyColumns(columns.length))
-  }
+  requireColumns(columns)
   const shape = shapeOf(columns.map((column) => column.type))
   const writeRows = compileRows({
     // Each cell contains the row's number, which has at most seven digits: `x` and `y` are its bytes, `z` their count.

@@ -31,19 +31,8 @@ export class ZipWriter {
   beginEntry(name: string, out: Output): void {
     const entry: Entry = { name: Buffer.from(name), offset: this.#offset, crc: 0, packed: 0, length: 0 }
     this.#entries.push(entry)
-    this.#write(
-      out,
-      [4, 0x04034b50],
-      [2, 20],
-      [2, FLAGS],
-      [2, DEFLATED],
-      [2, 0],
-      [2, DATE],
-      [4, 0],
-      [4, 0],
-      [4, 0],
-    )
-    this.#write(out, [2, entry.name.length], [2, 0], entry.name)
+    this.#write(out, u32(0x04034b50), u16(20, FLAGS, DEFLATED, 0, DATE), u32(0, 0, 0))
+    this.#write(out, u16(entry.name.length, 0), entry.name)
   }
 
   part({ bytes, crc, length }: Deflated, out: Output): void {
@@ -56,8 +45,8 @@ export class ZipWriter {
 
   endEntry(out: Output): void {
     const { crc, packed, length } = this.#entries.at(-1)!
-    const size = Math.max(packed, length) >= UINT32 ? 8 : 4
-    this.#write(out, [4, 0x08074b50], [4, crc], [size, packed], [size, length])
+    const size = Math.max(packed, length) >= UINT32 ? u64 : u32
+    this.#write(out, u32(0x08074b50, crc), size(packed, length))
   }
 
   /** Writes an entry whose whole text is known. */
@@ -75,12 +64,12 @@ export class ZipWriter {
     const count = this.#entries.length
     if (Math.max(start, size) >= UINT32 || count >= UINT16) {
       const end = this.#offset
-      this.#write(out, [4, 0x06064b50], [8, 44], [2, 45], [2, 45], [4, 0], [4, 0], [8, count], [8, count])
-      this.#write(out, [8, size], [8, start], [4, 0x07064b50], [4, 0], [8, end], [4, 1])
+      this.#write(out, u32(0x06064b50), u64(44), u16(45, 45), u32(0, 0), u64(count, count, size, start))
+      this.#write(out, u32(0x07064b50, 0), u64(end), u32(1))
     }
     const counted = Math.min(count, UINT16)
-    this.#write(out, [4, 0x06054b50], [2, 0], [2, 0], [2, counted], [2, counted])
-    this.#write(out, [4, Math.min(size, UINT32)], [4, Math.min(start, UINT32)], [2, 0])
+    this.#write(out, u32(0x06054b50), u16(0, 0, counted, counted))
+    this.#write(out, u32(Math.min(size, UINT32), Math.min(start, UINT32)), u16(0))
   }
 
   #directoryEntry({ name, offset, crc, packed, length }: Entry, out: Output): void {
@@ -88,48 +77,29 @@ export class ZipWriter {
     const large = [length, packed, offset].filter((value) => value >= UINT32)
     const version = large.length > 0 ? 45 : 20
     const extra = large.length > 0 ? 4 + 8 * large.length : 0
-    this.#write(
-      out,
-      [4, 0x02014b50],
-      [2, version],
-      [2, version],
-      [2, FLAGS],
-      [2, DEFLATED],
-      [2, 0],
-      [2, DATE],
-    )
-    this.#write(out, [4, crc], [4, Math.min(packed, UINT32)], [4, Math.min(length, UINT32)])
-    this.#write(
-      out,
-      [2, name.length],
-      [2, extra],
-      [2, 0],
-      [2, 0],
-      [2, 0],
-      [4, 0],
-      [4, Math.min(offset, UINT32)],
-      name,
-    )
-    if (extra > 0) this.#write(out, [2, 1], [2, extra - 4], ...large.map((value): Field => [8, value]))
+    this.#write(out, u32(0x02014b50), u16(version, version, FLAGS, DEFLATED, 0, DATE))
+    this.#write(out, u32(crc, Math.min(packed, UINT32), Math.min(length, UINT32)))
+    this.#write(out, u16(name.length, extra, 0, 0, 0), u32(0, Math.min(offset, UINT32)), name)
+    if (extra > 0) this.#write(out, u16(1, extra - 4), u64(...large))
   }
 
-  /** Writes little-endian numbers of `size` bytes, and bytes as they are. */
-  #write(out: Output, ...fields: readonly (Field | Uint8Array)[]): void {
-    const before = out.length
+  #write(out: Output, ...fields: readonly Uint8Array[]): void {
     for (const field of fields) {
-      if (field instanceof Uint8Array) {
-        out.append(field)
-        continue
-      }
-      const [size, value] = field
-      out.reserve(size)
-      if (size === 2) out.view.setUint16(out.length, value, true)
-      else if (size === 4) out.view.setUint32(out.length, value, true)
-      else out.view.setBigUint64(out.length, BigInt(value), true)
-      out.length += size
+      out.append(field)
+      this.#offset += field.length
     }
-    this.#offset += out.length - before
   }
 }
 
-type Field = readonly [size: 2 | 4 | 8, value: number]
+/** Numbers of two, four and eight bytes, the lowest byte first. */
+function u16(...numbers: number[]): Uint8Array {
+  return new Uint8Array(Uint16Array.from(numbers).buffer)
+}
+
+function u32(...numbers: number[]): Uint8Array {
+  return new Uint8Array(Uint32Array.from(numbers).buffer)
+}
+
+function u64(...numbers: number[]): Uint8Array {
+  return new Uint8Array(BigUint64Array.from(numbers, BigInt).buffer)
+}
