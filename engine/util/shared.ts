@@ -98,47 +98,15 @@ export class SingleFlight<T> {
   }
 }
 
-/** The most values that are kept in memory. */
-const MOST_READ = 4_096
-
-/** Values that were read, by name. Callers that ask for a value while it is being read share that one read. */
-export class ReadCache {
-  readonly #values: LRUCache<string, Promise<unknown>>
-
-  /** @param oldest after how many milliseconds a value is read anew; Infinity: age does not matter */
-  constructor(oldest = Number.POSITIVE_INFINITY) {
-    this.#values = new LRUCache({ max: MOST_READ, ...(Number.isFinite(oldest) && { ttl: oldest }) })
-  }
-
-  get<Value>(name: string, read: () => Promise<Value>): Promise<Value> {
-    const known = this.#values.get(name)
-    if (known) return known as Promise<Value>
-    const value = read()
-    this.#values.set(name, value)
-    // A failed read is forgotten, so that only the callers who waited for it get its error. By the time it fails, the
-    // name may already stand for a newer read, which stays.
-    value.catch(() => {
-      if (this.#values.peek(name) === value) this.#values.delete(name)
-    })
-    return value
-  }
-
-  /** Forgets the values of these names, or all. */
-  forget(names: readonly string[] | undefined): void {
-    if (!names) this.#values.clear()
-    else for (const name of names) this.#values.delete(name)
-  }
-}
-
 /** How many values are kept of a list. */
-const MOST_DERIVED = 16
+const MOST = 16
 
 /** Values that are made of lists which never change: each is made once for a list and a key, while the list is in use. */
 export class Derived<List extends object, Value extends object> {
   readonly #lists = new WeakMap<List, LRUCache<string, Value>>()
 
   get(list: List, key: string, make: () => Value): Value {
-    const values = this.#lists.get(list) ?? new LRUCache<string, Value>({ max: MOST_DERIVED })
+    const values = this.#lists.get(list) ?? new LRUCache<string, Value>({ max: MOST })
     this.#lists.set(list, values)
     const value = values.get(key) ?? make()
     values.set(key, value)
