@@ -207,7 +207,8 @@ function placeOfFirst<Part extends PartFacts>(
     return bounds.nulls < part.rows && mayHold(descending ? 'ge' : 'le', enough, values, bounds)
   }
   const needed = new Set(parts.filter(isNeeded))
-  if (!descending && [...needed].some(mayBeNull)) return { parts: needed }
+  // A condition on texts costs more than it saves.
+  if (values.kind === 'string' || (!descending && [...needed].some(mayBeNull))) return { parts: needed }
   const value = `CAST(${quoteLiteral(keyText(enough, values))} AS ${sqlType(type)})`
   return { parts: needed, condition: `${sql} ${descending ? '>=' : '<='} ${value}` }
 }

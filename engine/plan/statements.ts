@@ -229,8 +229,9 @@ function slicesSql(slices: readonly Slice[], source: readonly SqlColumn[]): stri
     const where = [
       slice.from !== undefined && `file_row_number >= ${slice.from}`,
       slice.to !== undefined && `file_row_number < ${slice.to}`,
-      // DuckDB searches a longer list with a join, after which rows are in any order.
-      slice.rows && `file_row_number IN (${slice.rows.join(', ')}) ORDER BY file_row_number`,
+      // DuckDB searches a longer list with a join, after which rows are in any order. Those with places are sorted by them.
+      slice.rows &&
+        `file_row_number IN (${slice.rows.join(', ')})${slice.places ? '' : ' ORDER BY file_row_number'}`,
     ].filter(Boolean)
     const last = groups.at(-1)
     if (where.length === 0 && last?.where === '') last.slices.push(slice)
