@@ -3,10 +3,11 @@ import type { Keep } from './catalog/records.ts'
 import { checkMemoryLimit } from './duckdb/instance.ts'
 import { invalidOption } from './errors.ts'
 import type { EngineEvent } from './events.ts'
-import { type Names, requireKnown } from './options.ts'
+import type { Names } from './options.ts'
 import type { S3Address } from './store/objects/address.ts'
 import type { UploadLimits } from './store/upload.ts'
 import type { TrinoOptions } from './trino/trino.ts'
+import { requireKnown } from './types/known-options.ts'
 
 /** How often and how fast stored rows are read again, to find files that have decayed on disk. */
 export interface CheckOptions {

@@ -1,7 +1,7 @@
 /**
  * Every option of a query, of a file that is written and of a file that is read: one row each. The library's types and
  * checks, the parameters of HTTP and OData, the client, the commands, the tools for agents and the documentation are
- * made from these rows, by `option-values.ts`. Neither imports anything but `errors.ts`, so that browsers can load them.
+ * made from these rows, by `option-values.ts`. Neither imports anything, so that browsers can load them.
  */
 
 import type { OptionTable } from './types/option-values.ts'
@@ -9,7 +9,6 @@ import type { OptionTable } from './types/option-values.ts'
 export type { Option, OptionsOf, OptionTable, OrderKey, ParametersOf } from './types/option-values.ts'
 export {
   brief,
-  checkOptions,
   describe,
   fromHttp,
   fromPlain,
@@ -18,7 +17,6 @@ export {
   type Names,
   pick,
   plainName,
-  requireKnown,
   sortText,
   toHttp,
   unknownOption,

@@ -1,5 +1,6 @@
 import { EngineError, invalidOption } from '../errors.ts'
-import { checkOptions, type OptionsOf, VERSION } from '../options.ts'
+import { type OptionsOf, VERSION } from '../options.ts'
+import { checkOptions } from '../types/known-options.ts'
 import type { Handle, SqlValue } from './database.ts'
 import type { Keep, Operation, Part } from './records.ts'
 

@@ -17,8 +17,9 @@ import {
   unknownColumns,
 } from '../filter/index.ts'
 import { valueType } from '../filter/values.ts'
-import { checkOptions, type OptionsOf, type OrderKey, QUERY } from '../options.ts'
+import { type OptionsOf, type OrderKey, QUERY } from '../options.ts'
 import type { Column, ColumnType } from '../types/index.ts'
+import { checkOptions } from '../types/known-options.ts'
 import { afterSteps, POSITION, type RelationSql } from './steps-sql.ts'
 
 /** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */

@@ -17,7 +17,7 @@ import {
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
-import { requireKnown } from '../types/option-values.ts'
+import { requireKnown } from '../types/known-options.ts'
 import { InFlight } from '../util/concurrency.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
 import { type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'

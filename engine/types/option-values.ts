@@ -1,5 +1,3 @@
-import { invalidOption } from '../errors.ts'
-
 /** What other options are called where sentences about one are read. */
 export type NameOf = (name: string, option: Option) => string
 
@@ -79,28 +77,6 @@ export function wrongOption(options: object, table: OptionTable, format?: string
     if (other !== undefined) return `${http} and ${table[other]!.http} can't be used together.`
   }
   return undefined
-}
-
-/**
- * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
- * @param known a table of options, or `Names`
- * @throws EngineError `invalid_option`
- */
-export function requireKnown(options: object, known: object): void {
-  refuse(unknownOption(options, known))
-}
-
-/**
- * Checks options against their table.
- * @param format of the file that is written or read
- * @throws EngineError `invalid_option`
- */
-export function checkOptions(options: object, table: OptionTable, format?: string): void {
-  refuse(wrongOption(options, table, format))
-}
-
-function refuse(problem: string | undefined): void {
-  if (problem !== undefined) throw invalidOption(problem)
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string'

@@ -1,8 +1,9 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import type { Batch } from '../../duckdb/batch.ts'
 import { invalidOption } from '../../errors.ts'
-import { checkOptions, DIALECT, type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
+import { DIALECT, type OptionsOf, OTHER_FORMATS, pick } from '../../options.ts'
 import type { Column, Format } from '../../types/index.ts'
+import { checkOptions } from '../../types/known-options.ts'
 
 export type EncodedColumn = Pick<Column, 'name' | 'type'>
 

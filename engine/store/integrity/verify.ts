@@ -1,6 +1,6 @@
 import type { Part, Version } from '../../catalog/records.ts'
 import { EngineError, type ErrorCode } from '../../errors.ts'
-import { requireKnown } from '../../options.ts'
+import { requireKnown } from '../../types/known-options.ts'
 import type { Names } from '../../types/option-values.ts'
 import type { Store } from '../store.ts'
 
