@@ -107,6 +107,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await walked.stage.upload('/datasets/3/data', 'application/x-ndjson', '{"a":{"b":1}}\n{"a":{"b":2}}\n')
     await walked.go('datasets/3')
     await page.getByRole('gridcell').first().click()
+    expect(await page.getByRole('button', { name: /these$/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Change', exact: true }).click()
     await page.getByText('it can not be told from others').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)

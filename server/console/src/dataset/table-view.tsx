@@ -120,8 +120,10 @@ function CellBar(props: {
   readonly edit: (() => void) | undefined
 }) {
   const { dataset, column, value } = props
-  const filterBy = (operator: 'eq' | 'ne') => () =>
-    value !== undefined && addCondition(comparison(column, operator, value))
+  // Rows can be filtered only by columns of the dataset, not by calculated ones.
+  const isStored = dataset.columns.some(({ name }) => name === column.name)
+  const isComparable = value !== undefined && equals(column, value).length > 0
+  const filterBy = (operator: 'eq' | 'ne') => () => addCondition(comparison(column, operator, value))
   return (
     <div class="cell-bar">
       <p class="cell-bar-place">
@@ -134,8 +136,7 @@ function CellBar(props: {
       <div class="actions">
         <Button icon="copy" look="small" to={() => copyText(value ?? '', 'Cell')} says="Copy" />
         {props.edit && <Button icon="edit" look="small" to={props.edit} says="Change" />}
-        {/* Rows can be filtered only by columns of the dataset, not by calculated ones. */}
-        {dataset.columns.some(({ name }) => name === column.name) && (
+        {isStored && isComparable && (
           <>
             <Button look="small" to={filterBy('eq')} says="Only these" />
             <Button look="small" to={filterBy('ne')} says="Without these" />
