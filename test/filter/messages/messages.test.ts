@@ -1,19 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { EngineError } from '../../engine/errors.ts'
-import { compileFilter } from '../../engine/filter/index.ts'
-import { GOODS } from './support/goods.ts'
-import { column } from './support/table.ts'
-
-const columns = Object.entries(GOODS).map(([name, type], index) => column(name, type, index))
-
-function refusal(filter: string): EngineError {
-  try {
-    compileFilter(filter, columns)
-  } catch (error) {
-    return error as EngineError
-  }
-  throw new Error(`${filter} was not refused`)
-}
+import { refusal } from '../support/refusal.ts'
 
 /** What users read. Each says where, what was found, and what would be right. */
 describe('messages', () => {
@@ -366,36 +352,6 @@ describe('messages about types', () => {
     expect(error.code).toBe('filter_type_error')
     expect(error.message).toBe(message)
   })
-})
-
-test('unknown columns are listed at once, each once, in the order found, before anything else is said', () => {
-  const error = refusal('Foo eq 5 and contains(bar, 5) and "so \'what\'" in (1) and Foo gt Name add 1')
-  expect(error.code).toBe('invalid_columns')
-  expect(error.message).toBe(
-    "Filter contains invalid column(s): Foo, bar, so 'what'. Column names are case-sensitive.",
-  )
-  expect(error.details).toEqual({ columns: ['Foo', 'bar', "so 'what'"] })
-})
-
-test.each([
-  ['Name eq "O\'Neil"', "Double quotes are for names; a text stands in single ones: 'O''Neil'."],
-  ['contains(Name, "a")', "Double quotes are for names; a text stands in single ones: 'a'."],
-  ['"Nome" eq 1', 'Did you mean Name?'],
-  ['name eq 1', 'Did you mean Name?'],
-  ['Stcok eq 1', 'Did you mean Stock?'],
-  ['"S-t-o" eq 1', 'Did you mean Stock?'],
-  ['Qwertyuiop eq 1', ''],
-  ['Name eq Doritos', "If it is a text, write 'Doritos'."],
-  ['Name eq NULL', 'The literal is written null.'],
-  ['Rate lt -inf', 'The literal is written INF.'],
-  ['Seen gt now sub P1D', 'now() is a function: write its parentheses, too.'],
-  ['Made add P1D gt Made', "A duration is written duration'P1D'."],
-])('no column, but often taken for something else: %s', (filter, hint) => {
-  const [, behind] =
-    /^Filter contains invalid column\(s\): .*\. Column names are case-sensitive\. ?(.*)$/.exec(
-      refusal(filter).message,
-    )!
-  expect(behind).toBe(hint)
 })
 
 test('the position is given for programs, too', () => {
