@@ -1,4 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { column, declared, useBench } from './support/helper.ts'
 
@@ -179,4 +182,33 @@ describe('Parquet', () => {
     )
     expect([shape, rows, values]).toEqual([['a: integer'], 0, []])
   })
+})
+
+// Root may write all files, so the child is somebody else.
+const other = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
+const asOther = (code: string) =>
+  spawnSync(process.execPath, ['--input-type=module', '-e', code], { ...other, encoding: 'utf8' })
+const engine = new URL('../../engine/index.ts', import.meta.url)
+const mayRead = asOther(`await import(${JSON.stringify(engine)})`).status === 0
+
+test.skipIf(!mayRead)('a file that its reader may not write is checked as any other', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parquetry-unwritable-'))
+  try {
+    chmodSync(folder, 0o777)
+    const file = join(folder, 'a.parquet')
+    copyFileSync(new URL('fixtures/not-utf8.parquet', import.meta.url), file)
+    chmodSync(file, 0o444)
+    const { stdout, stderr } = asOther(`
+      const { openEngine } = await import(${JSON.stringify(engine)})
+      await using engine = await openEngine({ directory: ${JSON.stringify(join(folder, 'data'))} })
+      const { id: repositoryId } = await engine.createRepository({ name: 'r' })
+      const { id } = await engine.createDataset({ repositoryId, name: 'd' })
+      const dataset = await engine.dataset(id)
+      await dataset.replace({ format: 'parquet', body: { file: ${JSON.stringify(file)} } }).catch(({ message }) =>
+        console.log(message),
+      )`)
+    expect(stdout, stderr).toBe('Row 2, column "a": the text is not valid UTF-8.\n')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { chmod, copyFile } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { type DuckType, parseDuckType } from '../../duckdb/duck-type.ts'
 import { EngineError, storageError } from '../../errors.ts'
 import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.ts'
-import { ParquetFile } from '../../parquet/parquet-file.ts'
+import { footerOf, ParquetFile } from '../../parquet/parquet-file.ts'
 import {
   type Meaning,
   meaningOf,
@@ -14,7 +14,7 @@ import {
   schemaOf,
   TIMESTAMP,
 } from '../../parquet/schema.ts'
-import { type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
+import { readStruct, type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 import { readParts } from '../parts/part.ts'
@@ -85,8 +85,8 @@ export async function badValueFound(duck: Duck, error: Error, request: ReadReque
   const [, check] = Object.entries(UNREADABLE).find(([message]) => error.message.includes(message)) ?? []
   if (!check || error instanceof EngineError) return error
   try {
-    await using file = await ParquetFile.open(request.file)
-    await refuse(duck, check, schemaOf(file.footer), request)
+    const { footer } = await footerOf(request.file)
+    await refuse(duck, check, schemaOf(readStruct(footer)), request)
     return error
   } catch (other) {
     return other as Error
@@ -288,6 +288,8 @@ async function markedCopy(duck: Duck, file: string, marks: Marks): Promise<Tempo
   const copy = new TemporaryFile(duck.tempDirectory)
   try {
     await copyFile(file, copy.path, constants.COPYFILE_FICLONE)
+    // A copy of a file that may only be read is one, too.
+    await chmod(copy.path, 0o600)
     await markElements(copy.path, marks)
     return copy
   } catch (error) {
