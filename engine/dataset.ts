@@ -1,15 +1,10 @@
 import type { Handle } from './catalog/database.ts'
-import {
-  type FoundVersion,
-  type PastVersion,
-  pastVersion,
-  type VersionOptions,
-  type VersionRecord,
-} from './catalog/history.ts'
+import type { FoundVersion, PastVersion, VersionRecord } from './catalog/history.ts'
 import type { DatasetRecord } from './catalog/records.ts'
 import { Changes, type ChangesRange } from './changes/changes.ts'
 import { type EditedFilter, type NewValues, planEdit } from './changes/edit.ts'
 import { EngineError } from './errors.ts'
+import { type OptionsOf, VERSION } from './options.ts'
 import type { QueryOptions } from './plan/plan.ts'
 import type { Query } from './query.ts'
 import { type Queryable, Snapshot, type SnapshotPlace } from './snapshot.ts'
@@ -20,6 +15,16 @@ import type { DeclareOptions, EditedRows, Upload, WriteOptions } from './store/u
 import type { WrittenRecord } from './store/writer.ts'
 import type { DeclaredColumn } from './types/columns.ts'
 import { quoteIdentifier } from './types/index.ts'
+import { checkOptions } from './types/known-options.ts'
+
+export type VersionOptions = OptionsOf<typeof VERSION>
+
+/** @throws EngineError `invalid_option` if both are given */
+export function pastVersion({ version, asOf }: VersionOptions): PastVersion | undefined {
+  checkOptions({ version, asOf }, VERSION)
+  if (version !== undefined) return { version }
+  return asOf === undefined ? undefined : { asOf }
+}
 
 /** How long a record waits for the columns of a saved query. */
 const RECORD_MS = 5_000

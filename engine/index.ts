@@ -4,13 +4,7 @@ import type { EngineOptions } from './engine-options.ts'
 export type { Database, Handle, SqlValue } from './catalog/database.ts'
 export { noStoredRows } from './catalog/datasets.ts'
 export { isUniqueViolation, isUnwritable } from './catalog/failures.ts'
-export {
-  KEEP,
-  type PastVersion,
-  pastVersion,
-  type VersionOptions,
-  type VersionRecord,
-} from './catalog/history.ts'
+export { KEEP, type PastVersion, type VersionRecord } from './catalog/history.ts'
 export type {
   DatasetName,
   DatasetRecord,
@@ -23,7 +17,7 @@ export type {
 export { migrate } from './catalog/schema.ts'
 export type { Changes, ChangesRange } from './changes/changes.ts'
 export type { EditedFilter, NewValues } from './changes/edit.ts'
-export { Dataset } from './dataset.ts'
+export { Dataset, pastVersion, type VersionOptions } from './dataset.ts'
 export { Engine, type EngineStats } from './engine.ts'
 export type { EngineOptions, ObjectStoreOptions } from './engine-options.ts'
 export { EngineError, ERRORS, type ErrorCode } from './errors.ts'

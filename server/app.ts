@@ -5,12 +5,18 @@ import type { Config } from './config/schema.ts'
 import { authenticate } from './guards/authenticate.ts'
 import { continueLate, refuseMalformed, refuseOtherSites } from './guards/requests.ts'
 import { answerClientError, answerErrors, answerFrameworkError } from './http/answer-errors.ts'
-import { COMPILERS, readJsonBodies, validateStrictly } from './http/body.ts'
 import { ServerError } from './http/errors.ts'
 import { addPublicUrl, addSecurityHeaders, addValidators, allowOrigins } from './http/headers.ts'
+import {
+  COMPILERS,
+  type QuerySchema,
+  rawQuery,
+  readJsonBodies,
+  readQuery,
+  validateStrictly,
+} from './http/input.ts'
 import { traceRequests } from './http/metrics.ts'
 import { serveConsole, serveGuide } from './http/pages.ts'
-import { type QuerySchema, rawQuery, readQuery } from './http/query.ts'
 import { icebergRoutes } from './iceberg/routes.ts'
 import { loggerOptions } from './logger.ts'
 import { mcpRoutes } from './mcp/routes.ts'

@@ -1,6 +1,4 @@
 import { EngineError, invalidOption } from '../errors.ts'
-import { type OptionsOf, VERSION } from '../options.ts'
-import { checkOptions } from '../types/known-options.ts'
 import type { Handle, SqlValue } from './database.ts'
 import type { Keep, Operation, Part } from './records.ts'
 
@@ -38,15 +36,6 @@ export type FoundVersion = Pick<VersionRecord, 'number' | 'createdAt' | 'rowCoun
 
 /** Which past version is meant: by its number, or the one that was current at a moment. */
 export type PastVersion = { readonly version: number } | { readonly asOf: string }
-
-export type VersionOptions = OptionsOf<typeof VERSION>
-
-/** @throws EngineError `invalid_option` if both are given */
-export function pastVersion({ version, asOf }: VersionOptions): PastVersion | undefined {
-  checkOptions({ version, asOf }, VERSION)
-  if (version !== undefined) return { version }
-  return asOf === undefined ? undefined : { asOf }
-}
 
 export const KEEP: Keep = { versions: 10, days: 30 }
 

@@ -1,4 +1,4 @@
-import { type PastVersion, pastVersion } from '../catalog/history.ts'
+import type { PastVersion } from '../catalog/history.ts'
 import type { DatasetName, Repository } from '../catalog/records.ts'
 import { nearest } from '../util/nearest.ts'
 import { Derived } from '../util/shared.ts'
@@ -99,9 +99,8 @@ export function pastOf({ node, position }: TableReference): PastVersion | undefi
   if (!clause) return undefined
   const value = constantIn(clause['expr'] as TreeNode)
   const isVersion = /^version$/i.test(String(clause['unit']))
-  if (isVersion && Number.isSafeInteger(value) && Number(value) >= 0)
-    return pastVersion({ version: Number(value) })
-  if (!isVersion && typeof value === 'string') return pastVersion({ asOf: value })
+  if (isVersion && Number.isSafeInteger(value) && Number(value) >= 0) return { version: Number(value) }
+  if (!isVersion && typeof value === 'string') return { asOf: value }
   throw sqlError(
     'invalid_sql',
     "A past version is AT (VERSION => 3) or AT (TIMESTAMP => '2024-01-31T12:00:00Z').",

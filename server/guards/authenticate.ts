@@ -7,7 +7,7 @@ import type { Database, SqlValue } from '../../engine/index.ts'
 import { Lazy } from '../../engine/util/shared.ts'
 import { type Account, ANONYMOUS, type FoundKey } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
-import { apiKeyIn, isLink, rawQuery } from '../http/query.ts'
+import { apiKeyIn, isLink, rawQuery } from '../http/input.ts'
 import type { Services } from '../services.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { noteRefusal } from '../http/answer-errors.ts'
-import { type ParameterSchema, parameters } from '../http/query.ts'
+import { type ParameterSchema, parameters } from '../http/input.ts'
 import type { Services } from '../services.ts'
 import {
   describeNamespace,

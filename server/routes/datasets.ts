@@ -3,10 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DatasetName, DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
 import { VERSION } from '../../engine/options.ts'
 import { withWords } from '../../engine/types/columns.ts'
-import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
-import { pageOf, parameters, parametersOf } from '../http/query.ts'
+import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
 import { empty, errors, made, tagged } from '../openapi/describe.ts'
 import {
   COLUMN,

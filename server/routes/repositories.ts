@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Repository as EngineRepository, Handle } from '../../engine/index.ts'
 import type { RepositoryAccess } from '../accounts/access.ts'
-import { MERGE_PATCH } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { recordTag, requireMatch } from '../http/headers.ts'
+import { MERGE_PATCH } from '../http/input.ts'
 import { empty, errors, json, made, tagged } from '../openapi/describe.ts'
 import type { Repository, RepositoryPatch } from '../records/index.ts'
 import {

@@ -4,7 +4,7 @@ import { QUERY, WRITING } from '../../engine/options.ts'
 import { Derived } from '../../engine/util/shared.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
-import { parameters, parametersOf } from '../http/query.ts'
+import { parameters, parametersOf } from '../http/input.ts'
 import { errors } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import {

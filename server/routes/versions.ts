@@ -1,15 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import {
-  type Cell,
-  type DatasetRecord,
-  type EditedRows,
-  EngineError,
-  pastVersion,
-} from '../../engine/index.ts'
+import { type Cell, type DatasetRecord, type EditedRows, EngineError } from '../../engine/index.ts'
 import { CHANGE, fromHttp, QUERY } from '../../engine/options.ts'
-import { MERGE_PATCH } from '../http/body.ts'
 import { ErrorWithHeaders } from '../http/errors.ts'
-import { pageOf, parameters, parametersOf } from '../http/query.ts'
+import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
 import { errors, type HeaderText, json, tagged } from '../openapi/describe.ts'
 import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../records/datasets.ts'
 import { listOf, object } from '../records/schema.ts'
@@ -71,11 +64,10 @@ export function versionRoutes(app: Routes, services: Services): void {
   app.post('/datasets/:id/restore', { schema: RESTORE }, async (request, reply) => {
     const { version, note } = request.body
     const { dataset, accept } = await rowsChange(request, services)
-    const past = pastVersion({ version })!
     const made = await idempotency.once<DatasetRecord | null>(
       request,
       () => JSON.stringify({ version, note }),
-      (keep) => dataset.restore(past, { by: request.account.name, note, accept: accept(keep) }),
+      (keep) => dataset.restore({ version }, { by: request.account.name, note, accept: accept(keep) }),
     )
     const restored = made ?? (await dataset.record())
     return reply.header('etag', tagOf(restored)).send(restored)

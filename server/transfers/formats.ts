@@ -20,9 +20,9 @@ import {
   type WRITING,
 } from '../../engine/options.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
-import { checkParameters } from '../http/body.ts'
 import { ServerError } from '../http/errors.ts'
 import { weightsIn } from '../http/headers.ts'
+import { checkParameters } from '../http/input.ts'
 
 interface FormatFacts {
   readonly contentType: string
