@@ -222,9 +222,11 @@ function chooseDimensions(
   }
   const found = pattern.map((wanted) => (wanted.length > 0 ? take(wanted) : undefined))
   // If the other parts are where the key has them, so is a part whose code does not occur: the answer is about another
-  // series. Otherwise the message may have left that part out.
+  // series. So it is if there are no more components than parts. Otherwise the message may have left that part out.
   const isInOrder = found.every((id, i) => !id || id === candidates[i])
-  const named = found.map((id, i) => (id === '' && isInOrder ? (candidates[i] ?? '') : id))
+  const own = (i: number) =>
+    isInOrder ? candidates[i] : candidates.length === pattern.length ? take([]) : ''
+  const named = found.map((id, i) => (id === '' ? (own(i) ?? '') : id))
   const wildcards = named.filter((id) => id === undefined).length
   const guessed = wildcards > 1 || (wildcards === 1 && free.size > 1)
   return { ids: named.map((id) => id ?? take([])), certain: false, guessed }

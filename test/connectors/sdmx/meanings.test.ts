@@ -123,6 +123,15 @@ describe('an answer about another series', () => {
           '<Obs TIME_PERIOD="2024-01" OBS_VALUE="1"/></Series></m:DataSet></m:StructureSpecificData>',
       ),
     ],
+    [
+      // Its attributes are in another order than the parts of the key.
+      'eurostat',
+      'NAMA_10_GDP/A.CP_MEUR.B1GQ.BE',
+      xml(
+        '<m:StructureSpecificData xmlns:m="m"><m:DataSet><Series geo="LU" na_item="B1GQ" unit="CP_MEUR" freq="A">' +
+          '<Obs TIME_PERIOD="2012" OBS_VALUE="46526.2"/></Series></m:DataSet></m:StructureSpecificData>',
+      ),
+    ],
   ]
 
   it.each(wrong)('of %s is not given as %s', async (slug, id, reply) => {
