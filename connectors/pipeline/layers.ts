@@ -110,7 +110,9 @@ export function limited(now: () => number): Layer {
 function retryAfter(answer: UpstreamAnswer, now: number): number | undefined {
   const text = answer.headers['retry-after']?.trim()
   if (text === undefined || text === '') return undefined
-  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (Date.parse(text) - now) / 1000
+  // `Date.parse` takes numbers such as -5 for dates.
+  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : (date - now) / 1000
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), LONGEST_PAUSE_SECONDS)
 }
 

@@ -113,6 +113,21 @@ describe('a pause that a provider asks for', () => {
     expect(error.retryAfter).toBe(86_400)
   })
 
+  it.each([
+    '-5',
+    '+10',
+    '1e3',
+    '',
+    '60, 60',
+    '120 seconds',
+    'soon',
+  ])('and says as %j is a minute, which is usual', async (given) => {
+    await using at = await harness('frankfurter', {
+      '*': { status: 429, headers: { 'retry-after': given }, body: {} },
+    })
+    expect((await failureOf(at.connectors.browse('frankfurter', ''))).retryAfter).toBe(60)
+  })
+
   it('with 503 is told at once and not sat out', async () => {
     const busy = { status: 503, headers: { 'retry-after': '4' }, body: {} }
     await using at = await harness('frankfurter', { '*': busy })
