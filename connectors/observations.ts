@@ -7,12 +7,14 @@ import { type Json, number, text } from './read.ts'
 /**
  * Makes observations from rows in any order. In a series of longer periods, a day or a month stands for the period that
  * contains it, whose first day becomes the date. If two rows would then have the same period, they don't follow the
- * frequency, so all stay as they are. Rows whose time can't be read are left out, and a value that can't
- * be read is null with a status that says why.
+ * frequency, so all stay as they are. Of rows that are the same only one is taken. Rows whose time can't be read are left
+ * out, and a value that can't be read is null with a status that says why.
  * @throws ConnectorError `not_understood` if no row has a readable time, or if there are digits but no numbers
  */
 function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
-  const parsed = rows.flatMap(({ time, value, status }) => {
+  const says = ({ time, value, status }: Row) => `${text(time)} ${text(value)} ${status}`
+  const distinct = new Map(rows.map((row) => [says(row), row]))
+  const parsed = [...distinct.values()].flatMap(({ time, value, status }) => {
     const written = parsePeriod(text(time) ?? '')
     return written === undefined
       ? []

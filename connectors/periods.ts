@@ -159,13 +159,13 @@ export function firstDay(
 /** Whether a text is an ISO date that exists in the calendar, such as `2024-02-29`. */
 export function isDate(text: string): boolean {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? []
-  if (year === undefined || month === undefined || day === undefined) return false
-  return Number(day) >= 1 && Number(day) <= daysIn(Number(year), Number(month))
+  if (year === undefined || Number(month) < 1 || Number(month) > 12 || Number(day) < 1) return false
+  return Number(day) <= daysIn(Number(year), Number(month))
 }
 
-/** Number of days in a month; 0 for a month that doesn't exist. */
+/** Number of days in a month, which is counted from 1 and may be of another year. */
 function daysIn(year: number, month: number): number {
-  return month >= 1 && month <= 12 ? new Date(utc(year, month, 0)).getUTCDate() : 0
+  return new Date(utc(year, month, 0)).getUTCDate()
 }
 
 /** The ISO date a number of days later, or earlier if the number is negative. */
@@ -176,15 +176,13 @@ export function addDays(date: string, days: number): string {
 /** The date a number of months later, or earlier if negative. The first day of a month stays a first day. */
 export function addMonths(date: string, months: number): string {
   const [year = 0, month = 1, day = 1] = date.split('-').map(Number)
-  const index = year * 12 + month - 1 + months
-  const then = { year: Math.floor(index / 12), month: (index % 12) + 1 }
   // 29 February doesn't exist a year before: the last day is the 28th then.
-  const last = daysIn(then.year, then.month)
-  return `${pad(then.year, 4)}-${pad(then.month, 2)}-${pad(Math.min(day, last), 2)}`
+  return isoDate(utc(year, month - 1 + months, Math.min(day, daysIn(year, month + months))))
 }
 
+/** Years before 0 and after 9999 have a sign and six digits. */
 export function isoDate(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
+  return new Date(time).toISOString().split('T', 1)[0]!
 }
 
 /** `Date.UTC` reads the years 0 to 99 as 1900 to 1999. */

@@ -81,6 +81,14 @@ describe('a transformation, by hand', () => {
     expect(rows(days, { transform: 'yoy' }).map(([, value]) => value)).toEqual([null, null, 20])
   })
 
+  it('of the first year that can be written has none before it', () => {
+    const ancient = seriesOf('daily', [
+      ['0000-05-15', 1],
+      ['0001-05-15', 2],
+    ])
+    expect(rows(ancient, { transform: 'yoy' }).map(([, value]) => value)).toEqual([null, 100])
+  })
+
   it('of weeks is from seven days and from 52 weeks before', () => {
     const weeks = seriesOf('weekly', [
       ['2023-01-06', 10],

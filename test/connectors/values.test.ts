@@ -78,3 +78,41 @@ describe('a value among numbers that is no number is null, with a status unless 
     ])
   })
 })
+
+describe('a row that is sent twice', () => {
+  const quarters = [
+    { date: '2024-03-31', value: '1' },
+    { date: '2024-03-31', value: '1' },
+    { date: '2024-06-30', value: '2' },
+    { date: '2024-09-30', value: '3' },
+    { date: '2024-12-31', value: '4' },
+  ]
+  const fred = (observations: readonly unknown[]) =>
+    harness(
+      'fred',
+      {
+        '/series': { body: { seriess: [{ id: 'X', title: 'T', frequency_short: 'Q' }] } },
+        '/series/observations': { body: { count: observations.length, observations } },
+      },
+      { key: 'k' },
+    )
+
+  it('is one observation, and counts once in a sum', async () => {
+    await using at = await fred(quarters)
+    const { observations } = await at.connectors.series('fred', 'X')
+    expect(observations.map(({ period, value }) => [period, value])).toEqual([
+      ['2024-Q1', 1],
+      ['2024-Q2', 2],
+      ['2024-Q3', 3],
+      ['2024-Q4', 4],
+    ])
+    const year = await at.connectors.series('fred', 'X', { frequency: 'annual', aggregate: 'sum' })
+    expect(year.observations).toEqual([{ date: '2024-01-01', period: '2024', value: 10 }])
+  })
+
+  it('with another value stays, as it is not known which is right', async () => {
+    await using at = await fred([...quarters, { date: '2024-12-31', value: '5' }])
+    const { observations } = await at.connectors.series('fred', 'X')
+    expect(observations.map(({ value }) => value)).toEqual([1, 2, 3, 4, 5])
+  })
+})
