@@ -126,7 +126,7 @@ const FUNCTIONS: Readonly<Record<string, FunctionDefinition>> = {
 
 const DAY_SECONDS = 86_400
 
-/** Number of days that the short form of an answer, with 100 points, is certain to cover. */
+/** Number of days that the short form of an answer with daily values, 100 points, is certain to cover. */
 const COMPACT_DAYS = 130
 
 const SEARCH = 'Series of the stocks whose symbol or name matches what follows in the path, as symbols/boeing'
@@ -157,7 +157,8 @@ export const alphavantage: Connector = {
 
   at(path, context) {
     if (path === '') return { categories: () => ROOT }
-    const [group, name] = path.split('/')
+    const [group, name, ...rest] = path.split('/')
+    if (rest.length > 0) throw absent()
     if (group === 'symbols') return name === undefined ? {} : { series: () => search(name, context) }
     const functions = Object.entries(FUNCTIONS).filter(([, each]) => each.group === group)
     if (functions.length === 0) throw absent()
@@ -192,7 +193,12 @@ export const alphavantage: Connector = {
   async series(id, range, context) {
     const call = readId(id)
     if (call === undefined) throw functionNamed(id) === undefined ? absent() : malformed(shapeOf(id))
-    const query = { function: call.name, ...call.parameters, ...sizeOf(call, range) }
+    const isCut = call.definition.hasSizes === true && isCovered(call, range)
+    const query = {
+      function: call.name,
+      ...call.parameters,
+      ...(call.definition.hasSizes && !isCut && { outputsize: 'full' }),
+    }
     const body = bodyOf(await context.send({ path: [], query }))
     const points: Points | undefined = pointsOf(body, call.name, call.field)
     if (points === undefined) throw absent()
@@ -215,6 +221,8 @@ export const alphavantage: Connector = {
         call.parameters['market'] ??
         null,
       lastUpdated: points.lastUpdated?.replace(' ', 'T') ?? null,
+      // The last points don't tell when the series begins.
+      ...(isCut && { start: null }),
       rows: points.rows,
     }
   },
@@ -257,12 +265,13 @@ function shapeOf(id: string): string {
 }
 
 /**
- * Asks for the whole history instead of the last 100 points only if the range needs it, because many keys don't include
- * it.
+ * Whether the last 100 points are enough for a range. The whole history is asked for only where they are not, because
+ * many keys don't include it.
  */
-function sizeOf({ definition }: Call, { start }: SeriesRange): { outputsize?: string } {
-  const isOld = start !== undefined && start < addDays(isoDate(Date.now()), -COMPACT_DAYS)
-  return definition.hasSizes && isOld ? { outputsize: 'full' } : {}
+function isCovered({ definition }: Call, { start, end }: SeriesRange): boolean {
+  const first = start ?? end
+  if (first === undefined) return true
+  return definition.frequency === 'daily' && first >= addDays(isoDate(Date.now()), -COMPACT_DAYS)
 }
 
 async function search(keywords: string, { send }: ConnectorContext): Promise<readonly SeriesInfo[]> {

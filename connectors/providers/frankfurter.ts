@@ -1,7 +1,7 @@
 import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
 import { category, listed, providerInfo } from '../connector.ts'
 import { absent, malformed, notUnderstood } from '../failures.ts'
-import { inferFrequency } from '../periods.ts'
+import { inferFrequency, isoDate } from '../periods.ts'
 import { isRecord, type Json, number, openBody, record, records, text } from '../read.ts'
 
 /** The first day with reference rates of the European Central Bank; the blended rates of some currencies are older. */
@@ -52,10 +52,13 @@ export const frankfurter: Connector = {
     const request = isBlended
       ? { path: ['v2', 'rates'], query: { from, to: end, base, quotes: symbol } }
       : { path: ['v1', `${from}..${end ?? ''}`], query: { base, symbols: symbol } }
-    const answer = await context.send(request)
-    const rows = rowsOf(bodyOf(answer), symbol, version)
+    // To a range before the first rate or after today the service says the same as to a currency that it doesn't have.
+    const today = isoDate(Date.now())
+    const isOutside = from > today || (end !== undefined && from > end)
+    const rows = isOutside ? [] : rowsOf(bodyOf(await context.send(request)), symbol, version)
     const all = await currencies(version, context)
     const names = new Map(all.map(([code, name]) => [code, name]))
+    if (isOutside && !(names.has(base) && names.has(symbol))) throw absent()
     // For a long range the service sends one rate a week.
     const frequency = inferFrequency(rows.map(({ time }) => time).sort()) ?? 'daily'
     return {

@@ -125,7 +125,8 @@ export const nasdaq: Connector = {
     if (db === undefined || code === undefined) {
       throw malformed('database and dataset, and a column where there are several, as FSE/BMW_X/Close')
     }
-    const query = { start_date: range.start, end_date: range.end }
+    // A period has the date of its last day, so that of the period in which a range ends lies behind it.
+    const query = { start_date: range.start, end_date: range.end && `${range.end.slice(0, 4)}-12-31` }
     const answer = await context.send({ path: ['datasets', db, `${code}.json`], query })
     const body = bodyOf(answer)
     const dataset = record(body['dataset'] ?? body['dataset_data'])
@@ -144,7 +145,6 @@ export const nasdaq: Connector = {
       unit: unitOf(dataset),
       lastUpdated: text(dataset['refreshed_at']),
       notes: text(dataset['description']),
-      // The provider dates a period by its last day.
       rows: list(dataset['data']).map((row) => ({
         time: cell(row, dates, columns),
         value: cell(row, title, columns),

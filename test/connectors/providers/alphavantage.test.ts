@@ -169,6 +169,37 @@ describe('alphavantage', () => {
     expect(at.upstream.requests[0]!.query.get('outputsize')).toBe('full')
   })
 
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+  it.each([
+    ['TIME_SERIES_DAILY/IBM', {}, null],
+    ['TIME_SERIES_DAILY/IBM', { start: daysAgo(100) }, null],
+    ['TIME_SERIES_DAILY/IBM', { end: '2001-01-01' }, 'full'],
+    ['TIME_SERIES_DAILY/IBM', { end: daysAgo(100) }, null],
+    ['TIME_SERIES_INTRADAY/IBM/5min', {}, null],
+    // Of every five minutes, the last 100 points are of one day or two.
+    ['TIME_SERIES_INTRADAY/IBM/5min', { start: daysAgo(10) }, 'full'],
+    ['TIME_SERIES_WEEKLY/IBM', { end: '2001-01-01' }, null],
+  ])('for %s and %j the size of the answer is %j', async (id, range, size) => {
+    await using at = await open({ body: daily })
+    await at.connectors.series('alphavantage', id, range)
+    expect(at.upstream.requests[0]!.query.get('outputsize')).toBe(size)
+  })
+
+  it('does not take the first of the last points for the beginning of the series', async () => {
+    await using at = await open({ body: daily })
+    const read = (id: string) => at.connectors.series('alphavantage', id)
+    expect(await read('TIME_SERIES_DAILY/IBM')).toMatchObject({ start: null, end: '2024-01-03' })
+    expect(await read('TIME_SERIES_WEEKLY/IBM')).toMatchObject({ start: '2024-01-02' })
+  })
+
+  it.each(['stocks/TIME_SERIES_DAILY/IBM', 'symbols/boeing/x'])('has nothing at %s', async (path) => {
+    await using at = await open({ body: daily })
+    const page = { limit: 1, offset: 0 }
+    expect(await failureOf(at.connectors.seriesList('alphavantage', path, page))).toMatchObject({
+      code: 'path_not_found',
+    })
+  })
+
   it.each([
     [
       'a spent day',

@@ -91,6 +91,28 @@ describe('frankfurter', () => {
     expect(await failureOf(at.connectors.series('frankfurter', id))).toMatchObject({ code: 'not_understood' })
   })
 
+  it.each([
+    ['EUR/USD', { start: '2999-01-01' }],
+    ['EUR/USD', { end: '1990-01-01' }],
+    ['v2/EUR/USD', { end: '1990-01-01' }],
+  ])('has no rates of %s for %j, which is no missing series', async (id, range) => {
+    await using at = await open({
+      '/v2/currencies': {
+        body: [
+          { iso_code: 'EUR', name: 'Euro', start_date: '1999-01-04' },
+          { iso_code: 'USD', name: 'US Dollar', start_date: '1995-01-02' },
+        ],
+      },
+      '/v2/rates': { status: 422, body: { message: 'invalid' } },
+    })
+    expect(await at.connectors.series('frankfurter', id, range)).toMatchObject({
+      unit: 'USD',
+      observations: [],
+    })
+    const unknown = at.connectors.series('frankfurter', id.replace('USD', 'XXX'), range)
+    expect(await failureOf(unknown)).toMatchObject({ code: 'series_not_found' })
+  })
+
   it.each(['EUR', 'EUR/EUR', 'EURO/USD', 'EUR/USD/1'])('refuses the id %s', async (id) => {
     await using at = await open()
     expect(await failureOf(at.connectors.series('frankfurter', id))).toMatchObject({

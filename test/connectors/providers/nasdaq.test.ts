@@ -93,6 +93,16 @@ describe('nasdaq', () => {
     }
   })
 
+  it('asks for the whole of the period in which a range ends', async () => {
+    await using at = await open()
+    const range = { start: '2013-10-01', end: '2013-10-01' }
+    expect((await at.connectors.series('nasdaq', 'FRED/GDP', range)).observations).toEqual([
+      { date: '2013-10-01', period: '2013-Q4', value: 17.1 },
+    ])
+    const { query } = at.upstream.requests[0]!
+    expect([query.get('start_date'), query.get('end_date')]).toEqual(['2013-10-01', '2013-12-31'])
+  })
+
   it('asks for one thing at a time', async () => {
     let underWay = 0
     let most = 0
