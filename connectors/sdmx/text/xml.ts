@@ -10,8 +10,6 @@ export interface XmlElement {
   readonly [name: string]: unknown
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
-
 const OPTIONS = {
   ignoreAttributes: false,
   attributeNamePrefix: '@',
@@ -23,10 +21,8 @@ const OPTIONS = {
   parseTagValue: false,
   parseAttributeValue: false,
   jPath: false,
-  // The five entities of XML and character references are decoded below; entities declared by a document are not.
-  processEntities: false,
-  tagValueProcessor: (_name, value) => decode(value),
-  attributeValueProcessor: (_name, value) => decode(value),
+  // The parser counts character references among the entities of HTML.
+  htmlEntities: true,
   transformTagName: (name) => name.slice(name.indexOf(':') + 1),
   // `xsi:type` and `ss:setID` keep their prefix; without it they would hide components with that id in
   // structure-specific data.
@@ -105,13 +101,4 @@ export function textOf(element: XmlElement | undefined): string {
 export function localised(element: XmlElement | undefined, name: string): string {
   const found = children(element, name)
   return textOf(found.find((one) => attribute(one, 'lang')?.toLowerCase().startsWith('en')) ?? found[0])
-}
-
-function decode(text: string): string {
-  if (!text.includes('&')) return text
-  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,4}));/gi, (whole, hex, decimal, name) => {
-    if (name !== undefined) return ENTITIES[name] ?? whole
-    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-    return point <= 0x10ffff ? String.fromCodePoint(point) : whole
-  })
 }

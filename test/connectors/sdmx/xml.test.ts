@@ -32,6 +32,10 @@ describe('XML', () => {
     expect(textOf(child(root, 'C'))).toBe('<&amp;>')
   })
 
+  it('drops references to characters that XML does not have', () => {
+    expect(textOf(parseXml('<A>a&#xD800;&#0;b</A>').root)).toBe('ab')
+  })
+
   it('prefers English among the languages of a name', () => {
     const names =
       '<Name xml:lang="fr">Taux</Name><Name xml:lang="en">Rate</Name><Name xml:lang="de">Satz</Name>'
