@@ -219,7 +219,7 @@ export class Connectors {
   }
 
   /** `unchecked` if the provider offers no check or can't answer at the moment. @throws ConnectorError `key_rejected` */
-  async checkKey(slug: string, key: string, signal?: AbortSignal) {
+  async checkKey(slug: string, key: string, signal = new AbortController().signal) {
     return this.#provider(slug).checkKey(key, signal)
   }
 

@@ -42,7 +42,7 @@ export class Allowance {
    * requests are served in the order in which they came. Returns a function that takes the request back if it never
    * left.
    */
-  async take(signal: AbortSignal | undefined): Promise<() => Promise<void>> {
+  async take(signal: AbortSignal): Promise<() => Promise<void>> {
     const before = this.#turn
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#turn = promise
@@ -50,12 +50,12 @@ export class Allowance {
     try {
       await before
       for (;;) {
-        if (signal?.aborted) throw cancelled()
+        if (signal.aborted) throw cancelled()
         const now = this.#now()
         const taken = await this.#tryTake(now)
         if (typeof taken === 'function') return taken
         if (performance.now() - arrived + taken > PATIENCE_MS) throw this.#refused(now, taken)
-        await sleep(taken, undefined, signal === undefined ? {} : { signal }).catch(() => undefined)
+        await sleep(taken, undefined, { signal }).catch(() => undefined)
       }
     } finally {
       resolve()

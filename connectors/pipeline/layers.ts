@@ -12,7 +12,7 @@ export interface Exchange {
   /**
    * Aborted once nobody waits for the answer. It keeps a request from leaving, but doesn't interrupt one that has left.
    */
-  readonly signal: AbortSignal | undefined
+  readonly signal: AbortSignal
 }
 
 export type Handler = (exchange: Exchange) => Promise<UpstreamAnswer>
@@ -55,14 +55,10 @@ function isWorthRetrying(status: number, { request }: Exchange): boolean {
  * Waits a random part, at least a quarter, of the longest wait, so that requests which failed together don't come back
  * together.
  */
-async function backOff(
-  attempt: number,
-  options: RetryOptions,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function backOff(attempt: number, options: RetryOptions, signal: AbortSignal): Promise<void> {
   const longest = Math.min(options.baseMs * 2 ** (attempt - 1), options.longestMs)
   const wait = longest / 4 + Math.random() * longest * 0.75
-  await sleep(wait, undefined, signal === undefined ? {} : { signal }).catch(() => {
+  await sleep(wait, undefined, { signal }).catch(() => {
     throw cancelled()
   })
 }
@@ -126,7 +122,7 @@ export function limitConcurrency(concurrency: number, waitMs: number): Layer {
     const line = lines.get(exchange.allowance) ?? new WaitQueue(concurrency)
     lines.set(exchange.allowance, line)
     if (!(await line.enter(exchange.signal, waitMs))) {
-      throw exchange.signal?.aborted ? cancelled() : new Failure('crowded')
+      throw exchange.signal.aborted ? cancelled() : new Failure('crowded')
     }
     try {
       return await next(exchange)
@@ -145,7 +141,7 @@ class WaitQueue {
   }
 
   /** Resolves to false if the signal or the end of the wait ended it. */
-  enter(signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
+  enter(signal: AbortSignal, waitMs: number): Promise<boolean> {
     if (this.#free > 0) {
       this.#free--
       return Promise.resolve(true)
@@ -153,14 +149,14 @@ class WaitQueue {
     return new Promise((resolve) => {
       const settle = (isIn: boolean) => {
         clearTimeout(timer)
-        signal?.removeEventListener('abort', giveUp)
+        signal.removeEventListener('abort', giveUp)
         this.#waiting.delete(admit)
         resolve(isIn)
       }
       const admit = () => settle(true)
       const giveUp = () => settle(false)
       const timer = setTimeout(giveUp, waitMs)
-      signal?.addEventListener('abort', giveUp)
+      signal.addEventListener('abort', giveUp)
       this.#waiting.add(admit)
     })
   }

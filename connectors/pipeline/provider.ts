@@ -42,6 +42,7 @@ export class Provider {
   readonly #base: URL
   readonly #settings: Settings
   readonly #cache: Cache
+  readonly #freshMs: number
   /** Two users who saved the same key share its limits, whose counts outlive the allowance in the store. */
   readonly #allowances = new LRUCache<string, Allowance>({ max: 1000 })
   readonly #send: Handler
@@ -63,6 +64,7 @@ export class Provider {
     this.#base = new URL(this.info.baseUrl)
     this.#settings = settings
     this.#cache = cache
+    this.#freshMs = 1000 * (settings.cache.freshSeconds[connector.info.slug] ?? connector.freshSeconds ?? 900)
     const transport = openTransport({ base: this.#base, timeouts, maxBytes })
     const waitMs = timeouts.headersMs + timeouts.bodyMs
     const layers = [
@@ -88,42 +90,45 @@ export class Provider {
     inputs: readonly unknown[],
     work: (connector: Connector, context: ConnectorContext) => Promise<T>,
   ): Promise<Read<T>> {
-    const { slug } = this.info
     const user = this.info.key === 'none' ? undefined : caller.userKey
     const allowance = this.allowance(user)
-    const space = [slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
-    const freshMs = 1000 * (this.#settings.cache.freshSeconds[slug] ?? this.connector.freshSeconds ?? 900)
-    const catalogueMs = freshMs * CATALOGUE_FRESHNESS
+    const space = [this.info.slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
     const isData = name === 'series' || name === 'many'
     const subject = name === 'search' ? undefined : (inputs[0] as string | undefined)
     const asked = { subject, isSeries: isData || name === 'source' }
-    const fill = (signal: AbortSignal) => {
-      const cached: ConnectorContext['cached'] = async (request, read) => {
-        const key = JSON.stringify([...space, 'request', request])
-        const fetch = async (signal: AbortSignal) => read(await this.#ask(request, allowance, signal))
-        return (await this.#cache.read(key, catalogueMs, fetch, { signal })).value
-      }
-      const send: ConnectorContext['send'] = (request) => this.#ask(request, allowance, signal)
-      return this.#guarded(allowance, () => work(this.connector, { send, cached, key: allowance.key }), asked)
-    }
+    const fill = (signal: AbortSignal) =>
+      this.#guarded(allowance, asked, () => work(this.connector, this.#context(allowance, space, signal)))
     const key = JSON.stringify([...space, name, ...inputs])
-    return this.#cache.read(key, isData ? freshMs : catalogueMs, fill, { ...caller, isShared: true })
+    const freshMs = isData ? this.#freshMs : this.#freshMs * CATALOGUE_FRESHNESS
+    return this.#cache.read(key, freshMs, fill, { ...caller, isShared: true })
   }
 
   /** `unchecked` if the provider offers no check or can't answer now. @throws ConnectorError `key_rejected` */
-  async checkKey(key: string, signal: AbortSignal | undefined): Promise<'accepted' | 'unchecked'> {
+  async checkKey(key: string, signal: AbortSignal): Promise<'accepted' | 'unchecked'> {
     const { connector, info } = this
     if (connector.checkKey === undefined || info.key === 'none') return 'unchecked'
     const allowance = this.#allowanceOf(key)
-    const send: ConnectorContext['send'] = (request) => this.#ask(request, allowance, signal)
-    const cached: ConnectorContext['cached'] = async (request, read) => read(await send(request))
-    const checked = this.#guarded(allowance, async () => connector.checkKey?.({ send, cached, key }))
+    const context = this.#context(allowance, [info.slug, fingerprint(key)], signal)
+    const checked = this.#guarded(allowance, {}, async () => connector.checkKey?.(context))
     try {
       await unlessAborted(checked, signal)
       return 'accepted'
     } catch (error) {
       if (!(error instanceof ConnectorError) || DECISIVE.includes(error.code)) throw error
       return 'unchecked'
+    }
+  }
+
+  /** What a connector may use for one call; `space` distinguishes what it caches from what others may not see. */
+  #context(allowance: Allowance, space: readonly string[], signal: AbortSignal): ConnectorContext {
+    return {
+      send: (request) => this.#ask(request, allowance, signal),
+      cached: async (request, read) => {
+        const key = JSON.stringify([...space, 'request', request])
+        const fetch = async (signal: AbortSignal) => read(await this.#ask(request, allowance, signal))
+        return (await this.#cache.read(key, this.#freshMs * CATALOGUE_FRESHNESS, fetch, { signal })).value
+      },
+      key: allowance.key,
     }
   }
 
@@ -135,11 +140,7 @@ export class Provider {
   }
 
   /** Sends through all layers. 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
-  async #ask(
-    request: UpstreamRequest,
-    allowance: Allowance,
-    signal: AbortSignal | undefined,
-  ): Promise<UpstreamAnswer> {
+  async #ask(request: UpstreamRequest, allowance: Allowance, signal: AbortSignal): Promise<UpstreamAnswer> {
     if (this.info.key === 'required' && allowance.key === undefined) {
       throw new Failure('no-key', { what: this.info.keyPage ?? '' })
     }
@@ -160,8 +161,8 @@ export class Provider {
   /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */
   async #guarded<T>(
     allowance: Allowance,
+    asked: Omit<Asked, 'provider'>,
     work: () => Promise<T>,
-    asked?: Omit<Asked, 'provider'>,
   ): Promise<T> {
     try {
       return await work()
