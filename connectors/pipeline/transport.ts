@@ -48,7 +48,7 @@ export function openTransport(options: TransportOptions): { send: Handler; close
 }
 
 /** Loads undici when the first request is sent: it takes as long to load as the rest of the connectors. */
-async function openPool({ base, timeouts }: TransportOptions): Promise<Pool> {
+async function openPool({ base, timeouts, maxBytes }: TransportOptions): Promise<Pool> {
   const { Pool } = await import('undici')
   return new Pool(base.origin, {
     connections: 32,
@@ -57,6 +57,7 @@ async function openPool({ base, timeouts }: TransportOptions): Promise<Pool> {
     // The two timeouts are measured here, because undici's body timeout starts anew with every byte.
     headersTimeout: 0,
     bodyTimeout: 0,
+    maxResponseSize: maxBytes,
   })
 }
 
@@ -106,45 +107,38 @@ async function exchange(
     stage = 'body'
     timer = setTimeout(() => controller.abort(), timeouts.bodyMs)
     const headers = Object.fromEntries(
-      Object.entries(response.headers).map(([name, value]) => [
-        name.toLowerCase(),
-        [value].flat().join(', '),
-      ]),
+      Object.entries(response.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
     )
-    const packed = await collect(response.body, Number(headers['content-length'] ?? 0), maxBytes)
+    if (Number(headers['content-length'] ?? 0) > maxBytes) {
+      response.body.destroy()
+      throw tooLarge(maxBytes)
+    }
+    const packed = Buffer.from(await response.body.arrayBuffer())
     const bytes = await unpack(packed, headers['content-encoding'] ?? '', maxBytes)
     return { status: response.statusCode, headers, text: decodeText(bytes, headers['content-type'] ?? '') }
   } catch (error) {
-    throw asFailure(error, controller.signal.aborted ? stage : undefined)
+    throw asFailure(error, controller.signal.aborted ? stage : undefined, maxBytes)
   } finally {
     clearTimeout(timer)
   }
 }
 
-async function collect(body: AsyncIterable<Buffer>, announced: number, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () => new Failure('oversized', { what: `The answer is over ${maxBytes} bytes` })
-  const chunks: Buffer[] = []
-  let size = 0
-  // Throwing out of the loop destroys the stream, and with it the connection.
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > maxBytes || announced > maxBytes) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 /** undici's codes for a connection that was never established. */
 const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/
 
-function asFailure(error: unknown, lateStage: string | undefined): Failure {
+function asFailure(error: unknown, lateStage: string | undefined, maxBytes: number): Failure {
   if (error instanceof Failure) return error
   if (lateStage !== undefined) return new Failure('slow', { what: `The provider was too slow: ${lateStage}` })
   const code = String((error as NodeJS.ErrnoException).code ?? '')
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLarge(maxBytes)
   if (error instanceof AggregateError || UNCONNECTED.test(code)) {
     return new Failure('unconnected', { what: 'The provider can not be reached', cause: error })
   }
   return new Failure('cut', { what: 'The connection to the provider broke', cause: error })
+}
+
+function tooLarge(maxBytes: number): Failure {
+  return new Failure('oversized', { what: `The answer is over ${maxBytes} bytes` })
 }
 
 const unpackers = {
@@ -177,7 +171,7 @@ async function undo(encoding: string, bytes: Buffer, maxBytes: number): Promise<
     return await unpackers[name](bytes, { maxOutputLength: maxBytes })
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new Failure('oversized', { what: `The unpacked answer is over ${maxBytes} bytes` })
+      throw tooLarge(maxBytes)
     }
     throw notUnderstood(`The answer is no valid ${name}`, cause)
   }
