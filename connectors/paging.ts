@@ -1,4 +1,5 @@
 import type { Page, SeriesInfo, SeriesPage } from './connector.ts'
+import { notUnderstood } from './failures.ts'
 
 /** A slice of a list that the provider sends as a whole. */
 export function slice<T>(
@@ -29,7 +30,10 @@ export async function fromPages(
   }
 }
 
-/** The rows of all pages of a size. `fetch` gives those from an offset on, and how many there are in all. */
+/**
+ * The rows of all pages of a size. `fetch` gives those from an offset on, and how many there are in all.
+ * @throws Failure `unreadable` if there are no more rows after some of them
+ */
 export async function allPages<T>(
   size: number,
   fetch: (offset: number) => Promise<{ readonly rows: readonly T[]; readonly total: number | null }>,
@@ -38,6 +42,9 @@ export async function allPages<T>(
   for (let offset = 0; ; offset += size) {
     const { rows, total } = await fetch(offset)
     for (const row of rows) all.push(row)
+    if (rows.length === 0 && offset > 0) {
+      throw notUnderstood(`the answer ends after ${all.length} of ${total} rows`)
+    }
     if (rows.length === 0 || offset + size >= (total ?? 0)) return all
   }
 }

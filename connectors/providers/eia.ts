@@ -1,6 +1,7 @@
 import type { Category, Connector, ConnectorContext, UpstreamAnswer } from '../connector.ts'
 import { category, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
+import { allPages } from '../paging.ts'
 import { frequencyName, parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, number, openBody, record, records, required, text } from '../read.ts'
@@ -35,9 +36,14 @@ export const eia: Connector = {
     return { categories: () => routesBelow(path === '' ? [] : path.split('/'), context) }
   },
 
-  async series(id, _range, context: ConnectorContext) {
+  async series(id, _range, { send }) {
     if (!/^[A-Za-z0-9_.-]+$/.test(id)) throw malformed('as PET.RWTC.D')
-    const { response, rows } = await allPages(id, context)
+    let response: JsonRecord = {}
+    const rows = await allPages(PAGE, async (offset) => {
+      const query = { offset: offset || undefined }
+      response = responseOf(await send({ path: ['seriesid', id], query }))
+      return { rows: required(response, 'data'), total: number(response['total']) }
+    })
     const first = rows[0]
     if (first === undefined) throw absent()
     const field = valueField(first)
@@ -63,21 +69,6 @@ async function routesBelow(steps: readonly string[], context: ConnectorContext):
     const description = text(route['description']) ?? ''
     return category([...steps, id].join('/'), text(route['name']) ?? id, description, false)
   })
-}
-
-/** The rows of all pages, and the first answer, which also has what is common to them. */
-async function allPages(id: string, { send }: ConnectorContext) {
-  const page = async (offset: number | undefined) =>
-    responseOf(await send({ path: ['seriesid', id], query: { offset } }))
-  const response = await page(undefined)
-  const rows = [...required(response, 'data')]
-  const total = number(response['total']) ?? 0
-  while (rows.length % PAGE === 0 && rows.length > 0 && rows.length < total) {
-    const more = required(await page(rows.length), 'data')
-    if (more.length === 0) throw notUnderstood(`the answer ends after ${rows.length} of ${total} rows`)
-    rows.push(...more)
-  }
-  return { response, rows }
 }
 
 /** `{response: {data: […]}}`; a bad key is 403, and other errors are `{error, code}`. */
