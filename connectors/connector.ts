@@ -127,10 +127,10 @@ export interface Series extends Required<Omit<SeriesFields, 'frequencyDoubt'>> {
 
 export interface SeriesRange {
   /** ISO dates, inclusive. */
-  readonly start?: string
-  readonly end?: string
+  readonly start?: string | undefined
+  readonly end?: string | undefined
   /** The series as it was published on that day, for providers that keep old versions (`vintages`). */
-  readonly asOf?: string
+  readonly asOf?: string | undefined
 }
 
 /** The result of a provider's own search, or the content of its catalogue. */

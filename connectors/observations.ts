@@ -46,29 +46,31 @@ function hasOnlyUnread(values: readonly (Json | undefined)[]): boolean {
   return values.every((each) => number(each) === null) && values.some((each) => /\d/.test(text(each) ?? ''))
 }
 
+/** What is not known of a series, in the order in which JSON has it. */
+const UNKNOWN = {
+  unit: null,
+  seasonalAdjustment: null,
+  source: null,
+  notes: null,
+  dimensions: null,
+  start: null,
+  end: null,
+  lastUpdated: null,
+}
+
 /**
  * The complete series: observations in order and within the range, and null for the fields that the provider didn't
  * give.
  */
 export function completed(series: SeriesData, range: SeriesRange, id: string): Series {
-  const frequency = series.frequencyDoubt === undefined ? series.frequency : null
-  const observations = arranged(observed(series.rows, frequency), range)
+  const { rows, name, frequency, ...given } = series
+  const isCertain = given.frequencyDoubt === undefined
+  const observations = arranged(observed(rows, isCertain ? frequency : null), range)
   const isWhole = range.start === undefined && range.end === undefined
-  return {
-    series_id: series.series_id ?? id,
-    name: series.name,
-    frequency: series.frequency,
-    ...(series.frequencyDoubt === undefined ? {} : { frequencyDoubt: series.frequencyDoubt }),
-    unit: series.unit ?? null,
-    seasonalAdjustment: series.seasonalAdjustment ?? null,
-    source: series.source ?? null,
-    notes: series.notes ?? null,
-    dimensions: series.dimensions ?? null,
-    start: series.start === undefined && isWhole ? (observations[0]?.date ?? null) : (series.start ?? null),
-    end: series.end === undefined && isWhole ? (observations.at(-1)?.date ?? null) : (series.end ?? null),
-    lastUpdated: series.lastUpdated ?? null,
-    observations,
-  }
+  const extent = isWhole
+    ? { start: observations[0]?.date ?? null, end: observations.at(-1)?.date ?? null }
+    : {}
+  return { series_id: id, name, frequency, ...UNKNOWN, ...extent, ...given, observations }
 }
 
 /**
@@ -92,10 +94,10 @@ function isAfter(a: Observation, b: Observation): number {
   return left === right ? 0 : left < right ? -1 : 1
 }
 
-/** Returns the range, or throws `invalid_range`. */
-export function checkedRange(range: SeriesRange): SeriesRange {
-  const { start, end, asOf } = range
-  for (const [name, value] of Object.entries({ start, end, asOf })) {
+/** The range of a query. Throws `invalid_range`. */
+export function checkedRange({ start, end, asOf }: SeriesRange): SeriesRange {
+  const range = { start, end, asOf }
+  for (const [name, value] of Object.entries(range)) {
     if (value !== undefined && !isDate(value)) {
       throw new ConnectorError('invalid_range', `${name} must be a date as 2024-01-31, not ${quoted(value)}.`)
     }
@@ -103,11 +105,7 @@ export function checkedRange(range: SeriesRange): SeriesRange {
   if (start !== undefined && end !== undefined && start > end) {
     throw new ConnectorError('invalid_range', `start (${start}) must not be after end (${end}).`)
   }
-  return {
-    ...(start === undefined ? {} : { start }),
-    ...(end === undefined ? {} : { end }),
-    ...(asOf === undefined ? {} : { asOf }),
-  }
+  return range
 }
 
 /** SDMX code list CL_OBS_STATUS 2.2. Eurostat writes the same letters in lower case, and several of them together. */

@@ -6,6 +6,7 @@ import type {
   SeriesDimension,
   SeriesInfo,
   SeriesPage,
+  SeriesRange,
   UpstreamAnswer,
   UpstreamRequest,
 } from '../connector.ts'
@@ -182,11 +183,7 @@ async function listCube(product: string, page: Page, context: ConnectorContext):
   return { total: cube.size ?? cube.combinations, series }
 }
 
-async function dataOf(
-  id: string,
-  range: { readonly start?: string; readonly end?: string },
-  { send }: ConnectorContext,
-): Promise<JsonRecord> {
+async function dataOf(id: string, range: SeriesRange, { send }: ConnectorContext): Promise<JsonRecord> {
   const [, vector, product, coordinate] = /^(?:v?(\d+)|(\d+)\/(\d+(?:\.\d+){0,9}))$/i.exec(id) ?? []
   const ask = async (request: UpstreamRequest) => objectOf(await send(request))
   if (product !== undefined && coordinate !== undefined) {

@@ -61,8 +61,8 @@ export function reachOf(range: SeriesRange, { transform, conversion }: Plan): Se
   const end = ends.sort().at(-1)
   return {
     ...range,
-    ...(start === undefined ? {} : { start: `${pad(yearOf(start) - (looksBack ? 2 : 0))}-01-01` }),
-    ...(end === undefined ? {} : { end: `${pad(yearOf(end))}-12-31` }),
+    start: start && `${pad(yearOf(start) - (looksBack ? 2 : 0))}-01-01`,
+    end: end && `${pad(yearOf(end))}-12-31`,
   }
 }
 
