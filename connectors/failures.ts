@@ -154,7 +154,7 @@ const OF_USERS: readonly FailureKind[] = [
   'no-history',
 ]
 /** Failures that a valid key of the user's own would prevent. */
-const OF_KEYS: readonly FailureKind[] = ['no-key', 'bad-key', 'limited']
+const OF_KEYS: readonly FailureKind[] = ['no-key', 'bad-key', 'limited', 'too-many']
 
 /** The provider of a failure, and what was asked of it. */
 export interface Asked {

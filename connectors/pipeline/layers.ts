@@ -93,7 +93,7 @@ export function limited(now: () => number): Layer {
       await allowance.block('provider_limit', seconds)
       throw new Failure('too-many', { seconds })
     }
-    if (answer.status === 503 && pause !== undefined) {
+    if (answer.status === 503 && pause) {
       await allowance.block('provider_down', pause)
       // This is thrown as an error that isn't retried, because a retry would make the caller wait through the pause.
       throw new Failure('pausing', { seconds: pause })

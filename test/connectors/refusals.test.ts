@@ -128,6 +128,23 @@ describe('a pause that a provider asks for', () => {
     expect((await failureOf(at.connectors.browse('frankfurter', ''))).retryAfter).toBe(60)
   })
 
+  it('names a key of one’s own where one helps', async () => {
+    const busy = { status: 429, body: {} }
+    await using fred = await harness('fred', { '*': busy }, { key: 'k' })
+    await using ecb = await harness('ecb', { '*': busy })
+    expect(await failureOf(fred.connectors.series('fred', 'GDP'))).toMatchObject({ remedy: 'own-key' })
+    expect(await failureOf(ecb.connectors.series('ecb', 'EXR/A.B'))).toMatchObject({ remedy: undefined })
+  })
+
+  it('of no time is none: a request with 503 is tried again', async () => {
+    let asked = 0
+    const busy = { status: 503, headers: { 'retry-after': '0' }, body: {} }
+    await using at = await harness('frankfurter', {
+      '*': () => (++asked === 1 ? busy : { body: { EUR: 'Euro' } }),
+    })
+    expect((await at.connectors.browse('frankfurter', '')).categories).toHaveLength(2)
+  })
+
   it('with 503 is told at once and not sat out', async () => {
     const busy = { status: 503, headers: { 'retry-after': '4' }, body: {} }
     await using at = await harness('frankfurter', { '*': busy })
