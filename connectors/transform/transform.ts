@@ -99,50 +99,41 @@ export function transformed<T extends Whole>(
     const sentence = `The series ${series.series_id} allows no ${what}, because its frequency is uncertain. ${frequencyDoubt}`
     throw invalid(sentence, series.provider)
   }
-  const isConverted = conversion !== undefined && conversion.frequency !== series.frequency
-  const frequency = isConverted ? conversion.frequency : series.frequency
+  const frequency = conversion?.frequency ?? series.frequency
   const all = conversion === undefined ? series.observations : converted(series, conversion)
   const made = { ...series, frequency, observations: all }
-  const { observations, unit } = applied(made, transform)
+  if (transform.kind === 'none') return { ...made, observations: arranged(all, range) }
+  const { work, unit } = workOf(made, transform)
+  const observations = all.map((one, index) => {
+    const value = work(one, index)
+    return { ...one, value: value !== null && Number.isFinite(value) ? value : null }
+  })
   return { ...made, unit, observations: arranged(observations, range) }
 }
 
-function applied(series: Whole, transform: Plan['transform']): Pick<Series, 'observations' | 'unit'> {
-  const { observations, unit } = series
-  const each = (value: (observation: Observation, index: number) => number | null) =>
-    observations.map((one, index) => ({ ...one, value: finite(value(one, index)) }))
+type Work = (one: Observation, index: number) => number | null
+
+/** The value that a transformation gives to an observation, and the unit of the result. */
+function workOf(series: Whole, transform: Plan['transform']): { work: Work; unit: string | null } {
+  const { unit } = series
   switch (transform.kind) {
     case 'none':
-      return { observations, unit }
-    case 'change': {
-      const before = beforeOf(series)
-      const change = (one: Observation, index: number) =>
-        combined(one, before(one, index), (now, then) => now - then)
-      return { observations: each(change), unit }
-    }
-    case 'percent': {
-      const before = beforeOf(series)
-      return {
-        observations: each((one, index) => combined(one, before(one, index), percent)),
-        unit: 'percent change',
-      }
-    }
-    case 'yoy': {
-      const before = yearBeforeOf(series)
-      return {
-        observations: each((one) => combined(one, before(one), percent)),
-        unit: 'percent change from a year ago',
-      }
-    }
+      return { work: ({ value }) => value, unit }
+    case 'change':
+      return { work: compared(beforeOf(series), (now, then) => now - then), unit }
+    case 'percent':
+      return { work: compared(beforeOf(series), percent), unit: 'percent change' }
+    case 'yoy':
+      return { work: compared(yearBeforeOf(series), percent), unit: 'percent change from a year ago' }
     case 'log':
       return {
-        observations: each(({ value }) => (value === null || value <= 0 ? null : Math.log(value))),
+        work: ({ value }) => (value === null || value <= 0 ? null : Math.log(value)),
         unit: unit === null ? 'natural logarithm' : `natural logarithm of ${unit}`,
       }
     case 'index': {
       const base = baseOf(series, transform.date)
       return {
-        observations: each(({ value }) => (value === null ? null : (value / base) * 100)),
+        work: ({ value }) => (value === null ? null : (value / base) * 100),
         unit: `index, ${transform.date} = 100`,
       }
     }
@@ -153,20 +144,15 @@ function applied(series: Whole, transform: Plan['transform']): Pick<Series, 'obs
 
 const percent = (now: number, then: number) => (then === 0 ? null : ((now - then) / then) * 100)
 
-function combined(
-  { value }: Observation,
-  before: number | null,
-  work: (now: number, then: number) => number | null,
-): number | null {
-  return value === null || before === null ? null : work(value, before)
-}
-
-function finite(value: number | null): number | null {
-  return value !== null && Number.isFinite(value) ? value : null
+function compared(earlier: Work, work: (now: number, then: number) => number | null): Work {
+  return (one, index) => {
+    const then = earlier(one, index)
+    return one.value === null || then === null ? null : work(one.value, then)
+  }
 }
 
 /** The value of the period before an observation; null if there is none. */
-function beforeOf({ observations, frequency }: Series): (one: Observation, index: number) => number | null {
+function beforeOf({ observations, frequency }: Series): Work {
   const months = MONTHS_IN[frequency ?? '']
   const days = frequency === 'weekly' ? 7 : frequency === 'biweekly' ? 14 : undefined
   if (months === undefined && days === undefined) return (_, index) => observations[index - 1]?.value ?? null
@@ -178,7 +164,7 @@ function beforeOf({ observations, frequency }: Series): (one: Observation, index
 }
 
 /** The value of the same period a year ago: for weeks 52 weeks before, for days the last one up to the same day. */
-function yearBeforeOf(series: Whole): (one: Observation) => number | null {
+function yearBeforeOf(series: Whole): Work {
   const { observations, frequency } = series
   if (frequency === 'intraday') {
     throw invalid(
@@ -257,10 +243,7 @@ const WEEKEND_SHARE = 1 / 7
  * made of days or weeks is complete if there is no longer gap in it than holidays make (for `end`: none at its end).
  * Throws `invalid_option` if the series itself has a lower frequency or if its frequency is unknown.
  */
-function converted(
-  series: Series & { readonly provider: string },
-  conversion: Conversion,
-): Series['observations'] {
+function converted(series: Whole, conversion: Conversion): Series['observations'] {
   const { frequency: from } = series
   const { frequency: to } = conversion
   if (from === to) return series.observations
