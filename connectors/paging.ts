@@ -32,7 +32,7 @@ export async function fromPages(
 
 /**
  * The rows of all pages of a size. `fetch` gives those from an offset on, and how many there are in all.
- * @throws Failure `unreadable` if there are no more rows after some of them
+ * @throws Failure `unreadable` if a page after the first has none, but should
  */
 export async function allPages<T>(
   size: number,
@@ -42,9 +42,10 @@ export async function allPages<T>(
   for (let offset = 0; ; offset += size) {
     const { rows, total } = await fetch(offset)
     for (const row of rows) all.push(row)
-    if (rows.length === 0 && offset > 0) {
-      throw notUnderstood(`the answer ends after ${all.length} of ${total} rows`)
+    const end = total ?? 0
+    if (rows.length === 0 && offset > 0 && offset < end) {
+      throw notUnderstood(`the answer ends after ${all.length} of ${end} rows`)
     }
-    if (rows.length === 0 || offset + size >= (total ?? 0)) return all
+    if (rows.length === 0 || offset + size >= end) return all
   }
 }

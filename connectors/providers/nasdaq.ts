@@ -3,6 +3,7 @@ import type {
   Connector,
   ConnectorContext,
   Page,
+  Row,
   SeriesData,
   SeriesInfo,
   SeriesPage,
@@ -242,34 +243,28 @@ async function tableSeries(id: string, range: SeriesRange, { send }: ConnectorCo
       .slice(1)
       .map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
   )
-  const all: { time: Json | undefined; value: Json | undefined }[] = []
-  const dates = new Set<string | null>()
+  const all: Row[] = []
+  const dates = new Set<string>()
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const query = { ...filters, 'qopts.cursor_id': cursor }
     const found = readTable(await send(tableRequest(code.toUpperCase(), query)))
     const date = found.columns.find((each) => DATE.test(each))
     if (date === undefined || !found.columns.includes(column)) throw absent()
-    all.push(
-      ...found.rows.map((row) => ({
-        time: cell(row, date, found.columns),
-        value: cell(row, column, found.columns),
-      })),
-    )
     for (const row of found.rows) {
-      const day = text(cell(row, date, found.columns))
+      const time = text(cell(row, date, found.columns))
+      if (time === null) continue
       // The other pages are of no use then, and a table may have thousands.
-      if (day !== null && dates.has(day))
-        throw malformed('followed by as many /column=value as tell one row a day')
-      dates.add(day)
+      if (dates.has(time)) throw malformed('followed by as many /column=value as tell one row a day')
+      dates.add(time)
+      all.push({ time, value: cell(row, column, found.columns) })
     }
     cursor = found.rows.length === 0 ? null : found.next
   }
   if (all.length === 0 && range.start === undefined && range.end === undefined) throw absent()
-  const frequency = inferFrequency([...dates].filter((day) => day !== null).sort())
   return {
     series_id: id,
     name: [TABLES[code.toUpperCase()]?.name ?? code, ...Object.values(filters), column].join(', '),
-    frequency,
+    frequency: inferFrequency([...dates].sort()),
     rows: all,
   }
 }

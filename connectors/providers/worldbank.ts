@@ -10,7 +10,7 @@ import type {
 import { category, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { statusOfCode } from '../observations.ts'
-import { fromPages } from '../paging.ts'
+import { allPages, fromPages } from '../paging.ts'
 import { parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, list, number, openBody, optional, record, records, text } from '../read.ts'
@@ -57,7 +57,7 @@ export const worldbank: Connector = {
 
   /** All indicators: the provider has no search, but they fit into two answers. */
   async catalogue(context) {
-    const { rows } = await allPages(['indicator'], context)
+    const { rows } = await whole(['indicator'], context)
     return { series: rows.map((row) => asSeries(row, WORLD)), categories: [] }
   },
 
@@ -66,7 +66,7 @@ export const worldbank: Connector = {
     if (country === undefined || indicator === undefined || country.toLowerCase() === 'all') {
       throw malformed('a country and an indicator, as US/NY.GDP.MKTP.CD')
     }
-    const { rows, lastUpdated } = await allPages(['country', country, 'indicator', indicator], context)
+    const { rows, lastUpdated } = await whole(['country', country, 'indicator', indicator], context)
     const first = rows[0]
     if (first === undefined) throw absent()
     const named = [text(record(first['country'])['id']), text(first['countryiso3code'])].filter(Boolean)
@@ -111,17 +111,16 @@ async function byCountry(indicator: string, context: ConnectorContext): Promise<
   return countries.map((country) => asSeries(found, country))
 }
 
-async function allPages(path: readonly string[], { send }: ConnectorContext) {
-  const first = read(await send({ path, query: { page: 1, per_page: ALL } }))
-  const rows = [...first.rows]
-  for (let page = 2, { pages } = first; page <= pages; page++) {
-    const part = read(await send({ path, query: { page, per_page: ALL } }))
-    // The provider sent another page than the one requested, so there are no more.
-    if (part.page !== page) break
-    rows.push(...part.rows)
-    pages = part.pages
-  }
-  return { rows, lastUpdated: first.lastUpdated }
+async function whole(path: readonly string[], { send }: ConnectorContext) {
+  let lastUpdated: string | null = null
+  const rows = await allPages(ALL, async (offset) => {
+    const page = offset / ALL + 1
+    const found = read(await send({ path, query: { page, per_page: ALL } }))
+    lastUpdated = found.lastUpdated
+    // If the provider sent another page than the one requested, there are no more.
+    return found.page === page ? { rows: found.rows, total: found.pages * ALL } : { rows: [], total: 0 }
+  })
+  return { rows, lastUpdated }
 }
 
 function catalogue<T>(
