@@ -155,16 +155,12 @@ export function statusOfCode(code: string | null | undefined, label?: string): s
 
 /** Whether two texts have a long word in common, whatever its ending and accents: `Value imputed` and `imputed`. */
 function shareWord(left: string, right: string): boolean {
-  const stems = (text: string) =>
-    plain(text)
-      .match(/[a-z]{5,}/g)
-      ?.map((word) => word.slice(0, 5)) ?? []
+  const stems = (text: string) => {
+    const plain = text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '')
+    return plain.match(/[a-z]{5,}/g)?.map((word) => word.slice(0, 5)) ?? []
+  }
   const known = new Set(stems(left))
   return stems(right).some((stem) => known.has(stem))
-}
-
-function plain(text: string): string {
-  return text.toLowerCase().normalize('NFD').replace(/\p{M}/gu, '')
 }
 
 /** The words for Eurostat's flags (`p`, `bep`, `:c`), of which each letter is a flag. */

@@ -57,11 +57,6 @@ export interface FlowPath {
   readonly codes: readonly string[]
 }
 
-/** The path of a dataflow in the tree. */
-export function flowPath(flow: Reference, defaultAgency: string | undefined): string {
-  return `flow/${flowText(flow, defaultAgency)}`
-}
-
 export function parsePath(path: string): FlowPath | undefined {
   const [kind, text = '', key, ...rest] = path.split('/')
   const flow = kind === 'flow' && rest.length === 0 ? parseFlow(text) : undefined

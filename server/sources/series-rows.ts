@@ -91,15 +91,12 @@ export async function newRows(source: StoredSource, answers: ReadonlyMap<string,
     return { id, found: ids }
   })
   const columns = seriesColumns({ provider: false, times })
-  const lines = [...blocks.values()].flatMap((rows) => rows.map((row) => seriesLine(withTime(row), columns)))
+  // A kept row may have only a date, while other series now have a time of day.
+  const timed = (row: SeriesRow) => ({ time: `${row['date']}T00:00:00`, ...row })
+  const lines = [...blocks.values()].flatMap((rows) => rows.map((row) => seriesLine(timed(row), columns)))
   const hash = createHash('sha256').update(JSON.stringify(columns))
   for (const line of lines) hash.update(line)
   return { columns, lines, followed, digest: hash.digest('hex') }
-}
-
-/** Adds a time to a kept row that has only a date, because other series may now have a time of day. */
-function withTime(row: SeriesRow): SeriesRow {
-  return row['time'] === undefined ? { ...row, time: `${row['date']}T00:00:00` } : row
 }
 
 /** The present rows of a dataset, by their `series_id`. */
@@ -177,7 +174,7 @@ export function seriesRows(series: Series & { readonly provider: string }, id: s
   return series.observations.map(({ date, period = null, value, status = null }) => ({
     ...head,
     date,
-    time: isInstant(period) ? withSeconds(period) : `${date}T00:00:00`,
+    time: isInstant(period) ? period.padEnd(19, ':00') : `${date}T00:00:00`,
     period,
     value,
     status,
@@ -192,8 +189,4 @@ export function seriesLine(row: SeriesRow, columns: readonly DeclaredColumn[]): 
 /** Whether a period has a time of day, such as `2024-01-05T13:45` in `Observation.period`. */
 function isInstant(period: string | null | undefined): period is string {
   return period?.charAt(10) === 'T'
-}
-
-function withSeconds(instant: string): string {
-  return instant.length === 16 ? `${instant}:00` : instant
 }

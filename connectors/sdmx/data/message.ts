@@ -130,7 +130,8 @@ export function assemble(
         return undefined
       }
       const all = new Map([...block.components, ...components])
-      const common = shared.filter((one) => holds(one, own, all)).flatMap((one) => [...one])
+      const isOf = (group: Group) => own.every((id) => !group.has(id) || group.get(id) === all.get(id))
+      const common = shared.filter(isOf).flatMap((group) => [...group])
       const made = { key, attributes: new Map([...common, ...all]), observations: [] }
       found.set(text, made)
       return made.observations
@@ -147,15 +148,6 @@ export function assemble(
     }
   }
   return { name, dimensions: ids, certain, guessed, series: [...found.values()], other, labels }
-}
-
-/** Whether a group has attributes of the series with these components. */
-function holds(
-  group: Group,
-  dimensions: readonly string[],
-  components: ReadonlyMap<string, string>,
-): boolean {
-  return dimensions.every((id) => !group.has(id) || group.get(id) === components.get(id))
 }
 
 /** The codes of each component, except for the time. */

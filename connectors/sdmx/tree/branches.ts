@@ -1,6 +1,6 @@
 import { type Category, category, type UpstreamAnswer, type UpstreamRequest } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
-import { flowPath } from '../ids.ts'
+import { flowText } from '../ids.ts'
 import { refuseFailure } from '../refusals.ts'
 import { attempt, type Branch, type Session } from '../session.ts'
 import {
@@ -83,7 +83,8 @@ async function dataflows(session: Session): Promise<readonly Dataflow[]> {
 
 /** The path leaves out the version, so that it stays valid for later versions. */
 function flowCategory(flow: Dataflow, { service }: Session): Category {
-  return category(flowPath({ ...flow, version: '' }, service.agency), flow.name, flow.description)
+  const text = flowText({ ...flow, version: '' }, service.agency)
+  return category(`flow/${text}`, flow.name, flow.description)
 }
 
 function folder(path: string, { name, description }: Item): Category {
