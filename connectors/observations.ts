@@ -81,11 +81,9 @@ export function arranged(
   observations: readonly Observation[],
   { start, end }: SeriesRange,
 ): readonly Observation[] {
-  const within = observations.filter(
-    ({ date }) => (start === undefined || date >= start) && (end === undefined || date <= end),
-  )
-  const isInOrder = within.every((each, index) => index === 0 || isAfter(each, within[index - 1]!) >= 0)
-  return isInOrder ? within : within.sort(isAfter)
+  return observations
+    .filter(({ date }) => (start === undefined || date >= start) && (end === undefined || date <= end))
+    .sort(isAfter)
 }
 
 function isAfter(a: Observation, b: Observation): number {

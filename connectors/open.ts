@@ -7,9 +7,7 @@ import type {
   Provenance,
   ProviderInfo,
   SearchPage,
-  Series,
   SeriesBatch,
-  SeriesData,
   SeriesInfo,
   SeriesRange,
   UserKey,
@@ -281,13 +279,10 @@ export class Connectors {
   async #matching(slug: string, id: string, query: SeriesQuery, caller: Caller) {
     const provider = this.#provider(slug)
     const { plan, within, reach, inputs } = checkedQuery(provider, id, query)
-    const read = await provider.run(caller, 'many', inputs, async (connector, context) => {
-      const found: readonly SeriesData[] = (await connector.many?.(id, reach, context)) ?? []
-      return found.map((series) => completed(series, reach, id))
-    })
-    return read.value.map((series: Series) =>
-      transformed({ provider: provider.info.slug, ...series }, plan, within),
+    const read = await provider.run(caller, 'many', inputs, async (connector, context) =>
+      (await connector.many!(id, reach, context)).map((series) => completed(series, reach, id)),
     )
+    return read.value.map((series) => transformed({ provider: provider.info.slug, ...series }, plan, within))
   }
 }
 

@@ -109,7 +109,9 @@ export function checkOptions(options: ConnectorsOptions): void {
     requireKnown(options[group] ?? {}, Object.keys(known[group]))
   }
   const { overrides = {}, cache } = options
-  requireProviders(Object.keys({ ...overrides, ...cache?.freshSeconds }))
+  for (const slug of Object.keys({ ...overrides, ...cache?.freshSeconds })) {
+    if (!connectors.some(({ info }) => info.slug === slug.toLowerCase())) throw unknownProvider(slug)
+  }
   for (const [provider, override = {}] of Object.entries(overrides)) {
     const { baseUrl, limits = {} } = override
     requireKnown(override, OF_PROVIDER, provider)
@@ -130,12 +132,6 @@ function requireKnown(given: object, known: readonly string[], provider?: string
     const of = provider === undefined ? '' : ` of ${provider}`
     throw invalid(`Unknown option ${quoted(name)}${of}; valid options: ${known.join(', ')}.`, provider)
   }
-}
-
-function requireProviders(slugs: readonly string[]): void {
-  const lower = slugs.map((slug) => slug.toLowerCase())
-  const provider = lower.find((slug) => !connectors.some(({ info }) => info.slug === slug))
-  if (provider !== undefined) throw unknownProvider(provider)
 }
 
 export function unknownProvider(provider: string): ConnectorError {

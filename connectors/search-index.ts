@@ -287,7 +287,12 @@ function rowsOf(rows: readonly unknown[]): readonly Row[] {
 }
 
 function wordsOf(question: string): readonly string[] {
-  return question.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  return (
+    question
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  )
 }
 
 /**

@@ -46,6 +46,13 @@ describe('the index', () => {
     expect(ids(index, 'nothing of the kind')).toEqual([])
   })
 
+  it('takes an accent that is written as a character of its own for that of its letter', async () => {
+    const index = new SearchIndex(':memory:')
+    await index.addSeries('ecb', [series('CAFES', 'Prix des caf\u00e9s')])
+    expect(ids(index, 'cafe\u0301s')).toEqual(['CAFES'])
+    index.close()
+  })
+
   it('stays within one provider, also behind others that were seen before and in another process', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'search-'))
     const file = join(folder, 'search.db')
