@@ -209,26 +209,17 @@ const SEVEN_BIT = /^(iso-2022|utf-?7|hz|utf-?16)/i
 function decodeText(bytes: Buffer, contentType: string): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes)
-  const declared = /charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1] ?? xmlEncoding(bytes)
-  if (declared === undefined || !SEVEN_BIT.test(declared)) {
+  const declared = /charset\s*=\s*"?([^\s";]+)/i.exec(contentType)?.[1] ?? xmlEncoding(bytes) ?? ''
+  for (const charset of SEVEN_BIT.test(declared) ? [declared] : ['utf-8', declared]) {
     try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      return new TextDecoder(charset, { fatal: /^utf-?8$/i.test(charset) }).decode(bytes)
     } catch {
-      // The bytes are not UTF-8, so the declared charset is tried next.
+      // The bytes are not UTF-8, or there is no such charset.
     }
   }
-  return decoderOf(declared).decode(bytes)
+  return new TextDecoder('windows-1252').decode(bytes)
 }
 
 function xmlEncoding(bytes: Buffer): string | undefined {
   return /^\s*<\?xml[^>]*?encoding=["']([^"']+)/.exec(bytes.toString('latin1', 0, 200))?.[1]
-}
-
-function decoderOf(charset: string | undefined): TextDecoder {
-  const isUtf8 = charset === undefined || /^utf-?8$/i.test(charset)
-  try {
-    return new TextDecoder(isUtf8 ? 'windows-1252' : charset)
-  } catch {
-    return new TextDecoder('windows-1252')
-  }
 }
