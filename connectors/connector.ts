@@ -22,6 +22,8 @@ export interface ProviderInfo {
   readonly key: 'none' | 'optional' | 'required'
   /** The page where a key is had. */
   readonly keyPage?: string
+  /** Whether a key is text in which words are separated by spaces. */
+  readonly keyOfWords?: boolean
   readonly limits: ProviderLimits
 }
 

@@ -38,6 +38,7 @@ export const sec: Connector = {
     homepage: 'https://www.sec.gov/search-filings/edgar-application-programming-interfaces',
     baseUrl: 'https://data.sec.gov/api/xbrl',
     key: 'required',
+    keyOfWords: true,
     limits: { windows: [rate(10, 1)] },
   }),
   freshSeconds: 3600,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ConnectorError } from '../../../connectors/errors.ts'
+import { ServerError } from '../../http/errors.ts'
 import { empty, errors, json } from '../../openapi/describe.ts'
 import { USER_KEY } from '../../records/providers.ts'
 import { listOf, object } from '../../records/schema.ts'
@@ -30,7 +31,7 @@ const SAVE_USER_KEY = {
       type: 'string',
       minLength: 1,
       maxLength: 1000,
-      pattern: '^[\\x21-\\x7e]+$',
+      pattern: '^[\\x21-\\x7e]+( [\\x21-\\x7e]+)*$',
       description: 'ASCII letters, digits and symbols, without spaces',
     },
   }),
@@ -53,11 +54,14 @@ export function userKeyRoutes(app: Routes, services: Services): void {
 
   app.put('/user-keys/:slug', { schema: SAVE_USER_KEY }, async (request, reply) => {
     const connectors = await services.connectors()
-    const { slug, name, key: takes } = connectors.get(pathParameter(request, 'slug'))
+    const { slug, name, key: takes, keyOfWords } = connectors.get(pathParameter(request, 'slug'))
     if (takes === 'none') {
       throw new ConnectorError('key_rejected', `${name} takes no key: it is read without one.`)
     }
     const { key } = request.body
+    if (key.includes(' ') && !keyOfWords) {
+      throw new ServerError('invalid_body', `key must be ${SAVE_USER_KEY.body.properties.key.description}.`)
+    }
     const { signal } = new Transfer(request, reply, services)
     const check = async () => {
       await Promise.all([connectors.checkKey(slug, key, signal), delay(SHORTEST_CHANGE)])

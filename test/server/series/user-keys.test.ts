@@ -111,6 +111,15 @@ describe('/user-keys', () => {
     )
   })
 
+  it('may have spaces at the SEC, whose key is a name and an address', async () => {
+    const save = (key: string) => at.call(ada, 'PUT', '/user-keys/sec', { json: { key } })
+    expect((await save('Jane Doe jane@example.org')).statusCode).toBe(200)
+    for (const key of [' jane@example.org', 'jane@example.org ', ' ', 'Jane\tDoe', 'Jane\nDoe', 'José']) {
+      expect((await save(key)).statusCode, key).toBe(400)
+    }
+    expect((await at.call(ada, 'DELETE', '/user-keys/sec')).statusCode).toBe(204)
+  })
+
   it('are encrypted at rest, and useless under another account, provider or secret', async () => {
     await put('plain-text-key-42')
     const database = at.engine.database
