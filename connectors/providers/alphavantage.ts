@@ -143,7 +143,8 @@ export const alphavantage: Connector = {
     slug: 'alphavantage',
     name: 'Alpha Vantage',
     description:
-      'Prices of stocks, currencies, crypto-currencies and commodities, and U.S. economic indicators.',
+      'Prices of stocks, currencies, crypto-currencies and commodities, and U.S. economic indicators. Without start, ' +
+      'daily prices and those within a day are the last 100.',
     homepage: 'https://www.alphavantage.co/documentation',
     tier: 'shared-key',
     baseUrl: 'https://www.alphavantage.co/query',
