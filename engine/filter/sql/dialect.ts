@@ -203,12 +203,21 @@ export function duckType(type: ValueType): string {
 export function converted(part: Sql, from: ValueType, to: ValueType): Sql {
   if (from.kind !== 'json') return convertedScalar(part, from, to, duckType)
   if (to.kind === 'string') return part
+  if (to.kind === 'timestamp' || to.kind === 'timestamptz') {
+    // DuckDB would drop the offset if it made a timestamp of the text itself.
+    return tryCast(tryCast(withSeconds(part), 'TIMESTAMPTZ'), duckType(to))
+  }
   if (to.kind !== 'boolean') return tryCast(part, duckType(to))
   // A cast in DuckDB would also read 1 as true.
   return caseWhen([
     [comparison(part, '=', atom("'true'")), TRUE],
     [comparison(part, '=', atom("'false'")), FALSE],
   ])
+}
+
+/** The text of a moment with its seconds, without which DuckDB's cast refuses an offset. */
+export function withSeconds(text: Sql): Sql {
+  return call('regexp_replace', text, atom("'([T ]..:..)([Z+-])'"), atom("'\\1:00\\2'"))
 }
 
 export function convertedScalar(part: Sql, from: ValueType, to: ValueType, typeOf: SqlDialect['type']): Sql {

@@ -1,6 +1,5 @@
 import {
   all,
-  any,
   atom,
   call,
   caseWhen,
@@ -11,9 +10,9 @@ import {
   duckType,
   infix,
   LEVEL,
-  not,
   type Sql,
   tryCast,
+  withSeconds,
 } from '../sql/dialect.ts'
 import { decimal, TYPE, type ValueKind, type ValueType } from '../values.ts'
 import { type Overload, of, type Rendering } from './overloads.ts'
@@ -53,15 +52,16 @@ const tried =
  * Casts text only if it has the form of the standard's literals, because DuckDB's cast would accept other texts too.
  */
 const ofText =
-  (form: string, type: ValueType) =>
+  (form: string, type: ValueType, plain = same) =>
   (x: Sql): Sql =>
-    caseWhen([[call('regexp_full_match', x, atom(`'${form}'`)), tryCast(x, duckType(type))]])
+    caseWhen([[call('regexp_full_match', x, atom(`'${form}'`)), tryCast(plain(x), duckType(type))]])
 
 const WHOLE = '[+-]?[0-9]+'
 const NUMBER = '[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?'
 const DAY = '-?[0-9]{4,}-[0-9]{2}-[0-9]{2}'
-const CLOCK = '[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?'
-const ZONE = '([zZ]|[+-][0-9]{2}:[0-9]{2})'
+const MINUTE = '([01][0-9]|2[0-3]):[0-5][0-9]'
+const CLOCK = `${MINUTE}(:[0-9]{2}([.][0-9]+)?)?`
+const ZONE = `([zZ]|[+-]${MINUTE})`
 const GUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
 const rounded = (x: Sql): Sql => tryCast(call('round', x), 'BIGINT')
@@ -86,14 +86,14 @@ const joined = (a: Sql, b: string): Sql => infix(a, '||', atom(b), LEVEL.concat)
 const text = (x: Sql): Sql => cast(x, 'VARCHAR')
 const isoMoment = (x: Sql): Sql => call('replace', text(x), atom("' '"), atom("'T'"))
 
-/** INF, -INF and NaN as the standard writes them. */
+/** INF, -INF and NaN as the standard writes them, and whole numbers without a point, as exports do. */
 const doubleText = (x: Sql): Sql =>
   caseWhen(
     [
       [call('isnan', x), atom("'NaN'")],
       [call('isinf', x), caseWhen([[comparison(x, '>', atom('0')), atom("'INF'")]], atom("'-INF'"))],
     ],
-    text(x),
+    call('regexp_replace', text(x), atom("'[.]0$'"), atom("''")),
   )
 
 /** DuckDB writes no digit before the point if the type has none there; exports, Trino and literals have a zero. */
@@ -133,12 +133,22 @@ const TO_MOMENT: Casts = {
   date: tried(TYPE.timestamptz),
   timestamp: tried(TYPE.timestamptz),
   timestamptz: same,
-  string: ofText(`${DAY}[tT ]${CLOCK}${ZONE}`, TYPE.timestamptz),
+  string: ofText(`${DAY}[tT ]${CLOCK}${ZONE}`, TYPE.timestamptz, (x) => withSeconds(call('upper', x))),
 }
 
 const toDouble = (x: Sql, from: ValueType): Sql => converted(x, from, TYPE.double)
 const single = (x: Sql): Sql => cast(tryCast(x, 'FLOAT'), 'DOUBLE')
 const doubleOfText = (x: Sql): Sql => ofText(`${NUMBER}|-?INF|NaN`, TYPE.double)(x)
+
+/**
+ * DuckDB multiplies a double by 10^15 in binary, which makes 99999.990000000008192 of 99999.99. So a double is read from
+ * its text, but for those that are too large to have a fraction.
+ */
+const decimalOfDouble = (x: Sql): Sql =>
+  caseWhen(
+    [[comparison(call('abs', x), '<', atom(String(2 ** 53))), tried(WIDE_DECIMAL)(text(x))]],
+    tried(WIDE_DECIMAL)(tryCast(x, 'DECIMAL(38,0)')),
+  )
 
 /** Every type that cast() takes. */
 export const castTable: readonly CastTarget[] = [
@@ -156,7 +166,7 @@ export const castTable: readonly CastTarget[] = [
     {
       integer: tried(WIDE_DECIMAL),
       decimal: tried(WIDE_DECIMAL),
-      double: (x) => caseWhen([[not(any([call('isnan', x), call('isinf', x)])), tried(WIDE_DECIMAL)(x)]]),
+      double: decimalOfDouble,
       string: ofText(NUMBER, WIDE_DECIMAL),
     },
     ['integer'],
