@@ -168,8 +168,8 @@ export function isLocal(node: Expression): boolean {
 }
 
 export function withoutOffset(node: Expression, scope: Scope): Error {
-  const word = /^[^\s,()]*/.exec(scope.text.slice(node.at))![0]
-  const text = excerpt(word.replace(/^\w+'([^']*)'?.*$/, '$1'))
+  const [, quoted, bare] = /^(?:\w*'([^']*)'|([^\s,()]*))/.exec(scope.text.slice(node.at))!
+  const text = excerpt((quoted ?? bare!).replace(' ', 'T'))
   return mistyped(
     node.at,
     `${text} has no offset, which only a column of type timestamp may be compared with. Write ${text}Z, or the offset.`,

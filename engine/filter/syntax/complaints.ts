@@ -155,6 +155,8 @@ function blankName({ text, tokens, index }: Fault): string | undefined {
   return text.slice(parts[0]!.startOffset, last.startOffset + last.image.length)
 }
 
+const ORDER = '. Rows are ordered by $orderby.'
+
 /** Operators of SQL and other languages, each with the rest of a message that begins with "is not an operator here". */
 const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
   has: ', because no column has an enumeration type.',
@@ -165,8 +167,7 @@ const OTHER_LANGUAGES: Readonly<Record<string, string>> = {
   between: '. Write x ge 1 and x le 9.',
   equals: '. Write eq.',
   not: '. It stands before a whole condition: not (x in (1, 2)), not (x eq 1).',
-  asc: '. Rows are ordered by $orderby.',
-  desc: '. Rows are ordered by $orderby.',
+  ...{ asc: ORDER, desc: ORDER, order: ORDER, orderby: ORDER, limit: '. Write $top beside the filter.' },
   xor: '. Write ne between two conditions.',
 }
 
@@ -190,6 +191,10 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   '>=': 'ge',
   '<': 'lt',
   '<=': 'le',
+  '≠': 'ne',
+  '≤': 'le',
+  '≥': 'ge',
+  '−': '-',
   '&&': 'and',
   '&': 'and',
   '||': 'or',
@@ -241,7 +246,7 @@ const MALFORMED: readonly (readonly [like: RegExp, sentence: (match: readonly st
     ([, left, sign, right]) => `is not a literal. Write ${left} ${sign === '-' ? 'sub' : 'add'} ${right}.`,
   ],
   [
-    /^\d+-\d+-\d+/,
+    /^\d+-\d+-\d+|^\d\d?\.\d\d?\.(?:\d\d){1,2}$/,
     () =>
       'is not a date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or 01234567-89ab-cdef-0123-456789abcdef.',
   ],
@@ -285,6 +290,8 @@ export function unknownPrefix(prefix: string, at: number): Error {
 const NO_COLLECTION = 'is not supported here: no column holds a collection.'
 const CHOICE = 'is not a function. Did you mean case, as in case(x gt 5: 1, true: 0)?'
 const INSTEAD_OF_NULL = 'is not a function. Did you mean case, as in case(x ne null: x, true: 0)?'
+const OF_ROWS =
+  'is not a function here: it takes many rows. Write it in $apply, as in aggregate(x with max as y).'
 const TODAY = 'is not a function. Did you mean date(now())?'
 
 /** Functions of the standard and of other languages that are not here, each with what is said of it. */
@@ -295,6 +302,7 @@ const OTHER_FUNCTIONS: Readonly<Record<string, string>> = {
   substringof: 'is not a function. Did you mean contains, with the arguments the other way round?',
   ...{ today: TODAY, curdate: TODAY, if: CHOICE, iif: CHOICE, iff: CHOICE },
   ...{ coalesce: INSTEAD_OF_NULL, ifnull: INSTEAD_OF_NULL },
+  ...{ count: OF_ROWS, sum: OF_ROWS, min: OF_ROWS, max: OF_ROWS, avg: OF_ROWS, average: OF_ROWS },
   isnull: 'is not a function. Did you mean x eq null?',
 }
 

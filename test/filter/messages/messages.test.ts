@@ -98,6 +98,22 @@ describe('messages', () => {
       "At position 6: the character '€' can't stand here. A name that contains it is written in double quotes.",
     ],
     ["Name = 'x'", "At position 6: '=' is not an operator here. Write eq."],
+    ['Stock ≥ 5', "At position 7: '≥' is not an operator here. Write ge."],
+    ['Stock gt −5', "At position 10: '−' is not an operator here. Write -."],
+    [
+      'Stock gt 5 order by Name',
+      "At position 12: 'order' is not an operator here. Rows are ordered by $orderby.",
+    ],
+    [
+      'max(Stock) gt 5',
+      'At position 1: max() is not a function here: it takes many rows. Write it in $apply, as in aggregate(x with ' +
+        'max as y).',
+    ],
+    [
+      'Made gt 29.02.2024',
+      "At position 9: '29.02.2024' is not a date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or " +
+        '01234567-89ab-cdef-0123-456789abcdef.',
+    ],
     ['Sold && Sold', "At position 6: '&&' is not an operator here. Write and."],
     ['(Stock gt 5', "At position 12: the filter ends, but the '(' at position 1 is not closed."],
     ['Stock gt 5)', "At position 11: found ')' without a '(' before it."],
@@ -134,6 +150,10 @@ describe('messages', () => {
     [
       'Name eq ’x’',
       'At position 9: the quote ’ is not a straight one. Text is written in \'…\', names in "…".',
+    ],
+    [
+      'Name eq `x`',
+      'At position 9: the quote ` is not a straight one. Text is written in \'…\', names in "…".',
     ],
     ['Stock eq 5-3', "At position 10: '5-3' is not a literal. Write 5 sub 3."],
     ['Stock eq 5.', "At position 10: '5.' ends in a point. Write 5.0 or 5."],
@@ -335,6 +355,11 @@ describe('messages about types', () => {
     ],
     [
       'Seen gt 2024-01-01T10:00',
+      'At position 9: 2024-01-01T10:00 has no offset, which only a column of type timestamp may be compared with. ' +
+        'Write 2024-01-01T10:00Z, or the offset.',
+    ],
+    [
+      "Seen gt '2024-01-01 10:00'",
       'At position 9: 2024-01-01T10:00 has no offset, which only a column of type timestamp may be compared with. ' +
         'Write 2024-01-01T10:00Z, or the offset.',
     ],
