@@ -1,6 +1,6 @@
 import { type ColumnType, decimalParts } from '../types/index.ts'
 import { excerpt, invalid } from './errors.ts'
-import { daysInMonth, daysOf } from './syntax/calendar.ts'
+import { daysOf } from './syntax/calendar.ts'
 
 /**
  * The type of an expression. It is one of the column types (a JSON column counts as its text), or one that no column
@@ -256,7 +256,7 @@ function daysFrom(text: string, at: number): number {
   const month = Number(monthText)
   const day = Number(dayText)
   if (month < 1 || month > 12) throw invalid(at, `'${text}' has month ${monthText}; months are 01 to 12.`)
-  const last = daysInMonth(year, month)
+  const last = daysOf(year, month + 1, 1) - daysOf(year, month, 1)
   if (day < 1 || day > last) {
     throw invalid(at, `'${text}' has day ${dayText}; that month has the days 01 to ${last}.`)
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aggregateTable } from '../../engine/filter/index.ts'
+import { aggregateTable } from '../../engine/filter/apply/aggregates.ts'
 import { Asked, codeOf } from './support/asked.ts'
 
 /** The sales of the standard's examples (Data Aggregation 4.0, sections 3 and 7), as one flat table. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { aggregateTable, Building, readPipeline } from '../../engine/filter/index.ts'
+import { aggregateTable } from '../../engine/filter/apply/aggregates.ts'
+import { Building, readPipeline } from '../../engine/filter/index.ts'
 import { NotTranslatable } from '../../engine/filter/sql/dialect.ts'
 import { trino } from '../../engine/filter/sql/trino.ts'
 

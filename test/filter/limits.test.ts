@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { EngineError } from '../../engine/errors.ts'
-import { compileFilter, LIMITS } from '../../engine/filter/index.ts'
+import { LIMITS } from '../../engine/filter/errors.ts'
+import { compileFilter } from '../../engine/filter/index.ts'
 import { Table } from './support/table.ts'
 
 let table: Table

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CASE, CAST, compileFilter, functionTable, operatorTable } from '../../engine/filter/index.ts'
+import { compileFilter } from '../../engine/filter/index.ts'
+import { CASE, CAST, functionTable } from '../../engine/filter/tables/functions.ts'
+import { operatorTable } from '../../engine/filter/tables/operators.ts'
 import { renderReference } from '../docs/pages/filter.ts'
 import { column, Table } from './support/table.ts'
 

@@ -16,8 +16,6 @@ export interface AggregateRow {
    * type, the query runs in DuckDB.
    */
   readonly trino?: (x: Sql, type: ValueType) => Sql | undefined
-  /** Whether the standard defines the method; otherwise it is our own addition. */
-  readonly standard: boolean
   readonly about: string
   readonly example: string
 }
@@ -92,7 +90,6 @@ export const aggregateTable: readonly AggregateRow[] = [
     duckdb: (x, type) => (type.kind === 'decimal' ? cast(call('sum', x), 'VARCHAR') : call('sum', x)),
     // A sum of doubles depends on the order in which they are added, so Trino's result could differ.
     trino: exactly((x) => call('sum', x)),
-    standard: true,
     about:
       'The sum, exact for integers and decimals; null if there are no values. A sum that does not fit into its type is an error.',
     example: 'aggregate(Price with sum as Total)',
@@ -104,7 +101,6 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: TYPE.double,
     duckdb: (x) => call('avg', x),
     trino: (x, type) => (type.kind === 'integer' ? averageInTrino(x) : undefined),
-    standard: true,
     about:
       'The sum divided by the number of values, as a double; null if there are no values. Where a double has too few digits, take `sum` and `$count`, which are exact. `avg` is the same.',
     example: 'aggregate(Price with average as Mean)',
@@ -114,7 +110,6 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'ordered values',
     duckdb: (x, type) => extreme('min', x, type),
     trino: exactly((x) => call('min', x)),
-    standard: true,
     about: 'The smallest value, without null and NaN.',
     example: 'aggregate(Price with min as Cheapest)',
   },
@@ -123,7 +118,6 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'ordered values',
     duckdb: (x, type) => extreme('max', x, type),
     trino: exactly((x) => call('max', x)),
-    standard: true,
     about: 'The largest value, without null and NaN.',
     example: 'aggregate(Day with max as Latest)',
   },
@@ -133,7 +127,6 @@ export const aggregateTable: readonly AggregateRow[] = [
     gives: TYPE.integer,
     duckdb: distinct,
     trino: exactly(distinct),
-    standard: true,
     about: 'The number of different values, without null.',
     example: 'aggregate(City with countdistinct as Cities)',
   },
@@ -142,8 +135,8 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'numbers',
     gives: TYPE.double,
     duckdb: (x) => positiveZero(call('quantile_cont', asDouble(x), atom('0.5'))),
-    standard: false,
-    about: 'The value in the middle, or the mean of the two values in the middle, as a double.',
+    about:
+      'The value in the middle, or the mean of the two values in the middle, as a double. Not part of the standard.',
     example: 'aggregate(Price with median as Middle)',
   },
   {
@@ -151,8 +144,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'numbers',
     gives: TYPE.double,
     duckdb: (x) => spread('stddev_samp', x),
-    standard: false,
-    about: 'The standard deviation of a sample; null for fewer than two values.',
+    about: 'The standard deviation of a sample; null for fewer than two values. Not part of the standard.',
     example: 'aggregate(Price with stdev as Spread)',
   },
   {
@@ -160,8 +152,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'numbers',
     gives: TYPE.double,
     duckdb: (x) => spread('var_samp', x),
-    standard: false,
-    about: 'The variance of a sample; null for fewer than two values.',
+    about: 'The variance of a sample; null for fewer than two values. Not part of the standard.',
     example: 'aggregate(Price with var as Variance)',
   },
   {
@@ -169,8 +160,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'any values',
     duckdb: (x) => call('arg_min_null', x, atom('p0')),
     trino: (x) => call('min_by', x, atom('p0')),
-    standard: false,
-    about: 'The value of the first row, even if it is null.',
+    about: 'The value of the first row, even if it is null. Not part of the standard.',
     example: 'aggregate(Price with first as Opening)',
   },
   {
@@ -178,8 +168,7 @@ export const aggregateTable: readonly AggregateRow[] = [
     takes: 'any values',
     duckdb: (x) => call('arg_max_null', x, atom('p0')),
     trino: (x) => call('max_by', x, atom('p0')),
-    standard: false,
-    about: 'The value of the last row, even if it is null.',
+    about: 'The value of the last row, even if it is null. Not part of the standard.',
     example: 'aggregate(Price with last as Closing)',
   },
 ]
@@ -202,8 +191,7 @@ export function percentile(percent: number): AggregateRow {
     takes: 'numbers',
     gives: TYPE.double,
     duckdb: (x) => positiveZero(call('quantile_cont', asDouble(x), atom(String(percent / 100)))),
-    standard: false,
-    about: `The value below which ${percent} percent of the values lie; between two values it is interpolated.`,
+    about: `The value below which ${percent} percent of the values lie; between two values it is interpolated. Not part of the standard.`,
     example: `aggregate(Price with p${percent} as Limit)`,
   }
 }

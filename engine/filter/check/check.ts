@@ -22,13 +22,10 @@ import {
 } from './expression.ts'
 import { unknownColumns } from './unknown-columns.ts'
 
-export interface CheckOptions {
-  /** The whole text, for messages. */
+/** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
+export interface Source {
   readonly text: string
-  /** What now() returns. */
-  readonly now: () => Date
-  /** The word with which messages about columns begin; `Filter` if not given. */
-  readonly option?: string
+  readonly option: 'Filter' | 'Apply' | 'Compute' | 'Search' | 'Orderby'
 }
 
 /** An expression that fits. */
@@ -40,14 +37,16 @@ export interface Checked {
 
 /**
  * Gives every part of an expression a type, and refuses what doesn't fit.
+ * @param now what now() returns
  * @param kind whether it must be a condition; a value in JSON is read as text if nothing tells its type
  * @throws EngineError `invalid_columns` with all unknown names; `filter_type_error`; `invalid_filter`
  */
 export function check(
   tree: Syntax,
   columns: readonly SqlColumn[],
-  { text, now, option }: CheckOptions,
-  kind: 'filter' | 'value' = 'filter',
+  { text, option }: Source,
+  now: () => Date,
+  kind: 'filter' | 'value',
 ): Checked {
   const names = columnsOf(tree)
   const known = new Map<string, SqlColumn>()

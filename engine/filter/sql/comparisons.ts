@@ -68,10 +68,9 @@ export function comparisonSql(compiler: SqlWriter, node: Comparison, nulls: Null
   const left = compiler.sql(node.left, 'value')
   const right = compiler.sql(node.right, 'value')
   const kinds = [node.left.type.kind, node.right.type.kind]
-  if (kinds[0] === 'integer' && kinds[1] === 'double')
-    return mixed(compiler, node.operator, left, right, nulls)
+  if (kinds[0] === 'integer' && kinds[1] === 'double') return mixed(node.operator, left, right, nulls)
   if (kinds[0] === 'double' && kinds[1] === 'integer')
-    return mixed(compiler, FLIPPED[node.operator], right, left, nulls)
+    return mixed(FLIPPED[node.operator], right, left, nulls)
   const doubles = kinds[0] === 'double'
   switch (node.operator) {
     case 'eq':
@@ -79,7 +78,7 @@ export function comparisonSql(compiler: SqlWriter, node: Comparison, nulls: Null
     case 'ne':
       return doubles ? any([different(left, right), same(simpler(left, right), NAN)]) : different(left, right)
     default:
-      return ordered(node.operator, left, right, doubles ? greaterSide(node) : undefined, nulls)
+      return ordered(node, node.operator, left, right, nulls)
   }
 }
 
@@ -87,27 +86,17 @@ function simpler(left: Sql, right: Sql): Sql {
   return left.text.length <= right.text.length ? left : right
 }
 
-/**
- * The side that is greater if the comparison is true. DuckDB sorts NaN above all numbers, so it must be excluded here.
- */
-function greaterSide(node: Comparison): Expression {
-  return node.operator === 'gt' || node.operator === 'ge' ? node.left : node.right
-}
-
-function ordered(
-  operator: Order,
-  left: Sql,
-  right: Sql,
-  guarded: Expression | undefined,
-  nulls: NullHandling,
-): Sql {
+/** @param operator that of the node, or a narrower one in the same direction */
+function ordered(node: Comparison, operator: Order, left: Sql, right: Sql, nulls: NullHandling): Sql {
   const sign = SIGNS[operator]
   const onLeft = operator === 'gt' || operator === 'ge'
+  // DuckDB sorts NaN above all numbers, so it must be excluded from the side that is greater.
+  const greater = onLeft ? node.left : node.right
   let sql = comparison(left, sign, right)
   // Both are comparisons of the column itself, because only by such can DuckDB skip row groups.
-  if (guarded?.kind === 'column') {
+  if (greater.type.kind === 'double' && greater.kind === 'column') {
     sql = all([sql, comparison(onLeft ? left : right, '<=', INFINITY)])
-  } else if (guarded) {
+  } else if (greater.type.kind === 'double' && greater.kind !== 'literal') {
     const known = (side: Sql) => call('nullif', side, NAN)
     sql = onLeft ? comparison(known(left), sign, right) : comparison(left, sign, known(right))
   }
@@ -132,9 +121,7 @@ function withLiteral(compiler: SqlWriter, node: Comparison, value: LiteralValue,
   if (narrowed.operator === 'eq') {
     return nulls === 'filter' ? equalsLiteral(operand, left, right, narrowed) : same(left, right)
   }
-  const isAbove = narrowed.operator === 'gt' || narrowed.operator === 'ge'
-  const guarded = isAbove && operand.type.kind === 'double' ? operand : undefined
-  return ordered(narrowed.operator, left, right, guarded, nulls)
+  return ordered(node, narrowed.operator, left, right, nulls)
 }
 
 function withNull(compiler: SqlWriter, operator: ComparisonOperator, operand: Expression): Sql {
@@ -148,16 +135,10 @@ function withNull(compiler: SqlWriter, operator: ComparisonOperator, operand: Ex
  * Compares an integer with a double exactly. The comparison as doubles is right unless the two come out equal, because
  * the integer may have been rounded. In that case the double is a whole number, and both are compared in the wide type.
  */
-function mixed(
-  compiler: SqlWriter,
-  operator: ComparisonOperator,
-  integer: Sql,
-  double: Sql,
-  nulls: NullHandling,
-): Sql {
+function mixed(operator: ComparisonOperator, integer: Sql, double: Sql, nulls: NullHandling): Sql {
   const rounded = cast(integer, 'DOUBLE')
   const known = call('nullif', double, NAN)
-  const whole = (part: Sql): Sql => cast(part, compiler.dialect.wide)
+  const whole = (part: Sql): Sql => cast(part, 'DECIMAL(38,0)')
   const by = (sign: string): Sql =>
     caseWhen(
       [[comparison(rounded, '=', double), comparison(whole(integer), sign, whole(double))]],

@@ -1,8 +1,8 @@
 import type { ColumnType } from '../../types/index.ts'
-import { type Checked, check } from '../check/check.ts'
+import { type Checked, check, type Source } from '../check/check.ts'
 import { type Expression, literalOf, readsOf, type SqlColumn } from '../check/expression.ts'
 import { LIMITS, mistyped, tooComplex } from '../errors.ts'
-import { Aliases, parse } from '../syntax/parse.ts'
+import { Aliases, parseRule } from '../syntax/parse.ts'
 import type { Syntax } from '../syntax/tree.ts'
 import { ARITHMETIC } from '../tables/arithmetic-rows.ts'
 import { columnType, type LiteralValue, typeName, type ValueType } from '../values.ts'
@@ -101,7 +101,7 @@ export class Building {
    */
   filter(text: string, columns: readonly SqlColumn[]): CompiledFilter {
     const before = this.parameters.length
-    const syntax = parse(text, this.aliases)
+    const syntax = parseRule('expression', text, this.aliases)
     const { tree, sql, reads } = this.value({ text, option: 'Filter' }, syntax, columns, 'filter')
     return { tree, sql, parameters: this.parameters.slice(before), reads }
   }
@@ -124,7 +124,7 @@ export class Building {
   }
 
   /**
-   * SQL of a value over the columns, or of a condition.
+   * SQL of a value over the columns, or of a condition, which may stand as an operand of AND.
    * @throws EngineError the same errors as `filter`
    */
   value(
@@ -133,10 +133,11 @@ export class Building {
     columns: readonly SqlColumn[],
     kind: 'filter' | 'value' = 'value',
   ): Value & Checked {
-    const checked = check(syntax, columns, { ...source, now: this.now }, kind)
+    const checked = check(syntax, columns, source, this.now, kind)
     for (const position of checked.reads) this.reads.add(position)
     const subject = source.option === 'Filter' ? THE_FILTER : `$${source.option.toLowerCase()}`
-    const sql = compile(checked.tree, this, kind, subject)
+    const { text, level } = new Compiler(this, subject).sql(checked.tree, kind)
+    const sql = level > LEVEL.or ? text : `(${text})`
     if (this.parameters.length > MOST_PARAMETERS) {
       throw tooComplex(`The query holds more than ${MOST_PARAMETERS} values.`)
     }
@@ -161,12 +162,6 @@ export class Building {
 
 const MOST_PARAMETERS = 60_000
 
-/** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
-export interface Source {
-  readonly text: string
-  readonly option: 'Filter' | 'Apply' | 'Compute' | 'Search' | 'Orderby'
-}
-
 /** Casts a value to a type that a column can have. @throws EngineError `filter_type_error` for durations */
 export function asColumn(
   value: Value,
@@ -182,28 +177,12 @@ export function asColumn(
   }
 }
 
-/**
- * Turns a checked tree into SQL that may stand as an operand of AND.
- * @param nulls where the SQL will stand: as an operand of AND, or as a value of its own
- * @param subject what fails if a row fails, as the beginning of a sentence
- * @throws EngineError `filter_too_complex` where the SQL would grow beyond its limit
- * @throws NotTranslatable where a dialect other than DuckDB's can't express the tree
- */
-export function compile(
-  tree: Expression,
-  building: Building,
-  nulls: NullHandling = 'filter',
-  subject = THE_FILTER,
-): string {
-  const { text, level } = new Compiler(building, subject).sql(tree, nulls)
-  return level > LEVEL.or ? text : `(${text})`
-}
-
 class Compiler implements SqlWriter {
   readonly dialect: SqlDialect
   readonly #building: Building
   readonly #subject: string
 
+  /** @param subject what fails if a row fails, as the beginning of a sentence */
   constructor(building: Building, subject: string) {
     this.dialect = building.dialect
     this.#building = building

@@ -141,8 +141,6 @@ export function raise(message: string, dialect: DialectName = 'duckdb'): Sql {
 export interface SqlDialect {
   /** The name of this database's property in the tables of operators and functions. */
   readonly name: DialectName
-  /** A type of whole numbers wider than 64 bits. */
-  readonly wide: string
   /** SQL of the parameter with this number, counted from 1, and this value. */
   parameter(number: number, value: string): string
   /** The text of a literal in the form that a cast to its type reads. @throws NotTranslatable */
@@ -174,7 +172,6 @@ export class NotTranslatable extends Error {
 
 export const duckdb: SqlDialect = {
   name: 'duckdb',
-  wide: 'HUGEINT',
   parameter: (number) => `$${number}`,
   type: duckType,
   literal: (text) => text,

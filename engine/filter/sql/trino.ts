@@ -34,7 +34,6 @@ const FAR_YEAR = /^\d{5,}-|\(BC\)/
  */
 export const trino: SqlDialect = {
   name: 'trino',
-  wide: 'DECIMAL(38,0)',
   parameter: (number) => `$${number}`,
   type: trinoType,
   literal(text, type) {

@@ -11,10 +11,6 @@ export function daysOf(year: number, month: number, day: number): number {
   return Date.UTC(year - cycles * CYCLE.years, month - 1, day) / MS_PER_DAY + cycles * CYCLE.days
 }
 
-export function daysInMonth(year: number, month: number): number {
-  return daysOf(year, month + 1, 1) - daysOf(year, month, 1)
-}
-
 export function dateOf(days: number): { year: number; month: number; day: number } {
   const cycles = Math.floor(days / CYCLE.days)
   const date = new Date((days - cycles * CYCLE.days) * MS_PER_DAY)

@@ -25,15 +25,7 @@ type Tree<R extends RuleName | 'list'> = ReturnType<Grammar[R]>
 
 let grammar: Grammar | undefined
 
-/**
- * Parses the text of an expression into a tree.
- * @throws EngineError `invalid_filter`, `filter_too_complex`
- */
-export function parse(text: string, aliases?: Aliases): Syntax {
-  return parseRule('expression', text, aliases)
-}
-
-/** Parses the text of an option by its rule. @throws EngineError `invalid_filter`, `filter_too_complex` */
+/** Parses a text by its rule into a tree. @throws EngineError `invalid_filter`, `filter_too_complex` */
 export function parseRule<R extends RuleName>(rule: R, text: string, aliases = new Aliases()): Tree<R> {
   const tokens = tokensOf(rule, text)
   return read(rule, text, tokens, new Builder(text, aliasedValues(tokens, aliases)))

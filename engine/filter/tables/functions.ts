@@ -86,12 +86,12 @@ export const functionTable: readonly FunctionRow[] = [
     about: 'The latest moment that can be stored, 294247-01-10T04:00:54.775806Z.',
     example: 'Seen lt maxdatetime()',
   },
-  rounding('round', 'The nearest whole number; halves go away from zero.', 'round(Price) eq 10', {
-    // Trino's round() takes the sign from -0.
-    trinoDouble: (x) => caseWhen([[comparison(x, '=', atom('0E0')), x]], call('round', x)),
-  }),
+  // Trino's round() takes the sign from -0.
+  rounding('round', 'The nearest whole number; halves go away from zero.', 'round(Price) eq 10', (x) =>
+    caseWhen([[comparison(x, '=', atom('0E0')), x]], call('round', x)),
+  ),
   rounding('floor', 'The next whole number below.', 'floor(Price) eq 9'),
-  rounding('ceiling', 'The next whole number above.', 'ceiling(Price) eq 10', { duck: 'ceil' }),
+  rounding('ceiling', 'The next whole number above.', 'ceiling(Price) eq 10'),
 ]
 
 /** `case` has no row in the table, because its arguments are pairs and its type is the type of its results. */
@@ -121,14 +121,14 @@ function rounding(
   name: string,
   about: string,
   example: string,
-  { duck = name, trinoDouble = (x) => call(duck, x) }: { duck?: string; trinoDouble?: (x: Sql) => Sql } = {},
+  trinoDouble = (x: Sql): Sql => call(name, x),
 ): FunctionRow {
   const whole = ([type]: readonly ValueType[]) =>
     type?.kind === 'decimal' ? decimal(type.precision, 0, type.floating) : TYPE.double
   const overloads = [
     of(['integer'], TYPE.integer, ([x]) => x!),
-    of(['decimal'], whole, ([x]) => call(duck, x!)),
-    ...forKinds(['double'], TYPE.double, (x) => call(duck, x), trinoDouble),
+    of(['decimal'], whole, ([x]) => call(name, x!)),
+    ...forKinds(['double'], TYPE.double, (x) => call(name, x), trinoDouble),
   ]
   return { name, args: ['number'], overloads, about, example }
 }
@@ -163,7 +163,9 @@ function timePart(
 }
 
 function fraction(x: Sql): Sql {
-  return cast(over(remainder(call('microsecond', x), '1000000'), '1000000'), 'DECIMAL(7,6)')
+  const million = atom('1000000')
+  const micros = infix(call('microsecond', x), '%', million, LEVEL.multiplicative)
+  return cast(infix(micros, '/', million, LEVEL.multiplicative), 'DECIMAL(7,6)')
 }
 
 /** The fraction of a second in Trino, cut from the text of the moment, which always ends in all six digits. */
@@ -171,6 +173,3 @@ function lastSixDigits(x: Sql): Sql {
   const digits = call('substr', cast(x, 'VARCHAR'), atom('-6'))
   return cast(infix(atom("'0.'"), '||', digits, LEVEL.concat), 'DECIMAL(7,6)')
 }
-
-const over = (x: Sql, by: string): Sql => infix(x, '/', atom(by), LEVEL.multiplicative)
-const remainder = (x: Sql, by: string): Sql => infix(x, '%', atom(by), LEVEL.multiplicative)

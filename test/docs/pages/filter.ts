@@ -28,8 +28,7 @@ export function renderReference(): string {
 }
 
 function aggregateSection(row: AggregateRow): string {
-  const origin = row.standard ? '' : ' Not part of the standard.'
-  return `### \`${row.name}\`\n\n${row.about}${origin} Takes ${row.takes}.\n\n    ${row.example}`
+  return `### \`${row.name}\`\n\n${row.about} Takes ${row.takes}.\n\n    ${row.example}`
 }
 
 function castSection(): string {
