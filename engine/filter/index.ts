@@ -1,6 +1,6 @@
 export { readNames, readOrderBy, readPipeline } from './apply/pipeline.ts'
 export { type SortKey, type Step, sortKey } from './apply/steps.ts'
-export { type Expression, readsOf, type SqlColumn } from './check/expression.ts'
+export type { Expression, SqlColumn } from './check/expression.ts'
 export { unknownColumns } from './check/unknown-columns.ts'
 export { Building, type CompiledFilter, compileFilter, type FilterOptions } from './sql/compile.ts'
 export { duckdbWithValues, NotTranslatable, type SqlDialect } from './sql/dialect.ts'

@@ -7,7 +7,6 @@ import {
   readNames,
   readOrderBy,
   readPipeline,
-  readsOf,
   type SortKey,
   type SqlColumn,
   type SqlDialect,
@@ -183,11 +182,12 @@ export function planQuery(
   const ordered = building.parameters.length
   const order = checkOrder(options.orderBy, columns, building)
   const selected = checkSelection(options.select, columns)
+  building.noteColumns(selected)
   const common = {
     steps,
     stepParameters,
     columns: selected,
-    reads: { counted, rows: [...new Set([...building.reads, ...readsOf(selected)])] },
+    reads: { counted, rows: [...building.reads] },
     order,
     orderParameters: building.parameters.slice(ordered),
     fallible: fallible(options, order, columns),

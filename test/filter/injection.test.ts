@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EngineError } from '../../engine/errors.ts'
-import { type CompiledFilter, compileFilter, runtimeFilterError } from '../../engine/filter/index.ts'
+import {
+  Building,
+  type CompiledFilter,
+  compileFilter,
+  runtimeFilterError,
+} from '../../engine/filter/index.ts'
 import { Table } from './support/table.ts'
 
 /** Each carries a mark that no SQL of ours holds. */
@@ -122,8 +127,9 @@ describe('names reach SQL as the physical names that the caller gave', () => {
       `${quoted} eq 'a'`,
       `contains(${quoted}, 'a') and not (${quoted} in ('b', null))`,
     ]) {
-      const compiled = compileFilter(filter, table.columns)
-      expect(compiled.reads).toEqual([table.columns.findIndex((column) => column.name === name)])
+      const building = new Building()
+      const compiled = building.filter(filter, table.columns)
+      expect([...building.reads]).toEqual([table.columns.findIndex((column) => column.name === name)])
       await harmless(compiled)
       expect(await table.query(`SELECT row FROM t WHERE ${compiled.sql}`, compiled.parameters)).toEqual([0])
     }

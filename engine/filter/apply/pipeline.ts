@@ -10,15 +10,7 @@ import type { Keep, Name, NameItem, Sequence, Syntax, Transformation } from '../
 import { columnType, common, isNumeric, type LiteralValue, typeName, valueType } from '../values.ts'
 import { aggregate, groupingsOf, type Keys, methodOf, requireNames, requireNew } from './grouping.ts'
 import { searchCondition } from './search.ts'
-import {
-  type AddedColumn,
-  checkSize,
-  keyOf,
-  type Relation,
-  type SortKey,
-  type Step,
-  type Transformed,
-} from './steps.ts'
+import { type AddedColumn, checkSize, keyOf, type Relation, type SortKey, type Step } from './steps.ts'
 
 /** The texts of the options that `readPipeline` reads. */
 export interface PipelineOptions {
@@ -122,7 +114,7 @@ class Pipeline {
     return relation
   }
 
-  #sequence(sequence: Sequence, start: readonly SqlColumn[], within: Within): Transformed {
+  #sequence(sequence: Sequence, start: readonly SqlColumn[], within: Within): Relation {
     let relation: Relation = { steps: [], columns: start }
     let { mayBeEmpty } = within
     for (const transformation of sequence) {
@@ -140,7 +132,7 @@ class Pipeline {
     return { ...relation, mayEmpty: mayBeEmpty }
   }
 
-  #transformed(transformation: Transformation, columns: readonly SqlColumn[], within: Within): Transformed {
+  #transformed(transformation: Transformation, columns: readonly SqlColumn[], within: Within): Relation {
     const building = this.#building
     switch (transformation.kind) {
       case 'identity':
@@ -214,8 +206,8 @@ class Pipeline {
     branches: readonly Sequence[],
     columns: readonly SqlColumn[],
     within: Within,
-  ): readonly Transformed[] {
-    const known = new Map<string, Transformed>()
+  ): readonly Relation[] {
+    const known = new Map<string, Relation>()
     return branches.map((branch) => {
       const key = withoutPositions(branch)
       const transformed = known.get(key) ?? this.#sequence(branch, columns, within)
@@ -228,7 +220,7 @@ class Pipeline {
     { elements, sequence, at }: Extract<Transformation, { kind: 'groupby' }>,
     columns: readonly SqlColumn[],
     within: Within,
-  ): Transformed {
+  ): Relation {
     const groupings = groupingsOf(elements, columns)
     const branches = groupings.map((keys) => this.#groupedBy(keys, sequence, columns, within))
     // A group that had no rows before contains no inner groups, so it stays empty.
@@ -242,7 +234,7 @@ class Pipeline {
     sequence: Sequence | undefined,
     columns: readonly SqlColumn[],
     within: Within,
-  ): Transformed {
+  ): Relation {
     // The two zeros are one group, and which of them is shown could differ.
     if (this.#building.dialect.name !== 'duckdb' && keys.some(({ type }) => type === 'double')) {
       throw new NotTranslatable('groups of double')
@@ -254,7 +246,7 @@ class Pipeline {
       : group(partition, [])
   }
 
-  #kept(keep: Keep, columns: readonly SqlColumn[], { partition, mayBeEmpty }: Within): Transformed {
+  #kept(keep: Keep, columns: readonly SqlColumn[], { partition, mayBeEmpty }: Within): Relation {
     const { end, until } = keep
     const amount = this.#amount(keep)
     const value = this.#value(keep.value, columns)
@@ -307,7 +299,7 @@ function windowed(
   count: number,
   columns: readonly SqlColumn[],
   { partition, mayBeEmpty }: Within,
-): Transformed {
+): Relation {
   const step: Step = {
     kind: 'window',
     skip: kind === 'skip' ? count : 0,
@@ -347,7 +339,7 @@ function checkPercentage(number: NumberLiteral, at: number): void {
   }
 }
 
-function group(keys: readonly SqlColumn[], added: readonly AddedColumn[]): Transformed {
+function group(keys: readonly SqlColumn[], added: readonly AddedColumn[]): Relation {
   return {
     steps: [{ kind: 'group', keys, added }],
     columns: [...keys, ...added],
@@ -360,7 +352,7 @@ function group(keys: readonly SqlColumn[], added: readonly AddedColumn[]): Trans
  * which is null in the rows of branches that lack it.
  * @throws EngineError `invalid_filter` where a column has different types in them, `filter_too_complex`
  */
-function concatenated(branches: readonly Relation[], at: number, building: Building): Transformed {
+function concatenated(branches: readonly Relation[], at: number, building: Building): Relation {
   const names = [...new Set(branches.flatMap((branch) => branch.columns.map(({ name }) => name)))]
   const columns = names.map((name): SqlColumn => {
     const given = branches.flatMap((branch) => branch.columns.filter((column) => column.name === name))

@@ -64,13 +64,7 @@ export interface Branch {
 export interface Relation {
   readonly steps: readonly Step[]
   readonly columns: readonly SqlColumn[]
-}
-
-/** The steps of a transformation, and the columns that come out of them. */
-export interface Transformed extends Relation {
-  /**
-   * Whether a group may have no rows after the transformation. If not given, the transformation doesn't change that.
-   */
+  /** Whether a group may have no rows after the steps. If not given, they don't change that. */
   readonly mayEmpty?: boolean
 }
 

@@ -13,7 +13,6 @@ import {
   isLocal,
   isNull,
   literal,
-  readsOf,
   type Scope,
   type SqlColumn,
   show,
@@ -28,13 +27,6 @@ export interface Source {
   readonly option: 'Filter' | 'Apply' | 'Compute' | 'Search' | 'Orderby'
 }
 
-/** An expression that fits. */
-export interface Checked {
-  readonly tree: Expression
-  /** The positions of the stored columns that it reads. */
-  readonly reads: readonly number[]
-}
-
 /**
  * Gives every part of an expression a type, and refuses what doesn't fit.
  * @param now what now() returns
@@ -47,7 +39,7 @@ export function check(
   { text, option }: Source,
   now: () => Date,
   kind: 'filter' | 'value',
-): Checked {
+): Expression {
   const names = columnsOf(tree)
   const known = new Map<string, SqlColumn>()
   for (const column of columns) {
@@ -57,12 +49,10 @@ export function check(
   const unknown = new Map([...names].filter(([name]) => !known.has(name)))
   if (unknown.size > 0) throw unknownColumns(unknown, text, columns, option)
   const scope = { text, now, columns: known }
-  const reads = readsOf(known.values())
-  if (kind === 'value') return { tree: beside(checkNode(tree, scope), TYPE.string), reads }
-  const checked = condition(tree, scope, (shown, type) => {
+  if (kind === 'value') return beside(checkNode(tree, scope), TYPE.string)
+  return condition(tree, scope, (shown, type) => {
     return `a filter is a condition, but ${shown} is ${type}. Compare it with something, as in x eq 5.`
   })
-  return { tree: checked, reads }
 }
 
 function checkNode(node: Syntax, scope: Scope): Expression {
@@ -70,8 +60,9 @@ function checkNode(node: Syntax, scope: Scope): Expression {
     case 'literal':
       return { kind: 'literal', value: node.value, type: literalType(node.value), at: node.at }
     case 'column': {
-      const { name, type, sql, stored } = scope.columns.get(node.name)!
-      if (node.path) return path(node, node.path, { name, type, sql })
+      const column = scope.columns.get(node.name)!
+      if (node.path) return path(node, node.path, column)
+      const { name, type, sql, stored } = column
       return { kind: 'column', name, sql, stored, type: valueType(type), at: node.at }
     }
     case 'type':
@@ -117,7 +108,7 @@ function checkNode(node: Syntax, scope: Scope): Expression {
 }
 
 /** A value in the JSON of a column, with its path as a pointer (RFC 6901). */
-function path(node: Span, steps: readonly string[], { name, type, sql }: SqlColumn): Expression {
+function path(node: Span, steps: readonly string[], { name, type, sql, stored }: SqlColumn): Expression {
   if (type !== 'json') {
     throw mistyped(
       node.at,
@@ -125,7 +116,7 @@ function path(node: Span, steps: readonly string[], { name, type, sql }: SqlColu
     )
   }
   const pointer = steps.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  return { kind: 'path', sql, pointer, type: TYPE.json, at: node.at }
+  return { kind: 'path', sql, stored, pointer, type: TYPE.json, at: node.at }
 }
 
 /** @param refusal what is said of an expression that is none, as it was written, and its type */

@@ -26,7 +26,12 @@ export type Expression =
       readonly stored?: number | undefined
     })
   /** A value in the JSON of a column. */
-  | (Typed & { readonly kind: 'path'; readonly sql: string; readonly pointer: string })
+  | (Typed & {
+      readonly kind: 'path'
+      readonly sql: string
+      readonly stored?: number | undefined
+      readonly pointer: string
+    })
   | (Typed & {
       readonly kind: 'logical'
       readonly operator: LogicalOperator
@@ -68,12 +73,6 @@ export interface SqlColumn {
   readonly sql: string
   /** The position of the stored column that it is; undefined where its values are calculated. */
   readonly stored?: number | undefined
-}
-
-/** The positions of those of the columns that are stored, each once. */
-export function readsOf(columns: Iterable<Pick<SqlColumn, 'stored'>>): number[] {
-  const positions = Array.from(columns, ({ stored }) => stored)
-  return [...new Set(positions.filter((position) => position !== undefined))]
 }
 
 /** The information that checking needs besides the tree. */

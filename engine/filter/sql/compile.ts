@@ -1,6 +1,6 @@
 import type { ColumnType } from '../../types/index.ts'
-import { type Checked, check, type Source } from '../check/check.ts'
-import { type Expression, literalOf, readsOf, type SqlColumn } from '../check/expression.ts'
+import { check, type Source } from '../check/check.ts'
+import { type Expression, literalOf, type SqlColumn } from '../check/expression.ts'
 import { LIMITS, mistyped, tooComplex } from '../errors.ts'
 import { Aliases, parseRule } from '../syntax/parse.ts'
 import type { Syntax } from '../syntax/tree.ts'
@@ -42,8 +42,6 @@ export interface CompiledFilter {
   readonly sql: string
   /** Bound as VARCHAR, in the place that they have among the parameters of the query. */
   readonly parameters: readonly string[]
-  /** The positions of the stored columns used, each once. */
-  readonly reads: readonly number[]
 }
 
 export interface FilterOptions {
@@ -102,8 +100,8 @@ export class Building {
   filter(text: string, columns: readonly SqlColumn[]): CompiledFilter {
     const before = this.parameters.length
     const syntax = parseRule('expression', text, this.aliases)
-    const { tree, sql, reads } = this.value({ text, option: 'Filter' }, syntax, columns, 'filter')
-    return { tree, sql, parameters: this.parameters.slice(before), reads }
+    const { tree, sql } = this.value({ text, option: 'Filter' }, syntax, columns, 'filter')
+    return { tree, sql, parameters: this.parameters.slice(before) }
   }
 
   /** A name in SQL that no other column has. */
@@ -118,9 +116,9 @@ export class Building {
     return this.dialect.parameter(this.parameters.length, text)
   }
 
-  /** Notes that SQL names columns outside of expressions. */
-  noteColumns(columns: readonly SqlColumn[]): void {
-    for (const position of readsOf(columns)) this.reads.add(position)
+  /** Notes that SQL names columns. */
+  noteColumns(columns: readonly Pick<SqlColumn, 'stored'>[]): void {
+    for (const { stored } of columns) if (stored !== undefined) this.reads.add(stored)
   }
 
   /**
@@ -132,11 +130,10 @@ export class Building {
     syntax: Syntax,
     columns: readonly SqlColumn[],
     kind: 'filter' | 'value' = 'value',
-  ): Value & Checked {
-    const checked = check(syntax, columns, source, this.now, kind)
-    for (const position of checked.reads) this.reads.add(position)
+  ): Value & { readonly tree: Expression } {
+    const tree = check(syntax, columns, source, this.now, kind)
     const subject = source.option === 'Filter' ? THE_FILTER : `$${source.option.toLowerCase()}`
-    const { text, level } = new Compiler(this, subject).sql(checked.tree, kind)
+    const { text, level } = new Compiler(this, subject).sql(tree, kind)
     const sql = level > LEVEL.or ? text : `(${text})`
     if (this.parameters.length > MOST_PARAMETERS) {
       throw tooComplex(`The query holds more than ${MOST_PARAMETERS} values.`)
@@ -147,7 +144,7 @@ export class Building {
     }
     this.#written += sql.length
     this.requireShort(this.#written)
-    return { ...checked, sql, type: checked.tree.type, at: syntax.at }
+    return { tree, sql, type: tree.type, at: syntax.at }
   }
 
   /** @throws EngineError `filter_too_complex` where the SQL of the query has more characters than the limit */
@@ -214,8 +211,10 @@ class Compiler implements SqlWriter {
       case 'literal':
         return this.#literal(node.value, node.type)
       case 'column':
+        this.#building.noteColumns([node])
         return atom(node.sql)
       case 'path':
+        this.#building.noteColumns([node])
         return this.dialect.jsonText(atom(node.sql), this.parameter(node.pointer))
       case 'convert':
         return this.dialect.converted(this.sql(node.operand, 'value'), node.operand.type, node.type)

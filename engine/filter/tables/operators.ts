@@ -1,4 +1,3 @@
-import type { ComparisonOperator } from '../syntax/tree.ts'
 import { ARITHMETIC } from './arithmetic-rows.ts'
 import type { Overload } from './overloads.ts'
 
@@ -51,13 +50,8 @@ function other(
 }
 
 const NOT_NULL = 'False if either side is null or NaN.'
-const COMPARISONS: readonly (readonly [
-  ComparisonOperator,
-  Group,
-  sql: string,
-  about: string,
-  example: string,
-])[] = [
+/** Name, group, SQL, what it does, example. */
+const COMPARISONS = [
   ['gt', 'relational', 'x > y', `Greater than. ${NOT_NULL}`, 'Price gt 9.99'],
   ['ge', 'relational', 'x >= y', `Greater than or equal to. ${NOT_NULL}`, 'Day ge 2024-01-01'],
   ['lt', 'relational', 'x < y', `Less than. ${NOT_NULL}`, 'Opens lt 08:30'],
@@ -76,7 +70,7 @@ const COMPARISONS: readonly (readonly [
     'Not equal. Always the opposite of eq, so null ne 5 is true.',
     'Discount ne null',
   ],
-]
+] as const
 
 /**
  * Every operator, the tightest first. The parser takes the precedence from this table, the checker takes the types, the
@@ -136,7 +130,9 @@ export const operatorTable: readonly OperatorRow[] = [
     'The difference; or a date or moment, earlier by a duration; or the duration between two of them.',
     "Shipped sub Ordered gt duration'P3D'",
   ),
-  ...COMPARISONS.map(([name, group, ...row]) => other(name, group, TWO_ALIKE, ...row)),
+  ...COMPARISONS.map(([name, group, sql, about, example]) =>
+    other(name, group, TWO_ALIKE, sql, about, example),
+  ),
   other(
     'and',
     'and',
