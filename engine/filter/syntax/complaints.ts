@@ -43,6 +43,13 @@ export function complain(fault: Fault): Error {
   if (/^\s*select\s/i.test(text) && index > 0) {
     return invalid(0, "'SELECT' begins a statement of SQL; a filter is only its condition, as in Price gt 5.")
   }
+  const [, opening] = /^\s*(where\s|\$filter)/i.exec(text) ?? []
+  if (opening && index >= 0 && index <= 1) {
+    return invalid(
+      0,
+      `'${opening.trim()}' is not part of a filter, which is only a condition, as in Price gt 5.`,
+    )
+  }
   const { callee } = openParenthesis(tokens, found) ?? {}
   if (callee && Object.hasOwn(OTHER_FUNCTIONS, callee.image.toLowerCase())) return unknownFunction(callee)
   if (found && isA(found, T.Foreign)) return foreign(found)

@@ -114,6 +114,14 @@ describe('messages', () => {
       "At position 9: '29.02.2024' is not a date, moment or guid. Write 2024-02-29, 2024-02-29T13:45:00Z or " +
         '01234567-89ab-cdef-0123-456789abcdef.',
     ],
+    [
+      'WHERE Stock gt 5',
+      "At position 1: 'WHERE' is not part of a filter, which is only a condition, as in Price gt 5.",
+    ],
+    [
+      '$filter=Stock gt 5',
+      "At position 1: '$filter' is not part of a filter, which is only a condition, as in Price gt 5.",
+    ],
     ['Sold && Sold', "At position 6: '&&' is not an operator here. Write and."],
     ['(Stock gt 5', "At position 12: the filter ends, but the '(' at position 1 is not closed."],
     ['Stock gt 5)', "At position 11: found ')' without a '(' before it."],
