@@ -2,8 +2,8 @@ import { invalid, mistyped } from '../errors.ts'
 import { isHeld, type NonNull } from '../sql/narrow.ts'
 import { floorDivide } from '../syntax/calendar.ts'
 import type { ArithmeticOperator, BinarySyntax, Syntax } from '../syntax/tree.ts'
-import { ARITHMETIC, productType, sumType } from '../tables/arithmetic-rows.ts'
-import { type Overload, zeroFails } from '../tables/overloads.ts'
+import { ARITHMETIC, productType, sumType, zeroFails } from '../tables/arithmetic-rows.ts'
+import type { Overload } from '../tables/overloads.ts'
 import {
   asDecimal,
   common,
@@ -54,9 +54,8 @@ export function arithmetic(node: Binary, first: Expression, second: Expression, 
   const overload = find(ARITHMETIC[operator], kindsOf(operator, args))
   if (!overload) throw unsuitable(node, left, right, scope)
   requireZones(left, right, scope)
-  const types = args.map((arg) => arg.type)
   const divisor = literalOf(right)
-  if (divisor?.kind === 'number' && divisor.digits === 0n && zeroFails(overload, types)) {
+  if (divisor?.kind === 'number' && divisor.digits === 0n && zeroFails(operator, args[0].type)) {
     throw invalid(node.operatorAt, `'${operator}' divides by zero.`)
   }
   return called(operator, overload, args, node.operatorAt)

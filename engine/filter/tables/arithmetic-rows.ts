@@ -109,17 +109,13 @@ function ofNumbers(operation: Operation, decimals: Overload['gives']): Overload[
 
 const apart = overflowing((a, b) => minus(call('epoch_us', a), call('epoch_us', b)))
 
-const zeroFails = (overload: Overload, when: Overload['zeroFails'] = true): Overload => {
-  return { ...overload, zeroFails: when }
-}
-
 const asDoubles = (duration: Sql, by: Sql): Sql => asInteger(over(asDouble(duration), by))
 
 // In Trino the quotient of two integers is an integer.
 const divideDuration: readonly Overload[] = [
   of(['duration', 'integer'], TYPE.duration, mayFail(guarded(wholeOver)), mayFail(guarded(over))),
   of(['duration', 'double'], TYPE.duration, mayFail(guarded(asDoubles))),
-].map((overload) => zeroFails(overload))
+]
 
 /** Division of the smallest integer by -1 overflows, and DuckDB reports an overflow for the remainder too. */
 const integerOver =
@@ -140,13 +136,17 @@ const decimalQuotient: Rendering = ([a, b], { types }) => {
   return asDouble(call('printf', atom("'%.15g'"), quotient))
 }
 
-/** Whether the dividend has a fixed scale. If so, division by zero fails; a dividend of floating scale gives INF. */
-function fixedScale([dividend]: readonly ValueType[]): boolean {
-  return !(dividend!.kind === 'decimal' && dividend!.floating)
+/** Whether a divisor of zero makes the request fail, rather than give INF. A literal zero is refused before it runs. */
+export function zeroFails(operator: ArithmeticOperator, dividend: ValueType): boolean {
+  if (operator === 'mod') return true
+  if (dividend.kind === 'duration') return operator === 'div' || operator === 'divby'
+  return (
+    operator === 'div' && dividend.kind !== 'double' && !(dividend.kind === 'decimal' && dividend.floating)
+  )
 }
 
 const fixedQuotient: Rendering = (args, site) =>
-  fixedScale(site.types)
+  zeroFails('div', site.types[0]!)
     ? guarded((...pair) => decimalQuotient(pair, site))(args, site)
     : decimalQuotient(args, site)
 
@@ -175,8 +175,8 @@ export const ARITHMETIC: Readonly<Record<ArithmeticOperator | '-', readonly Over
     of(['double', 'duration'], TYPE.duration, ([a, b]) => asInteger(times(a!, asDouble(b!)))),
   ],
   div: [
-    zeroFails(of(['integer', 'integer'], TYPE.integer, integerOver(wholeOver), integerOver(over))),
-    zeroFails(of(['decimal', 'decimal'], TYPE.double, fixedQuotient, null), fixedScale),
+    of(['integer', 'integer'], TYPE.integer, integerOver(wholeOver), integerOver(over)),
+    of(['decimal', 'decimal'], TYPE.double, fixedQuotient, null),
     ofDoubles,
     ...divideDuration,
   ],
@@ -190,7 +190,7 @@ export const ARITHMETIC: Readonly<Record<ArithmeticOperator | '-', readonly Over
     of(['integer', 'integer'], TYPE.integer, integerOver(remainder)),
     of(['decimal', 'decimal'], ([left, right]) => promote(left!, right!), guarded(remainder)),
     of(['double', 'double'], TYPE.double, guarded(remainder)),
-  ].map((overload) => zeroFails(overload)),
+  ],
   '-': [
     ...forKinds(['integer'], TYPE.integer, (x) => fallible(negative(x))),
     of(

@@ -9,8 +9,6 @@ export interface Overload {
   readonly duckdb: Rendering
   /** SQL of the call in Trino, if it can have the same meaning there. Without it, the query runs in DuckDB. */
   readonly trino?: Rendering
-  /** Whether a last argument of zero makes the request fail. A literal zero is refused before the query runs. */
-  readonly zeroFails?: boolean | ((types: readonly ValueType[]) => boolean)
   /**
    * Checks the values of arguments after their types have been found right. It refuses literals with wrong values, by
    * `invalid_filter`, and may return other arguments in their place.
@@ -71,10 +69,6 @@ export interface CallSite {
   readonly nullWith: readonly (readonly string[] | undefined)[]
   /** A new parameter, bound as VARCHAR. */
   readonly parameter: (text: string) => Sql
-}
-
-export function zeroFails(overload: Overload, types: readonly ValueType[]): boolean {
-  return typeof overload.zeroFails === 'function' ? overload.zeroFails(types) : (overload.zeroFails ?? false)
 }
 
 export interface FunctionRow {
