@@ -224,7 +224,7 @@ describe('texts', () => {
   })
 
   it('have what XML can not hold escaped', async () => {
-    const texts = ['\u0001', 'a\rb', '_x0041_', '\ufffe\uffff', '_x00zz_']
+    const texts = ['\u0001', 'a\rb', '_x0041_', '\ufffe\uffff', '_x00zz_', '_x00aa\rb', '_x00bb\uffff_']
     const sql = `SELECT unnest([${texts.map((_, index) => `$${index + 1}`).join(', ')}])`
     const xml = entryText(
       await bytesOf(executor, statement(sql, { t: 'string' }, texts), 'xlsx'),
@@ -235,6 +235,9 @@ describe('texts', () => {
       '_x005F_x0041_',
       '_xFFFE__xFFFF_',
       '_x00zz_',
+      // What is escaped begins with an underscore, which would end the escape before it.
+      '_x005F_x00aa_x000D_b',
+      '_x005F_x00bb_xFFFF__',
     ])
     expect(xml).toContain('<t xml:space="preserve">_x0001_</t>')
   })

@@ -280,12 +280,9 @@ export function escapeXml(
     const entity = byte < 64 ? ENTITIES[byte] : undefined
     if (entity) {
       at = writeLiteral(view, at, entity)
-    } else if (
-      (byte < 0x20 && byte !== 0x09 && byte !== 0x0a) ||
-      (byte === UNDERSCORE && isEscape(from, i, end))
-    ) {
+    } else if (isControl(byte) || (byte === UNDERSCORE && isEscape(from, i, end))) {
       escapeCode(byte)
-    } else if (byte === 0xef && from[i + 1] === 0xbf && from[i + 2]! >= 0xbe) {
+    } else if (isNoncharacter(from, i)) {
       escapeCode(0xff40 + from[i + 2]!)
       i += 2
     } else {
@@ -295,9 +292,20 @@ export function escapeXml(
   return at
 }
 
-/** Whether an escape such as `_x005F_` begins at `at`. */
+function isControl(byte: number): boolean {
+  return byte < 0x20 && byte !== 0x09 && byte !== 0x0a
+}
+
+/** Whether U+FFFE or U+FFFF is at `at`. */
+function isNoncharacter(from: Uint8Array, at: number): boolean {
+  return from[at] === 0xef && from[at + 1] === 0xbf && from[at + 2]! >= 0xbe
+}
+
+/** Whether an escape such as `_x005F_` begins at `at`; it may end with the underscore of another escape. */
 function isEscape(from: Uint8Array, at: number, end: number): boolean {
-  if (at + 7 > end || from[at + 1] !== 0x78 || from[at + 6] !== UNDERSCORE) return false
+  if (at + 7 > end || from[at + 1] !== 0x78) return false
+  const closing = from[at + 6]!
+  if (closing !== UNDERSCORE && !isControl(closing) && !isNoncharacter(from, at + 6)) return false
   for (let i = at + 2; i < at + 6; i++) {
     const byte = from[i]!
     const lower = byte | 0x20
