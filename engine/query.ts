@@ -1,6 +1,7 @@
 import type { RecordBatch } from 'apache-arrow'
-import { type ByteStream, guarded, nothingIn } from './export/byte-stream.ts'
+import { type ByteStream, guarded } from './export/byte-stream.ts'
 import { choose, inWords } from './export/choose.ts'
+import { nothingIn } from './export/encode.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { objectMaker } from './export/index.ts'
 import { pageOf } from './export/pages.ts'
@@ -120,7 +121,7 @@ export class Query implements Disposable {
     checkBytes(format, options)
     const { signal, overlong } = options
     const strategy = this.#runs.choose(format, options)
-    if (strategy.kind === 'nothing') return nothingIn(format, this.plan.matches)
+    if (strategy.kind === 'nothing') return nothingIn(format)
     const counting = strategy.kind === 'few' && strategy.counting
     // Where the rows are not counted while they are read, that is done beside the reading.
     const beside = counting ? undefined : this.#runs.matches(options)

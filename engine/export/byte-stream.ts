@@ -1,7 +1,4 @@
 import { cancelled } from '../duckdb/errors.ts'
-import { EngineError } from '../errors.ts'
-import type { Format } from '../types/index.ts'
-import { emptyTable } from './encode.ts'
 
 /** What belongs to the bytes of a stream. */
 export interface StreamFacts {
@@ -155,19 +152,4 @@ export function wholeStream(
     if (bytes.length > 0) yield bytes
   }
   return new ByteStream(once(), { rows: () => handedOut, size: bytes.length, ...facts })
-}
-
-/**
- * The export of a dataset that has no columns yet. It doesn't come from DuckDB, because SQL can't select zero columns.
- * @throws EngineError `not_representable` where the format has no table without columns
- */
-export function nothingIn(format: Format, matches: number | undefined): ByteStream {
-  const text = emptyTable(format)
-  if (text === undefined) {
-    throw new EngineError(
-      'not_representable',
-      `The dataset has no columns yet, and ${format} has no table without columns. Upload rows or declare columns first.`,
-    )
-  }
-  return wholeStream(Buffer.from(text), 0, { matches })
 }

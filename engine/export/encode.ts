@@ -1,6 +1,8 @@
 import { Arena, type Batch } from '../duckdb/batch.ts'
 import type { Chunk } from '../duckdb/cursor.ts'
+import { EngineError } from '../errors.ts'
 import type { Format } from '../types/index.ts'
+import { type ByteStream, wholeStream } from './byte-stream.ts'
 import {
   type EncodedColumn,
   type EncodeOptions,
@@ -67,10 +69,20 @@ function within(encoder: Encoder, { before, after }: Envelope): Encoder {
   }
 }
 
-/** All bytes of a table without columns; undefined where the format has no such table. */
-export function emptyTable(format: Format): string | undefined {
-  const entry: FormatEntry = ENTRIES[format]
-  return entry.empty
+/**
+ * The export of a dataset that has no columns yet, and so no rows. It doesn't come from DuckDB, because SQL can't select
+ * zero columns.
+ * @throws EngineError `not_representable` where the format has no table without columns
+ */
+export function nothingIn(format: Format): ByteStream {
+  const { empty }: FormatEntry = ENTRIES[format]
+  if (empty === undefined) {
+    throw new EngineError(
+      'not_representable',
+      `The dataset has no columns yet, and ${format} has no table without columns. Upload rows or declare columns first.`,
+    )
+  }
+  return wholeStream(Buffer.from(empty), 0, { matches: 0 })
 }
 
 /** What an export writes; the same for all of its pieces. */

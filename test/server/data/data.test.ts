@@ -336,6 +336,10 @@ it('an empty dataset gives an empty answer', async () => {
   const response = await at.call(ada, 'GET', `/datasets/${made.json().id}/data?$format=json`)
   expect(response.json()).toEqual([])
   expect(response.headers['row-count']).toBe('0')
+  for (const method of ['GET', 'HEAD']) {
+    const filtered = await at.call(ada, method, `/datasets/${made.json().id}/data?$filter=true&$top=1`)
+    expect(filtered.headers['row-count']).toBe('0')
+  }
 })
 
 it('Server-Timing names the stages', async () => {
