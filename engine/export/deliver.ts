@@ -5,7 +5,7 @@ import type { Statement } from '../types/index.ts'
 import { ByteStream, wholeStream } from './byte-stream.ts'
 import type { Counting } from './choose.ts'
 import type { ExecutorParts, Running } from './dispatch.ts'
-import { type EncodedFormat, openEncoder, type Piece, PieceEncoder, type Recipe } from './encode.ts'
+import { type EncodedFormat, encodePiece, openEncoder, type Piece, type Recipe } from './encode.ts'
 import { type EncodeOptions, type Encoder, Output } from './formats/encoder.ts'
 import { openPage, type Page } from './pages.ts'
 
@@ -119,7 +119,7 @@ class Production {
   readonly #parts: ExecutorParts
   readonly #recipe: Recipe
   readonly #id: number
-  readonly #local: PieceEncoder
+  readonly #encoder: Encoder
   /** Whether workers may fetch. Packing takes far longer than that: the next turn would wait for who still packs. */
   readonly #turns: boolean
   readonly #queue: Promise<Piece>[] = []
@@ -150,7 +150,7 @@ class Production {
     this.#parts = parts
     this.#recipe = recipe
     this.#id = parts.pool.newExport()
-    this.#local = new PieceEncoder(encoder, parts.memory)
+    this.#encoder = encoder
     this.#turns = !encoder.packing
     this.#rowBytes = rowBytes || USUAL_ROW_BYTES
     this.#fetching = this.#fetchAll()
@@ -294,10 +294,10 @@ class Production {
   }
 
   async #encode(chunks: readonly Chunk[], first: number): Promise<Piece> {
-    const { pool } = this.#parts
+    const { pool, memory } = this.#parts
     // The first bytes needn't wait for a thread to start.
     return this.#isSmall(chunks) || (!pool.warm && first === 0)
-      ? this.#local.encode(chunks, first, this.#cursor)
+      ? encodePiece(this.#encoder, memory, chunks, first, this.#cursor)
       : pool.run(this.#id, this.#recipe, { kind: 'encode', chunks, first }).piece
   }
 
@@ -333,14 +333,13 @@ export async function exportFew(
   const encoder = await openEncoder(format, statement.columns, encoding)
   const cursor = await runner.start(statement, options)
   const most = counting?.wanted ?? Number.POSITIVE_INFINITY
-  const local = new PieceEncoder(encoder, memory)
   let found = 0
   let rows = 0
   const next = async () => {
     for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch()) {
       const wanted = Math.min(most - rows, chunk.rows)
       found += chunk.rows
-      if (wanted > 0) return local.encode([{ ...chunk, rows: wanted }], rows, cursor)
+      if (wanted > 0) return encodePiece(encoder, memory, [{ ...chunk, rows: wanted }], rows, cursor)
       cursor.discard(chunk)
     }
     return undefined

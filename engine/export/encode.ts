@@ -57,11 +57,11 @@ export async function openEncoder(
 /** An encoder that also writes the text before and after the rows. */
 function within(encoder: Encoder, { before, after }: Envelope): Encoder {
   return {
+    ...encoder,
     begin(out) {
       out.append(Buffer.from(before))
       encoder.begin(out)
     },
-    batch: (batch, first, out) => encoder.batch(batch, first, out),
     end(rows, out) {
       encoder.end(rows, out)
       out.append(Buffer.from(after(rows)))
@@ -176,39 +176,33 @@ export class PieceMemory {
   }
 }
 
-/** Encodes pieces, in a worker or in the main thread. */
-export class PieceEncoder {
-  readonly #encoder: Encoder
-  readonly #memory: PieceMemory
-
-  constructor(encoder: Encoder, memory: PieceMemory) {
-    this.#encoder = encoder
-    this.#memory = memory
-  }
-
-  /** @param first number of rows of the result before the first chunk */
-  encode(chunks: readonly Chunk[], first: number, reader: ChunkReader): Piece {
-    const encoder = this.#encoder
-    let rows = 0
-    const write = (out: Output) => {
-      let taken = 0
-      try {
-        for (const chunk of chunks) {
-          taken++
-          // Of the last chunk of a result, only the first rows may be wanted.
-          const batch = { ...reader.decode(chunk, this.#memory.arena), rows: chunk.rows }
-          encoder.batch(batch, first + rows, out)
-          rows += batch.rows
-        }
-      } finally {
-        for (const chunk of chunks.slice(taken)) reader.discard(chunk)
+/**
+ * Encodes some chunks as a piece, in a worker or in the main thread.
+ * @param first number of rows of the result before the first chunk
+ */
+export function encodePiece(
+  encoder: Encoder,
+  memory: PieceMemory,
+  chunks: readonly Chunk[],
+  first: number,
+  reader: ChunkReader,
+): Piece {
+  let rows = 0
+  const write = (out: Output) => {
+    let taken = 0
+    try {
+      for (const chunk of chunks) {
+        taken++
+        // Of the last chunk of a result, only the first rows may be wanted.
+        const batch = { ...reader.decode(chunk, memory.arena), rows: chunk.rows }
+        encoder.batch(batch, first + rows, out)
+        rows += batch.rows
       }
+    } finally {
+      for (const chunk of chunks.slice(taken)) reader.discard(chunk)
     }
-    const { packing } = encoder
-    const { bytes, packed } = this.#memory.encoded(
-      write,
-      packing && ((all) => packing.pack(all, first, rows)),
-    )
-    return { rows, note: packed?.note, bytes }
   }
+  const { packing } = encoder
+  const { bytes, packed } = memory.encoded(write, packing && ((all) => packing.pack(all, first, rows)))
+  return { rows, note: packed?.note, bytes }
 }

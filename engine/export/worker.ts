@@ -5,14 +5,8 @@ import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
 import { NativeSection } from '../util/concurrency.ts'
 import { type PlainError, plainError } from '../util/plain-error.ts'
-import {
-  type ChunkReader,
-  openEncoder,
-  type Piece,
-  PieceEncoder,
-  PieceMemory,
-  type Recipe,
-} from './encode.ts'
+import { type ChunkReader, encodePiece, openEncoder, type Piece, PieceMemory, type Recipe } from './encode.ts'
+import type { Encoder } from './formats/encoder.ts'
 
 /**
  * What the pool sends to a worker: chunks to encode (`encode`), rows to fetch and encode (`turn`), the news that an
@@ -50,7 +44,7 @@ export type Answer = { readonly id: number } & (
 )
 
 interface Open {
-  readonly encoder: Promise<PieceEncoder>
+  readonly encoder: Promise<Encoder>
   readonly reader: ChunkReader
 }
 
@@ -99,7 +93,7 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
       throw error
     })
     const chunks = job.kind === 'turn' ? native.run(() => fetchChunks(job)) : job.chunks
-    const piece = native.run(() => opened.encode(chunks, job.first, reader))
+    const piece = native.run(() => encodePiece(opened, memory, chunks, job.first, reader))
     const answer: Answer = { id: job.id, piece }
     port.postMessage(answer, [piece.bytes.buffer])
   } catch (error) {
@@ -135,7 +129,7 @@ function open({ format, columns, options }: Recipe): Open {
   const types = columns.map((column) => column.type)
   let rows: NativeReader | undefined
   return {
-    encoder: openEncoder(format, columns, options).then((encoder) => new PieceEncoder(encoder, memory)),
+    encoder: openEncoder(format, columns, options),
     reader: {
       decode: (chunk, arena) => {
         if (chunk.kind === 'batch') return chunk.batch

@@ -172,10 +172,8 @@ const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255)
  */
 export function gzipped(encoder: Encoder): Encoder {
   return {
+    ...encoder,
     coding: 'gzip',
-    begin: (out) => encoder.begin(out),
-    batch: (batch, first, out) => encoder.batch(batch, first, out),
-    end: (rows, out) => encoder.end(rows, out),
     packing: {
       pack(piece) {
         const { bytes, crc, length } = deflate(piece, false)
