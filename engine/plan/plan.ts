@@ -166,7 +166,9 @@ export function planQuery(
   { dialect, now = new Date() }: PlanOptions = {},
 ): Plan {
   const mostRows = source.rows ?? source.most
-  const window = checkWindow(options)
+  checkOptions(options, QUERY)
+  const { skip = 0, top, last } = options
+  const window: Window = { skip, top, last }
   const aliases = new Aliases(options.aliases)
   let volatile = false
   const moment = () => {
@@ -265,8 +267,8 @@ function firstRows(
 
 /** How many rows are in the result when `matches` rows match the filter. */
 export function resultRows(window: Window, matches: number): number {
-  if (window.last !== undefined) return Math.min(window.last, matches)
-  return Math.min(Math.max(matches - window.skip, 0), window.top ?? Number.POSITIVE_INFINITY)
+  const [from, to] = rangeOf(window, matches)
+  return to - from
 }
 
 function rangeOf({ skip, top, last }: Window, rows: number): [from: number, to: number] {
@@ -287,13 +289,6 @@ export function etagOf(identity: string, options: QueryOptions, plan: Plan): str
     .update(JSON.stringify([identity, options, ...compiled]))
     .digest('base64url')
     .slice(0, 22)
-}
-
-/** @throws EngineError `invalid_option` */
-function checkWindow(options: QueryOptions): Window {
-  checkOptions(options, QUERY)
-  const { skip = 0, top, last } = options
-  return { skip, top, last }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { SortKey, SqlColumn } from '../filter/index.ts'
 import type { JoinedColumn } from '../parquet/joined.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { type ColumnType, limitOf, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
-import type { Plan, Scan, Slice } from './plan.ts'
+import { isRanged, type Plan, type Scan, type Slice } from './plan.ts'
 import { afterSteps, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
@@ -69,7 +69,7 @@ export const FEW_ROWS = 122_880
 function isLight({ scan, steps, order, filter, most }: Plan): boolean {
   if (scan.kind === 'query') return scan.light ?? false
   if (scan.kind !== 'slices' || steps.length > 0 || order.length > 0) return false
-  if (scan.slices.some(({ file }) => /^https?:/.test(file))) return false
+  if (scan.slices.some(isRanged)) return false
   if (!filter) return true
   return scan.slices.length <= 1 && (scan.of > 1 || (most !== undefined && most <= FEW_ROWS))
 }

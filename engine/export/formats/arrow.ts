@@ -122,13 +122,8 @@ class BatchMessages {
     )
     const batch = new RecordBatch(MARKS.rows, nodes, regions, null)
     this.#head = framed(Message.encode(Message.from(batch, MARKS.bytes)))
-    const place = (mark: number) => placeOf(mark, this.#head)
-    this.#at = {
-      rows: place(MARKS.rows),
-      bytes: place(MARKS.bytes),
-      node: place(MARKS.node),
-      buffer: place(MARKS.buffer),
-    }
+    const places = Object.entries(MARKS).map(([name, mark]) => [name, placeOf(mark, this.#head)])
+    this.#at = Object.fromEntries(places)
   }
 
   append({ rows, vectors }: Batch, out: Output): void {

@@ -85,12 +85,10 @@ function batchWriter(
 ): BatchWriter {
   const shape = shapeOf(columns.map((column) => column.type))
   const numbers = names.length > 0
-  const [numberKeys, keys] = [names, columns.map(({ name }) => name)].map((some, group) => {
-    return some.map((name, index) => {
-      const more = odata?.before?.get(name) ?? ''
-      return `${index + group * names.length === 0 ? '{' : ','}${more}${JSON.stringify(name)}:`
-    })
-  }) as [string[], string[]]
+  const keys = [...names, ...columns.map(({ name }) => name)].map((name, index) => {
+    return `${index === 0 ? '{' : ','}${odata?.before?.get(name) ?? ''}${JSON.stringify(name)}:`
+  })
+  const numberKeys = keys.splice(0, names.length)
   const numberCode = names.map((name, index) => {
     const code =
       'at = upper > 0 ? fourDigits(view, unsigned(view, at, upper), lower) : unsigned(view, at, lower)'

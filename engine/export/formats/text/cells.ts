@@ -63,52 +63,8 @@ export function real(view: DataView, at: number, value: number): number {
   return writeLiteral(view, at, value > 0 ? INFINITY : value < 0 ? MINUS_INFINITY : NOT_A_NUMBER)
 }
 
-/**
- * Writes a value of fixed width, not null, as text without quotes. Returns the position after it.
- * @param kind a kind that comes before `uuid` in `KIND`
- */
-export function fixedCell(
-  view: DataView,
-  at: number,
-  vector: Vector,
-  row: number,
-  kind: number,
-  scale: number,
-): number {
-  const { words } = vector
-  switch (kind) {
-    case KIND.integer:
-      return int64(view, at, words[2 * row]!, words[2 * row + 1]!)
-    case KIND.double:
-      return real(view, at, vector.doubles[row]!)
-    case KIND.date:
-      return date(view, at, words[row]!)
-    case KIND.timestamp:
-      return timestamp(view, at, words[2 * row]!, words[2 * row + 1]!, false)
-    case KIND.timestamptz:
-      return timestamp(view, at, words[2 * row]!, words[2 * row + 1]!, true)
-    case KIND.decimal:
-      return decimal(view, at, words, 4 * row, scale)
-    case KIND.time:
-      return time(view, at, words[2 * row]!, words[2 * row + 1]!)
-    case KIND.boolean:
-      return bool(view, at, (vector.bytes[row >> 3]! >> (row & 7)) & 1)
-    default:
-      throw new Error(`Kind ${kind} has no fixed width`)
-  }
-}
-
-/** The longest text of each kind's values; 0 for the kinds from `uuid` on, whose length is in the batch. */
-const LONGEST: readonly number[] = (() => {
-  const lengths: number[] = []
-  lengths[KIND.boolean] = 5
-  lengths[KIND.integer] = MAX_INTEGER
-  lengths[KIND.double] = MAX_DOUBLE
-  lengths[KIND.decimal] = MAX_DECIMAL
-  for (const kind of [KIND.date, KIND.time, KIND.timestamp, KIND.timestamptz]) lengths[kind] = MAX_MOMENT
-  for (const kind of [KIND.uuid, KIND.binary, KIND.string, KIND.json]) lengths[kind] = 0
-  return lengths
-})()
+/** The longest text of the values of each kind before `uuid`; the length of all others is in the batch. */
+const LONGEST = Uint8Array.of(5, MAX_INTEGER, MAX_DOUBLE, MAX_DECIMAL, ...Array(4).fill(MAX_MOMENT))
 
 /**
  * The most bytes that a batch can take, so that room is reserved only once.
@@ -127,7 +83,7 @@ export function boundOf(
     const texts = offsets.length > 0 ? offsets[rows]! : 0
     // The length of each base64 text is rounded up to a multiple of four.
     const bytes = kind === KIND.binary ? Math.ceil((texts * 4) / 3) + 4 * rows : texts * factor(column)
-    bound += bytes + rows * (LONGEST[kind]! + around)
+    bound += bytes + rows * ((LONGEST[kind] ?? 0) + around)
   }
   return bound
 }
@@ -330,8 +286,33 @@ export function write(text: string): string {
   return `${stores.join(' ')} at += ${bytes.length};`
 }
 
+/**
+ * Writes a value of fixed width, not null, as text without quotes. Returns the position after it.
+ * @param kind a kind that comes before `uuid` in `KIND`
+ */
+export function fixedCell(
+  view: DataView,
+  at: number,
+  vector: Vector,
+  row: number,
+  kind: number,
+  scale: number,
+): number {
+  return (cellWriters[kind] ??= cellWriter(kind))(view, at, vector, row, scale)
+}
+
+type CellWriter = (view: DataView, at: number, vector: Vector, row: number, scale: number) => number
+
+const cellWriters: CellWriter[] = []
+
+function cellWriter(kind: number): CellWriter {
+  const column = '{ words: words_0, doubles: doubles_0, bytes: data_0 }'
+  const source = `return (view, at, ${column}, row, scale) => { ${fixed(kind, 0, 'scale')}; return at }`
+  return new Function(...Object.keys(HELPERS), source)(...Object.values(HELPERS))
+}
+
 /** Code that writes a value of fixed width as text without quotes. */
-export function fixed(kind: number, column: number, scale: number): string {
+export function fixed(kind: number, column: number, scale: number | 'scale'): string {
   const words = of('words', column)
   const pair = `${words}[2 * row], ${words}[2 * row + 1]`
   switch (kind) {

@@ -75,24 +75,13 @@ const timeCell: CellWriter = (view, at, vector, row) => {
   return moment(view, at, STYLE.time + fine(micros), days, micros - days * DAY_MICROS)
 }
 
-const timestampCell: CellWriter = (view, at, vector, row) =>
-  zonedCell(view, at, vector, row, STYLE.timestamp, KIND.timestamp)
-
-const timestamptzCell: CellWriter = (view, at, vector, row) =>
-  zonedCell(view, at, vector, row, STYLE.utc, KIND.timestamptz)
-
-function zonedCell(
-  view: DataView,
-  at: number,
-  vector: Vector,
-  row: number,
-  style: number,
-  kind: number,
-): number {
-  const micros = int53(vector, row)
-  const days = Math.floor(micros / DAY_MICROS)
-  if (days < FIRST_DAY || days > LAST_DAY) return asText(view, at, vector, row, kind)
-  return moment(view, at, style + fine(micros), days + EPOCH, micros - days * DAY_MICROS)
+function timestampCell(style: number, kind: number): CellWriter {
+  return (view, at, vector, row) => {
+    const micros = int53(vector, row)
+    const days = Math.floor(micros / DAY_MICROS)
+    if (days < FIRST_DAY || days > LAST_DAY) return asText(view, at, vector, row, kind)
+    return moment(view, at, style + fine(micros), days + EPOCH, micros - days * DAY_MICROS)
+  }
 }
 
 const textCell: CellWriter = (view, at, vector, row, _scale, column, plain, target) => {
@@ -138,8 +127,8 @@ export function cellWriters(overlong: 'cut' | undefined): Record<`${TypeName}Cel
     decimalCell,
     dateCell,
     timeCell,
-    timestampCell,
-    timestamptzCell,
+    timestampCell: timestampCell(STYLE.timestamp, KIND.timestamp),
+    timestamptzCell: timestampCell(STYLE.utc, KIND.timestamptz),
     uuidCell: text,
     binaryCell: overlong ? cutting(binaryCell) : binaryCell,
     stringCell: text,

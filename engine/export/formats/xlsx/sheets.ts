@@ -70,21 +70,10 @@ export function sheetPacking(sheetParts: SheetParts): Packing {
         rest = rest.subarray(end + 1)
       }
       const note: Note = { parts: placed, widths: first === 0 ? sheetParts.widths() : undefined }
-      return { bytes: joined(parts), note }
+      return { bytes: Buffer.concat(parts.map(({ bytes }) => bytes)), note }
     },
     container: () => new Workbook(sheetParts),
   }
-}
-
-/** Copies the parts into memory of their own, which can be transferred: Node's small buffers share theirs. */
-function joined(parts: readonly Deflated[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.bytes.length, 0))
-  let at = 0
-  for (const { bytes } of parts) {
-    all.set(bytes, at)
-    at += bytes.length
-  }
-  return all
 }
 
 class Workbook implements Container {

@@ -1,5 +1,5 @@
 import type { Vector } from '../../../duckdb/batch.ts'
-import { decimalParts, typeName } from '../../../types/index.ts'
+import { typeName } from '../../../types/index.ts'
 import { type EncodedColumn, type EncodeOptions, type Encoder, Output } from '../encoder.ts'
 import { boundOf, compileRows, KIND, of, shapeOf, textsOf, write } from '../text/cells.ts'
 import { unsigned } from '../text/digits.ts'
@@ -34,7 +34,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
       value:
         `${write(`<c r="${columnLetters(index)}`)} ` +
         'view.setInt32(at, x, true); view.setInt32(at + 4, y, true); at += z; ' +
-        `at = ${typeName(type)}Cell(view, at, ${of('vector', index)}, row, ${decimalParts(type)?.scale ?? 0}, ` +
+        `at = ${typeName(type)}Cell(view, at, ${of('vector', index)}, row, ${shape.scales[index]}, ` +
         `columns[${index}], ${of('mark', index)}, bytes)`,
     })),
     after: write('</row>'),
