@@ -39,10 +39,8 @@ export type Strategy =
   | (Reads & Writes & { readonly kind: 'few'; readonly counting: Counting | undefined })
   /** Many rows, which are fetched while they are written. */
   | (Reads & Writes & { readonly kind: 'stream'; readonly paged: boolean } & Turns)
-  /** Pages of stored files, copied. Where that is not possible, DuckDB writes a file, as for `parquet`. */
-  | (Reads & { readonly kind: 'copied'; readonly copies: Copies })
-  /** A file that DuckDB writes. */
-  | (Reads & { readonly kind: 'parquet' } & Turns)
+  /** A Parquet file: pages of stored files, copied, or where that is not possible, what DuckDB writes. */
+  | (Reads & { readonly kind: 'parquet'; readonly copies: Copies | undefined } & Turns)
 
 interface Turns {
   /** Whether the rows that were located are read some at a time. */
@@ -90,7 +88,7 @@ export function choose(
   if (plan.columns.length === 0) return { kind: 'nothing' }
   if (wish === 'parquet') {
     const copied = encoding === undefined ? copies(plan) : undefined
-    return copied ? { ...files, kind: 'copied', copies: copied } : { ...files, ...turns, kind: 'parquet' }
+    return { ...files, ...turns, kind: 'parquet', copies: copied }
   }
   const wanted = mostRows(plan)
   if (wish !== 'rows' && wish !== 'xlsx' && matches === undefined && mayCount(plan, wanted)) {
@@ -152,10 +150,10 @@ export function inWords(strategy: Strategy): string {
       const paged = strategy.paged ? ', and the statement waits for the next page' : ''
       return `Rows are written while they are fetched${someAtATime(strategy)}${paged}${foundFirst(strategy)}.`
     }
-    case 'copied':
-      return 'Compressed pages of the stored files are copied if their layouts agree; otherwise DuckDB writes the file.'
     case 'parquet':
-      return `DuckDB writes the file${someAtATime(strategy)}${foundFirst(strategy)}.`
+      return strategy.copies
+        ? 'Compressed pages of the stored files are copied if their layouts agree; otherwise DuckDB writes the file.'
+        : `DuckDB writes the file${someAtATime(strategy)}${foundFirst(strategy)}.`
     default:
       return strategy satisfies never
   }

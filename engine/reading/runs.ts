@@ -156,7 +156,7 @@ export class Runs {
         whole: strategy.kind === 'few',
         // The rows that a first statement has found are counted, and only the wanted ones are read.
         counting: strategy.kind === 'few' && !positions ? strategy.counting : undefined,
-        copies: strategy.kind === 'copied' ? strategy.copies : undefined,
+        copies: strategy.kind === 'parquet' ? strategy.copies : undefined,
         signedZeros: () => zeros.get(),
         following: following.map((one) => rowsStatement(one, undefined)),
         delegate: delegate && orDuckDb(delegate, reading),
