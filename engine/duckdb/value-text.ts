@@ -46,7 +46,7 @@ export function decimalText({ precision, scale }: { precision: number; scale: nu
 
 /** Writes `2001-01-01 00:00:00` with a `T`; leaves `0044-03-15 (BC) 00:00:00`, for which there is no ISO form here. */
 export function timestampText(sql: string): string {
-  return `regexp_replace(${plainText(sql)}, '^([0-9-]+) ', '\\1T')`
+  return `regexp_replace(${plainText(sql)}, '^([0-9-]+) (\\d)', '\\1T\\2')`
 }
 
 /**

@@ -82,6 +82,7 @@ describe('nested values', () => {
     ['NULL::DOUBLE[]', null],
     ["{'a b': [1, 2], 'c': {'it''s': 'x'}}", { 'a b': [1, 2], c: { "it's": 'x' } }],
     ["{'a': TIMESTAMP '2001-02-03 04:05:06.5', 'b': 'AB'::BLOB}", { a: '2001-02-03T04:05:06.5', b: 'QUI=' }],
+    ["[TIMESTAMP '0044-03-15 (BC) 01:02:03']", ['0044-03-15 (BC) 01:02:03']],
     ['NULL::STRUCT(a DOUBLE, b STRUCT(c BLOB))', null],
     ["{'a': NULL::STRUCT(c BLOB)}", { a: null }],
     [
