@@ -36,7 +36,7 @@ function separated(columns: readonly EncodedColumn[], between: string, dialect: 
   const last = columns.length - 1
   const separator = between.charCodeAt(0)
   const missing = literal(dialect.null ?? '')
-  const writeRows = compileRows({
+  const writeRows = compileRows(() => ({
     cells: columns.map((_, column) => ({
       value: cellCode(shape, column, dialect),
       missing: missing.length === 0 ? '' : 'at = writeLiteral(view, at, missing)',
@@ -53,7 +53,7 @@ function separated(columns: readonly EncodedColumn[], between: string, dialect: 
       withComma,
       apart: quoterOf(dialect.null ?? ''),
     },
-  })
+  }))
   return {
     begin(out) {
       const names = columns.map(({ name }) => headerField(name, between, dialect))

@@ -204,16 +204,10 @@ const HELPERS = { bool, real, date, time, timestamp, decimal, int64 }
  */
 const makers = new LRUCache<string, (...helpers: unknown[]) => RowsWriter>({ max: 64 })
 
-/** A function that is made at its first use, because the thread that begins an export often encodes no rows. */
-export function whenUsed<Arguments extends unknown[], Result>(
-  make: () => (...given: Arguments) => Result,
-): (...given: Arguments) => Result {
-  let made: ReturnType<typeof make> | undefined
-  return (...given) => (made ??= make())(...given)
-}
-
-export function compileRows(code: RowCode): RowsWriter {
-  return whenUsed(() => compile(code))
+/** The function is made at its first use, because the thread that begins an export often encodes no rows. */
+export function compileRows(codeOf: () => RowCode): RowsWriter {
+  let made: RowsWriter | undefined
+  return (...given) => (made ??= compile(codeOf()))(...given)
 }
 
 function compile({ opening = '', before = '', cells, after = '', helpers = {} }: RowCode): RowsWriter {

@@ -20,7 +20,7 @@ import { columnLetters, STYLE } from './workbook.ts'
 export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions): Encoder => {
   requireColumns(columns)
   const shape = shapeOf(columns.map((column) => column.type))
-  const writeRows = compileRows({
+  const writeRows = compileRows(() => ({
     // Each cell contains the row's number, which has at most seven digits: `x` and `y` are its bytes, `z` their count.
     before: `
       const position = (first + row) % ${SHEET_ROWS}
@@ -39,7 +39,7 @@ export const xlsx = (columns: readonly EncodedColumn[], options: EncodeOptions):
     })),
     after: write('</row>'),
     helpers: { ...cellWriters(options.overlong), unsigned, columns },
-  })
+  }))
   // Set from the first rows when they are encoded, and read when their piece is packed.
   let widths = widthsOf(columns, shape, undefined)
   return {
