@@ -21,11 +21,6 @@ export type Delegate = (
   signal: AbortSignal | undefined,
 ) => Promise<Cursor | undefined>
 
-/** The address of a result, with which a worker can fetch chunks by itself. */
-export interface Handle {
-  readonly result: bigint
-}
-
 /** What a worker has fetched. */
 export interface Fetched {
   readonly rows: number
@@ -40,8 +35,11 @@ export interface Cursor {
    * or in a worker, or discard it, and only once.
    */
   fetch(): Promise<Chunk | undefined>
-  /** Set if a worker may fetch the next rows; `fetch` must not be called meanwhile. */
-  handle(): Handle | undefined
+  /**
+   * The address of the result, if a worker may fetch the next rows from it; `fetch` must not be called meanwhile. There
+   * is none for rows of several statements, or for pages, which may end within a chunk.
+   */
+  readonly address?: bigint | undefined
   /** Leaves a chunk its first `rows` rows, and gives the others as another chunk. Not every cursor can do this. */
   cut?(chunk: Chunk, rows: number): Chunk
   /** Finds out why a fetch in a worker failed; `error` is what the worker reported. */
@@ -91,11 +89,6 @@ export class SequenceCursor implements Cursor {
       this.#current = await this.#start(next)
       if (this.#interrupted) this.#current.interrupt()
     }
-  }
-
-  /** Workers fetch from one statement only. */
-  handle(): undefined {
-    return undefined
   }
 
   decode = (chunk: Chunk, arena: Arena): Batch => this.#current.decode(chunk, arena)

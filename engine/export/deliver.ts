@@ -244,9 +244,9 @@ class Production {
   #turn(rows: number, first: number): Running | undefined {
     const { pool } = this.#parts
     if (!this.#turns || first === 0 || !pool.warm) return undefined
-    const handle = this.#cursor.handle()
-    if (!handle) return undefined
-    const { fetched, piece } = pool.run(this.#id, this.#recipe, { kind: 'turn', handle, rows, first })
+    const { address: result } = this.#cursor
+    if (result === undefined) return undefined
+    const { fetched, piece } = pool.run(this.#id, this.#recipe, { kind: 'turn', result, rows, first })
     let cause: Promise<unknown> | undefined
     const fail = async (error: unknown): Promise<never> => {
       cause ??= this.#cursor.trueError?.(error) ?? Promise.resolve(error)

@@ -156,11 +156,6 @@ class PageCursor implements Cursor {
     return { ...chunk, rows }
   }
 
-  /** Workers fetch no pages, because a page may end within a chunk. */
-  handle(): undefined {
-    return undefined
-  }
-
   decode: Cursor['decode'] = (chunk, arena) => this.#statement.cursor.decode(chunk, arena)
   discard: Cursor['discard'] = (chunk) => this.#statement.cursor.discard(chunk)
 

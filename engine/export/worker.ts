@@ -1,6 +1,6 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Chunk, Fetched, Handle, NativeChunk } from '../duckdb/cursor.ts'
+import type { Chunk, Fetched, NativeChunk } from '../duckdb/cursor.ts'
 import { loadDuckDb } from '../duckdb/native/ffi.ts'
 import { NativeReader } from '../duckdb/native/native-reader.ts'
 import { NativeSection } from '../util/concurrency.ts'
@@ -26,7 +26,8 @@ export type Job =
       readonly id: number
       readonly exportId: number
       readonly recipe: Recipe | undefined
-      readonly handle: Handle
+      /** The address of the result. */
+      readonly result: bigint
       /** The worker stops fetching after this many rows, or a few more, so that another worker can fetch the next. */
       readonly rows: number
       readonly first: number
@@ -102,14 +103,14 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
   }
 }
 
-function fetchChunks({ id, handle, rows: wanted }: Extract<Job, { kind: 'turn' }>): NativeChunk[] {
+function fetchChunks({ id, result, rows: wanted }: Extract<Job, { kind: 'turn' }>): NativeChunk[] {
   const duckdb = loadDuckDb()
   const chunks: NativeChunk[] = []
   let rows = 0
   let ended = false
   try {
     while (rows < wanted && !ended) {
-      const address = duckdb.fetchHere(handle.result)
+      const address = duckdb.fetchHere(result)
       ended = address === undefined
       if (address === undefined) continue
       const chunk = { kind: 'native', rows: duckdb.chunkRows(address), address } as const

@@ -111,7 +111,6 @@ function answered(batches: Batch[]): Cursor {
       const batch = batches.shift()
       return batch && { kind: 'batch', rows: batch.rows, batch }
     },
-    handle: () => undefined,
     decode(chunk) {
       if (chunk.kind !== 'batch') throw new TypeError('The chunk is of another cursor')
       return chunk.batch

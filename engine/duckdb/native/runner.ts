@@ -4,7 +4,7 @@ import { Semaphore } from '../../util/concurrency.ts'
 import { Lazy } from '../../util/shared.ts'
 import { POOL_THREADS } from '../../util/threads.ts'
 import type { Arena, Batch } from '../batch.ts'
-import { type Chunk, type Cursor, type Handle, SequenceCursor, type StartOptions } from '../cursor.ts'
+import { type Chunk, type Cursor, SequenceCursor, type StartOptions } from '../cursor.ts'
 import { cancelled, engineError, keepInterrupting, saysInterrupted } from '../errors.ts'
 import { type InstanceOptions, lockDown, openSettings } from '../instance.ts'
 import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
@@ -29,10 +29,10 @@ class NativeCursor implements Cursor {
   readonly #statement: Statement
   readonly #onClose: (self: NativeCursor) => void
   readonly #connection: bigint
+  address: bigint | undefined
   #reader: NativeReader | undefined
   #running: Promise<unknown> = Promise.resolve()
   #interrupted = false
-  #handle: Handle | undefined
   #prepared: bigint | undefined
   #result: Result | undefined
   #connected = true
@@ -86,7 +86,7 @@ class NativeCursor implements Cursor {
       () => this.#duckdb.execute(prepared, whole),
       (result) => {
         this.#result = result
-        if (steady && !whole) this.#handle = { result: result.inner }
+        if (steady && !whole) this.address = result.inner
         checkTypes(this.#statement, this.#duckdb.columnTypes(result))
         return result
       },
@@ -120,10 +120,6 @@ class NativeCursor implements Cursor {
     }
     const rows = this.#duckdb.chunkRows(address)
     return { kind: 'native', rows, address }
-  }
-
-  handle(): Handle | undefined {
-    return this.#handle
   }
 
   cut(chunk: Chunk, rows: number): Chunk {
