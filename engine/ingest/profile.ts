@@ -47,14 +47,32 @@ export async function profileParts(
   options: RunOptions,
 ): Promise<ColumnProfile[]> {
   if (parts.length === 0) return columns.map(({ name, type }) => ({ name, type, nulls: 0 }))
-  const source = readParts(parts)
-  const sums = columns.map((column, at) => summaryOf(column, at))
+  const profiles: ColumnProfile[] = []
+  for (let from = 0; from < columns.length; from += COLUMNS_AT_ONCE) {
+    const some = columns.slice(from, from + COLUMNS_AT_ONCE)
+    profiles.push(...(await profileColumns(duck, readParts(parts), some, from, options)))
+  }
+  return profiles
+}
+
+/** Of thousands of columns in one statement, DuckDB would take minutes and gigabytes. */
+const COLUMNS_AT_ONCE = 200
+
+/** @param from the number of columns before these */
+async function profileColumns(
+  duck: Duck,
+  source: string,
+  columns: readonly Column[],
+  from: number,
+  options: RunOptions,
+): Promise<ColumnProfile[]> {
+  const sums = columns.map((column, at) => summaryOf(column, from + at))
   const [row = []] = await duck.run(`SELECT count(*), ${sums.flat().join(', ')} FROM ${source}`, options)
   const rows = Number(row[0])
   const found = columns.map((column, at) =>
     profileOf(column, rows, row.slice(1 + at * WIDTH, 1 + (at + 1) * WIDTH)),
   )
-  const counts = found.map(countsOf)
+  const counts = found.map((profile, at) => countsOf(profile, from + at))
   const asked = counts.flatMap((count) => count?.sql ?? [])
   const [second = []] =
     asked.length === 0 ? [] : await duck.run(`SELECT ${asked.join(', ')} FROM ${source}`, options)
@@ -73,17 +91,21 @@ function summaryOf({ type }: Column, at: number): string[] {
   if (UNORDERED.has(name)) return [`count(${column})`, 'NULL', 'NULL', 'NULL', 'NULL', 'NULL']
   const isNumber = NUMBERS.has(name)
   const finite = name === 'double' ? ` FILTER (isfinite(${column}))` : ''
-  const ordered = name === 'double' ? ` FILTER (NOT isnan(${column}))` : ''
   return [
     `count(${column})`,
     `approx_count_distinct(${column})`,
-    valueText(type, `min(${column})${ordered}`),
-    valueText(type, `max(${column})${ordered}`),
+    valueText(type, `min(${column})${ordered(type, column)}`),
+    valueText(type, `max(${column})${ordered(type, column)}`),
     isNumber ? `avg(${column})${finite}` : 'NULL',
     isNumber
       ? `CAST(approx_quantile(CAST(${column} AS DOUBLE), [${QUANTILES}])${finite} AS VARCHAR)`
       : 'NULL',
   ]
+}
+
+/** Leaves out NaN, which has no order. DuckDB's histograms count it as some other value. */
+function ordered(type: Column['type'], column: string): string {
+  return typeName(type) === 'double' ? ` FILTER (NOT isnan(${column}))` : ''
 }
 
 function profileOf({ name, type }: Column, rows: number, values: readonly unknown[]): ColumnProfile {
@@ -93,7 +115,9 @@ function profileOf({ name, type }: Column, rows: number, values: readonly unknow
   if (held === 0 || distinct === null)
     return { name, type, nulls, ...(distinct !== null && { distinct: NONE }) }
   const average = mean === null ? Number.NaN : Number(mean)
-  const shares = typeof quantiles === 'string' ? (JSON.parse(quantiles) as number[]) : []
+  const estimates = typeof quantiles === 'string' ? quantiles.slice(1, -1).split(', ').map(Number) : []
+  // Between the largest doubles they are infinite.
+  const shares = estimates.every(Number.isFinite) ? estimates : []
   return {
     name,
     type,
@@ -129,7 +153,7 @@ function countsOf(profile: ColumnProfile, at: number): Count | undefined {
   const column = `c${at}`
   // The estimate is within a few per cent.
   if (distinct.value <= 0.9 * MOST_VALUES) {
-    const sql = entries(`histogram(${column})`, valueText(type, 'e.key'))
+    const sql = entries(`histogram(${column})${ordered(type, column)}`, valueText(type, 'e.key'))
     return { sql, finish: (found) => withTop(profile, found) }
   }
   const ranges = rangesOf(profile)

@@ -130,10 +130,15 @@ it('takes odd values, and tables without rows or columns', async () => {
     'd,i,t,z,k\nNaN,9007199254740993,2024-01-01T00:00:00,2024-01-01T00:00:00Z,\nInf,1,2024-01-02T00:00:00,2024-01-02T00:00:00Z,\n1.5,,,,\n'
   const [d, i, t, z, k] = (await profile(await made('odd', odd))).columns
   expect(d).toMatchObject({ type: 'double', min: 1.5, max: 'INF', mean: 1.5, nulls: 0 })
+  // NaN is counted as no other value.
+  expect(d!.top).toEqual([1.5, 'INF'].map((value) => ({ value, count: 1 })))
   expect(i).toMatchObject({ max: '9007199254740993', min: 1, nulls: 1 })
   expect(t).toMatchObject({ min: '2024-01-01T00:00:00', max: '2024-01-02T00:00:00' })
   expect(z).toMatchObject({ min: '2024-01-01T00:00:00Z' })
   expect(k).toEqual({ name: 'k', type: 'string', nulls: 3, distinct: { value: 0, exact: true } })
+  const far = Array.from({ length: 99 }, (_, at) => `${at % 2 ? '-' : ''}1.${100 + at}e308\n`)
+  const [x] = (await profile(await made('far', `x\n${far.join('')}`))).columns
+  expect(x).toMatchObject({ min: -1.197e308, max: 1.198e308, distinct: { value: 99, exact: true } })
   expect((await profile(await made('none', ''))).columns).toEqual([])
   expect((await profile(await made('no rows', 'a,b\n'))).columns).toMatchObject([{ nulls: 0 }, { nulls: 0 }])
   expect((await at.call(ada, 'GET', '/datasets/9999/profile')).statusCode).toBe(404)
