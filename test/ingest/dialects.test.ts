@@ -192,6 +192,16 @@ describe('csv of other programs', () => {
     expect(await bench.refusal('csv', 'a, "b"\n1,2\n')).not.toContain('auto')
   })
 
+  test('blank lines above the header are found', async () => {
+    const options = { dialect: 'auto' } as const
+    for (const [text, values] of [
+      ['\n\r\na,b\n\n1,2\n', [['1', '2']]],
+      ['\ufeff\nn\n1\n', [['1']]],
+      ['\nReport\n\na;b\n1;x\n', [['1', 'x']]],
+    ] as const)
+      expect((await bench.read('csv', text, { options })).values).toEqual(values)
+  })
+
   test('lines above the header are left out, whatever is in them', async () => {
     const text = 'a "title"\n"half a quote\n\nn,s\n1,x\n'
     expect((await bench.read('csv', text, { options: { skip: 3 } })).values).toEqual([['1', 'x']])

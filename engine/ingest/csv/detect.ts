@@ -110,7 +110,7 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
     ? [known.delimiter]
     : [usual, ...DELIMITERS.filter((one) => one !== usual)]
   const starts = lineStarts(text).slice(0, Math.max(MOST_TITLES, 1 + (known.skip ?? 0)))
-  const first = known.skip ?? 0
+  const first = known.skip ?? blankLines(text)
   const last = known.skip ?? starts.length - 1
   for (let skip = first; skip <= last; skip++) {
     const below = text.slice(starts[skip] ?? text.length)
@@ -135,6 +135,11 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
   }
   const [delimiter = usual] = delimiters
   return { skip: first, delimiter, records: recordsOf(text.slice(starts[first] ?? 0), delimiter) }
+}
+
+/** How many lines without a character come before all others. */
+function blankLines(text: string): number {
+  return /^\ufeff?((?:\r?\n)*)/.exec(text)![1]!.split('\n').length - 1
 }
 
 function lineStarts(text: string): number[] {
