@@ -56,10 +56,6 @@ export function isStatus(error: unknown, ...statuses: number[]): error is Parque
   return error instanceof ParquetryError && statuses.includes(error.status)
 }
 
-export function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'AbortError'
-}
-
 /** The message to show for anything that was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof ParquetryError && error.code === 'unreachable') {

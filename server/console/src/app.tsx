@@ -1,5 +1,4 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { AccountPage } from './account/account-page.tsx'
 import { useEvent, useRound } from './hooks.ts'
 import { HomePage, RepositoryPage } from './pages/data.tsx'
 import { DatasetPage } from './pages/dataset.tsx'
@@ -17,7 +16,8 @@ import { Toasts } from './ui/toast.tsx'
 
 const UploadPage = lazy(async () => (await import('./upload/upload-page.tsx')).UploadPage, true)
 const MembersPage = lazy(async () => (await import('./dataset/share.tsx')).MembersPage, true)
-const AccountsPage = lazy(async () => (await import('./account/accounts-page.tsx')).AccountsPage, true)
+const AccountPage = lazy(async () => (await import('./account/account-pages.tsx')).AccountPage, true)
+const AccountsPage = lazy(async () => (await import('./account/account-pages.tsx')).AccountsPage, true)
 const ProvidersPage = lazy(async () => (await import('./providers/providers.tsx')).ProvidersPage, true)
 const SqlPage = lazy(async () => (await import('./sql/sql-page.tsx')).SqlPage, true)
 const ProviderPage = lazy(async () => (await import('./providers/providers.tsx')).ProviderPage, true)
@@ -182,9 +182,8 @@ function isTyping(target: EventTarget | null): boolean {
   return target.closest('input:not([type=checkbox], [type=radio]), textarea, select, dialog') !== null
 }
 
-/** Lists the keys. */
 function showKeys(): void {
-  openDialog('Keys', () => (
+  const content = () => (
     <dl class="dialog-body key-table">
       {KEYS.map(([keys, does]) => (
         <div key={keys}>
@@ -197,5 +196,6 @@ function showKeys(): void {
         </div>
       ))}
     </dl>
-  ))
+  )
+  openDialog({ title: 'Keys', content })
 }

@@ -6,9 +6,7 @@ const short = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 4 })
 const percentage = new Intl.NumberFormat(LOCALE, { style: 'percent', maximumFractionDigits: 1 })
 const dateAndTime = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' })
 
-export function formatCount(count: number): string {
-  return whole.format(count)
-}
+export const formatCount: (count: number) => string = whole.format
 
 /** Formats a measured value with few digits, and with an exponent only if nothing else fits. */
 export function formatNumber(value: number): string {
@@ -18,9 +16,7 @@ export function formatNumber(value: number): string {
   return Number.isInteger(value) ? whole.format(value) : short.format(value)
 }
 
-export function formatPercent(share: number): string {
-  return percentage.format(share)
-}
+export const formatPercent: (share: number) => string = percentage.format
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`

@@ -4,7 +4,6 @@ import { useEvent, useRound } from './hooks.ts'
 type Theme = 'light' | 'dark'
 
 const SLOT = 'parquetry.theme'
-const isTheme = (text: string | null | undefined): text is Theme => text === 'light' || text === 'dark'
 const system = matchMedia('(prefers-color-scheme: dark)')
 system.addEventListener('change', () => dispatchEvent(new Event('parquetry:theme')))
 
@@ -16,7 +15,7 @@ export function setTheme(theme: Theme): void {
 /** Restores the user's choice. Must be called before the first render. */
 export function restoreTheme(): void {
   const chosen = localStorage.getItem(SLOT)
-  if (isTheme(chosen)) document.documentElement.dataset['theme'] = chosen
+  if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset['theme'] = chosen
   dispatchEvent(new Event('parquetry:theme'))
 }
 
@@ -24,6 +23,6 @@ export function restoreTheme(): void {
 export function useTheme(): Theme {
   const [, again] = useRound()
   useEvent('parquetry:theme', again)
-  const chosen = document.documentElement.dataset['theme']
-  return isTheme(chosen) ? chosen : system.matches ? 'dark' : 'light'
+  const chosen = document.documentElement.dataset['theme'] as Theme | undefined
+  return chosen ?? (system.matches ? 'dark' : 'light')
 }

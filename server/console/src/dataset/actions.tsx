@@ -16,12 +16,11 @@ import { openDialog } from '../ui/dialog.tsx'
 import { ask } from '../ui/form.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import { changed, Loaded, useResource } from '../ui/resource.tsx'
-import { announce, complain } from '../ui/toast.tsx'
+import { Loaded, useResource } from '../ui/resource.tsx'
+import { announce, complain, perform } from '../ui/toast.tsx'
 import { viewQuery } from '../view/view.ts'
 import type { Exploration } from './exploration.ts'
 
-/** The actions on a whole dataset. */
 export function DatasetActions(exploration: Exploration) {
   const { dataset, view, rows, canAdd } = exploration
   return (
@@ -193,16 +192,13 @@ async function startDownload(datasetId: number, query: RowsQuery, format: Format
 }
 
 /** Makes an earlier version current again, and offers to undo that. */
-export async function restore(id: number, version: number): Promise<void> {
-  try {
-    const made = await api().datasets.restore(id, version)
-    announce(`Version ${version} is current again, as version ${made.version}.`, () =>
-      restore(id, made.version - 1),
-    )
-  } catch (failure) {
-    complain(failure)
-  }
-  changed()
+export function restore(id: number, version: number): Promise<void> {
+  const { datasets } = api()
+  return perform(
+    () => datasets.restore(id, version),
+    (made) => `Version ${version} is current again, as version ${made.version}.`,
+    (made) => datasets.restore(id, made.version - 1),
+  )
 }
 
 /** The fields of a patch, in which null stands for an empty text: it removes the field. */
@@ -251,7 +247,6 @@ function describeDataset(dataset: Dataset): void {
   })
 }
 
-/** Asks what there is to say about a column. */
 export function describeColumn(id: number, column: Column): void {
   const { name, title = '', unit = '', description } = column
   ask({
@@ -279,7 +274,8 @@ export function showAsSql(id: number, query: RowsQuery): Promise<void> {
 
 /** Shows in a window what is read for a view, and what each step takes. */
 function explainView(id: number, query: RowsQuery): void {
-  openDialog('Why is this slow?', () => <Explanation {...{ id, query }} />, { wide: true })
+  const content = () => <Explanation {...{ id, query }} />
+  openDialog({ title: 'Why is this slow?', wide: true, content })
 }
 
 function Explanation({ id, query }: { readonly id: number; readonly query: RowsQuery }) {

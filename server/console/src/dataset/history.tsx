@@ -68,11 +68,11 @@ export function History({ dataset, canWrite }: Exploration) {
 function actionsOf(id: number, number: number, current: number, canWrite: boolean) {
   const isPast = number !== current
   const compare = () =>
-    openDialog(
-      `Version ${number} and version ${current}`,
-      () => <Comparison id={id} before={number} after={current} />,
-      { wide: true },
-    )
+    openDialog({
+      title: `Version ${number} and version ${current}`,
+      wide: true,
+      content: () => <Comparison id={id} before={number} after={current} />,
+    })
   return (
     <div key="actions" class="actions">
       <Button

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Format, Member, Permission } from '../../../client/index.ts'
+import type { Format, Member, Permission, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatDateTime, plural } from '../format.ts'
 import { href } from '../router.ts'
@@ -63,7 +63,6 @@ const NEW_MEMBER = {
   permission: { label: 'What it may do', value: 'Read' as Permission, options: PERMISSIONS },
 }
 
-/** The page of a repository's members. */
 export function MembersPage({ repositoryId: id }: { readonly repositoryId: number }) {
   const { value: home } = useResource((signal) => api().repositories.get(id, { signal }), [id])
   return (
@@ -75,9 +74,9 @@ export function MembersPage({ repositoryId: id }: { readonly repositoryId: numbe
 
 /** The members of a repository. Its owner can change them; members can see each other. */
 function Members({ repositoryId: id }: { readonly repositoryId: number }) {
-  const { repositories, account } = api()
   const resource = useResource(
     async (signal) => {
+      const { repositories, account } = api()
       const [home, members, me] = await Promise.all([
         repositories.get(id, { signal }),
         repositories.members(id, { signal }),
@@ -87,9 +86,6 @@ function Members({ repositoryId: id }: { readonly repositoryId: number }) {
     },
     [id],
   )
-  /** Undefined removes the member. */
-  const set: Set = (name, permission) =>
-    permission ? repositories.setMember(id, name, permission) : repositories.removeMember(id, name)
   return (
     <Loaded
       of={resource}
@@ -115,7 +111,7 @@ function Members({ repositoryId: id }: { readonly repositoryId: number }) {
               <span class="hint">owns the repository</span>
             </li>
             {members.map((member) => (
-              <MemberLine key={member.account} {...{ member, me, owns, set }} isPrivate={home.private} />
+              <MemberLine key={member.account} {...{ member, me, owns, home }} />
             ))}
           </ul>
           {owns && (
@@ -123,7 +119,7 @@ function Members({ repositoryId: id }: { readonly repositoryId: number }) {
               action="Add"
               fields={NEW_MEMBER}
               onSubmit={async ({ name, permission }) => {
-                await set(name, permission)
+                await api().repositories.setMember(id, name, permission)
                 announce(`${name} ${PERMISSIONS[permission]} now.`)
               }}
             />
@@ -134,33 +130,32 @@ function Members({ repositoryId: id }: { readonly repositoryId: number }) {
   )
 }
 
-type Set = (name: string, permission: Permission | undefined) => Promise<unknown>
-
 function MemberLine(props: {
   readonly member: Member
   readonly me: string
   readonly owns: boolean
-  readonly isPrivate: boolean
-  readonly set: Set
+  readonly home: Repository
 }) {
-  const { owns, set } = props
+  const { owns, home } = props
   const { account, permission } = props.member
   const isMe = account === props.me
+  const { repositories } = api()
+  const set = (wanted: Permission) => repositories.setMember(home.id, account, wanted)
   const change = (wanted: Permission) =>
     perform(
-      () => set(account, wanted),
+      () => set(wanted),
       `${account} ${PERMISSIONS[wanted]} now.`,
-      () => set(account, permission),
+      () => set(permission),
     )
   const leave = () =>
     ask({
       title: isMe ? 'Leave the repository?' : `Remove ${account}?`,
-      text: `${isMe ? 'You' : account} can no longer write here${props.isPrivate ? ', or read it' : ''}. The owner can undo this.`,
+      text: `${isMe ? 'You' : account} can no longer write here${home.private ? ', or read it' : ''}. The owner can undo this.`,
       action: isMe ? 'Leave' : 'Remove',
       danger: true,
       async onSubmit() {
-        await set(account, undefined)
-        announce(`${account} is no longer a member.`, owns ? () => set(account, permission) : undefined)
+        await repositories.removeMember(home.id, account)
+        announce(`${account} is no longer a member.`, owns ? () => set(permission) : undefined)
       },
     })
   return (

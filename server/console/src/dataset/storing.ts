@@ -1,7 +1,6 @@
 import type { Dataset, NewDataset, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 
-/** Repositories as choices of a select. */
 export function choicesOf(homes: readonly Repository[]) {
   return homes.map(({ id, name }) => [String(id), name] as const)
 }

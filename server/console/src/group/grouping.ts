@@ -46,7 +46,6 @@ export const METHODS = {
 export type Method = keyof typeof METHODS
 const METHOD_NAMES = Object.keys(METHODS) as Method[]
 
-/** The parts of values by which a column of this type can be grouped. */
 export function partsFor(type: string): readonly Part[] {
   switch (familyOf(type)) {
     case 'date':
@@ -60,7 +59,6 @@ export function partsFor(type: string): readonly Part[] {
   }
 }
 
-/** The aggregation methods for a column of this type. */
 export function methodsFor(type: string): readonly Method[] {
   switch (familyOf(type)) {
     case 'number':

@@ -170,7 +170,6 @@ function FoundSeries(props: { readonly search: string }) {
   )
 }
 
-/** One repository and its datasets. */
 export function RepositoryPage({ id }: { readonly id: number }) {
   const resource = useResource(
     async (signal) => {
@@ -254,7 +253,6 @@ function RepositoryView(props: { readonly home: Repository; readonly tables: rea
   )
 }
 
-/** Asks what a repository is called, and who may read it. */
 function askRepository(
   title: string,
   action: string,
@@ -318,7 +316,6 @@ function Tables(props: { readonly tables: readonly DatasetSummary[]; readonly up
 
 const NAMED_COLUMNS = 6
 
-/** A list of datasets with name, columns, size and age. */
 function DatasetList(props: {
   readonly datasets: readonly DatasetSummary[]
   /** The repositories, if the list contains datasets of several of them. */

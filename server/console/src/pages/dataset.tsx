@@ -134,7 +134,6 @@ function Description({ text }: { readonly text: string }) {
   return code ? <code.Markdown text={text} /> : <p class="lede">{text}</p>
 }
 
-/** What is known about a dataset. */
 function Facts({ dataset }: { readonly dataset: CountedDataset }) {
   const { title, description, creator, license } = dataset
   return (

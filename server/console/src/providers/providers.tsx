@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Category, Provider } from '../../../client/index.ts'
-import { askForKey } from '../account/account-page.tsx'
+import { askForKey } from '../account/account-pages.tsx'
 import { api } from '../api.ts'
 import { formatCount } from '../format.ts'
 import { useEvent } from '../hooks.ts'
@@ -65,7 +65,6 @@ const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 /** For limits with a period of at most this many seconds, the time of the reset isn't shown. */
 const SOON = 60
 
-/** Shows how much is left of a provider's limit. */
 function LimitLine(props: { readonly limit: Provider['limit'] }) {
   const { requests, perSeconds, remaining, resetsAt } = props.limit
   if (requests === null || perSeconds === null || remaining === null) {

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { ParquetryError, type Provider, type Series } from '../../../client/index.ts'
-import { askForKey } from '../account/account-page.tsx'
+import { askForKey } from '../account/account-pages.tsx'
 import { api, messageOf, shelves } from '../api.ts'
 import { newDatasetFields, store } from '../dataset/storing.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'

@@ -1,5 +1,4 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a table element can't leave out the rows that are not in view
-// biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is the grid's, which names the active cell, or a button's
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: keys are the grid's
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -24,7 +23,6 @@ import type { RowWindows } from './windows.ts'
 interface GridProps {
   readonly label: string
   readonly windows: RowWindows
-  /** Whether the table waits for other rows. */
   readonly busy?: boolean
   readonly order?: OrderKey | undefined
   readonly profiles?: Profiles | undefined
@@ -156,7 +154,6 @@ function usePlaces(scroller: { readonly current: HTMLElement | null }, { columns
   return { places, setWidth }
 }
 
-/** A column heading: name, type, sort direction and a small chart of the values. */
 function HeaderCell(props: {
   readonly place: ColumnPlace
   readonly order: OrderKey | undefined
@@ -197,7 +194,6 @@ function HeaderCell(props: {
   )
 }
 
-/** A row: its number and the cells of the columns in view. */
 function GridRow(props: {
   readonly grid: string
   readonly index: number
@@ -249,7 +245,6 @@ function cellId(grid: string, row: number, column: number): string {
   return `${grid}-${row}-${column}`
 }
 
-/** A tiny chart of a column, in its heading. Decorative. */
 function Spark({ profile }: { readonly profile: ColumnProfile | undefined }) {
   const { histogram, top = [] } = profile ?? {}
   if (!histogram) {

@@ -12,7 +12,6 @@ const NARROW = 104
 
 export interface ColumnPlace {
   readonly column: Column
-  /** Its index among all columns. */
   readonly at: number
   readonly left: number
   readonly width: number

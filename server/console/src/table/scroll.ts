@@ -18,7 +18,6 @@ export interface Geometry {
 export interface Position {
   /** Distance from the top of the first row to the top of the view, if the element had its full height. */
   readonly virtualTop: number
-  /** The element's scrollTop. */
   readonly scrollTop: number
 }
 
@@ -33,12 +32,10 @@ function fullHeight(geometry: Geometry): number {
   return geometry.rows * ROW_HEIGHT
 }
 
-/** The height of the scrolled element. */
 export function spacerHeight(geometry: Geometry): number {
   return Math.min(fullHeight(geometry), HIGHEST)
 }
 
-/** The position after a scroll event. */
 export function follow(geometry: Geometry, before: Position, scrollTop: number): Position {
   if (spacerHeight(geometry) === fullHeight(geometry)) return { virtualTop: scrollTop, scrollTop }
   const farthest = spacerHeight(geometry) - geometry.viewport

@@ -1,16 +1,13 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
-import { isAbort } from '../api.ts'
 import type { Field, RowWindow } from '../csv.ts'
 import { useRound } from '../hooks.ts'
 
 type Row = readonly Field[]
 
-/** Where rows come from. */
 export interface RowSource {
   /** In the order of the cells. */
   readonly columns: readonly Column[]
-  /** Fetches some of the rows. */
   readonly fetch: (place: {
     readonly skip: number
     readonly top: number
@@ -31,7 +28,6 @@ export class RowWindows {
   readonly size: number
   /** The number of matching rows; undefined until the first window has arrived. */
   rowCount: number | undefined
-  /** The error of the last request. */
   error: unknown
   readonly #fetch: RowSource['fetch']
   readonly #onChange: () => void
@@ -68,7 +64,6 @@ export class RowWindows {
     if (this.#missing().length > 0) this.#timer = setTimeout(() => this.#fetchWanted(), REST_MS)
   }
 
-  /** Tries again after an error. */
   retry(): void {
     this.error = undefined
     if (this.rowCount === undefined) this.#load(0)
@@ -107,7 +102,7 @@ export class RowWindows {
       this.error = undefined
       this.#keep(window, answer.rows)
     } catch (error) {
-      if (isAbort(error)) return
+      if (controller.signal.aborted) return
       this.error = error
     } finally {
       if (this.#loading.get(window) === controller) this.#loading.delete(window)

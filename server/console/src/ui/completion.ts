@@ -1,6 +1,5 @@
 export interface Suggestion {
   readonly label: string
-  /** A short description beside the label. */
   readonly note: string
   readonly kind: 'column' | 'function' | 'operator' | 'value'
   /** What takes the place of `from` to `to`: the text before the caret, and the text behind it. */

@@ -20,7 +20,6 @@ export function CopyButton(props: { readonly text: string; readonly what: string
   return <Button icon="copy" look="small" to={() => copyText(props.text, props.what)} says="Copy" />
 }
 
-/** Saves a file from memory as a browser download. */
 export function saveBlob(blob: Blob, fileName: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(blob)

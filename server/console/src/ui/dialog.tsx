@@ -1,4 +1,4 @@
-import { type ComponentChildren, Fragment } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { useEvent } from '../hooks.ts'
 import { Button } from './button.tsx'
@@ -10,31 +10,18 @@ interface Opened {
   readonly content: (close: () => void) => ComponentChildren
 }
 
-let show: (opened: Opened) => void = () => undefined
-
 /** Opens a window over the page. It closes when its content does so, and when another address is opened. */
-export function openDialog(
-  title: string,
-  content: Opened['content'],
-  options: Pick<Opened, 'wide'> = {},
-): void {
-  show({ title, content, ...options })
-}
+export let openDialog: (opened: Opened) => void = () => undefined
 
-/** Where windows open. */
 export function DialogHost() {
   const [opened, setOpened] = useState<Opened>()
-  const count = useRef(0)
   useEffect(() => {
-    show = (next) => {
-      count.current += 1
-      setOpened(next)
-    }
+    openDialog = setOpened
   }, [])
   useEvent('hashchange', () => setOpened(undefined))
   // What an answer opens must not be closed together with the question.
   const close = () => setOpened((now) => (now === opened ? undefined : now))
-  return <Fragment key={count.current}>{opened && <Dialog {...opened} onClose={close} />}</Fragment>
+  return opened && <Dialog key={opened} {...opened} onClose={close} />
 }
 
 /** A modal window. The browser's own dialog keeps the focus inside, and closes on Escape. */
@@ -44,6 +31,7 @@ function Dialog({ title, wide, content, onClose }: Opened & { readonly onClose: 
   useEffect(() => {
     const opened = dialog.current!
     opened.showModal()
+    opened.querySelector<HTMLElement>('form :is(input, select, textarea)')?.focus()
     // Gives the focus back to where it was.
     return () => opened.close()
   }, [])

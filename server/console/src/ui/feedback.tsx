@@ -58,13 +58,10 @@ export function Loading(props: {
   /** Whether it fills the whole page, whose title isn't known yet. */
   readonly page?: boolean
 }) {
+  const Label = props.page ? 'h1' : 'span'
   return (
     <div class="loading" role="status">
-      {props.page ? (
-        <h1 class="visually-hidden">{props.label}</h1>
-      ) : (
-        <span class="visually-hidden">{props.label}</span>
-      )}
+      <Label class="visually-hidden">{props.label}</Label>
       {Array.from({ length: props.lines ?? 4 }, (_, at) => (
         <span key={at} class="skeleton" />
       ))}

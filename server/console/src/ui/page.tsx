@@ -46,10 +46,8 @@ export function Page(props: {
   )
 }
 
-/** A part of a page, with its title. */
 export function Card(props: {
   readonly title: ComponentChildren
-  /** What stands beside the title. */
   readonly head?: ComponentChildren
   readonly hint?: ComponentChildren
   readonly children: ComponentChildren

@@ -5,7 +5,6 @@ import { changed } from './resource.tsx'
 
 /** A short message at the bottom of the window, read out by screen readers. */
 interface Message {
-  readonly id: number
   readonly text: string
   readonly undo?: (() => Promise<unknown>) | undefined
 }
@@ -15,16 +14,10 @@ const SHOWN_MS = 5_000
 const SHOWN_TO_UNDO_MS = 15_000
 /** The most messages shown at once, so that they don't cover the page. */
 const MOST = 3
-let last = 0
-let show: (message: Message) => void = () => undefined
 
 /** Shows a message that something has been done, and a button that undoes it where that is possible. */
-export function announce(text: string, undo?: () => Promise<unknown>): void {
-  last += 1
-  show({ id: last, text, undo })
-}
+export let announce: (text: string, undo?: () => Promise<unknown>) => void = () => undefined
 
-/** Says why something has failed. */
 export function complain(failure: unknown): void {
   announce(messageOf(failure))
 }
@@ -33,34 +26,38 @@ export function complain(failure: unknown): void {
  * Does something at once and says so, with a way back where there is one; or says why it failed. Then all that is shown
  * is fetched again.
  */
-export async function perform(
-  action: () => Promise<unknown>,
-  done: string,
-  undo?: () => Promise<unknown>,
+export async function perform<T>(
+  action: () => Promise<T>,
+  done: string | ((result: T) => string),
+  undo?: (result: T) => Promise<unknown>,
 ): Promise<void> {
-  await action().then(() => announce(done, undo), complain)
+  await action().then(
+    (result) => announce(typeof done === 'string' ? done : done(result), undo && (() => undo(result))),
+    complain,
+  )
   changed()
 }
 
 export function Toasts() {
   const [messages, setMessages] = useState<readonly Message[]>([])
-  const drop = (id: number) => setMessages((before) => before.filter((message) => message.id !== id))
+  const drop = (message: Message) => setMessages((before) => before.filter((one) => one !== message))
   useEffect(() => {
-    show = (message) => {
+    announce = (text, undo) => {
+      const message = { text, undo }
       setMessages((before) => [...before.slice(1 - MOST), message])
-      setTimeout(() => drop(message.id), message.undo ? SHOWN_TO_UNDO_MS : SHOWN_MS)
+      setTimeout(() => drop(message), undo ? SHOWN_TO_UNDO_MS : SHOWN_MS)
     }
   }, [])
   return (
     <div class="toasts" role="status" aria-live="polite">
       {messages.map((message) => (
-        <div key={message.id} class="toast">
+        <div key={message} class="toast">
           <p>{message.text}</p>
           {message.undo && (
             <Button
               look="small"
               to={() => {
-                drop(message.id)
+                drop(message)
                 perform(message.undo!, 'Undone.')
               }}
               says="Undo"

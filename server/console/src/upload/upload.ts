@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { fromHttp, READING } from '../../../../engine/options.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
-import { api, isAbort, messageOf } from '../api.ts'
+import { api, messageOf } from '../api.ts'
 import { store } from '../dataset/storing.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
@@ -125,10 +125,11 @@ export function useSending() {
   useEffect(() => cancel, [])
   const send = async (chosen: Chosen, target: Dataset | undefined, goal: Goal) => {
     controller.current = new AbortController()
+    const { signal } = controller.current
     setShare(0)
     setProblems([])
     try {
-      const { id, name, rowCount } = await commit(chosen, target, goal, controller.current.signal, setShare)
+      const { id, name, rowCount } = await commit(chosen, target, goal, signal, setShare)
       const before = target?.version
       announce(
         `${name} now has ${plural(rowCount ?? 0, 'row')}.`,
@@ -137,7 +138,7 @@ export function useSending() {
       navigate(href(['datasets', id]))
     } catch (error) {
       setShare(undefined)
-      if (isAbort(error)) return
+      if (signal.aborted) return
       const faults = error instanceof ParquetryError ? error.errors : []
       setProblems(faults.length > 0 ? faults.map((fault) => fault.error) : [messageOf(error)])
     }

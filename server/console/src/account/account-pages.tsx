@@ -1,4 +1,4 @@
-import type { Account, Provider, Repository } from '../../../client/index.ts'
+import type { Account, AccountChanges, ManagedAccount, Provider, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { formatAge, formatCount, formatDateTime, plural } from '../format.ts'
 import { href } from '../router.ts'
@@ -6,6 +6,8 @@ import { setSessionKey } from '../session.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { openDialog } from '../ui/dialog.tsx'
+import { Empty } from '../ui/feedback.tsx'
+import { Select } from '../ui/field.tsx'
 import { ask, LineForm } from '../ui/form.tsx'
 import { Card, Page } from '../ui/page.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
@@ -214,8 +216,8 @@ function NamedKeys() {
 }
 
 /** Shows a new key, which can't be shown again later. */
-export function showKey(name: string, apiKey: string): void {
-  openDialog(`The key of ${name}`, (close) => (
+function showKey(name: string, apiKey: string): void {
+  const content = (close: () => void) => (
     <>
       <div class="dialog-body">
         <p>Copy it now. It is shown only this once, and nobody can look it up later.</p>
@@ -228,7 +230,8 @@ export function showKey(name: string, apiKey: string): void {
         <Button look="primary" to={close} says="I have copied it" />
       </footer>
     </>
-  ))
+  )
+  openDialog({ title: `The key of ${name}`, content })
 }
 
 /** The account's own keys for providers: shows their last characters, saves and deletes them. */
@@ -294,4 +297,95 @@ export function askForKey(providers: readonly Provider[]): void {
       announce('The key is saved.')
     },
   })
+}
+
+/** Management of all accounts, for admins: create, change the plan, disable and enable, replace the key. */
+export function AccountsPage() {
+  const resource = useResource(async (signal) => {
+    const [accounts, plans] = await Promise.all([
+      api().accounts.list({ signal }),
+      api().accounts.plans({ signal }),
+    ])
+    return { accounts, plans: plans.map(({ name }) => name) }
+  }, [])
+  return (
+    <Page trail={[['Account', href(['account'])]]} title="Accounts">
+      <Loaded
+        of={resource}
+        label="Loading the accounts"
+        missing={() => (
+          <Empty icon="lock" title="For admins">
+            Only admins can create and change accounts, and you are not an admin.
+          </Empty>
+        )}
+      >
+        {({ accounts, plans }) => (
+          <Card title={plural(accounts.length, 'account')}>
+            <ul class="key-list">
+              {accounts.map((account) => (
+                <AccountLine key={account.id} {...{ account, plans }} />
+              ))}
+            </ul>
+            <LineForm
+              action="Make the account"
+              fields={{
+                name: { label: 'Name of the new account', value: '', plain: true, required: true },
+                plan: { label: 'Its plan', value: plans[0] ?? '', options: plans },
+              }}
+              onSubmit={async (fields) => {
+                const { name, apiKey } = await api().accounts.create(fields)
+                showKey(name, apiKey)
+              }}
+            />
+          </Card>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function AccountLine(props: { readonly account: ManagedAccount; readonly plans: readonly string[] }) {
+  const { name, plan, disabled, admin, apiKeyHint } = props.account
+  const update = (fields: AccountChanges) => api().accounts.update(name, fields)
+  const change = (fields: AccountChanges, done: string, before: AccountChanges) =>
+    perform(
+      () => update(fields),
+      done,
+      () => update(before),
+    )
+  const rekey = () =>
+    ask({
+      title: `A new key for ${name}?`,
+      text: 'Its first key stops working at once, also in scripts and browsers.',
+      action: 'Make the new key',
+      danger: true,
+      async onSubmit() {
+        showKey(name, (await api().accounts.rotateKey(name)).apiKey)
+      },
+    })
+  const done = disabled ? `${name} is enabled again.` : `${name} is disabled; its data stays.`
+  return (
+    <li class="key-item account-item">
+      <div>
+        <strong>{name}</strong> {admin && <span class="badge badge-plain">admin</span>}
+        {disabled && <span class="badge">disabled</span>}
+        <p class="hint">
+          key <code>{apiKeyHint}</code>
+        </p>
+      </div>
+      <Select
+        label={`Plan of ${name}`}
+        value={plan}
+        options={props.plans}
+        onValue={(wanted) => change({ plan: wanted }, `${name} has the plan ${wanted} now.`, { plan })}
+      />
+      <Button look="small" label={`New key for ${name}`} to={rekey} says="New key…" />
+      <Button
+        look="small"
+        label={disabled ? `Enable ${name}` : `Disable ${name}`}
+        to={() => change({ disabled: !disabled }, done, { disabled })}
+        says={disabled ? 'Enable' : 'Disable'}
+      />
+    </li>
+  )
 }
