@@ -4,6 +4,7 @@ import type { Column } from '../../server/client/index.ts'
 import { complete, FUNCTIONS } from '../../server/console/src/filter/complete.ts'
 import { readConditions, writeConditions } from '../../server/console/src/filter/conditions.ts'
 import { filterLiteral, tokenize } from '../../server/console/src/filter/syntax.ts'
+import { bothFilters } from '../../server/console/src/view/view.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
   name,
@@ -66,6 +67,7 @@ describe('filters built by clicks', () => {
     ["contains(city,'a') or startswith(city,'b')"],
     ['day lt 2024-01-31 and open eq true'],
     ['seen ge 2024-01-31T12:00:00'],
+    ['"Unit price" lt INF or "Unit price" eq -INF'],
   ])('reads and writes the same text: %s', (text) => {
     const conditions = readConditions(text, COLUMNS)!
     expect(writeConditions(conditions, COLUMNS)).toBe(text)
@@ -80,6 +82,16 @@ describe('filters built by clicks', () => {
     expect(readConditions(text, COLUMNS)).toBeUndefined()
   })
 
+  it('stay conditions of the form with another, unless one of them has an or', () => {
+    expect(bothFilters('', 'open eq true')).toBe('open eq true')
+    const both = bothFilters("city eq 'this or that'", 'open eq true')
+    expect(both).toBe("city eq 'this or that' and open eq true")
+    expect(readConditions(both, COLUMNS)!.list).toHaveLength(2)
+    expect(bothFilters("city eq 'a' or city eq 'b'", 'open eq true')).toBe(
+      "(city eq 'a' or city eq 'b') and open eq true",
+    )
+  })
+
   it('leaves lines without a value away', () => {
     const list = [{ column: 'city', operator: 'eq', value: '' } as const]
     expect(writeConditions({ join: 'and', list }, COLUMNS)).toBe('')
@@ -89,6 +101,8 @@ describe('filters built by clicks', () => {
     ['5', 'integer', '5'],
     ['.5', 'double', '0.5'],
     ['+7.', 'double', '7'],
+    ['-INF', 'double', '-INF'],
+    ['1E400', 'double', '1E400'],
     ["O'Hare", 'string', "'O''Hare'"],
     ['2024-01-31 12:00', 'timestamp', '2024-01-31T12:00:00'],
     ['2024-01-31 12:00', 'timestamptz', '2024-01-31T12:00:00Z'],

@@ -183,6 +183,67 @@ describe.skipIf(withoutBrowser())('every page', () => {
     await page.keyboard.press('Escape')
   })
 
+  it('breaks very long names, and leaves the search among columns its height', async () => {
+    const { page } = walked.visitor
+    await page.setViewportSize({ width: 390, height: 844 })
+    const name = 'n'.repeat(255)
+    const description = 'd'.repeat(600)
+    const made = await walked.stage.api('POST', '/repositories', { name, description, private: true })
+    const { id } = (await made.json()) as { id: number }
+    for (const place of ['', `repositories/${id}/members`, 'account']) {
+      await walked.go(place)
+      await page.locator('main .loading').first().waitFor({ state: 'detached' })
+      if (place === 'account') await page.getByLabel('Where', { exact: true }).selectOption('only in some')
+      const width = () => page.evaluate(() => document.documentElement.scrollWidth)
+      expect(await width(), place).toBeLessThanOrEqual(390)
+    }
+    await walked.stage.api('DELETE', `/repositories/${id}`)
+    const wide = await walked.stage.api('POST', '/datasets', { name: 'wide', repositoryId: 1 })
+    const place = `/datasets/${((await wide.json()) as { id: number }).id}`
+    const columns = Array.from({ length: 200 }, (_, at) => `c${at}`)
+    await walked.stage.upload(`${place}/data`, 'text/csv', `${columns}\n${columns}\n`)
+    await walked.go(`${place.slice(1)}?panel=columns`)
+    const box = await page.getByRole('searchbox', { name: 'Find a column' }).boundingBox()
+    expect(box!.height).toBeGreaterThan(30)
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  it('keeps numbers along a plot apart, and says why it can not draw one', async () => {
+    const { page } = walked.visitor
+    const made = await walked.stage.api('POST', '/datasets', { name: 'far', repositoryId: 1 })
+    const { id } = (await made.json()) as { id: number }
+    const lines = Array.from(
+      { length: 500 },
+      (_, at) => `${at * 8_000},${at % 2 ? '-' : ''}1.${100 + at}e308`,
+    )
+    await walked.stage.upload(`/datasets/${id}/data`, 'text/csv', `n,x\n${lines.join('\n')}\n`)
+    await page.evaluate(() => {
+      const drawn: { text: string; x: number; y: number; width: number }[] = []
+      Object.assign(window, { drawn })
+      const { fillText } = CanvasRenderingContext2D.prototype
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        drawn.push({ text, x, y, width: this.measureText(text).width })
+        fillText.call(this, text, x, y)
+      }
+    })
+    await walked.go(`datasets/${id}?view=plot&x=n&y=%23`)
+    await expect.poll(() => page.evaluate('drawn.some(({ text }) => text === "4,000,000")')).toBe(true)
+    const gaps = await page.evaluate(() => {
+      const all = (window as unknown as { drawn: { text: string; x: number; y: number; width: number }[] })
+        .drawn
+      const { y } = all.findLast(({ text }) => text === '4,000,000')!
+      const line = all.filter((one) => one.y === y).sort((a, b) => a.x - b.x)
+      return line.slice(1).map(({ x, width }, at) => x - line[at]!.x - (width + line[at]!.width) / 2)
+    })
+    expect(Math.min(...gaps)).toBeGreaterThan(4)
+    await walked.go(`datasets/${id}?view=plot&x=x&y=n&of=mean`)
+    await page.getByRole('alert').getByText('The values of x are too far apart for bins.').waitFor()
+    walked.visitor.expectRefusal(400, '/data')
+    await walked.go(`datasets/${id}?view=plot&x=n&y=x&filter=nope%20eq%201`)
+    await page.getByRole('alert').getByText('invalid column(s): nope').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(1)
+  })
+
   it('is signed in in a second tab, and signs out of both', async () => {
     const { page } = walked.visitor
     await using second = await visit(walked.stage.server.url)

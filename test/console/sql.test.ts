@@ -56,6 +56,8 @@ describe.skipIf(withoutBrowser())('SQL by hand', () => {
       page.getByLabel('Download').selectOption('Download as csv'),
     ])
     const saved = await readFile(await download.path(), 'utf8')
+    // The same can be chosen once more.
+    expect(await page.getByLabel('Download').inputValue()).toBe('')
     expect(saved).toBe('station,days\nBergen,133\n"Hell, i\'m",133\nOslo,134\n')
     await page.getByRole('tab', { name: 'Plot' }).click()
     await page.getByText('All 3 rows of the result.').waitFor()

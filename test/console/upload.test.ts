@@ -112,6 +112,51 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByText('it can not be told from others').waitFor()
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
+
+  it('changes the one row that has infinity or NaN, and none if the row is gone', async () => {
+    const { page } = walked.visitor
+    await walked.stage.api('POST', '/datasets', { name: 'odd numbers', repositoryId: 1 })
+    const put = (text: string) => walked.stage.upload('/datasets/4/data', 'text/csv', text)
+    const rows = async () => (await walked.stage.api('GET', '/datasets/4/data')).text()
+    await put('n,x\n1,1.5\n1,NaN\n1,INF\n1,-INF\n')
+    await walked.go('datasets/4')
+    const change = async (row: number) => {
+      await page.locator('.grid-row').nth(row).getByRole('gridcell').first().click()
+      await page.getByRole('button', { name: 'Change', exact: true }).click()
+      await page.getByRole('dialog').waitFor()
+      // The focus is in the field.
+      await page.keyboard.press('Control+A')
+      await page.keyboard.type('7')
+      return page.getByRole('dialog').getByRole('button', { name: 'Change' })
+    }
+    for (const row of [1, 2]) {
+      await (await change(row)).click()
+      await page
+        .getByRole('gridcell', { name: '7', exact: true })
+        .nth(row - 1)
+        .waitFor()
+    }
+    expect(await rows()).toBe('n,x\n1,1.5\n7,NaN\n7,INF\n1,-INF\n')
+    for (const [row, found] of [
+      [1, 'n,x\n7,NaN\n'],
+      [2, 'n,x\n7,INF\n'],
+    ] as const) {
+      await page.locator('.grid-row').nth(row).getByRole('gridcell').last().click()
+      await page.getByRole('button', { name: 'Only these' }).click()
+      await page.getByText('1 of 4 rows').waitFor()
+      const filter = new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get('filter')!
+      const answer = await walked.stage.api('GET', `/datasets/4/data?$filter=${encodeURIComponent(filter)}`)
+      expect(await answer.text()).toBe(found)
+      await page.goBack()
+      await page.getByText('all rows').waitFor()
+    }
+    const send = await change(0)
+    await put('n,x\n5,5\n')
+    await send.click()
+    await page.getByText('The row was changed or deleted in the meantime').waitFor()
+    await page.keyboard.press('Escape')
+    expect(await rows()).toBe('n,x\n5,5\n')
+  })
 })
 
 it.each([

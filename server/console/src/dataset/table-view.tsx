@@ -4,7 +4,7 @@ import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column, Dataset } from '../../../client/index.ts'
 import { api, fetchRows, isStatus } from '../api.ts'
 import type { Field } from '../csv.ts'
-import { comparison, familyOf, filterLiteral } from '../filter/syntax.ts'
+import { comparison } from '../filter/syntax.ts'
 import { formatCount, plural } from '../format.ts'
 import { updateQuery } from '../router.ts'
 import { type CellPlace, Grid } from '../table/grid.tsx'
@@ -180,28 +180,21 @@ async function editCell(
     async onSubmit({ value, none }) {
       const values = { [column.name]: none ? null : newValue(value, column.type) }
       const { version, matchedRows } = await datasets.editRows(id, filter, values)
+      if (matchedRows === 0)
+        throw new Error('The row was changed or deleted in the meantime. Look at it again.')
       announce(`${plural(matchedRows, 'cell')} changed.`, () => datasets.restore(id, version - 1))
     },
   })
 }
 
-/** A condition for a value; none for those that can't be compared, as binary ones and NaN. */
+/** A condition for a value; none for those that can't be compared, as binary ones. */
 function equals(column: Column, value: Field): string[] {
-  const isText = value !== null && filterLiteral(value, column.type).startsWith("'")
-  return isText && column.type !== 'string' ? [] : [comparison(column, 'eq', value)]
+  const condition = comparison(column, 'eq', value)
+  return condition.endsWith("'") && column.type !== 'string' ? [] : [condition]
 }
 
-/** What is typed, as the service takes it. Numbers are sent as expressions, which keep all digits. */
-function newValue(text: string, type: string): string | boolean {
-  const literal = filterLiteral(text, type)
-  switch (familyOf(type)) {
-    case 'number':
-      return literal.startsWith("'") ? text : `=${literal}`
-    case 'boolean':
-      return literal.startsWith("'") ? text : literal === 'true'
-    case 'text':
-      return text.startsWith('=') ? `=${quoteLiteral(text)}` : text
-    default:
-      return text.trim()
-  }
+/** What is typed, as the service takes it: text of every type, of which one that begins with `=` would be calculated. */
+function newValue(text: string, type: string): string {
+  if (type !== 'string') return text.trim()
+  return text.startsWith('=') ? `=${quoteLiteral(text)}` : text
 }

@@ -2,7 +2,6 @@ import { quoteLiteral } from '../../../../engine/types/index.ts'
 import type { Column } from '../../../client/index.ts'
 import { type ColumnProfile, comparison, familyOf, filterName, type Profiles, typeOf } from './syntax.ts'
 
-/** One line of the filter form. */
 export interface Condition {
   readonly column: string
   readonly operator: OperatorName
@@ -39,7 +38,6 @@ const TEMPORAL_LABELS = {
 }
 const TEXTS: readonly OperatorName[] = ['contains', 'startswith', 'endswith']
 
-/** The operators for a column type, with their labels. */
 export function operatorsFor(type: string): (readonly [OperatorName, string])[] {
   const family = familyOf(type)
   const isText = family === 'text'
@@ -69,7 +67,7 @@ export function writeConditions(conditions: Conditions, columns: readonly Column
 
 const NAME = String.raw`("(?:[^"]|"")*"|[\p{L}_][\p{L}\p{N}_]*)`
 const TEXT = "'(?:[^']|'')*'"
-const OTHER = String.raw`null|true|false|NaN|INF|-?\d[\w:.+-]*|[\da-fA-F]{8}-[\da-fA-F-]{27}`
+const OTHER = String.raw`null|true|false|NaN|-?INF|-?\d[\w:.+-]*|[\da-fA-F]{8}-[\da-fA-F-]{27}`
 const CONDITION = new RegExp(
   String.raw`\s*(?:(contains|startswith|endswith)\(${NAME}\s*,\s*(${TEXT})\)|${NAME}\s+(eq|ne|gt|ge|lt|le)\s+(${TEXT}|${OTHER}))(?![\w.])\s*(?:$|\b(and|or)\b(?=.))`,
   'suy',

@@ -18,7 +18,7 @@ export interface Token {
 
 /** The names of all operators but the minus sign, and of one that filters don't have. */
 const OPERATORS = [...operatorTable.map(({ name }) => name).filter((name) => name !== '-'), 'has']
-const CONSTANTS = ['null', 'true', 'false', 'NaN', 'INF']
+const CONSTANTS = ['null', 'true', 'false', 'NaN', '-?INF']
 /** Names that mean something else where they are not quoted. */
 const RESERVED = new RegExp(`^(?:${[...OPERATORS, ...CONSTANTS].join('|')})$`, 'i')
 
@@ -50,7 +50,6 @@ export function tokenize(text: string): Token[] {
   })
 }
 
-/** What the values of a column are like. */
 export type ColumnProfile = Profile['columns'][number]
 /** By the names of the columns. */
 export type Profiles = ReadonlyMap<string, ColumnProfile>
@@ -74,7 +73,6 @@ export function familyOf(type: string): Family {
   return FAMILIES[type.replace(/\(.*/, '') as TypeName] ?? 'other'
 }
 
-/** The type of a column, by its name. */
 export function typeOf(columns: readonly Column[], name: string): string {
   return columns.find((column) => column.name === name)?.type ?? 'string'
 }
@@ -93,7 +91,7 @@ export function filterName(name: string): string {
 
 /** What is a literal as it is. */
 const LITERALS: Readonly<Partial<Record<string, RegExp>>> = {
-  number: /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i,
+  number: /^(?:[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|-?INF)$/,
   boolean: /^(?:true|false)$/i,
   date: /^\d{4}-\d{2}-\d{2}$/,
   timestamp: /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/,
@@ -119,8 +117,11 @@ export function comparison(
   operator: string,
   value: unknown,
 ) {
-  const literal = value === null ? 'null' : filterLiteral(String(value), column.type)
-  return `${filterName(column.name)} ${operator} ${literal}`
+  const name = filterName(column.name)
+  // NaN equals nothing, not even itself.
+  if (value === 'NaN' && column.type === 'double' && (operator === 'eq' || operator === 'ne'))
+    return `${name} ${operator === 'eq' ? 'ne' : 'eq'} ${name}`
+  return `${name} ${operator} ${value === null ? 'null' : filterLiteral(String(value), column.type)}`
 }
 
 /** OData requires digits on both sides of a decimal point, and allows no plus sign. */

@@ -163,6 +163,7 @@ function optionsFor(
   const { drawing, kind, xType } = look
   const { labels } = drawing
   const temporal = isTemporal(xType)
+  const isNumber = !temporal && !labels
   const axis = {
     stroke: paint.muted,
     font: paint.font,
@@ -173,7 +174,8 @@ function optionsFor(
   }
   return {
     ...size,
-    padding: [12, 16, 0, 0],
+    // The last number may stand at the very end.
+    padding: [12, Math.max(16, isNumber ? widthOf([formatNumber(drawing.xs.at(-1)!)]) / 2 : 0), 0, 0],
     // x values are UTC times in seconds, as uPlot requires.
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     legend: { show: false },
@@ -193,7 +195,7 @@ function optionsFor(
         ...(labels ? labelAxis(labels, size.width) : {}),
         ...(temporal ? { values: TIME_LABELS, size: 50 } : {}),
         ...(xType === 'integer' ? { incrs: WHOLE_STEPS } : {}),
-        ...(temporal || labels ? {} : { values: (_: uPlot, ticks: number[]) => ticks.map(formatNumber) }),
+        ...(isNumber ? NUMBER_LABELS : {}),
       },
       {
         ...axis,
@@ -217,6 +219,12 @@ const TIME_LABELS: uPlot.Axis.Values = [
   [60, '{HH}:{mm}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
   [1, '{HH}:{mm}:{ss}', '\n{D} {MMM} {YYYY}', null, '\n{D} {MMM}', null, null, null, 1],
 ]
+
+/** Numbers along x, as far apart as the longer one of those at the ends is wide. */
+const NUMBER_LABELS: uPlot.Axis = {
+  values: (_, ticks) => ticks.map(formatNumber),
+  space: (_, __, low, high) => Math.max(50, widthOf([low, high].map(formatNumber)) + 16),
+}
 
 /** Integer axes have labels only at integers. */
 const WHOLE_STEPS = Array.from({ length: 16 }, (_, power) =>
@@ -274,8 +282,12 @@ function labelAxis(labels: readonly string[], width: number): Partial<uPlot.Axis
 
 /** Makes the axis as wide as its longest label. */
 function yAxisSize(_: uPlot, values: string[] | null): number {
-  const longest = Math.max(0, ...(values ?? []).map((value) => value.length))
-  return Math.max(44, longest * 7.4 + 22)
+  return Math.max(44, widthOf(values ?? []) + 22)
+}
+
+/** The width of the longest label, in pixels. */
+function widthOf(labels: readonly string[]): number {
+  return 7.4 * Math.max(0, ...labels.map(({ length }) => length))
 }
 
 /** Bars start at zero; lines and points use the range of their values. */

@@ -50,10 +50,6 @@ export function byColumns(columns: readonly Column[]): Column[] {
   return columns.filter(({ type }) => ['string', 'boolean', 'integer', 'uuid'].includes(type))
 }
 
-export function isCategory(type: string): boolean {
-  return !isOrdered(type)
-}
-
 export function isTemporal(type: string): boolean {
   return type === 'date' || type.startsWith('timestamp')
 }
@@ -76,7 +72,7 @@ export function readChoice(query: Address['query'], columns: readonly Column[]):
     by: by && by !== x && chosen.length === 1 ? [by] : [],
     kind: KINDS.find((kind) => kind === query['kind']) ?? fallback.kind,
     // A name has many rows, and can't be drawn for each of them.
-    aggregate: aggregate === 'none' && isCategory(x.type) ? 'mean' : aggregate,
+    aggregate: aggregate === 'none' && !isOrdered(x.type) ? 'mean' : aggregate,
     size: SIZES.find((size) => String(size) === query['size']) ?? SIZES[0],
   }
 }
@@ -121,7 +117,7 @@ function firstCalculated(columns: readonly Column[]): number {
 }
 
 function kindOfResult(type: string, rows: number): PlotKind {
-  if (isCategory(type) || (type === 'integer' && rows <= MOST_BARS)) return 'bar'
+  if (!isOrdered(type) || (type === 'integer' && rows <= MOST_BARS)) return 'bar'
   return type === 'double' ? 'points' : 'line'
 }
 
@@ -149,7 +145,7 @@ function preferredX(along: readonly Column[]): Column | undefined {
 }
 
 function fallbackFor(x: Column, y: Column): Pick<PlotChoice, 'kind' | 'aggregate'> {
-  if (y === ROWS || isCategory(x.type)) return { kind: 'bar', aggregate: 'mean' }
+  if (y === ROWS || !isOrdered(x.type)) return { kind: 'bar', aggregate: 'mean' }
   if (familyOf(x.type) === 'number') return { kind: 'points', aggregate: 'none' }
   return { kind: 'line', aggregate: 'mean' }
 }

@@ -1,8 +1,8 @@
 import type { Column, Series } from '../../../client/index.ts'
 import type { Field } from '../csv.ts'
-import { familyOf } from '../filter/syntax.ts'
+import { familyOf, isOrdered } from '../filter/syntax.ts'
 import { formatDateTime, formatNumber } from '../format.ts'
-import { axisName, isCategory, type PlotChoice } from './choice.ts'
+import { axisName, type PlotChoice } from './choice.ts'
 
 /** A value at a place of the x axis: a number, or the name of a category. */
 export interface Cell {
@@ -59,15 +59,15 @@ export function cellsOf(
   columns: readonly Column[],
   rows: readonly (readonly Field[])[],
 ): Cell[] {
-  const placeOf = (column: Column) => columns.findIndex(({ name }) => name === column.name)
-  const [along, across] = [placeOf(x), by.map(placeOf)]
+  const indexOf = (column: Column) => columns.findIndex(({ name }) => name === column.name)
+  const [along, across] = [indexOf(x), by.map(indexOf)]
   return rows.flatMap((row) => {
-    const place = isCategory(x.type) ? labelOf(row[along]) : numberOf(row[along], x.type)
+    const place = placeOf(row[along], x.type)
     if (place === null) return []
     return ys.map((y) => ({
       x: place,
       series: by.length > 0 ? across.map((at) => labelOf(row[at])).join(' · ') : axisName(y),
-      y: numberOf(row[placeOf(y)], y.type),
+      y: numberOf(row[indexOf(y)], y.type),
     }))
   })
 }
@@ -77,18 +77,18 @@ export function labelOf(value: Field | undefined): string {
   return value === '' ? 'empty text' : value
 }
 
-/** A number; of a date or timestamp the milliseconds since 1970, of other types NaN. */
-export function toNumber(text: string, type: string): number {
-  const family = familyOf(type)
-  if (family === 'number') return text.endsWith('INF') ? Number.NaN : Number(text)
-  if (family === 'date') return Date.parse(text)
-  if (family !== 'timestamp') return Number.NaN
-  return Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`)
+/** A finite number, or the milliseconds of a date or timestamp since 1970; null for all else. */
+export function numberOf(value: Field | undefined, type: string): number | null {
+  if (value == null || !isOrdered(type)) return null
+  // A time without a zone is one of UTC.
+  const time = /T[\d:.]+$/.test(value) ? `${value}Z` : value
+  const number = familyOf(type) === 'number' ? Number(value) : Date.parse(time)
+  return Number.isFinite(number) ? number : null
 }
 
-export function numberOf(value: Field | undefined, type: string): number | null {
-  const number = value == null ? Number.NaN : toNumber(value, type)
-  return Number.isFinite(number) ? number : null
+/** The place of a value on the x axis: a number, or the name of a category. */
+export function placeOf(value: Field | undefined, type: string): number | string | null {
+  return isOrdered(type) ? numberOf(value, type) : labelOf(value)
 }
 
 /** Returns a function that writes a place on the x axis. */

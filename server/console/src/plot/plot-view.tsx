@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import type { Column } from '../../../client/index.ts'
 import { fetchRows, isStatus } from '../api.ts'
 import type { Exploration } from '../dataset/exploration.ts'
+import { isOrdered } from '../filter/syntax.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import { type Address, updateQuery } from '../router.ts'
 import type { RowSource } from '../table/windows.ts'
@@ -17,7 +18,6 @@ import {
   AGGREGATES,
   axisName,
   byColumns,
-  isCategory,
   KINDS,
   type PlotChoice,
   ROWS,
@@ -30,7 +30,7 @@ import { textOfX } from './draw.ts'
 import { type Draw, type Drawn, drawResult, drawRows } from './sources.ts'
 
 /** A plot of the matching rows of a dataset, or of the result of `$apply`. */
-export function PlotView({ dataset, view, query }: Exploration & { readonly view: View }) {
+export function PlotView({ dataset, view, query, rows: { error } }: Exploration & { readonly view: View }) {
   const isResult = view.apply !== ''
   const draw = useMemo((): Draw => {
     if (!isResult) return (...how) => drawRows(dataset, view, ...how)
@@ -38,6 +38,8 @@ export function PlotView({ dataset, view, query }: Exploration & { readonly view
     const fetch: RowSource['fetch'] = (place) => fetchRows(dataset.id, { ...rows, ...place })
     return (chosen, signal) => drawResult(chosen, { columns: view.columns, fetch }, signal)
   }, [dataset.version, view])
+  // What is wrong with the filter is said below the filter.
+  if (isStatus(error, 400)) return null
   const { name, rowCount } = dataset
   return <Plot {...{ name, rowCount, isResult, draw, query }} columns={view.columns} />
 }
@@ -75,8 +77,7 @@ export function Plot(props: PlotProps) {
   return (
     <div class="plot-view">
       {drawn && <PlotControls {...props} choice={{ ...drawn.choice, kind }} />}
-      {/* What is wrong with the filter is said below the filter. */}
-      {error !== undefined && !isStatus(error, 400) && <Failure error={error} onRetry={resource.again} />}
+      {error !== undefined && <Failure error={error} onRetry={resource.again} />}
       {resource.loading && <Progress label="Fetching rows for the plot" share={share} />}
       {error === undefined && drawn && <Picture name={props.name} drawn={drawn} kind={kind} />}
     </div>
@@ -151,11 +152,10 @@ const nameOf = ({ name }: Column) => name
 
 type ControlsProps = PlotProps & { readonly choice: PlotChoice }
 
-/** Controls for what to draw and from how many rows. */
 function PlotControls(props: ControlsProps) {
   const { columns, choice, isResult, rowCount } = props
   const { x, ys, by, aggregate } = choice
-  const aggregates = AGGREGATE_NAMES.filter((one) => one !== 'none' || !isCategory(x.type))
+  const aggregates = AGGREGATE_NAMES.filter((one) => one !== 'none' || isOrdered(x.type))
   const calculates = ys[0] !== ROWS && !isResult
   const select = (
     field: string,

@@ -2,7 +2,7 @@ import type { Column, Dataset } from '../../../client/index.ts'
 import { fetchRows } from '../api.ts'
 import type { Field, RowWindow } from '../csv.ts'
 import type { CountedDataset } from '../dataset/exploration.ts'
-import { filterName } from '../filter/syntax.ts'
+import { filterName, isOrdered } from '../filter/syntax.ts'
 import { formatCount, plural } from '../format.ts'
 import type { Address } from '../router.ts'
 import type { RowSource } from '../table/windows.ts'
@@ -11,7 +11,6 @@ import {
   AGGREGATES,
   axisName,
   hasPlace,
-  isCategory,
   isTemporal,
   type PlotChoice,
   ROWS,
@@ -27,7 +26,7 @@ import {
   MOST_LABELS,
   niceStep,
   numberOf,
-  toNumber,
+  placeOf,
 } from './draw.ts'
 
 const MOST_RESULT_ROWS = 2_000
@@ -47,7 +46,6 @@ export type Draw = (
   onProgress: (share: number) => void,
 ) => Promise<Drawn | null>
 
-/** Draws each row of a result. */
 export async function drawResult(
   query: Address['query'],
   { columns, fetch }: RowSource,
@@ -146,7 +144,7 @@ async function groupedCells(
     const query = { apply: `${wherePart(placed)}/${apply}`, version: rows.version, ...options, signal }
     return (await fetchRows(dataset.id, query)).rows
   }
-  const group = isCategory(x.type) ? BY_VALUE(x) : await groupOf(x, (apply) => ask(ROWS, apply, { top: 1 }))
+  const group = isOrdered(x.type) ? await groupOf(x, (apply) => ask(ROWS, apply, { top: 1 })) : BY_VALUE(x)
   if (!group) return { cells: [], grouping: 'by value', bin: undefined }
   const keys = [...group.keys, ...by.map(({ name }) => filterName(name))]
   const cells = await Promise.all(
@@ -154,8 +152,8 @@ async function groupedCells(
       const value = y === ROWS ? `$count` : `${filterName(y.name)} with ${AGGREGATES[aggregate].method}`
       const grouped = `groupby((${keys.join(',')}),aggregate(${value} as ${own('value')}))`
       const found = await ask(y, group.compute ? `${group.compute}/${grouped}` : grouped, {
-        top: isCategory(x.type) && by.length === 0 ? MOST_LABELS + 1 : MOST_ROWS,
-        ...(isCategory(x.type) && { orderBy: `${own('value')} desc` }),
+        top: !isOrdered(x.type) && by.length === 0 ? MOST_LABELS + 1 : MOST_ROWS,
+        ...(!isOrdered(x.type) && { orderBy: `${own('value')} desc` }),
       })
       return found.map((row) => ({
         x: group.place(row),
@@ -173,7 +171,6 @@ interface Group {
   readonly keys: readonly string[]
   /** How rows were grouped: 'by value', 'by month', 'in bins of 50'. */
   readonly grouping: string
-  /** The width of a bin. */
   readonly bin?: number
   /** The position of a group on the x axis, from the values of its keys. */
   readonly place: (cells: readonly Field[]) => number | string
@@ -183,7 +180,7 @@ const BY_VALUE = ({ name, type }: Column): Group => ({
   compute: '',
   keys: [filterName(name)],
   grouping: 'by value',
-  place: ([value]) => (isCategory(type) ? labelOf(value) : toNumber(value ?? '', type)),
+  place: ([value]) => placeOf(value, type) ?? Number.NaN,
 })
 
 /** Groups by value if there are few values; else by the finest calendar unit, or by bins, that leaves few groups. */
@@ -196,8 +193,9 @@ async function groupOf(
   const [[low, high, count] = []] = await ask(`aggregate(${figures.join(',')})`)
   if (low == null || high == null) return undefined
   if (Number(count) <= MOST_GROUPS) return BY_VALUE(column)
-  const span = toNumber(high, type) - toNumber(low, type)
+  const span = numberOf(high, type)! - numberOf(low, type)!
   if (isTemporal(type)) return byCalendar(x, span)
+  if (span === Infinity) throw new Error(`The values of ${column.name} are too far apart for bins.`)
   const bin = niceStep(span / MOST_BINS)
   return {
     compute: `compute(floor(${x} divby ${bin}) as ${own('bin')})`,

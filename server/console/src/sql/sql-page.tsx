@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Format } from '../../../client/index.ts'
-import { api, messageOf, type Shelves, shelves } from '../api.ts'
+import { api, type Shelves, shelves } from '../api.ts'
 import { rowsIn } from '../csv.ts'
 import { columnsIn } from '../dataset/exploration.ts'
 import { newDatasetFields } from '../dataset/storing.ts'
@@ -13,7 +13,7 @@ import { type CellPlace, Grid } from '../table/grid.tsx'
 import { type RowSource, useRows } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
 import { saveBlob } from '../ui/copy.tsx'
-import { Empty, Loading } from '../ui/feedback.tsx'
+import { Empty, Failure, Loading } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { ask } from '../ui/form.tsx'
 import { Page, Tabs } from '../ui/page.tsx'
@@ -117,7 +117,7 @@ function Result(
         )}
         {tab === 'table' &&
           (error !== undefined ? (
-            <p class="field-error">{messageOf(error)}</p>
+            <Failure error={error} onRetry={() => windows?.retry()} />
           ) : !windows ? (
             <Loading label="Loading rows" />
           ) : rowCount === 0 ? (
@@ -145,7 +145,6 @@ const DOWNLOADS = {
   json: 'Download as json',
 }
 
-/** Downloads the result, or saves it as a dataset. */
 function Keep({ sql, homes }: { readonly sql: string; readonly homes: Shelves['homes'] }) {
   const download = async (format: Format | '') => {
     if (format === '') return

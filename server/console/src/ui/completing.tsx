@@ -45,7 +45,9 @@ export function useEditing(
     setMoved({ caret })
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const { key } = event
+    const { key, isComposing } = event
+    // The keys are those of whatever composes the characters of Chinese, Japanese or Korean.
+    if (isComposing) return
     const count = suggestions.length
     const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0
     const applies = !lines || event.ctrlKey || event.metaKey

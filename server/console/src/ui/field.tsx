@@ -90,7 +90,12 @@ export function Select<T extends string>(props: {
         id={id}
         class="input"
         value={value}
-        onChange={(event) => onValue(event.currentTarget.value as T)}
+        onChange={({ currentTarget }) => {
+          const chosen = currentTarget.value as T
+          // It shows `value` until that changes, also where the choice is refused or does something only once.
+          currentTarget.value = value
+          onValue(chosen)
+        }}
       >
         {choices.map((option) => {
           const [one, shown] = typeof option === 'string' ? [option, option] : option
@@ -156,7 +161,6 @@ export type Choice<T extends string = string> = {
   readonly note: string
 }
 
-/** One of several, each with a note. */
 export function Choices<T extends string>(props: {
   readonly label: string
   readonly value: T

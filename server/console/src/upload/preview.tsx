@@ -5,7 +5,7 @@ import type { Column, ColumnType, Preview, UploadOptions } from '../../../client
 import { plural } from '../format.ts'
 import { alignsRight } from '../table/layout.ts'
 import { Button } from '../ui/button.tsx'
-import { Failure, Note } from '../ui/feedback.tsx'
+import { Failure, Loading, Note } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
 import type { Reading } from './upload.ts'
@@ -36,7 +36,11 @@ export function FilePreview(props: PreviewProps) {
         />
       )}
       <Problems problems={problems} />
-      {problems.length === 0 && !(chosen.reading && !preview) && <PreviewTable {...props} />}
+      {chosen.reading && !preview ? (
+        <Loading label="Reading the file" />
+      ) : (
+        problems.length === 0 && <PreviewTable {...props} />
+      )}
       {preview && <Reasons {...props} preview={preview} />}
     </>
   )

@@ -1,5 +1,6 @@
 import type { OrderKey } from '../../../../engine/options.ts'
 import type { Column, RowsQuery } from '../../../client/index.ts'
+import { tokenize } from '../filter/syntax.ts'
 import { jsonList, parseAddress, updateQuery } from '../router.ts'
 
 /** What is shown of a dataset. An address contains all of it. */
@@ -62,7 +63,10 @@ export interface RowsOf {
 
 /** Combines two filters with `and`; either may be empty. */
 export function bothFilters(one: string, other: string): string {
-  return one === '' || other === '' ? one || other : `(${one}) and (${other})`
+  const all = [one, other].filter(Boolean)
+  if (all.length < 2) return all.join('')
+  const isOr = (filter: string) => tokenize(filter).some(({ text }) => text === 'or')
+  return all.map((filter) => (isOr(filter) ? `(${filter})` : filter)).join(' and ')
 }
 
 /** The rows as options of a query. */
