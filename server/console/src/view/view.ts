@@ -63,10 +63,10 @@ export interface RowsOf {
 
 /** Combines two filters with `and`; either may be empty. */
 export function bothFilters(one: string, other: string): string {
-  const all = [one, other].filter(Boolean)
-  if (all.length < 2) return all.join('')
-  const isOr = (filter: string) => tokenize(filter).some(({ text }) => text === 'or')
-  return all.map((filter) => (isOr(filter) ? `(${filter})` : filter)).join(' and ')
+  if (one === '' || other === '') return one || other
+  const part = (filter: string) =>
+    tokenize(filter).some(({ text }) => text === 'or') ? `(${filter})` : filter
+  return `${part(one)} and ${part(other)}`
 }
 
 /** The rows as options of a query. */
