@@ -64,8 +64,7 @@ export interface RowsOf {
 /** Combines two filters with `and`; either may be empty. */
 export function bothFilters(one: string, other: string): string {
   if (one === '' || other === '') return one || other
-  const part = (filter: string) =>
-    tokenize(filter).some(({ text }) => text === 'or') ? `(${filter})` : filter
+  const part = (some: string) => (tokenize(some).some(({ text }) => text === 'or') ? `(${some})` : some)
   return `${part(one)} and ${part(other)}`
 }
 
