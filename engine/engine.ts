@@ -150,9 +150,12 @@ export class Engine implements AsyncDisposable {
     return this.#store.repositories.in(t).update(id, fields)
   }
 
-  /** Deletes a repository and its datasets. Running queries continue to their end. */
-  deleteRepository(id: number): Promise<void> {
-    return this.#store.deleteRepository(id)
+  /**
+   * Deletes a repository and its datasets. Running queries continue to their end.
+   * @param accept may refuse, in the transaction that deletes
+   */
+  deleteRepository(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
+    return this.#store.deleteRepository(id, accept)
   }
 
   /** @throws EngineError `not_found` (repository), `name_taken`, `invalid_name`, `invalid_columns_manifest` */
@@ -210,9 +213,9 @@ export class Engine implements AsyncDisposable {
     return this.#store.datasets.in(t).update(id, fields)
   }
 
-  /** Running queries continue to their end. */
-  deleteDataset(id: number): Promise<void> {
-    return this.#store.deleteDataset(id)
+  /** As `deleteRepository`. */
+  deleteDataset(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
+    return this.#store.deleteDataset(id, accept)
   }
 
   /** How many threads DuckDB has. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Database } from '../catalog/database.ts'
+import type { Database, Handle } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
 import { History, KEEP, type PastVersion } from '../catalog/history.ts'
@@ -229,13 +229,19 @@ export class Store implements WorkContext {
     )
   }
 
-  async deleteDataset(id: number): Promise<void> {
-    await this.datasets.delete(id)
+  async deleteDataset(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
+    await this.database.transaction(async (t) => {
+      await accept?.(t)
+      await this.datasets.in(t).delete(id)
+    })
     this.commits.tidyLater(0)
   }
 
-  async deleteRepository(id: number): Promise<void> {
-    await this.repositories.delete(id)
+  async deleteRepository(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
+    await this.database.transaction(async (t) => {
+      await accept?.(t)
+      await this.repositories.in(t).delete(id)
+    })
     this.commits.tidyLater(0)
   }
 

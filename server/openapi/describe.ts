@@ -47,6 +47,8 @@ export function empty(description: string, headers?: Headers) {
   return { description, ...(headers && { headers }) }
 }
 
+export const NOT_MODIFIED = empty('The copy that you have is current.')
+
 export const RECORD_TAG: HeaderText = {
   description:
     'Changes with the record. Send it as `If-Match` to make a change only if the record is still the one you have ' +

@@ -6,7 +6,7 @@ import { withWords } from '../../engine/types/columns.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
 import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
-import { empty, errors, made, tagged } from '../openapi/describe.ts'
+import { empty, errors, made, NOT_MODIFIED, tagged } from '../openapi/describe.ts'
 import {
   COLUMN,
   COPY,
@@ -21,8 +21,7 @@ import type { DatasetPatch, NewDataset } from '../records/index.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { gather, SMALL_ANSWER } from '../transfers/download.ts'
-import { NOT_MODIFIED } from './data.ts'
-import { askedVersion, created, datasetFor, type Routes, tagOf } from './routes.ts'
+import { askedVersion, created, datasetFor, pathId, type Routes, tagOf } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
 /** In a list, a dataset has its columns only if their JSON has at most this many bytes, about a hundred columns. */
@@ -63,7 +62,7 @@ const DELETE_DATASET = {
   operationId: 'deleteDataset',
   summary: 'Delete a dataset',
   description: 'Downloads that have started run to their end.',
-  response: { 204: empty('The dataset is deleted.') },
+  response: { 204: empty('The dataset is deleted.'), ...errors(412) },
 } as const
 
 const LIST_DATASETS = {
@@ -155,8 +154,10 @@ export function datasetRoutes(app: Routes, services: Services): void {
   }
 
   app.delete('/datasets/:id', { schema: DELETE_DATASET }, async (request, reply) => {
-    const { dataset } = await datasetFor(request, services, 'Write')
-    await engine.deleteDataset(dataset.id)
+    await engine.deleteDataset(pathId(request, 'dataset'), async (t) => {
+      const { record } = await datasetFor(request, services, 'Write', t)
+      requireMatch(request, tagOf(record))
+    })
     return reply.code(204).send()
   })
 }

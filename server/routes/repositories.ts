@@ -54,7 +54,7 @@ const DELETE_REPOSITORY = {
   operationId: 'deleteRepository',
   summary: 'Delete a repository with its datasets',
   description: 'Everybody with Write permission may delete it. Downloads that have started run to their end.',
-  response: { 204: empty('The repository is deleted.') },
+  response: { 204: empty('The repository is deleted.'), ...errors(412) },
 } as const
 
 const LIST_REPOSITORIES = {
@@ -77,6 +77,13 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   const { access, engine, idempotency, plans } = services
   const record = async (id: number, seen: RepositoryAccess, t?: Handle) =>
     repositoryRecord(await engine.repository(id, t), seen)
+  /** A repository that the account may write to, and that is still as its client saw it. */
+  const asSeen = async (request: FastifyRequest, id: number, t: Handle) => {
+    await t.lock('repositories', id)
+    const seen = await access.in(t).require(id, request.account, 'Write')
+    requireMatch(request, recordTag(await record(id, seen, t)))
+    return seen
+  }
 
   app.get('/repositories', { schema: LIST_REPOSITORIES }, async (request) => {
     const readable = await access.readable(request.account)
@@ -121,9 +128,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
   ) {
     const id = pathId(request, 'repository')
     await engine.transaction(async (t) => {
-      await t.lock('repositories', id)
-      const seen = await access.in(t).require(id, request.account, 'Write')
-      requireMatch(request, recordTag(await record(id, seen, t)))
+      const seen = await asSeen(request, id, t)
       if (isPrivate !== undefined && isPrivate !== seen.private) {
         const { owner } = await access.in(t).require(id, request.account, 'Own')
         if (isPrivate) await plans.allowOneMore('privateRepositories', owner, access.in(t))
@@ -137,8 +142,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
 
   app.delete('/repositories/:id', { schema: DELETE_REPOSITORY }, async (request, reply) => {
     const id = pathId(request, 'repository')
-    await access.require(id, request.account, 'Write')
-    await engine.deleteRepository(id)
+    await engine.deleteRepository(id, async (t) => void (await asSeen(request, id, t)))
     return reply.code(204).send()
   })
 }

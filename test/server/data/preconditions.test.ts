@@ -44,6 +44,20 @@ describe.each([
   })
 })
 
+describe.each(['dataset', 'repository'] as const)('DELETE of a %s with If-Match', (what) => {
+  it('is 412 where it is another by now, and deletes nothing', async () => {
+    const { id, repository } = await dataset(at, at.root, { name: `deleted-${what}` })
+    const url = what === 'dataset' ? `/datasets/${id}` : `/repositories/${repository}`
+    const remove = (tag: string) => at.call(at.root, 'DELETE', url, { headers: { 'if-match': tag } })
+    const refused = await remove('"of-something-else"')
+    expect([refused.statusCode, refused.json().code]).toEqual([412, 'changed_meanwhile'])
+    const seen = await at.call(at.root, 'GET', url)
+    expect(seen.statusCode).toBe(200)
+    expect((await remove(String(seen.headers['etag']))).statusCode).toBe(204)
+    expect((await at.call(at.root, 'GET', url)).statusCode).toBe(404)
+  })
+})
+
 it('of two PUTs of columns that saw the same, one is made', async () => {
   const url = `/datasets/${table.id}/columns`
   const tag = String((await at.call(at.root, 'GET', url)).headers['etag'])
