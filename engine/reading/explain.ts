@@ -56,7 +56,8 @@ interface Profile extends Pick<Explanation, 'ms' | 'bytesRead' | 'steps'> {
 
 /** What DuckDB tells of a statement that it ran. Columns of parts get their names, and no path is told. */
 function profileOf(json: string, { scan, source }: Plan): Profile {
-  const { latency, total_bytes_read: bytesRead, children } = JSON.parse(json)
+  // DuckDB has no steps for a statement that statistics alone answer, as count(*) of a file.
+  const { latency = 0, total_bytes_read: bytesRead, children = [] } = JSON.parse(json)
   const tableSteps: TableStep[] = []
   const steps = (all: readonly Profiled[], depth: number): ExplainedStep[] =>
     all.flatMap((one) => {

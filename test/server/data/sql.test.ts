@@ -105,6 +105,11 @@ describe('formats, headers and options', () => {
       parts: { read: 1, of: 1, byRanges: 0 },
       rowGroups: { read: 1, of: 1 },
     })
+    const counted = await sql(ann, 'SELECT count(*) FROM explained', '?$explain=true')
+    expect(counted.json(), 'statistics alone answer it').toMatchObject({
+      verdict: 'Nothing is read.',
+      steps: [],
+    })
     const joined =
       "SELECT e.word AS n, o.word AS x FROM explained e JOIN open o ON o.n = e.n WHERE e.word > 'b'"
     const scans = (await sql(ann, joined, '?$explain=true')).json().steps.slice(-2)
