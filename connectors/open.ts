@@ -13,7 +13,7 @@ import type {
   UserKey,
   WantedSeries,
 } from './connector.ts'
-import { ConnectorError, invalid } from './errors.ts'
+import { ConnectorError, type ConnectorErrorCode, invalid } from './errors.ts'
 import { checkedRange, completed } from './observations.ts'
 import {
   type ConnectorEvent,
@@ -166,7 +166,7 @@ export class Connectors {
   ): Promise<SearchPage & { provider: string }> {
     const provider = this.#provider(slug)
     const within = checkedPage(page)
-    checkLength(query)
+    checkLength(query, 'A search', 'invalid_option')
     const own = provider.info.slug
     if (provider.connector.search === undefined) {
       if (!this.#index.isCatalogued(own)) await this.#fetchCatalogue(provider, caller)
@@ -182,7 +182,7 @@ export class Connectors {
 
   /** Searches the local index of all providers; asks none of them. */
   searchAll(query: string, page: Page): Found {
-    checkLength(query)
+    checkLength(query, 'A search', 'invalid_option')
     return this.#index.search(query, checkedPage(page))
   }
 
@@ -327,10 +327,10 @@ function checkedPath(path: string): string {
   return path.replace(/^\/+|\/+$/g, '')
 }
 
-/** @throws ConnectorError `invalid_series_id` */
-function checkLength(text: string): void {
+/** @throws ConnectorError with the code */
+function checkLength(text: string, what = 'An id', code: ConnectorErrorCode = 'invalid_series_id'): void {
   if (text.length > LONGEST_ID) {
-    throw new ConnectorError('invalid_series_id', `An id of more than ${LONGEST_ID} characters is too long.`)
+    throw new ConnectorError(code, `${what} of more than ${LONGEST_ID} characters is too long.`)
   }
 }
 

@@ -374,6 +374,11 @@ describe('search', () => {
     ])
     const beyond = await get('/search?q=trade&offset=100000')
     expect([beyond.statusCode, beyond.json().code]).toEqual([400, 'invalid_option'])
+    for (const path of ['/search', '/providers/fred/search']) {
+      const long = await get(`${path}?q=${'a'.repeat(2_001)}`)
+      expect(long.statusCode).toBe(400)
+      expect(long.json().error).toBe('A search of more than 2000 characters is too long.')
+    }
     expect((await get('/providers/nosuch/search?q=x')).statusCode).toBe(404)
     expect((await get('/providers/bls/search?q=')).json()).toMatchObject({ total: 0, series: [] })
   })
