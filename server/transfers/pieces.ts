@@ -47,13 +47,14 @@ export async function sendPieces(
     )
   }
   const ranges = asked ?? [{ from: 0, to: bytes }]
+  const rows = method === 'HEAD' ? undefined : pieces.rowsOf(ranges)
+  // It may refuse, and then nothing may say what bytes these are.
+  const reservation = rows === undefined ? undefined : await usage.reserve(account, rows)
   const body = ranges.length === 1 ? single(pieces, ranges[0]!) : several(pieces, ranges)
   if (asked?.length === 1) reply.header('content-range', contentRange(asked[0]!, bytes))
   reply.code(asked ? 206 : 200).headers(body.headers)
   if (method === 'HEAD') return reply.send()
 
-  const rows = pieces.rowsOf(ranges)
-  const reservation = rows === undefined ? undefined : await usage.reserve(account, rows)
   const total = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
   let sent = 0
   transfer.onClose(() => reservation?.settle(Math.min(Math.ceil((rows! * sent) / Math.max(total, 1)), rows!)))

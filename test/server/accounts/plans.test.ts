@@ -126,6 +126,8 @@ describe('exported rows', () => {
     expect((await get('?$skip=9')).statusCode).toBe(200)
     expect((await usage(key)).exportedRows).toBe(25)
     expect((await get('?$top=1')).statusCode).toBe(402)
+    const piece = await at.call(key, 'GET', `/datasets/${id}/data`, { headers: { range: 'bytes=0-5' } })
+    expect([piece.statusCode, piece.headers['content-range']]).toEqual([402, undefined])
     expect((await get('?$top=0')).statusCode).toBe(200)
     expect((await at.call(key, 'HEAD', `/datasets/${id}/data`)).statusCode).toBe(200)
   })
