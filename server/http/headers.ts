@@ -30,12 +30,12 @@ export function addLink(reply: FastifyReply, ...links: readonly string[]): void 
 
 /** The headers with which a page may ask, beside those that every page may send. */
 const ASKED =
-  'Authorization, X-API-Key, Content-Type, Content-Encoding, If-Match, If-None-Match, If-Range, Range, Prefer, ' +
-  'OData-MaxVersion, OData-Version, MCP-Protocol-Version'
+  'Authorization, X-API-Key, Content-Type, Content-Encoding, Idempotency-Key, If-Match, If-None-Match, If-Range, ' +
+  'Range, Prefer, OData-MaxVersion, OData-Version, MCP-Protocol-Version'
 
 /** The headers of our answers that a page may read. */
 const ANSWERED =
-  'Row-Count, Series-Missing, ETag, Age, Accept-Ranges, Content-Range, Content-Disposition, Location, Retry-After, ' +
+  'Row-Count, Series-Missing, Next-Since, Memento-Datetime, Link, ETag, Age, Accept-Ranges, Content-Range, Content-Disposition, Location, Retry-After, ' +
   'Server-Timing, X-Request-Id, Preference-Applied, OData-Version'
 
 /** Lets pages of these origins call the service. A page must send the key itself; the browser never adds it. */

@@ -223,13 +223,17 @@ describe('CORS', () => {
     const { headers } = await preflight('https://tables.example', 'x-api-key')
     const allowed = String(headers['access-control-allow-headers']).toLowerCase().split(', ')
     expect(allowed).toEqual(
-      expect.arrayContaining(['x-api-key', 'if-match', 'range', 'odata-maxversion', 'mcp-protocol-version']),
+      expect.arrayContaining([
+        ...['x-api-key', 'idempotency-key', 'if-match', 'range', 'odata-maxversion', 'mcp-protocol-version'],
+      ]),
     )
     const answer = await at.call(ada, 'GET', '/repositories', {
       headers: { origin: 'https://tables.example' },
     })
     const read = String(answer.headers['access-control-expose-headers']).split(', ')
-    expect(read).toEqual(expect.arrayContaining(['Series-Missing', 'Content-Range', 'OData-Version']))
+    expect(read).toEqual(
+      expect.arrayContaining(['Series-Missing', 'Next-Since', 'Content-Range', 'OData-Version']),
+    )
   })
 
   it('lets nobody else in, and nobody where it is not configured', async () => {
