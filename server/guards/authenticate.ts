@@ -208,12 +208,8 @@ class FailedKeys {
     const counted = [`from ${network(address)}`, `like ${key.slice(0, BEGINNING)}`].map((name) =>
       hash('sha256', name, 'base64url'),
     )
-    const outcomes = await Promise.allSettled(counted.map((name) => limiter.consume(name)))
-    const waits = outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' ? [(outcome.reason as RateLimiterRes).msBeforeNext] : [],
-    )
-    if (waits.length === 0) return
-    throw tooMany('too_many_failures', 'Too many wrong API keys were sent.', Math.max(...waits))
+    const wait = Math.max(...(await Promise.all(counted.map((name) => waitAfter(limiter, name)))))
+    if (wait > 0) throw tooMany('too_many_failures', 'Too many wrong API keys were sent.', wait)
   }
 }
 
@@ -242,14 +238,10 @@ class RequestRate {
 
   /** @param name the account or the address @throws ServerError `too_many_requests` */
   async count(name: string): Promise<void> {
-    try {
-      await (await this.#own.get()).consume(name)
-    } catch (spent) {
-      throw tooMany(
-        'too_many_requests',
-        `This ${this.#whose} sends more than ${this.#most} requests a minute.`,
-        (spent as RateLimiterRes).msBeforeNext,
-      )
+    const wait = await waitAfter(await this.#own.get(), name)
+    if (wait > 0) {
+      const problem = `This ${this.#whose} sends more than ${this.#most} requests a minute.`
+      throw tooMany('too_many_requests', problem, wait)
     }
     if (!this.#all) return
     this.#untold.set(name, (this.#untold.get(name) ?? 0) + 1)
@@ -269,12 +261,21 @@ class RequestRate {
     const untold = this.#untold
     this.#untold = new Map()
     for (const [name, requests] of untold) {
-      try {
-        await all.consume(name, requests)
-      } catch (spent) {
-        await (await this.#own.get()).block(name, (spent as RateLimiterRes).msBeforeNext / 1000)
-      }
+      // What could not be counted together is still counted by each node.
+      const wait = await waitAfter(all, name, requests).catch(() => 0)
+      if (wait > 0) await (await this.#own.get()).block(name, wait / 1000)
     }
+  }
+}
+
+/** Counts, and gives the milliseconds for which nothing more is let through; 0 within the limit. */
+async function waitAfter(limiter: RateLimiterAbstract, name: string, points = 1): Promise<number> {
+  try {
+    await limiter.consume(name, points)
+    return 0
+  } catch (spent) {
+    if (spent instanceof Error) throw spent
+    return Math.max(1, (spent as RateLimiterRes).msBeforeNext)
   }
 }
 
