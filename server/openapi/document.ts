@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
 import type { JsonSchema } from '../records/schema.ts'
-import { ERROR_RESPONSES, errors, pathParameters } from './describe.ts'
+import { ERROR_RESPONSES, errors, NOT_MODIFIED, pathParameters } from './describe.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -181,16 +181,16 @@ function asSwagger(
  */
 function responsesOf(
   response: object,
-  { config, method, schema, url }: RouteOptions,
+  { config, method, url }: RouteOptions,
   components: Components,
 ): Record<string, unknown> {
-  const writes = config?.reads !== true && ![method].flat().includes('GET')
+  const gets = [method].flat().includes('GET')
   const all = {
     ...errors(400, 414, 431, 500, 503),
     ...(!config?.public && errors(401, 429)),
-    ...((writes || url.includes('/:id')) && errors(403)),
+    ...(((!gets && config?.reads !== true) || url.includes('/:id')) && errors(403)),
     ...(/[:*]/.test(url) && errors(404)),
-    ...((schema?.body || schema?.requestBody) && errors(413, 415)),
+    ...(gets ? !config?.public && { 304: NOT_MODIFIED } : errors(413, 415)),
     ...response,
   }
   return Object.fromEntries(

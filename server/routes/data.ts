@@ -13,7 +13,7 @@ import { holdsMetadata } from '../../engine/types/index.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { type ParameterSchema, parameters, parametersOf, readQuery } from '../http/input.ts'
-import { empty, errors, type HeaderText } from '../openapi/describe.ts'
+import { errors, type HeaderText, NOT_MODIFIED } from '../openapi/describe.ts'
 import { exampleOf, type FromSchema, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { cacheKeyOf, type Download } from '../transfers/download.ts'
@@ -56,8 +56,6 @@ function rowContent(jsonSchema: JsonSchema) {
   )
 }
 
-export const NOT_MODIFIED = empty('The copy that you have is current.', { ETag: ROW_HEADERS['ETag']! })
-
 /** The responses with rows, in the format that is asked for. @param jsonSchema what they are in JSON */
 export function rowAnswers(
   description: string,
@@ -69,6 +67,19 @@ export function rowAnswers(
     304: NOT_MODIFIED,
   } as const
 }
+
+/** The responses to a GET of rows with `Range`. */
+export const PIECES = {
+  206: {
+    description: 'The ranges that were asked for.',
+    headers: {
+      ...ROW_HEADERS,
+      'Content-Range': header('string', 'Which bytes these are, and of how many.'),
+    },
+    content: rowContent({ type: 'string', format: 'binary' }),
+  },
+  ...errors(416),
+} as const
 
 /** Rows are an array of objects. */
 export const ROWS_OR_EXPLANATION = {
@@ -234,15 +245,8 @@ const DOWNLOAD_DATA = {
   querystring: ROW_PARAMETERS,
   response: {
     ...rowAnswers('The rows, in the order of upload unless `$orderby` says otherwise.', ROWS_OR_EXPLANATION),
-    206: {
-      description: 'The ranges that were asked for.',
-      headers: {
-        ...ROW_HEADERS,
-        'Content-Range': header('string', 'Which bytes these are, and of how many.'),
-      },
-      content: rowContent({ type: 'string', format: 'binary' }),
-    },
-    ...errors(402, 403, 404, 410, 416, 504),
+    ...PIECES,
+    ...errors(402, 410, 504),
   },
 } as const
 
@@ -255,7 +259,7 @@ const QUERY_DATA = {
   requestBody: QUERY_BODY,
   response: {
     ...rowAnswers('The rows.', ROWS_OR_EXPLANATION),
-    ...errors(402, 403, 404, 410, 413, 415, 504),
+    ...errors(402, 403, 410, 504),
   },
 } as const
 

@@ -40,7 +40,6 @@ const READ_PARQUET_FILE = {
   response: {
     200: { description: 'The whole file.', content: FILE },
     206: { description: 'The ranges that were asked for.', content: FILE },
-    304: { description: 'The copy that you have is current.' },
     ...errors(402, 410, 416),
   },
 } as const

@@ -8,6 +8,7 @@ import { parameters, parametersOf } from '../http/input.ts'
 import { errors } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import {
+  PIECES,
   ROWS_OR_EXPLANATION,
   readTexts,
   rowAnswers,
@@ -68,7 +69,7 @@ const BODY = {
 
 const RESPONSE = {
   ...rowAnswers('The rows, in the order of the statement.', ROWS_OR_EXPLANATION),
-  ...errors(402, 410, 503, 504),
+  ...errors(402, 410, 504),
 }
 
 interface Statement {
@@ -135,7 +136,7 @@ export function sqlRoutes(app: Routes, services: Services): void {
         }),
         required: ['q'],
       },
-      response: RESPONSE,
+      response: { ...RESPONSE, ...PIECES },
     },
     handler: (request, reply) => run(request, reply, { sql: (request.query as { q: string }).q }),
   })

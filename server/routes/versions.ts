@@ -7,7 +7,7 @@ import { errors, type HeaderText, json, tagged } from '../openapi/describe.ts'
 import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../records/datasets.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { rowAnswers, rowParameters, rowsAsked } from './data.ts'
+import { PIECES, rowAnswers, rowParameters, rowsAsked } from './data.ts'
 import { datasetFor, pathVersion, type Routes, rowsChange, tagOf } from './routes.ts'
 
 const LIST = {
@@ -80,7 +80,7 @@ const EDITING = {
   querystring: parameters({ ...parametersOf({ filter, aliases }), ...parametersOf(CHANGE) }),
   response: {
     200: json(EDITED_ROWS, 'The version, and how many rows matched.'),
-    ...errors(402, 409, 412, 413, 415, 422),
+    ...errors(402, 409, 412, 422),
   },
 } as const
 
@@ -171,6 +171,7 @@ export function changesRoutes(app: Routes, services: Services): void {
       }),
       response: {
         ...rowAnswers('The changed rows.', listOf(CHANGED_ROW), { 'Next-Since': NEXT_SINCE }),
+        ...PIECES,
         ...errors(402, 410, 504),
       },
     },

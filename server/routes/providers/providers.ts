@@ -11,7 +11,7 @@ import type { Services } from '../../services.ts'
 import { callerOf, providerRecord } from '../../sources/caller.ts'
 import type { Envelope } from '../../transfers/download.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { rowAnswers, rowParameters, rowsAsked } from '../data.ts'
+import { PIECES, rowAnswers, rowParameters, rowsAsked } from '../data.ts'
 import { pathParameter, type Routes } from '../routes.ts'
 
 const UPSTREAM = errors(402, 404, 429, 504)
@@ -59,6 +59,7 @@ const GET_SERIES = {
   }),
   response: {
     ...rowAnswers('The series.', SERIES),
+    ...PIECES,
     ...UPSTREAM,
   },
 } as const

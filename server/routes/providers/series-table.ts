@@ -12,7 +12,7 @@ import type { FromSchema } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf } from '../../sources/caller.ts'
 import { Transfer } from '../../transfers/transfer.ts'
-import { rowAnswers, rowParameters, rowsAsked } from '../data.ts'
+import { PIECES, rowAnswers, rowParameters, rowsAsked } from '../data.ts'
 import { pathParameter, type Routes } from '../routes.ts'
 
 const OPTIONS = parameters({
@@ -41,6 +41,7 @@ const OPTIONS = parameters({
 const QUERY = { ...OPTIONS, documented: { required: ['ids'] } } as const
 
 const ANSWERS = {
+  ...PIECES,
   ...rowAnswers(
     'The series as a table.',
     {},

@@ -176,6 +176,13 @@ describe('the document', () => {
         'Server-Timing',
       ]),
     )
+    for (const { operationId, method, security, responses } of operations) {
+      const own = method === 'GET' ? (security ? [] : ['304']) : ['413', '415']
+      expect(Object.keys(responses), operationId).toEqual(expect.arrayContaining(own))
+      const rows = resolved(responses['200'] ?? {})['headers'] as object | undefined
+      const inPieces = method === 'GET' && rows !== undefined && 'Accept-Ranges' in rows
+      expect('206' in responses, operationId).toBe(inPieces || operationId === 'readParquetFile')
+    }
     expect(resolved(download.responses['401']!)['headers']).toHaveProperty('WWW-Authenticate')
     expect(resolved(download.responses['503']!)['headers']).toHaveProperty('Retry-After')
     expect(document.paths['/repositories']!['post']!.responses['201']).toHaveProperty('headers.Location')
