@@ -131,7 +131,12 @@ function described({ description, unit }: Column): string | undefined {
 const TYPES = {
   boolean: { croissant: 'sc:Boolean', field: { type: 'boolean' }, schema: { type: 'boolean' } },
   integer: { croissant: 'sc:Integer', field: { type: 'integer' }, schema: { type: 'integer' } },
-  double: { croissant: 'sc:Float', field: { type: 'number' }, schema: { type: 'number' } },
+  double: {
+    croissant: 'sc:Float',
+    field: { type: 'number' },
+    // NaN and infinities, which JSON lacks, are text.
+    schema: { type: ['number', 'string'], pattern: '^(NaN|-?INF)$' },
+  },
   decimal: { croissant: 'sc:Float', field: { type: 'number' }, schema: { type: 'number' } },
   string: { croissant: 'sc:Text', field: { type: 'string' }, schema: { type: 'string' } },
   date: { croissant: 'sc:Date', field: { type: 'date' }, schema: { type: 'string', format: 'date' } },
@@ -298,8 +303,6 @@ function rowSchema({ record, url }: Described): object {
 
 function propertyOf(column: Described['record']['columns'][number]): object {
   const words = setFields({ title: column.title, description: described(column) })
-  const plain: { readonly type?: string } = TYPES[typeName(column.type)].schema
-  // Infinities and NaN, which JSON lacks, are written as null.
-  const mayBeNull = column.nullable || column.type === 'double'
-  return { ...words, ...plain, ...(plain.type && mayBeNull && { type: [plain.type, 'null'] }) }
+  const plain: { readonly type?: string | readonly string[] } = TYPES[typeName(column.type)].schema
+  return { ...words, ...plain, ...(plain.type && column.nullable && { type: [plain.type, 'null'].flat() }) }
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Platform, platform } from './platform.ts'
 
@@ -112,11 +113,20 @@ describe('documents for other programs', () => {
       title: METADATA.title,
       properties: {
         day: { type: ['string', 'null'], format: 'date' },
-        price: { type: ['number', 'null'], title: 'Price', description: 'of one Unit: EUR' },
+        price: { type: ['number', 'string', 'null'], title: 'Price', description: 'of one Unit: EUR' },
         ok: { type: ['boolean', 'null'] },
       },
       required: ['day', 'price', 'ok', 'note'],
     })
+  })
+
+  it('describe all that a double may be, and no other text', async () => {
+    const one = await made('doubles', 'd\n1.5\nNaN\n-INF\nINF\n\n')
+    const check = new Ajv2020().compile((await get('/schema.json', one)).json())
+    const rows = (await get('/data?$format=json', one)).json()
+    expect(rows).toEqual([1.5, 'NaN', '-INF', 'INF', null].map((d) => ({ d })))
+    for (const row of rows) expect(check(row), JSON.stringify(row)).toBe(true)
+    expect(check({ d: '1.5' })).toBe(false)
   })
 
   it('are for those who may read the dataset', async () => {
