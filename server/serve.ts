@@ -56,17 +56,33 @@ export interface ServeOptions {
 export async function serve(
   config: Config,
   log?: { write(line: string): void },
-  { prepare, index, ...storage }: ServeOptions = {},
+  options: ServeOptions = {},
 ): Promise<Server> {
-  await using opened = new Closers()
+  const opened: Closers = []
+  try {
+    return await start(config, log, options, opened)
+  } catch (error) {
+    // What went wrong first is what matters.
+    await closeAll(opened).catch(() => undefined)
+    throw error
+  }
+}
+
+async function start(
+  config: Config,
+  log: { write(line: string): void } | undefined,
+  { prepare, index, ...storage }: ServeOptions,
+  opened: Closers,
+): Promise<Server> {
   const events = new EarlyLog()
-  const engine = opened.use(await openStorage(config, storage, events))
+  const engine = await openStorage(config, storage, events)
+  opened.push(() => engine[Symbol.asyncDispose]())
   // A first start makes an account and shows its key once it listens: that must not fail in between.
   await checkPort(config)
   const services = await openServer(config, engine, events, opened)
   const newRootKey = await firstAccount(services.accounts, config.rootKey)
   const app = buildApp(services, log)
-  opened.defer(() => app.close())
+  opened.push(() => app.close())
   warmAfterFirstAnswer(app, engine)
   events.to(app.log)
   const owner = config.rootKey === undefined ? undefined : await services.keys.find(config.rootKey)
@@ -79,10 +95,9 @@ export async function serve(
   await prepare?.({ engine, publish })
   await app.listen({ host: config.host, port: config.port })
   services.refresher.start()
-  opened.defer(() => services.refresher.close())
-  if (index) opened.defer(indexProviders(services.connectors, app.log))
+  opened.push(() => services.refresher.close())
+  if (index) opened.push(indexProviders(services.connectors, app.log))
 
-  const parts = opened.move()
   let closing: Promise<void> | undefined
   return {
     url: urlOf(app, config.host),
@@ -93,7 +108,7 @@ export async function serve(
     hasConsole: services.console !== undefined,
     hasGuide: services.guide !== undefined,
     publish,
-    close: () => (closing ??= finish(services, parts)),
+    close: () => (closing ??= finish(services, opened)),
   }
 }
 
@@ -131,7 +146,7 @@ async function openServer(
       events.line(level, message, { provider }, cause),
     ),
   )
-  opened.defer(async () => (await connectors.present())?.close())
+  opened.push(async () => (await connectors.present())?.close())
   const warn = (message: string, cause?: unknown) => events.line('warn', message, {}, cause)
   const services = await openServices({
     config,
@@ -144,7 +159,7 @@ async function openServer(
   })
   // Opening them tells whether the configuration names providers that don't exist.
   if (Object.keys(config.providers).length > 0) await connectors.get()
-  opened.defer(async () => {
+  opened.push(async () => {
     try {
       await services.usage.flush()
     } catch (error) {
@@ -165,15 +180,12 @@ function warmAfterFirstAnswer(app: FastifyInstance, engine: Engine): void {
   })
 }
 
-async function finish(
-  { lifecycle, exports, uploads, config }: Services,
-  parts: AsyncDisposable,
-): Promise<void> {
+async function finish({ lifecycle, exports, uploads, config }: Services, opened: Closers): Promise<void> {
   await lifecycle.leave(config.timeouts.leaving)
   exports.gate.close()
   uploads.gate.close()
   await lifecycle.drain(config.timeouts.shutdown)
-  await parts[Symbol.asyncDispose]()
+  await closeAll(opened)
 }
 
 /** Makes the root account if there is none. Gives its key if the key was generated. */
@@ -213,39 +225,18 @@ function builtFolder(path: string): string | undefined {
   return existsSync(folder) ? folder : undefined
 }
 
-/** Closes things in the opposite order of their opening. It replaces `AsyncDisposableStack`, which Node 22 lacks. */
-class Closers implements AsyncDisposable {
-  #work: (() => unknown)[] = []
+/** What closes what was opened, in the order of the opening. */
+type Closers = (() => unknown)[]
 
-  /** Registers something to be closed, and returns it. */
-  use<Opened extends AsyncDisposable>(opened: Opened): Opened {
-    this.defer(() => opened[Symbol.asyncDispose]())
-    return opened
-  }
-
-  /** Registers work to be done at closing. */
-  defer(work: () => unknown): void {
-    this.#work.push(work)
-  }
-
-  /** Moves everything into a new object; this one closes nothing any more. */
-  move(): Closers {
-    const moved = new Closers()
-    moved.#work = this.#work
-    this.#work = []
-    return moved
-  }
-
-  /** Closes everything, even if closing one thing fails; then throws the first failure. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    const failures: unknown[] = []
-    for (let work = this.#work.pop(); work; work = this.#work.pop()) {
-      try {
-        await work()
-      } catch (error) {
-        failures.push(error)
-      }
+/** Closes in the opposite order, even if closing one thing fails; then throws the first failure. */
+async function closeAll(opened: Closers): Promise<void> {
+  const failures: unknown[] = []
+  for (let close = opened.pop(); close; close = opened.pop()) {
+    try {
+      await close()
+    } catch (error) {
+      failures.push(error)
     }
-    if (failures.length > 0) throw failures[0]
   }
+  if (failures.length > 0) throw failures[0]
 }
