@@ -1,36 +1,19 @@
-import type { FromSchema } from '../records/schema.ts'
+import { LIMITS } from '../records/accounts.ts'
+import type { FromSchema, JsonSchema } from '../records/schema.ts'
 
 const GIB = 2 ** 30
 
-/** null is "no limit". */
-export const quota = { type: ['integer', 'null'], minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const
-
-const PLAN = {
-  privateRepositories: quota,
-  paidProviders: { type: 'boolean' },
-  exportedRows: { ...quota, about: 'Rows of datasets downloaded in a calendar month, UTC.' },
-  datasets: { ...quota, about: 'Datasets in the repositories of an account.' },
-  columns: { ...quota, about: 'Columns of one dataset.' },
-  storedBytes: { ...quota, about: 'Bytes on disk of all datasets in the repositories of an account.' },
-  keptVersions: { ...quota, about: 'Versions that a dataset may keep.' },
-  keptDays: { ...quota, about: 'Days for which it may keep them.' },
-} as const
-
 /** What a plan allows; null is "no limit". */
-export type PlanLimits = { readonly [Name in keyof typeof PLAN]: FromSchema<(typeof PLAN)[Name]> }
+export type PlanLimits = FromSchema<typeof LIMITS>
 
 /** The schema of a plan in which these limits need not be given. */
 function plan(defaults: Partial<PlanLimits>) {
-  const properties = Object.entries(PLAN).map(([name, schema]) => {
+  const properties = Object.entries<JsonSchema>(LIMITS.properties).map(([name, limit]) => {
+    const { description: about = '', ...schema } = limit
     const value = defaults[name as keyof PlanLimits]
-    return [name, value === undefined ? schema : { ...schema, default: value }]
+    return [name, { ...schema, about, ...(value !== undefined && { default: value }) }]
   })
-  return {
-    type: 'object',
-    additionalProperties: false,
-    required: Object.keys(PLAN) as (keyof PlanLimits)[],
-    properties: Object.fromEntries(properties) as typeof PLAN,
-  } as const
+  return { ...LIMITS, properties: Object.fromEntries(properties) as typeof LIMITS.properties } as const
 }
 
 /** The limits of the plans that exist without configuration. */

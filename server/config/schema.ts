@@ -1,7 +1,7 @@
 import { MEMORY_LIMIT } from '../../engine/duckdb/instance.ts'
 import { MOST_THREADS } from '../../engine/engine-options.ts'
 import { type FromSchema, type JsonSchema, object } from '../records/schema.ts'
-import { PLANS, type PlanLimits, quota } from './plans.ts'
+import { PLANS, type PlanLimits } from './plans.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
@@ -207,7 +207,8 @@ export const CONFIG_SCHEMA = fields({
         'Wrong API keys allowed in a minute, from one address and with the same beginning; 0 sets no limit.',
     },
     requestsPerMinute: {
-      ...quota,
+      ...natural,
+      type: ['integer', 'null'],
       minimum: 1,
       default: null,
       about: 'Requests of one account in a minute; null is "no limit".',

@@ -18,17 +18,17 @@ export const ACCOUNT_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 /** The pattern for the time at which a key expires. */
 export const EXPIRY = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/
 
-const limit = { ...countOrNull, description: 'null: no limit.', examples: [null] } as const
+const limit = { ...countOrNull, maximum: Number.MAX_SAFE_INTEGER, examples: [null] } as const
 
-const limits = fields('What the plan allows.', {
+export const LIMITS = fields('What the plan allows; null is "no limit".', {
   privateRepositories: limit,
   paidProviders: flag,
-  exportedRows: { ...limit, description: 'Rows of datasets a month; null: no limit.' },
-  datasets: { ...limit, description: 'Datasets in your repositories; null: no limit.' },
-  columns: { ...limit, description: 'Columns of one dataset; null: no limit.' },
-  storedBytes: { ...limit, description: 'Bytes on disk of your datasets; null: no limit.' },
-  keptVersions: { ...limit, description: 'Versions that a dataset may keep; null: no limit.' },
-  keptDays: { ...limit, description: 'Days for which it may keep them; null: no limit.' },
+  exportedRows: { ...limit, description: 'Rows of datasets downloaded in a calendar month, UTC.' },
+  datasets: { ...limit, description: 'Datasets in the repositories of an account.' },
+  columns: { ...limit, description: 'Columns of one dataset.' },
+  storedBytes: { ...limit, description: 'Bytes on disk of all datasets in the repositories of an account.' },
+  keptVersions: { ...limit, description: 'Versions that a dataset may keep.' },
+  keptDays: { ...limit, description: 'Days for which it may keep them.' },
 })
 
 const name = { ...text, examples: ['ada'] } as const
@@ -38,7 +38,7 @@ const plan = { ...text, description: 'Its plan.', examples: ['pro'] } as const
 
 export const PLAN = record('Plan', 'A plan that accounts may have.', {
   name: { ...text, examples: ['pro'] },
-  limits,
+  limits: LIMITS,
 })
 
 export const ACCOUNT = record('Account', 'Your account.', {
@@ -51,7 +51,7 @@ export const ACCOUNT = record('Account', 'Your account.', {
     exportedRows: { ...count, description: 'Rows of datasets downloaded this month.', examples: [1200] },
     month: { ...text, pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.', examples: ['2026-11'] },
   }),
-  limits,
+  limits: LIMITS,
 })
 
 const apiKey = { ...text, examples: ['pq_…'] } as const
