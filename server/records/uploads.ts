@@ -102,7 +102,7 @@ const ROWS_AS_LISTS = named('RowsAsLists', {
   },
 })
 
-const SERIES_TO_SAVE = named('SeriesToSave', {
+export const SERIES_TO_SAVE = named('SeriesToSave', {
   type: 'object',
   title: 'Series of a provider',
   required: ['provider', 'series'],
@@ -118,7 +118,7 @@ const SERIES_TO_SAVE = named('SeriesToSave', {
         'frequency, date or time, period, value and status.',
     },
   },
-})
+} as const)
 
 /** An upload as JSON. Not oneOf, because an empty list of rows matches two of them. */
 export const JSON_UPLOAD = { anyOf: [ROWS_AS_OBJECTS, ROWS_AS_LISTS, SERIES_TO_SAVE] } as const

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import type { ErrorObject } from 'ajv'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
 import { type Column, type Dataset, EngineError, faultsOf, type Upload } from '../../engine/index.ts'
 import { ADDING, CHANGE, fromHttp, type OptionsOf, READING, REPLACING } from '../../engine/options.ts'
-import type { Account } from '../accounts/accounts.ts'
 import type { Keep } from '../accounts/idempotency.ts'
+import { faultSentence } from '../http/answer-errors.ts'
 import { ServerError } from '../http/errors.ts'
 import { requireMatch } from '../http/headers.ts'
 import { parameters, parametersOf } from '../http/input.ts'
 import { errors, json } from '../openapi/describe.ts'
 import type { WrittenDataset } from '../records/index.ts'
-import type { JsonSchema } from '../records/schema.ts'
-import { JSON_UPLOAD, PREVIEW, WRITTEN_DATASET } from '../records/uploads.ts'
+import type { FromSchema, JsonSchema } from '../records/schema.ts'
+import { JSON_UPLOAD, PREVIEW, SERIES_TO_SAVE, WRITTEN_DATASET } from '../records/uploads.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
 import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../sources/series-rows.ts'
@@ -141,7 +142,7 @@ function write(services: Services, method: 'replace' | 'append') {
     const { mode = method, on } = adding(request, method)
     if (mode === 'upsert') reply.header('preference-applied', MERGE_DUPLICATES)
     const fetchSeries = (wanted: unknown, signal: AbortSignal) =>
-      seriesUpload(services, account, wanted, record.columns, signal)
+      seriesUpload(services, request, wanted, record.columns, signal)
     const hash = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256')
     let isRead = false
     const receive = async (keep: Keep) => {
@@ -239,13 +240,17 @@ const AT_ONCE = 4
  */
 async function seriesUpload(
   services: Services,
-  account: Account,
+  request: FastifyRequest,
   wanted: unknown,
   existing: readonly Column[],
   signal: AbortSignal,
 ): Promise<Upload> {
-  const { provider, ids } = seriesIn(wanted, services.config.limits.savedSeries)
-  const { info, caller } = await callerOf(services, account, provider, signal)
+  const check = request.compileValidationSchema(SERIES_TO_SAVE)
+  if (!check(wanted)) throw invalidBody(faultSentence(check.errors![0] as ErrorObject, 'The body'))
+  const { provider, series: ids } = wanted as FromSchema<typeof SERIES_TO_SAVE>
+  const most = services.config.limits.savedSeries
+  if (ids.length > most) throw invalidBody(`series has ${ids.length} ids; one request saves at most ${most}.`)
+  const { info, caller } = await callerOf(services, request.account, provider, signal)
   const connectors = await services.connectors()
   const fetched = await mapConcurrent(AT_ONCE, ids, (id) => connectors.series(info.slug, id, {}, caller))
   const times = fetched.some(hasTimes) || existing.some(({ name }) => name === 'time')
@@ -265,23 +270,6 @@ async function seriesUpload(
 
 async function* encoded(texts: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text)
-}
-
-function seriesIn(wanted: unknown, most: number): { provider: string; ids: readonly string[] } {
-  const { provider, series, ...unknown } = wanted as Record<string, unknown>
-  const extra = Object.keys(unknown)[0]
-  if (extra !== undefined) {
-    throw invalidBody(
-      `The body has an unknown field ${JSON.stringify(extra)}; valid fields: provider, series.`,
-    )
-  }
-  if (typeof provider !== 'string') throw invalidBody('provider must be the slug of a provider.')
-  if (!Array.isArray(series) || series.length === 0 || !series.every((id) => typeof id === 'string')) {
-    throw invalidBody('series must be a list of at least one series id.')
-  }
-  if (series.length > most)
-    throw invalidBody(`series has ${series.length} ids; one request saves at most ${most}.`)
-  return { provider, ids: series }
 }
 
 function invalidBody(message: string): ServerError {
