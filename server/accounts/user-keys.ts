@@ -179,12 +179,6 @@ function context(accountId: number, provider: string): string {
 /** Given in place of the earlier secret, it gives up the saved provider keys. */
 const LOST = 'lost'
 
-interface Sealed {
-  readonly accountId: number
-  readonly provider: string
-  readonly sealed: Uint8Array
-}
-
 /**
  * Compares the secret with the one that the catalog is used with; only a value derived from it is kept there. With the
  * earlier secret, it is changed: saved provider keys are encrypted anew.
@@ -212,7 +206,8 @@ export async function checkSecret(database: Database, secret: string, previous?:
 }
 
 async function sealAnew(t: Handle, before: Vault, after: Vault): Promise<void> {
-  const rows = await t.all<Sealed>('SELECT account_id AS "accountId", provider, sealed FROM provider_keys')
+  const sql = 'SELECT account_id AS "accountId", provider, sealed FROM provider_keys'
+  const rows = await t.all<{ accountId: number; provider: string; sealed: Uint8Array }>(sql)
   for (const { accountId, provider, sealed } of rows) {
     const place = context(accountId, provider)
     const key = before.open(sealed, place)

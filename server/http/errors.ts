@@ -160,13 +160,8 @@ export class ServerError extends Error {
   }
 }
 
-interface ErrorEntry {
-  readonly status: number
-  readonly when: string
-}
-
 /** Every error that an answer may contain, by code: those of the engine, of the connectors and of the server. */
-export const ERROR_TABLE: ReadonlyMap<string, ErrorEntry> = new Map<string, ErrorEntry>([
+export const ERROR_TABLE = new Map<string, { readonly status: number; readonly when: string }>([
   ...withStatuses(CONNECTOR_ERRORS, CONNECTOR_STATUSES),
   ...withStatuses(ERRORS, ENGINE_STATUSES),
   ...Object.entries(SERVER_ERRORS),
@@ -175,8 +170,9 @@ export const ERROR_TABLE: ReadonlyMap<string, ErrorEntry> = new Map<string, Erro
 function withStatuses<Code extends string>(
   errors: Readonly<Record<Code, string>>,
   statuses: Readonly<Record<Code, number>>,
-): [Code, ErrorEntry][] {
-  return (Object.keys(errors) as Code[]).map((code) => [code, { status: statuses[code], when: errors[code] }])
+) {
+  const codes = Object.keys(errors) as Code[]
+  return codes.map((code) => [code, { status: statuses[code], when: errors[code] }] as const)
 }
 
 /** An error that was thrown elsewhere, with headers for the answer. */

@@ -1,14 +1,5 @@
 import type { Readable } from 'node:stream'
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifyTypeProvider,
-  RawReplyDefaultExpression,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-} from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyTypeProvider } from 'fastify'
 import {
   type Dataset,
   type DatasetRecord,
@@ -32,14 +23,10 @@ interface RouteTypes extends FastifyTypeProvider {
   readonly serializer: FromSchema<this['schema']> | Readable
 }
 
+declare const app: FastifyInstance
+
 /** The type of an application to which routes are added. */
-export type Routes = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  RouteTypes
->
+export type Routes = ReturnType<typeof app.withTypeProvider<RouteTypes>>
 
 /**
  * The dataset in the path, and the owner of its repository, if the account has the permission. In a transaction, nobody

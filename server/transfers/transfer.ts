@@ -214,16 +214,9 @@ export class Gate {
   }
 }
 
-/** What transfers need of the server. Times are in milliseconds. */
-interface Surroundings {
-  readonly lifecycle: Lifecycle
-  readonly config: {
-    readonly timeouts: { readonly stall: number; readonly transfer: number; readonly firstByte: number }
-  }
-}
-
 /** The services that downloads and uploads both use. */
-export interface TransferParts extends Surroundings {
+export interface TransferParts {
+  readonly lifecycle: Lifecycle
   readonly config: Config
   readonly metrics: Metrics
 }
@@ -240,14 +233,14 @@ export class Transfer {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly #controller = new AbortController()
-  readonly #server: Surroundings
+  readonly #server: Omit<TransferParts, 'metrics'>
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #cleanUps: CleanUp[] = []
   #closed = false
   /** Whether the connection was cut because nothing moved. */
   stalled = false
 
-  constructor(request: FastifyRequest, reply: FastifyReply, server: Surroundings) {
+  constructor(request: FastifyRequest, reply: FastifyReply, server: Omit<TransferParts, 'metrics'>) {
     this.request = request
     this.reply = reply
     this.#server = server

@@ -180,17 +180,11 @@ function checkDeclaredLength(request: FastifyRequest, most: number): void {
   throw new ServerError('body_too_large', `The body has ${declared} bytes; the limit is ${most}.`)
 }
 
-/** The beginning of a body, and the whole body. */
-interface Peeked {
-  readonly head: Buffer
-  /** Whether `head` is the whole body. */
-  readonly whole: boolean
-  /** The body from its first byte on; it can be read once. */
-  readonly body: AsyncIterable<Uint8Array>
-}
-
-/** Reads the first bytes of a body, so that the caller can look at them and still read the whole body. */
-async function peek(source: AsyncIterable<Uint8Array>, bytes: number): Promise<Peeked> {
+/**
+ * Reads the first bytes of a body, so that the caller can look at them and still read the whole body, once from its
+ * first byte on. `whole` says that `head` is all of it.
+ */
+async function peek(source: AsyncIterable<Uint8Array>, bytes: number) {
   const iterator = source[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []
   let length = 0
@@ -216,19 +210,11 @@ async function peek(source: AsyncIterable<Uint8Array>, bytes: number): Promise<P
 
 const HEAD_BYTES = 16 * 1024
 
-/** The file of a form (RFC 7578), which has no other fields. */
-interface FormFile {
-  readonly name: string
-  /** The type that the form says it has. */
-  readonly type: string | undefined
-  readonly body: AsyncIterable<Uint8Array>
-}
-
 /**
- * Reads the only file of a form, while it arrives.
+ * Reads the only file of a form (RFC 7578), while it arrives. `type` is what the form says of it.
  * @throws ServerError `unsupported_media_type` if there is no file, or more than that
  */
-async function fileOfForm(source: AsyncIterable<Uint8Array>, boundary: string): Promise<FormFile> {
+async function fileOfForm(source: AsyncIterable<Uint8Array>, boundary: string) {
   const chunks = source[Symbol.asyncIterator]()
   let held: Buffer = Buffer.alloc(0)
   const more = async () => {

@@ -3,6 +3,7 @@ import { createServer, get, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Config } from '../../../server/config/schema.ts'
 import { Lifecycle, Transfer } from '../../../server/transfers/transfer.ts'
 
 const server = createServer()
@@ -32,7 +33,7 @@ function transferOf(raw: ServerResponse, lifecycle = new Lifecycle()): Transfer 
   const request = {} as FastifyRequest
   return new Transfer(request, { raw } as FastifyReply, {
     lifecycle,
-    config: { timeouts: { stall: 60_000, transfer: 60_000, firstByte: 60_000 } },
+    config: { timeouts: { stall: 60_000, transfer: 60_000, firstByte: 60_000 } } as Config,
   })
 }
 
