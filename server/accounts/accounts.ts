@@ -34,7 +34,6 @@ export const ANONYMOUS: Account = {
   createdAt: '',
 }
 
-/** What is read of a row of `accounts`. */
 const ACCOUNT_COLUMNS = 'id, name, plan, admin, disabled, key_hint AS "apiKeyHint", created_at AS "createdAt"'
 const SELECT = `SELECT ${ACCOUNT_COLUMNS} FROM accounts`
 const INVITED_ARE_MEMBERS = `
@@ -107,7 +106,6 @@ export class Accounts {
     return account
   }
 
-  /** The account with this id, or undefined. */
   async find(id: number): Promise<Account | undefined> {
     const row = await this.#database.get<AccountRow>(`${SELECT} WHERE id = ?`, id)
     return row && accountOf(row)
@@ -192,7 +190,6 @@ const FOUND = `SELECT ${ACCOUNT_COLUMNS}, key_id AS "keyId", hash, read_only AS 
     UNION ALL
     SELECT account_id, id, key_hash, key_index, read_only, repositories, expires_at FROM account_keys
   ) k JOIN accounts ON id = account_id`
-/** The most named keys of an account. */
 const MOST_KEYS = 100
 
 /**

@@ -186,7 +186,6 @@ export class Usage {
     }
   }
 
-  /** Writes the counted rows to the database. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined

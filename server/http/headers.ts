@@ -122,12 +122,6 @@ export function addPublicUrl(app: FastifyInstance, configured: string | undefine
   })
 }
 
-/** The weight of a coding in an `Accept-Encoding` header; 0 means "not acceptable". */
-export function weightOf(header: string | undefined, coding: string): number {
-  const weights = weightsIn(header ?? '')
-  return weights.get(coding) ?? weights.get('*') ?? 0
-}
-
 /** An item of an `Accept` or `Accept-Encoding` header (RFC 9110, 12.5), in lower case. */
 export interface Accepted {
   readonly name: string

@@ -42,7 +42,6 @@ export function tagged<const Schema extends JsonSchema>(schema: Schema, descript
   return json(schema, description, { ETag: RECORD_TAG })
 }
 
-/** A response without a body. */
 export function empty(description: string, headers?: Headers) {
   return { description, ...(headers && { headers }) }
 }

@@ -163,7 +163,6 @@ export function accountRoutes(app: Routes, services: Services): void {
   })
 }
 
-/** Further keys of the caller's account. */
 export function accountKeyRoutes(app: Routes, { access, keys }: Services): void {
   app.get('/account/keys', {
     schema: {

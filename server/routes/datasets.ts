@@ -84,7 +84,6 @@ const LIST_DATASETS = {
   },
 } as const
 
-/** The routes of datasets that there are. */
 export function datasetRoutes(app: Routes, services: Services): void {
   const { engine, access, plans } = services
 
@@ -317,7 +316,6 @@ const DECLARE_COLUMNS = {
   },
 } as const
 
-/** The routes for the columns of a dataset. */
 export function columnRoutes(app: Routes, services: Services): void {
   const { access, lifecycle, plans } = services
 

@@ -1,10 +1,11 @@
 import { Lazy } from '../../engine/util/shared.ts'
 import { ServerError } from '../http/errors.ts'
-import { matchesTag, weightOf } from '../http/headers.ts'
+import { matchesTag } from '../http/headers.ts'
 import { errors, json } from '../openapi/describe.ts'
 import { loadReference } from '../openapi/reference.ts'
 import { object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
+import { chooseCoding } from '../transfers/formats.ts'
 import { stopping } from '../transfers/transfer.ts'
 import type { Routes } from './routes.ts'
 
@@ -45,7 +46,6 @@ const GET_DOCS = {
   response: { 200: { description: 'A page.', content: { 'text/html': { schema: { type: 'string' } } } } },
 } as const
 
-/** Health, metrics and documentation. */
 export function serviceRoutes(app: Routes, services: Services): void {
   const { engine, metrics, lifecycle } = services
   const reference = new Lazy(loadReference)
@@ -92,7 +92,7 @@ export function serviceRoutes(app: Routes, services: Services): void {
       reply.headers({ etag, 'cache-control': 'public, max-age=0, must-revalidate', vary: 'Accept-Encoding' })
       if (matchesTag(request.headers['if-none-match'], etag)) return reply.code(304).send()
       reply.type('text/javascript; charset=utf-8')
-      const packed = weightOf(request.headers['accept-encoding'], 'gzip') > 0
+      const packed = chooseCoding(request.headers['accept-encoding'], ['gzip'])
       return packed ? reply.header('content-encoding', 'gzip').send(gzipped) : reply.send(plain)
     },
   )

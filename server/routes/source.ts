@@ -35,7 +35,6 @@ const DELETE_SOURCE = {
   response: { 204: empty('The dataset no longer follows anything.') },
 } as const
 
-/** The routes for datasets that follow series of providers. */
 export function sourceRoutes(app: Routes, services: Services): void {
   const { config, refresher, sources } = services
 

@@ -38,7 +38,6 @@ const DRY_RUN = {
   },
 } as const
 
-/** How many rows a preview shows. */
 const PREVIEW_ROWS = 20
 
 const BINARY: JsonSchema = { type: 'string', format: 'binary' }
@@ -128,7 +127,6 @@ export function uploadRoutes(app: Routes, services: Services): void {
   }
 }
 
-/** The handler for an upload to a dataset. */
 function write(services: Services, method: 'replace' | 'append') {
   const { access, idempotency, plans, uploads } = services
   return async (request: FastifyRequest, reply: FastifyReply) => {

@@ -47,7 +47,6 @@ const RESTORE = {
   },
 } as const
 
-/** The versions of a dataset over time. */
 export function versionRoutes(app: Routes, services: Services): void {
   const { idempotency } = services
 
@@ -84,7 +83,6 @@ const EDITING = {
   },
 } as const
 
-/** The routes that change the rows that match a filter. */
 export function editRoutes(app: Routes, services: Services): void {
   const { idempotency, lifecycle } = services
 
@@ -149,7 +147,6 @@ const CHANGED_ROW = {
 
 const version = { type: 'integer', minimum: 0 } as const
 
-/** The route for what versions changed. */
 export function changesRoutes(app: Routes, services: Services): void {
   app.get('/datasets/:id/changes', {
     schema: {

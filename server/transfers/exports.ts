@@ -32,7 +32,6 @@ import { type Coding, FORMAT_FACTS } from './formats.ts'
 import { type ExportFile, ExportFiles, type Save, sendPieces, type Written } from './pieces.ts'
 import { Gate, Transfer, type TransferParts } from './transfer.ts'
 
-/** The services that downloads use. */
 interface ExportParts extends TransferParts {
   readonly engine: Engine
   readonly usage: Usage

@@ -116,11 +116,14 @@ export type Coding = (typeof CODINGS)[number]
  * The coding that an `Accept-Encoding` header asks for (RFC 9110, 12.5.3): the one with the highest weight, among
  * equals the one that we prefer. undefined means no compression, which the RFC also allows if no coding is acceptable.
  */
-export function chooseCoding(header: string | undefined): Coding | undefined {
+export function chooseCoding(
+  header: string | undefined,
+  codings: readonly Coding[] = CODINGS,
+): Coding | undefined {
   if (header === undefined) return undefined
   const weights = weightsIn(header)
   const weightOf = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0
-  const best = CODINGS.reduce((chosen, coding) => (weightOf(coding) > weightOf(chosen) ? coding : chosen))
+  const best = codings.reduce((chosen, coding) => (weightOf(coding) > weightOf(chosen) ? coding : chosen))
   const plain = weights.get('identity') ?? 0
   return weightOf(best) > 0 && weightOf(best) >= plain ? best : undefined
 }

@@ -142,7 +142,6 @@ export function isSame(ifRange: string | undefined, tag: string): boolean {
   return ifRange === undefined || (ifRange.trim() === tag && !tag.startsWith('W/'))
 }
 
-/** The header `Content-Range` for a range. */
 function contentRange({ from, to }: ByteRange, length: number): string {
   return `bytes ${from}-${to - 1}/${length}`
 }
