@@ -106,6 +106,7 @@ export class Accounts {
     return account
   }
 
+  /** The account with this id, or undefined. */
   async find(id: number): Promise<Account | undefined> {
     const row = await this.#database.get<AccountRow>(`${SELECT} WHERE id = ?`, id)
     return row && accountOf(row)

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { type TypeName, typeName } from '../../engine/types/index.ts'
 import { addLink } from '../http/headers.ts'
@@ -12,7 +11,7 @@ interface Document {
   readonly operationId: string
   readonly summary: string
   readonly type: string
-  readonly describe: (dataset: Described) => object
+  readonly describe: (dataset: Described) => Readonly<Record<string, unknown>>
 }
 
 /** What describes a dataset to other programs, by the end of its path. */
@@ -57,7 +56,7 @@ export function metadataRoutes(app: Routes, services: Services): void {
         return reply
           .type(`${type}; charset=utf-8`)
           .header('etag', tagOf(record))
-          .send(Readable.from([JSON.stringify(describe({ record, url }))]))
+          .send(describe({ record, url }))
       },
     })
   }
@@ -181,7 +180,7 @@ const CONTEXT = {
 }
 
 /** A dataset in Croissant 1.0 (https://docs.mlcommons.org/croissant/docs/croissant-spec.html). */
-function croissant(dataset: Described): object {
+function croissant(dataset: Described): Readonly<Record<string, unknown>> {
   const { record, url } = dataset
   const { title, name, description, license, source, creator, keywords, citation } = record
   return {
@@ -236,7 +235,7 @@ function recordSet({ record }: Described): object {
 }
 
 /** A dataset as a Data Package (https://specs.frictionlessdata.io/data-package/). */
-function dataPackage(dataset: Described): object {
+function dataPackage(dataset: Described): Readonly<Record<string, unknown>> {
   const { record, url } = dataset
   const { title, description, license, source, creator, keywords } = record
   const name = slug(record.name) || `dataset-${record.id}`
@@ -288,7 +287,7 @@ function slug(name: string): string {
 }
 
 /** The JSON Schema of one row, as json and ndjson have it. */
-function rowSchema({ record, url }: Described): object {
+function rowSchema({ record, url }: Described): Readonly<Record<string, unknown>> {
   const properties = record.columns.map((column) => [column.name, propertyOf(column)] as const)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -129,6 +129,19 @@ describe('documents for other programs', () => {
     expect(check({ d: '1.5' })).toBe(false)
   })
 
+  it.each([
+    'croissant',
+    'datapackage',
+    'schema',
+  ])('%s.json is sent again only if it has changed', async (name) => {
+    const { headers } = await get(`/${name}.json`)
+    const url = `/datasets/${id}/${name}.json`
+    const again = () => at.call(ada, 'GET', url, { headers: { 'if-none-match': String(headers['etag']) } })
+    expect((await again()).statusCode).toBe(304)
+    await patch({ citation: `as ${name}` })
+    expect((await again()).statusCode).toBe(200)
+  })
+
   it('are for those who may read the dataset', async () => {
     const eve = await at.account('eve')
     expect((await at.call(eve, 'GET', `/datasets/${id}/croissant.json`)).statusCode).toBe(403)
