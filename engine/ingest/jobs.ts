@@ -88,7 +88,7 @@ function rewriting(load: () => Promise<{ readonly toCsv: ToCsv }>): Reader {
 }
 
 /** Formats that files are often in although they are sent as another one. */
-type Foreign = 'xls' | 'xlsb' | 'ods' | 'zip' | 'feather1'
+type Foreign = 'xls' | 'xlsb' | 'ods' | 'zip' | 'feather1' | 'gzip' | 'zstd'
 
 /** What each of them is, and how to get a file that can be read. */
 const WAYS_OUT: Readonly<Record<Foreign, string>> = {
@@ -98,6 +98,8 @@ const WAYS_OUT: Readonly<Record<Foreign, string>> = {
   zip: 'The file is a zip archive: unpack it and send the files in it one by one; csv may be compressed with gzip.',
   feather1:
     'The file is Feather version 1: write it as version 2 (write_feather(table, file, version=2)) or as Parquet.',
+  gzip: 'The file is compressed with gzip: unpack it, or declare it (over HTTP with Content-Encoding: gzip).',
+  zstd: 'The file is compressed with zstd: unpack it, or compress it with gzip.',
 }
 
 const BINARY = { parquet: 'Parquet', arrow: 'Arrow', xlsx: 'an xlsx workbook' } as const

@@ -30,15 +30,21 @@ export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: 
   return format && (!gzip || TEXT_FORMATS.has(format)) ? { format, gzip } : undefined
 }
 
-/** The binary format that a file has by its first bytes; undefined for text. A workbook may also be another archive. */
-export function binaryFormat(
-  head: Uint8Array,
-): 'parquet' | 'arrow' | 'xlsx' | 'xls' | 'feather1' | undefined {
-  const bytes = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, 8))
-  const start = bytes.toString('latin1')
-  if (start.startsWith('PAR1')) return 'parquet'
-  if (start.startsWith('ARROW1') || start.startsWith('\xff\xff\xff\xff')) return 'arrow'
-  if (start.startsWith('FEA1')) return 'feather1'
-  if (start.startsWith('\xd0\xcf\x11\xe0')) return 'xls'
-  return start.startsWith('PK\x03\x04') || start.startsWith('PK\x05\x06') ? 'xlsx' : undefined
+/** The first bytes of files that are no text. A workbook may also be another archive. */
+const BEGINNINGS = [
+  ['PAR1', 'parquet'],
+  ['ARROW1', 'arrow'],
+  ['\xff\xff\xff\xff', 'arrow'],
+  ['FEA1', 'feather1'],
+  ['\xd0\xcf\x11\xe0', 'xls'],
+  ['PK\x03\x04', 'xlsx'],
+  ['PK\x05\x06', 'xlsx'],
+  ['\x1f\x8b', 'gzip'],
+  ['\x28\xb5\x2f\xfd', 'zstd'],
+] as const
+
+/** The binary format that a file has by its first bytes; undefined for text. */
+export function binaryFormat(head: Buffer): (typeof BEGINNINGS)[number][1] | undefined {
+  const start = head.toString('latin1', 0, 8)
+  return BEGINNINGS.find(([bytes]) => start.startsWith(bytes))?.[1]
 }

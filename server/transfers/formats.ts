@@ -213,10 +213,10 @@ function charsetOf(type: string): Pick<BodyType, 'encoding'> | undefined {
 export function guessedType(head: Buffer, name = ''): { format: UploadFormat; gzip: boolean } {
   const named = uploadFormatOf(name)
   if (named) return named
-  if (head[0] === 0x1f && head[1] === 0x8b) return { format: 'csv', gzip: true }
   const binary = binaryFormat(head)
+  if (binary === 'gzip') return { format: 'csv', gzip: true }
   // What can't be read is named by its reader.
-  if (binary) return { format: binary === 'xls' || binary === 'feather1' ? 'xlsx' : binary, gzip: false }
+  if (binary) return { format: binary === 'parquet' || binary === 'arrow' ? binary : 'xlsx', gzip: false }
   const [first = '', second = ''] = head.toString('latin1').trimStart().split('\n', 2)
   if (/^\[/.test(first)) return { format: 'json', gzip: false }
   if (/^\{/.test(first))

@@ -1,3 +1,4 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { dateReader } from '../../engine/ingest/csv/syntax.ts'
 import { column, declared, useBench } from './support/helper.ts'
@@ -178,6 +179,37 @@ describe('csv of other programs', () => {
     )
     const { values } = await bench.read('csv', 'a;b\n1;"2\r3"\n', given)
     expect(values).toEqual([['1', '2\r3']])
+  })
+
+  test('bytes that are no text are not taken for UTF-16 because some are zero', async () => {
+    const options = { dialect: 'auto' } as const
+    expect((await bench.read('csv', 'a,b\nx\0y,2\n', { options })).values).toEqual([['x\0y', '2']])
+    for (const file of [gzipSync('a,b\n1,2\n'), zstdCompressSync('a,b\n1,2\n')]) {
+      expect(await bench.refusal('csv', file, { options })).toMatch(
+        /^400 invalid_upload: The file is compressed with (gzip|zstd): unpack it, or/,
+      )
+    }
+    const picture = Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05\0\0\0\x03\x20', 'latin1')
+    expect(await bench.refusal('csv', picture, { options })).not.toContain('UTF-16')
+  })
+
+  test('the advice about an encoding is right', async () => {
+    const wide = Buffer.from('a,b\n1,é\n', 'utf16le')
+    expect(await bench.refusal('csv', wide)).toMatch(
+      /It looks like utf-16: add encoding=utf-16, .* dialect=auto would read the file, with encoding=utf-16\.$/,
+    )
+    const cut = Buffer.from('\ufeffa,b\n1,2\n', 'utf16le').subarray(0, -1)
+    expect(await bench.refusal('csv', cut, { options: { encoding: 'utf-16' } })).toBe(
+      '400 invalid_upload: The file is not UTF-16LE. Give the encoding that it has, or save it as UTF-8.',
+    )
+  })
+
+  test('thousands and decimal places need different separators', async () => {
+    for (const options of [{ thousands: '.' }, { thousands: ',', decimal: ',' }] as const) {
+      expect(await bench.refusal('csv', 'a\n1.234\n', { options })).toBe(
+        '400 invalid_option: thousands and decimal must differ: with thousands=. numbers have decimal=, as well.',
+      )
+    }
   })
 
   test('an error says what dialect=auto would have read', async () => {

@@ -18,7 +18,8 @@ const USUAL_NULLS = [
 const USUAL_SYMBOLS = ['€', '$', '£', '¥', '円', '%', 'EUR', 'USD', 'GBP', 'JPY', 'CHF']
 const USUAL_BOOLEANS = ['t', 'f']
 const DATE_FORMS = [
-  ...['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'D-M-YYYY', 'M-D-YYYY', 'YYYY/M/D', 'YYYY.M.D', 'YYYY年M月D日'],
+  ...['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'D-M-YYYY', 'M-D-YYYY'],
+  ...['YYYY/M/D', 'YYYY-M-D', 'YYYY.M.D', 'YYYY年M月D日'],
   ...['D.M.YY', 'D/M/YY', 'M/D/YY', 'D MMM YYYY', 'D-MMM-YYYY', 'D-MMM-YY', 'MMM D, YYYY'],
 ]
 const POINTS = [{}, { thousands: ',' }, { thousands: "'" }] as const
@@ -110,7 +111,8 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
     ? [known.delimiter]
     : [usual, ...DELIMITERS.filter((one) => one !== usual)]
   const starts = lineStarts(text).slice(0, Math.max(MOST_TITLES, 1 + (known.skip ?? 0)))
-  const first = known.skip ?? blankLines(text)
+  const blank = /^\ufeff?((?:\r?\n)*)/.exec(text)![1]!
+  const first = known.skip ?? blank.split('\n').length - 1
   const last = known.skip ?? starts.length - 1
   for (let skip = first; skip <= last; skip++) {
     const below = text.slice(starts[skip] ?? text.length)
@@ -135,11 +137,6 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
   }
   const [delimiter = usual] = delimiters
   return { skip: first, delimiter, records: recordsOf(text.slice(starts[first] ?? 0), delimiter) }
-}
-
-/** How many lines without a character come before all others. */
-function blankLines(text: string): number {
-  return /^\ufeff?((?:\r?\n)*)/.exec(text)![1]!.split('\n').length - 1
 }
 
 function lineStarts(text: string): number[] {
@@ -184,7 +181,7 @@ function namesFor(heading: readonly string[], rows: readonly Field[][]): UploadO
   const more = rows.length > 0 && rows.every(({ length }) => length > heading.length)
   if (more) return rows.every((row) => row.at(-1)!.text === '') ? 'number' : 'index'
   if (heading.length < 2 || !needsNumbers(heading)) return undefined
-  return needsNumbers(heading.slice(1)) ? 'number' : 'index'
+  return heading[0] === '' && !needsNumbers(heading.slice(1)) ? 'index' : 'number'
 }
 
 const NOTHING: Field = { text: '', quoted: false }

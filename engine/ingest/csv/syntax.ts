@@ -20,9 +20,14 @@ type Encoding = NonNullable<UploadOptions['encoding']>
 export function encodingOf(bytes: Buffer): Encoding {
   const [first, second] = bytes
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return 'utf-16'
-  // In UTF-16, every other byte of Western text is zero. UTF-8 text contains no zeros.
-  if (bytes.subarray(0, 200).includes(0)) return 'utf-16'
+  if (hasZeros(bytes.subarray(0, 200))) return 'utf-16'
   return isUtf8Piece(bytes, bytes.length, false) ? 'utf-8' : (singleBytes(bytes) ?? 'utf-8')
+}
+
+/** Whether bytes are UTF-16: in Western text every other byte is zero, and in any table with commas and digits many are. */
+function hasZeros(bytes: Buffer): boolean {
+  const zeros = [...bytes.keys()].filter((at) => bytes[at] === 0)
+  return zeros.length * 8 > bytes.length && zeros.every((at) => (at - zeros[0]!) % 2 === 0)
 }
 
 /** The encoding of bytes that are not UTF-8; undefined if some of their characters are, so that no encoding is right. */
@@ -57,7 +62,7 @@ export function decoderOf(
 
 /** What to do about bytes that are not UTF-8. */
 export function otherEncoding(bytes: Buffer): string {
-  const encoding = singleBytes(bytes)
+  const encoding = hasZeros(bytes) ? 'utf-16' : singleBytes(bytes)
   if (!encoding) return 'Other parts of it are: save all of the file as UTF-8.'
   return `It looks like ${encoding}: add encoding=${encoding}, or save the file as UTF-8.`
 }
@@ -95,11 +100,6 @@ function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeade
   const text = bytes.toString('latin1')
   if (/^(?:\xff\xfe|\xfe\xff)/.test(text)) {
     throw malformed('The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8.')
-  }
-  if (text.startsWith('\x1f\x8b')) {
-    throw malformed(
-      'The file is compressed with gzip: unpack it, or declare it (over HTTP with Content-Encoding: gzip).',
-    )
   }
   const start = text.startsWith('\xef\xbb\xbf') ? 3 : 0
   if (whole && start === bytes.length) throw malformed(EMPTY)
@@ -211,6 +211,9 @@ export function fieldReader(options: UploadOptions): FieldReader {
   const { nulls = [], decimal = '.', thousands, dates, booleans } = options
   if (booleans && booleans.length !== 2) {
     throw invalidOption('booleans must be two texts, for true and for false, such as t,f.')
+  }
+  if (thousands === decimal) {
+    throw invalidOption('thousands and decimal must differ: with thousands=. numbers have decimal=, as well.')
   }
   const missing = new Set(nulls)
   const number = numberReader(options)

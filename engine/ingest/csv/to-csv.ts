@@ -65,7 +65,12 @@ function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): strin
   try {
     return decoder.decode(bytes, { stream: !final })
   } catch {
-    throw malformed(`The file is not ${decoder.encoding.toUpperCase()}. ${otherEncoding(Buffer.from(bytes))}`)
+    const encoding = decoder.encoding.toUpperCase()
+    const advice =
+      encoding === 'UTF-8'
+        ? otherEncoding(Buffer.from(bytes))
+        : 'Give the encoding that it has, or save it as UTF-8.'
+    throw malformed(`The file is not ${encoding}. ${advice}`)
   }
 }
 

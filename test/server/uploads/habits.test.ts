@@ -119,6 +119,11 @@ describe('files that can not be read are named', () => {
     ['xls', Buffer.from('d0cf11e0a1b11ae1000000', 'hex'), 'old format xls: save it as xlsx or csv'],
     ['xlsb', zip('xl/workbook.bin'), 'xlsb'],
     ['zip', zip('data.csv'), 'zip archive: unpack it'],
+    [
+      'zstd',
+      Buffer.from('28b52ffd0408410000', 'hex'),
+      'compressed with zstd: unpack it, or compress it with gzip',
+    ],
     ['Feather 1', Buffer.from('FEA1xxxxxxxxFEA1'), 'Feather version 1'],
   ])('%s', async (_, body, message) => {
     for (const type of ['application/octet-stream', 'text/csv', 'application/vnd.ms-excel']) {
