@@ -11,7 +11,7 @@ import {
 } from 'apache-arrow'
 import { EngineError } from '../../errors.ts'
 import { filledColumns, readMetadata } from '../../types/file-metadata.ts'
-import type { ColumnType } from '../../types/index.ts'
+import { type ColumnType, decimalParts } from '../../types/index.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { fieldsOf, isTextual, type KnownColumns, layColumns } from '../targets.ts'
@@ -91,7 +91,7 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   const columns = given.map(({ name, type: given }, index): ArrowColumn => {
     const type = wanted[index]!.type!
     const isChecked = isTextual(given, type) || (isText(fields[index]!.type) && type === 'json')
-    return { name, given, isChecked }
+    return { name, given, isChecked, kind: kindOfAll(given) }
   })
   for await (const batch of reader) {
     // Where a stream has no batch, the library gives one without rows, in which lists have no items.
@@ -191,12 +191,12 @@ function rowWriter(
   })
   return (row) => {
     for (let index = 0; index < readers.length; index++) {
-      const { name, given, isChecked } = columns[index]!
+      const { name, given, isChecked, kind } = columns[index]!
       try {
         const text = readers[index]!(row)
         if (text === null) rows.null()
         else if (isChecked) rows.value(text, TEXT_KIND.text, true)
-        else rows.trusted(text, given === 'timestamptz' ? TEXT_KIND.timestamptz : TEXT_KIND.text)
+        else rows.trusted(text, kind)
       } catch (error) {
         if (!(error instanceof BadArrowValue)) throw error
         throw (error.why ?? (given === 'json' ? outOfRangeInside : outOfRange))(rows.rows + 1, name, given)
@@ -206,10 +206,18 @@ function rowWriter(
   }
 }
 
+/** The kind of a type's values, where DuckDB reads them otherwise than any texts of the type. */
+function kindOfAll(type: ColumnType): number {
+  if (type === 'timestamptz') return TEXT_KIND.timestamptz
+  return decimalParts(type)?.scale === 0 ? TEXT_KIND.bigInteger : TEXT_KIND.text
+}
+
 interface ArrowColumn {
   readonly name: string
   /** Its type by the stream's schema. */
   readonly given: ColumnType
   /** Text that is wanted as another type is checked value by value; all other values are what their type says. */
   readonly isChecked: boolean
+  /** The kind of its values, unless they are checked. */
+  readonly kind: number
 }
