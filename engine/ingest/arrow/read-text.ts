@@ -78,11 +78,11 @@ const MOST_DIGITS = 38
 /** The column type of a decimal. A scale below zero means that so many digits before the point are 0. */
 function decimalType({ name }: Field, { precision, scale }: Decimal): ColumnType {
   const digits = Math.max(precision - Math.min(scale, 0), scale)
-  if (digits > MOST_DIGITS) {
-    throw malformed(
-      `Column ${JSON.stringify(name)} holds decimals of ${digits} digits; the most are ${MOST_DIGITS}.`,
-      { column: name },
-    )
+  if (digits < 1 || digits > MOST_DIGITS) {
+    const limit = digits < 1 ? 'the least is 1' : `the most are ${MOST_DIGITS}`
+    throw malformed(`Column ${JSON.stringify(name)} holds decimals of ${digits} digits; ${limit}.`, {
+      column: name,
+    })
   }
   return `decimal(${digits},${Math.max(scale, 0)})`
 }

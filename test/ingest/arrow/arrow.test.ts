@@ -274,6 +274,13 @@ describe('Arrow', () => {
     )
   })
 
+  test('a decimal without digits', async () => {
+    const data = makeData({ type: new Decimal(0, 0, 128), data: Uint32Array.of(1, 0, 0, 0) })
+    expect(await bench.refusal('arrow', stream({ a: makeVector(data) }))).toBe(
+      '400 invalid_upload: Column "a" holds decimals of 0 digits; the least is 1.',
+    )
+  })
+
   test('a dictionary that says it has more buffers of text than there are', async () => {
     const bytes = readFileSync(new URL('../fixtures/polars-too-many-views.arrow', import.meta.url))
     expect(await bench.refusal('arrow', bytes)).toMatch(/^400 invalid_upload: The Arrow stream is damaged/)
