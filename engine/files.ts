@@ -10,7 +10,7 @@ import { EngineError, invalidOption } from './errors.ts'
 import { type Executor, openExecutor } from './export/index.ts'
 import type { SqlColumn } from './filter/index.ts'
 import type { Names } from './options.ts'
-import { rowGroupSizes } from './parquet/footer.ts'
+import { contentOf } from './parquet/footer.ts'
 import { footerOf } from './parquet/parquet-file.ts'
 import { schemaOf } from './parquet/schema.ts'
 import { readStruct, type Struct } from './parquet/thrift.ts'
@@ -175,10 +175,9 @@ async function describe(executor: Executor, files: readonly File[]): Promise<Des
     for (const { path } of files) {
       const footer = readStruct((await footerOf(path)).footer)
       names.push({ file: path, names: namesIn(footer) })
-      for (const group of rowGroupSizes(footer)) {
-        rows += group.rows
-        bytes += group.rawBytes
-      }
+      const content = contentOf(footer)
+      rows += content.rows
+      bytes += content.rawBytes
     }
     checkTogether(names)
     const described = await executor.rows({

@@ -1,5 +1,17 @@
 import type { ColumnType } from '../types/index.ts'
-import { type Field, type List, readStruct, type Struct, TYPE, type Value, writeStruct } from './thrift.ts'
+import {
+  binary,
+  type Field,
+  i32,
+  type List,
+  listOfStructs,
+  nested,
+  readStruct,
+  type Struct,
+  structWith,
+  TYPE,
+  writeStruct,
+} from './thrift.ts'
 
 /** A column as the readers of a file shall see it. */
 export interface ShownColumn {
@@ -70,14 +82,10 @@ export function shownFooter(
   columns: readonly ShownColumn[],
   metadata?: Pairs,
 ): Uint8Array {
-  return writeStruct(shown(readStruct(footer), columns, metadata))
-}
-
-/** Like `shownFooter`, for a footer that has already been parsed. It changes and returns `file`. */
-function shown(file: Struct, columns: readonly ShownColumn[], metadata?: Pairs): Struct {
+  const file = readStruct(footer)
   const places = [...columns.keys()]
   for (const group of groupsOf(file)) showGroup(group, columns, places)
-  return showSchema(file, columns, places, metadata)
+  return writeStruct(showSchema(file, columns, places, metadata))
 }
 
 /** Shows columns in what a file's metadata says of all row groups. @param places of the columns in the file */
@@ -87,23 +95,23 @@ export function showSchema(
   places: readonly number[],
   metadata?: Pairs,
 ): Struct {
-  if (metadata) setPairs(file, metadata)
+  if (metadata) {
+    const pairs = [...metadata].map(([key, value]) =>
+      structWith({ [PAIR.key]: binary(key), [PAIR.value]: binary(value) }),
+    )
+    file.set(FILE.pairs, listOfStructs(pairs))
+  }
   const schema = listOf(file, FILE.schema)
   const [root, ...elements] = schema.values as Struct[]
-  set(root!, ELEMENT.children, TYPE.i32, columns.length)
+  root!.set(ELEMENT.children, i32(columns.length))
   const chosen = pick(elements, places)
   for (const [index, element] of chosen.entries()) {
     if (element.has(ELEMENT.children)) throw new RangeError('Parquet footer: a column is nested')
     const { name, type } = columns[index]!
-    set(element, ELEMENT.name, TYPE.binary, Buffer.from(name))
+    element.set(ELEMENT.name, binary(name))
     if (type === 'json') {
-      set(element, ELEMENT.convertedType, TYPE.i32, CONVERTED_JSON)
-      set(
-        element,
-        ELEMENT.logicalType,
-        TYPE.struct,
-        new Map([[LOGICAL_JSON, { type: TYPE.struct, value: new Map() }]]),
-      )
+      element.set(ELEMENT.convertedType, i32(CONVERTED_JSON))
+      element.set(ELEMENT.logicalType, nested({ [LOGICAL_JSON]: nested() }))
     }
   }
   schema.values = [root!, ...chosen]
@@ -141,17 +149,6 @@ export function pick(all: readonly Struct[], places: readonly number[]): Struct[
 /** A file's metadata: texts by their keys. */
 export type Pairs = ReadonlyMap<string, string>
 
-function setPairs(file: Struct, pairs: Pairs): void {
-  const values = [...pairs].map(([key, value]): Struct => {
-    const text = (one: string) => ({ type: TYPE.binary, value: Buffer.from(one) })
-    return new Map([
-      [PAIR.key, text(key)],
-      [PAIR.value, text(value)],
-    ])
-  })
-  set(file, FILE.pairs, TYPE.list, { element: TYPE.struct, values })
-}
-
 export function pairsOf(file: Struct): Pairs {
   if (!file.has(FILE.pairs)) return new Map()
   const pairs = listOf(file, FILE.pairs).values as Struct[]
@@ -187,16 +184,17 @@ export function hasDictionaries(footer: Uint8Array): boolean {
   )
 }
 
-/** For each row group: its rows, and the bytes of its pages, unpacked and packed. */
-export function rowGroupSizes(file: Struct): { rows: number; rawBytes: number; bytes: number }[] {
-  return groupsOf(file).map((group) => {
-    const sum = (id: number) => metasOf(group).reduce((total, meta) => total + numberOf(meta, id), 0)
-    return {
-      rows: numberOf(group, GROUP.rows),
-      rawBytes: sum(META.uncompressedSize),
-      bytes: sum(META.compressedSize),
-    }
-  })
+/** The rows of a file, and the bytes of its pages, unpacked and packed. */
+export function contentOf(file: Struct): { rows: number; rawBytes: number; bytes: number } {
+  const groups = groupsOf(file)
+  const metas = groups.flatMap(metasOf)
+  const sum = (structs: readonly Struct[], id: number) =>
+    structs.reduce((total, one) => total + numberOf(one, id), 0)
+  return {
+    rows: sum(groups, GROUP.rows),
+    rawBytes: sum(metas, META.uncompressedSize),
+    bytes: sum(metas, META.compressedSize),
+  }
 }
 
 /** The range of bytes in which a column chunk's pages are; its dictionary comes first. */
@@ -224,10 +222,6 @@ export function chunksOf(group: Struct): Struct[] {
 /** `ColumnMetaData` of each column chunk of a row group. */
 export function metasOf(group: Struct): Struct[] {
   return chunksOf(group).map((chunk) => structOf(chunk, CHUNK.metadata))
-}
-
-export function set(struct: Struct, id: number, type: number, value: Value): void {
-  struct.set(id, { type, value })
 }
 
 function field(struct: Struct, id: number): Field {

@@ -8,13 +8,12 @@ import {
   type Pairs,
   pick,
   type ShownColumn,
-  set,
   showGroup,
   showSchema,
   structOf,
 } from './footer.ts'
 import { MAGIC } from './parquet-file.ts'
-import { readStruct, type Struct, TYPE, writeStruct } from './thrift.ts'
+import { i64, readStruct, type Struct, writeStruct } from './thrift.ts'
 
 /** A column of the joined file: its name and type for readers, and its position among the columns of the files. */
 export interface JoinedColumn extends ShownColumn {
@@ -90,7 +89,7 @@ export function joinFiles(
   }
   if (!first) return undefined
   for (const { number, meta } of filtered.flat()) moveFilter(number, meta, copying)
-  set(first, FIELD.file.rows, TYPE.i64, rows)
+  first.set(FIELD.file.rows, i64(rows))
   listOf(first, FIELD.file.rowGroups).values = groups
   return { copied: copying.ranges, footer: writeStruct(first), rows }
 }
@@ -127,10 +126,10 @@ function formOf(elements: readonly Struct[]): string {
 function move(chunk: Struct, meta: Struct, distance: number): void {
   const { dataOffset, indexOffset, dictionaryOffset } = FIELD.meta
   for (const id of [dataOffset, indexOffset, dictionaryOffset]) {
-    if (meta.has(id)) set(meta, id, TYPE.i64, numberOf(meta, id) + distance)
+    if (meta.has(id)) meta.set(id, i64(numberOf(meta, id) + distance))
   }
   // The field is required; it is 0 if the file has no copy of the metadata next to the chunk.
-  set(chunk, FIELD.chunk.fileOffset, TYPE.i64, 0)
+  chunk.set(FIELD.chunk.fileOffset, i64(0))
   for (const id of FIELD.chunk.indexes) chunk.delete(id)
 }
 
@@ -142,7 +141,7 @@ function moveFilter(file: number, meta: Struct, copying: Copying): void {
     return
   }
   const from = numberOf(meta, bloomOffset)
-  set(meta, bloomOffset, TYPE.i64, copying.copy(file, from, from + numberOf(meta, bloomLength)))
+  meta.set(bloomOffset, i64(copying.copy(file, from, from + numberOf(meta, bloomLength))))
 }
 
 /** Sets how large a row group is, and where it begins. */
@@ -150,8 +149,8 @@ function resize(group: Struct, chunks: readonly Struct[], start: number): void {
   const { bytes, compressedBytes, offset, ordinal } = FIELD.group
   const total = (id: number) =>
     chunks.reduce((sum, chunk) => sum + numberOf(structOf(chunk, FIELD.chunk.metadata), id), 0)
-  set(group, bytes, TYPE.i64, total(FIELD.meta.uncompressedSize))
-  if (group.has(compressedBytes)) set(group, compressedBytes, TYPE.i64, total(FIELD.meta.compressedSize))
-  if (group.has(offset)) set(group, offset, TYPE.i64, start)
+  group.set(bytes, i64(total(FIELD.meta.uncompressedSize)))
+  if (group.has(compressedBytes)) group.set(compressedBytes, i64(total(FIELD.meta.compressedSize)))
+  if (group.has(offset)) group.set(offset, i64(start))
   group.delete(ordinal)
 }

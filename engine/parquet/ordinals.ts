@@ -1,6 +1,6 @@
-import { chunksOf, elementsOf, FIELD, groupsOf, listOf, numberOf, set } from './footer.ts'
+import { chunksOf, elementsOf, FIELD, groupsOf, listOf, numberOf } from './footer.ts'
 import type { ParquetFile } from './parquet-file.ts'
-import { type Field, type Struct, TYPE, type Value, writeStruct } from './thrift.ts'
+import { binary, i32, i64, nested, type Struct, structWith, TYPE, writeStruct } from './thrift.ts'
 
 /** The last column of a part: the number of each row in it, from 0. */
 export const ORDINAL = 'r'
@@ -33,7 +33,7 @@ export function addOrdinals(file: ParquetFile): void {
     const page = ordinalPage(first, rows)
     chunksOf(group).push(chunkOf(first, rows, file.append(page), page.length))
     for (const id of [FIELD.group.bytes, FIELD.group.compressedBytes]) {
-      if (group.has(id)) set(group, id, TYPE.i64, numberOf(group, id) + page.length)
+      if (group.has(id)) group.set(id, i64(numberOf(group, id) + page.length))
     }
     first += rows
   }
@@ -44,19 +44,19 @@ function addToSchema(file: Struct): void {
   const elements = elementsOf(file)
   const [root] = elements
   const { children, name, fieldId } = FIELD.element
-  set(root!, children, TYPE.i32, numberOf(root!, children) + 1)
+  root!.set(children, i32(numberOf(root!, children) + 1))
   elements.push(
-    struct({
+    structWith({
       1: i32(INT64),
       3: i32(REQUIRED),
-      [name]: text(ORDINAL),
+      [name]: binary(ORDINAL),
       [fieldId]: i32(ORDINAL_FIELD_ID),
     }),
   )
   // Every column has the same order, the one that its type defines.
   if (file.has(FIELD.file.columnOrders)) {
     const orders = listOf(file, FIELD.file.columnOrders)
-    orders.values.push(struct({ 1: { type: TYPE.struct, value: struct({}) } }))
+    orders.values.push(structWith({ 1: nested() }))
   }
 }
 
@@ -64,14 +64,11 @@ function addToSchema(file: Struct): void {
 function ordinalPage(first: number, rows: number): Buffer {
   const values = countingUp(first, rows)
   const header = writeStruct(
-    struct({
+    structWith({
       1: i32(DATA_PAGE),
       2: i32(values.length),
       3: i32(values.length),
-      5: {
-        type: TYPE.struct,
-        value: struct({ 1: i32(rows), 2: i32(DELTA_BINARY_PACKED), 3: i32(RLE), 4: i32(RLE) }),
-      },
+      5: nested({ 1: i32(rows), 2: i32(DELTA_BINARY_PACKED), 3: i32(RLE), 4: i32(RLE) }),
     }),
   )
   return Buffer.concat([header, values])
@@ -105,33 +102,20 @@ function chunkOf(first: number, rows: number, at: number, bytes: number): Struct
   const bound = (value: number) => {
     const eight = Buffer.alloc(8)
     eight.writeBigInt64LE(BigInt(value))
-    return { type: TYPE.binary, value: eight }
+    return binary(eight)
   }
-  const statistics = struct({ 3: i64(0), 5: bound(first + rows - 1), 6: bound(first) })
-  return struct({
+  return structWith({
     [FIELD.chunk.fileOffset]: i64(0),
-    [FIELD.chunk.metadata]: {
-      type: TYPE.struct,
-      value: struct({
-        1: i32(INT64),
-        2: { type: TYPE.list, value: { element: TYPE.i32, values: [RLE, DELTA_BINARY_PACKED] } },
-        [path]: { type: TYPE.list, value: { element: TYPE.binary, values: [Buffer.from(ORDINAL)] } },
-        [codec]: i32(UNCOMPRESSED),
-        5: i64(rows),
-        [uncompressedSize]: i64(bytes),
-        [compressedSize]: i64(bytes),
-        [dataOffset]: i64(at),
-        12: { type: TYPE.struct, value: statistics },
-      }),
-    },
+    [FIELD.chunk.metadata]: nested({
+      1: i32(INT64),
+      2: { type: TYPE.list, value: { element: TYPE.i32, values: [RLE, DELTA_BINARY_PACKED] } },
+      [path]: { type: TYPE.list, value: { element: TYPE.binary, values: [Buffer.from(ORDINAL)] } },
+      [codec]: i32(UNCOMPRESSED),
+      5: i64(rows),
+      [uncompressedSize]: i64(bytes),
+      [compressedSize]: i64(bytes),
+      [dataOffset]: i64(at),
+      12: nested({ 3: i64(0), 5: bound(first + rows - 1), 6: bound(first) }),
+    }),
   })
 }
-
-/** A struct of fields by their ids, which JavaScript gives in ascending order. */
-function struct(fields: Readonly<Record<number, Field>>): Struct {
-  return new Map(Object.entries(fields).map(([id, field]) => [Number(id), field]))
-}
-
-const i32 = (value: number): Field => ({ type: TYPE.i32, value })
-const i64 = (value: number): Field => ({ type: TYPE.i64, value })
-const text = (value: string): Field => ({ type: TYPE.binary, value: Buffer.from(value) as Value })

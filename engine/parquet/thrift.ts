@@ -41,6 +41,26 @@ export const TYPE = {
   struct: 12,
 } as const
 
+export const i32 = (value: number): Field => ({ type: TYPE.i32, value })
+export const i64 = (value: number): Field => ({ type: TYPE.i64, value })
+export const binary = (value: string | Uint8Array): Field => ({
+  type: TYPE.binary,
+  value: Buffer.from(value),
+})
+export const listOfStructs = (values: Struct[]): Field => ({
+  type: TYPE.list,
+  value: { element: TYPE.struct, values },
+})
+export const nested = (fields: Readonly<Record<number, Field>> = {}): Field => ({
+  type: TYPE.struct,
+  value: structWith(fields),
+})
+
+/** A struct of fields by their ids. */
+export function structWith(fields: Readonly<Record<number, Field>>): Struct {
+  return new Map(Object.entries(fields).map(([id, field]) => [Number(id), field]))
+}
+
 /** Reads the struct that the bytes contain. @throws RangeError if it is cut off or malformed */
 export function readStruct(bytes: Uint8Array): Struct {
   return new Reader(bytes).struct()
@@ -71,15 +91,11 @@ const DEEPEST = 32
 
 class Reader {
   readonly #bytes: Uint8Array
-  #at = 0
+  at = 0
   #depth = 0
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
-  }
-
-  get at(): number {
-    return this.#at
   }
 
   struct(): Struct {
@@ -139,28 +155,28 @@ class Reader {
       case TYPE.struct:
         return this.struct()
       default:
-        throw new RangeError(`Thrift: unknown type ${type} at byte ${this.#at}`)
+        throw new RangeError(`Thrift: unknown type ${type} at byte ${this.at}`)
     }
   }
 
   #byte(): number {
-    const byte = this.#bytes[this.#at++]
-    if (byte === undefined) throw new RangeError(`Thrift: cut off at byte ${this.#at}`)
+    const byte = this.#bytes[this.at++]
+    if (byte === undefined) throw new RangeError(`Thrift: cut off at byte ${this.at}`)
     return byte
   }
 
   #take(length: number): Uint8Array {
-    const start = this.#at
-    this.#at += length
-    if (this.#at > this.#bytes.length) throw new RangeError(`Thrift: cut off after byte ${start}`)
-    return this.#bytes.subarray(start, this.#at)
+    const start = this.at
+    this.at += length
+    if (this.at > this.#bytes.length) throw new RangeError(`Thrift: cut off after byte ${start}`)
+    return this.#bytes.subarray(start, this.at)
   }
 
   /** Refuses a length that is greater than the number of bytes left, so that a broken file can't exhaust memory. */
   #length(): number {
     const length = this.#varint()
-    if (length <= BigInt(this.#bytes.length - this.#at)) return Number(length)
-    throw new RangeError(`Thrift: cut off after byte ${this.#at}`)
+    if (length <= BigInt(this.#bytes.length - this.at)) return Number(length)
+    throw new RangeError(`Thrift: cut off after byte ${this.at}`)
   }
 
   #varint(): bigint {
@@ -178,7 +194,7 @@ class Reader {
       value |= BigInt(byte & 127) << BigInt(shift)
       if (byte < 128) return value
     }
-    throw new RangeError(`Thrift: a number at byte ${this.#at} has no end`)
+    throw new RangeError(`Thrift: a number at byte ${this.at} has no end`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { compileFilter, type Expression, type SqlColumn } from '../filter/index.ts'
-import { elementsOf, rowGroupSizes } from '../parquet/footer.ts'
+import { elementsOf, FIELD, groupsOf, numberOf } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import { groupStatistics } from '../parquet/statistics.ts'
 import { readStruct } from '../parquet/thrift.ts'
@@ -237,11 +237,12 @@ async function groupsMayMatch(
   const stored = elementsOf(footer).length - 2
   const statistics = groupStatistics(footer, columns.slice(0, stored))
   let start = 0
-  return rowGroupSizes(footer).map((group, index) => {
-    const [first, end] = [start, start + group.rows]
+  return groupsOf(footer).map((group, index) => {
+    const count = numberOf(group, FIELD.group.rows)
+    const [first, end] = [start, start + count]
     start = end
     if (from >= end || to <= first || rows?.every((row) => row < first || row >= end)) return false
-    return filters.every((filter) => mayMatch(filter, { rows: group.rows, statistics: statistics[index]! }))
+    return filters.every((filter) => mayMatch(filter, { rows: count, statistics: statistics[index]! }))
   })
 }
 

@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { chunkRange, FIELD, listOf, numberOf, set, structOf } from '../../engine/parquet/footer.ts'
+import { chunkRange, FIELD, listOf, numberOf, structOf } from '../../engine/parquet/footer.ts'
 import { fileEnd } from '../../engine/parquet/parquet-file.ts'
-import { readStruct, readStructFrom, type Struct, TYPE, writeStruct } from '../../engine/parquet/thrift.ts'
+import {
+  i32,
+  i64,
+  readStruct,
+  readStructFrom,
+  type Struct,
+  writeStruct,
+} from '../../engine/parquet/thrift.ts'
 import { useBench } from '../ingest/support/helper.ts'
 
 const bench = useBench()
@@ -44,18 +51,18 @@ async function written(codec: string, version: string, checksums: boolean) {
         moved.set(at, length)
         const { struct: header, end } = readStructFrom(bytes.subarray(at, to))
         const body = bytes.subarray(at + end, at + end + numberOf(header, 3))
-        if (checksums) set(header, 4, TYPE.i32, crc32(body) | 0)
+        if (checksums) header.set(4, i32(crc32(body) | 0))
         add(writeStruct(new Map([...header].sort(([a], [b]) => a - b))))
         add(body)
         pages.push({ column, group, from: length - body.length, to: length })
         at += end + body.length
       }
       for (const id of [FIELD.meta.dataOffset, FIELD.meta.dictionaryOffset]) {
-        if (inner.has(id)) set(inner, id, TYPE.i64, moved.get(numberOf(inner, id))!)
+        if (inner.has(id)) inner.set(id, i64(moved.get(numberOf(inner, id))!))
       }
       inner.delete(FIELD.meta.bloomOffset)
       inner.delete(FIELD.meta.bloomLength)
-      set(inner, FIELD.meta.compressedSize, TYPE.i64, length - start)
+      inner.set(FIELD.meta.compressedSize, i64(length - start))
     }
   }
   return { bytes: Buffer.concat([...pieces, fileEnd(writeStruct(meta))]), pages }

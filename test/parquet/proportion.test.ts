@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { makeData, makeVector, Null, Table, tableToIPC } from 'apache-arrow'
 import { expect, test } from 'vitest'
-import { FIELD, listOf, set } from '../../engine/parquet/footer.ts'
+import { FIELD, listOf } from '../../engine/parquet/footer.ts'
 import { fileEnd, MAGIC } from '../../engine/parquet/parquet-file.ts'
-import { readStruct, type Struct, TYPE, writeStruct } from '../../engine/parquet/thrift.ts'
+import { i32, i64, readStruct, type Struct, writeStruct } from '../../engine/parquet/thrift.ts'
 import { useBench } from '../ingest/support/helper.ts'
 
 const bench = useBench()
@@ -22,9 +22,9 @@ async function changed(change: (meta: Struct) => void): Promise<Buffer> {
 test('a small file that says that it has very many rows is refused before they are read', async () => {
   const rows = 1_000_000_000
   const file = await changed((meta) => {
-    set(meta, FIELD.file.rows, TYPE.i64, rows)
+    meta.set(FIELD.file.rows, i64(rows))
     const groups = listOf(meta, FIELD.file.rowGroups).values as Struct[]
-    for (const group of groups) set(group, FIELD.group.rows, TYPE.i64, rows)
+    for (const group of groups) group.set(FIELD.group.rows, i64(rows))
   })
   expect(await bench.refusal('parquet', file)).toBe(
     `413 upload_too_large: The Parquet file holds ${rows} values in ${file.length} bytes; a file of this size may ` +
@@ -49,7 +49,7 @@ test.each([
   const file = await changed((meta) => {
     const schema = listOf(meta, FIELD.file.schema)
     const [root, element] = schema.values as [Struct, Struct]
-    set(root, FIELD.element.children, TYPE.i32, children)
+    root.set(FIELD.element.children, i32(children))
     schema.values = [root, ...Array<Struct>(elements).fill(element)]
   })
   expect(file.subarray(-4)).toEqual(MAGIC)

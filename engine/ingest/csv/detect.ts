@@ -79,10 +79,9 @@ function valuesOf(rows: readonly Field[][], known: UploadOptions, delimiter: str
 
 /** The first records, without blank lines and without one that is cut off; none if they are malformed. */
 function recordsOf(text: string, delimiter: string): Field[][] {
-  const start = text.startsWith('\ufeff') ? 1 : 0
   const records: Field[][] = []
   try {
-    for (let at = start; at < text.length && records.length < SAMPLE_RECORDS; ) {
+    for (let at = 0; at < text.length && records.length < SAMPLE_RECORDS; ) {
       const final = records.length === 0 && !text.includes('\n', at)
       const record = readRecord(text, at, delimiter, final, (what) => new Error(what))
       if (!record) break
@@ -110,24 +109,26 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
   const delimiters = known.delimiter
     ? [known.delimiter]
     : [usual, ...DELIMITERS.filter((one) => one !== usual)]
-  const starts = lineStarts(text).slice(0, Math.max(MOST_TITLES, 1 + (known.skip ?? 0)))
-  const blank = /^\ufeff?((?:\r?\n)*)/.exec(text)![1]!
-  const first = known.skip ?? blank.split('\n').length - 1
-  const last = known.skip ?? starts.length - 1
+  const lines = text.split('\n')
+  const from = (skip: number) => lines.slice(skip).join('\n')
+  const isBlank = (line: string) => line === '' || line === '\r'
+  const first =
+    known.skip ??
+    Math.max(
+      0,
+      lines.findIndex((line) => !isBlank(line)),
+    )
+  const last = known.skip ?? Math.min(MOST_TITLES, lines.length) - 1
   for (let skip = first; skip <= last; skip++) {
-    const below = text.slice(starts[skip] ?? text.length)
-    if (skip > first && /^\r?\n/.test(below)) continue
+    if (skip > first && isBlank(lines[skip]!)) continue
+    const below = from(skip)
     const layouts = delimiters.map((delimiter) => ({ skip, delimiter, records: recordsOf(below, delimiter) }))
     const best = layouts.reduce((a, b) => (widthOf(b.records) > widthOf(a.records) ? b : a))
     const width = widthOf(best.records)
     const isTitle = best.records.length > 1 && isNote(best.records[0]!, width)
-    const above = text
-      .slice(starts[0], skip === first ? starts[0] : starts[skip])
-      .split('\n')
-      .slice(0, -1)
-    const areNotes = above.every(
-      (line) => line.trim() === '' || isNote(recordsOf(line, best.delimiter)[0], width),
-    )
+    const areNotes = lines
+      .slice(first, skip)
+      .every((line) => line.trim() === '' || isNote(recordsOf(line, best.delimiter)[0], width))
     // Lines above a single record are no titles of it: more likely they are the table.
     const isTable = skip === first || best.records.length > 1
     if (width > 1 && isTable && !isTitle && areNotes) return best
@@ -136,13 +137,7 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
     if (ragged) return ragged
   }
   const [delimiter = usual] = delimiters
-  return { skip: first, delimiter, records: recordsOf(text.slice(starts[first] ?? 0), delimiter) }
-}
-
-function lineStarts(text: string): number[] {
-  const starts = [text.startsWith('\ufeff') ? 1 : 0]
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return starts
+  return { skip: first, delimiter, records: recordsOf(from(first), delimiter) }
 }
 
 /** Whether a record above a table of this width may be a title or a comment, and no header. */

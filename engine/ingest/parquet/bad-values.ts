@@ -3,7 +3,7 @@ import { chmod, copyFile } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { type DuckType, parseDuckType } from '../../duckdb/duck-type.ts'
 import { EngineError, storageError } from '../../errors.ts'
-import { elementsOf, FIELD, groupsOf, metasOf, set } from '../../parquet/footer.ts'
+import { elementsOf, FIELD, groupsOf, metasOf } from '../../parquet/footer.ts'
 import { footerOf, ParquetFile } from '../../parquet/parquet-file.ts'
 import {
   type Meaning,
@@ -14,7 +14,7 @@ import {
   schemaOf,
   TIMESTAMP,
 } from '../../parquet/schema.ts'
-import { readStruct, type Struct, TYPE, type Value } from '../../parquet/thrift.ts'
+import { i32, nested, readStruct, type Struct, TYPE } from '../../parquet/thrift.ts'
 import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 import { readParts } from '../parts/part.ts'
@@ -315,7 +315,7 @@ async function markElements(path: string, marks: Marks): Promise<void> {
       const mark = leaves[index]?.mark
       if (!mark) continue
       meta.delete(FIELD.meta.statistics)
-      if (mark === 'interval') set(meta, FIELD.meta.type, TYPE.i32, PHYSICAL.fixed)
+      if (mark === 'interval') meta.set(FIELD.meta.type, i32(PHYSICAL.fixed))
     }
   }
   await file.save()
@@ -325,18 +325,13 @@ function markElement(element: Struct, mark: Mark): void {
   element.delete(FIELD.element.convertedType)
   element.delete(FIELD.element.logicalType)
   if (mark === 'moment') {
-    const unit = structValue([NANOS, structValue()])
-    const moment = structValue([1, { type: TYPE.false, value: false }], [2, unit])
-    set(element, FIELD.element.logicalType, TYPE.struct, structValue([TIMESTAMP, moment]).value)
+    const moment = nested({ 1: { type: TYPE.false, value: false }, 2: nested({ [NANOS]: nested() }) })
+    element.set(FIELD.element.logicalType, nested({ [TIMESTAMP]: moment }))
   } else if (mark === 'text') {
-    set(element, FIELD.element.convertedType, TYPE.i32, CONVERTED.text)
+    element.set(FIELD.element.convertedType, i32(CONVERTED.text))
   } else if (mark === 'interval') {
-    set(element, FIELD.element.type, TYPE.i32, PHYSICAL.fixed)
-    set(element, FIELD.element.typeLength, TYPE.i32, INTERVAL_BYTES)
-    set(element, FIELD.element.convertedType, TYPE.i32, CONVERTED.interval)
+    element.set(FIELD.element.type, i32(PHYSICAL.fixed))
+    element.set(FIELD.element.typeLength, i32(INTERVAL_BYTES))
+    element.set(FIELD.element.convertedType, i32(CONVERTED.interval))
   }
-}
-
-function structValue(...fields: [number, { type: number; value: Value }][]): { type: number; value: Struct } {
-  return { type: TYPE.struct, value: new Map(fields) }
 }

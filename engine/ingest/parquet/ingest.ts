@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { NOT_MICROSECONDS, normaliseParquetColumn } from '../../duckdb/normalise.ts'
 import { EngineError } from '../../errors.ts'
-import { FIELD, numberOf, type Pairs, pairsOf, rowGroupSizes } from '../../parquet/footer.ts'
+import { contentOf, FIELD, numberOf, type Pairs, pairsOf } from '../../parquet/footer.ts'
 import { footerOf } from '../../parquet/parquet-file.ts'
 import { type SchemaElement, schemaOf } from '../../parquet/schema.ts'
 import { readListHead, readStruct, type Struct } from '../../parquet/thrift.ts'
@@ -34,7 +34,8 @@ export async function ingestParquet(
 async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
   const { file, target, limits } = request
   const footer = await checkedFooter(duck, request)
-  const size = unpackedSize(footer)
+  // DuckDB's `parquet_metadata` would fail where the footer has moments at the ends of what 64 bits hold.
+  const size = contentOf(footer)
   if (size.rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   const given = await parquetColumns(duck, footer, request)
   await refuseManyValues(file, size.rows * given.length)
@@ -194,20 +195,6 @@ function isOfType(
   if (isTextual(given, type)) return `TRY_CAST(${sql} AS UUID) IS NOT NULL`
   const conditions = [whole, inside, inRange(given, sql)].filter((condition) => condition !== undefined)
   return conditions.length > 0 ? conditions.join(' AND ') : undefined
-}
-
-/**
- * The rows of the file, and its bytes unpacked and packed, as its footer states them. DuckDB's `parquet_metadata` would
- * fail where the footer has moments at the ends of what 64 bits hold.
- */
-function unpackedSize(footer: Struct): { rows: number; rawBytes: number; bytes: number } {
-  const size = { rows: 0, rawBytes: 0, bytes: 0 }
-  for (const { rows, rawBytes, bytes } of rowGroupSizes(footer)) {
-    size.rows += rows
-    size.rawBytes += rawBytes
-    size.bytes += bytes
-  }
-  return size
 }
 
 /** The key under which Arrow's libraries write the schema: a message in base64, after its marker and its length. */

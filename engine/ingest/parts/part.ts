@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
-import { FIELD, groupsOf, metasOf, numberOf, parquetVersion, set, structOf } from '../../parquet/footer.ts'
+import { FIELD, groupsOf, metasOf, numberOf, parquetVersion, structOf } from '../../parquet/footer.ts'
 import { addOrdinals } from '../../parquet/ordinals.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import {
@@ -12,7 +12,7 @@ import {
   VECTOR_ROWS,
 } from '../../parquet/row-groups.ts'
 import { partStatistics } from '../../parquet/statistics.ts'
-import { type Struct, TYPE } from '../../parquet/thrift.ts'
+import { i32, i64, type Struct } from '../../parquet/thrift.ts'
 import { type Column, fixedBytes, type PartStatistics, quoteLiteral } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
 
@@ -281,8 +281,8 @@ async function copyBloomFilters(
       const length = numberOf(found, FIELD.meta.bloomLength)
       const filter = await from.read(numberOf(found, FIELD.meta.bloomOffset), length)
       const meta = metasOf(groups[number]!)[column]!
-      set(meta, FIELD.meta.bloomOffset, TYPE.i64, to.append(filter))
-      set(meta, FIELD.meta.bloomLength, TYPE.i32, length)
+      meta.set(FIELD.meta.bloomOffset, i64(to.append(filter)))
+      meta.set(FIELD.meta.bloomLength, i32(length))
     }
   }
 }

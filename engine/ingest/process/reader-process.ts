@@ -7,7 +7,7 @@ import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError, type ErrorCode } from '../../errors.ts'
 import { revivedError } from '../../util/plain-error.ts'
 import type { Hooks } from '../request.ts'
-import type { FromReader, ReaderEnvironment, ReaderOptions, ToReader, Usage } from './serve-jobs.ts'
+import type { FromReader, ReaderOptions, ToReader, Usage } from './serve-jobs.ts'
 
 /** How long a reader may take to give up an aborted job before its process is killed. */
 const GRACE_MS = 1_000
@@ -242,9 +242,8 @@ function startReader({ program, failure: _, ...options }: ProcessOptions): Child
   const main = fileURLToPath(base) + extname(import.meta.url)
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRET.test(name)))
   const [command, ...args] = limited([process.execPath, main], MOST_DATA(options.memory))
-  const environment: ReaderEnvironment = { PARQUETRY_READER: JSON.stringify(options) }
   return spawn(command!, args, {
-    env: { ...env, ...environment },
+    env: { ...env, PARQUETRY_READER: JSON.stringify(options) },
     // The last pipe is for results that are bytes.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(program ? (['pipe'] as const) : [])],
     // This form keeps undefined, NaN and bytes, which JSON would lose.

@@ -21,11 +21,6 @@ export interface ReaderOptions {
   readonly program?: URL | undefined
 }
 
-/** What the environment of a reader has besides: its options, as JSON. */
-export interface ReaderEnvironment {
-  readonly PARQUETRY_READER: string
-}
-
 /** A message from the server's process to a child that does jobs. */
 export type ToReader =
   | { readonly kind: 'start'; readonly id: number; readonly name: string; readonly input: unknown }
@@ -63,8 +58,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 /** The options of this process, which is a reader. */
 export function readerOptions(): ReaderOptions {
-  const { PARQUETRY_READER } = process.env as Partial<ReaderEnvironment>
-  return JSON.parse(PARQUETRY_READER!) as ReaderOptions
+  return JSON.parse(process.env['PARQUETRY_READER']!) as ReaderOptions
 }
 
 /** Memory that Node, its threads and their buffers need, and that DuckDB therefore does not get. */

@@ -79,10 +79,10 @@ const CLOCK = `${MINUTES}(${SECONDS})?`
 const ZONE = '(Z|[-+]([01]\\d|2[0-3])(:?[0-5]\\d)?)'
 
 const DATE = `${YEAR}-${MONTH_DAY}`
-/** The first and the last day of our calendar: with an offset, a moment of theirs may lie outside of it in UTC. */
-const EDGE = '(0001-01-01|9999-12-31)'
 /** The automaton can't tell whether the year has this day. */
 const LEAP_DAY = `${YEAR}-02-29`
+/** With an offset, moments of the first and the last day of our calendar may lie outside of it in UTC. */
+const ODD_DAY = `(0001-01-01|9999-12-31|${LEAP_DAY})`
 
 /**
  * The pattern of each kind; the first one that matches counts. `check` marks patterns whose matches still have to be
@@ -100,13 +100,11 @@ const PATTERNS: readonly { readonly pattern: string; readonly kind: number; read
   { pattern: DATE, kind: TEXT_KIND.date },
   { pattern: LEAP_DAY, kind: TEXT_KIND.date, check: true },
   { pattern: `${DATE}[T ]${CLOCK}`, kind: TEXT_KIND.timestamp },
-  { pattern: `${EDGE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: TEXT_KIND.timestamptz, check: true },
-  { pattern: `${EDGE}[T ]${MINUTES}${ZONE}`, kind: TEXT_KIND.timestamptzMinutes, check: true },
   { pattern: `${LEAP_DAY}[T ]${CLOCK}`, kind: TEXT_KIND.timestamp, check: true },
+  { pattern: `${ODD_DAY}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: TEXT_KIND.timestamptz, check: true },
+  { pattern: `${ODD_DAY}[T ]${MINUTES}${ZONE}`, kind: TEXT_KIND.timestamptzMinutes, check: true },
   { pattern: `${DATE}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: TEXT_KIND.timestamptz },
-  { pattern: `${LEAP_DAY}[T ]${MINUTES}${SECONDS}${ZONE}`, kind: TEXT_KIND.timestamptz, check: true },
   { pattern: `${DATE}[T ]${MINUTES}${ZONE}`, kind: TEXT_KIND.timestamptzMinutes },
-  { pattern: `${LEAP_DAY}[T ]${MINUTES}${ZONE}`, kind: TEXT_KIND.timestamptzMinutes, check: true },
   { pattern: CLOCK, kind: TEXT_KIND.time },
 ]
 
