@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises'
+import { readParts } from './ingest/parts/part.ts'
 import type { IngestResult, UploadOptions } from './ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
 import { physicalColumns, type QueryOptions } from './plan/plan.ts'
 import { Query } from './query.ts'
 import { type QueryContext, Reading } from './reading/runs.ts'
 import type { Queryable } from './snapshot.ts'
-import { quoteLiteral } from './types/index.ts'
 
 /** An upload that was read and not stored. It can be queried like a dataset until it is disposed. */
 export class Preview implements Queryable, AsyncDisposable {
@@ -28,7 +28,6 @@ export class Preview implements Queryable, AsyncDisposable {
     this.options = options
     this.sheets = sheets
     this.#file = file
-    const sql = `(SELECT *, file_index, file_row_number FROM read_parquet(${quoteLiteral(file)}))`
     this.#context = {
       executor: place.executor,
       counts: place.counts,
@@ -41,9 +40,8 @@ export class Preview implements Queryable, AsyncDisposable {
         scan: (from, to) => ({
           kind: 'foreign',
           sql:
-            from === 0 && to >= rows
-              ? sql
-              : `(FROM ${sql} WHERE file_row_number >= ${from} AND file_row_number < ${to})`,
+            `(SELECT *, file_index, file_row_number FROM ${readParts([file])} ` +
+            `WHERE file_row_number >= ${from} AND file_row_number < ${Math.min(to, rows)})`,
         }),
       },
     }

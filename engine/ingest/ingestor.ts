@@ -26,10 +26,9 @@ export class Ingestor extends ReaderPool {
   }
 
   async #run(name: JobName, given: JobInput, hooks: Hooks = {}): Promise<unknown> {
-    const isUpload = 'file' in given
     // DuckDB follows links before it decides whether it may open a file, so the file has to be named without links.
-    const input = isUpload ? { ...given, file: await realpath(given.file) } : given
-    const file = 'file' in input ? input.file : undefined
+    const file = 'file' in given ? await realpath(given.file) : undefined
+    const input = 'file' in given ? { ...given, file: file! } : given
     const seconds =
       file === undefined
         ? Number.POSITIVE_INFINITY
@@ -42,7 +41,7 @@ export class Ingestor extends ReaderPool {
     } catch (error) {
       for (const written of filesWritten(input)) await rm(written, { force: true })
       const isCrash = !process.alive && error instanceof EngineError && error.code === 'invalid_upload'
-      if (isUpload || !isCrash) throw error
+      if (file !== undefined || !isCrash) throw error
       throw new EngineError('internal', 'A part makes its reader crash: it is damaged.', { cause: error })
     }
   }

@@ -31,13 +31,13 @@ export function knownColumns(
 ): KnownColumns {
   const checked = declared.length > 0 ? checkColumns(declared) : []
   if (existing.length === 0) return { columns: checked, ofDataset: false }
-  const types = typesByName(existing)
-  for (const column of checked) conflictUnless(types.get(column.name), column)
+  const known = byName(existing)
+  for (const column of checked) conflictUnless(known.get(column.name), column)
   return { columns: existing, ofDataset: true }
 }
 
-function typesByName(columns: readonly Column[]): ReadonlyMap<string, ColumnType> {
-  return new Map(columns.map(({ name, type }) => [name, type]))
+function byName(columns: readonly Column[]): ReadonlyMap<string, Column> {
+  return new Map(columns.map((column) => [column.name, column]))
 }
 
 /**
@@ -51,26 +51,31 @@ export function layColumns(
   fields: readonly { readonly name: string; readonly type?: ColumnType }[],
 ): Target[] {
   checkNames(fields.map(({ name }) => name))
-  const known = typesByName(columns)
-  const given = fields.map(({ name, type }) => ({ name, type: type && wantedType(type, known.get(name)) }))
+  const known = byName(columns)
+  const given = fields.map(({ name, type }) => {
+    return { name, type: type && wantedType(type, known.get(name)?.type) }
+  })
   const position = new Map(given.map(({ name }, index) => [name, index]))
   if (ofDataset) {
     for (const field of given) conflictUnless(known.get(field.name), field)
     return columns.map((column) => {
       const source = position.get(column.name)
-      if (source === undefined && !column.nullable) throw absent(column.name)
-      return { ...column, source }
+      if (source !== undefined || column.nullable) return { ...column, source }
+      throw new EngineError(
+        'column_conflict',
+        `The upload has no column ${JSON.stringify(column.name)}, which the dataset wants and which is not nullable.`,
+        { details: { column: column.name, given: null } },
+      )
     })
   }
-  const declared = new Map(columns.map((column) => [column.name, column]))
   for (const column of columns) {
     if (!position.has(column.name)) {
       throw malformed(`Column ${JSON.stringify(column.name)} is declared, but the upload does not have it.`)
     }
   }
   return given.map(({ name, type }, source) => {
-    const column = declared.get(name)
-    if (column) conflictUnless(column.type, { name, type })
+    const column = known.get(name)
+    if (column) conflictUnless(column, { name, type })
     return column ? { ...column, source } : { name, type, nullable: true, description: '', source }
   })
 }
@@ -126,7 +131,7 @@ export const UNKNOWN_COLUMN =
   'rows together (columns=replace).'
 
 function conflictUnless(
-  wanted: ColumnType | undefined,
+  wanted: Column | undefined,
   given: { readonly name: string; readonly type: ColumnType | undefined },
 ): void {
   const name = JSON.stringify(given.name)
@@ -136,21 +141,13 @@ function conflictUnless(
       details: { column: given.name, wanted: null, given: given.type ?? null },
     })
   }
-  if (given.type !== undefined && given.type !== wanted) {
+  if (given.type !== undefined && given.type !== wanted.type) {
     throw new EngineError(
       'column_conflict',
-      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted}. Both can be replaced together (columns=replace).`,
-      { details: { column: given.name, wanted, given: given.type } },
+      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted.type}. Both can be replaced together (columns=replace).`,
+      { details: { column: given.name, wanted: wanted.type, given: given.type } },
     )
   }
-}
-
-function absent(name: string): EngineError {
-  return new EngineError(
-    'column_conflict',
-    `The upload has no column ${JSON.stringify(name)}, which the dataset wants and which is not nullable.`,
-    { details: { column: name, given: null } },
-  )
 }
 
 /** The names of columns according to a header of which some names may be missing or occur twice. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Part } from '../catalog/records.ts'
 import { EngineError } from '../errors.ts'
 import { type RowGroup, rowGroups, type ShownColumn, shownFooter } from './footer.ts'
-import { TAIL_BYTES } from './parquet-file.ts'
+import { fileEnd, TAIL_BYTES } from './parquet-file.ts'
 
 /** How many bytes of footers are kept in memory: a wide table has some megabytes of them. */
 const CACHE_BYTES = 64 << 20
@@ -75,8 +75,7 @@ async function shownOf(bytes: number, read: ReadRange, columns: readonly ShownCo
     const footer = await readAll(read, start, start + length)
     // Of the columns that are shown: the others may lie far behind them.
     const shown = shownFooter(footer, columns)
-    tail.writeUInt32LE(shown.length)
-    return { start, end: Buffer.concat([shown, tail]), groups: rowGroups(shown) }
+    return { start, end: fileEnd(shown), groups: rowGroups(shown) }
   } catch (cause) {
     if (cause instanceof EngineError && cause.code === 'storage_unavailable') throw cause
     throw new EngineError('storage_damaged', 'The footer of a part of the stored rows is damaged.', { cause })

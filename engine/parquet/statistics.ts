@@ -35,7 +35,7 @@ function statisticsOf(all: readonly Struct[], columns: readonly Pick<Column, 'ty
 }
 
 /** The bounds of a column, from the metadata of its chunk in each row group; null if nothing is known. */
-function boundsOf(chunks: readonly Struct[], type: ColumnType): ColumnBounds | null {
+export function boundsOf(chunks: readonly Struct[], type: ColumnType): ColumnBounds | null {
   let nulls = 0
   let bytes = 0
   let min: Bound | undefined

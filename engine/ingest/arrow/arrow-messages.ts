@@ -29,8 +29,8 @@ const TAIL = 4 + MAGIC.length
  * @throws RangeError if a message is cut off or contradicts itself
  */
 export async function verifyFile(handle: FileHandle): Promise<readonly string[] | undefined> {
-  const file = await Ahead.of(handle)
-  const { size } = file
+  const { size } = await handle.stat()
+  const file = new Ahead(handle, size)
   if (size < 8 + TAIL || !MAGIC.equals(await file.read(0, MAGIC.length))) return undefined
   const tail = await file.read(size - TAIL, TAIL)
   if (!MAGIC.equals(tail.subarray(4))) return undefined
@@ -55,8 +55,8 @@ export async function* arrowMessages(
   onSchema: (names: readonly string[]) => void,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const file = await Ahead.of(handle)
-  const { size } = file
+  const { size } = await handle.stat()
+  const file = new Ahead(handle, size)
   const isFile = size >= 8 && MAGIC.equals(await file.read(0, MAGIC.length))
   let at = isFile ? 8 : 0
   let begun = false
@@ -98,13 +98,9 @@ class Ahead {
   #window: Buffer = Buffer.alloc(0)
   #start = 0
 
-  private constructor(handle: FileHandle, size: number) {
+  constructor(handle: FileHandle, size: number) {
     this.#handle = handle
     this.size = size
-  }
-
-  static async of(handle: FileHandle): Promise<Ahead> {
-    return new Ahead(handle, (await handle.stat()).size)
   }
 
   /** These bytes, which stay as they are. @throws RangeError if the file ends before them */
@@ -281,12 +277,12 @@ function count(value: bigint | null): number {
   return number
 }
 
-function need(condition: boolean): void {
+export function need(condition: boolean): void {
   if (!condition) throw contradiction()
 }
 
 function contradiction(): RangeError {
-  return new RangeError('The metadata of a message contradict themselves.')
+  return new RangeError('The metadata of a message contradict themselves or its body.')
 }
 
 // The library's own decoder drops byte order marks, and puts U+FFFD in the place of bytes that are not UTF-8.

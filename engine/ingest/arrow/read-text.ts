@@ -107,11 +107,6 @@ export class BadArrowValue extends Error {
   }
 }
 
-/** Options for values that could be read in more than one way. `truncate` cuts times off behind their microseconds. */
-export interface ReadingOptions {
-  readonly truncate: boolean
-}
-
 /** A reader of values of sixteen bytes as the texts of UUIDs. */
 export function uuidReader(data: Data): ReadText {
   const bytes = data.values as Uint8Array
@@ -122,18 +117,21 @@ export function uuidReader(data: Data): ReadText {
   }
 }
 
-/** A reader of one batch's column. It returns each value as csv would write it for the same type. */
-export function textReader(data: Data, options: ReadingOptions): ReadText {
-  const read = valueReader(data, options)
+/**
+ * A reader of one batch's column. It returns each value as csv would write it for the same type.
+ * @param truncate cuts times off behind their microseconds; otherwise finer ones are errors
+ */
+export function textReader(data: Data, truncate: boolean): ReadText {
+  const read = valueReader(data, truncate)
   return data.nullCount === 0 ? read : (index) => (data.getValid(index) ? read(index) : null)
 }
 
-function valueReader(data: Data, options: ReadingOptions): ReadText {
+function valueReader(data: Data, truncate: boolean): ReadText {
   const { type, values } = data
   if (DataType.isDictionary(type)) {
     const readers = data.dictionary!.data.map((chunk) => ({
       length: chunk.length,
-      read: textReader(chunk, options),
+      read: textReader(chunk, truncate),
     }))
     return (index) => {
       let at = Number(values[index])
@@ -172,17 +170,17 @@ function valueReader(data: Data, options: ReadingOptions): ReadText {
       type.unit === 0 ? Number(values[index]) : wholeDays(Number(values[index]))
     return (index) => dayText(ofOurYears(days(index)))
   }
-  if (DataType.isTime(type)) return (index) => clockText(ofDay(micros(values[index], type.unit, options)))
+  if (DataType.isTime(type)) return (index) => clockText(ofDay(micros(values[index], type.unit, truncate)))
   if (DataType.isTimestamp(type)) {
     const zoned = Boolean(type.timezone)
     return (index) => {
-      const all = micros(values[index], type.unit, options)
+      const all = micros(values[index], type.unit, truncate)
       ofOurYears(Number(floorDivide(all, DAY)))
       return timestampText(all, zoned)
     }
   }
-  if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit, options))
-  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, options)
+  if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit, truncate))
+  if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, truncate)
   throw malformed(`The Arrow type ${String(type)} is not supported.`)
 }
 
@@ -192,7 +190,7 @@ function floorDivide(value: bigint, by: bigint): bigint {
   return value / by - (value < 0n && value % by !== 0n ? 1n : 0n)
 }
 
-function micros(value: bigint | number | undefined, unit: TimeUnit, { truncate }: ReadingOptions): bigint {
+function micros(value: bigint | number | undefined, unit: TimeUnit, truncate: boolean): bigint {
   const count = BigInt(value!)
   switch (unit) {
     case TimeUnit.SECOND:
@@ -244,24 +242,24 @@ function unitsOf(words: Uint32Array, from: number, { bitWidth, precision, scale 
 }
 
 /** A reader of nested values as JSON, in which numbers keep all their digits. */
-function jsonReader(data: Data, options: ReadingOptions): (index: number) => string {
-  const read = jsonValueReader(data, options)
+function jsonReader(data: Data, truncate: boolean): (index: number) => string {
+  const read = jsonValueReader(data, truncate)
   return (index) => (data.getValid(index) ? read(index) : 'null')
 }
 
-function jsonValueReader(data: Data, options: ReadingOptions): (index: number) => string {
+function jsonValueReader(data: Data, truncate: boolean): (index: number) => string {
   const { type, children } = data
   if (DataType.isStruct(type)) {
     const fields = children.map((child, at) => ({
       key: JSON.stringify(type.children[at]!.name),
-      read: jsonReader(child, options),
+      read: jsonReader(child, truncate),
     }))
     return (index) => `{${fields.map(({ key, read }) => `${key}:${read(index)}`).join(',')}}`
   }
   if (DataType.isMap(type)) {
     const [keys, values] = children[0]!.children
-    const key = textReader(keys!, options)
-    const value = jsonReader(values!, options)
+    const key = textReader(keys!, truncate)
+    const value = jsonReader(values!, truncate)
     return (index) => {
       const [from, to] = range(data, index)
       const pairs = Array.from(
@@ -272,13 +270,13 @@ function jsonValueReader(data: Data, options: ReadingOptions): (index: number) =
     }
   }
   if (isList(type)) {
-    const item = jsonReader(children[0]!, options)
+    const item = jsonReader(children[0]!, truncate)
     return (index) => {
       const [from, to] = range(data, index)
       return `[${Array.from({ length: to - from }, (_, at) => item(from + at)).join(',')}]`
     }
   }
-  const read = textReader(data, options)
+  const read = textReader(data, truncate)
   const scalar = DataType.isDictionary(type) ? type.dictionary : type
   if (DataType.isInt(scalar) || DataType.isDecimal(scalar) || DataType.isBool(scalar)) {
     return (index) => read(index) ?? 'null'

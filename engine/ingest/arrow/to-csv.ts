@@ -18,16 +18,9 @@ import { fieldsOf, isTextual, type KnownColumns, layColumns } from '../targets.t
 import { malformed, outOfRange, outOfRangeInside } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
-import { arrowMessages, verifyFile } from './arrow-messages.ts'
+import { arrowMessages, need, verifyFile } from './arrow-messages.ts'
 import { unpackLz4 } from './lz4.ts'
-import {
-  BadArrowValue,
-  isText,
-  type ReadingOptions,
-  textReader,
-  typeOfArrow,
-  uuidReader,
-} from './read-text.ts'
+import { BadArrowValue, isText, textReader, typeOfArrow, uuidReader } from './read-text.ts'
 
 /** The number of rows that are rewritten at once, and of bytes that are gathered before they are written to the sink. */
 const ROWS_AT_ONCE = 4096
@@ -82,7 +75,7 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   rename(fields, exactNames ?? [])
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
   const given = fields.map((field) => ({ name: field.name, type: typeOfArrow(field) }))
-  const options = { truncate: request.options?.nanoseconds === 'truncate' }
+  const truncate = request.options?.nanoseconds === 'truncate'
   const words = new Map(fields.map(({ name, metadata }) => [name, metadata]))
   const metadata = readMetadata(reader.schema.metadata, words)
   const targets = filledColumns(layColumns(known, given), metadata)
@@ -103,7 +96,7 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
       )
     }
     checkBatch(batch)
-    const writeRow = rowWriter(rows, batch, columns, options)
+    const writeRow = rowWriter(rows, batch, columns, truncate)
     for (let row = 0; row < batch.numRows; ) {
       signal?.throwIfAborted()
       for (const to = Math.min(row + ROWS_AT_ONCE, batch.numRows); row < to; row++) writeRow(row)
@@ -175,19 +168,15 @@ function checkOffsets(data: Data, end: number): void {
   need(before <= end)
 }
 
-function need(condition: boolean): void {
-  if (!condition) throw new RangeError('A column has less data than it says.')
-}
-
 /** A function that writes a row of a batch. */
 function rowWriter(
   rows: TypedRows,
   batch: RecordBatch,
   columns: readonly ArrowColumn[],
-  options: ReadingOptions,
+  truncate: boolean,
 ): (row: number) => void {
   const readers = batch.data.children.map((data, index) => {
-    return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, options)
+    return columns[index]!.given === 'uuid' ? uuidReader(data) : textReader(data, truncate)
   })
   return (row) => {
     for (let index = 0; index < readers.length; index++) {

@@ -299,22 +299,16 @@ export function dateReader(pattern: string): (text: string) => string | undefine
   return (text) => {
     const { y, m = '', d = '', clock } = expression.exec(text)?.groups ?? {}
     if (y === undefined) return undefined
-    const month = /\d/.test(m) ? m : String(monthOf(m))
-    const day = `${yearOf(y)}-${month.padStart(2, '0')}-${d.padStart(2, '0')}`
+    // The month 0, of a name that is none, makes the text no day.
+    const named = MONTHS.findIndex((month) => month.startsWith(m.toLowerCase())) + 1
+    const month = /\d/.test(m) ? m : String(named)
+    const century = y.length === 4 ? '' : y < '70' ? 20 : 19
+    const day = `${century}${y}-${month.padStart(2, '0')}-${d.padStart(2, '0')}`
     if (kindOf(day) !== TEXT_KIND.date) return undefined
     return clock === undefined
       ? day
       : `${day}T${clock.padStart(clock.indexOf(':') === 1 ? clock.length + 1 : 0, '0')}`
   }
-}
-
-/** Months count from 1; 0 is none, so that the text is no day. */
-function monthOf(name: string): number {
-  return MONTHS.findIndex((month) => month.startsWith(name.toLowerCase())) + 1
-}
-
-function yearOf(digits: string): string {
-  return digits.length === 4 ? digits : `${digits < '70' ? 20 : 19}${digits}`
 }
 
 /** What is often meant by texts, and the options with which they are read as that. */

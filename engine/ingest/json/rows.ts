@@ -34,10 +34,12 @@ interface JsonField extends JsonColumn, FieldFindings {
 
 /** Which columns the values of rows belong to. */
 export interface JsonLayout {
-  /** The columns so far, in order. If `open`, unknown keys of objects are added to them. */
+  /** The columns so far, in order. */
   readonly fields: readonly JsonColumn[]
-  readonly open: boolean
-  /** The fields that the values of an array row belong to, in order; undefined where this is not known. */
+  /**
+   * The fields that the values of an array row belong to, in order. Without them, unknown keys of objects are added to the
+   * columns.
+   */
   readonly positions: readonly number[] | undefined
   /** Whether the columns are the dataset's. The error for an unknown key depends on this. */
   readonly ofDataset: boolean
@@ -175,7 +177,7 @@ export class JsonRows {
     if (known) return known
     const quoted = JSON.stringify(name)
     const row = this.rows + 1
-    if (!this.layout.open) {
+    if (this.layout.positions) {
       if (this.layout.ofDataset) {
         throw new EngineError('column_conflict', `Row ${row} has a column ${quoted} ${UNKNOWN_COLUMN}`, {
           details: { row, column: name, wanted: null },

@@ -54,11 +54,10 @@ function layoutOf({ existing, declared: requested = [] }: ReadRequest, inDocumen
   const declared: readonly DeclaredColumn[] = isGiven ? checkColumns(inDocument) : requested
   if (isGiven) knownColumns(checkColumns(requested), declared)
   const { columns, ofDataset } = knownColumns(existing, declared)
-  if (columns.length === 0) return { fields: [], open: true, positions: undefined, ofDataset }
+  if (columns.length === 0) return { fields: [], positions: undefined, ofDataset }
   const position = new Map(columns.map(({ name }, index) => [name, index]))
   return {
     fields: columns.map((column) => ({ ...column, nested: column.type === 'json' })),
-    open: false,
     positions: (declared.length > 0 ? declared : columns).map(({ name }) => position.get(name)!),
     ofDataset,
   }

@@ -202,14 +202,7 @@ const RANGES: Readonly<Record<string, (x: string) => string>> = {
 export const leafInRange: LeafCondition = (type, sql) => {
   if (type.kind === 'decimal') return inRange(`decimal(${type.precision},${type.scale})`, sql)
   if (type.kind === 'enum') return undefined
-  return inRange(LEAF_TYPES[type.name] ?? 'string', sql)
-}
-
-const LEAF_TYPES: Readonly<Record<string, ColumnType>> = {
-  DATE: 'date',
-  TIME: 'time',
-  TIMESTAMP: 'timestamp',
-  'TIMESTAMP WITH TIME ZONE': 'timestamptz',
+  return RANGES[type.name === 'TIMESTAMP WITH TIME ZONE' ? 'timestamptz' : type.name.toLowerCase()]?.(sql)
 }
 
 /** An SQL condition for one value that is not nested; undefined where every value of its type is good. */

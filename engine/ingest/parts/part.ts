@@ -11,7 +11,7 @@ import {
   rowsAtOnce,
   VECTOR_ROWS,
 } from '../../parquet/row-groups.ts'
-import { partStatistics } from '../../parquet/statistics.ts'
+import { boundsOf, partStatistics } from '../../parquet/statistics.ts'
 import { i32, i64, type Struct } from '../../parquet/thrift.ts'
 import { type Column, fixedBytes, type PartStatistics, quoteLiteral } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
@@ -244,18 +244,12 @@ function unsortedIntegers(footer: Struct, columns: readonly Column[]): number[] 
 /** Whether a value may be, by the bounds of the row groups, in more than half of them. */
 function areMixed(metas: readonly Struct[]): boolean {
   const step = Math.ceil(metas.length / MOST_COMPARED)
-  const bounds = metas.flatMap((meta, index) => (index % step === 0 ? (boundsOf(meta) ?? []) : []))
+  const bounds = metas.flatMap((meta, index) => {
+    const { min, max } = (index % step === 0 && boundsOf([meta], 'integer')) || {}
+    return min && max ? [{ min: BigInt(min), max: BigInt(max) }] : []
+  })
   const around = (value: bigint) => bounds.filter(({ min, max }) => min <= value && value <= max).length
   return bounds.reduce((sum, { min }) => sum + around(min), 0) > bounds.length ** 2 / 2
-}
-
-function boundsOf(meta: Struct): { readonly min: bigint; readonly max: bigint } | undefined {
-  const statistics = meta.get(FIELD.meta.statistics)?.value as Struct | undefined
-  const [min, max] = [FIELD.statistics.min, FIELD.statistics.max].map((id) => {
-    const bytes = statistics?.get(id)?.value as Uint8Array | undefined
-    return bytes && Buffer.from(bytes).readBigInt64LE()
-  })
-  return min === undefined || max === undefined ? undefined : { min, max }
 }
 
 /**

@@ -70,18 +70,8 @@ export function duckMemory(memory: number): string {
   return `${Math.floor(Math.max(memory - NODE_MEMORY, LEAST_DUCK_MEMORY) / 2 ** 20)}MiB`
 }
 
+/** People can't follow more than five reports a second, and each message has a cost. */
 const REPORT_MS = 200
-
-/** Passes on at most five reports a second: people can't follow more, and each message has a cost. */
-function throttled<Done>(report: (done: Done) => void): (done: Done) => void {
-  let next = 0
-  return (done) => {
-    const now = performance.now()
-    if (now < next) return
-    next = now + REPORT_MS
-    report(done)
-  }
-}
 
 /** Does the jobs that the parent asks for. This is what a child process runs, and it runs to the end of the process. */
 export function serveJobs(jobs: object): void {
@@ -95,9 +85,12 @@ export function serveJobs(jobs: object): void {
   async function run({ id, name, input }: Extract<ToReader, { kind: 'start' }>): Promise<void> {
     const ending = new AbortController()
     running.set(id, ending)
-    const onProgress = throttled((done: { bytes: number; rows?: number }) =>
-      tell({ kind: 'progress', id, done }),
-    )
+    let next = 0
+    const onProgress: Hooks['onProgress'] = (done) => {
+      if (performance.now() < next) return
+      next = performance.now() + REPORT_MS
+      tell({ kind: 'progress', id, done })
+    }
     const work = (jobs as Readonly<Record<string, Job>>)[name]!
     const outcome: Outcome = await work(input, { signal: ending.signal, onProgress }).then(
       (result) => ({ result }),

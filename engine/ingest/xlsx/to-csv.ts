@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
@@ -39,7 +40,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
         if (row <= skip) return
         names = namesOfColumns(headerOf(cells), options)
         header ??= names
-        continues = sameNames(header, names)
+        continues = isDeepStrictEqual(header, names)
         table ??= new TypedRows(
           layColumns(
             known,
@@ -118,10 +119,6 @@ function headerOf(cells: readonly SheetCell[]): string[] {
   const names: string[] = []
   for (const { column, text } of cells) names[column] = text
   return Array.from(names, (name) => name ?? '')
-}
-
-function sameNames(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, index) => name === b[index])
 }
 
 function writeRow(table: TypedRows, row: number, cells: readonly SheetCell[], found: Rounded): void {
