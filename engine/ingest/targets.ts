@@ -43,16 +43,19 @@ function byName(columns: readonly Column[]): ReadonlyMap<string, Column> {
 /**
  * Matches the columns of an upload that names its columns with those of the dataset, by name. If the dataset has no
  * columns yet, they keep the upload's order, and a declared type takes the place of an inferred one.
- * @param fields the upload's columns, with their types in formats that fix them, as Parquet does: the wanted types have
- * to hold all of their values. The values of text formats can be read as any type.
+ * @param names of the upload's columns
+ * @param types of the columns in formats that fix them, as Parquet does: the wanted types have to hold all of their
+ * values. The values of text formats can be read as any type.
  */
 export function layColumns(
   { columns, ofDataset }: KnownColumns,
-  fields: readonly { readonly name: string; readonly type?: ColumnType }[],
+  names: readonly string[],
+  types: readonly ColumnType[] = [],
 ): Target[] {
-  checkNames(fields.map(({ name }) => name))
+  checkNames(names)
   const known = byName(columns)
-  const given = fields.map(({ name, type }) => {
+  const given = names.map((name, index) => {
+    const type = types[index]
     return { name, type: type && wantedType(type, known.get(name)?.type) }
   })
   const position = new Map(given.map(({ name }, index) => [name, index]))

@@ -74,14 +74,16 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   const { fields } = reader.schema
   rename(fields, exactNames ?? [])
   if (fields.length === 0) throw malformed('The Arrow stream has no columns.')
-  const given = fields.map((field) => ({ name: field.name, type: typeOfArrow(field) }))
+  const names = fields.map(({ name }) => name)
+  const types = fields.map(typeOfArrow)
   const truncate = request.options?.nanoseconds === 'truncate'
   const words = new Map(fields.map(({ name, metadata }) => [name, metadata]))
   const metadata = readMetadata(reader.schema.metadata, words)
-  const targets = filledColumns(layColumns(known, given), metadata)
+  const targets = filledColumns(layColumns(known, names, types), metadata)
   const wanted = fieldsOf(targets)
   const rows = new TypedRows(targets)
-  const columns = given.map(({ name, type: given }, index): ArrowColumn => {
+  const columns = names.map((name, index): ArrowColumn => {
+    const given = types[index]!
     const type = wanted[index]!.type!
     const isChecked = isTextual(given, type) || (isText(fields[index]!.type) && type === 'json')
     return { name, given, isChecked, kind: kindOfAll(given) }

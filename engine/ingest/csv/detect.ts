@@ -112,12 +112,8 @@ function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
   const lines = text.split('\n')
   const from = (skip: number) => lines.slice(skip).join('\n')
   const isBlank = (line: string) => line === '' || line === '\r'
-  const first =
-    known.skip ??
-    Math.max(
-      0,
-      lines.findIndex((line) => !isBlank(line)),
-    )
+  const filled = lines.findIndex((line) => !isBlank(line))
+  const first = known.skip ?? Math.max(0, filled)
   const last = known.skip ?? Math.min(MOST_TITLES, lines.length) - 1
   for (let skip = first; skip <= last; skip++) {
     if (skip > first && isBlank(lines[skip]!)) continue

@@ -33,10 +33,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   refuseOtherDelimiters(names, known, delimiter)
   if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
-  const targets = layColumns(
-    known,
-    names.map((name) => ({ name })),
-  )
+  const targets = layColumns(known, names)
   const scan = new CsvScan(fieldsOf(targets), delimiter.charCodeAt(0), newline)
   await feedFile(request, end, scan)
   const findings = scan.findings

@@ -217,10 +217,7 @@ class Records {
   #begin(count: number): TypedRows {
     const names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
     refuseOtherDelimiters(names, this.#known, this.#delimiter)
-    const targets = layColumns(
-      this.#known,
-      names.map((name) => ({ name })),
-    )
+    const targets = layColumns(this.#known, names)
     this.#numbers = fieldsOf(targets).map(({ type }) => type !== undefined && NUMBERS.has(typeName(type)))
     this.#table = new TypedRows(targets, this.#faults)
     return this.#table

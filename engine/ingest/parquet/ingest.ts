@@ -41,7 +41,9 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   await refuseManyValues(file, size.rows * given.length)
   await comparePages(file, footer, request.signal)
   const metadata = await metadataOf(pairsOf(footer))
-  const targets = filledColumns(layColumns(known, given), metadata)
+  const names = given.map(({ name }) => name)
+  const types = given.map(({ type }) => type)
+  const targets = filledColumns(layColumns(known, names, types), metadata)
   const columns = settledColumns(targets)
   const selected = targets.map((column, index) => {
     if (column.source === undefined) return `CAST(NULL AS ${sqlType(column.type!)}) AS c${index}`

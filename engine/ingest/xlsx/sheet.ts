@@ -15,7 +15,8 @@ export interface SheetCell {
   readonly rounded?: boolean
 }
 
-const MOST_ROWS = 1_048_576
+/** Our exports continue longer tables on the next sheet. */
+export const MOST_ROWS = 1_048_576
 const MOST_COLUMNS = 16_384
 /** The error value that Excel has for a missing value. */
 const NOT_AVAILABLE = '#N/A'

@@ -5,12 +5,9 @@ import { type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
 import { badCell, malformed, quoteValue } from '../text/errors.ts'
 import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { readWorkbook, type Workbook } from './book.ts'
-import { type SheetCell, SheetParser } from './sheet.ts'
+import { MOST_ROWS, type SheetCell, SheetParser } from './sheet.ts'
 import { ZipReader } from './unzip.ts'
 import { XmlReader } from './xml.ts'
-
-/** The number of Excel's last row. Our exports continue longer tables on the next sheet. */
-const LAST_ROW = 1_048_576
 
 /**
  * Rewrites a sheet of a workbook, the first one by default, as csv; its first row is the header. If the sheet is full
@@ -41,12 +38,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
         names = namesOfColumns(headerOf(cells), options)
         header ??= names
         continues = isDeepStrictEqual(header, names)
-        table ??= new TypedRows(
-          layColumns(
-            known,
-            names.map((name) => ({ name })),
-          ),
-        )
+        table ??= new TypedRows(layColumns(known, names))
       } else {
         blanks.add(row, table!.width * (row - before), cells.length)
         for (let blank = before + 1; blank < row; blank++) table!.endRow()
@@ -65,7 +57,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
     }
     if (continues) xml.end()
     if (parser.exactIntegers) rounded.clear()
-    if (before < LAST_ROW) break
+    if (before < MOST_ROWS) break
   }
   if (!table)
     throw malformed(
