@@ -13,7 +13,7 @@ import type { Profile } from './store/profiles.ts'
 import type { Store } from './store/store.ts'
 import type { DeclareOptions, EditedRows, Upload, WriteOptions } from './store/upload.ts'
 import type { WrittenRecord } from './store/writer.ts'
-import type { DeclaredColumn } from './types/columns.ts'
+import type { ColumnWords, DeclaredColumn } from './types/columns.ts'
 import { quoteIdentifier } from './types/index.ts'
 import { checkOptions } from './types/known-options.ts'
 
@@ -203,6 +203,14 @@ export class Dataset implements Queryable {
    */
   declareColumns(columns: readonly DeclaredColumn[], options: DeclareOptions = {}): Promise<DatasetRecord> {
     return this.#place.store.writer.declareColumns(this.id, columns, options)
+  }
+
+  /**
+   * Writes down words about some of the columns.
+   * @throws EngineError `invalid_columns_manifest`
+   */
+  describeColumns(words: readonly ColumnWords[], options: DeclareOptions = {}): Promise<DatasetRecord> {
+    return this.#place.store.writer.describeColumns(this.id, words, options)
   }
 
   /** The store, for what only datasets with rows of their own have. @throws EngineError `not_found`, `saved_query` */

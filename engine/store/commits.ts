@@ -178,11 +178,13 @@ export class Commits {
    * Makes a new version current, unless `content` gives undefined because the current version is no longer the one on
    * which the work was based. Parts that did not get into the new version are removed. Gives whether there is a new
    * one; `again` if `content` gives that: then the parts are kept for another try.
+   * @param more whether `content` changes more in the catalog than this version
    */
   async commit(
     datasetId: number,
     parts: readonly Part[],
     content: (current: Version, t: Handle) => Decided | Promise<Decided>,
+    { more = false } = {},
   ): Promise<boolean | 'again'> {
     const { storage, versions } = this.#context
     let unneeded = parts
@@ -200,7 +202,10 @@ export class Commits {
           }
           return next
         },
-        { changes: [versionOf(datasetId), recordNamed(datasetId)], turn: `dataset ${datasetId}` },
+        {
+          ...(!more && { changes: [versionOf(datasetId), recordNamed(datasetId)] }),
+          turn: `dataset ${datasetId}`,
+        },
       )
       if (shown === 'again') {
         unneeded = []

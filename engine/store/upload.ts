@@ -48,7 +48,7 @@ export interface DeclareOptions extends Authorship {
   readonly signal?: AbortSignal
   /**
    * Called in the transaction that makes the change, with the dataset as it is then; throw to refuse. Not called where
-   * the columns are these already.
+   * declared columns are these already.
    */
   readonly accept?: (dataset: DatasetRecord, t: Handle) => void | Promise<void>
 }

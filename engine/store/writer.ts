@@ -9,11 +9,13 @@ import { checkUploadOptions, type IngestResult, type UploadOptions } from '../in
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
 import type { Names } from '../options.ts'
 import {
+  type ColumnWords,
   checkColumns,
   type DeclaredColumn,
   keyPositions,
   manifestChange,
   sameColumns,
+  withWords,
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
@@ -255,6 +257,18 @@ export class Writer {
     })
   }
 
+  /** Writes down words about columns. Whatever `accept` changes is changed with them, even if the words are there already. */
+  describeColumns(
+    datasetId: number,
+    words: readonly ColumnWords[],
+    options: DeclareOptions,
+  ): Promise<DatasetRecord> {
+    return this.#declare(datasetId, options, async ({ columns, key }) => ({
+      columns: withWords(columns, words),
+      key,
+    }))
+  }
+
   /**
    * Commits what is declared for the current version; again if there is another one then.
    * @param prepare gives undefined where nothing changes
@@ -274,14 +288,15 @@ export class Writer {
         const prepared = await prepare(base)
         if (!prepared) break
         const { made, columns, key } = prepared
-        await commits.commit(datasetId, made ?? [], async (current, t) => {
+        const content = async (current: Version, t: Handle) => {
           if (current.id !== base.id) return undefined
           await accept?.(await datasets.in(t).get(datasetId), t)
           isDone = true
           if (sameColumns(base.columns, columns) && String(base.key) === String(key)) return undefined
           const change = { ...author, operation: 'columns', addedRows: 0, removedRows: 0 } as const
           return { columns, key, parts: made ?? base.parts, change }
-        })
+        }
+        await commits.commit(datasetId, made ?? [], content, { more: accept !== undefined })
       }
       return datasets.get(datasetId)
     })

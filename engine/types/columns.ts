@@ -87,9 +87,10 @@ export function withWords(columns: readonly Column[], words: readonly ColumnWord
   const unknown = words.find(({ name }) => !columns.some((column) => column.name === name))
   if (unknown) throw invalid(`The dataset has no column ${JSON.stringify(unknown.name)}.`)
   const changed = columns.map((column) => {
-    const { title, unit, description, ...plain } = { ...column, ...byName.get(column.name) }
+    const { name, type, nullable } = column
+    const { title, unit, description } = { ...column, ...byName.get(name) }
     const words = wordsOf({ title: title ?? undefined, unit: unit ?? undefined })
-    return { ...plain, description: description ?? '', ...words }
+    return { name, type, nullable, description: description ?? '', ...words }
   })
   return checkColumns(changed)
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readSync } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Writes a file, which appears under its name only when it is whole. Gives its size.
+ * Writes a file, which appears under its name only when it is whole. What is there and no file, such as /dev/stdout or a
+ * pipe, is written to. Gives the number of bytes.
  * @param written called with each piece that is in the file
  */
 export async function writeWhole(
@@ -12,19 +13,21 @@ export async function writeWhole(
   pieces: AsyncIterable<Uint8Array>,
   written?: (piece: Uint8Array) => void,
 ): Promise<number> {
-  const unfinished = `${path}.${randomUUID()}.part`
+  const there = await stat(path).catch(() => undefined)
+  const replaces = there === undefined || there.isFile() || there.isDirectory()
+  const unfinished = replaces ? `${path}.${randomUUID()}.part` : path
   let bytes = 0
   try {
-    await using file = await open(unfinished, 'wx')
+    await using file = await open(unfinished, replaces ? 'wx' : 'w')
     for await (const piece of pieces) {
       await file.writeFile(piece)
       bytes += piece.byteLength
       written?.(piece)
     }
     await file.close()
-    await rename(unfinished, path)
+    if (replaces) await rename(unfinished, path)
   } catch (error) {
-    await rm(unfinished, { force: true })
+    if (replaces) await rm(unfinished, { force: true })
     throw error
   }
   return bytes

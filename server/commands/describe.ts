@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { DatasetPatch } from '../records/index.ts'
 import { findDataset, type Tables } from './tables/tables.ts'
-import { inRows, UsageError } from './usage.ts'
+import { inRows, readText, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
 /** The fields that describe a dataset. */
 const FIELDS = ['title', 'description', 'license', 'source', 'creator', 'keywords', 'citation'] as const
 const KNOWN: readonly string[] = [...FIELDS, 'columns']
+const OF_COLUMNS: readonly string[] = ['name', 'title', 'unit', 'description']
 
 /** `parquetry describe DATASET [FILE]`. */
 export function addDescribeCommand(program: Command, on: On<Tables>): void {
@@ -35,12 +35,12 @@ export function addDescribeCommand(program: Command, on: On<Tables>): void {
 }
 
 function fieldsIn(file: string): DatasetPatch {
+  const text = readText(file)
   let fields: unknown
   try {
-    fields = JSON.parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+    fields = JSON.parse(text)
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw new UsageError(`${file} is not JSON: ${error.message}.`)
+    throw new UsageError(`${file} is not JSON: ${(error as SyntaxError).message}.`)
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
     throw new UsageError(`${file} must be an object, such as {"title": "Flights", "license": "CC-BY-4.0"}.`)
@@ -48,7 +48,18 @@ function fieldsIn(file: string): DatasetPatch {
   const unknown = Object.keys(fields).find((name) => !KNOWN.includes(name))
   if (unknown !== undefined)
     throw new UsageError(`${file} has an unknown field ${unknown}; known are ${KNOWN.join(', ')}.`)
+  const { columns = [] } = fields as DatasetPatch
+  if (!Array.isArray(columns) || !columns.every(isDescribed)) {
+    throw new UsageError(
+      `columns in ${file} must be a list of objects with ${OF_COLUMNS.join(', ')}, such as [{"name": "delay", "unit": "min"}].`,
+    )
+  }
   return fields
+}
+
+function isDescribed(column: unknown): boolean {
+  if (typeof column !== 'object' || column === null || !('name' in column)) return false
+  return Object.keys(column).every((key) => OF_COLUMNS.includes(key))
 }
 
 /** The most versions that are listed. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
@@ -7,7 +6,7 @@ import { fromPlain, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
 import { startProgress } from './progress.ts'
 import { findDataset, findRepository, type Tables } from './tables/tables.ts'
-import { abortOnInterrupt, addOptions, oneOf, UsageError, writeWhole } from './usage.ts'
+import { abortOnInterrupt, addOptions, oneOf, readText, UsageError, writeWhole } from './usage.ts'
 import type { On } from './workplace.ts'
 
 /** The options of `parquetry export`, and those of `parquetry sql`. */
@@ -46,7 +45,7 @@ export function addSqlCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('sql [statement]')
     .description('write the rows of one SELECT over datasets, named as "repository"."dataset"')
-    .option('-f, --file <file>', 'a file with the statement')
+    .option('-f, --file <file>', 'a file with the statement; - is standard input')
     .option('--save <name>', 'save the statement as a dataset, in place of writing its rows')
     .option('--repository <id or name>', 'the repository to save it in')
     .action((statement: string | undefined, options: StatementGiven) =>
@@ -54,7 +53,7 @@ export function addSqlCommand(program: Command, on: On<Tables>): void {
         if ((statement === undefined) === (options.file === undefined)) {
           throw new UsageError('Give a statement, or a file with it (-f).')
         }
-        const text = statement ?? (await readFile(options.file!, 'utf8'))
+        const text = statement ?? readText(options.file!)
         if (options.save !== undefined) return saveQuery(tables, text, options)
         const given = fromPlain(options, OF_SQL)
         await writeRows(options, (format, signal) => tables.sql(text, format, given, signal))

@@ -66,7 +66,8 @@ export function makeProgram(): Command {
   return program
 }
 
-function exitCode(error: unknown): number {
+/** Says what went wrong, and gives the exit code for it. */
+export function exitCode(error: unknown): number {
   // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof Failed && error.message === '') return 1

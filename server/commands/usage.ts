@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { getSystemErrorMessage } from 'node:util'
 import type { Command } from 'commander'
 import { brief, lowerFirst, type Option, type OptionTable, plainName } from '../../engine/options.ts'
@@ -68,6 +69,8 @@ const PLACEHOLDERS: Readonly<Record<Option['kind'], string>> = {
   aliases: '',
 }
 
+const LONGEST_PLACEHOLDER = 20
+
 const flagOf = (name: string, option: Option) => `--${plainName(name, option)}`
 
 /** Gives a command the options of a table. Aliases have names of their own, which a command can't declare. */
@@ -76,12 +79,27 @@ export function addOptions(command: Command, table: OptionTable): void {
     const { kind, values } = option
     if (kind === 'aliases') continue
     const flag = flagOf(name, option)
-    const value = kind === 'flag' ? '' : ` <${values?.join('|') ?? PLACEHOLDERS[kind]}>`
-    const about = lowerFirst(brief(name, table, flagOf))
+    const listed = values?.join('|') ?? PLACEHOLDERS[kind]
+    // A longer one would leave no room for what is said about the options.
+    const isLong = listed.length > LONGEST_PLACEHOLDER
+    const value = kind === 'flag' ? '' : ` <${isLong ? plainName(name, option) : listed}>`
+    const said = lowerFirst(brief(name, table, flagOf))
       .replaceAll('`', '')
       .replace(/\.$/, '')
+    const about = isLong ? `${said} (${values!.join(', ')})` : said
     if (kind === 'count') command.option(flag + value, about, (text) => wholeNumber(flag, text))
     else command.option(flag + value, about, (text) => (values ? oneOf(flag, values, text) : text))
+  }
+}
+
+/** The text of a file; `-` is standard input. @throws UsageError if it can't be read */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`)
+    throw new UsageError(`${file} can't be read: ${fileProblem(error as NodeJS.ErrnoException)}.`)
   }
 }
 

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DatasetName, DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
 import { VERSION } from '../../engine/options.ts'
-import { withWords } from '../../engine/types/columns.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
 import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
@@ -132,9 +131,8 @@ export function datasetRoutes(app: Routes, services: Services): void {
     reply: FastifyReply,
     { columns, ...fields }: Omit<DatasetPatch, 'key'>,
   ) {
-    const { dataset, record } = await datasetFor(request, services, 'Write')
-    const declared = columns && withWords(record.columns, columns)
-    let changed = await engine.transaction(async (t) => {
+    const { dataset } = await datasetFor(request, services, 'Write')
+    const update = async (t: Handle) => {
       const { record, owner: before } = await datasetFor(request, services, 'Write', t)
       requireMatch(request, tagOf(record))
       const { repositoryId = record.repositoryId } = fields
@@ -147,8 +145,11 @@ export function datasetRoutes(app: Routes, services: Services): void {
       // Only now the bytes of all its versions are counted among the new owner's.
       if (isGiven) await plans.allowContent(owner, accessNow, { columns: record.columns.length, bytes: 0 })
       return changed
-    })
-    if (declared) changed = await dataset.declareColumns(declared, { by: request.account.name })
+    }
+    const accept = async (_: DatasetRecord, t: Handle) => void (await update(t))
+    const changed = columns
+      ? await dataset.describeColumns(columns, { by: request.account.name, accept })
+      : await engine.transaction(update)
     return reply.header('etag', tagOf(changed)).send(changed)
   }
 

@@ -1,6 +1,16 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  createReadStream,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -278,9 +288,35 @@ describe.each(PLACES)('%s', (where, place) => {
     })
     expect((await run('export', 'home/nothing')).stderr).toContain('There is no dataset "home/nothing"')
     expect((await run('export', '999')).stderr).toContain('There is no dataset 999')
-    expect((await run('import', file('none.csv'), '--repository', 'home', '--dataset', 'd')).stderr).toBe(
-      `parquetry: There is no file ${file('none.csv')}.\n`,
-    )
+    const none = { code: 2, stdout: '', stderr: `parquetry: There is no file ${file('none.csv')}.\n` }
+    expect(await run('import', file('none.csv'), '--repository', 'home', '--dataset', 'd')).toEqual(none)
+    expect(await run('sql', '-f', file('none.csv'))).toEqual(none)
+    expect(await run('describe', 'home/numbers', file('none.csv'))).toEqual(none)
+    const isFolder = `parquetry: ${folder} can't be read: it is a folder.\n`
+    expect(await run('sql', '-f', folder)).toEqual({ code: 2, stdout: '', stderr: isFolder })
+  })
+
+  test('a description is taken whole or not at all', async () => {
+    const about = async () => JSON.parse((await run('describe', 'home/numbers')).stdout)
+    const before = await about()
+    const change = async (fields: object) => {
+      writeFileSync(file('about.json'), JSON.stringify(fields))
+      return run('describe', 'home/numbers', file('about.json'))
+    }
+    const title = 'Numbers'
+    expect(await change({ title, columns: [{ name: 'none', unit: 'kg' }] })).toMatchObject({
+      code: 1,
+      stderr: 'parquetry: The dataset has no column "none".\n',
+    })
+    for (const columns of ['n', [5], [null], [{ unit: 'kg' }], [{ name: 'n', type: 'double' }], null]) {
+      expect(await change({ title, columns }), JSON.stringify(columns)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('must be a list of objects with name, title, unit, description'),
+      })
+    }
+    expect(await about()).toEqual(before)
+    expect((await change({ title, columns: [{ name: 'n', unit: 'kg' }] })).code).toBe(0)
+    expect(await about()).toMatchObject({ title, columns: [{ name: 'n', unit: 'kg' }, { name: 'text' }] })
   })
 })
 
@@ -348,6 +384,54 @@ test('a server that is misnamed, and a key that is missing or wrong, are said', 
   expect((await parquetry(['--server', served.url, 'repository', 'list'])).stderr).toContain('PARQUETRY_KEY')
   const wrong = await parquetry(['--server', served.url, '--key', 'wrong', 'repository', 'list'])
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('The API key is not valid') })
+})
+
+test('a statement is read from standard input', async () => {
+  const args = ['--server', served.url, '--key', served.key, 'sql', '-f', '-']
+  const child = spawn(process.execPath, [bin, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end('SELECT 1 AS n')
+  expect(await text(child.stdout)).toBe('n\n1\n')
+})
+
+test.skipIf(process.platform === 'win32')('what is no file is written to, and stays what it is', async () => {
+  const pipe = file('pipe')
+  execFileSync('mkfifo', [pipe])
+  const read = text(createReadStream(pipe))
+  const args = [
+    '--server',
+    served.url,
+    '--key',
+    served.key,
+    'export',
+    '3',
+    '--top',
+    '1',
+    '--select',
+    'Island',
+  ]
+  expect((await parquetry([...args, '--format', 'csv', '-o', pipe])).code).toBe(0)
+  expect(await read).toBe('Island\nTorgersen\n')
+  expect(lstatSync(pipe).isFIFO()).toBe(true)
+})
+
+test.skipIf(process.platform !== 'linux')('output that can not be written is said in one line', async () => {
+  const full = openSync('/dev/full', 'w')
+  for (const args of [['--help'], ['--server', served.url, '--key', served.key, 'export', '3']]) {
+    const child = spawn(process.execPath, [bin, ...args], { stdio: ['ignore', full, 'pipe'] })
+    const [stderr] = await Promise.all([text(child.stderr!), once(child, 'close')])
+    expect({ code: child.exitCode, stderr }).toEqual({
+      code: 1,
+      stderr: 'parquetry: no space left on device\n',
+    })
+  }
+  closeSync(full)
+})
+
+test('help fits a terminal', async () => {
+  for (const command of [['import'], ['source', 'set'], ['export']]) {
+    const { stdout } = await parquetry([...command, '--help'])
+    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+  }
 })
 
 test.each([

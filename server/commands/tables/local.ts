@@ -1,6 +1,5 @@
-import type { Engine } from '../../../engine/index.ts'
+import type { Engine, Handle } from '../../../engine/index.ts'
 import { pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
-import { withWords } from '../../../engine/types/columns.ts'
 import { Access } from '../../accounts/access.ts'
 import { Accounts } from '../../accounts/accounts.ts'
 import type { Config } from '../../config/schema.ts'
@@ -75,10 +74,9 @@ function localDatasets({ engine, config }: Workplace): Tables['datasets'] {
       return engine.createDataset({ ...fields, columns, query: saved })
     },
     async patch(id, { columns, ...fields }) {
-      const dataset = await engine.dataset(id)
-      const declared = columns && withWords((await dataset.record()).columns, columns)
-      await engine.updateDataset(id, fields)
-      if (declared) await dataset.declareColumns(declared)
+      if (!columns) return engine.updateDataset(id, fields)
+      const accept = async (_: unknown, t: Handle) => void (await engine.updateDataset(id, fields, t))
+      return (await engine.dataset(id)).describeColumns(columns, { accept })
     },
     delete: (id) => engine.deleteDataset(id),
     versions: async (id, page) => (await engine.dataset(id)).versions(page),

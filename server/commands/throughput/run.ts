@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,7 +10,7 @@ import { Client } from '../../client/index.ts'
 import { ownVersion } from '../../version.ts'
 import { importFile } from '../import.ts'
 import { remoteTables } from '../tables/remote.ts'
-import { counted, Failed, inRows, oneOf, UsageError, wholeNumber, writeWhole } from '../usage.ts'
+import { counted, Failed, inRows, oneOf, readText, UsageError, wholeNumber, writeWhole } from '../usage.ts'
 import {
   type Figure,
   measure,
@@ -84,10 +84,10 @@ export async function bench(
 
 function readReport(file: string): Report {
   try {
-    const report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report>
+    const report = JSON.parse(readText(file)) as Partial<Report>
     if (Array.isArray(report.tables)) return report as Report
   } catch (error) {
-    throw new UsageError(`--compare: ${file} can't be read: ${(error as Error).message}`)
+    if (!(error instanceof SyntaxError)) throw error
   }
   throw new UsageError(`--compare: ${file} was not written by --json.`)
 }

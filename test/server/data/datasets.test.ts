@@ -194,6 +194,27 @@ describe('PATCH /datasets/{id}', () => {
   })
 })
 
+describe('PATCH /datasets/{id} with words about columns', () => {
+  it('changes all that it says, or nothing', async () => {
+    const { id } = (await dataset(at, ada, { name: 'worded', csv: 'a\n1\n' })) as { id: number }
+    const { repositoryId } = (await at.call(ada, 'GET', `/datasets/${id}`)).json()
+    const saved = (await post({ name: 'asked', repositoryId, query: { dataset: id } })).json()
+    const patch = (of: number, json: object) => at.call(ada, 'PATCH', `/datasets/${of}`, { json })
+    const columns = [{ name: 'a', unit: 'kg' }]
+    expect((await patch(saved.id, { title: 'T', columns })).json().code).toBe('saved_query')
+    expect((await at.call(ada, 'GET', `/datasets/${saved.id}`)).json()).toEqual(saved)
+    expect((await patch(id, { name: ' ', columns })).statusCode).toBe(400)
+    const { version, columns: before } = (await at.call(ada, 'GET', `/datasets/${id}`)).json()
+    expect([version, before[0].unit]).toEqual([1, undefined])
+    const changed = (await patch(id, { name: 'renamed', columns })).json()
+    expect(changed).toMatchObject({ name: 'renamed', version: 2, columns })
+    const names = (await at.call(ada, 'GET', '/datasets')).json().map(({ name }: { name: string }) => name)
+    expect(names).toContain('renamed')
+    // The words are there already, but not the title.
+    expect((await patch(id, { title: 'T', columns })).json()).toMatchObject({ title: 'T', version: 2 })
+  })
+})
+
 describe('PUT /datasets/{id}/columns', () => {
   it('declares before there are rows, as a list or in an object', async () => {
     const { id } = (await post({ name: 'manifest', repositoryId })).json()
