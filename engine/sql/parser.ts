@@ -51,7 +51,7 @@ function onlyStatement(tree: string, text: string): TreeNode {
     const position = parsed.position === undefined ? undefined : Number(parsed.position)
     throw sqlError(
       'invalid_sql',
-      `The SQL can not be read: ${parsed.error_message?.split(' Use "SET', 1)[0]}.`,
+      `The SQL can not be read: ${parsed.error_message?.split(/\.* Use "SET/, 1)[0]}.`,
       charactersIn(text, position),
     )
   }

@@ -172,16 +172,27 @@ export class SqlParameters {
 
 /** Makes a constant of a parameter. */
 export function bindParameter(node: TreeNode, parameters: SqlParameters): void {
-  const value = parameters.get(String(node['identifier']))
+  const name = String(node['identifier'])
   const { alias, query_location } = node
-  become(node, { ...constantOf(value), query_location, ...(alias !== undefined && { alias }) })
+  become(node, {
+    ...constantOf(name, parameters.get(name)),
+    query_location,
+    ...(alias !== undefined && { alias }),
+  })
 }
 
-function constantOf(value: SqlParameter): TreeNode {
+/** @throws EngineError `invalid_sql` */
+function constantOf(name: string, value: SqlParameter): TreeNode {
   if (value === null) return constant('NULL', null)
   if (typeof value === 'boolean') return constant('BOOLEAN', value)
   if (typeof value === 'string') return constant('VARCHAR', value)
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    if (Number.isInteger(value) && Math.abs(value) < 2 ** 64) {
+      throw sqlError(
+        'invalid_sql',
+        `The value of $${name} is a whole number beyond 2^53, whose last digits JSON may have changed: send it as text.`,
+      )
+    }
     if (Number.isFinite(value)) return constant('DOUBLE', value)
     return cast('DOUBLE', String(value))
   }

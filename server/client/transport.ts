@@ -103,7 +103,7 @@ export class Transport {
       method = 'GET',
       signal,
       json,
-      body = json === undefined ? undefined : JSON.stringify(json),
+      body = json === undefined ? undefined : JSON.stringify(json, written),
     } = request
     const headers = new Headers(request.headers)
     if (json !== undefined) headers.set('content-type', 'application/json')
@@ -146,6 +146,14 @@ export class Transport {
       .join('&')
     return url
   }
+}
+
+/** Numbers for which JSON has no word, or JavaScript's writer none, as the server reads them. */
+function written(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint')
+    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(`${value}`)
+  if (typeof value !== 'number' || Number.isFinite(value)) return value
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
 }
 
 /** The calls of one kind of resource. */

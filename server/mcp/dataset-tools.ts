@@ -142,9 +142,15 @@ export const runSql: Tool = {
     },
   }),
   async run(client, { sql, top = USUAL_ROWS }: { readonly sql: string; readonly top?: number }, signal) {
-    const rows = await gathered(client.sqlRows(sql, { top, signal }))
-    const shown = fitting(rows)
-    return noted({ rows: shown }, shown.length < rows.length && cutRows(shown))
+    // One more tells whether there are more.
+    const rows = await gathered(client.sqlRows(sql, { top: top + 1, signal }))
+    const wanted = rows.slice(0, top)
+    const shown = fitting(wanted)
+    return noted(
+      { rows: shown },
+      shown.length < wanted.length && cutRows(shown),
+      wanted.length < rows.length && 'There are more rows.',
+    )
   },
 }
 

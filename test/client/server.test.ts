@@ -214,3 +214,36 @@ test('admins manage accounts, and each account its own keys', async () => {
   await expect(grace.account.get()).rejects.toMatchObject({ status: 401 })
   await expect(report.accounts.list()).rejects.toMatchObject({ status: 401 })
 })
+
+test('numbers that JSON has no word for arrive as they are', async () => {
+  const { id: repositoryId } = await client.repositories.create({ name: 'odd' })
+  const { id } = await client.datasets.create({ name: 'odd', repositoryId })
+  const rows = [
+    { whole: 9_007_199_254_740_993n, real: Number.NaN },
+    { whole: 5n, real: Number.POSITIVE_INFINITY },
+    { whole: -1, real: Number.NEGATIVE_INFINITY },
+    { whole: null, real: 0.5 },
+  ]
+  expect((await client.datasets.replace(id, { rows })).columns.map(({ type }) => type)).toEqual([
+    'integer',
+    'double',
+  ])
+  expect(await collect(client.datasets.rows(id))).toEqual([
+    { whole: 9_007_199_254_740_993n, real: 'NaN' },
+    { whole: 5, real: 'INF' },
+    { whole: -1, real: '-INF' },
+    { whole: null, real: 0.5 },
+  ])
+  await client.datasets.editRows(id, 'whole eq 5', { whole: 6n, real: Number.NaN })
+  expect(await collect(client.datasets.rows(id, { filter: 'whole eq 6' }))).toEqual([
+    { whole: 6, real: 'NaN' },
+  ])
+  const ask = (value: unknown) =>
+    collect(client.sqlRows('SELECT whole FROM odd.odd WHERE whole = $1', { parameters: [value] }))
+  expect(await ask(6n)).toEqual([{ whole: 6 }])
+  expect(await ask('9007199254740993')).toEqual([{ whole: 9_007_199_254_740_993n }])
+  await expect(ask(9_007_199_254_740_993n)).rejects.toMatchObject({
+    code: 'invalid_sql',
+    message: expect.stringMatching(/\$1 is a whole number beyond 2\^53.*send it as text/),
+  })
+})

@@ -88,7 +88,12 @@ describe.each([
 
   test('how many penguins of each species are there, in SQL?', async () => {
     const sql = 'SELECT Species, count(*) AS n FROM penguins GROUP BY Species ORDER BY n DESC'
-    expect(await ask(agent, 'run_sql', { sql, top: 1 })).toEqual({ rows: [{ Species: 'Adelie', n: 152 }] })
+    expect(await ask(agent, 'run_sql', { sql, top: 1 })).toEqual({
+      rows: [{ Species: 'Adelie', n: 152 }],
+      note: 'There are more rows.',
+    })
+    const all = await ask(agent, 'run_sql', { sql, top: 3 })
+    expect([all.rows.length, all.note]).toEqual([3, undefined])
   })
 
   test('which islands do the penguins live on, and how heavy is the heaviest?', async () => {

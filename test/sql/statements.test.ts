@@ -205,6 +205,13 @@ describe('what goes wrong', () => {
     })
   })
 
+  test('an expression that is too deep is refused in one sentence', async () => {
+    await expect(rowsOf(`SELECT ${Array(2_000).fill('1').join('+')}`)).rejects.toMatchObject({
+      code: 'invalid_sql',
+      message: expect.stringMatching(/depth limit of 1000 exceeded\.$/),
+    })
+  })
+
   const RUNS = Number(process.env['PARQUETRY_MUTATIONS'] ?? 150)
   test(`${RUNS} mutated statements are answered or refused`, { timeout: 60_000 + RUNS * 200 }, async () => {
     const seeds = [...QUESTIONS, ...attacks('/tmp/x.parquet', '/tmp')]
