@@ -7,6 +7,7 @@ import { isRanged, type Plan, type TableScan } from '../plan/plan.ts'
 import { rowsStatement } from '../plan/statements.ts'
 import { Reading } from '../reading/runs.ts'
 import { quoteIdentifier } from '../types/index.ts'
+import { Users } from '../util/shared.ts'
 import { INTERNAL, shownName } from './errors.ts'
 
 /** A table of a statement. */
@@ -53,33 +54,28 @@ const NO_TABLE = `"${INTERNAL}t" AS (SELECT 1)`
 /** A process that is lent while some reading of a query needs it. */
 export class Session {
   readonly #lend: (signal: AbortSignal | undefined) => Promise<LentReader>
-  #lent: Promise<LentReader> | undefined
-  #users = 0
-
-  constructor(lend: (signal: AbortSignal | undefined) => Promise<LentReader>) {
-    this.#lend = lend
-  }
-
-  /** Call `leave` once for each call, even if it fails. */
-  enter(signal: AbortSignal | undefined): Promise<LentReader> {
-    this.#users += 1
-    this.#lent ??= this.#lend(signal)
-    return this.#lent
-  }
-
-  /** The process that somebody has entered with. */
-  get lent(): Promise<LentReader> {
-    return this.#lent!
-  }
-
-  leave(): void {
-    this.#users -= 1
-    if (this.#users > 0) return
+  readonly #users = new Users(() => {
     this.#lent?.then(
       (lent) => lent[Symbol.dispose](),
       () => {},
     )
     this.#lent = undefined
+  })
+  #lent: Promise<LentReader> | undefined
+
+  constructor(lend: (signal: AbortSignal | undefined) => Promise<LentReader>) {
+    this.#lend = lend
+  }
+
+  /** Gives what is to be called when the process is needed no more, also if there is none. */
+  enter(signal: AbortSignal | undefined): () => void {
+    this.#lent ??= this.#lend(signal)
+    return this.#users.enter()
+  }
+
+  /** The process that somebody has entered with. */
+  get lent(): Promise<LentReader> {
+    return this.#lent!
   }
 }
 
@@ -102,7 +98,7 @@ export class SqlReading extends Reading {
   readonly #place: SqlPlace
   /** Begun at once, so that the versions stay even if the query is disposed. */
   readonly #readings: readonly Reading[]
-  #entered = false
+  #leave = () => {}
   /** Where the links to the parts are. Nobody can guess its name. */
   #folder: string | undefined
 
@@ -114,9 +110,9 @@ export class SqlReading extends Reading {
 
   override async ready(_reach: unknown, signal: AbortSignal | undefined): Promise<Plan> {
     const { light, relation, session } = this.#place
-    this.#entered = true
+    this.#leave = session.enter(signal)
     const tables = new Tables()
-    await this.link(await session.enter(signal), signal, tables)
+    await this.link(await session.lent, signal, tables)
     return { ...this.plan, scan: { kind: 'query', sql: relation(tables.sql), light, tables: tables.scans } }
   }
 
@@ -158,7 +154,7 @@ export class SqlReading extends Reading {
 
   protected override release(): void {
     for (const reading of this.#readings) reading[Symbol.dispose]()
-    if (this.#entered) this.#place.session.leave()
+    this.#leave()
   }
 }
 

@@ -4,7 +4,7 @@ import type { PastVersion } from '../catalog/history.ts'
 import type { DatasetRecord, QueryDefinition, SavedQuery } from '../catalog/records.ts'
 import type { HttpOptions } from '../duckdb/instance.ts'
 import { EngineError } from '../errors.ts'
-import type { LentReader, ReadersOptions } from '../ingest/process/reader-pool.ts'
+import type { ReadersOptions } from '../ingest/process/reader-pool.ts'
 import type { Counts } from '../plan/counts.ts'
 import { FILTERED, type ReadEstimate } from '../plan/parts.ts'
 import { type Plan, type PlanSource, physicalColumns, type QueryOptions } from '../plan/plan.ts'
@@ -347,8 +347,9 @@ async function describe(
   signal: AbortSignal | undefined,
 ): Promise<Described> {
   using reading = new SqlReading({} as Plan, place)
+  const leave = place.session.enter(signal)
   try {
-    const lent: LentReader = await place.session.enter(signal)
+    const lent = await place.session.lent
     const tables = new Tables()
     await reading.link(lent, signal, tables)
     const hooks = signal ? { signal } : {}
@@ -361,7 +362,7 @@ async function describe(
   } catch (error) {
     throw reading.explain(error)
   } finally {
-    place.session.leave()
+    leave()
   }
 }
 

@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
 import { oneOf } from './usage.ts'
 
-const SHELLS = ['bash', 'zsh', 'fish'] as const
-
 /**
  * `parquetry completion SHELL`: prints a script that is generated from the commands, so that it is always up to date.
  */
@@ -17,7 +15,13 @@ bash: parquetry completion bash > ~/.local/share/bash-completion/completions/par
 zsh:  parquetry completion zsh > "\${fpath[1]}/_parquetry"
 fish: parquetry completion fish > ~/.config/fish/completions/parquetry.fish`,
     )
-    .action((shell: string) => console.log(SCRIPTS[oneOf('completion', SHELLS, shell)](linesOf(program))))
+    .action((shell: string) =>
+      console.log(
+        SCRIPTS[oneOf('completion', Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[], shell)](
+          linesOf(program),
+        ),
+      ),
+    )
 }
 
 /** A command, and the words that can follow it. */

@@ -1,13 +1,17 @@
+import { Ajv } from 'ajv'
 import type { Command } from 'commander'
+import { faultSentence } from '../http/answer-errors.ts'
+import { DATASET_PATCH } from '../records/datasets.ts'
 import type { DatasetPatch } from '../records/index.ts'
+import { object } from '../records/schema.ts'
 import { findDataset, type Tables } from './tables/tables.ts'
 import { inRows, readText, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
 /** The fields that describe a dataset. */
 const FIELDS = ['title', 'description', 'license', 'source', 'creator', 'keywords', 'citation'] as const
-const KNOWN: readonly string[] = [...FIELDS, 'columns']
-const OF_COLUMNS: readonly string[] = ['name', 'title', 'unit', 'description']
+const KNOWN = [...FIELDS, 'columns'] as const
+const SCHEMA = object([], Object.fromEntries(KNOWN.map((name) => [name, DATASET_PATCH.properties[name]])))
 
 /** `parquetry describe DATASET [FILE]`. */
 export function addDescribeCommand(program: Command, on: On<Tables>): void {
@@ -42,24 +46,9 @@ function fieldsIn(file: string): DatasetPatch {
   } catch (error) {
     throw new UsageError(`${file} is not JSON: ${(error as SyntaxError).message}.`)
   }
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
-    throw new UsageError(`${file} must be an object, such as {"title": "Flights", "license": "CC-BY-4.0"}.`)
-  }
-  const unknown = Object.keys(fields).find((name) => !KNOWN.includes(name))
-  if (unknown !== undefined)
-    throw new UsageError(`${file} has an unknown field ${unknown}; known are ${KNOWN.join(', ')}.`)
-  const { columns = [] } = fields as DatasetPatch
-  if (!Array.isArray(columns) || !columns.every(isDescribed)) {
-    throw new UsageError(
-      `columns in ${file} must be a list of objects with ${OF_COLUMNS.join(', ')}, such as [{"name": "delay", "unit": "min"}].`,
-    )
-  }
-  return fields
-}
-
-function isDescribed(column: unknown): boolean {
-  if (typeof column !== 'object' || column === null || !('name' in column)) return false
-  return Object.keys(column).every((key) => OF_COLUMNS.includes(key))
+  const check = new Ajv({ verbose: true, strict: false }).compile(SCHEMA)
+  if (check(fields)) return fields as DatasetPatch
+  throw new UsageError(faultSentence(check.errors![0]!, file))
 }
 
 /** The most versions that are listed. */
@@ -84,16 +73,4 @@ export function addVersionsCommand(program: Command, on: On<Tables>): void {
         }
       }),
     )
-}
-
-/** Makes an earlier version of a dataset current again. */
-export async function restoreVersion(
-  tables: Tables,
-  name: string,
-  version: number,
-  note: string | undefined,
-): Promise<void> {
-  const { id } = await findDataset(tables, name)
-  const restored = await tables.datasets.restore(id, version, { note })
-  console.log(`dataset ${id}: version ${restored.version} has the rows of version ${version}`)
 }

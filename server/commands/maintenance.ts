@@ -14,9 +14,9 @@ import {
 } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
 import { objectStore, readConfig } from '../config/read.ts'
-import { restoreVersion } from './describe.ts'
 import { type Progress, startProgress } from './progress.ts'
 import type { Workplace } from './tables/local.ts'
+import { findDataset } from './tables/tables.ts'
 import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
 import type { StorageOptions, Target } from './workplace.ts'
 
@@ -44,7 +44,11 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
     .action(async (what: string, version: string | undefined, { note }: { note?: string }) => {
       if (version === undefined) return restore(what, target)
       const number = wholeNumber('version', version)
-      await target.tables((tables) => restoreVersion(tables, what, number, note))
+      await target.tables(async (tables) => {
+        const { id } = await findDataset(tables, what)
+        const restored = await tables.datasets.restore(id, number, { note })
+        console.log(`dataset ${id}: version ${restored.version} has the rows of version ${number}`)
+      })
     })
 
   program

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { malformed, ODataError } from './errors.ts'
-import { announcedVersion } from './negotiate.ts'
+import { announcedVersion, preferenceIn } from './negotiate.ts'
 
 /** A request of a batch. The names of its headers are in lower case. */
 interface BatchRequest {
@@ -58,8 +58,8 @@ export async function answerBatch(
   if (requests.length > MOST_REQUESTS) {
     throw malformed(`A batch has at most ${MOST_REQUESTS} requests; this one has ${requests.length}.`)
   }
-  const goesOn =
-    boundary === undefined || /continue-on-error(?!\s*=\s*false)/i.test(String(request.headers['prefer']))
+  const goOn = preferenceIn(request, 'continue-on-error')
+  const goesOn = boundary === undefined || (goOn !== undefined && goOn.value !== 'false')
   const responses: BatchAnswer[] = []
   const failed = new Set<string>()
   let bytes = 0

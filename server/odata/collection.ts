@@ -3,7 +3,7 @@ import type { Dataset, Snapshot } from '../../engine/index.ts'
 import { type EntityQuery, entityQuery, type RowOptions, versionIn } from './entity.ts'
 import { malformed, ODataError } from './errors.ts'
 import { type EntitySet, KEY } from './model.ts'
-import { contextHead, type Exchange, jsonContentType } from './negotiate.ts'
+import { contextHead, type Exchange, jsonContentType, preferenceIn } from './negotiate.ts'
 
 /** The system query options of a request for a collection. */
 export interface CollectionOptions extends RowOptions {
@@ -28,41 +28,42 @@ export async function answerCollection(
   const { engine, exports, kept, config } = services
   const { odataPageRows: most } = config.limits
   const position = options.$skiptoken === undefined ? undefined : positionOf(options.$skiptoken)
-  const prefer = request.headers['prefer'] as string | undefined
-  const wanted = preferredPageSize(prefer)
+  const pages = preferenceIn(request, 'maxpagesize')
+  const wanted = /^0*[1-9]\d{0,8}$/.test(pages?.value ?? '') ? Number(pages!.value) : undefined
   const dataset = await engine.dataset(set.datasetId)
   const untracked = UNTRACKED.find((name) => options[name] !== undefined)
   const { $deltatoken: since, $filter: filter } = options
   if (since !== undefined && untracked !== undefined) {
     throw malformed(`${untracked} does not go with $deltatoken.`, untracked)
   }
-  const preference = untracked === undefined ? trackedChanges(prefer) : undefined
+  const preference = untracked === undefined ? preferenceIn(request, 'track-changes') : undefined
   const tracked = since !== undefined || (position?.tracked ?? preference !== undefined)
   const added =
     since === undefined ? undefined : await addedSince(dataset, since, { filter, until: position?.version })
-  const preferred = wanted?.size ?? position?.size
+  const preferred = wanted ?? position?.size
   const size = Math.min(preferred ?? most, most)
   const offset = position?.offset ?? 0
-  const window = pageWindow({ top: options.$top, skip: options.$skip }, offset, size)
+  const { $top = Number.POSITIVE_INFINITY, $skip = 0 } = options
+  const skip = $skip + offset
+  const top = Math.min(Math.max($top - offset, 0), size)
   const asked = await ask(
     exchange,
     set,
-    { ...options, ...(added && { $filter: added.filter }), $skip: window.skip, $top: window.top },
+    { ...options, ...(added && { $filter: added.filter }), $skip: skip, $top: top },
     position?.version ?? added?.version,
   )
   const { query, version, odata, projection } = asked
   const known = query.knownRowCount
   // A page with fewer rows than its size is the last one.
   const end = offset + size
-  const mayGoOn =
-    (options.$top === undefined || options.$top > end) && (known === undefined || known > window.skip + size)
+  const mayGoOn = $top > end && (known === undefined || known > skip + size)
   try {
     if (mayGoOn) await kept.keep(dataset, version)
   } catch (error) {
     query[Symbol.dispose]()
     throw error
   }
-  const applied = [wanted && `${wanted.name}=${size}`, tracked && preference].filter(Boolean)
+  const applied = [wanted && `${pages!.name}=${size}`, tracked && preference?.name].filter(Boolean)
   if (applied.length > 0) reply.header('preference-applied', applied.join(', '))
 
   const delta = since === undefined ? '' : '/$delta'
@@ -160,33 +161,8 @@ function positionOf(token: string): Position {
   throw malformed('$skiptoken is not from this service: use @odata.nextLink unchanged.', '$skiptoken')
 }
 
-/**
- * The page size that a `Prefer` header asks for (Protocol 4.01, 8.2.8.8), and the name used for the preference: 4.0 and
- * 4.01 have different ones. Undefined if there is none. Malformed preferences are ignored, as RFC 7240 requires.
- */
-function preferredPageSize(prefer: string | undefined): { name: string; size: number } | undefined {
-  const match = /(?:^|[,;\s])((?:odata\.)?maxpagesize)\s*=\s*"?(\d{1,9})"?/i.exec(prefer ?? '')
-  const size = Number(match?.[2] ?? 0)
-  return size > 0 ? { name: match![1]!.toLowerCase(), size } : undefined
-}
-
-/** The part of the window given by `$skip` and `$top` that belongs to one page. */
-function pageWindow(
-  asked: { readonly top?: number | undefined; readonly skip?: number | undefined },
-  offset: number,
-  pageSize: number,
-): { readonly skip: number; readonly top: number } {
-  const left = asked.top === undefined ? Number.POSITIVE_INFINITY : Math.max(asked.top - offset, 0)
-  return { skip: (asked.skip ?? 0) + offset, top: Math.min(left, pageSize) }
-}
-
 /** More versions than this are not followed: the client reads the table again. */
 const MOST_VERSIONS = 100
-
-/** The name under which a `Prefer` header asks for a delta link (Protocol 4.01, 8.2.8.6); undefined if it does not. */
-function trackedChanges(prefer: string | undefined): string | undefined {
-  return /(?:^|[,;\s])((?:odata\.)?track-changes)(?=[,;\s]|$)/i.exec(prefer ?? '')?.[1]?.toLowerCase()
-}
 
 /** A delta link may go on from here. */
 interface Added {

@@ -32,6 +32,16 @@ export function contextHead({ root, json }: Exchange, fragment: string): string 
   return `{"@odata.context":${JSON.stringify(`${root}$metadata#${fragment}`)},`
 }
 
+/**
+ * A preference in the `Prefer` header (Protocol 4.01, 8.2.8), under its name of 4.0 or of 4.01. Malformed ones are ignored,
+ * as RFC 7240 requires.
+ */
+export function preferenceIn({ headers }: FastifyRequest, name: string) {
+  const one = new RegExp(`(?:^|[,;\\s])((?:odata\\.)?${name})(?:\\s*=\\s*"?(\\w+)"?)?(?=[,;\\s]|$)`, 'i')
+  const match = one.exec(String(headers['prefer'] ?? ''))
+  return match ? { name: match[1]!.toLowerCase(), value: match[2] } : undefined
+}
+
 const JSON_TYPE = 'application/json'
 
 /**

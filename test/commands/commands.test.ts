@@ -308,10 +308,16 @@ describe.each(PLACES)('%s', (where, place) => {
       code: 1,
       stderr: 'parquetry: The dataset has no column "none".\n',
     })
-    for (const columns of ['n', [5], [null], [{ unit: 'kg' }], [{ name: 'n', type: 'double' }], null]) {
-      expect(await change({ title, columns }), JSON.stringify(columns)).toMatchObject({
+    for (const [columns, message] of [
+      ['n', 'columns must be a list, not text.'],
+      [null, 'columns must be a list, not null.'],
+      [[5], 'columns[0] must be an object, not 5.'],
+      [[{ unit: 'kg' }], 'columns[0].name is missing.'],
+      [[{ name: 'n', type: 'double' }], 'columns[0] has an unknown field "type"'],
+    ]) {
+      expect(await change({ title, columns }), message as string).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('must be a list of objects with name, title, unit, description'),
+        stderr: expect.stringContaining(message as string),
       })
     }
     expect(await about()).toEqual(before)

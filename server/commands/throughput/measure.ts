@@ -47,15 +47,21 @@ export interface Asked {
   readonly filter: string | undefined
 }
 
+/** How rows are measured in one format. */
+interface How {
+  readonly format: string
+  readonly seconds: number
+  readonly rows: number
+}
+
 /** The fewest downloads from which a median says something. */
 const FEWEST_ROUNDS = 3
 
 /** Downloads a format again and again, by `clients` at once, for about so many seconds after a first time that isn't counted. */
 export async function measure(
   asked: Asked,
-  how: { readonly format: string; readonly clients: number; readonly seconds: number; readonly rows: number },
+  { format, clients, seconds, rows }: How & { readonly clients: number },
 ): Promise<Figure> {
-  const { format, clients, seconds, rows } = how
   const { bytes } = await download(asked, format)
   const before = await meters(asked)
   const stop = new AbortController()
@@ -153,11 +159,8 @@ const FORMATS: Readonly<Record<string, string>> = {
  * Rows per second with which DuckDB's own COPY writes a Parquet file in another format to a file; undefined for formats
  * that it doesn't write.
  */
-export async function measureCopy(
-  file: string,
-  how: { readonly format: string; readonly seconds: number; readonly rows: number },
-): Promise<Spread | undefined> {
-  const options = FORMATS[how.format]
+export async function measureCopy(file: string, { format, seconds, rows }: How): Promise<Spread | undefined> {
+  const options = FORMATS[format]
   if (options === undefined) return undefined
   const instance = await DuckDBInstance.create()
   const connection = await instance.connect()
@@ -166,7 +169,7 @@ export async function measureCopy(
     const copy = () =>
       connection.run(`COPY (FROM read_parquet(${quoteLiteral(file)})) TO ${target} (${options})`)
     await copy()
-    return spread(await ratesOf(how.rows, how.seconds, copy))
+    return spread(await ratesOf(rows, seconds, copy))
   } finally {
     connection.closeSync()
     instance.closeSync()
@@ -263,9 +266,8 @@ export async function measurePython(
   library: Library,
   python: string,
   file: string,
-  how: { readonly format: string; readonly seconds: number; readonly rows: number },
+  { format, seconds, rows }: How,
 ): Promise<Spread | undefined> {
-  const { format, seconds, rows } = how
   const target = join(file, '..', `copy.${format}`)
   try {
     const { stdout } = await run(python, ['-c', PROGRAM, library, file, target, format, String(seconds)])
