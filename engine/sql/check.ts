@@ -43,7 +43,6 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 
 type Scope = ReadonlyMap<string, string>
 
-/** Where the walk is. */
 interface Here {
   /** The names of the common table expressions that can be named here, and ours. */
   readonly scope: Scope
@@ -93,7 +92,6 @@ class Walk {
     this.#parameters = parameters
   }
 
-  /** Checks the values of an object's keys. */
   keys(node: TreeNode, kinds: Readonly<Record<string, Kind>>, here: Here): void {
     if (here.depth > MOST_DEPTH) throw sqlError('invalid_sql', TOO_DEEP)
     for (const [key, value] of Object.entries(node)) {

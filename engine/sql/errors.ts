@@ -94,7 +94,6 @@ export function explainer(
 const ABOUT_VALUES =
   /^(Conversion|Out of Range|Invalid Input|Invalid|Constraint|Mismatch Type|Expression Executor) /
 
-/** Where a name first is in a tree. */
 function placeIn(tree: unknown, name: string): number | undefined {
   if (typeof tree !== 'object' || tree === null) return undefined
   const node = tree as TreeNode

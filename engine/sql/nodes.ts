@@ -253,7 +253,6 @@ export const VOLATILE_FUNCTIONS: ReadonlySet<string> = new Set(FUNCTIONS['of tim
 
 export const ALLOWED_FUNCTIONS: ReadonlySet<string> = new Set(Object.values(FUNCTIONS).flat())
 
-/** An object of DuckDB's tree. */
 export interface TreeNode {
   [key: string]: unknown
 }

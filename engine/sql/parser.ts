@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import type { LentReader } from '../ingest/process/reader-pool.ts'
 import { sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'
+import type { Lend } from './process/sql-pool.ts'
 
 /** A statement's text is short. Beyond this, reading it would take longer than most statements run. */
 const MOST_TEXT = 100_000
@@ -10,13 +10,13 @@ const REMEMBERED_BYTES = 8 << 20
 
 /** Has users' SQL parsed by DuckDB, in one of the processes that run it. */
 export class SqlParser {
-  readonly #lend: (signal: AbortSignal | undefined) => Promise<LentReader>
+  readonly #lend: Lend
   readonly #parsed = new LRUCache<string, string>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (tree) => tree.length + 1,
   })
 
-  constructor(lend: (signal: AbortSignal | undefined) => Promise<LentReader>) {
+  constructor(lend: Lend) {
     this.#lend = lend
   }
 

@@ -3,7 +3,6 @@ import { nearest } from '../util/nearest.ts'
 import { CASED, INTERNAL, sqlError } from './errors.ts'
 import { placeOf, type TreeNode } from './nodes.ts'
 
-/** A constant of the tree. */
 function constant(type: string, value: unknown): TreeNode {
   const held = { type: { id: type }, is_null: value === null, ...(value !== null && { value }) }
   return { class: 'CONSTANT', type: 'VALUE_CONSTANT', value: held }
@@ -133,7 +132,6 @@ export type SqlValues = readonly SqlParameter[] | Readonly<Record<string, SqlPar
 
 export type SqlParameter = string | number | bigint | boolean | null
 
-/** The values of a statement's parameters. */
 export class SqlParameters {
   readonly #values: ReadonlyMap<string, SqlParameter>
   readonly #unused: Set<string>
@@ -170,7 +168,6 @@ export class SqlParameters {
   }
 }
 
-/** Makes a constant of a parameter. */
 export function bindParameter(node: TreeNode, parameters: SqlParameters): void {
   const name = String(node['identifier'])
   const { alias, query_location } = node

@@ -9,8 +9,8 @@ import { Reading } from '../reading/runs.ts'
 import { quoteIdentifier } from '../types/index.ts'
 import { Users } from '../util/shared.ts'
 import { INTERNAL, shownName } from './errors.ts'
+import type { Lend } from './process/sql-pool.ts'
 
-/** A table of a statement. */
 export interface Scanned {
   /** Its name there, which no other table has. */
   readonly name: string
@@ -53,7 +53,7 @@ const NO_TABLE = `"${INTERNAL}t" AS (SELECT 1)`
 
 /** A process that is lent while some reading of a query needs it. */
 export class Session {
-  readonly #lend: (signal: AbortSignal | undefined) => Promise<LentReader>
+  readonly #lend: Lend
   readonly #users = new Users(() => {
     this.#lent?.then(
       (lent) => lent[Symbol.dispose](),
@@ -63,7 +63,7 @@ export class Session {
   })
   #lent: Promise<LentReader> | undefined
 
-  constructor(lend: (signal: AbortSignal | undefined) => Promise<LentReader>) {
+  constructor(lend: Lend) {
     this.#lend = lend
   }
 

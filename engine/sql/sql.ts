@@ -19,7 +19,7 @@ import type { TreeNode } from './nodes.ts'
 import { SqlParser } from './parser.ts'
 import type { DescribedColumn } from './process/jobs.ts'
 import { sqlExecutor } from './process/sql-executor.ts'
-import { SqlPool } from './process/sql-pool.ts'
+import { type Lend, SqlPool } from './process/sql-pool.ts'
 import {
   type CutSql,
   casedNames,
@@ -48,7 +48,6 @@ export interface SqlOptions extends QueryOptions {
   readonly tables?: () => Promise<readonly SqlTable[]>
 }
 
-/** What statements are run with. */
 export interface SqlContext {
   readonly readers: ReadersOptions
   /** How the processes read parts by ranges; undefined if they can't. */
@@ -95,12 +94,13 @@ interface Described {
 export class Sql {
   readonly #context: SqlContext
   readonly #pool: Lazy<SqlPool>
-  readonly #parser = new SqlParser(async (signal) => (await this.#pool.get()).lend(signal))
+  readonly #lend: Lend = async (signal) => (await this.#pool.get()).lend(signal)
+  readonly #parser = new SqlParser(this.#lend)
   readonly #described = new LRUCache<string, Described>({ max: 1_000 })
 
   constructor(context: SqlContext) {
     this.#context = context
-    this.#pool = new Lazy(async () => SqlPool.open({ ...context.readers, http: await context.http() }))
+    this.#pool = new Lazy(async () => new SqlPool({ ...context.readers, http: await context.http() }))
   }
 
   /**
@@ -207,7 +207,7 @@ export class Sql {
     )
     const scanned = rewriteTables(checked, snapshots)
     const below = snapshots.flatMap(({ derived }) => derived ?? [])
-    const session = new Session(async (given) => (await this.#pool.get()).lend(given))
+    const session = new Session(this.#lend)
     const authorise = async () => {
       const now = await resolve(checked.tables)
       if (now.every(({ id }, index) => id === named[index]!.id)) return
@@ -327,7 +327,6 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-/** The number of rows in a LIMIT at the end of a statement. */
 function limitOf({ node }: TreeNode): number | undefined {
   const modifiers = ((node as TreeNode)['modifiers'] ?? []) as readonly TreeNode[]
   const limit = modifiers.find(({ type }) => type === 'LIMIT_MODIFIER')?.['limit'] as TreeNode | undefined

@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import type { Tables } from './tables/tables.ts'
 import type { On } from './workplace.ts'
 
-/** `parquetry account create|list|set-plan|disable|enable` and `parquetry key rotate`. */
 export function addAccountCommands(program: Command, on: On<Tables>): void {
   const account = program.command('account').description('accounts and their plans')
 

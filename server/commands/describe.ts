@@ -8,12 +8,10 @@ import { findDataset, type Tables } from './tables/tables.ts'
 import { inRows, readText, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
-/** The fields that describe a dataset. */
 const FIELDS = ['title', 'description', 'license', 'source', 'creator', 'keywords', 'citation'] as const
 const KNOWN = [...FIELDS, 'columns'] as const
 const SCHEMA = object([], Object.fromEntries(KNOWN.map((name) => [name, DATASET_PATCH.properties[name]])))
 
-/** `parquetry describe DATASET [FILE]`. */
 export function addDescribeCommand(program: Command, on: On<Tables>): void {
   program
     .command('describe <dataset> [file]')
@@ -51,10 +49,8 @@ function fieldsIn(file: string): DatasetPatch {
   throw new UsageError(faultSentence(check.errors![0]!, file))
 }
 
-/** The most versions that are listed. */
 const MOST_VERSIONS = 1000
 
-/** `parquetry versions DATASET`. */
 export function addVersionsCommand(program: Command, on: On<Tables>): void {
   program
     .command('versions <dataset>')

@@ -24,7 +24,6 @@ interface StatementGiven extends Given {
   readonly repository?: string
 }
 
-/** `parquetry export DATASET`. */
 export function addExportCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('export <dataset>')
@@ -40,7 +39,6 @@ export function addExportCommand(program: Command, on: On<Tables>): void {
   addOptions(command, ROWS)
 }
 
-/** `parquetry sql STATEMENT`. */
 export function addSqlCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('sql [statement]')
@@ -81,7 +79,6 @@ function addOutput(command: Command): void {
     )
 }
 
-/** Writes rows to a file, or to standard output. */
 async function writeRows(
   { format: chosen, output: given }: Given,
   read: (format: Format, signal: AbortSignal) => AsyncIterable<Uint8Array>,

@@ -27,7 +27,6 @@ export const OPTIONS = { ...REPLACING, on: ADDING.on }
 
 const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow, xlsx, and text formats compressed as .gz'
 
-/** `parquetry import FILE --repository R --dataset NAME`. */
 export function addImportCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('import <file>')
@@ -46,7 +45,6 @@ export function addImportCommand(program: Command, on: On<Tables>): void {
   addOptions(command, { ...OPTIONS, ...CHANGE })
 }
 
-/** Imports a file into a dataset, which is created if needed, and says what became of it. */
 export async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
   const { dataset: name, append, upsert, format } = options
   const reading = fromPlain(options, REPLACING)

@@ -13,14 +13,13 @@ import {
   restoreIntoCluster,
 } from '../../engine/index.ts'
 import { SERVER_STEPS } from '../accounts/schema.ts'
-import { objectStore, readConfig } from '../config/read.ts'
+import { objectStore, readConfig, s3Access } from '../config/read.ts'
 import { type Progress, startProgress } from './progress.ts'
 import type { Workplace } from './tables/local.ts'
 import { findDataset } from './tables/tables.ts'
 import { abortOnInterrupt, Failed, UsageError, wholeNumber } from './usage.ts'
 import type { StorageOptions, Target } from './workplace.ts'
 
-/** `parquetry verify|backup|restore|migrate|gc`. */
 export function addMaintenanceCommands(program: Command, target: Target): void {
   program
     .command('verify')
@@ -147,7 +146,6 @@ function copySecret(from: string, to: string): void {
   chmodSync(join(to, 'secret'), 0o600)
 }
 
-/** `parquetry gc`: removes files that are no longer needed. */
 async function gc(engine: Engine): Promise<void> {
   const swept = await engine.gc()
   console.log(`${swept.files} files removed, ${swept.bytes} bytes; ${swept.processes} dead processes cleared`)
@@ -178,13 +176,8 @@ function move(
     progress.note(`${bytes} of ${of} bytes`)
   if (to === undefined && store === 'directory') {
     // Rows of a catalog in the directory, as earlier versions allowed.
-    const {
-      data,
-      s3Endpoint: endpoint,
-      s3Region: region,
-      s3PathStyle: pathStyle,
-    } = readConfig({ data: storage.data })
-    return moveRows(data, { target: undefined, from: { endpoint, region, pathStyle } }, onProgress)
+    const config = readConfig({ data: storage.data })
+    return moveRows(config.data, { target: undefined, from: s3Access(config) }, onProgress)
   }
   if (to === undefined || (to !== 'directory' && (store ?? storage.store) === undefined)) {
     throw new UsageError(

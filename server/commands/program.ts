@@ -34,7 +34,6 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-/** All commands with their options. */
 export function makeProgram(): Command {
   const program = new Command('parquetry')
     .description(

@@ -11,7 +11,6 @@ import type { On } from './workplace.ts'
 /** If a provider's limit resets later than in this many seconds, the command doesn't wait for it. */
 const LONGEST_WAIT = 120
 
-/** `parquetry providers index`. */
 export function addProviderCommands(program: Command, on: On<Workplace>): void {
   const providers = program.command('providers').description('providers of series')
 

@@ -3,7 +3,6 @@ import { findRepository, type Tables } from './tables/tables.ts'
 import { inRows } from './usage.ts'
 import type { On } from './workplace.ts'
 
-/** `parquetry repository list|create`. */
 export function addRepositoryCommands(program: Command, on: On<Tables>): void {
   const repository = program.command('repository').description('repositories')
 
@@ -37,7 +36,6 @@ export function addRepositoryCommands(program: Command, on: On<Tables>): void {
     )
 }
 
-/** `parquetry member add|list|remove`. */
 export function addMemberCommands(program: Command, on: On<Tables>): void {
   const member = program
     .command('member')

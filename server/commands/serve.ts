@@ -20,7 +20,6 @@ interface Given {
   readonly takeOver?: boolean
 }
 
-/** `parquetry serve`. */
 export function addServeCommand(program: Command, target: Target): void {
   program
     .command('serve')

@@ -9,7 +9,6 @@ import { findDataset, findOrMake, findRepository, orRemoved, type Tables } from 
 import { addOptions, Failed, oneOf, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
-/** `parquetry source set|show|end`: manages the series or the file that a dataset follows. */
 export function addSourceCommands(program: Command, on: On<Tables>): void {
   const source = program
     .command('source')
@@ -104,29 +103,18 @@ async function findOrMakeNamed(tables: Tables, text: string): ReturnType<typeof 
   }
 }
 
-function print({
-  series,
-  url,
-  mode,
-  options,
-  start,
-  every,
-  lastRun,
-  nextRun,
-  lastError,
-  lastVersion,
-}: Source) {
+function print(source: Source): void {
   const lines = {
-    series: series.join(' ') || undefined,
-    file: url,
-    mode,
-    ...options,
-    start,
-    every,
-    'last run': lastRun ?? 'not yet',
-    'next run': nextRun,
-    'last error': lastError && withFlags(lastError),
-    version: lastVersion ?? 'none yet',
+    series: source.series.join(' ') || undefined,
+    file: source.url,
+    mode: source.mode,
+    ...source.options,
+    start: source.start,
+    every: source.every,
+    'last run': source.lastRun ?? 'not yet',
+    'next run': source.nextRun,
+    'last error': source.lastError && withFlags(source.lastError),
+    version: source.lastVersion ?? 'none yet',
   }
   for (const [name, value] of Object.entries(lines)) {
     if (value !== undefined && value !== null) console.log(`${name}\t${value}`)

@@ -29,7 +29,6 @@ export function abortOnInterrupt(): Disposable & { readonly signal: AbortSignal 
   }
 }
 
-/** A number of rows in words. */
 export const inRows = (count: number) => counted(count, 'row')
 
 export function counted(count: number, noun: string): string {

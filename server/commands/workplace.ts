@@ -21,26 +21,14 @@ interface TargetOptions extends StorageOptions {
 }
 
 /** The commands that work on a server with `--server`. */
-const REMOTE = [
-  'bench',
-  'repository',
-  'member',
-  'import',
-  'export',
-  'describe',
-  'sql',
-  'source',
-  'versions',
-  'account',
-  'key',
-]
+const REMOTE = 'bench, repository, member, import, export, describe, sql, source, versions, account, key'
+
 /** Says where commands work: on a data directory or, with `--server`, on a server. */
 export class Target {
   readonly #program: Command
   /** Whether the command may begin a data directory. If others did, a typing error in its path would go unnoticed. */
   #creates = false
 
-  /** Adds the options for it to the program. */
   constructor(program: Command) {
     this.#program = program
       .option('--data <directory>', 'the data directory (PARQUETRY_DATA)')
@@ -51,7 +39,7 @@ export class Target {
       .option('--store <address>', 'the object store of the rows, as s3://bucket/prefix (PARQUETRY_STORE)')
       .option(
         '--server <url>',
-        `use a server, not a data directory; for ${REMOTE.join(', ')}, and to restore a version (PARQUETRY_SERVER)`,
+        `use a server, not a data directory; for ${REMOTE}, and to restore a version (PARQUETRY_SERVER)`,
       )
       .option(
         '--key <key>',
@@ -70,10 +58,9 @@ export class Target {
   /** Where the catalog and the rows are, as far as the command line says so. @throws UsageError for a server */
   get storage(): StorageOptions {
     if (!this.isRemote) return this.#program.opts()
-    throw new UsageError(`This command works on a data directory; --server is for ${REMOTE.join(', ')}.`)
+    throw new UsageError(`This command works on a data directory; --server is for ${REMOTE}.`)
   }
 
-  /** Works on the data directory itself. */
   readonly directory: On<Workplace> = async (work) => {
     const config = readConfig(this.storage)
     // The engine tells whether anything is missing in a directory that has been used.

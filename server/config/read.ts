@@ -212,10 +212,13 @@ function isObject(value: unknown): value is Settings {
 
 /** The engine's options for the store of objects; undefined if rows are kept in the data directory. */
 export function objectStore(config: Config): ObjectStoreOptions | undefined {
-  const { store, s3Endpoint, s3Region, s3PathStyle, cacheBytes, httpfs } = config
-  if (store === undefined) return undefined
-  const how = { endpoint: s3Endpoint, region: s3Region, pathStyle: s3PathStyle }
-  return { address: store, ...how, cacheBytes, httpfs }
+  const { store, cacheBytes, httpfs } = config
+  return store === undefined ? undefined : { address: store, ...s3Access(config), cacheBytes, httpfs }
+}
+
+/** How object stores are reached. */
+export function s3Access({ s3Endpoint, s3Region, s3PathStyle }: Config) {
+  return { endpoint: s3Endpoint, region: s3Region, pathStyle: s3PathStyle }
 }
 
 /** The engine's options for a Trino; undefined if there is none. */

@@ -10,6 +10,7 @@ import {
   s3Requests,
 } from '../../engine/index.ts'
 import type { Account } from '../accounts/accounts.ts'
+import { s3Access } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
 import { errorAnswer } from '../http/errors.ts'
 import type { Services } from '../services.ts'
@@ -104,13 +105,9 @@ export async function loadTable(services: Services, path: RequestPath) {
 }
 
 /** The settings with which clients reach the store of the rows. They need credentials of their own. */
-function storeSettings({ store, s3Endpoint, s3Region, s3PathStyle }: Config): Record<string, string> {
-  if (store === undefined) return {}
-  const { endpoint, region, pathStyle } = s3Requests({
-    endpoint: s3Endpoint,
-    region: s3Region,
-    pathStyle: s3PathStyle,
-  })
+function storeSettings(config: Config): Record<string, string> {
+  if (config.store === undefined) return {}
+  const { endpoint, region, pathStyle } = s3Requests(s3Access(config))
   return {
     ...(endpoint !== undefined && { 's3.endpoint': endpoint }),
     ...(region !== undefined && { 's3.region': region, 'client.region': region }),

@@ -30,7 +30,6 @@ const OWN = ['authorization', 'x-api-key', 'host', 'x-forwarded-for', 'x-forward
 /** Headers that a request takes over from the batch unless it has them itself. */
 const DEFAULTS = ['odata-maxversion']
 
-/** Headers that are copied from each answer. */
 const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 'retry-after', 'location']
 
 /**
@@ -218,7 +217,6 @@ function jsonAnswer(answers: readonly BatchAnswer[]): { type: string; text: stri
   return { type: 'application/json;charset=utf-8', text: `{"responses":[${responses.join(',')}]}` }
 }
 
-/** The boundary in the content type of a batch in multipart format; undefined for another content type. */
 function boundaryIn(contentType: string | undefined): string | undefined {
   const [, quoted, plain] =
     /^multipart\/mixed\s*;.*?\bboundary\s*=\s*(?:"([^"]+)"|([^\s;]+))/i.exec(contentType ?? '') ?? []
@@ -255,7 +253,6 @@ function requestsIn(body: string, boundary: string): BatchRequest[] {
   })
 }
 
-/** The answers of a batch in multipart format, and its content type. */
 function multipartAnswer(answers: readonly BatchAnswer[]): { type: string; text: string } {
   const boundary = `batchresponse_${randomUUID()}`
   const parts = answers.map(({ id, status, headers, text = '' }) =>

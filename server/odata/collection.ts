@@ -5,7 +5,6 @@ import { malformed, ODataError } from './errors.ts'
 import { type EntitySet, KEY } from './model.ts'
 import { contextHead, type Exchange, jsonContentType, preferenceIn } from './negotiate.ts'
 
-/** The system query options of a request for a collection. */
 export interface CollectionOptions extends RowOptions {
   readonly $count?: boolean
   readonly $skiptoken?: string
@@ -134,11 +133,9 @@ function linkTo({ request, root }: Exchange, set: EntitySet, token: string): str
 interface Position {
   /** The version of the dataset, so that all pages show the same data while others write. */
   readonly version: number
-  /** The number of rows in the earlier pages. */
   readonly offset: number
   /** The page size that the client preferred for the first page, which holds for all others. */
   readonly size?: number | undefined
-  /** Whether the last page has a delta link. */
   readonly tracked: boolean
 }
 
@@ -166,7 +163,6 @@ const MOST_VERSIONS = 100
 
 /** A delta link may go on from here. */
 interface Added {
-  /** Of the rows that were added. */
   readonly filter: string
   /** The version up to which they were added. */
   readonly version: number

@@ -15,7 +15,6 @@ import type { ODataVersion } from './negotiate.ts'
 /** Sets with their properties, some at a time, so that describing 20,000 of them doesn't block the event loop. */
 type Pages = AsyncIterable<readonly DescribedSet[]> | Iterable<readonly DescribedSet[]>
 
-/** How CSDL is written. */
 interface Form {
   readonly start: string
   entityType(set: DescribedSet): string
@@ -135,7 +134,6 @@ const JSON_FORM: Form = {
   end: `${OF_CONTAINER.map(([term, value]) => member(`@${term}`, value)).join('')}}}}`,
 }
 
-/** A further member of an object. */
 function member(name: string, value: unknown): string {
   return `,${JSON.stringify(name)}:${JSON.stringify(value)}`
 }

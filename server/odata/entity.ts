@@ -14,7 +14,6 @@ import { malformed, ODataError } from './errors.ts'
 import { type EntitySet, edmType, KEY, propertiesOf, typeName } from './model.ts'
 import { contextHead, type Exchange, type JsonRequest, jsonContentType } from './negotiate.ts'
 
-/** Answers with one row. */
 export async function answerEntity(
   exchange: Exchange,
   set: EntitySet,
@@ -97,7 +96,6 @@ async function readRow(
 /** The options for rows. OData has no `$last`. */
 export const { last: _, ...OF_ROWS } = QUERY
 
-/** The query options that select and shape rows, and say of which version. */
 export type RowOptions = ParametersOf<typeof OF_ROWS & typeof VERSION>
 
 /** The version that the options mean; undefined for the current one. @throws EngineError `invalid_option` */
@@ -105,7 +103,6 @@ export function versionIn(options: RowOptions): PastVersion | undefined {
   return pastVersion(fromHttp(options, VERSION))
 }
 
-/** A query on an entity set that is ready to run. */
 export interface EntityQuery {
   readonly query: Query
   /** Options of the JSON encoder. */

@@ -4,11 +4,9 @@ import { turn } from '../../engine/util/concurrency.ts'
 /** The key property of every entity: the row's number in the version, starting at 1. */
 export const KEY = 'Row'
 
-/** The namespace of what `$metadata` declares. */
 export const NAMESPACE = 'Parquetry'
 export const CONTAINER = 'Container'
 
-/** A column as CSDL describes it. */
 export interface Property {
   readonly name: string
   /** The name of the column in the dataset. */

@@ -20,7 +20,6 @@ interface DescribeRequest {
   readonly held: readonly string[]
 }
 
-/** How rows are wanted. */
 export interface RowsRequest {
   readonly statement: Statement
   readonly safe: boolean
@@ -170,12 +169,10 @@ async function sendFew(stream: ByteStream, write: (frame: Framed) => Promise<voi
   for (const frame of [...frames, endAfter(frames.at(-1))]) void write(frame)
 }
 
-/** Marks the end of the rows. */
 function endAfter(last: Framed | undefined): Framed {
   return { bytes: new Uint8Array(0), rows: last?.rows ?? 0 }
 }
 
-/** The tree of a text, in SQL. */
 function serialized(text: string): string {
   return `json_serialize_sql(${text}, skip_default := true)`
 }

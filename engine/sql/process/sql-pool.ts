@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { realpathSync } from 'node:fs'
 import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError } from '../../errors.ts'
 import { type LentReader, ReaderPool, type ReadersOptions } from '../../ingest/process/reader-pool.ts'
@@ -10,23 +10,21 @@ const MOST_PROCESSES = 4
 /** The most CPU time of one statement. */
 const MOST_CPU_SECONDS = 1_800
 
-/** The processes that run users' SQL. */
+/** Lends a process whose folder is empty, when there is one. @throws EngineError `cancelled`, `storage_full` */
+export type Lend = (signal: AbortSignal | undefined) => Promise<LentReader>
+
 export class SqlPool {
   readonly #pool: ReaderPool
   readonly #places = new Semaphore(MOST_PROCESSES)
 
-  private constructor(options: ReadersOptions) {
-    this.#pool = new ReaderPool(options)
-  }
-
-  static async open(options: Omit<ReadersOptions, 'program' | 'failure'>): Promise<SqlPool> {
+  constructor(options: Omit<ReadersOptions, 'program' | 'failure'>) {
     // DuckDB follows links before it decides whether it may open a file, so its folder has to be named without links.
-    const tempDirectory = await realpath(options.tempDirectory)
-    return new SqlPool({ ...options, tempDirectory, program: new URL('./main', import.meta.url), failure })
+    const tempDirectory = realpathSync(options.tempDirectory)
+    const program = new URL('./main', import.meta.url)
+    this.#pool = new ReaderPool({ ...options, tempDirectory, program, failure })
   }
 
-  /** Lends a process whose folder is empty, when there is one. @throws EngineError `cancelled`, `storage_full` */
-  async lend(signal: AbortSignal | undefined): Promise<LentReader> {
+  readonly lend: Lend = async (signal) => {
     const entering = this.#places.enter()
     try {
       const place = await orAborted(entering, signal, () => cancelled(signal))

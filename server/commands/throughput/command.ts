@@ -3,7 +3,6 @@ import { UsageError, wholeNumber } from '../usage.ts'
 import type { Target } from '../workplace.ts'
 import type { Given } from './run.ts'
 
-/** `parquetry bench [FILE … | DATASET …]`. */
 export function addBenchCommand(program: Command, target: Target): void {
   program
     .command('bench [what...]')

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,7 +10,7 @@ import { Client } from '../../client/index.ts'
 import { ownVersion } from '../../version.ts'
 import { importFile } from '../import.ts'
 import { remoteTables } from '../tables/remote.ts'
-import { counted, Failed, inRows, oneOf, readText, UsageError, wholeNumber, writeWhole } from '../usage.ts'
+import { counted, Failed, inRows, oneOf, UsageError, wholeNumber, writeWhole } from '../usage.ts'
 import {
   type Figure,
   measure,
@@ -23,7 +23,6 @@ import {
 } from './measure.ts'
 import { compare, htmlOf, type Report, tableOf } from './report.ts'
 
-/** The options of the command. */
 export interface Given {
   readonly formats: string
   readonly clients: string
@@ -37,7 +36,6 @@ export interface Given {
   readonly failAbove?: number
 }
 
-/** What is measured, and how. @throws UsageError */
 const planOf = ({ formats, clients, seconds, filter, beside, python }: Given) => ({
   formats: formats.split(',').map((format) => oneOf('--formats', FORMATS, format)),
   clients: clients.split(',').map((text) => Math.max(1, wholeNumber('--clients', text))),
@@ -84,10 +82,10 @@ export async function bench(
 
 function readReport(file: string): Report {
   try {
-    const report = JSON.parse(readText(file)) as Partial<Report>
+    const report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report>
     if (Array.isArray(report.tables)) return report as Report
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
+    throw new UsageError(`--compare: ${file} can't be read: ${(error as Error).message}`)
   }
   throw new UsageError(`--compare: ${file} was not written by --json.`)
 }
