@@ -6,6 +6,7 @@ import type { TableReference } from './check.ts'
 import { sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'
 
+/** A dataset that SQL may name. */
 export interface SqlTable extends Omit<DatasetName, 'description'> {
   readonly repository: string
 }
