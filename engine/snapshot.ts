@@ -186,7 +186,7 @@ export class Snapshot implements Disposable {
     this.#requireStored()
     const { datasets, versions } = this.#place.store
     const { columns, key, parts, rows } = this.#lease.version
-    const { id } = await datasets.in(t).create({ ...fields, columns, key })
+    const { id } = await datasets.in(t).create({ ...fields, columns, key, by: author.by })
     await datasets.in(t).fill(id, await datasets.in(t).get(this.#datasetId))
     if (parts.length > 0) {
       const change = { ...author, operation: 'replace', addedRows: rows, removedRows: 0 } as const

@@ -49,27 +49,22 @@ export class Edits {
     this.#plan = plan
   }
 
-  /** The parts that were written. */
+  /** The parts that were written, also by a preparation that failed. */
   get made(): Part[] {
     return [...this.#edited].flatMap(([id, { parts }]) => parts.filter((part) => part.id !== id))
   }
 
-  /** Prepares the parts of a version that were not prepared before. If it fails, nothing is left behind. */
+  /** Prepares the parts of a version that were not prepared before. */
   async prepare({ parts }: Version, signal: AbortSignal | undefined): Promise<void> {
-    try {
-      let batch: Part[] = []
-      for (const part of parts.filter(({ id }) => !this.#edited.has(id))) {
-        if (!this.#plan.mayHold(part)) this.#edited.set(part.id, { parts: [part], count: 0 })
-        else batch.push(part)
-        if (rowsOf(batch) < ROWS_AT_ONCE) continue
-        await this.#edit(batch, signal)
-        batch = []
-      }
-      if (batch.length > 0) await this.#edit(batch, signal)
-    } catch (error) {
-      await this.#context.commits.discard(this.made)
-      throw error
+    let batch: Part[] = []
+    for (const part of parts.filter(({ id }) => !this.#edited.has(id))) {
+      if (!this.#plan.mayHold(part)) this.#edited.set(part.id, { parts: [part], count: 0 })
+      else batch.push(part)
+      if (rowsOf(batch) < ROWS_AT_ONCE) continue
+      await this.#edit(batch, signal)
+      batch = []
     }
+    if (batch.length > 0) await this.#edit(batch, signal)
   }
 
   async #edit(parts: readonly Part[], signal: AbortSignal | undefined): Promise<void> {

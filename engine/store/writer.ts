@@ -171,7 +171,7 @@ export class Writer {
     }
   }
 
-  /** Prepares edits for the current version, and commits; again if there is another one then. */
+  /** Prepares edits for the current version, and commits; again if there is another one then. Leaves nothing if it fails. */
   async #commitEdits(
     datasetId: number,
     made: readonly Part[],
@@ -181,12 +181,12 @@ export class Writer {
   ): Promise<boolean> {
     const { commits, members } = this.#context
     for (;;) {
-      if (edits) {
-        using lease = await members.take(datasetId)
-        await edits.prepare(lease.version, signal).catch(async (error: unknown) => {
-          await commits.discard(made)
-          throw error
-        })
+      try {
+        using lease = edits && (await members.take(datasetId))
+        if (lease) await edits.prepare(lease.version, signal)
+      } catch (error) {
+        await commits.discard([...made, ...edits!.made])
+        throw error
       }
       const done = await commits.commit(datasetId, [...made, ...(edits?.made ?? [])], content)
       if (done !== 'again') return done

@@ -78,6 +78,21 @@ describe('a large upload', () => {
     expect(await engine.gc()).toMatchObject({ files: 0 })
   })
 
+  test('leaves nothing if the dataset is deleted while the rows of an upsert are written', async () => {
+    const dataset = await engine.dataset(id)
+    await dataset.replace(upload(0, 10))
+    let deleted: Promise<void> | undefined
+    const onProgress = () => {
+      deleted ??= engine.deleteDataset(id)
+    }
+    const late = dataset.upsert({ ...upload(0, 300_000), on: ['n'], onProgress })
+    await expect(late).rejects.toMatchObject({ code: 'not_found' })
+    await deleted
+    await engine.settled()
+    expect(await engine.database.all('SELECT id FROM parts')).toEqual([])
+    expect(readdirSync(join(directory, 'parts'))).toEqual([])
+  })
+
   test('is read in the parts alone that a window or a filter needs', async () => {
     await (await engine.dataset(id)).replace(upload(0, 30_000))
     const scan = async (options: object) => {

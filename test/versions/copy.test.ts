@@ -40,6 +40,14 @@ it('a copy shares the files of a version, and outlives the dataset', async () =>
   expect(await read(made.json().id)).toBe('n\n1\n2\n')
   await at.call(at.root, 'DELETE', `/datasets/${now.id}/data?$filter=n eq 3`)
   expect([await read(now.id), (await at.engine.verify()).problems]).toEqual(['n\n', []])
+  const versions: { operation: string; by: string }[] = (
+    await at.call(at.root, 'GET', `/datasets/${now.id}/versions`)
+  ).json()
+  expect(versions.map(({ operation, by }) => `${operation} by ${by}`)).toEqual([
+    'delete by root',
+    'replace by root',
+    'create by root',
+  ])
 })
 
 it('a plan limits how long versions are kept', async () => {
