@@ -85,44 +85,80 @@ export type LockedTable = 'repositories' | 'datasets' | 'accounts'
  * The metadata database: what exists, who may see it, which parts make up which version. It never holds the rows of
  * datasets. Nobody else sees what a transaction has written before it is committed.
  */
-export interface Database extends Handle, AsyncDisposable {
+export abstract class Database implements Handle, AsyncDisposable {
+  abstract readonly dialect: DatabaseDialect
+  readonly inTransaction = false
   /** Whether processes on other machines may use it, too. */
-  readonly isShared: boolean
-
+  abstract readonly isShared: boolean
   /** How many statements and transactions wait for a connection. */
-  readonly waiting: number
-
+  abstract readonly waiting: number
   /** Whether it will stay unknown if a commit succeeded. Then nothing may be written, and no file may be removed. */
-  readonly inDoubt: boolean
+  abstract readonly inDoubt: boolean
+
+  abstract all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]>
+  abstract exec(sql: string): Promise<void>
+  abstract transaction<T>(work: (t: Handle) => Promise<T>, how?: TransactionOptions): Promise<T>
+  abstract transient<T>(work: (t: Handle) => Promise<T>): Promise<T>
+  abstract cached<Value>(name: string, read: () => Promise<Value>, how?: CachedOptions): Promise<Value>
+
+  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
+    return (await this.all<Row>(sql, ...parameters))[0]
+  }
+
+  run(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return this.transaction((t) => t.run(sql, ...parameters))
+  }
+
+  insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
+    return this.transaction((t) => t.insert(sql, ...parameters))
+  }
+
+  async lock(): Promise<void> {
+    throw new Error('a lock lasts for a transaction')
+  }
+
+  lockName(): Promise<void> {
+    return this.lock()
+  }
 
   /**
    * Runs the work of a caller who is told one outcome, such as a request. If the database is lost after the work has
    * changed something, the error is `outcome_unknown`; `catalog_unavailable` would say that nothing was changed.
    */
-  answering<T>(work: () => T): T
+  answering<T>(work: () => T): T {
+    return work()
+  }
 
   /** Runs work that nobody waits for and that is done again later. It gives up locks soon, and few connections are its. */
-  unattended<T>(work: () => T): T
+  unattended<T>(work: () => T): T {
+    return work()
+  }
 
   /**
    * What tells a database from its copies on other servers and under other names; undefined if nothing does. A physical
    * replica has the identity of its primary.
    */
-  identity(): Promise<string | undefined>
+  async identity(): Promise<string | undefined> {
+    return undefined
+  }
 
   /** Whether a table of this name exists. */
-  hasTable(name: string): Promise<boolean>
+  abstract hasTable(name: string): Promise<boolean>
 
   /** The highest id that a row of the table ever got, 0 if there was never a row. */
-  newestId(table: string): Promise<number>
+  abstract newestId(table: string): Promise<number>
 
   /**
    * Tries to bring everything that was committed onto the disk, and says whether that is certain. Only then may files
    * be removed because the catalog no longer names them.
    */
-  settle(): Promise<boolean>
+  abstract settle(): Promise<boolean>
 
-  close(): Promise<void>
+  abstract close(): Promise<void>
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
 }
 
 /** The few points of SQL in which the databases differ. */

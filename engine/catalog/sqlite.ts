@@ -1,11 +1,16 @@
 import { closeSync, fsyncSync, openSync, realpathSync, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setTimeout as wait } from 'node:timers/promises'
 import { EngineError } from '../errors.ts'
 import { Semaphore } from '../util/concurrency.ts'
-import type { Database, Handle, SqlValue, TransactionOptions } from './database.ts'
-import { ReadCache, SQLITE, Transaction, TransactionScope } from './database.ts'
+import type { Handle, SqlValue, TransactionOptions } from './database.ts'
+import { Database, ReadCache, SQLITE, Transaction, TransactionScope } from './database.ts'
 import { isDisorder, isSurelyUndone, knownError } from './failures.ts'
+
+/** How long to wait for other processes that write, and how often to look whether they have ended. */
+const PATIENCE_MS = 10_000
+const PAUSE_MS = 5
 
 /**
  * The metadata database as an SQLite file. It uses WAL, so that commands can read while a server runs, and
@@ -18,10 +23,9 @@ import { isDisorder, isSurelyUndone, knownError } from './failures.ts'
  * the commit back in this process, but may find it complete in the log at the next start. From then on this process
  * writes nothing, since every further write would be based on a guess; reads go on.
  */
-export class SqliteDatabase implements Database {
+export class SqliteDatabase extends Database {
   readonly file: string
   readonly dialect = SQLITE
-  readonly inTransaction = false
   readonly isShared = false
   readonly waiting = 0
   readonly #writer: SqliteConnection
@@ -40,6 +44,7 @@ export class SqliteDatabase implements Database {
    * @throws EngineError `storage_damaged` if the file is no database; `storage_full`, `locked`
    */
   constructor(file: string, onDoubt: (cause: unknown) => void = () => {}) {
+    super()
     this.file = file
     this.#doubt = new Doubt(file, onDoubt)
     makePrivate(file)
@@ -57,10 +62,6 @@ export class SqliteDatabase implements Database {
     return this.#doubt.exists
   }
 
-  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
-    return this.#readable().get<Row>(sql, parameters)
-  }
-
   async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
     return this.#readable().all<Row>(sql, parameters)
   }
@@ -74,7 +75,7 @@ export class SqliteDatabase implements Database {
     if (this.#writesAtRead !== this.#turns.writes) {
       if (this.#writesAtRead === undefined) setImmediate(() => (this.#writesAtRead = undefined))
       this.#writesAtRead = this.#turns.writes
-      const { data_version } = this.#writer.get<{ data_version: number }>('PRAGMA data_version', [])!
+      const { data_version } = this.#writer.all<{ data_version: number }>('PRAGMA data_version', [])[0]!
       if (data_version !== this.#dataVersion) {
         this.#cached.forget(undefined)
         this.#dataVersion = data_version
@@ -83,22 +84,9 @@ export class SqliteDatabase implements Database {
     return this.#cached.get(name, read)
   }
 
-  async run(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    return this.#inTurn(() => this.#write(() => this.#writer.run(sql, parameters)).changes)
-  }
-
-  async insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    return this.#inTurn(() => this.#write(() => this.#writer.run(sql, parameters)).id)
-  }
-
   async exec(sql: string): Promise<void> {
     return this.#inTurn(() => this.#write(() => this.#writer.exec(sql)))
   }
-
-  /** Does nothing: the write lock is for the whole file, and a transaction has it from its beginning. */
-  async lock(): Promise<void> {}
-
-  async lockName(): Promise<void> {}
 
   /** Takes the write lock at its beginning, so that nobody changes what the transaction reads before it writes. */
   transaction<T>(work: (t: Handle) => Promise<T>, { changes }: TransactionOptions = {}): Promise<T> {
@@ -116,24 +104,13 @@ export class SqliteDatabase implements Database {
     })
   }
 
-  /** A file is not lost between two statements. */
-  answering<T>(work: () => T): T {
-    return work()
-  }
-
-  unattended<T>(work: () => T): T {
-    return work()
-  }
-
-  async identity(): Promise<undefined> {}
-
   async hasTable(name: string): Promise<boolean> {
-    return this.#readable().get('SELECT 1 FROM sqlite_schema WHERE name = ?', [name]) !== undefined
+    return (await this.get('SELECT 1 FROM sqlite_schema WHERE name = ?', name)) !== undefined
   }
 
   async newestId(table: string): Promise<number> {
     const sql = 'SELECT seq FROM sqlite_sequence WHERE name = ?'
-    return this.#readable().get<{ seq: number }>(sql, [table])?.seq ?? 0
+    return (await this.get<{ seq: number }>(sql, table))?.seq ?? 0
   }
 
   /**
@@ -145,7 +122,7 @@ export class SqliteDatabase implements Database {
   settle(): Promise<boolean> {
     return this.#inTurn(() => {
       const sql = 'PRAGMA wal_checkpoint(PASSIVE)'
-      const row = this.#writer.get<{ busy: number; log: number; checkpointed: number }>(sql, [])
+      const [row] = this.#writer.all<{ busy: number; log: number; checkpointed: number }>(sql, [])
       return row !== undefined && row.busy === 0 && row.log === row.checkpointed
     })
   }
@@ -155,10 +132,6 @@ export class SqliteDatabase implements Database {
     using _ = await this.#turns.enter()
     this.#reader?.close()
     this.#writer.close()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   /** A connection that sees only what is committed. */
@@ -176,7 +149,7 @@ export class SqliteDatabase implements Database {
 
   async #transaction<T>(work: (t: Handle) => Promise<T>, changes: TransactionOptions['changes']): Promise<T> {
     this.#doubt.requireNone()
-    guard(() => this.#writer.exec('BEGIN IMMEDIATE'))
+    await this.#begin()
     this.#isOpen = true
     const t = new SqliteTransaction(this.#writer)
     try {
@@ -190,6 +163,20 @@ export class SqliteDatabase implements Database {
     } finally {
       t.end()
       this.#isOpen = false
+    }
+  }
+
+  /** Waits for transactions of other processes without stopping this thread, as SQLite would. @throws EngineError `locked` */
+  async #begin(): Promise<void> {
+    for (const late = performance.now() + PATIENCE_MS; ; await wait(PAUSE_MS)) {
+      try {
+        return guard(() => this.#writer.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE'))
+      } catch (error) {
+        const isBusy = error instanceof EngineError && error.code === 'locked'
+        if (!isBusy || performance.now() > late) throw error
+      } finally {
+        this.#writer.exec(`PRAGMA busy_timeout = ${PATIENCE_MS}`)
+      }
     }
   }
 
@@ -260,6 +247,7 @@ class SqliteTransaction extends Transaction<SqliteConnection> {
     guard(() => this.connection.exec(sql))
   }
 
+  /** Does nothing: the write lock is for the whole file, and a transaction has it from its beginning. */
   async lock(): Promise<void> {}
 
   async lockName(): Promise<void> {}
@@ -276,16 +264,16 @@ class SqliteConnection {
   readonly #statements = new Map<string, StatementSync>()
 
   constructor(file: string, options: { readonly readOnly: boolean }) {
-    this.#raw = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true, ...options })
+    this.#raw = new DatabaseSync(file, {
+      timeout: PATIENCE_MS,
+      enableForeignKeyConstraints: true,
+      ...options,
+    })
   }
 
   /** Whether a transaction is open. SQLite rolls back by itself on some errors, such as a full disk. */
   get isTransaction(): boolean {
     return this.#raw.isTransaction
-  }
-
-  get<Row>(sql: string, parameters: readonly SqlValue[]): Row | undefined {
-    return guard(() => this.#statement(sql).get(...parameters)) as Row | undefined
   }
 
   all<Row>(sql: string, parameters: readonly SqlValue[]): Row[] {

@@ -1,7 +1,8 @@
 import { mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setImmediate as turn } from 'node:timers/promises'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from '../../engine/catalog/database.ts'
 import { Datasets } from '../../engine/catalog/datasets.ts'
@@ -341,6 +342,22 @@ describe.runIf(programs)('a PostgreSQL that is down', () => {
     expect(await database.hasTable('nothing')).toBe(false)
     await database.close()
   })
+})
+
+it('SQLite waits for the transaction of another process, and goes on with everything else meanwhile', async () => {
+  const file = join(folder, `${++made}.sqlite`)
+  await using database = new SqliteDatabase(file)
+  await database.transaction((t) => t.exec('CREATE TABLE things (id INTEGER PRIMARY KEY)'))
+  using other = new DatabaseSync(file)
+  other.exec('BEGIN IMMEDIATE; INSERT INTO things VALUES (1)')
+  const begun = performance.now()
+  const inserted = database.insert('INSERT INTO things VALUES (2)')
+  expect(await database.get('SELECT count(*) AS n FROM things')).toEqual({ n: 0 })
+  await sleep(100)
+  other.exec('COMMIT')
+  expect(await inserted).toBe(2)
+  expect(performance.now() - begun).toBeLessThan(5_000)
+  expect(await database.get('SELECT count(*) AS n FROM things')).toEqual({ n: 2 })
 })
 
 async function newPart(on: Database): Promise<Part> {

@@ -3,15 +3,8 @@ import { accessSync, constants } from 'node:fs'
 import type { Pool, PoolClient } from 'pg'
 import { invalidOption } from '../../errors.ts'
 import { Semaphore } from '../../util/concurrency.ts'
-import type {
-  CachedOptions,
-  Database,
-  Handle,
-  LockedTable,
-  SqlValue,
-  TransactionOptions,
-} from '../database.ts'
-import { POSTGRES, ReadCache, Transaction, TransactionScope } from '../database.ts'
+import type { CachedOptions, Handle, LockedTable, SqlValue, TransactionOptions } from '../database.ts'
+import { Database, POSTGRES, ReadCache, Transaction, TransactionScope } from '../database.ts'
 import { Changes, KeyedMutex } from './changes.ts'
 import { isUnreachable, postgresError, query, unknownOutcome, unopened } from './statements.ts'
 
@@ -57,9 +50,8 @@ interface Caller {
  * have cached of it a moment after the commit. They also forget everything after a lost connection. An exact value waits
  * until all earlier changes have been heard, and so what is cached after it, in the same request, is as new.
  */
-export class PostgresDatabase implements Database {
+export class PostgresDatabase extends Database {
   readonly dialect = POSTGRES
-  readonly inTransaction = false
   readonly isShared = true
   /** Each transaction knows by itself whether its outcome is known. */
   readonly inDoubt = false
@@ -73,6 +65,7 @@ export class PostgresDatabase implements Database {
   readonly #callers = new AsyncLocalStorage<Caller>()
 
   private constructor(connect: (most: number) => Pool, url: string) {
+    super()
     this.#reads = connect(READ_CONNECTIONS)
     this.#transactions = connect(TRANSACTION_CONNECTIONS)
     for (const pool of [this.#reads, this.#transactions]) {
@@ -115,10 +108,6 @@ export class PostgresDatabase implements Database {
     return this.#reads.waitingCount + this.#transactions.waitingCount
   }
 
-  async get<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row | undefined> {
-    return (await this.all<Row>(sql, ...parameters))[0]
-  }
-
   async all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]> {
     try {
       const patience = this.#isAttended ? PATIENCE_MS : undefined
@@ -137,24 +126,8 @@ export class PostgresDatabase implements Database {
     return this.#cached.get(name, read)
   }
 
-  run(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    return this.transaction((t) => t.run(sql, ...parameters))
-  }
-
-  insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
-    return this.transaction((t) => t.insert(sql, ...parameters))
-  }
-
   exec(sql: string): Promise<void> {
     return this.transaction((t) => t.exec(sql))
-  }
-
-  async lock(): Promise<void> {
-    throw new Error('a lock lasts for a transaction')
-  }
-
-  lockName(): Promise<void> {
-    return this.lock()
   }
 
   transaction<T>(work: (t: Handle) => Promise<T>, { changes, turn }: TransactionOptions = {}): Promise<T> {
@@ -174,16 +147,16 @@ export class PostgresDatabase implements Database {
     return this.#transaction(work, 'SET LOCAL synchronous_commit = off;')
   }
 
-  answering<T>(work: () => T): T {
+  override answering<T>(work: () => T): T {
     return this.#callers.run({ isAttended: true, hasChanged: false }, work)
   }
 
-  unattended<T>(work: () => T): T {
+  override unattended<T>(work: () => T): T {
     return this.#callers.run({ isAttended: false, hasChanged: false }, work)
   }
 
   /** The system identifier of the server, which initdb has drawn, and the number of the database there. */
-  async identity(): Promise<string> {
+  override async identity(): Promise<string> {
     const row = await this.get<{ identity: string }>(
       `SELECT system_identifier || '/' || oid AS identity FROM pg_control_system(), pg_database
        WHERE datname = current_database()`,
@@ -208,10 +181,6 @@ export class PostgresDatabase implements Database {
   async close(): Promise<void> {
     await this.#changes.end()
     await Promise.all([this.#reads.end(), this.#transactions.end()])
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
   }
 
   /** Undefined where that is not known, as at the start and in commands. */
