@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { parseS3Address } from '../../engine/store/objects/address.ts'
-import { MissingObject, S3Store } from '../../engine/store/objects/s3.ts'
+import { MissingObject, ONLY_NEW, S3Store } from '../../engine/store/objects/s3.ts'
 import { FaultyLine } from '../cluster/faulty-line.ts'
 import { S3_SERVERS, S3Server } from '../cluster/s3-server.ts'
 
@@ -85,8 +85,8 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
   it.runIf(make.conditional)('leaves alone what is there, where that is asked for', async () => {
     for (const size of [3, 17 * MIB]) {
       const [first, second] = [randomBytes(size), randomBytes(size)]
-      expect(await store.put(`once/${size}`, { file: fileOf(first) }, { onlyNew: true })).toBe('stored')
-      expect(await store.put(`once/${size}`, { file: fileOf(second) }, { onlyNew: true })).toBe('there')
+      expect(await store.put(`once/${size}`, { file: fileOf(first) }, ONLY_NEW)).toBe('stored')
+      expect(await store.put(`once/${size}`, { file: fileOf(second) }, ONLY_NEW)).toBe('there')
       expect(Buffer.compare(first, await store.get(`once/${size}`, 0, size))).toBe(0)
     }
   })
@@ -95,7 +95,7 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
     await store.put('replaced', { data: Buffer.from('first') })
     const first = await store.read('replaced')
     expect(Buffer.from(first!.data).toString()).toBe('first')
-    const put = (text: string) => store.put('replaced', { data: Buffer.from(text) }, { replaces: first!.tag })
+    const put = (text: string) => store.put('replaced', { data: Buffer.from(text) }, { IfMatch: first!.tag })
     expect(await put('second')).toBe('stored')
     expect(await put('third')).toBe('there')
     expect(Buffer.from((await store.read('replaced'))!.data).toString()).toBe('second')
@@ -105,7 +105,7 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
   it('stores the same without conditions in a store that knows none', async () => {
     const other = new S3Store(parseS3Address('s3://tests/plain', { endpoint: line.endpoint }), DEADLINES)
     line.fault = (asked) => (asked.headers['if-none-match'] ? { status: 501 } : undefined)
-    expect(await other.put('a', { data: Buffer.from('a') }, { onlyNew: true })).toBe('stored')
+    expect(await other.put('a', { data: Buffer.from('a') }, ONLY_NEW)).toBe('stored')
     expect(await other.get('a', 0, 1)).toEqual(new Uint8Array(Buffer.from('a')))
     other.close()
   })
@@ -113,9 +113,9 @@ describe.each(S3_SERVERS)('a store on $command', (make) => {
   it('waits for another upload of the same key, but not for ever', async () => {
     let conflicts = 2
     line.fault = (asked) => (asked.headers['if-none-match'] && conflicts-- > 0 ? { status: 409 } : undefined)
-    expect(await store.put('contended', { data: Buffer.from('a') }, { onlyNew: true })).toBe('stored')
+    expect(await store.put('contended', { data: Buffer.from('a') }, ONLY_NEW)).toBe('stored')
     line.fault = (asked) => (asked.headers['if-none-match'] ? { status: 409 } : undefined)
-    const put = store.put('contended too', { data: Buffer.from('a') }, { onlyNew: true })
+    const put = store.put('contended too', { data: Buffer.from('a') }, ONLY_NEW)
     await expect(put).rejects.toMatchObject({ code: 'storage_unavailable' })
   })
 

@@ -52,9 +52,7 @@ export class ObjectCache {
   #bytes = 0
   /** Bytes of the files that are being fetched. */
   #coming = 0
-  #hits = 0
-  #misses = 0
-  #fetchedBytes = 0
+  readonly #counts = { hits: 0, misses: 0, fetchedBytes: 0 }
 
   /**
    * Takes over the files that an earlier process has left in the folder.
@@ -72,8 +70,7 @@ export class ObjectCache {
   }
 
   get stats() {
-    const [hits, misses, fetchedBytes] = [this.#hits, this.#misses, this.#fetchedBytes]
-    return { hits, misses, fetchedBytes, bytes: this.#bytes, maxBytes: this.#maxBytes }
+    return { ...this.#counts, bytes: this.#bytes, maxBytes: this.#maxBytes }
   }
 
   file(name: string): string {
@@ -98,8 +95,8 @@ export class ObjectCache {
     try {
       const whole = await Promise.all(objects.map((object) => this.#isWhole(object, signal)))
       const missing = objects.filter((_, index) => !whole[index])
-      this.#hits += objects.length - missing.length
-      this.#misses += missing.length
+      this.#counts.hits += objects.length - missing.length
+      this.#counts.misses += missing.length
       await Promise.all(missing.map((object) => this.#fetch(object, signal)))
       return pin
     } catch (error) {
@@ -112,7 +109,7 @@ export class ObjectCache {
   async adopt(object: Cacheable, file: string): Promise<void> {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     await rename(file, this.file(object.name))
-    this.#note(object)
+    this.#hashes.remember(this.file(object.name), object.hash)
     this.#enter(object)
     this.#trim()
   }
@@ -120,7 +117,7 @@ export class ObjectCache {
   /** Fetches bytes of an object from the store, and counts them. */
   async get(...range: Parameters<Fetch>): Promise<Uint8Array> {
     const data = await this.#get(...range)
-    this.#fetchedBytes += data.byteLength
+    this.#counts.fetchedBytes += data.byteLength
     return data
   }
 
@@ -153,11 +150,6 @@ export class ObjectCache {
     return found === hash
   }
 
-  /** Remembers that a file was just compared with the hash of its object. */
-  #note({ name, hash }: Cacheable): void {
-    this.#hashes.remember(this.file(name), hash)
-  }
-
   /** Fetches an object once for all callers that want it; gives up when none of them waits any more. */
   #fetch(object: Cacheable, signal: AbortSignal | undefined): Promise<void> {
     const work = async (signal: AbortSignal) => {
@@ -177,7 +169,7 @@ export class ObjectCache {
       } finally {
         this.#coming -= object.bytes
       }
-      this.#note(object)
+      this.#hashes.remember(this.file(object.name), object.hash)
       this.#enter(object)
     }
     return this.#fetching.run(object.name, work, signal)

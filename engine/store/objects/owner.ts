@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Handle } from '../../catalog/database.ts'
 import { EngineError, invalidOption } from '../../errors.ts'
 import type { S3Address } from './address.ts'
-import { type ObjectBody, type PutOptions, S3Store } from './s3.ts'
+import { type Condition, type ObjectBody, ONLY_NEW, S3Store } from './s3.ts'
 
 /** The ids of the two rows of the table: where the parts are, and where they are being moved. */
 const HERE = 1
@@ -61,11 +61,7 @@ async function putStamp(
   replaces?: { readonly tag: string },
 ): Promise<boolean> {
   const text = database === undefined ? mark : `${mark} ${database} ${epoch}`
-  await objects.put(
-    KEY,
-    { data: Buffer.from(text) },
-    replaces ? { replaces: replaces.tag } : { onlyNew: true },
-  )
+  await objects.put(KEY, { data: Buffer.from(text) }, replaces ? { IfMatch: replaces.tag } : ONLY_NEW)
   const found = await readStamp(objects)
   return found?.mark === mark && found.database === database && found.epoch === epoch
 }
@@ -216,10 +212,10 @@ export class OwnedStore extends S3Store {
     this.#onLost = onLost
   }
 
-  override async put(key: string, body: ObjectBody, options?: PutOptions): Promise<'stored' | 'there'> {
+  override async put(key: string, body: ObjectBody, condition?: Condition): Promise<'stored' | 'there'> {
     if (key !== KEY) await this.answers(WRITE_MS)
     try {
-      return await super.put(key, body, options)
+      return await super.put(key, body, condition)
     } catch (error) {
       // That the store answered a moment ago means nothing any more.
       this.#last = undefined

@@ -7,7 +7,7 @@ import { type Cacheable, ObjectCache, WrongBytes } from './cache.ts'
 import { FolderParts, fileBytes } from './folder.ts'
 import { type CacheStats, DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 import { Ranges } from './ranges/ranges.ts'
-import { MissingObject, type S3Store } from './s3.ts'
+import { MissingObject, ONLY_NEW, type S3Store } from './s3.ts'
 
 export interface RemoteOptions {
   /** Where parts are written before they are stored; on the same file system as the cache. */
@@ -63,7 +63,7 @@ export class RemoteParts implements PartStore {
   async keep(part: PartBytes): Promise<void> {
     const name = nameOf(part)
     const file = this.target(part.id)
-    await this.objects.put(PREFIX + name, { file }, { onlyNew: true })
+    await this.objects.put(PREFIX + name, { file }, ONLY_NEW)
     const stored = await this.objects.size(PREFIX + name)
     if (stored !== part.bytes) {
       throw new DamagedPart(part.id, `the store has ${stored ?? 'none'} of ${part.bytes} bytes`)
@@ -202,7 +202,7 @@ export function objectManifests(objects: S3Store): ManifestStore {
     /** @throws EngineError `storage_unavailable` */
     async write(name, bytes) {
       written.add(name)
-      await objects.put(MANIFESTS + name, { data: bytes }, { onlyNew: true })
+      await objects.put(MANIFESTS + name, { data: bytes }, ONLY_NEW)
     },
     all: async () =>
       (await Array.fromAsync(objects.list(MANIFESTS))).map(({ key }) => key.slice(MANIFESTS.length)),

@@ -34,12 +34,9 @@ export interface RequestStats {
 /** The content of an object: a file, or bytes in memory. */
 export type ObjectBody = { readonly file: string } | { readonly data: Uint8Array }
 
-export interface PutOptions {
-  /** Don't overwrite an existing object, if the store supports that condition. */
-  readonly onlyNew?: boolean
-  /** Overwrite only the version of the object with this tag, if the store supports that condition. */
-  readonly replaces?: string
-}
+/** What a PUT depends on, in the SDK's words: that there is no such object, or that it has a certain tag. */
+export type Condition = Pick<Sdk.PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'>
+export const ONLY_NEW: Condition = { IfNoneMatch: '*' }
 
 const DEADLINES: S3Deadlines = { connect: 2_000, idle: 5_000, request: 15_000 }
 const SENT_IN_MS = 1_000 / 2 ** 20
@@ -79,9 +76,12 @@ export class S3Store {
     this.name = nameOf(address)
   }
 
-  /** Resolves when the store has received and checked the whole object. `there`: the condition was not met. */
-  async put(key: string, body: ObjectBody, options: PutOptions = {}): Promise<'stored' | 'there'> {
-    const condition = this.#conditional ? conditionOf(options) : undefined
+  /**
+   * Resolves when the store has received and checked the whole object. `there`: the condition was not met. A store that
+   * does not support it overwrites.
+   */
+  async put(key: string, body: ObjectBody, wanted?: Condition): Promise<'stored' | 'there'> {
+    const condition = this.#conditional ? wanted : undefined
     const conditional = condition !== undefined
     // A conflict with another upload of the same key passes: the next attempt finds the object of the other one.
     const isConflict = (error: unknown) => conditional && isStatus(error, 409)
@@ -92,7 +92,7 @@ export class S3Store {
       if (conditional && isStatus(error, 412)) return 'there'
       if (conditional && isStatus(error, 501)) {
         this.#conditional = false
-        return this.put(key, body, options)
+        return this.put(key, body, wanted)
       }
       throw failure(error)
     }
@@ -129,8 +129,9 @@ export class S3Store {
     try {
       return await persistently(() => this.#get(key, from, to, deadline), isBroken, deadline)
     } catch (error) {
-      if (isStatus(error, 404) || isStatus(error, 416)) throw missing(key, error)
-      throw failure(error, signal)
+      const isMissing = isStatus(error, 404) || isStatus(error, 416)
+      if (!isMissing || isNamed(error, 'NoSuchBucket')) throw failure(error, signal)
+      throw new MissingObject(key, { cause: error })
     }
   }
 
@@ -307,14 +308,6 @@ type SentCommand<Input extends Sdk.ServiceInputTypes, Output extends Sdk.Service
   typeof Sdk.S3Client.prototype.send<Input, Output>
 >[0]
 
-/** Conditions of a PUT in the SDK's words. */
-type Condition = Pick<Sdk.PutObjectCommandInput, 'IfNoneMatch' | 'IfMatch'>
-
-function conditionOf({ onlyNew, replaces }: PutOptions): Condition | undefined {
-  if (replaces !== undefined) return { IfMatch: replaces }
-  return onlyNew ? { IfNoneMatch: '*' } : undefined
-}
-
 interface Connection {
   readonly sdk: typeof Sdk
   readonly client: Sdk.S3Client
@@ -343,10 +336,6 @@ async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
     if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
     throw failure(error)
   }
-}
-
-function missing(key: string, cause: unknown): Error {
-  return isNamed(cause, 'NoSuchBucket') ? storeUnavailable(cause) : new MissingObject(key, { cause })
 }
 
 function failure(error: unknown, signal?: AbortSignal): unknown {
