@@ -1,7 +1,7 @@
 import type { Handle } from './catalog/database.ts'
 import { noStoredRows } from './catalog/datasets.ts'
 import type { Authorship } from './catalog/history.ts'
-import type { DatasetRecord, Part, Version } from './catalog/records.ts'
+import type { DatasetRecord, Part } from './catalog/records.ts'
 import { EngineError } from './errors.ts'
 import type { Executor } from './export/index.ts'
 import type { Naming } from './iceberg/table-schema.ts'
@@ -136,8 +136,9 @@ export class Snapshot implements Disposable {
   reading(plan: Plan): Reading {
     if (this.derived) return this.derived.reading(plan)
     const { executor, store } = this.#place
+    const { parts } = this.#lease.version
     const readsHttp = async () => (await executor()).readsHttp
-    return new VersionReading(plan, { version: this.#lease.version, store, readsHttp, leave: this.hold() })
+    return new VersionReading(plan, { parts, store, leave: this.hold() }, readsHttp)
   }
 
   /**
@@ -171,7 +172,10 @@ export class Snapshot implements Disposable {
     this.#requireStored()
     const { iceberg, store } = this.#place
     const dataset = await store.datasets.get(this.#datasetId)
-    return iceberg.metadata(dataset, this.#lease.version, naming, (part) => store.partUrl(part))
+    return iceberg.metadata(dataset, this.#lease.version, naming, (part) => {
+      store.integrity.file(part)
+      return store.files.url(part)
+    })
   }
 
   /**
@@ -236,42 +240,67 @@ export class Snapshot implements Disposable {
   }
 }
 
-/** What reading a version takes. */
-interface VersionPlace {
-  readonly version: Version
+/** What reading parts takes. */
+export interface PartsPlace {
+  readonly parts: readonly Part[]
   readonly store: Store
-  /** Whether DuckDB can read parts by ranges. */
-  readonly readsHttp: () => Promise<boolean>
-  /** Releases the version. */
+  /** Releases the versions that have them. */
   readonly leave: () => void
 }
 
-/** A reading of a version's parts, each as a file that is there, or by ranges. */
-class VersionReading extends Reading {
-  readonly #place: VersionPlace
-  readonly #held: Disposable[] = []
-  readonly #ranged: RangedParts[] = []
+/** A reading of parts as files. */
+export class PartsReading extends Reading {
+  protected readonly place: PartsPlace
+  protected readonly held: Disposable[] = []
+  protected readonly ranged: RangedParts[] = []
 
-  constructor(plan: Plan, place: VersionPlace) {
+  constructor(plan: Plan, place: PartsPlace) {
     super(plan)
-    this.#place = place
+    this.place = place
+  }
+
+  /** Makes files of these parts readable; those of `ranged` are not, though all bytes of them are compared, too. */
+  protected async pin(parts: readonly Part[], signal: AbortSignal | undefined, ranged?: RangedParts) {
+    const { integrity } = this.place.store
+    const pin = await integrity.pin(ranged ? parts.filter((part) => !ranged.url(part)) : parts, signal)
+    if (pin) this.held.push(pin)
+    this.whole = integrity.whole(parts, signal)
+    // The reading may fail first; nobody waits for this then.
+    this.whole?.catch(() => {})
+  }
+
+  protected override unreadable(error: unknown): EngineError | undefined {
+    const { store, parts } = this.place
+    return store.integrity.unreadable(parts, error, this.ranged)
+  }
+
+  protected override release(): void {
+    for (const held of [...this.held, ...this.ranged]) held[Symbol.dispose]()
+    this.place.leave()
+  }
+}
+
+/** A reading of a version's parts, each as a file that is there, or by ranges. */
+class VersionReading extends PartsReading {
+  readonly #readsHttp: () => Promise<boolean>
+
+  /** @param readsHttp whether DuckDB can read parts by ranges */
+  constructor(plan: Plan, place: PartsPlace, readsHttp: () => Promise<boolean>) {
+    super(plan, place)
+    this.#readsHttp = readsHttp
   }
 
   override async ready(estimate: ReadEstimate | undefined, signal: AbortSignal | undefined): Promise<Plan> {
     const { scan } = this.plan
     if (scan.kind !== 'slices') return this.plan
-    const { store, version } = this.#place
+    const { files } = this.place.store
     const slices = new Map(scan.slices.map((slice) => [slice.file, slice]))
-    const parts = version.parts.filter((part) => slices.has(store.files.file(part)))
+    const parts = this.place.parts.filter((part) => slices.has(files.file(part)))
     const ranged = estimate && (await this.#readByRanges(parts, slices, estimate, signal))
-    if (ranged) this.#ranged.push(ranged)
-    const pin = await store.integrity.pin(ranged ? parts.filter((part) => !ranged.url(part)) : parts, signal)
-    if (pin) this.#held.push(pin)
-    this.whole = store.integrity.whole(parts, signal)
-    // The reading may fail first; nobody waits for this then.
-    this.whole?.catch(() => {})
+    if (ranged) this.ranged.push(ranged)
+    await this.pin(parts, signal, ranged)
     if (!ranged) return this.plan
-    const urls = new Map(parts.map((part) => [store.files.file(part), ranged.url(part)]))
+    const urls = new Map(parts.map((part) => [files.file(part), ranged.url(part)]))
     const at = scan.slices.map((slice) => ({ ...slice, file: urls.get(slice.file) ?? slice.file }))
     return { ...this.plan, scan: { ...scan, slices: at } }
   }
@@ -283,19 +312,9 @@ class VersionReading extends Reading {
     estimate: ReadEstimate,
     signal: AbortSignal | undefined,
   ): Promise<RangedParts | undefined> {
-    const { store, readsHttp } = this.#place
-    if (!store.files.ranges || !(await readsHttp())) return undefined
-    const small = parts.filter((part) => readsLittle(part, slices.get(store.files.file(part))!, estimate))
-    return store.integrity.readByRanges(small, signal)
-  }
-
-  protected override unreadable(error: unknown): EngineError | undefined {
-    const { store, version } = this.#place
-    return store.integrity.unreadable(version.parts, error, this.#ranged)
-  }
-
-  protected override release(): void {
-    for (const held of [...this.#held, ...this.#ranged]) held[Symbol.dispose]()
-    this.#place.leave()
+    const { integrity, files } = this.place.store
+    if (!files.ranges || !(await this.#readsHttp())) return undefined
+    const small = parts.filter((part) => readsLittle(part, slices.get(files.file(part))!, estimate))
+    return integrity.readByRanges(small, signal)
   }
 }

@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs'
 import type { Part, Version } from '../catalog/records.ts'
-import { type EngineError, invalidOption } from '../errors.ts'
+import { invalidOption } from '../errors.ts'
 import { readParts } from '../ingest/parts/part.ts'
 import { type CompareInput, widened } from '../ingest/parts/parts.ts'
 import { versionSource } from '../plan/parts.ts'
 import type { Plan, QueryOptions } from '../plan/plan.ts'
 import { Query } from '../query.ts'
 import type { QueryContext } from '../reading/runs.ts'
-import { Reading } from '../reading/runs.ts'
+import { type PartsPlace, PartsReading } from '../snapshot.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import { widens } from '../types/columns.ts'
@@ -77,7 +77,8 @@ export class Changes implements Disposable {
     this.#context = {
       ...place,
       identity: `${datasetId}.${since}-${this.next}`,
-      reading: (plan) => new ChangesReading(plan, parts, store, this.#users.enter(), this.#compared),
+      reading: (plan) =>
+        new ChangesReading(plan, { parts, store, leave: this.#users.enter() }, this.#compared),
       source: {
         columns: columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` })),
         rows: steps.length === 0 ? 0 : undefined,
@@ -176,17 +177,13 @@ class Compared implements Disposable {
 
   /** The file, when it is written. The parts must be readable meanwhile. @throws EngineError `storage_full`, `cancelled` */
   async file(signal: AbortSignal | undefined): Promise<string> {
-    this.#writing ??= this.#write(signal).catch((error: unknown) => {
+    const compare = async () => (await this.#store.ingestor()).jobs.compare(this.#input, { signal })
+    this.#writing ??= compare().catch((error: unknown) => {
       this.#writing = undefined
       throw error
     })
     await this.#writing
     return this.#input.target
-  }
-
-  async #write(signal: AbortSignal | undefined): Promise<void> {
-    const { jobs } = await this.#store.ingestor()
-    await jobs.compare(this.#input, signal ? { signal } : {})
   }
 
   /** Never throws, because versions are released next: a file that can't be removed now is removed at a start. */
@@ -197,45 +194,20 @@ class Compared implements Disposable {
   }
 }
 
-/** Reads the parts in which rows changed. */
-class ChangesReading extends Reading {
-  readonly #parts: readonly Part[]
-  readonly #store: Store
-  readonly #leave: () => void
+/** Reads the parts in which rows changed, or the file with the changes where rows were compared. */
+class ChangesReading extends PartsReading {
   readonly #compared: Compared | undefined
-  #pinned: Disposable | undefined
 
-  constructor(
-    plan: Plan,
-    parts: readonly Part[],
-    store: Store,
-    leave: () => void,
-    compared: Compared | undefined,
-  ) {
-    super(plan)
+  constructor(plan: Plan, place: PartsPlace, compared: Compared | undefined) {
+    super(plan, place)
     this.#compared = compared
-    this.#parts = parts
-    this.#store = store
-    this.#leave = leave
   }
 
   override async ready(_reach: unknown, signal: AbortSignal | undefined): Promise<Plan> {
-    this.#pinned = await this.#store.integrity.pin(this.#parts, signal)
-    this.whole = this.#store.integrity.whole(this.#parts, signal)
-    // The reading may fail first; nobody waits for this then.
-    this.whole?.catch(() => {})
+    await this.pin(this.place.parts, signal)
     if (!this.#compared) return this.plan
     const sql = readParts([await this.#compared.file(signal)])
     return { ...this.plan, scan: { kind: 'foreign', sql } }
-  }
-
-  protected override unreadable(error: unknown): EngineError | undefined {
-    return this.#store.integrity.unreadable(this.#parts, error, [])
-  }
-
-  protected override release(): void {
-    this.#pinned?.[Symbol.dispose]()
-    this.#leave()
   }
 }
 

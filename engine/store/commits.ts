@@ -70,12 +70,15 @@ export class Commits {
     this.#behind.clear()
     await this.tidy(behind)
   }
-  readonly #onTidyFailed: (error: unknown) => void
+  readonly #onTidyFailed = (cause: unknown) =>
+    this.#context.events.tell(
+      'tidy_failed',
+      'Versions that nobody needs could not be removed; tried again later.',
+      { cause },
+    )
 
   constructor(context: StoreContext) {
     this.#context = context
-    const message = 'Versions that nobody needs could not be removed; tried again later.'
-    this.#onTidyFailed = context.events.failure('tidy_failed', message)
   }
 
   /**
@@ -285,20 +288,13 @@ export class Commits {
     this.#context.background.laterOnce(this.#tidy, this.#onTidyFailed)
   }
 
-  /** Tidies if a version that nobody reads any more is no longer its dataset's current one. */
+  /** Tidies if a version that nobody reads any more is no longer shown. */
   tidyBehind(datasetId: number, versionId: number): void {
-    this.#context.background.later(async () => {
-      if (!(await this.#isCurrent(datasetId, versionId))) this.tidyLater(datasetId)
+    const { storage, background } = this.#context
+    const shown = 'SELECT 1 FROM datasets WHERE version_id = ?'
+    background.later(async () => {
+      if (!(await storage.database.get(shown, versionId))) this.tidyLater(datasetId)
     }, this.#onTidyFailed)
-  }
-
-  async #isCurrent(datasetId: number, versionId: number): Promise<boolean> {
-    try {
-      return (await this.#context.versions.current(datasetId)).id === versionId
-    } catch (error) {
-      if (error instanceof EngineError && error.code === 'not_found') return false
-      throw error
-    }
   }
 
   /**

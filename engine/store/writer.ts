@@ -1,7 +1,6 @@
 import { access, constants, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
-import type { Authorship } from '../catalog/history.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { invalidOption } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
@@ -50,7 +49,10 @@ export class Writer {
 
   /** Replaces a dataset's rows by those of an upload, or adds them: all of them or, if it fails, none. */
   write(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
-    return this.#change(datasetId, () => this.#write(datasetId, upload, mode))
+    return this.#change(datasetId, async () => {
+      checkUpload(upload)
+      return this.#withFile(upload, (file) => this.#ingest(datasetId, file, upload, mode))
+    })
   }
 
   /** Changes a dataset that has rows of its own. @throws EngineError `saved_query`, `not_found`, `cancelled` */
@@ -59,11 +61,6 @@ export class Writer {
       await this.#context.datasets.requireStored(datasetId)
       return work()
     })
-  }
-
-  async #write(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
-    checkUpload(upload)
-    return this.#withFile(upload, (file) => this.#ingest(datasetId, file, upload, mode))
   }
 
   /** Reads an upload as `write` does, into a file that the caller removes. */
@@ -142,10 +139,9 @@ export class Writer {
         if (anew) columns = keptWords(keptWords(made.columns, current.columns), declared)
         await this.#accept(datasetId, { columns, parts }, upload, t)
         if (made.metadata) await this.#context.datasets.in(t).fill(datasetId, made.metadata)
-        const operation = upload.isRefresh ? 'refresh' : mode
+        const { by, note, isRefresh } = upload
         const changed = { addedRows: rowsOf(made.parts), removedRows: kept.count }
-        const change = { ...authorship(upload), operation, ...changed } as const
-        return { columns, parts, change }
+        return { columns, parts, change: { by, note, operation: isRefresh ? 'refresh' : mode, ...changed } }
       })
       if (done) {
         this.#mergeLater(datasetId)
@@ -211,9 +207,10 @@ export class Writer {
           edited = { version: current.number + Math.min(count, 1), matchedRows: count }
           await this.#accept(datasetId, { columns, parts }, options, t, edited)
           if (count === 0) return undefined
+          const { by, note } = options
           const operation = planned.set ? 'edit' : 'delete'
           const rows = { addedRows: planned.set ? count : 0, removedRows: count }
-          return { columns, parts, change: { ...authorship(options), operation, ...rows } }
+          return { columns, parts, change: { by, note, operation, ...rows } }
         })
         if (!edited) continue
         this.#mergeLater(datasetId)
@@ -328,10 +325,6 @@ export class Writer {
       return await this.#context.datasets.get(datasetId)
     })
   }
-}
-
-function authorship({ by, note }: Authorship): Authorship {
-  return { by, note }
 }
 
 /** The key of an upload's rows. @throws EngineError `invalid_option` */
