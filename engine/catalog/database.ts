@@ -96,7 +96,6 @@ export abstract class Database implements Handle, AsyncDisposable {
   abstract readonly inDoubt: boolean
 
   abstract all<Row>(sql: string, ...parameters: SqlValue[]): Promise<Row[]>
-  abstract exec(sql: string): Promise<void>
   abstract transaction<T>(work: (t: Handle) => Promise<T>, how?: TransactionOptions): Promise<T>
   abstract transient<T>(work: (t: Handle) => Promise<T>): Promise<T>
   abstract cached<Value>(name: string, read: () => Promise<Value>, how?: CachedOptions): Promise<Value>
@@ -111,6 +110,10 @@ export abstract class Database implements Handle, AsyncDisposable {
 
   insert(sql: string, ...parameters: SqlValue[]): Promise<number> {
     return this.transaction((t) => t.insert(sql, ...parameters))
+  }
+
+  exec(sql: string): Promise<void> {
+    return this.transaction((t) => t.exec(sql))
   }
 
   async lock(): Promise<void> {

@@ -84,10 +84,6 @@ export class SqliteDatabase extends Database {
     return this.#cached.get(name, read)
   }
 
-  async exec(sql: string): Promise<void> {
-    return this.#inTurn(() => this.#write(() => this.#writer.exec(sql)))
-  }
-
   /** Takes the write lock at its beginning, so that nobody changes what the transaction reads before it writes. */
   transaction<T>(work: (t: Handle) => Promise<T>, { changes }: TransactionOptions = {}): Promise<T> {
     return this.#inTurn(() => this.#transaction(work, changes))
@@ -155,7 +151,7 @@ export class SqliteDatabase extends Database {
     try {
       const result = await this.#scope.run(() => work(t))
       t.end()
-      this.#write(() => this.#writer.exec('COMMIT'), changes)
+      this.#commit(changes)
       return result
     } catch (error) {
       this.#rollBack()
@@ -180,13 +176,10 @@ export class SqliteDatabase extends Database {
     }
   }
 
-  /**
-   * Runs a statement that commits. If it fails so that the outcome is unknown, this process writes nothing any more.
-   */
-  #write<T>(work: () => T, changes?: TransactionOptions['changes']): T {
-    this.#doubt.requireNone()
+  /** If it fails so that the outcome is unknown, this process writes nothing any more. */
+  #commit(changes: TransactionOptions['changes']): void {
     try {
-      return work()
+      this.#writer.exec('COMMIT')
     } catch (error) {
       if (isSurelyUndone(error)) throw knownError(error)
       throw this.#doubt.begin(error)

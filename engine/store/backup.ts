@@ -12,19 +12,21 @@ import {
   utimesSync,
 } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import type { Database } from '../catalog/database.ts'
+import { knownError } from '../catalog/failures.ts'
 import type { PartBytes } from '../catalog/records.ts'
 import { makePrivate } from '../catalog/sqlite.ts'
 import { EngineError, invalidOption, storageError } from '../errors.ts'
 import { quoteLiteral } from '../types/index.ts'
 import { hashFile } from './integrity/hashes.ts'
-import { type Layout, layoutOf, MOVED, partFile } from './layout.ts'
+import { type Layout, layoutOf, MOVED, partName } from './layout.ts'
 import { copyShared, type MoveAllOptions, type MoveReport, moveIntoCluster } from './move.ts'
 import { sync } from './objects/folder.ts'
 import { DamagedPart, type PartStore } from './objects/part-store.ts'
+import { lockServer } from './storage.ts'
 import type { Store } from './store.ts'
 
 export interface BackupReport {
@@ -40,6 +42,9 @@ export interface BackupOptions {
   readonly prepare?: (database: Database) => Promise<void>
 }
 
+/** The data directory, and those of its folders in which nothing else stays. */
+const TIDIED = ['', 'parts', 'iceberg', 'tmp', 'locks', 'cache']
+
 /** The most tries. Each copies only what was written during the one before, so a few are enough. */
 const ROUNDS = 100
 
@@ -49,25 +54,28 @@ const ROUNDS = 100
  * longer kept, so the copy begins again with a new catalog. An existing copy is brought up to date,
  * and stays usable until the new catalog replaces the old one. Each copied part is checked against its hash in the
  * catalog.
- * @throws EngineError `invalid_option`, `storage_full`, `storage_damaged` if a part is missing or not what was written
+ * @throws EngineError `invalid_option` where the directory has other or newer data, or is no place for a copy; `locked`
+ * where a server has it; `storage_full`; `storage_damaged` if a part is missing or not what was written
  */
 export async function backupStore(
   store: Store,
   directory: string,
   { onProgress, prepare }: BackupOptions = {},
 ): Promise<BackupReport> {
-  const to = layoutOf(directory)
-  if (to.directory === store.layout.directory) {
-    throw invalidOption('A backup must go to another directory than the data.')
+  const [own] = relative(store.layout.directory, resolve(directory)).split(sep)
+  if (TIDIED.includes(own!)) {
+    throw invalidOption(
+      `A backup must go to another directory than the data, and not into ${TIDIED.slice(1).join(', ')} there, which are tidied.`,
+    )
   }
+  const to = layoutOf(directory)
+  using _ = lockServer(to, 'a backup would take the place of its rows')
   let gone: number | undefined
   for (let round = 0; round < ROUNDS; round++) {
     const { layout, files, database } = store
     const copy = files.objects ? copyStored(files) : copyFrom(layout)
     const outcome = await copyOnce(copy, to, onProgress, (fresh) =>
-      database.isShared
-        ? copyShared(database, fresh, prepare)
-        : database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`),
+      database.isShared ? copyShared(database, fresh, prepare) : copyCatalog(layout.catalog, fresh),
     )
     if (!('gone' in outcome)) return outcome
     // The catalog that was copied after the part had gone still names it, so no writer has removed it.
@@ -95,9 +103,7 @@ export async function restoreBackup(
       `${to.directory} already holds data. Restore into a new directory, or move that data away first.`,
     )
   }
-  const outcome = await copyOnce(copyFrom(from), to, onProgress, (fresh) =>
-    withCatalog(from.catalog, true, (database) => database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`)),
-  )
+  const outcome = await copyOnce(copyFrom(from), to, onProgress, (fresh) => copyCatalog(from.catalog, fresh))
   if ('gone' in outcome) throw missing(outcome.gone)
   return outcome
 }
@@ -128,9 +134,7 @@ export async function restoreIntoCluster(backup: string, options: MoveAllOptions
   }
   if (!existsSync(catalog) && !existsSync(catalog + MOVED)) {
     rmSync(`${catalog}.new`, { force: true })
-    withCatalog(from.catalog, true, (database) =>
-      database.exec(`VACUUM INTO ${quoteLiteral(`${catalog}.new`)}`),
-    )
+    copyCatalog(from.catalog, `${catalog}.new`)
     renameSync(`${catalog}.new`, catalog)
   }
   const report = await moveIntoCluster({ ...options, directory })
@@ -150,18 +154,19 @@ async function copyOnce(
   copyPart: CopyPart,
   to: Layout,
   onProgress: BackupOptions['onProgress'],
-  copyCatalog: (fresh: string) => void | Promise<void>,
+  makeCatalog: (fresh: string) => void | Promise<void>,
 ): Promise<BackupReport | { readonly gone: number }> {
   const fresh = `${to.catalog}.new`
   rmSync(fresh, { force: true })
   makePrivate(fresh)
-  await copyCatalog(fresh)
+  await makeCatalog(fresh)
   keepPartsBeside(fresh)
+  if (existsSync(to.catalog)) requireEarlier(to, fresh)
   const parts = partsIn(fresh)
   let copied = 0
   let bytes = 0
   for (const part of parts) {
-    const outcome = await copyPart(part, partFile(to, part.id))
+    const outcome = await copyPart(part, join(to.parts, partName(part.id)))
     if (outcome === 'gone') return { gone: part.id }
     if (outcome === 'there') continue
     copied += 1
@@ -174,18 +179,48 @@ async function copyOnce(
   for (const ending of ['-wal', '-shm']) rmSync(`${to.catalog}${ending}`, { force: true })
   renameSync(fresh, to.catalog)
   await sync(to.directory)
-  removeOthers(to, new Set(parts.map(({ id }) => `${id}.parquet`)))
+  removeOthers(to, new Set(parts.map(({ id }) => partName(id))))
   return { parts: parts.length, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), copied }
 }
 
-/** Does something with the file of a catalog that nobody else has open. */
+/** Does something with the file of a catalog. @throws EngineError `storage_full`, `storage_damaged` */
 function withCatalog<T>(catalog: string, readOnly: boolean, work: (database: DatabaseSync) => T): T {
-  const database = new DatabaseSync(catalog, { readOnly })
+  const database = new DatabaseSync(catalog, { readOnly, timeout: 10_000 })
   try {
     return work(database)
+  } catch (error) {
+    throw knownError(error)
   } finally {
     database.close()
   }
+}
+
+/** Copies a catalog as it is at one moment, even while it is written to. */
+function copyCatalog(catalog: string, fresh: string): void {
+  withCatalog(catalog, true, (database) => database.exec(`VACUUM INTO ${quoteLiteral(fresh)}`))
+}
+
+/** Finds a repository of another catalog, or that another one has made versions since. */
+const NOT_EARLIER = `SELECT 1 FROM repositories r JOIN old.repositories o USING (id) WHERE r.created_at <> o.created_at
+  UNION ALL SELECT 1 FROM old.sqlite_sequence o LEFT JOIN sqlite_sequence s USING (name)
+    WHERE o.name = 'versions' AND o.seq > coalesce(s.seq, 0)`
+
+/** @throws EngineError `invalid_option` unless a catalog is an earlier state of the fresh one that is to replace it */
+function requireEarlier({ catalog, directory }: Layout, fresh: string): void {
+  try {
+    const other = withCatalog(fresh, true, (database) => {
+      database.prepare('ATTACH ? AS old').run(catalog)
+      return database.prepare(NOT_EARLIER).get()
+    })
+    if (!other) return
+  } catch {
+    // A damaged catalog may be anybody's.
+  }
+  rmSync(fresh)
+  throw invalidOption(
+    `${directory} holds other data, or newer data than this, or its catalog is damaged. Name another directory, or ` +
+      'move that data away first.',
+  )
 }
 
 /** The parts of all versions, of the past ones, too. A catalog of an older program has no hashes. */
@@ -213,9 +248,9 @@ function keepPartsBeside(catalog: string): void {
 type CopyPart = (part: PartBytes, target: string) => Promise<'copied' | 'there' | 'gone'>
 
 /** Copies parts from a folder. */
-function copyFrom(from: Layout): CopyPart {
+function copyFrom({ parts }: Layout): CopyPart {
   return async (part, target) => {
-    const source = partFile(from, part.id)
+    const source = join(parts, partName(part.id))
     const wanted = statSync(source, { throwIfNoEntry: false })
     if (!wanted) return 'gone'
     const found = statSync(target, { throwIfNoEntry: false })

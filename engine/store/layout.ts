@@ -36,9 +36,7 @@ export function layoutOf(directory: string): Layout {
   return layout
 }
 
-export function partFile(layout: Layout, partId: number): string {
-  return join(layout.parts, `${partId}.parquet`)
-}
+export const partName = (id: number) => `${id}.parquet`
 
 /** Files of parts that lie in a data directory. */
 export function partFiles(layout: Layout): string[] {

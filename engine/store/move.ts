@@ -206,16 +206,14 @@ export async function moveIntoDirectory({
   onProgress,
 }: MoveAllOptions): Promise<MoveReport> {
   const layout = layoutOf(directory)
-  const lock = lockServer(layout, 'nothing can be moved into it')
-  try {
+  {
+    using _ = lockServer(layout, 'nothing can be moved into it')
     await removeHalfMoved(layout)
     await using shared = await PostgresDatabase.open(cluster.database)
     await migrate(shared, 'catalog', CATALOG_STEPS)
     await prepare?.(shared)
     await refuseNodes(shared)
     await copyShared(shared, layout.catalog, prepare)
-  } finally {
-    lock.release()
   }
   return moveRows(directory, { target: undefined, from: cluster.store }, onProgress)
 }

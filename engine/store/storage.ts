@@ -59,7 +59,9 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   const { directory, events } = options
   checkShared(options)
   const layout = layoutOf(directory)
-  const serverLock = options.role === 'server' ? ownDirectory(layout, options) : undefined
+  // With a catalog elsewhere, several servers may share a directory, and the lock only says whose the cache there is.
+  const lock = options.database === undefined ? () => lockServer(layout, 'it is already served') : acquire
+  const serverLock = options.role === 'server' ? lock(layout) : undefined
   let database: Database | undefined
   let mark: ProcessMark | undefined
   try {
@@ -111,15 +113,6 @@ function checkShared({ database, store, anew }: StorageOptions): void {
       '--new is for a catalog in the data directory. Restore the database, or name another one and another store.',
     )
   }
-}
-
-/**
- * The lock of a server on its directory. With a catalog elsewhere, several servers may share a directory, and the lock
- * only says whose the cache there is.
- * @throws EngineError `locked`
- */
-function ownDirectory(layout: Layout, { database }: StorageOptions): FileLock | undefined {
-  return database === undefined ? lockServer(layout, 'it is already served') : acquire(layout)
 }
 
 function openDatabase(layout: Layout, { database, anew, events }: StorageOptions): Promise<Database> {

@@ -3,7 +3,7 @@ import type { Database, Handle } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
 import { History, KEEP, type PastVersion } from '../catalog/history.ts'
-import type { Keep, Part, Version } from '../catalog/records.ts'
+import type { Keep, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Parts, Versions } from '../catalog/versions.ts'
 import type { EngineOptions, PartSizes } from '../engine-options.ts'
@@ -209,12 +209,6 @@ export class Store implements WorkContext {
     }
   }
 
-  /** The address of a part for other programs. @throws EngineError `storage_damaged` */
-  partUrl(part: Part): string {
-    this.integrity.file(part)
-    return this.files.url(part)
-  }
-
   /** Writes down in the background which columns a saved query has now, for lists of datasets. */
   noteColumns(datasetId: number, version: Version, columns: readonly Column[]): void {
     const text = JSON.stringify(columns)
@@ -251,12 +245,8 @@ export class Store implements WorkContext {
    */
   async gc(): Promise<Swept> {
     const isAlone = this.storage.serverLock !== undefined || this.database.isShared
-    const lock = isAlone ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
-    try {
-      return await sweep(this)
-    } finally {
-      lock?.release()
-    }
+    using _ = isAlone ? undefined : lockServer(this.layout, 'gc removes files, so it runs alone')
+    return await sweep(this)
   }
 
   /** The ingestor, opened with the first upload. */

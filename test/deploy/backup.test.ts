@@ -1,5 +1,14 @@
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -159,6 +168,46 @@ it('a copy has the rows of past versions', async () => {
   expect(await Array.fromAsync(query.rows())).toEqual([{ n: 1 }])
 })
 
-it('the data directory is not its own backup', async () => {
-  await expect(copyTo(join(folder, 'live'))).rejects.toThrow(/another directory/)
+it('the data directory is not its own backup, and no backup goes where the data directory is tidied', async () => {
+  for (const place of ['live', 'live/tmp/copy', 'live/parts/copy', 'live/iceberg']) {
+    await expect(copyTo(join(folder, place))).rejects.toThrow(/another directory/)
+  }
+  expect(existsSync(join(folder, 'live/tmp/copy'))).toBe(false)
+  expect(await copyTo(join(folder, 'live/copy'))).toMatchObject({ parts: 0 })
+})
+
+it('a backup takes the place of an earlier one alone', async () => {
+  const other = join(folder, 'other')
+  const copy = join(folder, 'copy')
+  const refused = {
+    code: 'invalid_option',
+    message: expect.stringMatching(/holds other data, or newer data/),
+  }
+  const rows = async (directory: string, n: number) => {
+    await using engine = await openEngine({ directory, threads: 1, workers: 1 })
+    const found = await engine.repositories()
+    const { id: repositoryId } = found[0] ?? (await engine.createRepository({ name: 'r' }))
+    const { id } = await engine.createDataset({ repositoryId, name: `d${n}` })
+    await (await engine.dataset(id)).replace({ format: 'csv', body: csv(n) })
+  }
+  await rows(join(folder, 'live'), 1)
+  await copyTo(copy)
+  await rows(copy, 2)
+  await expect(copyTo(copy)).rejects.toMatchObject(refused)
+  expect(await contents(copy)).toEqual({ d1: Array(200).fill(1), d2: Array(200).fill(2) })
+  await rows(other, 3)
+  await rows(join(folder, 'live'), 4)
+  await expect(copyTo(other)).rejects.toMatchObject(refused)
+  expect(await contents(other)).toEqual({ d3: Array(200).fill(3) })
+  writeFileSync(join(other, 'catalog.sqlite'), 'a catalog no more')
+  await expect(copyTo(other)).rejects.toMatchObject(refused)
+  expect(readdirSync(join(other, 'parts'))).toHaveLength(1)
+})
+
+it('a backup does not take the place of rows that are served', async () => {
+  const served = join(folder, 'served')
+  await using second = await openEngine({ directory: served, role: 'server', threads: 1, workers: 1 })
+  await second.createRepository({ name: 'r' })
+  await expect(copyTo(served)).rejects.toMatchObject({ code: 'locked' })
+  expect(await second.repositories()).toHaveLength(1)
 })

@@ -126,10 +126,6 @@ export class PostgresDatabase extends Database {
     return this.#cached.get(name, read)
   }
 
-  exec(sql: string): Promise<void> {
-    return this.transaction((t) => t.exec(sql))
-  }
-
   transaction<T>(work: (t: Handle) => Promise<T>, { changes, turn }: TransactionOptions = {}): Promise<T> {
     const run = () => this.#transaction(work, '', (client) => Changes.tell(client, changes))
     const done = turn === undefined ? run() : this.#mutex.run(turn, PATIENCE_MS, run)

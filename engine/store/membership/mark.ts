@@ -53,16 +53,11 @@ export async function removeDeadMarks(layout: Layout, database?: Database): Prom
   ])
   let dead = 0
   for (const name of names) {
-    const lock = FileLock.acquire(lockFile(layout, name))
+    // Released even if a full disk makes this fail. Otherwise the dead process would look alive as long as this one runs.
+    using lock = FileLock.acquire(lockFile(layout, name))
     if (!lock) continue
-    // The lock is released even if a full disk makes this fail. Otherwise the dead process would look alive as long as
-    // this one runs.
-    try {
-      if (database) await forgetProcess(database, name)
-      rmSync(join(layout.temporary, name), { recursive: true, force: true })
-    } finally {
-      lock.release()
-    }
+    if (database) await forgetProcess(database, name)
+    rmSync(join(layout.temporary, name), { recursive: true, force: true })
     dead += 1
   }
   return dead
@@ -83,7 +78,7 @@ function lockFile(layout: Layout, process: string): string {
  * that the operating system releases it. It does not use process ids, because they are reused and differ between
  * containers.
  */
-export class FileLock {
+export class FileLock implements Disposable {
   readonly #file: string
   readonly #database: DatabaseSync
 
@@ -120,4 +115,6 @@ export class FileLock {
       this.#database.close()
     }
   }
+
+  readonly [Symbol.dispose] = () => this.release()
 }

@@ -7,7 +7,7 @@ import { EngineError, storageError } from '../../errors.ts'
 import type { ManifestStore } from '../../iceberg/tables.ts'
 import { readHere } from '../../util/whole-file.ts'
 import { type HashOptions, hashFile } from '../integrity/hashes.ts'
-import type { Layout } from '../layout.ts'
+import { type Layout, partName } from '../layout.ts'
 import { DamagedPart, type FoundPart, type PartStore } from './part-store.ts'
 
 /**
@@ -27,7 +27,7 @@ export class FolderParts implements PartStore {
 
   /** All parts are in one folder, because a part may belong to several versions. */
   target(id: number): string {
-    return join(this.name, `${id}.parquet`)
+    return join(this.name, partName(id))
   }
 
   async keep({ id }: PartBytes): Promise<void> {
