@@ -155,7 +155,7 @@ export class Engine implements AsyncDisposable {
    * @param accept may refuse, in the transaction that deletes
    */
   deleteRepository(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
-    return this.#store.deleteRepository(id, accept)
+    return this.#store.delete('repositories', id, accept)
   }
 
   /** @throws EngineError `not_found` (repository), `name_taken`, `invalid_name`, `invalid_columns_manifest` */
@@ -215,7 +215,7 @@ export class Engine implements AsyncDisposable {
 
   /** As `deleteRepository`. */
   deleteDataset(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
-    return this.#store.deleteDataset(id, accept)
+    return this.#store.delete('datasets', id, accept)
   }
 
   /** How many threads DuckDB has. */

@@ -223,18 +223,10 @@ export class Store implements WorkContext {
     )
   }
 
-  async deleteDataset(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
+  async delete(what: 'datasets' | 'repositories', id: number, accept?: (t: Handle) => Promise<void>) {
     await this.database.transaction(async (t) => {
       await accept?.(t)
-      await this.datasets.in(t).delete(id)
-    })
-    this.commits.tidyLater(0)
-  }
-
-  async deleteRepository(id: number, accept?: (t: Handle) => Promise<void>): Promise<void> {
-    await this.database.transaction(async (t) => {
-      await accept?.(t)
-      await this.repositories.in(t).delete(id)
+      await this[what].in(t).delete(id)
     })
     this.commits.tidyLater(0)
   }
