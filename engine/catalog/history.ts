@@ -207,11 +207,12 @@ function conditionFor(wanted: PastVersion): [where: string, ...parameters: SqlVa
  * @throws EngineError `invalid_option`
  */
 function momentOf(text: string): number {
-  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
-  const isDateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
-  const hasOffset = /(Z|[+-]\d{2}:\d{2})$/.test(text)
-  const time = isDate || isDateTime ? Date.parse(isDate || hasOffset ? text : `${text}Z`) : Number.NaN
-  if (!Number.isNaN(time)) return isDate ? time + DAY_MS - 1 : time
+  const [, date, clock, offset] =
+    /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? []
+  const time = Date.parse(clock === undefined || offset !== undefined ? text : `${text}Z`)
+  // JavaScript would read the 31st of February as the 2nd of March.
+  const exists = date !== undefined && new Date(Date.parse(date)).toJSON()?.startsWith(date)
+  if (exists && !Number.isNaN(time)) return clock === undefined ? time + DAY_MS - 1 : time
   throw invalidOption(
     `asOf is a date or a date-time, as 2024-01-31 or 2024-01-31T12:00:00Z; it is ${JSON.stringify(text)}.`,
   )

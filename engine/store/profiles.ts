@@ -16,9 +16,15 @@ export class Profiles {
   /** Why the profile of a version could not be made, until somebody has been told. */
   readonly #failures = new Map<number, unknown>()
   readonly #turns = new Semaphore(1)
+  readonly #giveUp = new AbortController()
 
   constructor(context: WorkContext) {
     this.#context = context
+  }
+
+  /** Makes no more, not even those under way: thousands of columns take a minute. */
+  giveUp(): void {
+    this.#giveUp.abort()
   }
 
   /**
@@ -43,7 +49,7 @@ export class Profiles {
       async () => {
         try {
           using _ = await this.#turns.enter()
-          await this.#make(datasetId)
+          if (!this.#giveUp.signal.aborted) await this.#make(datasetId)
         } finally {
           this.#making.delete(datasetId)
         }
@@ -60,10 +66,11 @@ export class Profiles {
     try {
       using pinned = await integrity.pinWhole(parts)
       const { jobs } = await this.#context.ingestor()
-      const profiles = await jobs.profile({ parts: pinned.files, columns })
+      const profiles = await jobs.profile({ parts: pinned.files, columns }, { signal: this.#giveUp.signal })
       const profile = { version: number, rowCount: rows, columns: profiles }
       await storage.database.run('UPDATE versions SET profile = ? WHERE id = ?', JSON.stringify(profile), id)
     } catch (error) {
+      if (this.#giveUp.signal.aborted) return
       this.#failures.set(id, error)
       throw error
     }

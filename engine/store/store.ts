@@ -262,12 +262,13 @@ export class Store implements WorkContext {
 
   /**
    * Refuses new writes, waits for those under way, and releases the directory. A server gives up its merges, since it
-   * must stop in time. A guest finishes them, because it may run for a single write only.
+   * must stop in time. A guest finishes them, because it may run for a single write only. Profiles are given up.
    */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#endChecks?.()
     if (this.#options.role === 'server') this.#merger.giveUp()
+    this.profiles.giveUp()
     await this.writer.end()
     await this.background.settled()
     this.members.end()

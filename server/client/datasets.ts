@@ -171,13 +171,11 @@ export class Datasets extends Calls {
     { note, ...call }: WriteOptions = {},
   ): Promise<EditedRows> {
     const query = { $filter: filter, ...toHttp({ note }, CHANGE) }
-    return this.transport.json({
-      method: 'PATCH',
-      path: ['datasets', id, 'data'],
-      query,
-      json: values,
-      ...call,
-    })
+    // As numbers of JSON, those beyond 2^53 would be refused.
+    const json = Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value]),
+    )
+    return this.transport.json({ method: 'PATCH', path: ['datasets', id, 'data'], query, json, ...call })
   }
 
   /**

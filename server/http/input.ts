@@ -236,6 +236,9 @@ export const MERGE_PATCH = 'application/merge-patch+json'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** So many digits tell every double apart. */
+const MOST_DIGITS = 17
+
 /** Accepts only JSON bodies. An empty body counts as none, so that a DELETE may have a JSON `Content-Type`. */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -252,8 +255,22 @@ export function readJsonBodies(app: FastifyInstance): void {
       if (coding.trim().toLowerCase() !== 'identity') {
         throw new ServerError('unsupported_media_type', 'The body must be sent without Content-Encoding.')
       }
-      return parseJson(body)
+      return parseJson(body, requireExact)
     },
+  )
+}
+
+/** Refuses numbers that JavaScript would read as others, because they may be values of rows. */
+function requireExact(_key: string, value: unknown, { source = '' }: { readonly source?: string }): unknown {
+  if (typeof value !== 'number') return value
+  const digits = source.replace(/e.*/i, '').replace(/\D/g, '').replace(/^0+/, '')
+  const isExact =
+    Number.isFinite(value) &&
+    (/^-?\d+$/.test(source) ? BigInt(source) === BigInt(value) : digits.length <= MOST_DIGITS)
+  if (isExact) return value
+  throw new ServerError(
+    'invalid_body',
+    `The number ${source} is too large or has too many digits to be read exactly; send it as text, in quotes.`,
   )
 }
 
@@ -290,7 +307,7 @@ export function checkParameters(type = ''): void {
 }
 
 /** @throws ServerError `invalid_json` */
-export function parseJson(body: Uint8Array): unknown {
+export function parseJson(body: Uint8Array, reviver?: typeof requireExact): unknown {
   let text: string
   try {
     text = utf8.decode(body)
@@ -298,8 +315,10 @@ export function parseJson(body: Uint8Array): unknown {
     throw new ServerError('invalid_json', 'The body is not valid JSON: it is not UTF-8.')
   }
   try {
-    return JSON.parse(text)
+    // The types of TypeScript don't have the source text of numbers yet.
+    return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1])
   } catch (error) {
+    if (error instanceof ServerError) throw error
     throw new ServerError('invalid_json', `The body is not valid JSON: ${jsonFault(error)}.`)
   }
 }

@@ -32,6 +32,23 @@ async function dataset(engine: Engine) {
   return await engine.dataset((await engine.createDataset({ repositoryId: repository.id, name: 'd' })).id)
 }
 
+test('closing gives up the profile that is being made, and the next process makes it', async () => {
+  const names = Array.from({ length: 600 }, (_, n) => `c${n}`)
+  const events: string[] = []
+  const engine = await open({ onEvent: ({ kind }) => events.push(kind) })
+  const wide = await dataset(engine)
+  const row = names.map((_, n) => n).join()
+  await wide.replace(upload(`${names.join()}\n${`${row}\n`.repeat(200)}`))
+  expect(await wide.profile()).toBeUndefined()
+  await engine.close()
+  expect(events).not.toContain('profile_failed')
+  await using next = await open()
+  const again = await next.dataset(wide.id)
+  expect(await again.profile()).toBeUndefined()
+  await next.settled()
+  expect((await again.profile())?.columns).toHaveLength(600)
+})
+
 describe.runIf(process.platform === 'linux')('no file of the data directory is open after closing', () => {
   test('when all has gone well', async () => {
     const engine = await open()

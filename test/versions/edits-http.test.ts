@@ -43,6 +43,29 @@ it('rows are deleted and set by a filter, with a note, once for each Idempotency
   expect((await call('PATCH', '?$filter=true', { json: [] })).statusCode).toBe(400)
 })
 
+it('numbers that JavaScript would read as others are refused, and are set exactly as text', async () => {
+  const { call, rows } = await table()
+  const set = (body: string) =>
+    call('PATCH', '?$filter=n ge 2', { body, headers: { 'content-type': 'application/json' } })
+  for (const number of [
+    '9007199254740993',
+    '-123456789012345678901234567890',
+    '1e400',
+    '0.123456789012345678',
+  ]) {
+    const refused = await set(`{"n":${number}}`)
+    expect([refused.statusCode, refused.json().code], number).toEqual([400, 'invalid_body'])
+    expect(refused.json().error).toContain(`The number ${number} `)
+  }
+  expect(await rows()).toBe('n,word\n1,a\n2,b\n3,c\n')
+  expect((await set('{"n":"9007199254740993"}')).statusCode).toBe(200)
+  expect(await rows()).toBe('n,word\n1,a\n9007199254740993,b\n9007199254740993,c\n')
+  for (const number of ['9007199254740992', '1e15', '7.0']) {
+    expect((await set(`{"n":${number}}`)).statusCode, number).toBe(200)
+  }
+  expect(await rows()).toBe('n,word\n1,a\n7,b\n7,c\n')
+})
+
 it('a key is declared by PATCH, is in the record, and uploads that repeat it are 409 with rows', async () => {
   const { id, call, rows } = await table()
   const patch = (json: object) => at.call(at.root, 'PATCH', `/datasets/${id}`, { json })

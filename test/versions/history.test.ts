@@ -152,7 +152,15 @@ describe('the versions of a dataset', () => {
     for (const past of [{ version: 4 }, { version: -1 }, { version: 1.5 }, { asOf: '2029-12-31' }]) {
       await expect(read(dataset, past)).rejects.toMatchObject({ code: 'not_found' })
     }
-    await expect(read(dataset, { asOf: 'yesterday' })).rejects.toMatchObject({ code: 'invalid_option' })
+    for (const asOf of [
+      'yesterday',
+      '2030-02-31',
+      '2030-02-31T12:00Z',
+      '2030-01-03T25:00',
+      '2030-01-03+01:00',
+    ]) {
+      await expect(read(dataset, { asOf }), asOf).rejects.toMatchObject({ code: 'invalid_option' })
+    }
   })
 
   it('keep their rows and what made them when their parts are merged', async () => {
