@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -18,6 +18,17 @@ test('a lock is held by one and free again after its release', () => {
   lock!.release()
   expect(existsSync(file)).toBe(false)
   FileLock.acquire(file)!.release()
+})
+
+test('a lock whose file can not be removed is free, and hides no fault that was met before', () => {
+  const file = lockPath()
+  const meet = () => {
+    using _ = FileLock.acquire(file)
+    rmSync(file)
+    mkdirSync(file)
+    throw new Error('met before')
+  }
+  expect(meet).toThrow('met before')
 })
 
 test('a lock dies with its process, whatever ends it', async () => {

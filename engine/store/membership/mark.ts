@@ -116,5 +116,10 @@ export class FileLock implements Disposable {
     }
   }
 
-  readonly [Symbol.dispose] = () => this.release()
+  /** Never throws: the lock is free even where its file can't be removed, and a fault met before it is the one to tell. */
+  [Symbol.dispose](): void {
+    try {
+      this.release()
+    } catch {}
+  }
 }
