@@ -67,10 +67,11 @@ export function completed(series: SeriesData, range: SeriesRange, id: string): S
   const isCertain = given.frequencyDoubt === undefined
   const observations = arranged(observed(rows, isCertain ? frequency : null), range)
   const isWhole = range.start === undefined && range.end === undefined
+  const known = Object.entries(given).filter(([, value]) => value !== undefined)
   const extent = isWhole
     ? { start: observations[0]?.date ?? null, end: observations.at(-1)?.date ?? null }
     : {}
-  return { series_id: id, name, frequency, ...UNKNOWN, ...extent, ...given, observations }
+  return { series_id: id, name, frequency, ...UNKNOWN, ...extent, ...Object.fromEntries(known), observations }
 }
 
 /**

@@ -187,7 +187,7 @@ function constantOf(name: string, value: SqlParameter): TreeNode {
     if (Number.isInteger(value) && Math.abs(value) < 2 ** 64) {
       throw sqlError(
         'invalid_sql',
-        `The value of $${name} is a whole number beyond 2^53, whose last digits JSON may have changed: send it as text.`,
+        `The value of $${name} is a whole number beyond 2^53, whose last digits JavaScript may have changed: send it as text.`,
       )
     }
     if (Number.isFinite(value)) return constant('DOUBLE', value)

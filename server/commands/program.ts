@@ -30,7 +30,7 @@ export async function run(args: readonly string[]): Promise<number> {
     await makeProgram().parseAsync(args, { from: 'user' })
     return 0
   } catch (error) {
-    return exitCode(error)
+    return reportError(error)
   }
 }
 
@@ -66,7 +66,7 @@ export function makeProgram(): Command {
 }
 
 /** Says what went wrong, and gives the exit code for it. */
-export function exitCode(error: unknown): number {
+export function reportError(error: unknown): number {
   // Commander has already printed the error or the help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof Failed && error.message === '') return 1

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { completed } from '../../connectors/observations.ts'
 import { csv } from './sdmx/messages.ts'
 import { harness } from './support/harness.ts'
 
@@ -76,6 +77,33 @@ describe('a value among numbers that is no number is null, with a status unless 
       { date: '2024-01-02', value: null, status: "reported as '<5'" },
       { date: '2024-01-03', value: 1.1 },
     ])
+  })
+})
+
+it('a field that a connector leaves undefined is null, and one that it gives stays', () => {
+  const rows = [{ time: '2024-01-02', value: '1' }]
+  const given = {
+    name: 'N',
+    frequency: 'daily',
+    unit: undefined,
+    notes: 'n',
+    start: null,
+    end: undefined,
+    rows,
+  }
+  expect(completed(given, {}, 'ID')).toEqual({
+    series_id: 'ID',
+    name: 'N',
+    frequency: 'daily',
+    unit: null,
+    seasonalAdjustment: null,
+    source: null,
+    notes: 'n',
+    dimensions: null,
+    start: null,
+    end: '2024-01-02',
+    lastUpdated: null,
+    observations: [{ date: '2024-01-02', value: 1 }],
   })
 })
 
