@@ -132,9 +132,19 @@ export function showGroup(
   listOf(group, GROUP.columns).values = chunks
   for (const [index, meta] of metasOf(group).entries()) {
     listOf(meta, META.path).values = [Buffer.from(columns[index]!.name)]
+    if (columns[index]!.type === 'binary') dropFilter(meta)
   }
   group.delete(GROUP.sortingColumns)
   return chunks
+}
+
+/**
+ * Makes readers of a column chunk do without its Bloom filter. DuckDB 1.5 looks for the text of a binary value in it, not
+ * for the value (duckdb#24994), so it would leave out row groups that have the value.
+ */
+export function dropFilter(meta: Struct): void {
+  meta.delete(META.bloomOffset)
+  meta.delete(META.bloomLength)
 }
 
 /** What stands at these places. @throws RangeError if there is nothing */

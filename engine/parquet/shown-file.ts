@@ -47,7 +47,8 @@ export class ShownFiles {
 
   /** @throws EngineError `storage_damaged` if the part has no valid footer with these columns */
   async open(part: Part, read: ReadRange, columns: readonly ShownColumn[]): Promise<ShownFile> {
-    const seen = columns.map(({ name, type }) => [name, type === 'json'])
+    // An etag of an older program is of a footer with the Bloom filters of binary columns.
+    const seen = columns.map(({ name, type }) => [name, type === 'binary' ? type : type === 'json'])
     const key = `${part.id}-${createHash('sha256').update(JSON.stringify(seen)).digest('base64url').slice(0, 22)}`
     const { start, end, groups } = (await this.#shown.fetch(key, {
       context: { bytes: part.bytes, read, columns },

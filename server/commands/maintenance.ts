@@ -82,6 +82,7 @@ async function verify(engine: Engine, { from = 1 }: { from?: number }): Promise<
   for (const { dataset, part, problem } of report.problems) {
     console.error(`dataset ${dataset}${part === undefined ? '' : `, part ${part}`}: ${problem}`)
   }
+  for (const { dataset, part, note } of report.notes) console.log(`dataset ${dataset}, part ${part}: ${note}`)
   console.log(
     `${report.datasets} datasets, ${report.parts} parts, ${report.rows} rows, ${report.bytes} bytes: ` +
       (report.problems.length === 0 ? 'all well' : `${report.problems.length} problems`),

@@ -132,7 +132,11 @@ describe('verify', () => {
       '\n',
     )
     const { part } = await bench.read('csv', `a,b\n${text}`)
-    expect(await bench.ingestor.jobs.verify({ part })).toEqual({ rows: 20_000, columns: ['c0', 'c1'] })
+    expect(await bench.ingestor.jobs.verify({ part })).toEqual({
+      rows: 20_000,
+      columns: ['c0', 'c1'],
+      filtered: [],
+    })
     const bytes = readFileSync(part)
     writeFileSync(part, bytes.fill(0xa5, 4, 40))
     await expect(bench.ingestor.jobs.verify({ part })).rejects.toThrow()

@@ -1,7 +1,15 @@
 import { rm } from 'node:fs/promises'
 import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { EngineError } from '../../errors.ts'
-import { FIELD, groupsOf, metasOf, numberOf, parquetVersion, structOf } from '../../parquet/footer.ts'
+import {
+  dropFilter,
+  FIELD,
+  groupsOf,
+  metasOf,
+  numberOf,
+  parquetVersion,
+  structOf,
+} from '../../parquet/footer.ts'
 import { addOrdinals } from '../../parquet/ordinals.ts'
 import { ParquetFile } from '../../parquet/parquet-file.ts'
 import {
@@ -95,6 +103,9 @@ export async function finishPart(
 ): Promise<WrittenPart> {
   await using file = await ParquetFile.open(target)
   await addFilters?.(file)
+  for (const metas of groupsOf(file.footer).map(metasOf)) {
+    for (const [index, { type }] of columns.entries()) if (type === 'binary') dropFilter(metas[index]!)
+  }
   addOrdinals(file)
   return {
     rows: numberOf(file.footer, FIELD.file.rows),

@@ -3,10 +3,11 @@ import type { Duck, RunOptions } from '../../duckdb/duck.ts'
 import { valueText } from '../../duckdb/value-text.ts'
 import { EngineError } from '../../errors.ts'
 import { runtimeFilterError } from '../../filter/sql/runtime-errors.ts'
-import { rowGroups } from '../../parquet/footer.ts'
+import { FIELD, groupsOf, metasOf, rowGroups } from '../../parquet/footer.ts'
 import { type Joined, joinFiles } from '../../parquet/joined.ts'
 import { ORDINAL } from '../../parquet/ordinals.ts'
 import { fileEnd, footerOf, MAGIC, readExactly } from '../../parquet/parquet-file.ts'
+import { readStruct } from '../../parquet/thrift.ts'
 import { widens } from '../../types/columns.ts'
 import { type Column, type ColumnType, sqlType } from '../../types/index.ts'
 import { writeWhole } from '../../util/whole-file.ts'
@@ -318,16 +319,31 @@ export async function findRepeated(
   }))
 }
 
-/** Decodes every page of a part, and gives its columns without the ordinals. @throws if it can't be read to its end */
+/** What all pages of a part say. */
+interface VerifiedPart {
+  readonly rows: number
+  /** Its columns without the ordinals. */
+  readonly columns: readonly string[]
+  /** The positions of the binary columns with a Bloom filter, by which DuckDB loses rows. */
+  readonly filtered: readonly number[]
+}
+
+/** Decodes every page of a part. @throws if it can't be read to its end */
 export async function verifyPart(
   duck: Duck,
   { part }: { readonly part: string },
   options: RunOptions,
-): Promise<{ rows: number; columns: string[] }> {
+): Promise<VerifiedPart> {
   const source = readParts([part])
   const described = await duck.run(`DESCRIBE SELECT * FROM ${source}`, options)
   const columns = described.map((row) => String(row[0]))
   const hashes = columns.map((name) => `bit_xor(hash(${JSON.stringify(name)}))`)
   const [row] = await duck.run(`SELECT ${['count(*)', ...hashes].join(', ')} FROM ${source}`, options)
-  return { rows: Number(row![0]), columns: columns.filter((name) => name !== ORDINAL) }
+  const groups = groupsOf(readStruct((await footerOf(part)).footer)).map(metasOf)
+  const isFiltered = (index: number) => groups.some((metas) => metas[index]!.has(FIELD.meta.bloomOffset))
+  return {
+    rows: Number(row![0]),
+    columns: columns.filter((name) => name !== ORDINAL),
+    filtered: [...columns.keys()].filter((index) => described[index]![1] === 'BLOB' && isFiltered(index)),
+  }
 }

@@ -11,6 +11,8 @@ export interface VerifyReport {
   readonly bytes: number
   /** Everything that does not agree with the catalog; empty if all is well. */
   readonly problems: readonly { readonly dataset: number; readonly part?: number; readonly problem: string }[]
+  /** What is right in parts, but not as this version writes it, and what that means. */
+  readonly notes: readonly { readonly dataset: number; readonly part: number; readonly note: string }[]
   /** The first dataset that was not read to its end, where the signal ended the work. */
   readonly next?: number
 }
@@ -51,6 +53,7 @@ export async function verifyStore(
   for (const { id } of records) of += await store.history.partCount(id)
   const report = { datasets: 0, parts: 0, rows: 0, bytes: 0 }
   const problems: { dataset: number; part?: number; problem: string }[] = []
+  const notes: { dataset: number; part: number; note: string }[] = []
   for (const { id } of records) {
     const versions = await store.history.numbers(id)
     const read = new Set<number>()
@@ -58,9 +61,10 @@ export async function verifyStore(
       using lease = await ifThere(store.readPast(id, { version: number }))
       for (const part of lease?.version.parts ?? []) {
         if (read.has(part.id)) continue
-        if (signal?.aborted) return { ...report, problems, next: id }
+        if (signal?.aborted) return { ...report, problems, notes, next: id }
         read.add(part.id)
-        const problem = await problemOf(store, part, lease!.version)
+        const { problem, note } = await verified(store, part, lease!.version)
+        if (note !== undefined) notes.push({ dataset: id, part: part.id, note })
         if (problem === undefined) report.rows += part.rows
         else problems.push({ dataset: id, part: part.id, problem })
         report.parts += 1
@@ -70,24 +74,39 @@ export async function verifyStore(
     }
     if (versions.length > 0) report.datasets += 1
   }
-  return { ...report, problems }
+  return { ...report, problems, notes }
 }
 
-/** In what a part does not agree with the catalog; undefined if it does in all. */
-async function problemOf(store: Store, part: Part, { columns }: Version): Promise<string | undefined> {
+interface Verified {
+  /** In what a part does not agree with the catalog; undefined if it does in all. */
+  readonly problem?: string | undefined
+  readonly note?: string | undefined
+}
+
+async function verified(store: Store, part: Part, { columns }: Version): Promise<Verified> {
   const problem = await store.integrity.check(part).catch(whyUnread)
-  if (problem !== undefined) return problem
+  if (problem !== undefined) return { problem }
   try {
     using _ = await store.integrity.pin([part])
     const { jobs } = await store.ingestor()
     const read = await jobs.verify({ part: store.integrity.file(part) })
-    if (read.rows !== part.rows) return `it has ${read.rows} rows; the catalog says ${part.rows}`
-    if (read.columns.length === columns.length) return undefined
-    return `it has ${read.columns.length} columns; the catalog says ${columns.length}`
+    if (read.rows !== part.rows) return { problem: `it has ${read.rows} rows; the catalog says ${part.rows}` }
+    if (read.columns.length !== columns.length)
+      return { problem: `it has ${read.columns.length} columns; the catalog says ${columns.length}` }
+    return { note: filteredNote(read.filtered.map((index) => columns[index]!.name)) }
   } catch (error) {
     if (error instanceof EngineError && NOT_OF_THE_PART.has(error.code)) throw error
-    return 'its file can not be read'
+    return { problem: 'its file can not be read' }
   }
+}
+
+function filteredNote(names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined
+  const quoted = names.map((name) => JSON.stringify(name)).join(', ')
+  return (
+    `written by an older version, it has Bloom filters for binary columns (${quoted}). Parquetry does not use them; ` +
+    'DuckDB 1.5, reading the file itself, finds no rows by them. Replacing the rows writes it without them'
+  )
 }
 
 /** What is read of a version; undefined if it was removed since the versions were listed. */
