@@ -359,6 +359,7 @@ export class Engine implements AsyncDisposable {
       memoryLimit: sizeOfLimit(this.#options.memoryLimit),
       tempDirectory: this.#store.temporary,
       allowedDirectories: [...this.#store.files.folders, this.#store.temporary],
+      onReplaced: this.#events.failure('duckdb_replaced', 'DuckDB had an internal error and was replaced.'),
       http: http && {
         ...http,
         onMissing: this.#events.failure(

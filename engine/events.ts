@@ -29,6 +29,10 @@ export const EVENTS = {
     level: 'warn',
     when: 'a process that reads uploads died, or was ended because it took too much; its upload was refused',
   },
+  duckdb_replaced: {
+    level: 'error',
+    when: 'DuckDB had an internal error, after which it refuses every statement, and a new instance took its place; statements without rows yet were run again, the others failed',
+  },
   lease_unwritten: {
     level: 'warn',
     when: 'a reader could not be noted in the catalog; this process removes nothing until it is',

@@ -70,6 +70,7 @@ export async function openFiles(
       memoryLimit: sizeOfLimit(options.memoryLimit),
       tempDirectory: temporary,
       allowedDirectories: [...new Set(found.map((file) => dirname(file.path)))],
+      onReplaced: () => {},
     })
     try {
       return new ParquetFiles(executor, temporary, found, await describe(executor, found))

@@ -38,7 +38,8 @@ export function saysInterrupted(error: unknown): boolean {
 
 /** Whether DuckDB will refuse every further statement, as it does after an internal error. */
 export function isBroken(error: unknown): boolean {
-  return /^(INTERNAL|FATAL) Error|database has been invalidated/.test((error as Error).message)
+  if (!(error instanceof Error)) return false
+  return /^(INTERNAL|FATAL) Error|database has been invalidated/.test(error.message) || isBroken(error.cause)
 }
 
 const INTERRUPT_MS = 5

@@ -1,13 +1,11 @@
-import { join } from 'node:path'
 import { entryOf, type Statement, vectorBytes } from '../../types/index.ts'
 import { Semaphore } from '../../util/concurrency.ts'
-import { Lazy } from '../../util/shared.ts'
 import { POOL_THREADS } from '../../util/threads.ts'
 import type { Arena, Batch } from '../batch.ts'
 import { type Chunk, type Cursor, SequenceCursor, type StartOptions } from '../cursor.ts'
-import { cancelled, engineError, keepInterrupting, saysInterrupted } from '../errors.ts'
-import { type InstanceOptions, lockDown, openSettings } from '../instance.ts'
+import { cancelled, engineError, isBroken, keepInterrupting, saysInterrupted } from '../errors.ts'
 import { type DuckDb, loadDuckDb, type Result } from './ffi.ts'
+import { type Instance, Instances, lightOptions, type RunnerOptions } from './instances.ts'
 import { NativeReader } from './native-reader.ts'
 
 /**
@@ -23,11 +21,18 @@ const UNKNOWN_ROW_BYTES = 256
  */
 const places = new Semaphore(Math.max(1, POOL_THREADS - 2))
 
+/** What a cursor tells of itself. */
+interface CursorHooks {
+  readonly closed: () => void
+  /** DuckDB has failed so that it will refuse every further statement. */
+  readonly broken: (error: unknown) => void
+}
+
 /** A statement that DuckDB runs on a connection of its own: one call at a time, and all of them interruptible. */
 class NativeCursor implements Cursor {
   readonly #duckdb: DuckDb
   readonly #statement: Statement
-  readonly #onClose: (self: NativeCursor) => void
+  readonly #hooks: CursorHooks
   readonly #connection: bigint
   address: bigint | undefined
   #reader: NativeReader | undefined
@@ -40,10 +45,10 @@ class NativeCursor implements Cursor {
   #ended = false
   #closed: Promise<void> | undefined
 
-  constructor(duckdb: DuckDb, database: bigint, statement: Statement, onClose: (self: NativeCursor) => void) {
+  constructor(duckdb: DuckDb, database: bigint, statement: Statement, hooks: CursorHooks) {
     this.#duckdb = duckdb
     this.#statement = statement
-    this.#onClose = onClose
+    this.#hooks = hooks
     this.#connection = duckdb.connect(database)
   }
 
@@ -143,6 +148,7 @@ class NativeCursor implements Cursor {
 
   /** DuckDB sometimes reports an interrupt although there was none; then the query is run again for its real error. */
   async trueError(error: unknown): Promise<unknown> {
+    if (isBroken(error)) this.#hooks.broken(error)
     if (this.#interrupted || !saysInterrupted(error)) return error
     try {
       await this.#runAgain()
@@ -214,7 +220,7 @@ class NativeCursor implements Cursor {
       if (prepared !== undefined) await this.#duckdb.destroyStatement(prepared)
       await this.#duckdb.disconnect(this.#connection)
     }
-    this.#onClose(this)
+    this.#hooks.closed()
   }
 }
 
@@ -246,9 +252,6 @@ function checkTypes(statement: Statement, types: readonly number[]): void {
   }
 }
 
-/** Users' queries run here, so `allowedDirectories` is required: DuckDB must only read the folders of the rows. */
-export type RunnerOptions = InstanceOptions & Required<Pick<InstanceOptions, 'allowedDirectories'>>
-
 /**
  * A DuckDB for all statements that no delegate answers, and behind it a second one with a single thread for light ones
  * whose rows are wanted at once; it is opened with the first of them. DuckDB has one number of threads for all
@@ -258,24 +261,26 @@ export class Runner {
   /** Whether statements can name files by addresses below that of `http`. */
   readonly readsHttp: boolean
   readonly #duckdb: DuckDb
-  readonly #main: bigint
-  readonly #light: Lazy<bigint> | undefined
+  readonly #main: Instances
+  readonly #light: Instances | undefined
+  readonly #onReplaced: RunnerOptions['onReplaced']
   readonly #cursors = new Set<NativeCursor>()
   #started = 0
   #closed = false
 
-  private constructor(duckdb: DuckDb, { database, readsHttp }: Opened, options: RunnerOptions) {
+  private constructor(duckdb: DuckDb, main: Instances, { readsHttp }: Instance, options: RunnerOptions) {
     this.#duckdb = duckdb
-    this.#main = database
+    this.#main = main
     this.readsHttp = readsHttp
-    const light = async () => (await openDatabase(duckdb, lightOptions(options))).database
-    this.#light = options.threads === 1 ? undefined : new Lazy(light)
+    this.#light = options.threads === 1 ? undefined : new Instances(duckdb, lightOptions(options))
+    this.#onReplaced = options.onReplaced
   }
 
   /** @throws EngineError `internal` if the library can't be loaded */
   static async open(options: RunnerOptions): Promise<Runner> {
     const duckdb = loadDuckDb()
-    return new Runner(duckdb, await openDatabase(duckdb, options), options)
+    const main = new Instances(duckdb, options)
+    return new Runner(duckdb, main, await main.get(), options)
   }
 
   /** Statements that have been started and not closed. */
@@ -301,11 +306,30 @@ export class Runner {
     const { delegate, whole, signal } = options
     const answered = await delegate?.(statement.columns, signal)
     if (answered) return answered
-    const light = statement.light && whole && !this.#closed ? await this.#light?.get() : undefined
+    const instances = (statement.light && whole && this.#light) || this.#main
+    try {
+      return await this.#run(instances, statement, options)
+    } catch (error) {
+      // The cause may be another statement, or one of DuckDB's rare races, and no rows have been given yet.
+      if (!this.#onReplaced || !isBroken(error)) throw error
+      return await this.#run(instances, statement, options)
+    }
+  }
+
+  async #run(instances: Instances, statement: Statement, options: StartOptions): Promise<Cursor> {
     if (this.#closed) throw cancelled(undefined)
-    const cursor = new NativeCursor(this.#duckdb, light ?? this.#main, statement, (self) =>
-      this.#cursors.delete(self),
-    )
+    const instance = await instances.get()
+    if (this.#closed) throw cancelled(undefined)
+    const leave = instance.users.enter()
+    const cursor = new NativeCursor(this.#duckdb, instance.database, statement, {
+      closed: () => {
+        this.#cursors.delete(cursor)
+        leave()
+      },
+      broken: (error) => {
+        if (this.#onReplaced && !this.#closed && instances.replace(instance)) this.#onReplaced(error)
+      },
+    })
     this.#cursors.add(cursor)
     this.#started++
     await cursor.start(options)
@@ -316,37 +340,7 @@ export class Runner {
     if (this.#closed) return
     this.#closed = true
     await Promise.all([...this.#cursors].map((cursor) => cursor.close()))
-    this.#duckdb.close(this.#main)
-    const light = await this.#light?.present()
-    if (light !== undefined) this.#duckdb.close(light)
+    await this.#main.close()
+    await this.#light?.close()
   }
-}
-
-interface Opened {
-  readonly database: bigint
-  readonly readsHttp: boolean
-}
-
-async function openDatabase(duckdb: DuckDb, options: RunnerOptions): Promise<Opened> {
-  const database = duckdb.open(openSettings(options))
-  try {
-    const connection = duckdb.connect(database)
-    try {
-      return { database, readsHttp: await lockDown(options, (sql) => duckdb.run(connection, sql)) }
-    } finally {
-      await duckdb.disconnect(connection)
-    }
-  } catch (error) {
-    duckdb.close(database)
-    throw error
-  }
-}
-
-/**
- * Light statements read files only. The system has the content of these in memory, and so has the other DuckDB, so a
- * third copy would only take room.
- */
-function lightOptions(options: RunnerOptions): RunnerOptions {
-  const tempDirectory = join(options.tempDirectory, 'light')
-  return { ...options, threads: 1, tempDirectory, http: undefined, footersOnly: true }
 }
