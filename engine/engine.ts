@@ -232,8 +232,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /**
-   * One SELECT over datasets, as a query: tables are `"repository"."dataset"`, `dataset` or `dataset_17`. It runs in a
-   * process of its own.
+   * One SELECT over datasets, as a query: tables are `"repository"."dataset"`, `dataset` or `dataset_17`, or
+   * `"owner"."repository"."dataset"` if `options.tables` has owners. It runs in a process of its own.
    * @param parameters values for `$1` and `?`, or for `$name`
    * @throws EngineError `invalid_sql`, `sql_not_allowed`, `unknown_table`, `version_gone`, `overloaded`, `cancelled`
    */

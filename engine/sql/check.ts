@@ -17,6 +17,8 @@ import { bindParameter, guardDistinct, type SqlParameters } from './rewrite.ts'
 /** A table that a statement names, and its node. */
 export interface TableReference {
   readonly node: TreeNode
+  /** Whose the repository is, if the statement says so. */
+  readonly owner: string | undefined
   readonly repository: string | undefined
   readonly name: string
   readonly position: number | undefined
@@ -196,9 +198,8 @@ class Walk {
       node['table_name'] = cte
       return
     }
-    const position = placeOf(node)
-    const repository = [catalog, schema].filter(Boolean).join('.') || undefined
-    this.tables.push({ node, repository, name, position })
+    const [owner, repository] = [catalog, schema].map((part) => (part ? String(part) : undefined))
+    this.tables.push({ node, owner, repository, name, position: placeOf(node) })
   }
 
   #sampled({ seed }: TreeNode): void {

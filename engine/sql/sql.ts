@@ -296,20 +296,22 @@ function rewriteTables(checked: Checked, snapshots: readonly Snapshot[]): Scanne
     delete node['at_clause']
     node['table_name'] = known.name
   }
-  const isTable = (repository: string, table: string) =>
-    tables.some(
-      (one) =>
-        one.repository?.toLowerCase() === repository.toLowerCase() &&
-        one.name.toLowerCase() === table.toLowerCase(),
-    )
-  for (const node of qualified) {
-    const list = node['column_names'] as string[]
-    if (isTable(list[0]!, list[1]!)) list.shift()
-  }
+  for (const node of qualified) dropQualifiers(node['column_names'] as string[], tables)
   if (cased.size > 0) {
     for (const [holder, key] of names) if (holder[key] !== undefined) holder[key] = spelt(String(holder[key]))
   }
   return [...scanned.values()]
+}
+
+/** Leaves of the names of a column only that of its table, its own, and those of fields. */
+function dropQualifiers(names: string[], tables: readonly TableReference[]): void {
+  const folded = names.map((name) => name.toLowerCase())
+  for (const { owner, repository, name } of tables) {
+    const whole = [owner, repository, name].flatMap((part) => part?.toLowerCase() ?? [])
+    if (names.length <= whole.length || whole.some((part, index) => part !== folded[index])) continue
+    names.splice(0, whole.length - 1)
+    return
+  }
 }
 
 /** What a statement may read of a table: the columns whose names are anywhere in it. */

@@ -9,6 +9,13 @@ import type { TreeNode } from './nodes.ts'
 /** A dataset that SQL may name. */
 export interface SqlTable extends Omit<DatasetName, 'description'> {
   readonly repository: string
+  /** Whose the repository is, as the engine's caller names accounts. */
+  readonly owner?: string
+  /**
+   * Where tables have the same name, those with the lowest number are meant: 0, the default, for names that nobody else
+   * can take.
+   */
+  readonly precedence?: number
 }
 
 const tablesOfNames = new Derived<readonly DatasetName[], readonly SqlTable[]>()
@@ -44,53 +51,90 @@ export interface NamedTable {
 }
 
 /**
- * Finds the datasets that a statement names among those that may be read: `"repository"."dataset"`, `dataset` where only
- * one has the name, or `dataset_17`.
+ * Finds the datasets that a statement names among those that may be read: `"repository"."dataset"`, the same with its
+ * owner in front, `dataset` where only one has the name, or `dataset_17`.
  * @throws EngineError `unknown_table`, `invalid_sql`
  */
 export function findTables(references: readonly TableReference[], tables: readonly SqlTable[]): NamedTable[] {
   return references.map((reference) => ({ id: find(reference, tables).id, past: pastOf(reference) }))
 }
 
-function find({ repository, name, position }: TableReference, tables: readonly SqlTable[]): SqlTable {
-  const isInside = (table: SqlTable) => repository === undefined || same(table.repository, repository)
-  const folded = tablesNamed(tables, name).filter(isInside)
-  const exact = folded.filter(
-    (table) => table.name === name && (repository === undefined || table.repository === repository),
-  )
-  const found = exact.length > 0 ? exact : folded
+/** What a statement says of a table. */
+type TableName = Pick<TableReference, 'owner' | 'repository' | 'name'>
+
+function find(reference: TableReference, tables: readonly SqlTable[]): SqlTable {
+  const { repository, name, position } = reference
+  const found = meant(reference, tables)
   if (found.length === 1) return found[0]!
   if (found.length > 1) {
-    const names = found.slice(0, 5).map(quoted)
-    throw sqlError('unknown_table', `"${name}" is ambiguous: write ${names.join(' or ')}.`, position)
+    const names = found.slice(0, 5).map((table) => longName(table, tables))
+    throw sqlError(
+      'unknown_table',
+      `${quoted(reference)} is ambiguous: write ${names.join(' or ')}.`,
+      position,
+    )
   }
-  const id = repository === undefined ? /^dataset_(\d{1,15})$/i.exec(name)?.[1] : undefined
-  const byId = id === undefined ? undefined : tables.find((table) => table.id === Number(id))
-  if (byId) return byId
-  const shown = repository === undefined ? `"${name}"` : `"${repository}"."${name}"`
+  const inside = tables.filter((table) => repository !== undefined && isIn(reference, table))
   throw sqlError(
     'unknown_table',
-    `There is no table ${shown}.${suggestion(name, tables.filter(isInside), tables)}`,
+    `There is no table ${quoted(reference)}.${suggestion(name, inside, tables)}`,
     position,
   )
 }
 
-function same(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
+/** The tables that a name means, of which there should be one. */
+function meant({ owner, repository, name }: TableName, tables: readonly SqlTable[]): readonly SqlTable[] {
+  const folded = tablesNamed(tables, name).filter((table) => isIn({ owner, repository }, table))
+  const id = repository === undefined ? /^dataset_(\d{1,15})$/i.exec(name)?.[1] : undefined
+  const first = id === undefined ? Math.min(...folded.map(precedenceOf)) : 0
+  const found = folded.filter((table) => precedenceOf(table) === first)
+  if (id !== undefined && found.length === 0) return tables.filter((table) => table.id === Number(id))
+  // If they belong to several, nobody can take the name of another by a better spelling.
+  if (new Set(found.map((table) => table.owner)).size > 1) return found
+  const exact = found.filter(
+    (table) => table.name === name && (repository === undefined || table.repository === repository),
+  )
+  return exact.length > 0 ? exact : found
+}
+
+function isIn({ owner, repository }: Omit<TableName, 'name'>, table: SqlTable): boolean {
+  if (owner !== undefined && table.owner !== owner) return false
+  return repository === undefined || table.repository.toLowerCase() === repository.toLowerCase()
+}
+
+function precedenceOf({ precedence = 0 }: SqlTable): number {
+  return precedence
 }
 
 function suggestion(name: string, inside: readonly SqlTable[], all: readonly SqlTable[]): string {
-  const [elsewhere] = tablesNamed(all, name)
   const near = nearest(
     name,
     (inside.length > 0 ? inside : all).map((table) => table.name),
   )
-  const meant = elsewhere ?? all.find((table) => table.name === near)
-  return meant ? ` Did you mean ${quoted(meant)}?` : ' Tables are datasets: "repository"."dataset".'
+  const [found] = [name, near ?? ''].flatMap((one) =>
+    tablesNamed(all, one).toSorted((a, b) => precedenceOf(a) - precedenceOf(b)),
+  )
+  if (found) return ` Did you mean ${longName(found, all)}?`
+  return ' Tables are datasets: "repository"."dataset", or "owner"."repository"."dataset".'
 }
 
-function quoted({ repository, name }: SqlTable): string {
-  return [repository, name].map((part) => `"${part.replaceAll('"', '""')}"`).join('.')
+/** The shortest name with a repository that means this table and no other; by its id if there is none. */
+function longName(table: SqlTable, all: readonly SqlTable[]): string {
+  const { id, owner, repository, name } = table
+  const names = [
+    { owner: undefined, repository, name },
+    ...(owner === undefined ? [] : [{ owner, repository, name }]),
+  ]
+  const own = names.find((one) => {
+    const [first, ...others] = meant(one, all)
+    return first === table && others.length === 0
+  })
+  return own ? quoted(own) : `dataset_${id}`
+}
+
+function quoted({ owner, repository, name }: TableName): string {
+  const parts = [owner, repository, name].filter((part) => part !== undefined)
+  return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.')
 }
 
 /** `AT (VERSION => 3)` or `AT (TIMESTAMP => '2024-01-31')`. @throws EngineError `invalid_sql` */

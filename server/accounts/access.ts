@@ -6,12 +6,18 @@ import type { Account } from './accounts.ts'
 /** What an account may do with a repository. Only the owner and admins may give rights to others. */
 export type Right = Permission | 'Own'
 
+/** In the order in which names without an owner are looked for. */
+export const RELATIONS = ['own', 'shared', 'other'] as const
+export type Relation = (typeof RELATIONS)[number]
+
 /** A repository as one account sees it. */
 export interface RepositoryAccess {
   readonly repositoryId: number
   /** Its plan counts for all that is in the repository. */
   readonly owner: Pick<Account, 'id' | 'name' | 'plan'>
   readonly private: boolean
+  /** Its own, shared with it as a member, or of somebody else: public, or seen by an admin. */
+  readonly relation: Relation
   /** undefined if the account may not even read it. */
   readonly right: Right | undefined
 }
@@ -71,11 +77,12 @@ export class Access {
     return within(seen, account)
   }
 
-  /** Every repository that an account may read, by id. */
+  /** Every repository that an account may read, by id: its own first, then those shared with it, then the others. */
   async readable(account: Account): Promise<Map<number, RepositoryAccess>> {
     const rows = await this.#handle.all<AccessRow>(`${SELECT} ORDER BY r.id`, account.id)
-    const all = rows.map((row) => within(accessOf(row, account), account))
-    return new Map(all.filter((access) => access.right).map((access) => [access.repositoryId, access]))
+    const all = rows.map((row) => within(accessOf(row, account), account)).filter(({ right }) => right)
+    const sorted = RELATIONS.flatMap((one) => all.filter(({ relation }) => relation === one))
+    return new Map(sorted.map((access) => [access.repositoryId, access]))
   }
 
   /** @throws ServerError `not_found`, `forbidden` */
@@ -95,9 +102,17 @@ export class Access {
     )
   }
 
-  async privateRepositories(ownerId: number): Promise<number> {
-    const sql = 'SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = 1'
-    return (await this.#handle.get<{ n: number }>(sql, ownerId))!.n
+  privateRepositories(ownerId: number): Promise<number> {
+    return this.#repositories(ownerId, 1)
+  }
+
+  publicRepositories(ownerId: number): Promise<number> {
+    return this.#repositories(ownerId, 0)
+  }
+
+  async #repositories(ownerId: number, isPrivate: 0 | 1): Promise<number> {
+    const sql = 'SELECT count(*) AS n FROM repository_owners WHERE account_id = ? AND private = ?'
+    return (await this.#handle.get<{ n: number }>(sql, ownerId, isPrivate))!.n
   }
 
   /** The bytes on disk of the datasets in the repositories of an account; one dataset may be left out. */
@@ -169,7 +184,8 @@ function accessOf(row: AccessRow, account: Account): RepositoryAccess {
   const isPrivate = row.private === 1
   const right: Right | undefined =
     account.admin || id === account.id ? 'Own' : (permission ?? (isPrivate ? undefined : 'Read'))
-  return { repositoryId, owner: { id, name, plan }, private: isPrivate, right }
+  const relation = id === account.id ? 'own' : permission ? 'shared' : 'other'
+  return { repositoryId, owner: { id, name, plan }, private: isPrivate, relation, right }
 }
 
 /** What a key that is limited to repositories leaves of a right. */

@@ -7,6 +7,16 @@ import { type Account, ANONYMOUS } from './accounts.ts'
 
 type Owner = RepositoryAccess['owner']
 
+/** What an account owns at most so many of. */
+const COUNTED = {
+  datasets: { name: 'datasets', hint: '' },
+  privateRepositories: {
+    name: 'private repositories',
+    hint: '; one with `"private": false`, which every account may read, counts towards another limit',
+  },
+  publicRepositories: { name: 'public repositories', hint: '' },
+} as const
+
 /** The limits of the plans. Refuses what they don't allow. */
 export class Plans {
   readonly #plans: Config['plans']
@@ -26,18 +36,17 @@ export class Plans {
   }
 
   /**
-   * Refuses one more dataset or private repository if the plan of the repository's owner allows no more. Call it in the
+   * Refuses one more dataset or repository if the plan of the repository's owner allows no more. Call it in the
    * transaction that makes it.
    * @throws ServerError `plan_limit`
    */
-  async allowOneMore(what: 'datasets' | 'privateRepositories', owner: Owner, access: Access): Promise<void> {
+  async allowOneMore(what: keyof typeof COUNTED, owner: Owner, access: Access): Promise<void> {
     const most = this.limits(owner.plan)[what]
     if (most === null) return
     await access.holdOwned(owner.id)
     if ((await access[what](owner.id)) < most) return
-    if (what === 'datasets') throw limit('datasets', owner, most)
-    const way = '; one with `"private": false` is not limited, and every account may read it'
-    throw limit('private repositories', owner, most, way)
+    const { name, hint } = COUNTED[what]
+    throw limit(name, owner, most, hint)
   }
 
   /**

@@ -167,4 +167,13 @@ export const SERVER_STEPS = [
   ALTER TABLE account_keys ADD COLUMN repositories TEXT;
   ALTER TABLE account_keys ADD COLUMN last_used_at TEXT;
   `,
+  `
+  -- The names of datasets at /odata/, as they were first given: that for the account which owned them then.
+  CREATE TABLE entity_sets (
+    dataset_id INTEGER PRIMARY KEY REFERENCES datasets ON DELETE CASCADE,
+    account_id INTEGER NOT NULL REFERENCES accounts,
+    name TEXT NOT NULL,
+    UNIQUE (account_id, name)
+  ) STRICT;
+  `,
 ] as const

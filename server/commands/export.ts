@@ -27,7 +27,9 @@ interface StatementGiven extends Given {
 export function addExportCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('export <dataset>')
-    .description('write the rows of a dataset, named by its id or as repository/dataset')
+    .description(
+      'write the rows of a dataset, named by its id or as repository/dataset, with owner/ in front for one of others',
+    )
     .action((name: string, options: Given) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, name)
@@ -42,7 +44,9 @@ export function addExportCommand(program: Command, on: On<Tables>): void {
 export function addSqlCommand(program: Command, on: On<Tables>): void {
   const command = program
     .command('sql [statement]')
-    .description('write the rows of one SELECT over datasets, named as "repository"."dataset"')
+    .description(
+      'write the rows of one SELECT over datasets, named as "repository"."dataset", or with the owner in front',
+    )
     .option('-f, --file <file>', 'a file with the statement; - is standard input')
     .option('--save <name>', 'save the statement as a dataset, in place of writing its rows')
     .option('--repository <id or name>', 'the repository to save it in')

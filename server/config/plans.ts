@@ -19,6 +19,7 @@ function plan(defaults: Partial<PlanLimits>) {
 /** The limits of the plans that exist without configuration. */
 const BUILT_IN = {
   privateRepositories: { free: 1, pro: 50, unlimited: null },
+  publicRepositories: { free: 100, pro: 10_000, unlimited: null },
   paidProviders: { free: false, pro: true, unlimited: true },
   exportedRows: { free: 1_000_000, pro: 100_000_000, unlimited: null },
   datasets: { free: 100, pro: 10_000, unlimited: null },
@@ -41,6 +42,7 @@ export const PLANS = {
   properties: { free: builtIn('free'), pro: builtIn('pro'), unlimited: builtIn('unlimited') },
   // What plans that are added need not name is not limited.
   additionalProperties: plan({
+    publicRepositories: null,
     datasets: null,
     columns: null,
     storedBytes: null,

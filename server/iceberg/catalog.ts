@@ -9,6 +9,7 @@ import {
   type Snapshot,
   s3Requests,
 } from '../../engine/index.ts'
+import { RELATIONS, type Relation } from '../accounts/access.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { s3Access } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
@@ -21,7 +22,7 @@ export interface Warehouse {
   readonly naming: Naming
   /** Its part of the path. */
   readonly prefix: string
-  /** The names of a repository: the second, which no other has, is shown where an account reads several of the first. */
+  /** The names of a repository: the second, which no other has, is shown where the first means another or several. */
   readonly namespaces: (repository: Repository) => readonly [string, string]
   readonly table: (dataset: DatasetName) => string
   /** How a name is that pins a version: the name without it, and the version. */
@@ -65,8 +66,12 @@ export async function listNamespaces(services: Services, path: RequestPath, pare
     return { namespaces: [] }
   }
   const all = await repositories(services, path)
-  const uses = Map.groupBy(all, ({ names }) => names[0])
-  return { namespaces: all.map(({ names: [short, long] }) => [uses.get(short)!.length === 1 ? short : long]) }
+  const namespaces = all.map((repository) => {
+    const [short, long] = repository.names
+    const found = named(all, short)
+    return [found.length === 1 && found[0] === repository ? short : long]
+  })
+  return { namespaces }
 }
 
 export async function describeNamespace(services: Services, path: RequestPath) {
@@ -138,25 +143,41 @@ async function keptVersion(
   }
 }
 
-/** The repositories that the account may read, with their names. */
+type Namespace = Awaited<ReturnType<typeof repositories>>[number]
+
+/** The repositories that the account may read, with their names; its own first. */
 async function repositories({ engine, access }: Services, { account, warehouse }: RequestPath) {
   const readable = await access.readable(account)
-  const found = (await engine.repositories()).filter(({ id }) => readable.has(id))
-  return found.map((repository) => ({ ...repository, names: warehouse.namespaces(repository) }))
+  const all = new Map((await engine.repositories()).map((one) => [one.id, one]))
+  return [...readable.values()].flatMap(({ repositoryId, relation }) => {
+    const repository = all.get(repositoryId)
+    return repository ? [{ ...repository, relation, names: warehouse.namespaces(repository) }] : []
+  })
+}
+
+/**
+ * The repositories that a namespace means, of which there should be one: the account's own of that name, or that with the
+ * long name, or those shared with it, or those of others.
+ */
+function named(all: readonly Namespace[], namespace: string): readonly Namespace[] {
+  const short = (wanted: Relation) =>
+    all.filter(({ relation, names }) => relation === wanted && names[0] === namespace)
+  const [own, shared, other] = RELATIONS.map(short)
+  const long = all.filter(({ names }) => names[1] === namespace)
+  return [own!, long, shared!, other!].find(({ length }) => length > 0) ?? []
 }
 
 /** @throws IcebergError `noNamespace`, for a missing repository as for a hidden one, so that nobody finds out which exist */
 async function repositoryAt(services: Services, path: RequestPath) {
   const { namespace } = path
-  const all = await repositories(services, path)
-  const named = all.filter(({ names }) => names[0] === namespace)
-  const found = named.length === 1 ? named[0] : all.find(({ names }) => names[1] === namespace)
-  if (found) return found
-  const several = named.map(({ names }) => JSON.stringify(names[1])).join(' or ')
+  const [found, ...others] = named(await repositories(services, path), namespace)
+  if (found && others.length === 0) return found
+  const several = (found ? [found, ...others] : []).map(({ names }) => JSON.stringify(names[1])).join(' or ')
   throw new IcebergError(
     'noNamespace',
-    `There is no repository ${JSON.stringify(namespace)} that this key may read.` +
-      (several && ` Several have that name: say ${several}.`),
+    several
+      ? `Several repositories that this key may read are called ${JSON.stringify(namespace)}: write ${several}.`
+      : `There is no repository ${JSON.stringify(namespace)} that this key may read.`,
   )
 }
 

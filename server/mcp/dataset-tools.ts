@@ -28,11 +28,15 @@ export const findDatasets: Tool = {
       client.repositories.list({ signal }),
     ])
     const words = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-    const found = datasets
-      .map((one) => ({
+    // One's own come first, and those of others last.
+    const inside = Map.groupBy(datasets, ({ repositoryId }) => repositoryId)
+    const found = repositories
+      .flatMap((repository) => (inside.get(repository.id) ?? []).map((one) => ({ one, repository })))
+      .map(({ one, repository: { name: repository, owner } }) => ({
         dataset: one.id,
         name: one.name,
-        repository: repositories.find(({ id }) => id === one.repositoryId)?.name ?? '',
+        repository,
+        owner,
         description: one.description,
         rows: one.rowCount,
         columns: one.columns?.map(({ name, type }) => `${name} ${type}`) ?? [`${one.columnCount} columns`],
@@ -130,7 +134,7 @@ export const runSql: Tool = {
   title: 'Run SQL',
   description:
     `Rows of one SELECT (DuckDB's SQL) over the readable tables, for joins, windows and subqueries. Tables are written ` +
-    `"repository"."dataset". Returns at most ${MOST_ROWS} rows; aggregate in the statement instead of reading many.`,
+    `"owner"."repository"."dataset". Returns at most ${MOST_ROWS} rows; aggregate in the statement instead of reading many.`,
   arguments: object(['sql'], {
     sql: { type: 'string', description: 'The statement.' },
     top: {

@@ -35,7 +35,7 @@ The quickest way for an agent is the Model Context Protocol: POST /mcp (streamab
 - GET /datasets: all datasets, with their columns unless they have many
 - GET /datasets/{id}: one dataset, with all columns
 - GET /datasets/{id}/data?$filter=…&$apply=…&$select=…&$orderby=…&$top=…&$format=csv|json|ndjson|parquet|xlsx|tsv|arrow: rows; with $top, $last or $count=true, the header Row-Count has the number of matching rows
-- POST /sql {"sql": "SELECT …"}: rows of one SELECT over all datasets, as "repository"."dataset"
+- POST /sql {"sql": "SELECT …"}: rows of one SELECT over all datasets, as "owner"."repository"."dataset"
 - GET /providers, GET /providers/{slug}/browse?path=…&series=true, GET /providers/{slug}/series/{series_id}: series
 - POST /links {"path": "/datasets/3/data?$format=xlsx"}: a URL that downloads without a key for five minutes, or for expiresIn seconds
 

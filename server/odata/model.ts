@@ -86,7 +86,7 @@ export function edmType(type: ColumnType): EdmType {
 }
 
 /** CSDL allows 128 characters; this leaves room for suffixes such as `_1` and `Row`. */
-const LONGEST = 112
+export const LONGEST = 112
 
 /** A simple identifier (OData CSDL XML 4.01, 15.2): a letter or `_`, then letters, digits, marks, connectors. */
 const IDENTIFIER = /^[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]*$/u
@@ -98,13 +98,18 @@ const FOREIGN = /[^\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}\p{Cf}]/gu
  * already an identifier is kept, so it doesn't change when other columns are added or removed. If two identifiers would
  * be equal, ignoring case, the later one gets a number.
  * @param reserved identifiers that must not be used
+ * @param foreign matches others that must not, in lower case
  */
-export function identifiersFor(names: readonly string[], reserved: readonly string[] = []): string[] {
+export function identifiersFor(
+  names: readonly string[],
+  reserved: readonly string[] = [],
+  foreign?: RegExp,
+): string[] {
   const taken = new Set(reserved.map(folded))
   const found = new Map<number, string>()
   const keep = (index: number, identifier: string): boolean => {
     const key = folded(identifier)
-    if (taken.has(key)) return false
+    if (taken.has(key) || foreign?.test(key)) return false
     taken.add(key)
     found.set(index, identifier)
     return true
@@ -120,7 +125,7 @@ export function identifiersFor(names: readonly string[], reserved: readonly stri
   return names.map((_, index) => found.get(index)!)
 }
 
-function identifierOf(name: string): string {
+export function identifierOf(name: string): string {
   const characters = name.toWellFormed().replace(FOREIGN, '_')
   const started = FIRST.test(characters) ? characters : `_${characters}`
   // Don't cut a surrogate pair in half.

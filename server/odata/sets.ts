@@ -1,4 +1,4 @@
-import { type Column, type DatasetName, type Engine, EngineError } from '../../engine/index.ts'
+import { type Column, type DatasetName, type Engine, EngineError, nearest } from '../../engine/index.ts'
 import { Derived } from '../../engine/util/shared.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { recordTag } from '../http/headers.ts'
@@ -12,6 +12,7 @@ import {
   propertiesOf,
   slices,
 } from './model.ts'
+import { nameFor, setNames } from './names.ts'
 
 /** The entity sets that an account sees at a service root: the datasets of a repository, or all that it may read. */
 export interface Feed {
@@ -28,7 +29,7 @@ export interface Feed {
 /** Wider tables than this, in bytes of JSON, are read one by one. */
 const COLUMN_BYTES = 64 * 1024
 
-/** The sets of a list of datasets by their prefixes, so that a page of a long list doesn't name all of them again. */
+/** The sets of a list of datasets, of a repository or for an account, so that a page of a long list doesn't name all of them again. */
 const setsOfLists = new Derived<readonly DatasetName[], readonly EntitySet[]>()
 
 /** @throws EngineError `not_found`, ServerError `forbidden` */
@@ -39,38 +40,33 @@ export async function repositoryFeed(
 ): Promise<Feed> {
   await access.require(repositoryId, account, 'Read')
   const datasets = await engine.datasetNames({ repositoryId })
-  const sets = setsOf(datasets, new Map([[repositoryId, '']]))
+  const sets = setsOfLists.get(datasets, '', () => {
+    const names = identifiersFor(
+      datasets.map(({ name }) => name),
+      [CONTAINER],
+    )
+    return datasets.map((dataset, index) => setOf(dataset, names[index]!))
+  })
   return feedOf(engine, sets, new Set([repositoryId]), repositoryId)
 }
 
-/** All datasets that an account may read. Their names are prefixed with those of their repositories. */
+/** All datasets that an account may read, by names that never change. */
 export async function wholeFeed(
   { engine, access }: Pick<Services, 'engine' | 'access'>,
   account: Account,
 ): Promise<Feed> {
   const readable = await access.readable(account)
-  const repositories = (await engine.repositories()).filter(({ id }) => readable.has(id))
   const datasets = await engine.datasetNames()
-  const prefixes = new Map(repositories.map(({ id, name }) => [id, `${name}_`]))
-  return feedOf(engine, setsOf(datasets, prefixes), readable)
+  const names = await setNames(engine, datasets, readable)
+  const sets = setsOfLists.get(datasets, `${account.id} ${[...readable.keys()]}`, () => {
+    const shown = datasets.filter(({ id, repositoryId }) => readable.has(repositoryId) && names.has(id))
+    return shown.map((dataset) => setOf(dataset, nameFor(names.get(dataset.id)!, account)))
+  })
+  return feedOf(engine, sets, readable)
 }
 
-/** @param prefixes of the names of datasets, by the repositories that are in the feed */
-function setsOf(
-  datasets: readonly DatasetName[],
-  prefixes: ReadonlyMap<number, string>,
-): readonly EntitySet[] {
-  return setsOfLists.get(datasets, JSON.stringify([...prefixes]), () => {
-    const shown = datasets.filter(({ repositoryId }) => prefixes.has(repositoryId))
-    const names = shown.map(({ repositoryId, name }) => `${prefixes.get(repositoryId)}${name}`)
-    const identifiers = identifiersFor(names, [CONTAINER])
-    return shown.map(({ id, name, description }, index) => ({
-      name: identifiers[index]!,
-      datasetId: id,
-      title: name,
-      description,
-    }))
-  })
+function setOf({ id, name: title, description }: DatasetName, name: string): EntitySet {
+  return { name, datasetId: id, title, description }
 }
 
 function feedOf(
@@ -105,7 +101,18 @@ function feedOf(
     set(name) {
       const set = sets.find((one) => one.name === name)
       if (set) return set
-      throw new ODataError('notFound', `There is no entity set ${JSON.stringify(name)} in this service.`)
+      const longer = sets.find((one) => one.name.includes(`_${name}_id`))?.name
+      const near =
+        longer ??
+        nearest(
+          name,
+          sets.slice(0, 2_000).map((one) => one.name),
+        )
+      const hint = near === undefined ? '' : ` Did you mean ${near}?`
+      throw new ODataError(
+        'notFound',
+        `There is no entity set ${JSON.stringify(name)} in this service.${hint}`,
+      )
     },
   }
 }

@@ -22,6 +22,7 @@ const limit = { ...countOrNull, maximum: Number.MAX_SAFE_INTEGER, examples: [nul
 
 export const LIMITS = fields('What the plan allows; null is "no limit".', {
   privateRepositories: limit,
+  publicRepositories: { ...limit, description: 'Repositories that every account may read.' },
   paidProviders: flag,
   exportedRows: { ...limit, description: 'Rows of datasets downloaded in a calendar month, UTC.' },
   datasets: { ...limit, description: 'Datasets in the repositories of an account.' },
@@ -48,6 +49,7 @@ export const ACCOUNT = record('Account', 'Your account.', {
   apiKeyHint: { ...text, description: 'The last characters of the API key.', examples: ['pq_…wxyz'] },
   usage: fields('How much of the limits is used.', {
     privateRepositories: count,
+    publicRepositories: count,
     exportedRows: { ...count, description: 'Rows of datasets downloaded this month.', examples: [1200] },
     month: { ...text, pattern: '^\\d{4}-\\d{2}$', description: 'The month, UTC.', examples: ['2026-11'] },
   }),

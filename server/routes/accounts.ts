@@ -145,6 +145,7 @@ export function accountRoutes(app: Routes, services: Services): void {
       apiKeyHint,
       usage: {
         privateRepositories: await access.privateRepositories(id),
+        publicRepositories: await access.publicRepositories(id),
         exportedRows: await usage.exportedRows(id),
         month: usage.month,
       },

@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify'
-import { nearest } from '../../engine/index.ts'
+import { nearest, type SqlTable } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Services } from '../services.ts'
 import type { Routes } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
-/** `/d/{repository}/{dataset}/…` is `/datasets/{id}/…`: the request is passed on with that address. */
+/**
+ * `/d/{repository}/{dataset}/…` and `/d/{owner}/{repository}/{dataset}/…` are `/datasets/{id}/…`: the request is passed on
+ * with that address.
+ */
 export function byNameRoutes(app: Routes, services: Services): void {
   app.route({
     method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
@@ -26,14 +29,27 @@ export function byNameRoutes(app: Routes, services: Services): void {
   })
 }
 
+/**
+ * What may follow `/datasets/{id}/`. After two names it is read as this, whoever has what, so that what an address means
+ * doesn't change.
+ */
+export const BELOW_A_DATASET =
+  /^(?:data(?:\/\$query)?|columns|copy|restore|source|changes|profile|versions(?:\/\d+)?|parquet(?:\/\d+\/\d+\.parquet)?|(?:croissant|datapackage|schema)\.json|odata\.(?:pbids|odc))$/
+
 /** A path that begins with `/d/` as the one of the dataset's id. @throws ServerError `not_found`, `invalid_url` */
 export async function byId(
   services: Pick<Services, 'engine' | 'access'>,
   request: FastifyRequest,
   path: string,
 ): Promise<string> {
-  const [, repository = '', dataset = '', rest = ''] = /^\/d\/([^/?]*)\/?([^/?]*)(.*)$/s.exec(path)!
-  return `/datasets/${await idOf(services, request, decoded(repository), decoded(dataset))}${rest}`
+  const [, names = '', query = ''] = /^\/d\/([^?]*)(.*)$/s.exec(path)!
+  const segments = names.split('/')
+  const isBelow = BELOW_A_DATASET.test(segments.slice(2).join('/'))
+  const count = segments.length > 2 && segments[2] !== '' && !isBelow ? 3 : 2
+  const [dataset = '', repository = '', owner] = segments.slice(0, count).map(decoded).toReversed()
+  const id = await idOf(services, request, { owner, repository, dataset })
+  const below = segments.slice(count).join('/')
+  return `/datasets/${id}${below && `/${below}`}${query}`
 }
 
 function decoded(name: string): string {
@@ -44,24 +60,58 @@ function decoded(name: string): string {
   }
 }
 
-/** The id of the dataset of this name, among those that the sender may read. @throws ServerError `not_found` */
+interface Names {
+  readonly owner: string | undefined
+  readonly repository: string
+  readonly dataset: string
+}
+
+/**
+ * The id of the dataset of this name, among those that the sender may read. Without an owner, its own come before those
+ * shared with it, and these before those of others.
+ * @throws ServerError `not_found`
+ */
 async function idOf(
   services: Pick<Services, 'engine' | 'access'>,
   { account }: FastifyRequest,
-  repository: string,
-  dataset: string,
+  { owner, repository, dataset }: Names,
 ): Promise<number> {
   const known = await sqlTablesOf(services, account)
-  const found = known.filter((one) => one.repository === repository && one.name === dataset)
+  const named = known.filter(
+    (one) =>
+      one.repository === repository && one.name === dataset && (owner === undefined || one.owner === owner),
+  )
+  const first = Math.min(...named.map(({ precedence = 0 }) => precedence))
+  const found = named.filter(({ precedence = 0 }) => precedence === first)
   if (found.length === 1) return found[0]!.id
-  const wanted = `${repository}/${dataset}`
+  const wanted = [owner, repository, dataset].filter((name) => name !== undefined).join('/')
   const name = JSON.stringify(wanted)
-  const names = known.slice(0, 2_000).map((one) => `${one.repository}/${one.name}`)
-  const meant = found.length === 0 && wanted.length <= 128 ? nearest(wanted, names) : undefined
+  if (found.length > 0) {
+    const owners = new Set(found.map((one) => one.owner)).size
+    const longer = found
+      .slice(0, 5)
+      .map((one) => (owners === found.length ? `/d/${pathOf(one)}` : `/datasets/${one.id}`))
+    throw new ServerError('not_found', `Several datasets are called ${name}: write ${longer.join(' or ')}.`)
+  }
+  const names = new Map(
+    known.slice(0, 2_000).map((one) => {
+      const short = `${one.repository}/${one.name}`
+      return [owner === undefined ? short : nameOf(one), one.precedence ? nameOf(one) : short]
+    }),
+  )
+  const near = wanted.length <= 192 ? nearest(wanted, names.keys()) : undefined
+  const elsewhere = known.find((one) => one.repository === repository && one.name === dataset)
+  const hint = elsewhere ? nameOf(elsewhere) : names.get(near ?? '')
   throw new ServerError(
     'not_found',
-    found.length === 0
-      ? `There is no dataset ${name}; ${meant ? `did you mean ${JSON.stringify(meant)}?` : 'GET /datasets lists those that you may read.'}`
-      : `Several datasets are called ${name}; their ids are ${found.map(({ id }) => id).join(', ')}.`,
+    `There is no dataset ${name}; ${hint ? `did you mean ${JSON.stringify(hint)}?` : 'GET /datasets lists those that you may read.'}`,
   )
+}
+
+function nameOf({ owner, repository, name }: SqlTable): string {
+  return [owner, repository, name].join('/')
+}
+
+function pathOf({ owner = '', repository, name }: SqlTable): string {
+  return [owner, repository, name].map(encodeURIComponent).join('/')
 }

@@ -12,7 +12,7 @@ const YEAR_SECONDS = 366 * 86_400
 
 /** Matches the addresses for which links can be made: rows of a dataset or of a provider's series. */
 const EXPORT =
-  /^\/(?:(?:datasets\/\d+|d\/[^/?#]+\/[^/?#]+)\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
+  /^\/(?:(?:datasets\/\d+|d(?:\/[^/?#]+){2,3})\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
 
 /** Segments that lead out of a path. A proxy may resolve them, also encoded, before it passes a link on. */
 const DOTS = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i
@@ -91,7 +91,7 @@ const NEW_LINK = object(['path'], {
     type: 'string',
     maxLength: 100_000,
     description:
-      'Path and query string of `GET /datasets/{id}/data`, also as `/d/{repository}/{dataset}/data`, or of a series.',
+      'Path and query string of `GET /datasets/{id}/data`, also as `/d/{repository}/{dataset}/data` with or without an owner in front, or of a series.',
     examples: ['/datasets/3/data?$format=xlsx'],
     documented: { pattern: EXPORT.source },
   },

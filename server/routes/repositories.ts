@@ -60,6 +60,7 @@ const DELETE_REPOSITORY = {
 const LIST_REPOSITORIES = {
   operationId: 'listRepositories',
   summary: 'List the repositories that you may read',
+  description: 'Your own come first, then those shared with you, then the public ones of others.',
   response: { 200: json(listOf(REPOSITORY), 'The repositories, in one list.') },
 } as const
 
@@ -87,10 +88,10 @@ export function repositoryRoutes(app: Routes, services: Services): void {
 
   app.get('/repositories', { schema: LIST_REPOSITORIES }, async (request) => {
     const readable = await access.readable(request.account)
-    const repositories = await engine.repositories()
-    return repositories.flatMap((repository) => {
-      const seen = readable.get(repository.id)
-      return seen ? [repositoryRecord(repository, seen)] : []
+    const repositories = new Map((await engine.repositories()).map((one) => [one.id, one]))
+    return [...readable.values()].flatMap((seen) => {
+      const repository = repositories.get(seen.repositoryId)
+      return repository ? [repositoryRecord(repository, seen)] : []
     })
   })
 
@@ -99,7 +100,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     const { private: isPrivate = true, ...fields } = body
     const { id } = await idempotency.create(request, async (t) => {
       const accessNow = access.in(t)
-      if (isPrivate) await plans.allowOneMore('privateRepositories', account, accessNow)
+      await plans.allowOneMore(repositoriesOf(isPrivate), account, accessNow)
       const repository = await engine.createRepository(fields, t)
       await accessNow.setOwner(repository.id, account.id, isPrivate)
       return repository
@@ -131,7 +132,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       const seen = await asSeen(request, id, t)
       if (isPrivate !== undefined && isPrivate !== seen.private) {
         const { owner } = await access.in(t).require(id, request.account, 'Own')
-        if (isPrivate) await plans.allowOneMore('privateRepositories', owner, access.in(t))
+        await plans.allowOneMore(repositoriesOf(isPrivate), owner, access.in(t))
         await access.in(t).setOwner(id, owner.id, isPrivate)
       }
       const changes = { ...fields, ...(description !== undefined && { description: description ?? '' }) }
@@ -145,6 +146,11 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     await engine.deleteRepository(id, async (t) => void (await asSeen(request, id, t)))
     return reply.code(204).send()
   })
+}
+
+/** The limit that a repository counts towards. */
+function repositoriesOf(isPrivate: boolean) {
+  return isPrivate ? 'privateRepositories' : 'publicRepositories'
 }
 
 /** A repository as one account sees it. */

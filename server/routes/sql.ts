@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Query, SqlTable, SqlValues } from '../../engine/index.ts'
 import { QUERY, WRITING } from '../../engine/options.ts'
 import { Derived } from '../../engine/util/shared.ts'
+import { RELATIONS } from '../accounts/access.ts'
 import type { Account } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
 import { parameters, parametersOf } from '../http/input.ts'
@@ -35,7 +36,8 @@ const PARAMETERS = {
 
 const ABOUT =
   'One SELECT (also WITH, VALUES, FROM, DESCRIBE, SUMMARIZE) in the SQL of DuckDB. Tables are datasets: ' +
-  '`"repository"."dataset"`, `dataset` if only one has the name, or `dataset_17`; `AT (VERSION => 3)` reads an earlier ' +
+  '`"repository"."dataset"`, `dataset` if only one has the name, or `dataset_17`. Your own come before those shared with ' +
+  'you, and these before public ones; `"owner"."repository"."dataset"` always works. `AT (VERSION => 3)` reads an earlier ' +
   'version. Formats, headers and limits are those of `GET /datasets/{id}/data`. A table that the key may not read does ' +
   'not exist for it.'
 
@@ -98,8 +100,17 @@ export async function sqlTablesOf(
   account: Account,
 ): Promise<readonly SqlTable[]> {
   const [tables, readable] = await Promise.all([engine.sqlTables(), access.readable(account)])
-  return readableTables.get(tables, [...readable.keys()].join(), () =>
-    tables.filter(({ repositoryId }) => readable.has(repositoryId)),
+  const seen = [...readable.values()].map(({ repositoryId, owner, relation }) => [
+    repositoryId,
+    owner.id,
+    relation,
+  ])
+  return readableTables.get(tables, seen.join(), () =>
+    tables.flatMap((table) => {
+      const access = readable.get(table.repositoryId)
+      if (!access) return []
+      return [{ ...table, owner: access.owner.name, precedence: RELATIONS.indexOf(access.relation) }]
+    }),
   )
 }
 

@@ -354,7 +354,8 @@ test('a server and a data directory are not both used: an argument counts more t
 
 test('an import that fails says why, even if the dataset that it has made can not be removed', async () => {
   const answers: Record<string, [number, unknown]> = {
-    'GET /repositories': [200, [{ id: 1, name: 'home' }]],
+    'GET /account': [200, { name: 'ada' }],
+    'GET /repositories': [200, [{ id: 1, name: 'home', owner: 'ada' }]],
     'GET /datasets': [200, []],
     'POST /datasets': [201, { id: 7 }],
     'PUT /datasets/7/data?dialect=auto': [400, { error: 'Row 3 is wrong.', code: 'invalid_upload' }],

@@ -27,6 +27,7 @@ export interface Asked {
 
 export const FREE = {
   privateRepositories: 1,
+  publicRepositories: null,
   paidProviders: false,
   exportedRows: 25,
   datasets: null,

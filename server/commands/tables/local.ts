@@ -1,7 +1,7 @@
 import type { Engine, Handle } from '../../../engine/index.ts'
 import { pick, QUERY, READING, VERSION } from '../../../engine/options.ts'
 import { Access } from '../../accounts/access.ts'
-import { Accounts } from '../../accounts/accounts.ts'
+import { Accounts, ANONYMOUS } from '../../accounts/accounts.ts'
 import type { Config } from '../../config/schema.ts'
 import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
@@ -35,7 +35,7 @@ export function localTables(place: Workplace): Tables {
       return { ...written, ...(chosen && { options: optionTexts(chosen, READING) }) }
     },
     async *sql(text, format, { top, skip, ...options }, signal) {
-      using query = await engine.sql(text, undefined, { top, skip, signal })
+      using query = await engine.sql(text, undefined, { top, skip, signal, tables: () => tablesOf(place) })
       await using stream = await query.bytes(format, { signal, ...encodingOf(options) })
       yield* stream
     },
@@ -49,10 +49,24 @@ export function localTables(place: Workplace): Tables {
   }
 }
 
+/** The names of the owners of all repositories, by their ids; none before there is an account. */
+async function ownersIn({ database }: Engine): Promise<ReadonlyMap<number, string>> {
+  const all = await new Access(database).readable({ ...ANONYMOUS, admin: true })
+  return new Map([...all].map(([id, { owner }]) => [id, owner.name]))
+}
+
+async function tablesOf({ engine }: Workplace) {
+  const owners = await ownersIn(engine)
+  return (await engine.sqlTables()).map((one) => ({ ...one, owner: owners.get(one.repositoryId) }))
+}
+
 function localRepositories(engine: Engine): Tables['repositories'] {
   const access = new Access(engine.database)
   return {
-    list: async () => engine.repositories(),
+    list: async () => {
+      const owners = await ownersIn(engine)
+      return (await engine.repositories()).map(({ id, name }) => ({ id, name, owner: owners.get(id) }))
+    },
     create: async (fields) => engine.createRepository(fields),
     members: (id) => access.members(id),
     setMember: (id, account, permission) => access.setMember(id, account, permission),
@@ -63,14 +77,15 @@ function localRepositories(engine: Engine): Tables['repositories'] {
   }
 }
 
-function localDatasets({ engine, config }: Workplace): Tables['datasets'] {
+function localDatasets(place: Workplace): Tables['datasets'] {
+  const { engine, config } = place
   const sources = new Sources(engine.database)
   return {
     list: async () => engine.datasets(),
     get: async (id) => (await engine.dataset(id)).record(),
     async create({ query, ...fields }) {
       if (query === undefined) return engine.createDataset(fields)
-      const { saved, columns } = await engine.defineQuery(query)
+      const { saved, columns } = await engine.defineQuery(query, { tables: () => tablesOf(place) })
       return engine.createDataset({ ...fields, columns, query: saved })
     },
     async patch(id, { columns, ...fields }) {

@@ -13,7 +13,19 @@ export function remoteTables(url: string, key: string): Tables {
   const client = new Client({ url, key })
   const { repositories, datasets, accounts } = client
   return {
-    repositories,
+    repositories: {
+      list: async () => {
+        const [{ name: own }, all] = await Promise.all([client.account.get(), repositories.list()])
+        return all.map(({ private: isPrivate, permission, ...one }) => ({
+          ...one,
+          precedence: one.owner === own ? 0 : isPrivate || permission === 'Write' ? 1 : 2,
+        }))
+      },
+      create: (fields) => repositories.create(fields),
+      members: (id) => repositories.members(id),
+      setMember: (...given) => repositories.setMember(...given),
+      removeMember: (...given) => repositories.removeMember(...given),
+    },
     datasets,
     accounts,
     async write(id, mode, file, options) {

@@ -22,7 +22,11 @@ export type ExportOptions = OptionsOf<typeof QUERY & typeof WRITING & typeof VER
 type SqlOptions = Pick<ExportOptions, 'top' | 'skip' | keyof typeof WRITING>
 type Change = OptionsOf<typeof CHANGE>
 
-export type RepositoryLine = Pick<Repository, 'id' | 'name'>
+export interface RepositoryLine extends Pick<Repository, 'id' | 'name'> {
+  readonly owner?: string
+  /** 0 for one's own, 1 for those shared with one, 2 for public ones; absent if the lists are nobody's. */
+  readonly precedence?: number
+}
 export type DatasetLine = Pick<DatasetSummary, 'id' | 'name' | 'repositoryId' | 'rowCount'>
 
 /** The file or standard input that is imported. */
@@ -88,7 +92,7 @@ export async function findRepository(tables: Tables, text: string): Promise<Repo
   const all = await tables.repositories.list()
   // If the text is the id of one repository and the name of another, the id counts.
   const byId = all.filter(({ id }) => String(id) === text)
-  const found = byId.length > 0 ? byId : all.filter(({ name }) => name === text)
+  const found = byId.length > 0 ? byId : namedBy(text, all, (one) => ({ home: one, short: [one.name] }))
   if (found.length === 1) return found[0]!
   if (found.length > 1) throw new UsageError(several('repositories', text, found))
   const known = all.length === 0 ? 'There are none yet' : `There are ${list(all)}`
@@ -113,16 +117,37 @@ export async function findDataset(tables: Tables, text: string): Promise<Dataset
   const namesOf = ({ name, id, repositoryId }: DatasetLine) => {
     const home = repositories.find((one) => one.id === repositoryId)
     const homes = [...(home ? [home.name] : []), String(repositoryId)]
-    return homes.flatMap((one) => [`${one}/${name}`, `${one}/${id}`])
+    return { home, short: homes.flatMap((one) => [`${one}/${name}`, `${one}/${id}`]) }
   }
-  const found = all.filter((dataset) => namesOf(dataset).includes(text))
+  const found = namedBy(text, all, namesOf)
   if (found.length === 1) return found[0]!
   if (found.length > 1) throw new UsageError(several('datasets', text, found))
-  const near = nearest(text, all.flatMap(namesOf))
+  const near = nearest(
+    text,
+    all.flatMap((one) => namesOf(one).short),
+  )
   const hint = near === undefined ? '' : ` Did you mean ${near}?`
   throw new UsageError(
     `There is no dataset ${JSON.stringify(text)}.${hint} Name it by its id or as repository/dataset; \`parquetry repository list\` shows both.`,
   )
+}
+
+interface Names {
+  readonly home: RepositoryLine | undefined
+  /** Its names without that of the owner. */
+  readonly short: readonly string[]
+}
+
+/** What a name means: one's own, or what is so called with its owner in front, or what is shared, or what is public. */
+function namedBy<Item>(text: string, all: readonly Item[], namesOf: (item: Item) => Names): readonly Item[] {
+  const [own, long, shared, others] = [0, 'long', 1, 2].map((kind) =>
+    all.filter((item) => {
+      const { home, short } = namesOf(item)
+      if (kind === 'long') return short.some((name) => text === `${home?.owner}/${name}`)
+      return (home?.precedence ?? 0) === kind && short.includes(text)
+    }),
+  )
+  return [own!, long!, shared!, others!].find(({ length }) => length > 0) ?? []
 }
 
 function several(what: string, text: string, found: readonly RepositoryLine[]): string {

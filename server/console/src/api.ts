@@ -30,17 +30,20 @@ const plainFetch: typeof fetch = (input, init) => fetch(input, { ...init, creden
 export type Shelves = Awaited<ReturnType<typeof shelves>>
 
 /**
- * The datasets that the account may read, and their repositories.
+ * The datasets that the account may read, and their repositories: its own first.
  *
  * @param options `columns` lists wide tables with their columns, too
  */
 export async function shelves(options: CallOptions & { readonly columns?: boolean } = {}) {
   const { columns, ...call } = options
-  const [homes, tables] = await Promise.all([
+  const [account, homes, list] = await Promise.all([
+    api().account.get(call),
     api().repositories.list(call),
     api().datasets.list({ ...call, ...(columns && { columns }) }),
   ])
-  return { homes, tables }
+  const places = new Map(homes.map(({ id }, place) => [id, place]))
+  const placeOf = ({ repositoryId }: (typeof list)[number]) => places.get(repositoryId) ?? homes.length
+  return { homes, tables: list.toSorted((a, b) => placeOf(a) - placeOf(b)), account: account.name }
 }
 
 /** Fetches rows `skip` to `skip + top` of a query. @throws ParquetryError */

@@ -221,11 +221,15 @@ export function searchRoutes(app: Routes, services: Services): void {
     const { total, series, categories } = connectors.searchAll(q, { limit, offset })
     const readable = await access.readable(account)
     const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-    const datasets: DatasetSummary[] = []
+    const own: DatasetSummary[] = []
+    const others: DatasetSummary[] = []
     for await (const page of words.length > 0 ? engine.datasetList(Number.POSITIVE_INFINITY) : []) {
       const seen = page.filter(({ repositoryId }) => readable.has(repositoryId))
-      datasets.push(...seen.filter((one) => words.every((word) => textOf(one).includes(word))))
-      if (datasets.length >= limit) break
+      for (const one of seen.filter((each) => words.every((word) => textOf(each).includes(word)))) {
+        if (readable.get(one.repositoryId)?.relation !== 'other') own.push(one)
+        else if (others.length < limit) others.push(one)
+      }
+      if (own.length >= limit) break
     }
     const missing = connectors.unindexed().length
     return {
@@ -235,7 +239,7 @@ export function searchRoutes(app: Routes, services: Services): void {
       offset,
       series,
       categories,
-      datasets: datasets
+      datasets: [...own, ...others]
         .slice(0, limit)
         .map(({ id, name, repositoryId, description }) => ({ id, name, repositoryId, description })),
       hint:

@@ -109,7 +109,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   unknown_path: 'The [HTTP API](../reference/http.md) lists every path. Mind the plural: `/datasets/3`.',
   unknown_provider: '`GET /providers` lists them.',
   unknown_table:
-    'Tables are datasets: `"repository"."dataset"`. `GET /datasets` lists those that your key may read.',
+    'Tables are datasets: `"repository"."dataset"`, with the [owner](../permissions.md#names) in front for those of others. `GET /datasets` lists those that your key may read.',
   unsupported_format:
     'csv, tsv, json, ndjson, Parquet, Arrow and xlsx can be read. Save the file as one of them.',
   unsupported_media_type: 'Set `Content-Type` to what the body is, such as `text/csv` or `application/json`.',

@@ -9,7 +9,7 @@ curl -u "$KEY:" -H 'Content-Type: text/plain' "$URL/sql?\\$format=json" \\
   --data 'SELECT Species, avg("Body Mass (g)") AS mass FROM penguins GROUP BY Species ORDER BY mass DESC'
 \`\`\`
 
-**Tables** are datasets: \`"repository"."dataset"\`, \`dataset\` if only one that the key may read has the name, or \`dataset_17\` by its id. \`AT (VERSION => 3)\` and \`AT (TIMESTAMP => '2024-01-31T12:00:00Z')\` read an earlier version. A table that the key may not read does not exist for it (400 \`unknown_table\`). Rights are checked when the statement has been read, and again before its rows are.
+**Tables** are datasets: \`"repository"."dataset"\`, \`dataset\` if only one that the key may read has the name, or \`dataset_17\` by its id. Your own come before those shared with you, and these before public ones; \`"owner"."repository"."dataset"\` always means the same ([names](../permissions.md#names)). \`AT (VERSION => 3)\` and \`AT (TIMESTAMP => '2024-01-31T12:00:00Z')\` read an earlier version. A table that the key may not read does not exist for it (400 \`unknown_table\`). Rights are checked when the statement has been read, and again before its rows are.
 
 **Columns** have their own names. As usual in SQL, case does not matter, except where two columns differ only by case.
 

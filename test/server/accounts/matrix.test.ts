@@ -5,10 +5,35 @@ import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
  * Who may do what: every operation of the OpenAPI document by everybody who may ask. An operation that is not in the
  * table fails the test, and so does a line for one that is gone.
  */
-const ASKERS = ['no key', 'bad key', 'rotated key', 'stranger', 'reader', 'writer', 'owner', 'admin'] as const
-type Asker = (typeof ASKERS)[number]
+const COLUMNS = ['stranger', 'reader', 'writer', 'owner', 'admin'] as const
 
-/** Statuses of stranger, reader, writer, owner, admin; without a valid key it is 401 unless the operation is public. */
+/** Those who ask, and in whose column is what they get. */
+const ASKERS = {
+  'no key': undefined,
+  'bad key': undefined,
+  'rotated key': undefined,
+  /** The account of the owner, who was disabled. */
+  'disabled owner': undefined,
+  /** A link to another dataset of the owner. */
+  'a link': undefined,
+  stranger: 'stranger',
+  /** Has public repositories and datasets of the same names. */
+  squatter: 'stranger',
+  /** May read a saved query over the dataset, in another repository. */
+  'reader of a saved query': 'stranger',
+  /** A key of the owner that is limited to another repository. */
+  'limited key': 'stranger',
+  reader: 'reader',
+  writer: 'writer',
+  owner: 'owner',
+  admin: 'admin',
+  'reader, by name': 'reader',
+  'owner, by name': 'owner',
+} as const satisfies Readonly<Record<string, (typeof COLUMNS)[number] | undefined>>
+type Asker = keyof typeof ASKERS
+const everyAsker = Object.keys(ASKERS) as Asker[]
+
+/** Statuses of the columns; without a valid key it is 401 unless the operation is public. */
 type Row = readonly [status: readonly [number, number, number, number, number], body?: unknown]
 
 const everybody = (status: number): Row[0] => [status, status, status, status, status]
@@ -113,7 +138,24 @@ beforeAll(async () => {
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
+/** Operations that only read although they are no GET. */
+const READS = ['POST /sql', 'POST /preview', 'POST /links']
+
+function expectedFor(operation: string, asker: Asker): number {
+  const column = ASKERS[asker]
+  if (column === undefined) return 401
+  const [statuses] = TABLE[operation]!
+  const isElsewhere = !/^\S+ \/(repositories\/\{id\}|datasets)/.test(operation)
+  if (asker !== 'limited key' || !isElsewhere) return statuses[COLUMNS.indexOf(column)]!
+  const isRead = operation.startsWith('GET') || READS.includes(operation)
+  return isRead ? statuses[COLUMNS.indexOf('owner')]! : 403
+}
+
 let made = 0
+
+/** What is in the rows and the descriptions of the owner, and of the squatter. */
+const SECRET = 'known to the owner'
+const SQUATTED = 'from the squatter'
 
 /** A private repository with a dataset, a reader, a writer and somebody who is removed or changed; and a key to ask with. */
 async function scene(asker: Asker) {
@@ -121,11 +163,18 @@ async function scene(asker: Asker) {
   // Who is nobody is refused before anything is looked up.
   if (asker === 'no key') return { n, repository: 1, id: 1, key: undefined }
   if (asker === 'bad key') return { n, repository: 1, id: 1, key: 'pq_nonsense' }
+  if (asker === 'squatter' || asker.endsWith('by name')) await squat(`squatter${n}`)
   const keys: Partial<Record<Asker, string>> = { admin: at.root }
   for (const name of ['owner', 'reader', 'writer', 'stranger'] as const)
     keys[name] = await at.account(`${name}${n}`)
   await at.account(`other${n}`)
-  const { repository, id } = await dataset(at, keys.owner!, { private: true })
+  const { repository, id } = await dataset(at, keys.owner!, {
+    private: true,
+    csv: `${NUMBERS}11,${SECRET}\n`,
+  })
+  for (const path of [`/repositories/${repository}`, `/datasets/${id}`]) {
+    await at.call(keys.owner!, 'PATCH', path, { json: { description: SECRET } })
+  }
   const members = { [`reader${n}`]: 'Read', [`writer${n}`]: 'Write', [`other${n}`]: 'Read' }
   for (const [name, permission] of Object.entries(members)) {
     const url = `/repositories/${repository}/members/${name}`
@@ -135,7 +184,52 @@ async function scene(asker: Asker) {
     keys[asker] = keys.owner!
     await at.services.accounts.rotateKey((await at.services.accounts.byName(`owner${n}`)).id)
   }
-  return { n, repository, id, key: keys[asker] }
+  if (asker === 'disabled owner') {
+    keys[asker] = keys.owner!
+    await at.call(at.root, 'PUT', `/accounts/owner${n}`, { json: { disabled: true } })
+  }
+  const base = { n, repository, id }
+  if (asker === 'squatter') return { ...base, key: squatters.get(`squatter${n}`) }
+  if (asker === 'a link') return { ...base, key: undefined, query: await otherLink(keys.owner!) }
+  if (asker === 'limited key') return { ...base, key: await limitedKey(keys.owner!) }
+  if (asker === 'reader of a saved query') return { ...base, key: await readerOf(keys.owner!, id, n) }
+  if (asker.endsWith('by name')) return { ...base, key: keys[ASKERS[asker]!], name: '/d/tables/table' }
+  return { ...base, key: keys[asker] }
+}
+
+const squatters = new Map<string, string>()
+
+/** Somebody who gives everything public the same names as the owner, and knows what it is called. */
+async function squat(name: string): Promise<void> {
+  const key = await at.account(name)
+  squatters.set(name, key)
+  await dataset(at, key, { csv: `n,word\n1,${SQUATTED}\n` })
+}
+
+async function otherLink(owner: string): Promise<string> {
+  const { id } = await dataset(at, owner, { private: true })
+  const { url } = (await at.call(owner, 'POST', '/links', { json: { path: `/datasets/${id}/data` } })).json()
+  return url.slice(url.indexOf('?') + 1)
+}
+
+async function limitedKey(owner: string): Promise<string> {
+  const { repository } = await dataset(at, owner, { private: true })
+  const json = { name: 'limited', repositories: [repository] }
+  return (await at.call(owner, 'POST', '/account/keys', { json })).json().apiKey
+}
+
+/** Who may read one row of the dataset by a query that the owner has saved elsewhere. */
+async function readerOf(owner: string, id: number, n: number): Promise<string> {
+  const key = await at.account(`query-reader${n}`)
+  const home = (await at.call(owner, 'POST', '/repositories', { json: { name: 'queries' } })).json().id
+  const query = { dataset: id, filter: 'n eq 1' }
+  const saved = await at.call(owner, 'POST', '/datasets', {
+    json: { name: 'one', repositoryId: home, query },
+  })
+  const json = { permission: 'Read' }
+  await at.call(owner, 'PUT', `/repositories/${home}/members/query-reader${n}`, { json })
+  expect((await at.call(key, 'GET', `/datasets/${saved.json().id}/data`)).body).toBe('n,word\n1,\n')
+  return key
 }
 
 /** The file of a dataset in the version that its scene made. */
@@ -162,14 +256,13 @@ async function follow(id: number, operation: string): Promise<void> {
 }
 
 async function statusOf(operation: string, asker: Asker): Promise<number> {
-  const { n, repository, id, key } = await scene(asker)
+  const { n, repository, id, key, ...how } = await scene(asker)
   const [method, template] = operation.split(' ') as [string, string]
   if (operation === 'DELETE /user-keys/{slug}' && key !== undefined) {
     await at.call(key, 'PUT', '/user-keys/fred', { json: { key: 'a-key-of-mine-1' } })
   }
-  if (template.endsWith('/source') && key !== undefined && asker !== 'rotated key')
-    await follow(id, operation)
-  const url = template
+  if (template.endsWith('/source') && ASKERS[asker] !== undefined) await follow(id, operation)
+  const path = template
     .replace('{id}', String(template.startsWith('/repositories') ? repository : id))
     .replace('{account}', `other${n}`)
     .replace('{slug}', 'fred')
@@ -179,6 +272,8 @@ async function statusOf(operation: string, asker: Asker): Promise<number> {
     .replace(/\/changes$/, '/changes?since=0')
     .replace(/\/data$/, (path) => (/^(DELETE|PATCH)/.test(method) ? `${path}?$filter=n eq 1` : path))
     .replace(/\/series$/, (path) => `${path}?ids=${template === '/series' ? 'fred/X' : 'X'}`)
+  const named = 'name' in how ? path.replace(`/datasets/${id}`, how.name) : path
+  const url = 'query' in how ? `${named}${named.includes('?') ? '&' : '?'}${how.query}` : named
   const body = TABLE[operation]?.[1]
   const options =
     body === undefined
@@ -186,7 +281,10 @@ async function statusOf(operation: string, asker: Asker): Promise<number> {
       : body === csv
         ? { body: NUMBERS, headers: { 'content-type': 'text/csv' } }
         : { json: body === 'dataset' ? { name: 'new', repositoryId: repository } : body }
-  const { statusCode } = await at.call(key, method, url, options)
+  const { statusCode, body: answer } = await at.call(key, method, url, options)
+  // Nobody else's rows and words, in whatever is answered.
+  if ([undefined, 'stranger'].includes(ASKERS[asker])) expect(answer).not.toContain(SECRET)
+  if ('name' in how && template.startsWith('/datasets/')) expect(answer).not.toContain(SQUATTED)
   if (operation === 'POST /account/api-key' && asker === 'admin' && statusCode === 201) {
     // The key of the admin is needed again: put the old one back.
     const { createHash } = await import('node:crypto')
@@ -219,15 +317,14 @@ it('every route of the application is an operation of the document', () => {
   expect(count).toBe(operations.length + 3 + 4 * 5 + 4 + 2 + 20 * 5)
 })
 
-describe.each(Object.entries(TABLE))('%s', (operation, [expected]) => {
-  it.each(ASKERS)('by %s', async (asker) => {
-    const position = ASKERS.indexOf(asker) - 3
-    expect(await statusOf(operation, asker)).toBe(position < 0 ? 401 : expected[position])
+describe.each(Object.keys(TABLE))('%s', (operation) => {
+  it.each(everyAsker)('by %s', async (asker) => {
+    expect(await statusOf(operation, asker)).toBe(expectedFor(operation, asker))
   })
 })
 
 describe.each(PUBLIC)('%s', (operation) => {
-  it.each(ASKERS)('by %s', async (asker) => {
+  it.each(everyAsker)('by %s', async (asker) => {
     expect(await statusOf(operation, asker)).toBe(200)
   })
 })

@@ -11,9 +11,27 @@ beforeAll(async () => {
     now: () => now,
     config: {
       plans: {
-        free: { privateRepositories: 1, paidProviders: false, exportedRows: 25, ...ENOUGH },
-        pro: { privateRepositories: 3, paidProviders: true, exportedRows: 1000, ...ENOUGH },
-        unlimited: { privateRepositories: null, paidProviders: true, exportedRows: null, ...ENOUGH },
+        free: {
+          privateRepositories: 1,
+          publicRepositories: 2,
+          paidProviders: false,
+          exportedRows: 25,
+          ...ENOUGH,
+        },
+        pro: {
+          privateRepositories: 3,
+          publicRepositories: null,
+          paidProviders: true,
+          exportedRows: 1000,
+          ...ENOUGH,
+        },
+        unlimited: {
+          privateRepositories: null,
+          publicRepositories: null,
+          paidProviders: true,
+          exportedRows: null,
+          ...ENOUGH,
+        },
       },
     },
   })
@@ -30,11 +48,18 @@ describe('GET /account', () => {
       name: 'ada',
       plan: 'free',
       apiKeyHint: `pq_…${key.slice(-4)}`,
-      usage: { privateRepositories: 0, exportedRows: 0, month: '2026-11' },
-      limits: { privateRepositories: 1, paidProviders: false, exportedRows: 25, ...ENOUGH },
+      usage: { privateRepositories: 0, publicRepositories: 0, exportedRows: 0, month: '2026-11' },
+      limits: {
+        privateRepositories: 1,
+        publicRepositories: 2,
+        paidProviders: false,
+        exportedRows: 25,
+        ...ENOUGH,
+      },
     })
     expect((await at.call(at.root, 'GET', '/account')).json().limits).toEqual({
       privateRepositories: null,
+      publicRepositories: null,
       paidProviders: true,
       exportedRows: null,
       ...ENOUGH,
@@ -103,6 +128,24 @@ describe('private repositories', () => {
     const byAdmin = await at.call(at.root, 'PUT', `/repositories/${id}`, { json: { private: true } })
     expect(byAdmin.statusCode).toBe(402)
     expect(byAdmin.json().error).toContain('donald')
+  })
+})
+
+describe('public repositories', () => {
+  it('work up to the limit of the plan and are 402 past it, also where a private one becomes public', async () => {
+    const key = await at.account('squatter', 'free')
+    const make = (fields: object) => at.call(key, 'POST', '/repositories', { json: fields })
+    for (const name of ['a', 'b']) expect((await make({ name, private: false })).statusCode).toBe(201)
+    const refused = {
+      error: 'The limit of public repositories is reached: the plan free of account squatter allows 2.',
+      code: 'plan_limit',
+    }
+    const third = await make({ name: 'c', private: false })
+    expect([third.statusCode, third.json()]).toEqual([402, refused])
+    const { id } = (await make({ name: 'd' })).json()
+    const opened = await at.call(key, 'PATCH', `/repositories/${id}`, { json: { private: false } })
+    expect([opened.statusCode, opened.json()]).toEqual([402, refused])
+    expect((await usage(key)).publicRepositories).toBe(2)
   })
 })
 

@@ -11,6 +11,7 @@ beforeAll(async () => {
       plans: {
         free: {
           privateRepositories: 1,
+          publicRepositories: null,
           paidProviders: false,
           exportedRows: 25,
           datasets: null,
@@ -21,6 +22,7 @@ beforeAll(async () => {
         },
         unlimited: {
           privateRepositories: null,
+          publicRepositories: null,
           paidProviders: true,
           exportedRows: null,
           datasets: null,

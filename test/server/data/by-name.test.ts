@@ -51,7 +51,7 @@ test('a name that the key may not read does not exist', async () => {
   expect(hidden).toMatchObject({ statusCode: 404, body: expect.stringContaining('GET /datasets lists') })
   expect(await refusal('/d/nothing/nothing/data')).toEqual(hidden)
   const { body } = await refusal(NAME.replace(/2024$/, '2025'))
-  expect(JSON.parse(body).error).toContain('did you mean "my tables/2024/my tables/2024"?')
+  expect(JSON.parse(body).error).toContain('did you mean "ada/my tables/2024/my tables/2024"?')
   expect((await at.call(undefined, 'GET', '/d/secret/secret')).statusCode).toBe(401)
   expect((await at.call(eve, 'GET', '/d/only')).statusCode).toBe(404)
 })
@@ -71,7 +71,9 @@ test('a request is logged and counted once, whether or not there is such a name'
 test('a name of several datasets is refused with their ids', async () => {
   const one = await dataset(at, ada, { name: 'twice' })
   const other = await dataset(at, ada, { name: 'twice' })
-  expect((await at.call(ada, 'GET', '/d/twice/twice')).json().error).toContain(`${one.id}, ${other.id}`)
+  expect((await at.call(ada, 'GET', '/d/twice/twice')).json().error).toContain(
+    `write /datasets/${one.id} or /datasets/${other.id}.`,
+  )
 })
 
 test('the message about an unknown id says where ids are listed', async () => {

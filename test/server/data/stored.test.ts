@@ -10,6 +10,7 @@ beforeAll(async () => {
       plans: {
         free: {
           privateRepositories: 1,
+          publicRepositories: null,
           paidProviders: false,
           exportedRows: null,
           datasets: 2,
@@ -20,6 +21,7 @@ beforeAll(async () => {
         },
         unlimited: {
           privateRepositories: null,
+          publicRepositories: null,
           paidProviders: true,
           exportedRows: null,
           datasets: null,

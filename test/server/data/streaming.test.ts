@@ -23,6 +23,7 @@ beforeAll(async () => {
       plans: {
         unlimited: {
           privateRepositories: null,
+          publicRepositories: null,
           paidProviders: true,
           exportedRows: null,
           datasets: null,

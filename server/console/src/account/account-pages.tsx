@@ -56,6 +56,7 @@ function Usage({ usage, limits, plan }: Account) {
         used={usage.privateRepositories}
         limit={limits.privateRepositories}
       />
+      <Meter label="Public repositories" used={usage.publicRepositories} limit={limits.publicRepositories} />
       <div class="meter-words">
         <span>Paid providers</span>
         <span>{limits.paidProviders ? 'included' : 'not included'}</span>

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by keys
 import { useState } from 'preact/hooks'
 import { quoteIdentifier } from '../../../../engine/types/index.ts'
-import type { Dataset, Format, RowsQuery } from '../../../client/index.ts'
+import type { Dataset, Format, Repository, RowsQuery } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { CopyButton, saveBlob } from '../ui/copy.tsx'
@@ -21,7 +21,7 @@ export function Connect({ dataset, view, home }: Exploration) {
     saveBlob(new Blob([text]), `${dataset.name}.${kind}`)
     announce(`Open ${dataset.name}.${kind}; it asks for your key as the user name.`)
   }
-  const parts = snippets(dataset, asSeen ? query : {}, home?.name ?? '')
+  const parts = snippets(dataset, asSeen ? query : {}, home)
   return (
     <div class="connect">
       <p>
@@ -66,11 +66,11 @@ export function Connect({ dataset, view, home }: Exploration) {
 }
 
 /** How to read a dataset in other programs. The key is never in it: it is read from the environment. */
-function snippets({ id, name, repositoryId }: Dataset, query: RowsQuery, repository: string) {
+function snippets({ id, name, repositoryId }: Dataset, query: RowsQuery, home: Repository | undefined) {
   const url = (format: Format) => api().datasets.address(id, format, query).href
   const text = (format: Format) => JSON.stringify(url(format))
   const inQuotes = (format: Format) => `'${url(format).replaceAll("'", '%27')}'`
-  const table = [repository, name].map(quoteIdentifier).join('.')
+  const table = (home ? [home.owner, home.name, name] : [name]).map(quoteIdentifier).join('.')
   const feed = `${location.origin}/repositories/${repositoryId}/odata/`
   return [
     {

@@ -63,53 +63,66 @@ function createRepository(): void {
   })
 }
 
-function Repositories({ homes, tables }: Shelves) {
-  if (homes.length === 0) {
-    return (
-      <Empty
-        icon="folder"
-        title="No repositories yet"
-        action={{ says: 'New repository', to: createRepository }}
-      >
-        Drop a file above to begin. A repository holds datasets that belong together, and says who may read
-        them.
-      </Empty>
-    )
+function Repositories({ homes, tables, account }: Shelves) {
+  const isForeign = (home: Repository) => !home.private && home.owner !== account
+  const { own = [], foreign = [] } = Object.groupBy(homes, (home) => (isForeign(home) ? 'foreign' : 'own'))
+  const shelf = (home: Repository) => {
+    const inside = tables.filter(({ repositoryId }) => repositoryId === home.id)
+    return <Shelf key={home.id} home={home} tables={inside} owner={isForeign(home) ? home.owner : ''} />
   }
   return (
     <div class="shelves">
-      {homes.map(({ id, name, description, permission, private: hidden }) => {
-        const own = tables.filter((table) => table.repositoryId === id)
-        return (
-          <section key={id} class="shelf" aria-labelledby={`home-${id}`}>
-            <div class="shelf-head">
-              <h2 id={`home-${id}`}>
-                <a href={href(['repositories', id])}>{name}</a>
-                {hidden && <Private />}
-              </h2>
-              <p class="hint">
-                {description || plural(own.length, 'dataset')}
-                {permission === 'Read' && ' · read only'}
-              </p>
-            </div>
-            {own.length > 0 ? (
-              <DatasetList datasets={own} />
-            ) : (
-              <p class="shelf-empty">
-                No datasets yet.{' '}
-                {permission === 'Write' && (
-                  <a href={href(['repositories', id, 'upload'])}>Drop a file into it</a>
-                )}
-              </p>
-            )}
-          </section>
-        )
-      })}
+      {own.length === 0 && (
+        <Empty
+          icon="folder"
+          title="No repositories yet"
+          action={{ says: 'New repository', to: createRepository }}
+        >
+          Drop a file above to begin. A repository holds datasets that belong together, and says who may read
+          them.
+        </Empty>
+      )}
+      {own.map(shelf)}
+      {foreign.length > 0 && <h2 class="hint">Public repositories of others</h2>}
+      {foreign.map(shelf)}
     </div>
   )
 }
 
-function Found({ homes, tables, search }: Shelves & { readonly search: string }) {
+/** A repository with its datasets. `owner` is empty for one's own. */
+function Shelf(props: {
+  readonly home: Repository
+  readonly tables: readonly DatasetSummary[]
+  readonly owner: string
+}) {
+  const { home, tables, owner } = props
+  const { id, name, description, permission } = home
+  return (
+    <section class="shelf" aria-labelledby={`home-${id}`}>
+      <div class="shelf-head">
+        <h2 id={`home-${id}`}>
+          <a href={href(['repositories', id])}>{name}</a>
+          {home.private && <Private />}
+        </h2>
+        <p class="hint">
+          {description || plural(tables.length, 'dataset')}
+          {owner && ` · owned by ${owner}`}
+          {permission === 'Read' && ' · read only'}
+        </p>
+      </div>
+      {tables.length > 0 ? (
+        <DatasetList datasets={tables} />
+      ) : (
+        <p class="shelf-empty">
+          No datasets yet.{' '}
+          {permission === 'Write' && <a href={href(['repositories', id, 'upload'])}>Drop a file into it</a>}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Found({ homes, tables, account, search }: Shelves & { readonly search: string }) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   const found = tables.filter((table) => {
     const home = homes.find(({ id }) => id === table.repositoryId)
@@ -129,7 +142,7 @@ function Found({ homes, tables, search }: Shelves & { readonly search: string })
       <p class="hint" role="status">
         {plural(found.length, 'dataset')}
       </p>
-      <DatasetList datasets={found} homes={homes} />
+      <DatasetList datasets={found} homes={homes} account={account} />
     </>
   )
 }
@@ -320,10 +333,11 @@ function DatasetList(props: {
   readonly datasets: readonly DatasetSummary[]
   /** The repositories, if the list contains datasets of several of them. */
   readonly homes?: readonly Repository[]
+  readonly account?: string
 }) {
   const homeOf = ({ repositoryId }: DatasetSummary) => {
     const home = props.homes?.find(({ id }) => id === repositoryId)
-    return home && `${home.name} · `
+    return home && `${home.owner === props.account ? '' : `${home.owner}/`}${home.name} · `
   }
   return (
     <ul class="dataset-list">

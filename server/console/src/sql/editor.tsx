@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { ALLOWED_FUNCTIONS } from '../../../../engine/sql/nodes.ts'
 import { quoteIdentifier } from '../../../../engine/types/index.ts'
-import { type DatasetSummary, ParquetryError } from '../../../client/index.ts'
+import { type DatasetSummary, ParquetryError, type Repository } from '../../../client/index.ts'
 import { messageOf, type Shelves } from '../api.ts'
 import { Button } from '../ui/button.tsx'
 import { BelowText, controlOf, useEditing } from '../ui/completing.tsx'
@@ -94,21 +94,23 @@ function sqlName(name: string): string {
 }
 
 /** Suggests columns of the tables that the statement names, tables, functions and words that begin like the text. */
-function complete(text: string, caret: number, { tables, homes }: Shelves): Completion {
+function complete(text: string, caret: number, { tables, homes, account }: Shelves): Completion {
   const typed = /[\p{L}\p{N}_"]*$/u.exec(text.slice(0, caret))?.[0] ?? ''
   const wanted = typed.replace(/^"/, '').toLowerCase()
   const from = caret - typed.length
   const isInsideText = text.slice(0, from).split("'").length % 2 === 0
   if (wanted === '' || isInsideText) return { from, to: caret, suggestions: [] }
   const named = tables.filter(({ name }) => text.toLowerCase().includes(name.toLowerCase()))
-  const homeOf = ({ repositoryId }: DatasetSummary) => homes.find(({ id }) => id === repositoryId)?.name ?? ''
+  const homeOf = ({ repositoryId }: DatasetSummary) => homes.find(({ id }) => id === repositoryId)
   const all = [
     ...named.flatMap(({ name: table, columns = [] }) =>
       columns.map(({ name, type }) => suggestion('column', name, `${type}, ${table}`, sqlName(name))),
     ),
-    ...tables.map((table) =>
-      suggestion('value', table.name, `table in ${homeOf(table)}`, tableName(homeOf(table), table.name)),
-    ),
+    ...tables.flatMap((table) => {
+      const home = homeOf(table)
+      if (!home) return []
+      return [suggestion('value', table.name, `table in ${home.name}`, tableName(home, table.name, account))]
+    }),
     ...WORDS.map((word) => suggestion('operator', word.toUpperCase(), '', `${word.toUpperCase()} `)),
     ...[...ALLOWED_FUNCTIONS]
       .filter((name) => /^[a-z]/.test(name))
@@ -121,6 +123,12 @@ function complete(text: string, caret: number, { tables, homes }: Shelves): Comp
   return { from, to: caret, suggestions: suggestions.slice(0, MOST) }
 }
 
-export function tableName(repository: string, name: string): string {
-  return `${sqlName(repository)}.${sqlName(name)}`
+/** A table as SQL names it, with the owner if that is another than the account. */
+export function tableName(
+  { name: repository, owner }: Pick<Repository, 'name' | 'owner'>,
+  name: string,
+  account: string,
+): string {
+  const names = owner === account ? [repository, name] : [owner, repository, name]
+  return names.map(sqlName).join('.')
 }

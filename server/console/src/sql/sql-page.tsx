@@ -26,7 +26,7 @@ const TABS = [
   { value: 'plot', label: 'Plot', icon: 'plot' },
 ] as const
 
-const NOTHING: Shelves = { tables: [], homes: [] }
+const NOTHING: Shelves = { tables: [], homes: [], account: '' }
 
 /** Runs a SELECT over the datasets that the key may read, and shows the result. The address holds the statement. */
 export function SqlPage({ query }: { readonly query: Address['query'] }) {
@@ -74,17 +74,18 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
   )
 }
 
-function Start({ tables, homes, onRun }: Shelves & { readonly onRun: (sql: string) => void }) {
+function Start({ tables, homes, account, onRun }: Shelves & { readonly onRun: (sql: string) => void }) {
   const table = tables.find(({ rowCount }) => rowCount !== 0)
   const home = homes.find(({ id }) => id === table?.repositoryId)
-  const example = table && home && `SELECT * FROM ${tableName(home.name, table.name)} LIMIT 100`
+  const example = table && home && `SELECT * FROM ${tableName(home, table.name, account)} LIMIT 100`
   return (
     <Empty
       icon="code"
       title="Nothing has been run yet"
       action={example ? { says: 'Run an example', to: () => onRun(example) } : undefined}
     >
-      Tables are datasets: "repository"."dataset". Join them, group them, and use window functions.
+      Tables are datasets: "repository"."dataset", with the owner in front for those of others. Join them,
+      group them, and use window functions.
     </Empty>
   )
 }
