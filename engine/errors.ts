@@ -49,27 +49,83 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** What an error knows, as data. Programs read these fields, and never the sentence that says the same. */
+export interface ErrorFields {
+  /** UTF-16 units before the fault in the text that was sent: the value of `option`, or a statement of SQL. */
+  readonly position?: number
+  /** What is wrong at `position`, without the place. */
+  readonly problem?: string
+  /** The option that is wrong, as HTTP names it: `$filter`, `delimiter`. */
+  readonly option?: string
+  /** The names of columns that are unknown or missing. */
+  readonly columns?: readonly string[]
+  /** A row of an upload, counted from 1 without the header. */
+  readonly row?: number
+  readonly column?: string
+  readonly value?: string
+  /** The limit that was exceeded. */
+  readonly limit?: number
+  /** The parts of the message that are options, in their order, as in a query string: `decimal=,`. */
+  readonly hints?: readonly string[]
+}
+
+const NAMES_OF_FIELDS = {
+  position: true,
+  problem: true,
+  option: true,
+  columns: true,
+  row: true,
+  column: true,
+  value: true,
+  limit: true,
+  hints: true,
+} as const satisfies Record<keyof ErrorFields, true>
+
+/** What may be shown of the details of an error. */
+export function errorFields(details: object | undefined): ErrorFields {
+  return Object.fromEntries(Object.entries(details ?? {}).filter(([name]) => name in NAMES_OF_FIELDS))
+}
+
+const MARKED = /\u0001([^\u0001\u0002]*)\u0002/g
+
+/**
+ * Marks a part of a message as an option, as in a query string. HTTP shows it as it is; others, such as the command, name
+ * options in their own way, and find it in `hints`.
+ */
+export function hint(option: string): string {
+  return `\u0001${option}\u0002`
+}
+
 /** An error with a stable code. `message` is a sentence for the user; `cause` is for the log alone. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly code: ErrorCode
-  /** Machine-readable particulars that are safe to show: position, row, column … */
-  readonly details: Readonly<Record<string, unknown>> | undefined
+  readonly details: Readonly<ErrorFields & Record<string, unknown>> | undefined
 
+  /** @param message may have options that `hint` has marked */
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; details?: Readonly<Record<string, unknown>> } = {},
+    options: { cause?: unknown; details?: Readonly<ErrorFields & Record<string, unknown>> | undefined } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    super(
+      message.replaceAll(MARKED, '$1'),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.code = code
-    this.details = options.details
+    const hints = Array.from(message.matchAll(MARKED), ([, option]) => option!)
+    this.details =
+      hints.length === 0
+        ? options.details
+        : { ...options.details, hints: [...(options.details?.hints ?? []), ...hints] }
   }
 }
 
-/** The error for an option that is wrong. */
-export function invalidOption(message: string): EngineError {
-  return new EngineError('invalid_option', message)
+/** The error for an option that is wrong. @param option its name, as HTTP has it */
+export function invalidOption(message: string, option?: string): EngineError {
+  return new EngineError('invalid_option', message, {
+    details: option === undefined ? undefined : { option },
+  })
 }
 
 /** What the machine can refuse: the codes of the system, what DuckDB writes for them, and what a user reads. */

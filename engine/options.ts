@@ -6,7 +6,14 @@
 
 import type { OptionTable } from './types/option-values.ts'
 
-export type { Option, OptionsOf, OptionTable, OrderKey, ParametersOf } from './types/option-values.ts'
+export type {
+  Option,
+  OptionProblem,
+  OptionsOf,
+  OptionTable,
+  OrderKey,
+  ParametersOf,
+} from './types/option-values.ts'
 export {
   brief,
   describe,

@@ -178,10 +178,11 @@ export class Query implements Disposable {
   async analyse(format: Format = 'csv', options: RunOptions = {}): Promise<Explanation> {
     const chosen = inWords(this.#runs.choose(format))
     const strategy = choose(this.plan, 'rows')
-    if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen }
+    const columns = this.plan.columns.map(({ name, type }) => ({ name, type }))
+    if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen, columns }
     return this.#runs.run({ ...strategy, remote: false }, options, async (run) => {
       using _ = run.reading
-      return await analyse(run, format, chosen, this.#runs.remote?.explain())
+      return { ...(await analyse(run, format, chosen, this.#runs.remote?.explain())), columns }
     })
   }
 

@@ -1,5 +1,5 @@
 import type { Part, Version } from '../catalog/records.ts'
-import { EngineError, invalidOption } from '../errors.ts'
+import { EngineError, hint, invalidOption } from '../errors.ts'
 import { Aliases, Building, compileFilter, readPipeline } from '../filter/index.ts'
 import { mayMatch } from '../plan/parts.ts'
 import { physicalColumns, type QueryOptions } from '../plan/plan.ts'
@@ -25,7 +25,10 @@ export function planEdit(
   values?: NewValues,
 ): EditPlan {
   if (filter === undefined) {
-    throw invalidOption('$filter is missing: it says which rows change. For all rows, write $filter=true.')
+    throw invalidOption(
+      `$filter is missing: it says which rows change. For all rows, write ${hint('$filter=true')}.`,
+      '$filter',
+    )
   }
   const moment = new Date()
   const now = () => moment
@@ -52,7 +55,9 @@ function setColumns(
   for (const [name, value] of given) {
     const index = columns.findIndex((column) => column.name === name)
     if (index < 0)
-      throw new EngineError('invalid_columns', `The dataset has no column ${JSON.stringify(name)}.`)
+      throw new EngineError('invalid_columns', `The dataset has no column ${JSON.stringify(name)}.`, {
+        details: { columns: [name] },
+      })
     if (key.includes(name)) {
       throw new EngineError(
         'column_conflict',
@@ -102,6 +107,9 @@ function literalSql(value: Cell, column: Column, building: Building): string {
     return text === null ? 'NULL' : inlineValue(column.type, building.parameter(text))
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
-    throw invalidOption(error.message.replace(/^Row 1, c/, 'C'))
+    const { problem = error.message, value: text } = error.details ?? {}
+    throw new EngineError('invalid_option', `Column ${JSON.stringify(column.name)}: ${problem}`, {
+      details: { column: column.name, ...(text !== undefined && { value: text }) },
+    })
   }
 }

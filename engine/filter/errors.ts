@@ -6,7 +6,7 @@ export interface Span {
   readonly end: number
 }
 
-/** The error for a filter that is not a valid expression. The message counts positions from 1. */
+/** The error for a filter that is not a valid expression. The message counts positions from 1, its details from 0. */
 export function invalid(at: number, sentence: string): EngineError {
   return positioned('invalid_filter', at, sentence)
 }
@@ -17,11 +17,12 @@ export function mistyped(at: number, sentence: string): EngineError {
 }
 
 function positioned(code: 'invalid_filter' | 'filter_type_error', at: number, sentence: string): EngineError {
-  return new EngineError(code, `At position ${at + 1}: ${sentence}`, { details: { position: at + 1 } })
+  const details = { option: '$filter', position: at, problem: sentence }
+  return new EngineError(code, `At position ${at + 1}: ${sentence}`, { details })
 }
 
 export function tooComplex(sentence: string): EngineError {
-  return new EngineError('filter_too_complex', sentence)
+  return new EngineError('filter_too_complex', sentence, { details: { option: '$filter' } })
 }
 
 /** A piece of the filter for a message. If it is long, its middle is left out. */

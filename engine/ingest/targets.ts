@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts'
+import { EngineError, hint } from '../errors.ts'
 import { checkColumns, type DeclaredColumn, widens } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
 import type { UploadOptions } from './request.ts'
@@ -129,9 +129,11 @@ export function checkNames(names: readonly string[]): void {
   }
 }
 
+const TOGETHER = hint('columns=replace')
+
 export const UNKNOWN_COLUMN =
   'that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and ' +
-  'rows together (columns=replace).'
+  `rows together (${TOGETHER}).`
 
 function conflictUnless(
   wanted: Column | undefined,
@@ -147,7 +149,7 @@ function conflictUnless(
   if (given.type !== undefined && given.type !== wanted.type) {
     throw new EngineError(
       'column_conflict',
-      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted.type}. Both can be replaced together (columns=replace).`,
+      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted.type}. Both can be replaced together (${TOGETHER}).`,
       { details: { column: given.name, wanted: wanted.type, given: given.type } },
     )
   }

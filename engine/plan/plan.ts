@@ -299,11 +299,11 @@ function checkSelection(select: QueryOptions['select'], columns: readonly SqlCol
   if (select === undefined) return columns
   const names = typeof select === 'string' ? parseSelect(select, columns) : select
   // For a dataset without columns, `*` names none, which is no mistake.
-  if (names.length === 0 && columns.length > 0) throw invalidOption('$select names no column.')
+  if (names.length === 0 && columns.length > 0) throw invalidOption('$select names no column.', '$select')
   const selected = lookUp('Select', names, columns)
   const seen = new Set<string>()
   for (const name of names) {
-    if (seen.has(name)) throw invalidOption(`$select names column ${JSON.stringify(name)} twice.`)
+    if (seen.has(name)) throw invalidOption(`$select names column ${JSON.stringify(name)} twice.`, '$select')
     seen.add(name)
   }
   return selected

@@ -10,7 +10,7 @@ import type { ExplainedStep, Explanation } from './explanation.ts'
 import type { Run } from './runs.ts'
 
 /** Of a query without columns. */
-export const NOTHING_READ: Omit<Explanation, 'strategy'> = {
+export const NOTHING_READ: Omit<Explanation, 'strategy' | 'columns'> = {
   verdict: 'Nothing is read.',
   where: 'Nothing is read.',
   parts: null,
@@ -175,7 +175,7 @@ export async function analyse(
   format: Format,
   strategy: string,
   remote: string | undefined,
-): Promise<Explanation> {
+): Promise<Omit<Explanation, 'columns'>> {
   const { plan } = run
   const { tableSteps, ...profile } = await profileOfRun(run)
   const parts = partsOf(plan)

@@ -1,3 +1,5 @@
+import type { Column } from '../types/index.ts'
+
 /** How many parts are read, of all; and how many of those not as whole files. */
 interface PartCounts {
   readonly read: number
@@ -9,6 +11,8 @@ interface PartCounts {
 export interface Explanation {
   /** What took most of the time, and what would help. */
   readonly verdict: string
+  /** The columns of the result. */
+  readonly columns: readonly Pick<Column, 'name' | 'type'>[]
   /** Who reads the rows, and why. */
   readonly where: string
   /** How the rows are read and written. */

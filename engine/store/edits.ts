@@ -1,8 +1,9 @@
 import type { Part, Version } from '../catalog/records.ts'
-import { EngineError } from '../errors.ts'
+import { EngineError, hint } from '../errors.ts'
 import { byKey } from '../filter/sql/narrow.ts'
 import { valueType } from '../filter/values.ts'
 import type { Place, Repeated, SetColumns, WantedRows } from '../ingest/parts/parts.ts'
+import { faultsOf, withDetails } from '../ingest/text/errors.ts'
 import { keyed } from '../plan/parts.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/concurrency.ts'
@@ -163,11 +164,13 @@ export async function requireDistinct(
     const rows = places.map(number)
     const value = on.map((index, at) => `${columns[index]!.name} = ${key[at] ?? 'null'}`).join(', ')
     const error = others
-      ? `Row ${rows[0]} has a key that the dataset has already: ${value}. With mode=upsert, it takes the place of that row.`
+      ? `Row ${rows[0]} has a key that the dataset has already: ${value}. With ${hint('mode=upsert')}, it takes the place of that row.`
       : `Rows ${rows.join(' and ')} have the same key: ${value}.`
-    return { row: rows.at(-1)!, value, error }
+    return new EngineError('duplicate_key', error, { details: { row: rows.at(-1)!, value } })
   })
-  throw new EngineError('duplicate_key', errors[0]!.error, { details: { errors } })
+  const [first] = errors
+  const key = on.map((index) => columns[index]!.name)
+  throw withDetails(first!, { columns: key, errors: errors.flatMap(faultsOf) })
 }
 
 export function rowsOf(parts: readonly Part[]): number {

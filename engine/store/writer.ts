@@ -2,7 +2,7 @@ import { access, constants, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
-import { invalidOption } from '../errors.ts'
+import { hint, invalidOption } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
 import { checkUploadOptions, type IngestResult, type UploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
@@ -332,14 +332,18 @@ function keyOf({ key }: Version, mode: WriteMode, on: readonly string[] | undefi
   if (on === undefined) {
     if (mode !== 'upsert' || key.length > 0) return key
     throw invalidOption(
-      'The dataset has no key, so an upsert names the columns by which it finds rows: on=date,series.',
+      `The dataset has no key, so an upsert names the columns by which it finds rows: ${hint('on=date,series')}.`,
+      'on',
     )
   }
-  if (mode !== 'upsert') throw invalidOption('on is only for an upsert.')
+  if (mode !== 'upsert') throw invalidOption('on is only for an upsert.', 'on')
   if (on.length === 0 || new Set(on).size < on.length)
-    throw invalidOption('on names each column of a key once.')
+    throw invalidOption('on names each column of a key once.', 'on')
   if (key.length > 0 && String([...key].sort()) !== String([...on].sort())) {
-    throw invalidOption(`The dataset's key is ${key.join(', ')}; leave out on, or name the same columns.`)
+    throw invalidOption(
+      `The dataset's key is ${key.join(', ')}; leave out on, or name the same columns.`,
+      'on',
+    )
   }
   return on
 }

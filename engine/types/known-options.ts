@@ -1,5 +1,5 @@
 import { invalidOption } from '../errors.ts'
-import { type OptionTable, unknownOption, wrongOption } from './option-values.ts'
+import { type OptionProblem, type OptionTable, unknownOption, wrongOption } from './option-values.ts'
 
 /**
  * Refuses options that don't exist, because one that is misspelt would otherwise be ignored.
@@ -19,6 +19,6 @@ export function checkOptions(options: object, table: OptionTable, format?: strin
   refuse(wrongOption(options, table, format))
 }
 
-function refuse(problem: string | undefined): void {
-  if (problem !== undefined) throw invalidOption(problem)
+function refuse(wrong: OptionProblem | undefined): void {
+  if (wrong) throw invalidOption(wrong.problem, wrong.option)
 }

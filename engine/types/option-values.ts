@@ -36,18 +36,25 @@ export type Names<Options extends object> = {
     | (NonNullable<Options[Name]> extends object ? Names<NonNullable<Options[Name]>> : never)
 }
 
+/** An option that is wrong, if it has a name, and a sentence about it. */
+export interface OptionProblem {
+  readonly option?: string
+  readonly problem: string
+}
+
 /**
  * What is wrong with the names of options, because one that is misspelt would otherwise be ignored.
  * @param known a table of options, or `Names`
  */
-export function unknownOption(options: unknown, known: object): string | undefined {
+export function unknownOption(options: unknown, known: object): OptionProblem | undefined {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    return `Options are an object, not ${JSON.stringify(options)}.`
+    return { problem: `Options are an object, not ${JSON.stringify(options)}.` }
   }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue
     if (!Object.hasOwn(known, name)) {
-      return `Unknown option ${JSON.stringify(name)}; known are ${Object.keys(known).join(', ')}.`
+      const all = Object.keys(known).join(', ')
+      return { option: name, problem: `Unknown option ${JSON.stringify(name)}. Valid options: ${all}.` }
     }
     const within: true | object = known[name as keyof typeof known]
     if (within === true || 'kind' in within) continue
@@ -61,7 +68,7 @@ export function unknownOption(options: unknown, known: object): string | undefin
  * What is wrong with options: an unknown name, a value of another kind, a format that an option is not for, or options
  * that exclude each other.
  */
-export function wrongOption(options: object, table: OptionTable, format?: string): string | undefined {
+export function wrongOption(options: object, table: OptionTable, format?: string): OptionProblem | undefined {
   const unknown = unknownOption(options, table)
   if (unknown !== undefined) return unknown
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
@@ -69,12 +76,14 @@ export function wrongOption(options: object, table: OptionTable, format?: string
     const option = table[name]!
     const { http, formats } = option
     if (format !== undefined && formats && !formats.includes(format)) {
-      return `${http} is for ${formats.join(' and ')}; the format is ${format}.`
+      return { option: http, problem: `${http} is for ${formats.join(' and ')}; the format is ${format}.` }
     }
     const wanted = isValue(option, value) ? undefined : valueInWords(option)
-    if (wanted !== undefined) return `${http} must be ${wanted} (got ${JSON.stringify(value)}).`
+    if (wanted !== undefined)
+      return { option: http, problem: `${http} must be ${wanted} (got ${JSON.stringify(value)}).` }
     const other = option.excludes?.find((one) => given.some(([also]) => also === one))
-    if (other !== undefined) return `${http} and ${table[other]!.http} can't be used together.`
+    if (other !== undefined)
+      return { option: http, problem: `${http} and ${table[other]!.http} can't be used together.` }
   }
   return undefined
 }

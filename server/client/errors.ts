@@ -1,4 +1,5 @@
-import { type OptionTable, unknownOption, wrongOption } from '../../engine/options.ts'
+import { type ErrorFields, errorFields } from '../../engine/errors.ts'
+import { type OptionProblem, type OptionTable, unknownOption, wrongOption } from '../../engine/options.ts'
 import type { UploadFault } from '../records/index.ts'
 
 /**
@@ -20,6 +21,8 @@ export class ParquetryError extends Error {
   readonly retryAfter: number | undefined
   /** What is wrong with an upload, at most twenty things, of which `message` tells the first. */
   readonly errors: readonly UploadFault[]
+  /** What the error knows, as data, such as `position` and `columns`. */
+  readonly details: ErrorFields
 
   constructor(
     message: string,
@@ -28,6 +31,7 @@ export class ParquetryError extends Error {
       code: string
       retryAfter?: number | undefined
       errors?: readonly UploadFault[] | undefined
+      details?: ErrorFields | undefined
       cause?: unknown
     },
   ) {
@@ -36,13 +40,14 @@ export class ParquetryError extends Error {
     this.code = fields.code
     this.retryAfter = fields.retryAfter
     this.errors = fields.errors ?? []
+    this.details = fields.details ?? {}
   }
 }
 
 /** The error for a response with a status outside 200-299. Reads its body. */
 export async function errorOf(response: Response): Promise<ParquetryError> {
   const text = await response.text().catch(() => '')
-  const { error, code, errors } = parsed(text)
+  const { error, code, errors, details } = parsed(text)
   const { status } = response
   // 401 and 500 may have a plain text body, or none.
   const plain = /^text\/plain\b/i.test(response.headers.get('content-type') ?? '') ? text.trim() : ''
@@ -53,10 +58,16 @@ export async function errorOf(response: Response): Promise<ParquetryError> {
     code: code ?? `http_${status}`,
     retryAfter: retryAfter(response.headers.get('retry-after')),
     errors,
+    details,
   })
 }
 
-function parsed(text: string): { error?: string; code?: string; errors?: readonly UploadFault[] } {
+function parsed(text: string): {
+  error?: string
+  code?: string
+  errors?: readonly UploadFault[]
+  details?: ErrorFields
+} {
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body !== 'object' || body === null) return {}
@@ -65,10 +76,32 @@ function parsed(text: string): { error?: string; code?: string; errors?: readonl
       ...(typeof error === 'string' && { error }),
       ...(typeof code === 'string' && { code }),
       ...(Array.isArray(errors) && { errors }),
+      details: errorFields(body as Record<string, unknown>),
     }
   } catch {
     return {}
   }
+}
+
+/**
+ * A message with each of its options, which `details.hints` lists, in other words.
+ * @param inWords words an option that has this name and, unless it is empty, this value
+ */
+export function withOptions(
+  message: string,
+  hints: readonly string[] = [],
+  inWords: (name: string, value: string) => string,
+): string {
+  let after = message
+  let before = ''
+  for (const hint of hints) {
+    const at = after.indexOf(hint)
+    if (at < 0) continue
+    const words = Array.from(new URLSearchParams(hint), ([name, value]) => inWords(name, value))
+    before += after.slice(0, at) + words.join(' ')
+    after = after.slice(at + hint.length)
+  }
+  return before + after
 }
 
 /** Parses `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3), into seconds. */
@@ -92,10 +125,11 @@ export function checkOptions(options: object, table: OptionTable): void {
   refuse(wrongOption(options, table))
 }
 
-function refuse(problem: string | undefined): void {
-  if (problem !== undefined) throw invalidOption(problem)
+function refuse(wrong: OptionProblem | undefined): void {
+  if (wrong) throw invalidOption(wrong.problem, wrong.option)
 }
 
-export function invalidOption(message: string): ParquetryError {
-  return new ParquetryError(message, { status: 0, code: 'invalid_option' })
+export function invalidOption(message: string, option?: string): ParquetryError {
+  const details = option === undefined ? {} : { option }
+  return new ParquetryError(message, { status: 0, code: 'invalid_option', details })
 }

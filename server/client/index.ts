@@ -1,3 +1,4 @@
+import type { Explanation } from '../../engine/reading/explanation.ts'
 import type { Format } from '../../engine/types/index.ts'
 import type { Found } from '../records/index.ts'
 import { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
@@ -65,6 +66,17 @@ export class Client {
       signal: options.signal,
     })
     return new Download(response, options.signal)
+  }
+
+  /** Runs one SELECT without sending its rows, and tells what was read, and which columns the result has. */
+  explainSql(text: string, { parameters: values, ...options }: SqlOptions = {}): Promise<Explanation> {
+    return this.#transport.json({
+      method: 'POST',
+      path: ['sql'],
+      query: { ...parameters(options), $explain: true },
+      json: { sql: text, parameters: values },
+      signal: options.signal,
+    })
   }
 
   /** The rows of one SELECT over datasets, as objects. */

@@ -11,7 +11,7 @@ import {
   type Tables,
   type Written,
 } from './tables/tables.ts'
-import { abortOnInterrupt, addOptions, counted, inRows, UsageError } from './usage.ts'
+import { abortOnInterrupt, addOptions, counted, flags, inRows, shellWord, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
 interface ImportOptions {
@@ -100,31 +100,6 @@ function findings({ options = {}, columns }: Written, given: object): string[] {
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]
   })
   return [...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...texts]
-}
-
-const NAMES = Object.values(OPTIONS).map(({ http }) => http)
-/** Quoted text of a file, or an option with its value as HTTP writes it, which punctuation or another may follow. */
-const QUOTED_OR_OPTION = new RegExp(
-  `"(?:[^"\\\\]|\\\\.)*"|(?<![\\w$-])(mode|${NAMES.join('|')})=((?:%\\w\\w|[\\w-]|,\\b)+|[^\\w\\s"]?)(&(?=\\w))?`,
-  'g',
-)
-
-/** A message about an upload, with the options of the command in place of those of HTTP. */
-export function withFlags(message: string): string {
-  return message.replace(QUOTED_OR_OPTION, (all, name?: string, value = '', more = '') => {
-    if (name === undefined) return all
-    const option = name === 'mode' ? `--${value}` : value === '' ? `--${name}` : flags(`${name}=${value}`)
-    return more ? `${option} ` : option
-  })
-}
-
-/** Options of a query string as a command has them. */
-function flags(query: string): string {
-  return [...new URLSearchParams(query)].map(([name, value]) => `--${name} ${shellWord(value)}`).join(' ')
-}
-
-function shellWord(text: string): string {
-  return /^[\w.,/:%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function sourceOf(file: string, format: string | undefined): Omit<ImportedFile, 'options'> {

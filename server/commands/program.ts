@@ -10,14 +10,14 @@ import { addAccountCommands } from './account.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addDescribeCommand, addVersionsCommand } from './describe.ts'
 import { addExportCommand, addSqlCommand } from './export.ts'
-import { addImportCommand, withFlags } from './import.ts'
+import { addImportCommand } from './import.ts'
 import { addMaintenanceCommands } from './maintenance.ts'
 import { addProviderCommands } from './providers.ts'
 import { addMemberCommands, addRepositoryCommands } from './repository.ts'
 import { addDemoCommand, addMcpCommand, addServeCommand } from './serve.ts'
 import { addSourceCommands } from './source.ts'
 import { addBenchCommand } from './throughput/command.ts'
-import { Failed, fileProblem, UsageError } from './usage.ts'
+import { Failed, fileProblem, UsageError, withFlags } from './usage.ts'
 import { Target } from './workplace.ts'
 
 /** Runs `parquetry …` and returns the exit code: 0 success, 1 failure, 2 wrong usage. */
@@ -71,7 +71,7 @@ export function reportError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof Failed && error.message === '') return 1
   const { syscall, path, code = '' } = error as NodeJS.ErrnoException
-  const inWords = (message: string) => (OF_UPLOADS.includes(code) ? withFlags(message) : message)
+  const { details } = error as Partial<Pick<EngineError | ParquetryError, 'details'>>
   if (syscall === 'listen' || syscall === 'getaddrinfo') {
     console.error(`parquetry: ${listenProblem(error as ListenError)}`)
   } else if (syscall !== undefined) {
@@ -79,19 +79,16 @@ export function reportError(error: unknown): number {
     console.error(`parquetry: ${path === undefined ? problem : `${path}: ${problem}`}`)
   } else {
     const isKnown = KNOWN.some((kind) => error instanceof kind)
-    console.error(isKnown ? `parquetry: ${inWords((error as Error).message)}` : error)
+    console.error(isKnown ? `parquetry: ${withFlags((error as Error).message, details?.hints)}` : error)
   }
   const faults =
     error instanceof ParquetryError ? error.errors : error instanceof EngineError ? faultsOf(error) : []
   // The first is the message.
-  for (const fault of faults.slice(1)) console.error(`  ${inWords(fault.error)}`)
+  for (const fault of faults.slice(1)) console.error(`  ${withFlags(fault.error, fault.hints)}`)
   if (code === 'invalid_upload')
     console.error(`Nothing was stored.${faults.length < MOST_FAULTS ? '' : ' There may be more errors.'}`)
   return error instanceof UsageError || error instanceof ConfigError ? 2 : 1
 }
-
-/** The codes of errors that only uploads have, and of those of wrong options. */
-const OF_UPLOADS = ['invalid_upload', 'column_conflict', 'duplicate_key', 'invalid_option']
 
 /** The errors that are raised on purpose, with a message for people. */
 const KNOWN = [UsageError, ConfigError, EngineError, ServerError, ConnectorError, Failed, ParquetryError]

@@ -4,7 +4,7 @@ import type { Source } from '../client/index.ts'
 import type { NewSource } from '../records/index.ts'
 import { INTERVALS, MODES } from '../records/sources.ts'
 import { optionTexts } from '../transfers/formats.ts'
-import { OPTIONS, withFlags } from './import.ts'
+import { OPTIONS } from './import.ts'
 import { findDataset, findOrMake, findRepository, orRemoved, type Tables } from './tables/tables.ts'
 import { addOptions, Failed, oneOf, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
@@ -30,9 +30,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
         const made = await orRemoved(tables, found, async () => {
           const source = await tables.datasets.follow(found.id, wanted)
           if (source.lastError !== null && source.lastVersion === null && !found.known) {
-            throw new Failed(
-              `${withFlags(source.lastError)}\nNothing was fetched, so the new dataset is removed again.`,
-            )
+            throw new Failed(`${source.lastError}\nNothing was fetched, so the new dataset is removed again.`)
           }
           print(source)
           return source
@@ -113,7 +111,7 @@ function print(source: Source): void {
     every: source.every,
     'last run': source.lastRun ?? 'not yet',
     'next run': source.nextRun,
-    'last error': source.lastError && withFlags(source.lastError),
+    'last error': source.lastError,
     version: source.lastVersion ?? 'none yet',
   }
   for (const [name, value] of Object.entries(lines)) {

@@ -3,6 +3,7 @@ import { getSystemErrorMessage } from 'node:util'
 import type { Command } from 'commander'
 import { brief, lowerFirst, type Option, type OptionTable, plainName } from '../../engine/options.ts'
 import { writeWhole as write } from '../../engine/util/whole-file.ts'
+import { withOptions } from '../client/errors.ts'
 
 /** Wrong usage of a command: exit code 2. */
 export class UsageError extends Error {
@@ -89,6 +90,25 @@ export function addOptions(command: Command, table: OptionTable): void {
     if (kind === 'count') command.option(flag + value, about, (text) => wholeNumber(flag, text))
     else command.option(flag + value, about, (text) => (values ? oneOf(flag, values, text) : text))
   }
+}
+
+/** Options of a query string as a command has them. */
+export function flags(query: string): string {
+  return [...new URLSearchParams(query)].map(([name, value]) => flag(name, value)).join(' ')
+}
+
+function flag(name: string, value: string): string {
+  if (name === 'mode') return `--${value}`
+  return value === '' ? `--${name}` : `--${name} ${shellWord(value)}`
+}
+
+export function shellWord(text: string): string {
+  return /^[\w.,/:%-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** A message with options as a command has them in place of those of HTTP. */
+export function withFlags(message: string, hints: readonly string[] | undefined): string {
+  return withOptions(message, hints, flag)
 }
 
 /** The text of a file; `-` is standard input. @throws UsageError if it can't be read */

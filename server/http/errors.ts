@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { CONNECTOR_ERRORS, ConnectorError, type ConnectorErrorCode } from '../../connectors/errors.ts'
-import { machineError } from '../../engine/errors.ts'
+import { type ErrorFields, errorFields, machineError } from '../../engine/errors.ts'
 import { EngineError, ERRORS, type ErrorCode, faultsOf, type UploadFault } from '../../engine/index.ts'
 
 /**
@@ -144,15 +144,21 @@ export class ServerError extends Error {
   override readonly name = 'ServerError'
   readonly code: ServerErrorCode
   readonly headers: Readonly<Record<string, string>>
+  readonly details: ErrorFields
 
   constructor(
     code: ServerErrorCode,
     message: string,
-    options: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+    options: {
+      cause?: unknown
+      headers?: Readonly<Record<string, string>>
+      details?: ErrorFields
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.headers = options.headers ?? {}
+    this.details = options.details ?? {}
   }
 
   get status(): number {
@@ -189,7 +195,7 @@ export class ErrorWithHeaders extends Error {
 export interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: {
+  readonly body: ErrorFields & {
     readonly error: string
     readonly code: string
     /** What is wrong with an upload, at most twenty things, of which `error` tells the first. */
@@ -216,11 +222,12 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
     return { ...given, headers: { ...given.headers, ...thrown.headers } }
   }
   const error = machineError(thrown) ?? thrown
-  if (error instanceof ServerError) return answer(error.status, error.message, error.code, error.headers)
+  if (error instanceof ServerError)
+    return withFields(answer(error.status, error.message, error.code, error.headers), error)
   if (error instanceof EngineError) {
     return error.code === 'internal'
       ? INTERNAL
-      : withFaults(answer(ENGINE_STATUSES[error.code], error.message, error.code), error)
+      : withFields(answer(ENGINE_STATUSES[error.code], error.message, error.code), error)
   }
   if (error instanceof ConnectorError) {
     const headers = error.retryAfter === undefined ? undefined : { 'retry-after': String(error.retryAfter) }
@@ -231,10 +238,15 @@ export function errorAnswer(thrown: unknown): ErrorAnswer {
   return known ? answer(known.status, known.message, known.code) : INTERNAL
 }
 
-function withFaults(given: ErrorAnswer, error: EngineError): ErrorAnswer {
-  if (error.code !== 'invalid_upload' && error.code !== 'duplicate_key') return given
-  const errors = faultsOf(error).map((fault) => ({ ...fault, error: withoutKeys(fault.error) }))
-  return { ...given, body: { ...given.body, errors } }
+/** Adds what an error knows as data. Texts among it quote the request, as messages do. */
+function withFields(given: ErrorAnswer, error: EngineError | ServerError): ErrorAnswer {
+  const lists = error.code === 'invalid_upload' || error.code === 'duplicate_key'
+  const fields = {
+    ...errorFields(error.details),
+    ...(lists && { errors: faultsOf(error as EngineError) }),
+  }
+  if (Object.keys(fields).length === 0) return given
+  return { ...given, body: { ...given.body, ...JSON.parse(withoutKeys(JSON.stringify(fields))) } }
 }
 
 /** Says how to save a key, if the connectors say that a key of the user's own would help. They don't know our paths. */

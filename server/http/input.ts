@@ -85,9 +85,12 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   for (const [given, text] of pairs(query.replace(TICKET, ''))) {
     const isAlias = given.startsWith('@') && Object.hasOwn(known, ALIASES)
     const name = isAlias ? given : isApiKey(given) ? API_KEY : parameterName(given, known)
-    if (name === undefined) throw invalid(unknownParameter(given, Object.keys(known)))
+    if (name === undefined) throw invalid(given, unknownParameter(given, Object.keys(known)))
     if (seen.has(name)) {
-      throw invalid(`The query parameter ${name} is given twice${given === name ? '' : ` (as ${given})`}.`)
+      throw invalid(
+        name,
+        `The query parameter ${name} is given twice${given === name ? '' : ` (as ${given})`}.`,
+      )
     }
     seen.add(name)
     if (isAlias) aliases.push([given, text])
@@ -123,16 +126,16 @@ function aliasesIn(text: string, seen: Set<string>): [name: string, value: strin
   try {
     value = JSON.parse(text)
   } catch {
-    throw invalid(wrong)
+    throw invalid(ALIASES, wrong)
   }
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : []
   if (
     entries.length === 0 ||
     !entries.every(([name, one]) => name.startsWith('@') && typeof one === 'string')
   )
-    throw invalid(wrong)
+    throw invalid(ALIASES, wrong)
   for (const [name] of entries) {
-    if (seen.has(name)) throw invalid(`The query parameter ${name} is given twice.`)
+    if (seen.has(name)) throw invalid(name, `The query parameter ${name} is given twice.`)
     seen.add(name)
   }
   return entries
@@ -173,10 +176,10 @@ function typed(name: string, text: string, schema: ParameterSchema): unknown {
       return text
     case 'integer':
       if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
-      throw invalid(`${name} must be a non-negative integer (got ${JSON.stringify(text)}).`)
+      throw invalid(name, `${name} must be a non-negative integer (got ${JSON.stringify(text)}).`)
     case 'boolean':
       if (/^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true'
-      throw invalid(`${name} must be true or false (got ${JSON.stringify(text)}).`)
+      throw invalid(name, `${name} must be true or false (got ${JSON.stringify(text)}).`)
     case 'object':
       throw new TypeError('only aliases are an object')
     default:
@@ -184,8 +187,8 @@ function typed(name: string, text: string, schema: ParameterSchema): unknown {
   }
 }
 
-function invalid(message: string): ServerError {
-  return new ServerError('invalid_query', message)
+function invalid(option: string, message: string): ServerError {
+  return new ServerError('invalid_query', message, { details: { option } })
 }
 
 /** Options as parameters of a query string. */

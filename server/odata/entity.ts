@@ -163,20 +163,20 @@ export function entityQuery(
   }
 }
 
-/** Runs `work`; an error that quotes the name of a column says by which name the property goes here. */
+/** Runs `work`; an error about the name of a column says by which name the property goes here. */
 function namingProperties<T>({ columns }: Snapshot, names: readonly string[], work: () => T): T {
   try {
     return work()
   } catch (error) {
-    if (!(error instanceof EngineError) || !/^invalid_(columns|filter)$/.test(error.code)) throw error
+    if (!(error instanceof EngineError)) throw error
     const { code, message, details } = error
     const told = columns.flatMap(({ name }, at) =>
-      name !== names[at] && message.includes(name)
+      name !== names[at] && details?.columns?.includes(name)
         ? [`${JSON.stringify(name)} is called ${names[at]} here.`]
         : [],
     )
     if (told.length === 0) throw error
-    throw new EngineError(code, [message, ...told.slice(0, 5)].join(' '), { ...(details && { details }) })
+    throw new EngineError(code, [message, ...told.slice(0, 5)].join(' '), { details })
   }
 }
 

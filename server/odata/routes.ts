@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { VERSION } from '../../engine/options.ts'
 import { noteRefusal, shownTo } from '../http/answer-errors.ts'
-import { errorAnswer } from '../http/errors.ts'
+import { type ErrorAnswer, errorAnswer } from '../http/errors.ts'
 import { matchesTag, recordTag } from '../http/headers.ts'
 import { parameters, parametersOf, rawQuery, readQuery } from '../http/input.ts'
 import { pathId } from '../routes/routes.ts'
@@ -253,24 +253,6 @@ function refuseWrites({ method }: FastifyRequest, reply: FastifyReply, { kind }:
   )
 }
 
-/** The errors about a query option, each with the option to which it refers unless its message begins with one. */
-const TARGETS: Readonly<Record<string, string | undefined>> = {
-  invalid_filter: '$filter',
-  filter_type_error: '$filter',
-  filter_too_complex: '$filter',
-  filter_failed: '$filter',
-  invalid_columns: undefined,
-  invalid_option: undefined,
-  invalid_query: undefined,
-  badRequest: undefined,
-}
-
-function targetOf({ code, error }: { code: string; error: string }): string | undefined {
-  if (!Object.hasOwn(TARGETS, code)) return undefined
-  const first = /^\$?([A-Za-z]+)/.exec(error)?.[1]?.toLowerCase()
-  return Object.hasOwn(OPTIONS.properties, `$${first}`) ? `$${first}` : TARGETS[code]
-}
-
 /** Answers with an error in OData's format (JSON Format 4.01, 21.1). */
 function answerError(
   { metrics }: Services,
@@ -280,11 +262,11 @@ function answerError(
 ): FastifyReply {
   const error = shownTo(request, thrown)
   const known = error instanceof ODataError ? error : undefined
-  const { status, headers, body } = known
+  const { status, headers, body }: ErrorAnswer = known
     ? { status: known.status, headers: {}, body: { error: known.message, code: known.code } }
     : errorAnswer(error)
   noteRefusal(metrics, request, reply, { error, status, code: body.code })
-  const target = known?.target ?? targetOf(body)
+  const target = known?.target ?? (body.option?.startsWith('$') ? body.option : undefined)
   return reply
     .code(status)
     .headers(headers)

@@ -1,7 +1,7 @@
 import { ERROR_TABLE } from '../http/errors.ts'
 import { ACCOUNT_NAME } from '../records/accounts.ts'
-import { exampleOf, type JsonSchema, listOf, record, text } from '../records/schema.ts'
-import { FAULT } from '../records/uploads.ts'
+import { count, exampleOf, type JsonSchema, listOf, record, text } from '../records/schema.ts'
+import { FAULT, HINTS } from '../records/uploads.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -94,6 +94,19 @@ const ERROR = record(
       ...listOf(FAULT),
       description: 'What is wrong with an upload, at most twenty things; `error` is the first.',
     },
+    position: {
+      ...count,
+      description:
+        'Where the fault is in the text that was sent (the value of `option`, or a statement of SQL): the number of UTF-16 units before it.',
+    },
+    problem: { ...text, description: 'What is wrong there, without the place.' },
+    option: { ...text, description: 'The option or parameter that is wrong.', examples: ['$filter'] },
+    columns: { ...listOf(text), description: 'The columns that are unknown or missing.' },
+    row: { ...count, description: 'The row of an upload, counted from 1 without the header.' },
+    column: { ...text, description: 'The column of an upload.' },
+    value: { ...text, description: 'The value of an upload that is wrong.' },
+    limit: { ...count, description: 'The limit that was exceeded.' },
+    hints: { ...HINTS, examples: [['decimal=,']] },
   },
 )
 

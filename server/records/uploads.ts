@@ -49,11 +49,17 @@ export const WRITTEN_DATASET = record(
   { ...WHERE_SET, options: { ...options, description: 'The options that `dialect=auto` has chosen.' } },
 )
 
+/** The options that a sentence names, for those who word them in another way. */
+export const HINTS = {
+  ...listOf(text),
+  description: 'The parts of `error` that are options, in their order, as in a query string: `decimal=,`.',
+} as const
+
 export const FAULT = record(
   'UploadFault',
   'One of the things that are wrong with an upload.',
   { error: { ...text, description: 'A sentence for people.' } },
-  { row, column: text, value: text },
+  { row, column: text, value: text, hints: { ...HINTS, examples: [[]] } },
 )
 
 export const PREVIEW = record(

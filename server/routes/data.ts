@@ -202,7 +202,7 @@ export async function sendExplained(
   const told = await services.exports.run(request, reply, query, (signal) =>
     query.analyse(format, { signal }),
   )
-  const { where, strategy, ms } = told
+  const { where, strategy, columns, ms } = told
   const verdict = 'What takes long is told only to who may read all tables below.'
   const readable = await services.access.readable(request.account)
   const below = query.borrowed.map(async (id) => (await services.engine.dataset(id)).record())
@@ -210,7 +210,7 @@ export async function sendExplained(
   return reply
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
-    .send(isWhole ? told : { verdict, where, strategy, parts: null, rowGroups: null, ms, steps: [] })
+    .send(isWhole ? told : { verdict, columns, where, strategy, parts: null, rowGroups: null, ms, steps: [] })
 }
 
 /** Answers with the rows of a statement, which may be kept from the last time. */

@@ -1,17 +1,30 @@
 import { expect, test } from 'vitest'
-import { withFlags } from '../../server/commands/import.ts'
+import { EngineError, hint } from '../../engine/errors.ts'
+import { withFlags } from '../../server/commands/usage.ts'
+
+function shownBy(parts: readonly string[]): string {
+  const { message, details } = new EngineError('invalid_upload', parts.join(''))
+  return withFlags(message, details?.hints)
+}
 
 test.each([
-  ['Is delimiter=tab meant?', 'Is --delimiter tab meant?'],
-  ['but decimal=, says so; add thousands=. as well.', 'but --decimal , says so; add --thousands . as well.'],
-  ['finds rows: on=date,series.', 'finds rows: --on date,series.'],
-  ['With mode=upsert, it goes.', 'With --upsert, it goes.'],
-  ['and sheet= does not say', 'and --sheet does not say'],
+  [['Is ', hint('delimiter=tab'), ' meant?'], 'Is --delimiter tab meant?'],
   [
-    'dialect=auto would read the file, with delimiter=%3B&thousands=+.',
+    ['but ', hint('decimal=,'), ' says so; add ', hint('thousands=.'), ' as well.'],
+    'but --decimal , says so; add --thousands . as well.',
+  ],
+  [['finds rows: ', hint('on=date,series'), '.'], 'finds rows: --on date,series.'],
+  [['With ', hint('mode=upsert'), ', it goes.'], 'With --upsert, it goes.'],
+  [['and ', hint('sheet='), ' does not say'], 'and --sheet does not say'],
+  [
+    [hint('dialect=auto'), ' would read the file, with ', hint('delimiter=%3B&thousands=+'), '.'],
     "--dialect auto would read the file, with --delimiter ';' --thousands ' '.",
   ],
-  ['"delimiter=; \\" decimal=," is not a date.', '"delimiter=; \\" decimal=," is not a date.'],
-])('a message about an upload names options as the command has them: %s', (message, told) => {
-  expect(withFlags(message)).toBe(told)
+  [
+    ['"decimal=," in row 1; ', hint('decimal=.'), ' may read it'],
+    '"decimal=," in row 1; --decimal . may read it',
+  ],
+  [['"delimiter=; \\" decimal=," is not a date.'], '"delimiter=; \\" decimal=," is not a date.'],
+])('a message about an upload names options as the command has them: %#', (parts, shown) => {
+  expect(shownBy(parts)).toBe(shown)
 })

@@ -81,7 +81,10 @@ function inOption<T>(option: string, read: () => T): T {
     if (!(error instanceof EngineError) || error.code === 'invalid_columns') throw error
     const code = error.code === 'invalid_filter' ? 'invalid_option' : error.code
     const message = error.message.replace(/\b([Tt])he filter\b/g, '$1he expression')
-    throw new EngineError(code, `${option}: ${message}`, { cause: error, details: error.details })
+    throw new EngineError(code, `${option}: ${message}`, {
+      cause: error,
+      details: { problem: message, ...error.details, option },
+    })
   }
 }
 

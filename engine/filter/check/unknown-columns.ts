@@ -7,7 +7,7 @@ import { durationMicros } from '../values.ts'
 /**
  * The error `invalid_columns`, which lists all names that no column has. It ends with a hint where a name is probably
  * misspelt, or where the user probably meant a text, a literal or a function.
- * @param unknown the names, each with its position in the text
+ * @param unknown the names, each with its position in the text, or -1 if it has none
  */
 export function unknownColumns(
   unknown: ReadonlyMap<string, number>,
@@ -16,6 +16,7 @@ export function unknownColumns(
   option = 'Filter',
 ): EngineError {
   const names = [...unknown.keys()]
+  const [at = -1] = unknown.values()
   // The others are not tried, because a filter may have thousands.
   const few = [...unknown].slice(0, 5)
   const bare = option === 'Filter' ? few.find(([, at]) => isWhereValuesStand(at, text)) : undefined
@@ -26,7 +27,7 @@ export function unknownColumns(
   return new EngineError(
     'invalid_columns',
     `${option} contains invalid column(s): ${names.join(', ')}. Column names are case-sensitive.${hint ? ` ${hint}` : ''}`,
-    { details: { columns: names } },
+    { details: { option: `$${option.toLowerCase()}`, columns: names, ...(at >= 0 && { position: at }) } },
   )
 }
 

@@ -114,5 +114,5 @@ function complainName({ found, before, at }: Fault): Error {
       : found === undefined || found.tokenType === Comma
         ? `a column name is missing at position ${at + 1}.`
         : `expected a comma after ${before!.image}, found ${JSON.stringify(excerpt(found.image.trim()))}.`
-  return new EngineError('invalid_filter', said, { details: { position: at + 1 } })
+  return new EngineError('invalid_filter', said, { details: { position: at } })
 }

@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { EngineError } from '../../errors.ts'
+import { EngineError, hint } from '../../errors.ts'
 import { READING, toHttp } from '../../options.ts'
 import {
   type Column,
@@ -88,7 +88,7 @@ async function withAutoHint(error: unknown, duck: Duck, known: KnownColumns, req
     return withDetails(
       error,
       {},
-      `${error.message} dialect=auto would read the file, with ${new URLSearchParams(added as Record<string, string>)}.`,
+      `${error.message} ${hint('dialect=auto')} would read the file, with ${hint(String(new URLSearchParams(added as Record<string, string>)))}.`,
     )
   } catch {
     return error

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { invalidOption } from '../../errors.ts'
+import { hint, invalidOption } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
 import { isUtf8Piece, readStart } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
@@ -64,7 +64,7 @@ export function decoderOf(
 export function otherEncoding(bytes: Buffer): string {
   const encoding = hasZeros(bytes) ? 'utf-16' : singleBytes(bytes)
   if (!encoding) return 'Other parts of it are: save all of the file as UTF-8.'
-  return `It looks like ${encoding}: add encoding=${encoding}, or save the file as UTF-8.`
+  return `It looks like ${encoding}: add ${hint(`encoding=${encoding}`)}, or save the file as UTF-8.`
 }
 
 export const EMPTY = 'The file is empty: its first line must be a header with the column names.'
@@ -99,7 +99,7 @@ function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeade
   // Bytes as characters: what separates fields is the same in UTF-8, and positions are those in the file.
   const text = bytes.toString('latin1')
   if (/^(?:\xff\xfe|\xfe\xff)/.test(text)) {
-    throw malformed('The file is UTF-16: say so with encoding=utf-16, or save it as UTF-8.')
+    throw malformed(`The file is UTF-16: say so with ${hint('encoding=utf-16')}, or save it as UTF-8.`)
   }
   const start = text.startsWith('\xef\xbb\xbf') ? 3 : 0
   if (whole && start === bytes.length) throw malformed(EMPTY)
@@ -186,11 +186,11 @@ export function refuseOtherDelimiters(
     ': fields of csv are separated by commas' +
     (found === '\t'
       ? '; upload tabs as tab-separated values.'
-      : `, unless delimiter=${found} says otherwise.`)
+      : `, unless ${hint(`delimiter=${found}`)} says otherwise.`)
   throw malformed(
     `The header ${quoteValue(name)} has no ${{ ',': 'comma', '\t': 'tab' }[delimiter] ?? quoteValue(delimiter)}, but it has ` +
       quoteValue(found) +
-      (delimiter === ',' ? usual : `. Is delimiter=${found === '\t' ? 'tab' : found} meant?`),
+      (delimiter === ',' ? usual : `. Is ${hint(`delimiter=${found === '\t' ? 'tab' : found}`)} meant?`),
   )
 }
 
@@ -210,10 +210,13 @@ export interface FieldReader {
 export function fieldReader(options: UploadOptions): FieldReader {
   const { nulls = [], decimal = '.', thousands, dates, booleans } = options
   if (booleans && booleans.length !== 2) {
-    throw invalidOption('booleans must be two texts, for true and for false, such as t,f.')
+    throw invalidOption('booleans must be two texts, for true and for false, such as t,f.', 'booleans')
   }
   if (thousands === decimal) {
-    throw invalidOption('thousands and decimal must differ: with thousands=. numbers have decimal=, as well.')
+    throw invalidOption(
+      `thousands and decimal must differ: with ${hint('thousands=.')} numbers have ${hint('decimal=,')} as well.`,
+      'thousands',
+    )
   }
   const missing = new Set(nulls)
   const number = numberReader(options)
@@ -293,6 +296,7 @@ export function dateReader(pattern: string): (text: string) => string | undefine
     throw invalidOption(
       'dates must be a pattern of YYYY or YY, MMM, MM or M, and DD or D, with points, commas, slashes, hyphens, blanks ' +
         'or 年月日 between them, for example DD.MM.YYYY.',
+      'dates',
     )
   }
   const expression = new RegExp(`^${source}${CLOCK}$`)

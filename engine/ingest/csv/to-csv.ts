@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { hint } from '../../errors.ts'
 import { type TypeName, typeName } from '../../types/index.ts'
 import { FileSink, feedFile } from '../file.ts'
 import type { ReadRequest, UploadOptions } from '../request.ts'
@@ -76,8 +77,7 @@ function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): strin
 
 const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
 
-const POINTED =
-  'has a point, but decimal=, says that numbers have a comma. If it is between thousands, add thousands=. as well.'
+const POINTED = `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
 
 /** Takes the file in pieces, and writes each whole record as a row. */
 class Records {

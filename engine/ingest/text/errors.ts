@@ -1,4 +1,4 @@
-import { EngineError } from '../../errors.ts'
+import { EngineError, hint } from '../../errors.ts'
 import type { Column, ColumnType } from '../../types/index.ts'
 import { kindOf, ZONED } from './text-kinds.ts'
 
@@ -36,7 +36,7 @@ export function longRow(row: number, width: number, field: string): EngineError 
 
 /** The error for a defect of a value. */
 export function badCell(row: number, column: string, what: string, details: Details = {}): EngineError {
-  return badRow(row, `, column ${JSON.stringify(column)}: ${what}`, { column, ...details })
+  return badRow(row, `, column ${JSON.stringify(column)}: ${what}`, { column, problem: what, ...details })
 }
 
 const ofType = (type: ColumnType) => `is not ${type === 'integer' ? 'an' : 'a'} ${type}`
@@ -49,12 +49,12 @@ export function badValue(
   type: ColumnType,
   isText = true,
 ): EngineError {
-  const what = `${quoteValue(text)} ${ofType(type)}.${hint(text, type, isText)}`
+  const what = `${quoteValue(text)} ${ofType(type)}.${advice(text, type, isText)}`
   return badCell(row, column, what, { type, value: text.slice(0, SHOWN) })
 }
 
 /** What would be right, where the value alone does not show it. */
-function hint(text: string, type: ColumnType, isText: boolean): string {
+function advice(text: string, type: ColumnType, isText: boolean): string {
   if (type === 'timestamp' && kindOf(text) & ZONED) {
     return ' A timestamp has no offset: declare the column as timestamptz, or send the time without the offset.'
   }
@@ -82,7 +82,7 @@ export const LONGEST_RECORD = 64 * 1024 * 1024
 /** What is wrong with such a row. */
 export const TOO_LONG = ` is longer than ${LONGEST_RECORD >> 20} MiB.`
 
-export const FINEST = 'Columns hold microseconds: send those, or ask for nanoseconds=truncate.'
+export const FINEST = `Columns hold microseconds: send those, or ask for ${hint('nanoseconds=truncate')}.`
 
 export const LATE_QUOTE = 'there is a blank before an opening quote; the quote has to come first in its field'
 export const LONE_RETURN =
@@ -134,6 +134,8 @@ export interface UploadFault {
   readonly column?: string
   readonly value?: string
   readonly error: string
+  /** The options that `error` names; see `ErrorFields`. */
+  readonly hints?: readonly string[]
 }
 
 /** How many faults of an upload one error lists. */
@@ -192,7 +194,7 @@ export function withDetails(
 
 /** What is wrong with an upload, according to its error. */
 export function faultsOf({ message, details = {} }: EngineError): readonly UploadFault[] {
-  const { row, column, value, errors } = details as Partial<UploadFault> & {
+  const { row, column, value, hints, errors } = details as Partial<UploadFault> & {
     readonly errors?: readonly UploadFault[]
   }
   if (errors) return errors
@@ -202,6 +204,7 @@ export function faultsOf({ message, details = {} }: EngineError): readonly Uploa
       ...(column !== undefined && { column }),
       ...(value !== undefined && { value }),
       error: message,
+      ...(hints && { hints }),
     },
   ]
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { hint } from '../../errors.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
@@ -100,7 +101,7 @@ function sheetsFrom({ sheets }: Workbook, wanted: string | undefined): Workbook[
 function emptySheet({ sheets }: Workbook, wanted: string | undefined): string {
   if (wanted !== undefined) return `The sheet ${quoteValue(wanted)} is empty`
   if (sheets.length === 1) return 'The first sheet is empty'
-  return `The first sheet is empty, and sheet= does not say which of ${namesOf(sheets)} to read`
+  return `The first sheet is empty, and ${hint('sheet=')} does not say which of ${namesOf(sheets)} to read`
 }
 
 function namesOf(sheets: Workbook['sheets']): string {

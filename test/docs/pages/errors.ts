@@ -138,6 +138,8 @@ export function errorsPage(): string {
   return [
     '# Errors',
     'An error is `{"error": "…", "code": "…"}`. The sentence is for people; programs should rely on the status and the code. The header `Link` of the answer leads to the page of its code.',
+    '',
+    'What an error knows is there as data, too, so that no program has to read sentences: `option` (the option that is wrong) with `position` (UTF-16 units before the fault in its text, or in a statement of SQL; sentences count from 1) and `problem` (what is wrong there), `columns` (unknown or missing ones), `row`, `column` and `value` of an upload, `limit`, and `hints` (the parts of `error` that are options, as in a query string; the command and the console name options in their own way).',
     ['| code | status | when |', '|---|---|---|', ...rows.toSorted()].join('\n'),
     '',
   ].join('\n\n')

@@ -387,6 +387,10 @@ describe('messages about types', () => {
   })
 })
 
-test('the position is given for programs, too', () => {
-  expect(refusal('Stock eq 5-3').details).toEqual({ position: 10 })
+test('the option, the position and the problem are given as data, too', () => {
+  expect(refusal('Stock eq 5-3').details).toEqual({
+    option: '$filter',
+    position: 9,
+    problem: "'5-3' is not a literal. Write 5 sub 3.",
+  })
 })

@@ -7,7 +7,11 @@ test('unknown columns are listed at once, each once, in the order found, before 
   expect(error.message).toBe(
     "Filter contains invalid column(s): Foo, bar, so 'what'. Column names are case-sensitive.",
   )
-  expect(error.details).toEqual({ columns: ['Foo', 'bar', "so 'what'"] })
+  expect(error.details).toEqual({
+    option: '$filter',
+    columns: ['Foo', 'bar', "so 'what'"],
+    position: 0,
+  })
 })
 
 test.each([

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import type { Column, Dataset, Download } from '../../../client/index.ts'
+import type { Explanation } from '../../../../engine/reading/explanation.ts'
+import type { Column, Dataset } from '../../../client/index.ts'
 import { api, fetchRows, isStatus } from '../api.ts'
 import type { Profiles } from '../filter/syntax.ts'
 import type { Address } from '../router.ts'
@@ -84,10 +85,9 @@ export class ApplyRefused extends Error {
   override readonly name = 'ApplyRefused'
 }
 
-/** The columns of a Parquet file without rows, which doesn't count towards the monthly quota. */
-export async function columnsIn(answer: Download, signal: AbortSignal): Promise<readonly Column[]> {
-  const file = { format: 'parquet', body: await answer.arrayBuffer() } as const
-  return (await api().datasets.preview(file, { signal })).columns
+/** The columns of a result, which are not described. */
+export function columnsIn({ columns }: Explanation): readonly Column[] {
+  return columns.map((column) => ({ ...column, nullable: true, description: '' }))
 }
 
 /** The columns of the result of `$apply`, or of the dataset if there is none. */
@@ -113,29 +113,20 @@ async function resultColumns(
   signal: AbortSignal,
 ): Promise<readonly Column[]> {
   try {
-    const answer = await api().datasets.download(dataset.id, 'parquet', {
-      apply: pipelineOf(rows, apply),
-      version: rows.version,
-      top: 0,
-      signal,
-    })
-    return await columnsIn(answer, signal)
+    const query = { apply: pipelineOf(rows, apply), version: rows.version, top: 0, signal }
+    return columnsIn(await api().datasets.explain(dataset.id, query))
   } catch (error) {
     if (!isStatus(error, 400)) throw error
     // Test the filter separately: its errors are shown below the filter, with positions in the filter.
     const before = wherePart(rows)
     if (before !== '') await countRows(dataset.id, rows, signal)
-    throw new ApplyRefused(placed(error.message, before === '' ? 0 : before.length + 1))
-  }
-}
-
-/** Converts positions in the whole pipeline to positions in the text that the user sees. */
-function placed(message: string, before: number): string {
-  return message
-    .replace(/^\$apply: (.)/, (_, first: string) => first.toUpperCase())
-    .replace(/\bposition (\d+)/gi, (text, place: string) =>
-      text.replace(place, String(Number(place) - before)),
+    const { position, problem = error.message } = error.details
+    // The user sees the pipeline without the filter before it.
+    const start = before === '' ? 0 : before.length + 1
+    throw new ApplyRefused(
+      position === undefined ? problem : `At position ${position - start + 1}: ${problem}`,
     )
+  }
 }
 
 /** Pauses between two questions, in milliseconds, each twice as long as the one before. */

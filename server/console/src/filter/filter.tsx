@@ -88,21 +88,12 @@ function Highlight(props: { readonly text: string; readonly place: ErrorPlace | 
 /** The part of the filter text that an error refers to. */
 type ErrorPlace = Pick<Token, 'start' | 'end'>
 
-/**
- * Finds the part of the filter that an error message refers to: by its position, counted from 1, or by the unknown
- * column names in it. Undefined if it has neither. Past the end of the text it is one character.
- */
-function errorPlace({ message }: ParquetryError, filter: string): ErrorPlace | undefined {
-  const given = /\bposition (\d+)/.exec(message)?.[1]
-  if (given !== undefined) {
-    const at = Math.min(Number(given) - 1, filter.length)
-    return tokenize(filter).find(({ start, end }) => start <= at && at < end) ?? { start: at, end: at + 1 }
-  }
-  const names = /invalid column\(s\): (.+?)\. Column names/.exec(message)?.[1]
-  const first = names?.split(', ')[0]
-  if (first === undefined) return undefined
-  const at = filter.indexOf(first)
-  return at < 0 ? undefined : { start: at, end: at + first.length }
+/** The token of the filter that an error is about. Past the end of the text it is one character. */
+function errorPlace({ details }: ParquetryError, filter: string): ErrorPlace | undefined {
+  const { option, position } = details
+  if (option !== '$filter' || position === undefined) return undefined
+  const at = Math.min(position, filter.length)
+  return tokenize(filter).find(({ start, end }) => start <= at && at < end) ?? { start: at, end: at + 1 }
 }
 
 const JOINS = ['and', 'or'] as const

@@ -13,12 +13,22 @@ const MOST_KEPT = 50
 
 /** The statements that were run in this browser, newest first. */
 function pastStatements(): readonly string[] {
-  return JSON.parse(localStorage.getItem(SLOT) ?? '[]')
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(SLOT) ?? '[]')
+    return Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : []
+  } catch {
+    // Storage is blocked, or holds something else.
+    return []
+  }
 }
 
 export function rememberStatement(sql: string): void {
   const others = pastStatements().filter((one) => one !== sql)
-  localStorage.setItem(SLOT, JSON.stringify([sql, ...others].slice(0, MOST_KEPT)))
+  try {
+    localStorage.setItem(SLOT, JSON.stringify([sql, ...others].slice(0, MOST_KEPT)))
+  } catch {
+    // Storage is blocked or full: the statement is not remembered.
+  }
 }
 
 interface EditorProps {
@@ -38,7 +48,7 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
   const past = pastStatements()
   const failed = error !== undefined && text.trim() === sql
   useEffect(() => {
-    const at = failed ? placeOf(error) : undefined
+    const at = failed && error instanceof ParquetryError ? error.details.position : undefined
     if (at === undefined) return
     area.current?.focus()
     area.current?.setSelectionRange(at, at + (/^\w+|./.exec(sql.slice(at))?.[0].length ?? 0))
@@ -73,13 +83,6 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
       </div>
     </div>
   )
-}
-
-/** The number of characters before what an error is about. */
-function placeOf(error: unknown): number | undefined {
-  if (!(error instanceof ParquetryError)) return undefined
-  const given = /\(at character (\d+)\)/.exec(error.message)?.[1]
-  return given === undefined ? undefined : Number(given) - 1
 }
 
 const WORDS =

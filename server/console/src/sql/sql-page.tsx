@@ -37,7 +37,7 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
   const resource = useResource(
     async (signal) => {
       if (sql === '' || stopped === sql) return undefined
-      const columns = await columnsIn(await api().sql(sql, 'parquet', { top: 0, signal }), signal)
+      const columns = columnsIn(await api().explainSql(sql, { top: 0, signal }))
       rememberStatement(sql)
       const fetch: RowSource['fetch'] = async (place) => rowsIn(await api().sql(sql, 'csv', place))
       return { sql, columns, fetch }

@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { Failure, Loading, Note } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
-import type { Reading } from './upload.ts'
+import { LABELS, type Reading } from './upload.ts'
 
 const MOST_COLUMNS = 60
 const MOST_ROWS = 8
@@ -277,11 +277,11 @@ const DATES = {
 
 /** The options that are one of several: the first is meant where none is given. */
 const CHOICES = [
-  ['delimiter', 'Between fields', DELIMITERS],
-  ['decimal', 'Decimal sign', DECIMALS],
-  ['thousands', 'Between thousands', THOUSANDS],
-  ['encoding', 'Characters', ENCODINGS],
-  ['dates', 'Dates', DATES],
+  ['delimiter', LABELS.delimiter, DELIMITERS],
+  ['decimal', LABELS.decimal, DECIMALS],
+  ['thousands', LABELS.thousands, THOUSANDS],
+  ['encoding', LABELS.encoding, ENCODINGS],
+  ['dates', LABELS.dates, DATES],
 ] as const
 
 /** Controls for how a text file is written, as the server has found it, for the user to correct. */
@@ -317,13 +317,13 @@ function DialectControls({ chosen: { kind, options }, readWith }: Reading) {
         }
       />
       <Field
-        label="Lines above it"
+        label={LABELS.skip}
         value={String(options.skip ?? '')}
         onValue={(text) => change({ skip: Number(text) })}
         plain
       />
       <Field
-        label="Texts for missing values"
+        label={LABELS.nulls}
         value={(options.nulls ?? []).join(',')}
         onValue={(text) => change({ nulls: text === '' ? undefined : text.split(',') })}
         plain

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { fromHttp, READING } from '../../../../engine/options.ts'
+import { withOptions } from '../../../client/errors.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
 import { store } from '../dataset/storing.ts'
@@ -40,7 +41,7 @@ export function useChosen() {
     [asked?.file, asked?.options],
   )
   const preview = error === undefined && value?.file === asked?.file ? value?.preview : undefined
-  const faults = preview?.errors.map((fault) => fault.error) ?? []
+  const faults = preview?.errors.map(inConsole) ?? []
   const chosen = asked && {
     ...asked,
     /** undefined while it is being read, and if the file is too large for one. */
@@ -51,7 +52,7 @@ export function useChosen() {
     /** Those that the user has chosen, or that the server has found. */
     options: asked.options.dialect ? fromHttp(preview?.options ?? {}, READING) : asked.options,
     /** Why the file can't be read with these options, and so can't be uploaded. */
-    problems: error === undefined ? faults : [messageOf(error)],
+    problems: error === undefined ? faults : problemsOf(error),
   }
   return {
     chosen,
@@ -139,8 +140,7 @@ export function useSending() {
     } catch (error) {
       setShare(undefined)
       if (signal.aborted) return
-      const faults = error instanceof ParquetryError ? error.errors : []
-      setProblems(faults.length > 0 ? faults.map((fault) => fault.error) : [messageOf(error)])
+      setProblems(problemsOf(error))
     }
   }
   return { share, problems, send, cancel }
@@ -197,4 +197,36 @@ function answerOf(request: XMLHttpRequest): Response {
   const headers = lines.map((line) => line.split(/: (.*)/s, 2) as [string, string])
   // Some statuses allow no body, not even an empty one.
   return new Response(request.responseText || null, { status: request.status, headers })
+}
+
+/** What is wrong with an upload. */
+function problemsOf(error: unknown): string[] {
+  if (!(error instanceof ParquetryError)) return [messageOf(error)]
+  if (error.errors.length > 0) return error.errors.map(inConsole)
+  return [inConsole({ error: messageOf(error), hints: error.details.hints })]
+}
+
+/** What the controls of options are called. */
+export const LABELS = {
+  delimiter: 'Between fields',
+  decimal: 'Decimal sign',
+  thousands: 'Between thousands',
+  encoding: 'Characters',
+  dates: 'Dates',
+  skip: 'Lines above it',
+  nulls: 'Texts for missing values',
+} as const
+
+/** A sentence about an upload, with options named as their controls are. */
+function inConsole({
+  error,
+  hints,
+}: {
+  readonly error: string
+  readonly hints?: readonly string[] | undefined
+}) {
+  const labels: Readonly<Record<string, string>> = LABELS
+  return withOptions(error, hints, (name, value) =>
+    labels[name] === undefined ? `${name}=${value}` : `“${labels[name]}: ${value}”`,
+  )
 }
