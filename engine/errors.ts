@@ -57,7 +57,7 @@ export interface ErrorFields {
   readonly problem?: string
   /** The option that is wrong, as HTTP names it: `$filter`, `delimiter`. */
   readonly option?: string
-  /** The names of columns that are unknown or missing. */
+  /** The columns that are unknown, missing or probably meant. */
   readonly columns?: readonly string[]
   /** A row of an upload, counted from 1 without the header. */
   readonly row?: number

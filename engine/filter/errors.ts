@@ -1,4 +1,4 @@
-import { EngineError } from '../errors.ts'
+import { EngineError, type ErrorFields } from '../errors.ts'
 
 /** A place in the filter: offsets in UTF-16 units, with an exclusive end. */
 export interface Span {
@@ -7,8 +7,8 @@ export interface Span {
 }
 
 /** The error for a filter that is not a valid expression. The message counts positions from 1, its details from 0. */
-export function invalid(at: number, sentence: string): EngineError {
-  return positioned('invalid_filter', at, sentence)
+export function invalid(at: number, sentence: string, details: ErrorFields = {}): EngineError {
+  return positioned('invalid_filter', at, sentence, details)
 }
 
 /** The error for an operator or a function whose operand has a type that it does not take. */
@@ -16,8 +16,13 @@ export function mistyped(at: number, sentence: string): EngineError {
   return positioned('filter_type_error', at, sentence)
 }
 
-function positioned(code: 'invalid_filter' | 'filter_type_error', at: number, sentence: string): EngineError {
-  const details = { option: '$filter', position: at, problem: sentence }
+function positioned(
+  code: 'invalid_filter' | 'filter_type_error',
+  at: number,
+  sentence: string,
+  more?: ErrorFields,
+): EngineError {
+  const details = { option: '$filter', position: at, problem: sentence, ...more }
   return new EngineError(code, `At position ${at + 1}: ${sentence}`, { details })
 }
 

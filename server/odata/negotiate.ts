@@ -136,6 +136,7 @@ function formatRange(format: string): Accepted {
   if (range && /^[\w.+-]+\/[\w.+-]+$/.test(range.name)) return { ...range, weight: 1 }
   throw malformed(
     `$format is ${JSON.stringify(format)}; it must be json, xml (for $metadata only) or a media type.`,
+    '$format',
   )
 }
 

@@ -266,7 +266,9 @@ function answerError(
     ? { status: known.status, headers: {}, body: { error: known.message, code: known.code } }
     : errorAnswer(error)
   noteRefusal(metrics, request, reply, { error, status, code: body.code })
-  const target = known?.target ?? (body.option?.startsWith('$') ? body.option : undefined)
+  const target =
+    known?.target ??
+    (body.option !== undefined && Object.hasOwn(OPTIONS.properties, body.option) ? body.option : undefined)
   return reply
     .code(status)
     .headers(headers)

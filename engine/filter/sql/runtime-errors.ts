@@ -55,7 +55,7 @@ const FAILURES: readonly (readonly [said: RegExp, told: (match: RegExpExecArray)
 ]
 
 /** An error that our own SQL raised. */
-const RAISED = /Invalid Input Error: ((?:The filter|\$[a-z]+) (?:divides|fails)[^\n]*)/
+const RAISED = /Invalid Input Error: (The filter|\$[a-z]+) ((?:divides|fails)[^\n]*)/
 
 /**
  * The error of an expression that failed on a value of the data, as a `filter_failed` with a sentence; undefined for
@@ -65,10 +65,17 @@ const RAISED = /Invalid Input Error: ((?:The filter|\$[a-z]+) (?:divides|fails)[
 export function runtimeFilterError(error: unknown, subject = THE_FILTER): EngineError | undefined {
   const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
   const raised = RAISED.exec(message)
-  if (raised) return new EngineError('filter_failed', raised[1]!, { cause: error })
+  if (raised) return failed(raised[1]!, raised[2]!, error)
   for (const [said, told] of FAILURES) {
     const match = said.exec(message)
-    if (match) return new EngineError('filter_failed', `${subject} ${told(match)}`, { cause: error })
+    if (match) return failed(subject, told(match), error)
   }
   return undefined
+}
+
+function failed(subject: string, problem: string, cause: unknown): EngineError {
+  const option = subject === THE_FILTER ? '$filter' : subject
+  // A statement that several options made does not tell which of them has failed.
+  const details = /^\$[a-z]+$/.test(option) ? { option } : undefined
+  return new EngineError('filter_failed', `${subject} ${problem}`, { cause, details })
 }

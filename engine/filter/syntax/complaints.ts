@@ -103,10 +103,12 @@ export function noOperator(fault: Fault, next?: string): Error {
     return invalid(at, `'${found.image}' is not an operator here${OTHER_LANGUAGES[word]}`)
   }
   const end = (next ?? (open ? "')'" : 'the end')).replace(/,$/, '')
-  const hint = operatorHint(found, fault)
+  const meant = isA(found, T.Word) ? blankName(fault) : undefined
+  const hint = operatorHint(found, fault, meant)
   return invalid(
     at,
     `found ${quote(found)}, where an operator like eq or and, or ${end}, is expected.${hint}`,
+    meant === undefined ? {} : { columns: [meant] },
   )
 }
 
@@ -122,8 +124,7 @@ function isNumber(token: Token | undefined): boolean {
   return token?.tokenType.name === 'number'
 }
 
-function operatorHint(found: Token, fault: Fault): string {
-  const { before } = fault
+function operatorHint(found: Token, { before }: Fault, blank: string | undefined): string {
   if (found.tokenType.name === 'time' && before?.tokenType.name === 'moment') {
     return " If this is an offset, its '+' was lost: in a URL it is written %2B."
   }
@@ -140,7 +141,6 @@ function operatorHint(found: Token, fault: Fault): string {
   if (!isA(found, T.Word)) return ''
   const name = isA(before, T.Word) || before?.tokenType === T.QuotedName ? before!.image : undefined
   const row = functionRow(found.image)
-  const blank = blankName(fault)
   const quotes = blank ? ` A name that holds a blank stands in double quotes: "${excerpt(blank)}".` : ''
   if (name && row) return ` ${row.name} is a function: write ${row.name}(${excerpt(name)}, …).${quotes}`
   const meant = nearest(found.image, [...INFIX_NAMES, 'in'])

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]())
 
 const expectError = (response: { statusCode: number; json(): unknown }, status: number, code: string) => {
-  expect(response.json()).toEqual({ error: expect.stringMatching(/^[^\n]{5,}[.]$/), code })
+  expect(response.json()).toMatchObject({ error: expect.stringMatching(/^[^\n]{5,}[.]$/), code })
   expect(response.statusCode).toBe(status)
 }
 
