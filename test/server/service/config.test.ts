@@ -28,6 +28,7 @@ describe('the configuration', () => {
     expect(config.plans).toEqual({
       free: {
         privateRepositories: 1,
+        publicRepositories: 100,
         paidProviders: false,
         exportedRows: 1_000_000,
         datasets: 100,
@@ -38,6 +39,7 @@ describe('the configuration', () => {
       },
       pro: {
         privateRepositories: 50,
+        publicRepositories: 10_000,
         paidProviders: true,
         exportedRows: 100_000_000,
         datasets: 10_000,
@@ -48,6 +50,7 @@ describe('the configuration', () => {
       },
       unlimited: {
         privateRepositories: null,
+        publicRepositories: null,
         paidProviders: true,
         exportedRows: null,
         datasets: null,
@@ -163,6 +166,7 @@ describe('the configuration', () => {
     expect(config.plans['free']).toMatchObject({ privateRepositories: 1, exportedRows: 10, datasets: 100 })
     expect(config.plans['team']).toEqual({
       privateRepositories: 5,
+      publicRepositories: null,
       paidProviders: true,
       exportedRows: null,
       datasets: null,
