@@ -166,8 +166,8 @@ export function holdsMetadata(format: Format): boolean {
 }
 
 /**
- * SQL ready to run. A user's value is never in `sql`: it is one of `parameters`, all bound as VARCHAR, so the SQL
- * casts each where another type is meant (`CAST($1 AS BIGINT)`).
+ * SQL ready to run. A user's text is never in `sql`: it is one of `parameters`, all bound as VARCHAR, so the SQL casts
+ * each where another type is meant (`CAST($1 AS UUID)`). Numbers and dates are in the SQL, as the program writes them.
  */
 export interface Statement {
   readonly sql: string

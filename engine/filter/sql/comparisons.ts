@@ -39,7 +39,7 @@ export interface SqlWriter {
   sql(node: Expression, nulls: NullHandling): Sql
   /** A new parameter, bound as VARCHAR. */
   parameter(text: string): Sql
-  /** A new parameter, cast to a type. */
+  /** A value of a type: texts as parameters, numbers and dates as they are. */
   typed(text: string, type: ValueType): Sql
 }
 

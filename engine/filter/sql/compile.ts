@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../types/index.ts'
+import { type ColumnType, quoteLiteral } from '../../types/index.ts'
 import { check, type Source } from '../check/check.ts'
 import { type Expression, literalOf, type SqlColumn } from '../check/expression.ts'
 import { LIMITS, mistyped, tooComplex } from '../errors.ts'
@@ -174,6 +174,21 @@ export function asColumn(
   }
 }
 
+/**
+ * The kinds of values that were parsed and whose texts the program writes itself. They are part of the SQL, because a
+ * value in the wrong one of many parameters gives a wrong answer without an error.
+ */
+const OUR_TEXT: ReadonlySet<ValueType['kind']> = new Set([
+  'integer',
+  'double',
+  'decimal',
+  'date',
+  'time',
+  'timestamp',
+  'timestamptz',
+  'duration',
+])
+
 class Compiler implements SqlWriter {
   readonly dialect: SqlDialect
   readonly #building: Building
@@ -190,10 +205,12 @@ class Compiler implements SqlWriter {
     return atom(this.#building.parameter(text))
   }
 
-  /** A parameter for a literal whose text already has the form of its type. */
+  /** A literal whose text already has the form of its type. */
   typed(text: string, type: ValueType): Sql {
-    const parameter = this.parameter(this.dialect.literal(text, type))
-    return type.kind === 'string' ? parameter : cast(parameter, this.dialect.type(type))
+    const form = this.dialect.literal(text, type)
+    if (type.kind === 'string') return this.parameter(form)
+    const isOurs = OUR_TEXT.has(type.kind)
+    return cast(isOurs ? atom(quoteLiteral(form)) : this.parameter(form), this.dialect.type(type))
   }
 
   sql(node: Expression, nulls: NullHandling): Sql {

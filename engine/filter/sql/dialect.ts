@@ -185,7 +185,7 @@ export const duckdb: SqlDialect = {
   },
 }
 
-/** SQL that holds the values themselves, for a statement that is kept as a text. */
+/** SQL that has texts in it, too, for a statement that is kept as a text. */
 export const duckdbWithValues: SqlDialect = {
   ...duckdb,
   parameter: (_, value) => quoteLiteral(value),
