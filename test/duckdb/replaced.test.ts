@@ -34,20 +34,23 @@ afterAll(() => {
   rmSync(root, { recursive: true })
 })
 
+type Call = 'query' | 'prepare' | 'execute' | 'fetch'
+/** The calls with which a statement begins. */
+const STARTS: ReadonlySet<Call> = new Set(['query', 'prepare'])
 /** Gives what the next calls of a statement fail with. */
-const fails = vi.fn<(call: 'prepare' | 'execute' | 'fetch', sql?: string) => string | undefined>()
-for (const call of ['prepare', 'execute', 'fetch'] as const) {
+const fails = vi.fn<(call: Call, sql?: string) => string | undefined>()
+for (const call of ['query', 'prepare', 'execute', 'fetch'] as const) {
   const real = DuckDb.prototype[call] as (...given: unknown[]) => Promise<unknown>
   vi.spyOn(DuckDb.prototype, call as 'fetch').mockImplementation(async function (this: DuckDb, ...given) {
-    const message = fails(call, call === 'prepare' ? String((given as unknown[])[1]) : undefined)
+    const message = fails(call, STARTS.has(call) ? String((given as unknown[])[1]) : undefined)
     if (message !== undefined) throw new Error(message)
     return real.apply(this, given) as Promise<bigint | undefined>
   })
 }
 /** Lets one call fail. */
-function failOnce(of: 'prepare' | 'execute' | 'fetch', message = INTERNAL): void {
+function failOnce(of: Call | 'start', message = INTERNAL): void {
   fails.mockImplementation((call) => {
-    if (call !== of) return undefined
+    if (call !== of && !(of === 'start' && STARTS.has(call))) return undefined
     fails.mockImplementation(() => undefined)
     return message
   })
@@ -66,14 +69,16 @@ describe.each([
   ['that of light statements', true],
 ])('%s', (_, light) => {
   test.each([
+    ['query', INTERNAL],
     ['prepare', INTERNAL],
     ['execute', INTERNAL],
-    ['prepare', REFUSED],
+    ['query', REFUSED],
   ] as const)('is replaced after an internal error (%s: %s), and the statement runs again', async (call, text) => {
     await executor.rows(statement(undefined, light))
     vi.clearAllMocks()
     failOnce(call, text)
-    expect(await executor.rows(statement(undefined, light))).toEqual([[7]])
+    const bound = { ...statement('SELECT CAST($1 AS BIGINT) AS n', light), parameters: ['7'] }
+    expect(await executor.rows(call === 'query' ? statement(undefined, light) : bound)).toEqual([[7]])
     expect(replaced.mock.calls).toEqual([[expect.objectContaining({ message: text })]])
     expect([open.mock.calls.length, close.mock.calls.length]).toEqual([1, 1])
     expect(await executor.rows(statement(undefined, light))).toEqual([[7]])
@@ -82,7 +87,7 @@ describe.each([
 })
 
 test('a statement that fails so again gives its error, and others run', async () => {
-  fails.mockImplementation((call, sql) => (call === 'prepare' && sql?.includes('bad') ? INTERNAL : undefined))
+  fails.mockImplementation((call, sql) => (call === 'query' && sql?.includes('bad') ? INTERNAL : undefined))
   await expect(executor.rows(statement("SELECT 'bad'"))).rejects.toThrow(INTERNAL)
   expect(replaced).toHaveBeenCalledTimes(2)
   expect(await executor.rows(statement())).toEqual([[7]])
@@ -116,7 +121,7 @@ test('bytes whose instance fails on the way end with the error', async () => {
 test('a stream that runs meanwhile comes to its end on the old instance, which closes then', async () => {
   const running = executor.values(statement(NUMBERS))
   const first = await running.next()
-  failOnce('prepare')
+  failOnce('start')
   expect(await executor.rows(statement())).toEqual([[7]])
   expect([open.mock.calls.length, close.mock.calls.length]).toEqual([1, 0])
   let rows = first.done ? 0 : [...first.value].length
@@ -127,7 +132,7 @@ test('a stream that runs meanwhile comes to its end on the old instance, which c
 
 test('statements that fail together have one instance opened for all', async () => {
   let failing = 5
-  fails.mockImplementation((call) => (call === 'prepare' && failing-- > 0 ? INTERNAL : undefined))
+  fails.mockImplementation((call) => (call === 'query' && failing-- > 0 ? INTERNAL : undefined))
   const results = await Promise.all(Array.from({ length: 5 }, () => executor.rows(statement())))
   expect(results).toEqual(Array.from({ length: 5 }, () => [[7]]))
   expect(replaced).toHaveBeenCalledTimes(1)
@@ -135,7 +140,7 @@ test('statements that fail together have one instance opened for all', async () 
 })
 
 test('the new instance writes Parquet, spills to a folder of its own, and reads nothing else', async () => {
-  failOnce('prepare')
+  failOnce('start')
   const stream = await executor.bytes(statement(), 'parquet')
   expect(
     Buffer.concat(await Array.fromAsync(stream))
@@ -154,7 +159,7 @@ test('the new instance writes Parquet, spills to a folder of its own, and reads 
 test('closing closes every instance', async () => {
   const running = executor.values(statement(NUMBERS))
   await running.next()
-  failOnce('prepare')
+  failOnce('start')
   await executor.rows(statement())
   await executor.rows(statement(undefined, true))
   await executor.close()
@@ -170,7 +175,7 @@ test('the engine tells the event, and answers', async () => {
     onEvent: (event) => events.push(event),
   })
   const relation = engine.relation([{ name: 'n', type: 'integer' }], [[1], [2]])
-  failOnce('prepare')
+  failOnce('start')
   using query = relation.query({ filter: 'n gt 1' })
   expect(await Array.fromAsync(query.rows())).toEqual([{ n: 2 }])
   expect(events).toMatchObject([{ kind: 'duckdb_replaced', level: 'error', cause: { message: INTERNAL } }])

@@ -48,6 +48,26 @@ describe('a comparison with a literal in a conjunction is a plain operator', () 
   })
 })
 
+describe('a double is compared exactly with a whole number that no double equals', () => {
+  const finite = `AND "c2" <= CAST('Infinity' AS DOUBLE)`
+  test.each([
+    // The nearest double is less.
+    ['d gt 9007199254740993', `"c2" > CAST('9007199254740992' AS DOUBLE) ${finite}`],
+    ['d ge 9007199254740993', `"c2" > CAST('9007199254740992' AS DOUBLE) ${finite}`],
+    ['d lt 9007199254740993', `"c2" <= CAST('9007199254740992' AS DOUBLE)`],
+    ['d le 9007199254740993', `"c2" <= CAST('9007199254740992' AS DOUBLE)`],
+    // The nearest double is greater.
+    ['d gt 9007199254740995', `"c2" >= CAST('9007199254740996' AS DOUBLE) ${finite}`],
+    ['d ge 9007199254740995', `"c2" >= CAST('9007199254740996' AS DOUBLE) ${finite}`],
+    ['d lt 9007199254740995', `"c2" < CAST('9007199254740996' AS DOUBLE)`],
+    ['d le 9007199254740995', `"c2" < CAST('9007199254740996' AS DOUBLE)`],
+    ['d eq 9007199254740995', 'FALSE'],
+    ['d lt 9007199254740996', `"c2" < CAST('9007199254740996' AS DOUBLE)`],
+  ])('%s', (filter, sql) => {
+    expect(sqlOf(filter)).toBe(sql)
+  })
+})
+
 describe('elsewhere nulls and NaN are kept out by other means', () => {
   test.each([
     ["s ne 'x'", 'coalesce("c0" IS DISTINCT FROM $1, TRUE)'],
@@ -95,6 +115,17 @@ test('what can fail is evaluated only where the rest has not decided', () => {
   expect(sqlOf('i ne 0 and 100 div i gt 5')).toBe(
     `${guard} AND CASE WHEN ${guard} THEN ${division} ELSE FALSE END`,
   )
+})
+
+test.each([
+  // The quotient and the remainder of the least integer and -1 overflow; no others do.
+  ['i div -1 gt 5', true],
+  ['i mod -1 eq 0', true],
+  ['i div i gt 5', true],
+  ['i div -2 gt 5', false],
+  ['i mod 1 eq 0', false],
+])('%s is evaluated only where the rest has not decided: %s', (filter, guarded) => {
+  expect(sqlOf(`d lt 5 and ${filter}`).includes('CASE WHEN "c2" <')).toBe(guarded)
 })
 
 test('lists beyond DuckDB’s own are searched, so that no join can reorder the rows', () => {

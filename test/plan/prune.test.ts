@@ -30,6 +30,7 @@ function row(part: number, n: number): Record<string, unknown> {
     nothing: part === 2 ? n : null,
     sometimes: n % 3 === 0 ? null : at,
     missing: part === 2 && n > 5 ? `202${n % 10}-03-01` : null,
+    single: part === 4 && n === 7 ? null : at,
   }
 }
 
@@ -48,6 +49,7 @@ const COLUMNS = [
   { name: 'nothing', type: 'integer' },
   { name: 'sometimes', type: 'integer' },
   { name: 'missing', type: 'date' },
+  { name: 'single', type: 'integer' },
 ] as const
 
 const MIXED = [
@@ -130,6 +132,8 @@ describe('parts that can hold no row of the answer are not read', () => {
     ['nothing ne null', 1],
     ['nothing eq null', 5],
     ['nothing gt 3', 1],
+    ['single eq null', 1],
+    ['single in (null, 3)', 2],
     ['year(missing) eq null', 6],
     ['null eq date(missing)', 6],
     ['year(missing) eq 2024', 1],
@@ -238,6 +242,8 @@ describe('the first rows of an order are looked for only in the parts that may h
     ['sometimes', 5, 0, 6],
     ['sometimes desc', 33, 0, 1],
     ['sometimes desc', 34, 0, 2],
+    ['single', 1, 0, 2],
+    ['single desc', 50, 0, 1],
     ['nothing desc', 50, 0, 1],
     ['nothing desc', 51, 0, 6],
     // Of the two parts with NaN nothing is known.
@@ -248,6 +254,14 @@ describe('the first rows of an order are looked for only in the parts that may h
     expect(query.plan.scan).toMatchObject({ slices: { length: parts }, of: PARTS })
     using unknown = await ordered(orderBy, top, skip, 2)
     expect(unknown.plan.scan).toMatchObject({ slices: { length: PARTS } })
+  })
+
+  test('a part with a single null is read for it', async () => {
+    using query = await ordered('single', 2)
+    expect(await Array.fromAsync(query.rows(), ({ single, i }) => [single, i])).toEqual([
+      [null, 4 * ROWS + 7],
+      [0, 0],
+    ])
   })
 
   test('a bound that some row has is enough for that row, and rows behind it are left out', async () => {

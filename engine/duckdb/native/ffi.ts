@@ -222,12 +222,21 @@ export class DuckDb {
    */
   async execute(statement: bigint, whole: boolean): Promise<Result> {
     const call = whole ? this.#c.execute_prepared : this.#c.execute_prepared_streaming
+    return this.#result(call, [statement], 'duckdb_execute_prepared')
+  }
+
+  /** Resolves when all rows are in memory. It plans a statement once, where `prepare` and `execute` plan it twice. */
+  query(connection: bigint, sql: string): Promise<Result> {
+    return this.#result(this.#c.query, [connection, sql], 'duckdb_query')
+  }
+
+  async #result(call: KoffiFunction, given: readonly unknown[], name: string): Promise<Result> {
     const memory = words(6)
-    const state = await off<number>(call, [statement, memory], memory)
+    const state = await off<number>(call, [...given, memory], memory)
     if (state !== 0) {
       const message = this.#c.result_error(memory)
       this.#c.destroy_result(memory)
-      failed(message, 'duckdb_execute_prepared')
+      failed(message, name)
     }
     const inner = memory[5]!
     return { memory, value: resultOf(inner), inner }

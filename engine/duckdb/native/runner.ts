@@ -69,7 +69,8 @@ class NativeCursor implements Cursor {
     }
   }
 
-  async #run({ rowBytes, steady, whole = false }: StartOptions): Promise<void> {
+  async #run(options: StartOptions): Promise<void> {
+    const { rowBytes, whole = false } = options
     const { sql, parameters } = this.#statement
     this.#whole = whole
     const setting = whole ? undefined : bufferSetting(this.#statement, rowBytes)
@@ -79,6 +80,10 @@ class NativeCursor implements Cursor {
         () => {},
       )
     }
+    // Without parameters, DuckDB plans a prepared statement twice.
+    if (whole && parameters.length === 0) {
+      return this.#executed(() => this.#duckdb.query(this.#connection, sql), options)
+    }
     const prepared = await this.#call(
       () => this.#duckdb.prepare(this.#connection, sql),
       (statement) => {
@@ -87,15 +92,16 @@ class NativeCursor implements Cursor {
         return statement
       },
     )
-    await this.#call(
-      () => this.#duckdb.execute(prepared, whole),
-      (result) => {
-        this.#result = result
-        if (steady && !whole) this.address = result.inner
-        checkTypes(this.#statement, this.#duckdb.columnTypes(result))
-        return result
-      },
-    )
+    await this.#executed(() => this.#duckdb.execute(prepared, whole), options)
+  }
+
+  async #executed(run: () => Promise<Result>, { steady, whole }: StartOptions): Promise<void> {
+    await this.#call(run, (result) => {
+      this.#result = result
+      if (steady && !whole) this.address = result.inner
+      checkTypes(this.#statement, this.#duckdb.columnTypes(result))
+      return result
+    })
   }
 
   /**
