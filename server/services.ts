@@ -10,6 +10,7 @@ import { checkSecret, secretAmong, secretIn, UserKeys, Vault } from './accounts/
 import { ConfigError } from './config/read.ts'
 import type { Config } from './config/schema.ts'
 import { type GaugeOptions, Metrics } from './http/metrics.ts'
+import type { Network } from './sources/networks.ts'
 import { Refresher } from './sources/refresher.ts'
 import { Sources } from './sources/sources.ts'
 import { Exports } from './transfers/exports.ts'
@@ -58,6 +59,7 @@ export interface ServiceParts {
   readonly warn?: (message: string, cause?: unknown) => void
   /** Replaced in tests. */
   readonly now?: () => Date
+  readonly network?: Network
 }
 
 /**
@@ -73,6 +75,7 @@ export async function openServices({
   guide,
   warn,
   now,
+  network,
 }: ServiceParts): Promise<Services> {
   const { database } = engine
   await migrate(database, 'server', SERVER_STEPS)
@@ -130,6 +133,7 @@ export async function openServices({
       userKeys,
       sources,
       now: now ?? (() => new Date()),
+      network,
       warn: warn ?? (() => undefined),
     }),
     exports: new Exports({ config, engine, usage, lifecycle, metrics, version }),

@@ -13,18 +13,23 @@ export interface EditedRows {
 /** How rows of an upload come to those that are there: an upsert replaces those with the same key. */
 export type WriteMode = 'replace' | 'append' | 'upsert'
 
+/** What a dataset would have after a change. */
+export interface MadeContent {
+  readonly columns: number
+  readonly rows: number
+  readonly bytes: number
+  readonly edited?: EditedRows
+}
+
 /** What every change of rows or columns takes. */
 export interface WriteOptions extends Authorship {
   readonly signal?: AbortSignal
   /**
-   * Called in the transaction that would make the change visible, with the number of columns and the bytes on disk that
-   * the dataset would have, those of kept versions included, and with the transaction's handle. If it throws, the
-   * change is refused with that error.
+   * Called in the transaction that would make the change visible, with the number of columns and rows and the bytes on
+   * disk that the dataset would have, the bytes with those of kept versions, and with the transaction's handle. If it
+   * throws, the change is refused with that error.
    */
-  readonly accept?: (
-    made: { readonly columns: number; readonly bytes: number; readonly edited?: EditedRows },
-    t: Handle,
-  ) => void | Promise<void>
+  readonly accept?: (made: MadeContent, t: Handle) => void | Promise<void>
 }
 
 /** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */

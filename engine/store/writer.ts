@@ -308,7 +308,7 @@ export class Writer {
   ): Promise<void> {
     if (accept === undefined) return
     const bytes = await this.#context.history.in(t).bytesWith(datasetId, parts)
-    await accept({ columns: columns.length, bytes, ...(edited && { edited }) }, t)
+    await accept({ columns: columns.length, rows: rowsOf(parts), bytes, ...(edited && { edited }) }, t)
   }
 
   /** Makes the content of a past version current again. @param take leases that version */

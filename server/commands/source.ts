@@ -22,6 +22,7 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
     )
     .option('--every <interval>', `how often: ${INTERVALS.join(', ')}`, 'day')
     .option('--start <date>', 'the first date of series to fetch')
+    .option('--confirm', 'take them even if they have no rows, or fewer than half of those that there are')
     .option('--mode <mode>', `how the rows of a file come to those that are there: ${MODES.join(', ')}`)
     .action((dataset: string, followed: string[], options: SetOptions) => {
       const wanted = newSource(followed, options)
@@ -67,9 +68,13 @@ interface SetOptions {
   readonly every: string
   readonly start?: string
   readonly mode?: string
+  readonly confirm?: true
 }
 
-function newSource(followed: readonly string[], { every, start, mode, ...reading }: SetOptions): NewSource {
+function newSource(
+  followed: readonly string[],
+  { every, start, mode, confirm, ...reading }: SetOptions,
+): NewSource {
   const options = optionTexts(fromPlain(reading, OPTIONS), OPTIONS)
   const isFile = followed.some((text) => /^https?:/i.test(text))
   if (isFile && followed.length > 1)
@@ -78,6 +83,7 @@ function newSource(followed: readonly string[], { every, start, mode, ...reading
     ...(isFile ? { url: followed[0]! } : { series: followed }),
     every: oneOf('--every', INTERVALS, every),
     ...(start !== undefined && { start }),
+    ...(confirm && { confirm }),
     ...(mode !== undefined && { mode: oneOf('--mode', MODES, mode) }),
     ...(Object.keys(options).length > 0 && { options }),
   }

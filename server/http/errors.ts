@@ -110,6 +110,10 @@ export const SERVER_ERRORS = {
     status: 409,
     when: 'a dataset that has columns of other data can not follow series',
   },
+  fewer_rows: {
+    status: 409,
+    when: 'a refresh brought no rows, or fewer than half of those that a dataset or a series has; they are kept. It is only in `missing` and in the log',
+  },
   changed_meanwhile: { status: 412, when: 'the record has changed since the `ETag` in `If-Match`' },
   key_exists: { status: 409, when: 'the account has a key of that name already' },
   too_many_keys: { status: 409, when: 'the account has as many named keys as it may' },

@@ -30,7 +30,9 @@ const STATE = {
   lastError: { ...textOrNull, description: 'What went wrong in the last run; null: nothing.' },
   missing: {
     type: 'array',
-    description: 'Series that could not be fetched in the last run; their earlier rows are kept.',
+    description:
+      'Series that could not be fetched in the last run, or came back with none or fewer than half of their values; ' +
+      'their earlier rows are kept.',
     examples: [[]],
     items: fields('A series that could not be fetched.', { series: text, code: text, error: text }),
   },
@@ -77,6 +79,12 @@ export const NEW_SOURCE = {
       documented: { format: 'date' },
     },
     every: { ...interval, description: 'How often to refresh. Default day.' },
+    confirm: {
+      type: 'boolean',
+      description:
+        'Whether the refresh that this request starts may leave no rows, or fewer than half of those that there are. ' +
+        'Default false: the rows then stay, and `lastError` says so.',
+    },
     ...FILE,
     options: {
       ...FILE.options,

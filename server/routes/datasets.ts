@@ -245,7 +245,7 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
     )
     if (defined && materialize) {
       const of = { datasetId: dataset.id, accountId: account.id, address: { query: defined.saved } }
-      await refresher.followNow({ ...of, series: [], start: null, every: materialize })
+      await refresher.followNow({ ...of, series: [], start: null, every: materialize }, false)
     }
     if (defined) dataset = await (await engine.dataset(dataset.id)).record()
     return created(reply, `${app.prefix}/datasets/${dataset.id}`, dataset)

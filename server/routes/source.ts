@@ -16,7 +16,9 @@ const SET_SOURCE = {
   summary: 'Make a dataset follow series, or a file at an address',
   description:
     'A file (`url`) is fetched again on the schedule, in any format of an upload. Bytes that have not changed make ' +
-    'no version, and if it can not be fetched or read, the rows stay and `lastError` says why. ' +
+    'no version, and if it can not be fetched or read, the rows stay and `lastError` says why. So they do if it has ' +
+    'no rows, or fewer than half of those that there are; the same holds for the values of each series. If that is ' +
+    'right, send the source again with `confirm`. ' +
     'The series are fetched at once and then on the schedule, with your saved keys and within the limits of the ' +
     'providers. A new version is created only if something changed. The columns are `series_id`, `name`, `unit`, ' +
     '`frequency`, `date`, `period`, `value` and `status`; `time` takes the place of `date` where a series has a ' +
@@ -50,7 +52,8 @@ export function sourceRoutes(app: Routes, services: Services): void {
     const wanted = await checkedWanted(record, body, config, slugs)
     const { signal } = new AbortController()
     for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
-    await refresher.followNow({ datasetId: record.id, accountId: account.id, ...wanted })
+    const { confirm = false } = body
+    await refresher.followNow({ datasetId: record.id, accountId: account.id, ...wanted }, confirm)
     return sources.record(record.id)
   })
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { lookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { uploadFormatOf } from '../../engine/index.ts'
 import type { Config } from '../config/schema.ts'
 import { UPLOAD_TYPES } from '../transfers/formats.ts'
+import { INTERNET, isPrivate, type Network } from './networks.ts'
 
 /** A file at an address, and what its server said of it when it was last read. */
 export interface FollowedAddress {
@@ -18,18 +18,6 @@ export interface FollowedAddress {
 
 /** Why a file could not be read, in a sentence for users. */
 export class FetchFailure extends Error {}
-
-/** Networks that aren't reached over the internet: private, of this machine, of the link, and others for special uses. */
-const PRIVATE = new BlockList()
-for (const network of [
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16',
-  '198.18.0.0/15 224.0.0.0/4 240.0.0.0/4 ::/96 ::ffff:0:0/96 64:ff9b::/32 2002::/16 fc00::/7 fe80::/10 ff00::/8',
-].flatMap((line) => line.split(' '))) {
-  const [address, bits] = network.split('/') as [string, string]
-  PRIVATE.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
-
-const isPrivate = (address: string) => PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
 type Hosts = Config['sources']
 
@@ -75,6 +63,7 @@ export async function fetchAddress(
   followed: Pick<FollowedAddress, 'url' | 'etag' | 'lastModified'>,
   { sources, limits, timeouts }: Pick<Config, 'sources' | 'limits' | 'timeouts'>,
   signal: AbortSignal,
+  network: Network = INTERNET,
 ) {
   let url = checkedAddress(followed.url, sources)
   const all = AbortSignal.any([signal, AbortSignal.timeout(timeouts.transfer)])
@@ -84,7 +73,7 @@ export async function fetchAddress(
     ...(followed.lastModified && { 'if-modified-since': followed.lastModified }),
   }
   for (let hops = 0; hops <= REDIRECTS; hops++) {
-    const response = await ask(url, headers, sources, all, timeouts.provider)
+    const response = await ask(url, headers, { ...sources, ...network }, all, timeouts.provider)
     const { statusCode = 0, headers: answered } = response
     if (statusCode === 200) return fetched(response, url, limits.uploadBytes)
     response.destroy()
@@ -104,7 +93,7 @@ export async function fetchAddress(
 async function ask(
   url: URL,
   headers: Record<string, string>,
-  { privateHosts }: Hosts,
+  { privateHosts, lookup, isPrivate }: Hosts & Network,
   signal: AbortSignal,
   timeout: number,
 ): Promise<IncomingMessage> {
@@ -138,6 +127,17 @@ function failure(error: unknown, url: URL): FetchFailure {
   )
 }
 
+/** How many bytes are looked at to see what a file is. */
+const BEGINNING = 512
+const MARKUP = /^[\s\xef\xbb\xbf]*<(!doctype|html|head|body|\?xml|error)\b/i
+const JSON_TEXT = /^[\s\xef\xbb\xbf]*(\{\s*["}]|\[\s*[[{\]])/
+
+/** Whether the beginning of a file of this format is what servers send with a status of 200 when they fail. */
+function isErrorPage(beginning: string, format: string): boolean {
+  if (format === 'csv' || format === 'tsv') return MARKUP.test(beginning) || JSON_TEXT.test(beginning)
+  return (format === 'json' || format === 'ndjson') && MARKUP.test(beginning)
+}
+
 function fetched(response: IncomingMessage, url: URL, most: number) {
   const {
     'content-type': type = '',
@@ -156,13 +156,20 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
     )
   }
   const hash = createHash('sha256')
+  const gzip = kind.gzip || /gzip/i.test(coding)
   async function* body() {
     let bytes = 0
+    let beginning = ''
     try {
       for await (const chunk of response) {
         bytes += chunk.length
         if (bytes > most)
           throw new FetchFailure(`The file has more than ${most} bytes, the limit of uploads.`)
+        if (!gzip && beginning.length < BEGINNING) {
+          beginning += (chunk as Buffer).toString('latin1', 0, BEGINNING)
+          if (isErrorPage(beginning, kind!.format))
+            throw new FetchFailure(`${url.host} sends a page or an error message in place of the file.`)
+        }
         hash.update(chunk)
         yield chunk as Uint8Array
       }
@@ -170,7 +177,6 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
       throw failure(error, url)
     }
   }
-  const gzip = kind.gzip || /gzip/i.test(coding)
   const digest = () => hash.copy().digest('hex')
   return { body: body(), digest, format: kind.format, gzip, etag, lastModified }
 }

@@ -15,6 +15,8 @@ import { ServerError } from '../http/errors.ts'
 import { optionTexts, uploadOptions } from '../transfers/formats.ts'
 import { type CallerParts, callerOf } from './caller.ts'
 import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
+import { isLoss, lossOf } from './losses.ts'
+import type { Network } from './networks.ts'
 import {
   type Answer,
   ask,
@@ -51,6 +53,8 @@ export interface RefresherParts extends CallerParts {
   readonly access: Access
   readonly sources: Sources
   readonly now: () => Date
+  /** Replaced in tests. */
+  readonly network?: Network | undefined
   /** Called with failures, whose causes are told if they are internal. */
   readonly warn: (message: string, cause?: unknown) => void
 }
@@ -65,6 +69,8 @@ interface Run {
   readonly dataset: Dataset
   /** Whose plan counts for the rows. */
   readonly owner: RepositoryAccess['owner']
+  /** Whether rows may be lost. */
+  readonly confirmed: boolean
 }
 
 /** Thrown if a file has the same bytes as before, so that it makes no version. */
@@ -110,8 +116,11 @@ export class Refresher {
     return count
   }
 
-  /** Sets what a dataset follows, and starts the first refresh at once; `done` resolves when that has ended. */
-  async follow(wanted: Wanted): Promise<{ readonly done: Promise<void> }> {
+  /**
+   * Sets what a dataset follows, and starts the first refresh at once; `done` resolves when that has ended.
+   * @param confirmed whether this refresh may leave far fewer rows than there are, or none
+   */
+  async follow(wanted: Wanted, confirmed = false): Promise<{ readonly done: Promise<void> }> {
     const dataset = await this.#parts.engine.dataset(wanted.datasetId)
     // Declares the columns at once, so that they are visible even if the first run brings no rows. If that fails, the
     // dataset must not follow anything.
@@ -120,12 +129,12 @@ export class Refresher {
     }
     const token = randomUUID()
     const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
-    return { done: this.#run(source, token) }
+    return { done: this.#run(source, token, confirmed) }
   }
 
   /** The same, and waits for the first refresh, which goes on if it takes long. */
-  async followNow(wanted: Wanted): Promise<void> {
-    const { done } = await this.follow(wanted)
+  async followNow(wanted: Wanted, confirmed: boolean): Promise<void> {
+    const { done } = await this.follow(wanted, confirmed)
     await Promise.race([done, delay(PATIENCE_MS, undefined, { ref: false })])
   }
 
@@ -141,15 +150,15 @@ export class Refresher {
     return { now, until: new Date(now.getTime() + TAKEN_MS) }
   }
 
-  #run(source: StoredSource, token: string): Promise<void> {
-    const run = this.#runOne(source, token)
+  #run(source: StoredSource, token: string, confirmed = false): Promise<void> {
+    const run = this.#runOne(source, token, confirmed)
       .catch((cause) => this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed.`, cause))
       .finally(() => this.#running.delete(run))
     this.#running.add(run)
     return run
   }
 
-  async #runOne(source: StoredSource, token: string): Promise<void> {
+  async #runOne(source: StoredSource, token: string, confirmed: boolean): Promise<void> {
     const { sources } = this.#parts
     const stop = new AbortController()
     const signal = AbortSignal.any([this.#ending.signal, stop.signal])
@@ -161,7 +170,7 @@ export class Refresher {
       )
     }, TAKEN_MS / 4).unref()
     try {
-      const outcome = await this.#refresh(source, token, signal)
+      const outcome = await this.#refresh({ source, token, signal, confirmed })
       await sources.release(source.datasetId, token, outcome)
       if (outcome.lastError !== null)
         this.#parts.warn(`Dataset ${source.datasetId} could not be refreshed: ${outcome.lastError}`)
@@ -174,7 +183,8 @@ export class Refresher {
     }
   }
 
-  async #refresh(source: StoredSource, token: string, signal: AbortSignal): Promise<Outcome> {
+  async #refresh(started: Pick<Run, 'source' | 'token' | 'signal' | 'confirmed'>): Promise<Outcome> {
+    const { source, signal, confirmed } = started
     const { series, address } = source
     const now = this.#parts.now()
     const isWhole = source.scheduled <= now.toISOString()
@@ -188,20 +198,21 @@ export class Refresher {
       ...rest,
     })
     try {
-      const run = await this.#begin(source, token, signal)
+      const run = await this.#begin(started)
       if (address) {
         const read =
           'query' in address ? await this.#readQuery(run, address) : await this.#readFile(run, address)
         return outcome(scheduled, { series, address: read, lastError: null, failures: 0 })
       }
       const answers = await this.#ask(run, isWhole)
-      const rows = await newRows(source, answers, run.dataset)
+      const rows = await newRows(source, answers, run.dataset, confirmed)
       await this.#write(run, rows, answers)
       const failed = rows.followed.filter(({ error }) => error !== undefined)
       const failures = failed.length > 0 ? source.failures + 1 : 0
       const waits = [...answers.values()].filter(({ error }) => error?.passes)
       const wait = Math.max(0, ...waits.map(({ retryAfter = 0 }) => retryAfter))
-      const due = waits.length > 0 ? retryRun(now, failures, wait, scheduled) : scheduled
+      const isTriedSoon = waits.length > 0 || rows.hasLosses
+      const due = isTriedSoon ? retryRun(now, failures, wait, scheduled) : scheduled
       return outcome(due, { series: rows.followed, address, lastError: sentence(failed), failures })
     } catch (error) {
       // The account lacks a permission, or the dataset can't hold the rows. Both may have changed by the next run.
@@ -209,14 +220,16 @@ export class Refresher {
         error instanceof ServerError || error instanceof EngineError || error instanceof FetchFailure
       if (!isExpected || signal.aborted) throw error
       const failures = source.failures + 1
-      const due = error instanceof FetchFailure ? retryRun(now, failures, undefined, scheduled) : scheduled
+      const isTriedSoon = error instanceof FetchFailure || error.code === 'fewer_rows'
+      const due = isTriedSoon ? retryRun(now, failures, undefined, scheduled) : scheduled
       return outcome(due, { series, address, lastError: error.message, failures })
     }
   }
 
   /** @throws ServerError `forbidden` if the account that set the source may no longer write the dataset */
-  async #begin(source: StoredSource, token: string, signal: AbortSignal): Promise<Run> {
+  async #begin(started: Pick<Run, 'source' | 'token' | 'signal' | 'confirmed'>): Promise<Run> {
     const { accounts, access, engine } = this.#parts
+    const { source } = started
     const account = await accounts.get(source.accountId)
     if (account.disabled) {
       throw new ServerError('forbidden', `The account ${account.name}, which set the source, is disabled.`)
@@ -224,7 +237,7 @@ export class Refresher {
     const dataset = await engine.dataset(source.datasetId)
     const { repositoryId } = await dataset.record()
     const { owner } = await access.require(repositoryId, account, 'Write')
-    return { source, token, signal, account, dataset, owner }
+    return { ...started, account, dataset, owner }
   }
 
   /**
@@ -246,7 +259,7 @@ export class Refresher {
     // If others have changed the rows, they are put back, even though the file has not changed.
     const isThere = address.mode !== 'replace' || version === source.lastVersion
     const known = isThere ? address : { url: address.url }
-    const file = await fetchAddress(known, this.#parts.config, signal)
+    const file = await fetchAddress(known, this.#parts.config, signal, this.#parts.network)
     if (!file) return address
     const { format, gzip, etag, lastModified, body } = file
     const options = fromHttp(address.options, fileOptions(address.mode))
@@ -263,11 +276,15 @@ export class Refresher {
     try {
       const { options: chosen } = await dataset[address.mode]({
         ...upload,
-        ...this.#writing(run, () => {
-          const digest = file.digest()
-          if (isThere && digest === source.digest) throw new Unchanged()
-          return digest
-        }),
+        ...this.#writing(
+          run,
+          () => {
+            const digest = file.digest()
+            if (isThere && digest === source.digest) throw new Unchanged()
+            return digest
+          },
+          'rows in the file',
+        ),
       })
       if (!chooses) return read
       // With all of them named, no later file is read in another way.
@@ -290,13 +307,20 @@ export class Refresher {
     return followed
   }
 
-  /** How a run writes rows: they become visible if the plan allows them and the run still holds the source. */
-  #writing({ source, token, signal, account, dataset, owner }: Run, digestNow: () => string) {
+  /**
+   * How a run writes rows: they become visible if the plan allows them and the run still holds the source. `what` is
+   * set for a file, which must not have far fewer rows than there are.
+   */
+  #writing(run: Run, digestNow: () => string, what?: string) {
+    const { source, token, signal, account, dataset, owner, confirmed } = run
     const { access, plans, sources } = this.#parts
     const accept: Upload['accept'] = async (made, t) => {
       const digest = digestNow()
       await plans.allowContent(owner, access.in(t), made, dataset.id)
-      const version = (await dataset.record(t)).version + 1
+      const { version: last, rowCount } = await dataset.record(t)
+      if (what !== undefined && !confirmed && isLoss(made.rows, rowCount ?? 0))
+        throw lossOf(what, made.rows, rowCount ?? 0)
+      const version = last + 1
       if (!(await sources.noteVersion(t, source.datasetId, { token, version, digest })))
         throw new Superseded()
     }

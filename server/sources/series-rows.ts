@@ -6,6 +6,7 @@ import type { Caller, Connectors, Series } from '../../connectors/index.ts'
 import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
 import type { Dataset, DeclaredColumn } from '../../engine/index.ts'
 import { errorAnswer, ServerError } from '../http/errors.ts'
+import { isLoss, lossOf } from './losses.ts'
 import type { Followed, StoredSource } from './sources.ts'
 
 /** How many series are requested at once in one refresh. The provider's own limits apply as well. */
@@ -61,34 +62,54 @@ function failed(thrown: unknown): Answer {
 }
 
 /**
- * The rows of all followed series, in their order. If a series was not requested or its request failed, the dataset's
- * present rows of that series are kept. `digest` is a hash of columns and rows.
+ * The rows of all followed series, in their order. The dataset's present rows of a series are kept if it was not
+ * requested, if its request failed, and, unless losses are confirmed, if it came back without values or with far fewer
+ * than there are (`lost`). `digest` is a hash of columns and rows.
  */
-export async function newRows(source: StoredSource, answers: ReadonlyMap<string, Answer>, dataset: Dataset) {
+export async function newRows(
+  source: StoredSource,
+  answers: ReadonlyMap<string, Answer>,
+  dataset: Dataset,
+  confirmed: boolean,
+) {
+  const answered = source.series.map((one) => ({ one, answer: answers.get(one.id) }))
+  const received = answered.flatMap(({ one, answer }) => (answer && !answer.error ? [{ one, answer }] : []))
+  const counts =
+    confirmed || received.length === 0 ? new Map<string, Count>() : await counted(dataset, source.start)
+  const lost = new Map(received.map(({ one, answer }) => [one.id, lostOf(one, answer, counts)]))
   const isKept = ({ id }: Followed) => answers.get(id) === undefined || answers.get(id)?.error !== undefined
-  const old = source.series.some((one) => isKept(one) && one.found.length > 0)
+  const old = source.series.some((one) => isKept(one) || lost.get(one.id)!.size > 0)
     ? await rowsById(dataset)
     : new Map<string, readonly SeriesRow[]>()
   const blocks = new Map<string, readonly SeriesRow[]>()
   let times = false
-  const followed = source.series.map((one): Followed => {
+  const keep = (id: string) => {
+    const rows = old.get(id) ?? []
+    times ||= rows.some((row) => row['time'] !== undefined)
+    if (!blocks.has(id)) blocks.set(id, rows)
+  }
+  const followed = answered.map(({ one, answer }): Followed => {
     const { id, found } = one
     if (isKept(one)) {
-      for (const each of found) {
-        const rows = old.get(each) ?? []
-        times ||= rows.some((row) => row['time'] !== undefined)
-        if (!blocks.has(each)) blocks.set(each, rows)
-      }
-      const error = answers.get(id)?.error ?? one.error
+      presentIds(one).forEach(keep)
+      const error = answer?.error ?? one.error
       return { id, found, ...(error && { error: { code: error.code, message: error.message } }) }
     }
-    const { series } = answers.get(id)!
-    const ids = series.map(({ provider, series_id }) => `${provider}/${series_id}`)
-    for (const [index, each] of series.entries()) {
+    const losses = lost.get(id)!
+    const ids = answer!.series.map(idOf)
+    for (const [index, each] of answer!.series.entries()) {
+      const name = ids[index]!
+      if (losses.has(name)) {
+        keep(name)
+        continue
+      }
       times ||= hasTimes(each)
-      blocks.set(ids[index]!, seriesRows(each, ids[index]!))
+      blocks.set(name, seriesRows(each, name))
     }
-    return { id, found: ids }
+    for (const name of losses.keys()) keep(name)
+    const [loss] = losses.values()
+    const error = loss && { code: loss.code, message: loss.message }
+    return { id, found: [...new Set([...ids, ...losses.keys()])], ...(error && { error }) }
   })
   const columns = seriesColumns({ provider: false, times })
   // A kept row may have only a date, while other series now have a time of day.
@@ -96,7 +117,59 @@ export async function newRows(source: StoredSource, answers: ReadonlyMap<string,
   const lines = [...blocks.values()].flatMap((rows) => rows.map((row) => seriesLine(timed(row), columns)))
   const hash = createHash('sha256').update(JSON.stringify(columns))
   for (const line of lines) hash.update(line)
-  return { columns, lines, followed, digest: hash.digest('hex') }
+  const hasLosses = [...lost.values()].some(({ size }) => size > 0)
+  return { columns, lines, followed, hasLosses, digest: hash.digest('hex') }
+}
+
+const idOf = ({ provider, series_id }: Answer['series'][number]) => `${provider}/${series_id}`
+
+/** The `series_id` of the rows that a followed id has, even if it was followed by an earlier source. */
+const presentIds = ({ id, found }: Followed) => (found.length > 0 ? found : [id])
+
+/** How many rows a series has, and how many of them have a value. */
+interface Count {
+  readonly rows: number
+  readonly values: number
+}
+
+/** Of the series that a followed id has, those that an answer would lose, each with what is wrong. */
+function lostOf(
+  one: Followed,
+  { series }: Answer,
+  counts: ReadonlyMap<string, Count>,
+): ReadonlyMap<string, ServerError> {
+  const now = new Map(series.map((each) => [idOf(each), each.observations]))
+  return new Map(
+    presentIds(one).flatMap((id) => {
+      const before = counts.get(id) ?? { rows: 0, values: 0 }
+      const observations = now.get(id) ?? []
+      const values = observations.filter(({ value }) => value !== null).length
+      const isLost =
+        before.values > 0 ? isLoss(values, before.values) : before.rows > 0 && observations.length === 0
+      const what = id === one.id ? 'values' : `values of ${id}`
+      return isLost ? [[id, lossOf(what, values, before.values || before.rows)] as const] : []
+    }),
+  )
+}
+
+/** The counts of the present rows since a date, by their `series_id`. */
+async function counted(dataset: Dataset, start: string | null): Promise<ReadonlyMap<string, Count>> {
+  const { columns, rowCount } = await dataset.record()
+  if (rowCount === 0 || !columns.some(({ name }) => name === 'series_id')) return new Map()
+  const since = columns.some(({ name }) => name === 'time')
+    ? `time ge ${start}T00:00:00Z`
+    : `date ge ${start}`
+  using query = await dataset.query({
+    apply: `${start === null ? '' : `filter(${since})/`}compute(value eq null as empty)/groupby((series_id,empty),aggregate($count as rows))`,
+  })
+  const counts = new Map<string, Count>()
+  for await (const { series_id, empty, rows } of query.rows()) {
+    const id = String(series_id)
+    const before = counts.get(id) ?? { rows: 0, values: 0 }
+    const more = Number(rows)
+    counts.set(id, { rows: before.rows + more, values: before.values + (empty === true ? 0 : more) })
+  }
+  return counts
 }
 
 /** The present rows of a dataset, by their `series_id`. */
@@ -174,7 +247,7 @@ export function seriesRows(series: Series & { readonly provider: string }, id: s
   return series.observations.map(({ date, period = null, value, status = null }) => ({
     ...head,
     date,
-    time: isInstant(period) ? period.padEnd(19, ':00') : `${date}T00:00:00`,
+    time: isInstant(period) ? wallTime(period) : `${date}T00:00:00`,
     period,
     value,
     status,
@@ -184,6 +257,11 @@ export function seriesRows(series: Series & { readonly provider: string }, id: s
 /** A line of newline-delimited JSON with the values of some columns. */
 export function seriesLine(row: SeriesRow, columns: readonly DeclaredColumn[]): string {
   return `${JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))}\n`
+}
+
+/** The time that a clock shows at an instant; the offset stays in `period`. */
+function wallTime(instant: string): string {
+  return instant.replace(/[+-]\d{2}:\d{2}$/, '').padEnd(19, ':00')
 }
 
 /** Whether a period has a time of day, such as `2024-01-05T13:45` in `Observation.period`. */

@@ -10,6 +10,7 @@ import { distributed, readConfig } from '../../server/config/read.ts'
 import type { Config } from '../../server/config/schema.ts'
 import { providerLimits } from '../../server/providers.ts'
 import { openServices, type Services } from '../../server/services.ts'
+import type { Network } from '../../server/sources/networks.ts'
 import { type Routes, startUpstream, type Upstream } from '../connectors/support/upstream.ts'
 import { forced } from '../trino/forced.ts'
 
@@ -49,7 +50,14 @@ export interface Platform extends AsyncDisposable {
 export const ROOT_KEY = 'the-root-key-of-the-tests'
 
 export async function platform(
-  options: { config?: Overrides; routes?: Routes; now?: () => Date; console?: string; guide?: string } = {},
+  options: {
+    config?: Overrides
+    routes?: Routes
+    now?: () => Date
+    network?: Network
+    console?: string
+    guide?: string
+  } = {},
 ): Promise<Platform> {
   const directory = await mkdtemp(join(tmpdir(), 'parquetry-server-'))
   const trino = options.config?.trinoUrl === undefined ? await forced() : undefined
@@ -108,6 +116,7 @@ export async function platform(
     version: '1.2.3',
     warn: (msg) => log.push({ level: 'warn', msg }),
     ...(options.now && { now: options.now }),
+    ...(options.network && { network: options.network }),
     ...(options.console !== undefined && { console: options.console }),
     ...(options.guide !== undefined && { guide: options.guide }),
   })

@@ -80,7 +80,9 @@ export async function following(limits: object = LIMITS): Promise<Following> {
     async follow(id, body) {
       const answer = await at.call(ada, 'PUT', `/datasets/${id}/source`, { json: body })
       if (answer.statusCode !== 200) throw new Error(answer.body)
-      return answer.json()
+      // The answer may have come before the end of the first refresh.
+      await at.services.refresher.runDue()
+      return (await at.call(ada, 'GET', `/datasets/${id}/source`)).json()
     },
     source: async (id) => (await at.call(ada, 'GET', `/datasets/${id}/source`)).json(),
     csv: async (id) => (await at.call(ada, 'GET', `/datasets/${id}/data`)).body,

@@ -109,7 +109,10 @@ function localDatasets(place: Workplace): Tables['datasets'] {
         const record = await (await engine.dataset(id)).record()
         const wanted = await checkedWanted(record, fields, config, slugs)
         const accountId = await ownerOf(services, record.repositoryId)
-        const { done } = await services.refresher.follow({ datasetId: id, accountId, ...wanted })
+        const { done } = await services.refresher.follow(
+          { datasetId: id, accountId, ...wanted },
+          fields.confirm,
+        )
         await done
         return await sources.record(id)
       } finally {

@@ -18,6 +18,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
     'Give the columns the types of the dataset, or replace the columns together with the rows: `columns=replace`.',
   cross_site: 'Call the API with a key in a header, or add the page’s origin to `cors.origins`.',
   duplicate_key: 'The message names the rows. Send each key once, or replace rows by key: `mode=upsert`.',
+  fewer_rows:
+    'Look at the file or the series at its provider. If it is right that there are so few, set the source again with `"confirm": true`, or `parquetry source set … --confirm`.',
   filter_failed:
     'One row has a value for which the expression has no result, such as a division by zero. Exclude it first: `b ne 0 and a div b gt 2`.',
   filter_too_complex:

@@ -111,15 +111,26 @@ function follow(id: number, source: Source | undefined): void {
         value: source?.start ?? '',
         hint: 'Of series, as 2000-01-31; empty for all.',
       },
+      confirm: {
+        label: 'Take fewer than half of the rows, or none',
+        value: false,
+        when: () => source?.lastError != null,
+      },
     },
-    onSubmit: ({ series, every, start }) => {
+    onSubmit: ({ series, every, start, confirm }) => {
       const named = series.trim()
       if (!/^https?:/.test(named))
-        return api().datasets.follow(id, { series: named.split(/\s+/), start: start || null, every })
+        return api().datasets.follow(id, {
+          series: named.split(/\s+/),
+          start: start || null,
+          every,
+          confirm,
+        })
       const { mode, options } = source?.url === named ? source : {}
       return api().datasets.follow(id, {
         url: named,
         every,
+        confirm,
         ...(mode && { mode }),
         ...(options && { options }),
       })
