@@ -167,6 +167,8 @@ export interface UpstreamRequest {
   /** Under names in small letters. */
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
+  /** Whether it does not count against the provider's limits. */
+  readonly isFree?: boolean
 }
 
 export interface UpstreamAnswer {
@@ -189,6 +191,11 @@ export interface ConnectorContext {
    * cached.
    */
   cached<T>(request: UpstreamRequest, read: (answer: UpstreamAnswer) => T): Promise<T>
+  /**
+   * Waits for an answer that the provider still prepares: longer with each attempt, which are counted from 1. Resolves to
+   * false once that has taken too long.
+   */
+  pause(attempt: number): Promise<boolean>
   /** The key for this call: the user's own, else the service's, else undefined. */
   readonly key: string | undefined
 }

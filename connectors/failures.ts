@@ -51,6 +51,8 @@ const FAILURES = {
     ({ name, what }) => `${name} needs a key of your own${what && `, which you get at ${what}`}.`,
   ],
   'bad-key': ['key_rejected', ({ name }) => `${name} does not accept the key.`],
+  /** The provider wants a key: `bad-key` if one was sent, else `no-key`. */
+  unauthorised: ['key_rejected', ({ name }) => `${name} does not accept the key.`],
   /** A limit that the provider reports in the body of its answer. */
   limited: [
     'provider_limit',
@@ -79,6 +81,12 @@ const FAILURES = {
   ],
   /** A status of 500 or more, or a body that says the same, or that access is denied to everybody. */
   failing: ['provider_down', ({ name }) => `${name} is failing at the moment. Try again later.`],
+  /** New figures of what was asked for are being released. */
+  publishing: [
+    'provider_down',
+    ({ name, subject }) =>
+      `${quoted(subject)} is being published by ${name} at the moment. Try again in a few minutes.`,
+  ],
   /** A firewall, or a service that takes no keys, denies access. */
   rejecting: [
     'provider_down',
@@ -88,6 +96,12 @@ const FAILURES = {
   oversized: [
     'answer_too_large',
     ({ name }) => `The response of ${name} is too large. Ask for less with start and end.`,
+  ],
+  /** The provider prepares the answer, and has not finished in time. */
+  queued: [
+    'provider_slow',
+    ({ name, subject }) =>
+      `${name} is still preparing ${quoted(subject)}. Try again in a few minutes, or ask for less with start and end.`,
   ],
   /** An SDMX message says that the answer would be too large. */
   'too-large': [
@@ -158,17 +172,24 @@ const OF_KEYS: readonly FailureKind[] = ['no-key', 'bad-key', 'limited', 'too-ma
 
 /** The provider of a failure, and what was asked of it. */
 export interface Asked {
-  readonly provider: Pick<ProviderInfo, 'slug' | 'name' | 'key'>
+  readonly provider: Pick<ProviderInfo, 'slug' | 'name' | 'key'> & Pick<Partial<ProviderInfo>, 'keyPage'>
+  /** Whether a key was sent. Default true. */
+  readonly hasKey?: boolean
   /** An id or a path; undefined for a call that has neither. */
   readonly subject?: string | undefined
   readonly isSeries?: boolean
 }
 
-function kindOf({ kind }: Failure, subject: string, { key }: Asked['provider']): FailureKind {
+function kindOf(
+  { kind }: Failure,
+  subject: string,
+  { provider: { key }, hasKey = true }: Asked,
+): FailureKind {
   // The root of a provider is there: then its answer is odd.
   if (kind === 'no-results' && subject === '') return 'unreadable'
+  if (kind === 'unauthorised' && key !== 'none') return hasKey ? 'bad-key' : 'no-key'
   // A provider that takes no keys does not mean ours.
-  return kind === 'bad-key' && key === 'none' ? 'rejecting' : kind
+  return (kind === 'bad-key' || kind === 'unauthorised') && key === 'none' ? 'rejecting' : kind
 }
 
 /**
@@ -193,10 +214,11 @@ export function sanitised(error: unknown, asked: Asked, secrets: readonly string
 
 function explained(failure: Failure, asked: Asked, secrets: readonly string[]): ConnectorError {
   const { provider, isSeries = false } = asked
-  const { what = '', subject = asked.subject ?? '', cause } = failure.options
-  const kind = kindOf(failure, subject, provider)
+  const { subject = asked.subject ?? '', cause } = failure.options
+  const kind = kindOf(failure, subject, asked)
   const [code, sentence]: Row = FAILURES[kind]
   const isPath = code === 'series_not_found' && !isSeries
+  const what = failure.options.what ?? (kind === 'no-key' ? (provider.keyPage ?? '') : '')
   const about = { name: provider.name, subject, isSeries, seconds: failure.retryAfter ?? 0, what }
   const shown = OF_USERS.includes(kind) ? cause : failure
   return new ConnectorError(isPath ? 'path_not_found' : code, sentence(about), {

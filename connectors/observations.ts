@@ -1,7 +1,7 @@
 import type { Observation, Row, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
 import { notUnderstood } from './failures.ts'
-import { asInstant, inFrequency, isDate, parsePeriod } from './periods.ts'
+import { asInstant, comparePeriods, inFrequency, isDate, parsePeriod } from './periods.ts'
 import { type Json, number, text } from './read.ts'
 
 /**
@@ -90,7 +90,7 @@ export function arranged(
 function isAfter(a: Observation, b: Observation): number {
   if (a.date !== b.date) return a.date < b.date ? -1 : 1
   const [left = '', right = ''] = [a.period, b.period]
-  return left === right ? 0 : left < right ? -1 : 1
+  return comparePeriods(left, right)
 }
 
 /** The range of a query. Throws `invalid_range`. */

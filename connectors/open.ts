@@ -14,6 +14,7 @@ import type {
   WantedSeries,
 } from './connector.ts'
 import { ConnectorError, type ConnectorErrorCode, invalid } from './errors.ts'
+import { noted, notedError } from './notices.ts'
 import { checkedRange, completed } from './observations.ts'
 import {
   type ConnectorEvent,
@@ -104,10 +105,14 @@ export class Connectors {
   async series(slug: string, id: string, query: SeriesQuery = {}, caller: Caller = {}) {
     const provider = this.#provider(slug)
     const { plan, within, reach, inputs } = checkedQuery(provider, id, query)
-    const read = await provider.run(caller, 'series', inputs, async (connector, context) =>
+    const own = provider.info.slug
+    const work = provider.run(caller, 'series', inputs, async (connector, context) =>
       completed(await connector.series(id, reach, context), reach, id),
     )
-    const series = { provider: provider.info.slug, ...read.value, ...provenance(read) }
+    const read = await work.catch((error: unknown) => {
+      throw notedError(error, own, id)
+    })
+    const series = noted({ provider: own, ...read.value, ...provenance(read) })
     return transformed(series, plan, within)
   }
 
@@ -282,7 +287,9 @@ export class Connectors {
     const read = await provider.run(caller, 'many', inputs, async (connector, context) =>
       (await connector.many!(id, reach, context)).map((series) => completed(series, reach, id)),
     )
-    return read.value.map((series) => transformed({ provider: provider.info.slug, ...series }, plan, within))
+    return read.value.map((series) =>
+      transformed(noted({ provider: provider.info.slug, ...series }), plan, within),
+    )
   }
 }
 

@@ -56,7 +56,8 @@ export interface ConnectorsOptions {
     /** How long a 'not found' of the provider, for a series or a path, is cached. Default 60. */
     readonly absentSeconds?: number
   }
-  readonly timeouts?: Partial<Timeouts>
+  /** `queueMs`: how long to wait for an answer that the provider puts in a queue. Default 30 s. */
+  readonly timeouts?: Partial<Timeouts & { readonly queueMs: number }>
   /** Limit for one answer of a provider, unpacked. Default 64 MiB. */
   readonly maxAnswerBytes?: number
   readonly retry?: Partial<RetryOptions>
@@ -82,7 +83,7 @@ export function withDefaults(options: ConnectorsOptions) {
       staleSeconds: cache.staleSeconds ?? 7 * 86_400,
       absentSeconds: cache.absentSeconds ?? 60,
     },
-    timeouts: { connectMs: 5000, headersMs: 20_000, bodyMs: 30_000, ...options.timeouts },
+    timeouts: { connectMs: 5000, headersMs: 20_000, bodyMs: 30_000, queueMs: 30_000, ...options.timeouts },
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     retry: { attempts: 3, baseMs: 300, longestMs: 3000, ...options.retry },
     breaker: { failures: 10, cooldownMs: 2000, longestCooldownMs: 15_000, ...options.breaker },

@@ -2,17 +2,22 @@
 export interface Period {
   /** The first day of the period, ISO. */
   readonly date: string
-  /** `2024`, `2024-S1`, `2024-Q1`, `2024-01`, `2024-W05`, or an instant as `2024-01-05T13:45`; absent for a day. */
+  /**
+   * `2024`, `2024-S1`, `2024-Q1`, `2024-01`, `2024-W05`, or an instant as `2024-01-05T13:45`, with its offset if the
+   * provider writes one (`2024-01-05T13:45-05:00`); absent for a day.
+   */
   readonly period?: string
   /** As in `Series.frequency`; `intraday` for an instant. */
   readonly frequency: string
+  /** The offset of midnight, which is a day or an instant depending on the series. */
+  readonly offset?: string
 }
 
 const DAY = 86_400_000
 const NOTATION =
   /^(?<year>\d{4})(?:-?(?<letter>[ABDHMQSTW])(?<ordinal>\d{1,3})|-(?<month>\d{1,2})(?:-(?<day>\d{1,2}))?|(?<mm>\d{2})(?<dd>\d{2})?)?$/
 const INSTANT =
-  /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|[+-]\d{2}(?::?\d{2})?)?$/
+  /^(\d{4}-\d{2}-\d{2})[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(?:Z|([+-]\d{2})(?::?(\d{2}))?)?$/
 
 /** Number of months in a period, for each frequency whose periods are whole months. */
 export const MONTHS_IN: Readonly<Record<string, number>> = {
@@ -40,14 +45,18 @@ const LETTERS: Readonly<Record<string, string>> = {
 /**
  * Reads the notations that providers use: `2024`, `2024-A1`, `2024-S1`, `2024-H1`, `2024S1`, `2024-Q1`, `2024Q1`,
  * `2024-01`, `202401`, `2024-M01`, `2020M01`, `2024-W05` (ISO 8601: begins on a Monday), `2024-D032`, `2024-01-31`,
- * `20240131` and date-times, some of them (`2024-01-31T05`) without minutes, whose offset is dropped because the day is
- * meant in the provider's own time zone. Returns undefined for anything else.
+ * `20240131` and date-times, some of them (`2024-01-31T05-06`) without minutes. Date and time stay those of the provider's
+ * own time zone; their offset tells the two hours apart that a clock shows twice when summer time ends. Returns undefined
+ * for anything else.
  */
 export function parsePeriod(text: string): Period | undefined {
   const trimmed = text.trim()
   if (isDate(trimmed)) return { date: trimmed, frequency: 'daily' }
   const instant = INSTANT.exec(trimmed)
-  if (instant !== null) return instantPeriod(instant[1]!, `${instant[2]}:${instant[3] ?? '00'}`, instant[4])
+  if (instant !== null) {
+    const [, date = '', hour, minute = '00', seconds, offset, past = '00'] = instant
+    return instantPeriod(date, `${hour}:${minute}`, seconds, offset && `${offset}:${past}`)
+  }
   const match = NOTATION.exec(trimmed.toUpperCase())
   if (match === null) return undefined
   const { year = '', letter, ordinal, mm, dd, month = mm, day = dd } = match.groups!
@@ -59,15 +68,29 @@ export function parsePeriod(text: string): Period | undefined {
 /** Midnight in a series of instants is an instant, although `parsePeriod` reads it as a day. */
 export function asInstant(period: Period): Period {
   if (period.period !== undefined) return period
-  return { date: period.date, period: `${period.date}T00:00`, frequency: 'intraday' }
+  const { date, offset = '' } = period
+  return { date, period: `${date}T00:00${offset}`, frequency: 'intraday' }
 }
 
-function instantPeriod(date: string, minutes: string, seconds: string | undefined): Period | undefined {
+/** The order of two periods or dates as they are written; instants with an offset are in the order of time. */
+export function comparePeriods(left: string, right: string): number {
+  const [a, b] = [left, right].map((text) =>
+    /T.*[+-]\d{2}:\d{2}$/.test(text) ? Date.parse(text) : Number.NaN,
+  )
+  return a! - b! || (left < right ? -1 : Number(left > right))
+}
+
+function instantPeriod(
+  date: string,
+  minutes: string,
+  seconds: string | undefined,
+  offset: string | undefined,
+): Period | undefined {
   if (!isDate(date)) return undefined
   const time = seconds === undefined || seconds === '00' ? minutes : `${minutes}:${seconds}`
   return time === '00:00'
-    ? { date, frequency: 'daily' }
-    : { date, period: `${date}T${time}`, frequency: 'intraday' }
+    ? { date, frequency: 'daily', ...(offset && { offset }) }
+    : { date, period: `${date}T${time}${offset ?? ''}`, frequency: 'intraday' }
 }
 
 function lettered(year: number, letter: string, ordinal: number): Period | undefined {
@@ -207,7 +230,7 @@ const FREQUENCIES: readonly (readonly [pattern: RegExp, name: string])[] = [
     /^(b|d|daily( [-–] business ?week)?|day|business(-day| day)?s?|weekdays?|quotidien(ne)?|journalier|p1d)$/,
     'daily',
   ],
-  [/^(n|hourly|minutely|intraday|\d+ ?min|pt.+)$/, 'intraday'],
+  [/^(n|(local-)?hourly|minutely|intraday|\d+ ?min|pt.+)$/, 'intraday'],
   [/^(biennial|every (2|two) years|p2y)$/, 'biennial'],
   [/^(triennial|tri-?annual|every (3|three) years|p3y)$/, 'triennial'],
   [/^(irregular|irr[ée]guli(er|[èe]re)|aperiodic|ap[ée]riodique|pluri-?annual|event)$/, 'irregular'],

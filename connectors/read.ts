@@ -4,15 +4,27 @@ import { absent, Failure, notUnderstood } from './failures.ts'
 
 export type { Json, JsonRecord }
 
+/** A JSON text, and the control characters in it, which some providers write unescaped in their notes. */
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/gs
+const CONTROL = /[\u0000-\u001f]/g
+const escaped = (character: string) => JSON.stringify(character).slice(1, -1)
+
 /** The body as JSON. Throws `not_understood`, whose cause says what the body was instead, without quoting it. */
 export function parseJson(answer: UpstreamAnswer): Json {
   const text = answer.text.trim()
   try {
     return JSON.parse(text) as Json
   } catch {
+    const repaired = text.replace(STRING, (string) => string.replace(CONTROL, escaped))
+    if (repaired !== text) return parseJson({ ...answer, text: repaired })
     const looks = text === '' ? 'empty' : text.startsWith('<') ? 'markup' : 'not JSON, or cut off'
     throw notUnderstood(`the body is ${looks} (status ${answer.status}, ${text.length} characters)`)
   }
+}
+
+/** Whether the body is markup or empty, and so not from the service itself. */
+export function isPage({ text }: UpstreamAnswer): boolean {
+  return /^[\s\uFEFF]*(<|$)/.test(text)
 }
 
 /**
@@ -28,9 +40,11 @@ export function openBody<T = Json>(
   // The address of a request with 414 was too long, so the provider can't have such an id.
   if ([404, 410, 414].includes(status)) throw absent()
   if (status === 413) throw new Failure('oversized')
+  // A page of a gateway, which could make nothing of the address.
+  if (status === 400 && isPage(answer)) throw new Failure('refused', { cause: 'a page with status 400' })
   const isForbidden = [401, 403, 451].includes(status)
   // An HTML page instead of data comes from a firewall or a gateway before the service and says nothing about the key.
-  if (isForbidden && /^[\s\uFEFF]*(<|$)/.test(answer.text)) throw new Failure('rejecting')
+  if (isForbidden && isPage(answer)) throw new Failure('rejecting')
   const found = read(parseJson(answer), status)
   if (status >= 400) throw isForbidden ? new Failure('bad-key') : notUnderstood(`status ${status}`)
   return found

@@ -1,5 +1,6 @@
 import type { MissingSeries, Series, SeriesBatch, WantedSeries } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
+import { comparePeriods } from './periods.ts'
 import { mapConcurrent } from './pipeline/map-concurrent.ts'
 
 export const SHAPES = ['long', 'wide'] as const
@@ -60,7 +61,7 @@ function wideTable(series: readonly Named[], qualified: boolean): SeriesTable {
   const rows = new Map<string, WideRow>()
   for (const [index, { observations, frequency }] of series.entries()) {
     for (const { date, period = null, value } of observations) {
-      const key = frequency === 'intraday' ? `${date} ${period}` : date
+      const key = frequency === 'intraday' ? (period ?? date) : date
       const row = rows.get(key) ?? {
         date,
         periods: new Set(),
@@ -81,7 +82,7 @@ function wideTable(series: readonly Named[], qualified: boolean): SeriesTable {
       ...names.map((name) => ({ name, type: 'double' as const })),
     ],
     rows: [...rows]
-      .sort(([a], [b]) => (a < b ? -1 : Number(a > b)))
+      .sort(([a], [b]) => comparePeriods(a, b))
       .map(([, { date, periods, missing, values }]) => [
         date,
         common(periods.size > 0 ? periods : missing),

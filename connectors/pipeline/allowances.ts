@@ -38,11 +38,11 @@ export class Allowance {
   }
 
   /**
-   * Counts one request in every window, or throws `provider_limit`. If a wait of a few seconds is enough, it waits;
+   * Counts one request in every window, or in none if it `isFree`, or throws `provider_limit`. If a wait of a few seconds is enough, it waits;
    * requests are served in the order in which they came. Returns a function that takes the request back if it never
    * left.
    */
-  async take(signal: AbortSignal): Promise<() => Promise<void>> {
+  async take(signal: AbortSignal, isFree = false): Promise<() => Promise<void>> {
     const before = this.#turn
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#turn = promise
@@ -52,7 +52,7 @@ export class Allowance {
       for (;;) {
         if (signal.aborted) throw cancelled()
         const now = this.#now()
-        const taken = await this.#tryTake(now)
+        const taken = isFree ? this.#tryFree(now) : await this.#tryTake(now)
         if (typeof taken === 'function') return taken
         if (performance.now() - arrived + taken > PATIENCE_MS) throw this.#refused(now, taken)
         await sleep(taken, undefined, { signal }).catch(() => undefined)
@@ -60,6 +60,12 @@ export class Allowance {
     } finally {
       resolve()
     }
+  }
+
+  /** The same for a request that counts in no window: only the pauses that the provider asked for hold it back. */
+  #tryFree(now: number): (() => Promise<void>) | number {
+    const wait = Math.max(now, ...this.#pauses.values()) - now
+    return wait > 0 ? wait : async () => undefined
   }
 
   /** Counts a request and returns a function that takes it back; or returns how many milliseconds to wait. */

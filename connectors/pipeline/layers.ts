@@ -78,7 +78,7 @@ const LONGEST_PAUSE_SECONDS = 86_400
 export function limited(now: () => number): Layer {
   return (next) => async (exchange) => {
     const { allowance, signal } = exchange
-    const refund = await allowance.take(signal)
+    const refund = await allowance.take(signal, exchange.request.isFree)
     let answer: UpstreamAnswer
     try {
       answer = await next(exchange)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type {
   Caller,
@@ -8,7 +9,7 @@ import type {
   UpstreamRequest,
   UserKey,
 } from '../connector.ts'
-import { ConnectorError, type ConnectorErrorCode, FAULTS } from '../errors.ts'
+import { ConnectorError, type ConnectorErrorCode, cancelled, FAULTS } from '../errors.ts'
 import { type Asked, Failure, sanitised } from '../failures.ts'
 import type { ProviderOverride, Settings } from '../options.ts'
 import { addressOf } from './address.ts'
@@ -128,8 +129,19 @@ export class Provider {
         const fetch = async (signal: AbortSignal) => read(await this.#ask(request, allowance, signal))
         return (await this.#cache.read(key, this.#freshMs * CATALOGUE_FRESHNESS, fetch, { signal })).value
       },
+      pause: (attempt) => this.#pause(attempt, signal),
       key: allowance.key,
     }
+  }
+
+  /** Waits twice as long with each attempt, from a thirty-second of the whole time on. */
+  async #pause(attempt: number, signal: AbortSignal): Promise<boolean> {
+    const share = 2 ** attempt / 64
+    if (share > 1 / 2) return false
+    await sleep(this.#settings.timeouts.queueMs * share, undefined, { signal }).catch(() => {
+      throw cancelled()
+    })
+    return true
   }
 
   #allowanceOf(key: string | undefined): Allowance {
@@ -161,7 +173,7 @@ export class Provider {
   /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */
   async #guarded<T>(
     allowance: Allowance,
-    asked: Omit<Asked, 'provider'>,
+    asked: Omit<Asked, 'provider' | 'hasKey'>,
     work: () => Promise<T>,
   ): Promise<T> {
     try {
@@ -169,7 +181,8 @@ export class Provider {
     } catch (thrown) {
       const { href, host, hostname } = this.#base
       const secrets = [allowance.key, this.#key, href, host, hostname].filter((each) => each !== undefined)
-      const error = sanitised(thrown, { provider: this.info, ...asked }, secrets)
+      const hasKey = allowance.key !== undefined
+      const error = sanitised(thrown, { provider: this.info, hasKey, ...asked }, secrets)
       // The provider reported this limit in the body of an answer, so our own limits, whose errors are shown as they
       // are, don't know of it yet.
       if (error.code === 'provider_limit' && error !== thrown) {

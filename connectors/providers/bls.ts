@@ -65,6 +65,7 @@ export const bls: Connector = {
     for (const years of asked) {
       const answer = await query(id, years, context)
       catalog = { ...record(answer['catalog']), ...catalog }
+      if (answer['data'] === null) throw notUnderstood('the data are null')
       const points = list(answer['data']).map(record).flatMap(asPoint)
       // The spans go back in time, so an empty one means that the series begins later: older spans are not requested.
       if (points.length === 0 && rows.size > 0) break

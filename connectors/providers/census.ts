@@ -2,7 +2,7 @@ import type { Connector, SeriesInfo, UpstreamAnswer, UpstreamRequest } from '../
 import { categories, distinct, listed, providerInfo } from '../connector.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { parsePeriod } from '../periods.ts'
-import { type Json, type JsonRecord, openBody, text } from '../read.ts'
+import { type Json, type JsonRecord, list, openBody, text } from '../read.ts'
 
 const PROGRAMS: Readonly<Record<string, string>> = {
   advm3: 'Advance report on durable goods',
@@ -98,7 +98,8 @@ function described(program: string, row: JsonRecord): SeriesInfo {
 }
 
 /**
- * The rows of an answer: a list of lists, the first of which contains the names of the columns. Nothing found is 204; a
+ * The rows of an answer: a list of lists, the first of which contains the names of the columns, in capitals in some
+ * programs. Nothing found is 204; a
  * bad key is answered with a web page.
  */
 function rowsOf(answer: UpstreamAnswer): readonly JsonRecord[] {
@@ -111,7 +112,7 @@ function rowsOf(answer: UpstreamAnswer): readonly JsonRecord[] {
   if (!Array.isArray(names)) throw notUnderstood('the first row, of names, is missing')
   const all = rows.map(
     (row): JsonRecord =>
-      Object.fromEntries(names.map((name, at) => [String(name), (row as Json[])[at] ?? null])),
+      Object.fromEntries(names.map((name, at) => [String(name).toLowerCase(), list(row)[at] ?? null])),
   )
   // Rows with sampling errors are mixed with the rows of values.
   return all.filter((row) => row['error_data'] !== 'yes')

@@ -9,8 +9,17 @@ import { firstText, number, openBody, record, records, required, text } from '..
 /** The most rows that an answer may have. */
 const PAGE = 5000
 
-/** The letter at the end of an id of the first version of the API. */
-const FREQUENCY = /\.(A|Q|M|W|D|H)$/
+/** The letters at the end of an id of the first version of the API; HL are hours of local time. */
+const FREQUENCY = /\.(A|Q|M|W|D|HL?)$/
+
+/** What the EIA writes where there is no value, as the notes below its tables explain. */
+const MARKS: Readonly<Record<string, string>> = {
+  W: 'missing, withheld',
+  NM: 'missing, not meaningful',
+  NA: 'missing, not available',
+  '-': 'missing, not reported',
+  '--': 'missing, not applicable',
+}
 
 /**
  * https://www.eia.gov/opendata/documentation.php. Paths follow the routes of the API, such as `petroleum/pri/spt`; a
@@ -49,7 +58,7 @@ export const eia: Connector = {
     const field = valueField(first)
     const frequency =
       frequencyName(text(response['frequency'])) ??
-      frequencyName(FREQUENCY.exec(id)?.[1]) ??
+      frequencyName(FREQUENCY.exec(id)?.[1]?.replace(/HL?/, 'hourly')) ??
       parsePeriod(text(first['period']) ?? '')?.frequency ??
       null
     return {
@@ -57,7 +66,11 @@ export const eia: Connector = {
       frequency,
       unit: firstText(first, 'units', `${field}-units`, 'unit'),
       notes: text(response['description']),
-      rows: rows.map((row) => ({ time: row['period'], value: row[field] })),
+      rows: rows.map((row) => {
+        const mark = text(row[field]) ?? ''
+        const status = Object.hasOwn(MARKS, mark) ? MARKS[mark] : undefined
+        return { time: row['period'], value: status === undefined ? row[field] : null, status }
+      }),
     }
   },
 }

@@ -131,7 +131,7 @@ export const nasdaq: Connector = {
     const answer = await context.send({ path: ['datasets', db, `${code}.json`], query })
     const body = bodyOf(answer)
     const dataset = record(body['dataset'] ?? body['dataset_data'])
-    if (!('data' in dataset)) throw notUnderstood('the dataset has no data')
+    if (dataset['data'] == null) throw notUnderstood('the dataset has no data')
     const { frequency, name } = asSeries(dataset)
     const columns = list(dataset['column_names'] ?? dataset['columns'] ?? ['Date', 'Value']).map(
       (each) => text(each) ?? '',
@@ -280,7 +280,7 @@ function tableRequest(code: string, query: Readonly<Record<string, string | unde
 function readTable(answer: UpstreamAnswer) {
   const body = bodyOf(answer)
   const table = record(body['datatable'])
-  if (!('data' in table)) throw notUnderstood('the table has no data')
+  if (table['data'] == null) throw notUnderstood('the table has no data')
   return {
     columns: records(table['columns']).map((column) => text(column['name']) ?? ''),
     rows: list(table['data']),
@@ -311,6 +311,8 @@ function bodyOf(answer: UpstreamAnswer): JsonRecord {
         throw new Failure('limited')
       case 'P':
         throw new ConnectorError('key_rejected', sentence, { remedy: 'own-key' })
+      case 'S':
+        throw new Failure('refused')
       case 'X':
         throw new Failure('failing')
     }

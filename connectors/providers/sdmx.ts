@@ -1,5 +1,6 @@
 import { type Connector, type ConnectorContext, providerInfo, type UpstreamRequest } from '../connector.ts'
 import type { Reference } from '../sdmx/ids.ts'
+import { queued } from '../sdmx/queue.ts'
 import { ANY, restV1, restV2, STRUCTURE_XML } from '../sdmx/rest.ts'
 import { fetchMany, fetchSeries } from '../sdmx/series/series.ts'
 import type { SdmxService, Session } from '../sdmx/session.ts'
@@ -9,14 +10,27 @@ import { placeAt } from '../sdmx/tree/tree.ts'
 
 /** A connector for a provider of the SDMX family. */
 function sdmxConnector(service: SdmxService): Connector {
-  const { slug, name, description, homepage, baseUrl, windows = [] } = service
+  const { slug, name, description, homepage, baseUrl, windows = [], key, queue } = service
+  const { freeStructures: isFree = false } = service
   const requests = service.rest(service.agency)
-  const open = ({ send, cached }: ConnectorContext): Session => {
-    const structures = (request: UpstreamRequest) => cached(request, readStructures)
+  const open = (context: ConnectorContext): Session => {
+    const { cached } = context
+    const structures = (request: UpstreamRequest) =>
+      cached(isFree ? { ...request, isFree } : request, readStructures)
+    const send = queue ? queued(context, queue) : context.send
     return { service, requests, send, cached, structures }
   }
   return {
-    info: providerInfo({ slug, name, description, homepage, baseUrl, limits: { windows } }),
+    info: providerInfo({
+      slug,
+      name,
+      description,
+      homepage,
+      baseUrl,
+      limits: { windows },
+      ...(key && { key: 'optional', keyPage: key.page }),
+    }),
+    ...(key && { common: (text) => (text === undefined ? {} : { headers: { [key.header]: text } }) }),
     vintages: requests.history !== undefined,
     at: (path, context) => placeAt(open(context), path),
     catalogue: async (context) => ({
@@ -125,8 +139,9 @@ function rootOf({ id }: Reference): { readonly root?: string } {
 }
 
 /**
- * The format is a parameter, because the service refuses a media type of CSV. If the service finds an answer too large,
- * it sends status 200 and a warning in the body.
+ * The format is a parameter, because the service refuses a media type of CSV. If the service finds an answer large, it
+ * puts the request in a queue and sends a warning with status 200 or 413:
+ * https://ec.europa.eu/eurostat/web/user-guides/data-browser/api-data-access/api-detailed-guidelines/asynchronous-api
  */
 export const eurostat = sdmxConnector({
   slug: 'eurostat',
@@ -135,6 +150,10 @@ export const eurostat = sdmxConnector({
   homepage: 'https://ec.europa.eu/eurostat',
   baseUrl: 'https://ec.europa.eu/eurostat/api/dissemination',
   agency: 'ESTAT',
+  queue: {
+    status: (id) => ({ path: ['1.0', 'async', 'status', id], headers: ANY }),
+    data: (id) => ({ path: ['1.0', 'async', 'data', id], headers: ANY }),
+  },
   root: tableOfContents({ path: ['catalogue', 'toc', 'txt'], query: { lang: 'en' }, headers: ANY }),
   frequencyFirst: true,
   rest: restV1({
@@ -178,7 +197,7 @@ const DATA = { dimensionAtObservation: 'TIME_PERIOD', attributes: 'dsd', measure
 
 /**
  * The REST API of SDMX 3.0. An unknown dataflow is answered with 204 or 404, a key without series with a data set
- * without `series`.
+ * without `series`. Its gateway answers 401 where it wants a key.
  */
 export const imf = sdmxConnector({
   slug: 'imf',
@@ -186,6 +205,7 @@ export const imf = sdmxConnector({
   description: 'World economic outlook, balance of payments, government finance, prices and commodities.',
   homepage: 'https://data.imf.org',
   baseUrl: 'https://api.imf.org/external/sdmx/3.0',
+  key: { header: 'ocp-apim-subscription-key', page: 'https://portal.api.imf.org' },
   root: byAgency,
   // UNIT is that of the level, also for a percentage change of it (`PCH`, `POP_PCH_PA_PT`).
   unit: (code) => {
@@ -255,7 +275,7 @@ export const norgesBank = sdmxConnector({
   }),
 })
 
-/** CSV is requested with labels, so that a series takes one of the sixty requests an hour and not two. */
+/** CSV is requested with labels, so that a series takes one request and not two. Sixty downloads of data are free an hour. */
 export const oecd = sdmxConnector({
   slug: 'oecd',
   name: 'OECD',
@@ -263,6 +283,7 @@ export const oecd = sdmxConnector({
   homepage: 'https://data-explorer.oecd.org',
   baseUrl: 'https://sdmx.oecd.org/public/rest',
   windows: [{ requests: 60, perSeconds: 3600 }],
+  freeStructures: true,
   root: byAgency,
   rest: restV1({
     versions: true,

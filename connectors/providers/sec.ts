@@ -4,7 +4,7 @@ import { ConnectorError, quoted } from '../errors.ts'
 import { absent, Failure, malformed } from '../failures.ts'
 import { addDays, isDate, periodOfDate } from '../periods.ts'
 import type { Json, JsonRecord } from '../read.ts'
-import { openBody, record, records, required, text } from '../read.ts'
+import { number, openBody, record, records, required, text } from '../read.ts'
 
 /**
  * The API has no list of companies, so some are listed here; every other company can be requested by its number (CIK).
@@ -25,8 +25,8 @@ const SHAPE = 'as 320193/us-gaap/Assets/USD, with /A or /Q behind it for years o
 
 /**
  * Facts from "companyconcept" and "companyfacts" of EDGAR. Reports repeat figures of earlier reports; the SEC marks the
- * figure that was filed last for a calendar period with a `frame`: `CY2023`, `CY2023Q1`, and `CY2023Q1I` for a moment.
- * If no fact of a concept has a frame, the periods are told from the days that the facts give, by the same rules.
+ * figure that was filed last for a calendar period with a `frame`: `CY2023`, `CY2023Q1`, and `CY2023Q1I` for a day. That
+ * may be one of a proxy statement, so the report for the same days is taken. If no fact of a concept has a frame, the periods are told from the days that the facts give, by the same rules.
  */
 export const sec: Connector = {
   info: providerInfo({
@@ -59,7 +59,9 @@ export const sec: Connector = {
     return { series: () => facts[taxonomy]! }
   },
 
-  async series(id, _range, context) {
+  vintages: true,
+
+  async series(id, { asOf }, context) {
     const [, cik, taxonomy, tag, unit, asked] = ID.exec(id) ?? []
     if (cik === undefined || taxonomy === undefined || tag === undefined || unit === undefined)
       throw malformed(SHAPE)
@@ -73,9 +75,8 @@ export const sec: Connector = {
       throw absent()
     }
     const reported = records(units[name])
-    const framed = reported.flatMap((fact) => rowOf(fact, periodOfFrame(text(fact['frame']) ?? '')))
-    const facts =
-      framed.length > 0 ? framed : lastFiled(reported.flatMap((fact) => rowOf(fact, periodOfDays(fact))))
+    const facts = decided(periodsOf(reported, asOf))
+    if (facts.length === 0 && asOf !== undefined) throw new Failure('no-history')
     if (facts.length === 0 && reported.length > 0) {
       const sentence = `SEC has ${quoted(id)}, but not as a series: none of its figures is for a quarter, a year or one moment.`
       throw new ConnectorError('series_not_found', sentence)
@@ -101,6 +102,7 @@ interface Row {
   readonly time: string
   readonly value: Json | undefined
   readonly fact: JsonRecord
+  readonly status?: string
 }
 
 function rowOf(fact: JsonRecord, time: string | undefined): readonly Row[] {
@@ -135,11 +137,45 @@ const FREQUENCIES = [
   ['quarterly', 91],
 ] as const
 
-/** The row that was filed last for each period; of those filed on one day, the one that ends last. */
-function lastFiled(rows: readonly Row[]): readonly Row[] {
-  const order = ({ fact }: Row) => `${text(fact['filed']) ?? ''} ${text(fact['end']) ?? ''}`
+/**
+ * The facts that were filed until a day, each with its period: that of the frame of the same days, and where there are no
+ * frames, or as of an earlier day, the one that its days give.
+ */
+function periodsOf(reported: readonly JsonRecord[], asOf: string | undefined): readonly Row[] {
+  const days = ({ start, end }: JsonRecord) => `${text(start)} ${text(end)}`
+  const framed = new Map(
+    reported.flatMap((fact) => {
+      const period = periodOfFrame(text(fact['frame']) ?? '')
+      return period === undefined ? [] : [[days(fact), period] as const]
+    }),
+  )
+  const isByDays = framed.size === 0 || asOf !== undefined
+  return reported
+    .filter(({ filed }) => asOf === undefined || (text(filed) ?? '') <= asOf)
+    .flatMap((fact) => rowOf(fact, framed.get(days(fact)) ?? (isByDays ? periodOfDays(fact) : undefined)))
+}
+
+/** The annual and quarterly reports, also of foreign companies, and their amendments. Others may round what they say. */
+const REPORTS = /^(10-KT?|10-QT?|20-F|40-F)(\/A)?$/
+
+/**
+ * For each period the row of the report that was filed last; of those filed on one day, the one with a frame, or that
+ * ends last. Where
+ * there is no report, any other document counts. One that was filed later and says something else is told in the status.
+ */
+function decided(rows: readonly Row[]): readonly Row[] {
+  const isReport = ({ fact }: Row) => REPORTS.test(text(fact['form']) ?? '')
+  const order = ({ fact }: Row) =>
+    [text(fact['filed']) ?? '', text(fact['frame']) === null ? '0' : '1', text(fact['end']) ?? ''].join(' ')
   const sorted = rows.toSorted((a, b) => (order(a) < order(b) ? -1 : Number(order(a) > order(b))))
-  return [...new Map(sorted.map((row) => [row.time, row])).values()]
+  return [...Map.groupBy(sorted, ({ time }) => time).values()].map((all) => {
+    const last = all.at(-1)!
+    const chosen = all.findLast(isReport) ?? last
+    if (number(chosen.value) === number(last.value)) return chosen
+    const { form, filed } = last.fact
+    const document = text(form) ?? 'a document'
+    return { ...chosen, status: `contradicted by ${document} of ${text(filed)}: ${text(last.value)}` }
+  })
 }
 
 function numberOf(cik: string): string {

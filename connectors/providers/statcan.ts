@@ -26,7 +26,6 @@ import {
   parseJson,
   record,
   records,
-  required,
   text,
   timesTenTo,
 } from '../read.ts'
@@ -126,7 +125,10 @@ export const statcan: Connector = {
 
   async series(id, range, context) {
     const object = await dataOf(id, range, context)
-    const points = required(object, 'vectorDataPoint')
+    if (object['vectorDataPoint'] === undefined) throw notUnderstood('vectorDataPoint is missing')
+    const points = records(object['vectorDataPoint'])
+    // Only within a range may there be none.
+    if (points.length === 0 && !range.start && !range.end) throw absent('It has no points.')
     const frequency = FREQUENCIES[text(points.at(-1)?.['frequencyCode']) ?? ''] ?? null
     const product = text(object['productId'])
     const cube = product === null ? undefined : await optional(cubeOf(product, context))
@@ -239,16 +241,26 @@ function statusOf(codes: JsonRecord, point: JsonRecord): string | undefined {
 
 function bodyOf(answer: UpstreamAnswer) {
   // Tables are locked while they are being released, in the morning.
-  if (answer.status === 409) throw new Failure('failing')
+  if (answer.status === 409) throw new Failure('publishing')
   if (answer.status === 406) throw absent()
   return openBody(answer)
 }
 
-/** The first `object` of `[{status, object}]`. If the item failed, `object` is a sentence. */
+/** Each `responseStatusCode` by `wdsResponseStatus` of getCodeSets: invalid requests, failures, a table being released. */
+const CODES = { 'no-results': [1, 2, 4, 5], failing: [3, 7], publishing: [6] } as const
+
+/**
+ * The first `object` of `[{status, object}]`. If the item failed, `object` is a sentence, or has a code above 0, which
+ * items that call themselves a success have as well.
+ */
 function objectOf(answer: UpstreamAnswer): JsonRecord {
   const object = records(bodyOf(answer))[0]?.['object']
   if (!isRecord(object)) throw absent()
-  return object
+  const code = number(object['responseStatusCode']) ?? 0
+  if (code === 0) return object
+  const kinds = ['no-results', 'failing', 'publishing'] as const
+  const kind = kinds.find((one) => (CODES[one] as readonly number[]).includes(code)) ?? 'unreadable'
+  throw new Failure(kind, { what: `responseStatusCode ${code}` })
 }
 
 function subjectsOf(cube: JsonRecord): readonly string[] {

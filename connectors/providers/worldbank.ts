@@ -15,6 +15,15 @@ import { parsePeriod } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
 import { firstText, list, number, openBody, optional, record, records, text } from '../read.ts'
 
+/** The database in which the provider looks for an indicator if none is named: World Development Indicators. */
+const DEFAULT_DATABASE = '2'
+
+/** The database of an indicator, if it has to be named. */
+function databaseOf(indicator: JsonRecord): string | undefined {
+  const id = text(record(indicator['source'])['id'])
+  return id === null || id === DEFAULT_DATABASE ? undefined : id
+}
+
 /** More rows than any list of the provider has, except the list of all indicators. */
 const ALL = 20_000
 
@@ -66,7 +75,9 @@ export const worldbank: Connector = {
     if (country === undefined || indicator === undefined || country.toLowerCase() === 'all') {
       throw malformed('a country and an indicator, as US/NY.GDP.MKTP.CD')
     }
-    const { rows, lastUpdated } = await whole(['country', country, 'indicator', indicator], context)
+    const about = (await optional(catalogue(context, ['indicator', indicator], (all) => all[0]))) ?? {}
+    const path = ['country', country, 'indicator', indicator]
+    const { rows, lastUpdated } = await whole(path, context, databaseOf(about))
     const first = rows[0]
     if (first === undefined) throw absent()
     const named = [text(record(first['country'])['id']), text(first['countryiso3code'])].filter(Boolean)
@@ -75,7 +86,6 @@ export const worldbank: Connector = {
     }
     const title = labelOf(first['indicator'])
     const place = labelOf(first['country'])
-    const about = (await optional(catalogue(context, ['indicator', indicator], (all) => all[0]))) ?? {}
     return {
       name: [title ?? indicator, place ?? country].join(', '),
       frequency: parsePeriod(text(first['date']) ?? '')?.frequency ?? null,
@@ -111,11 +121,11 @@ async function byCountry(indicator: string, context: ConnectorContext): Promise<
   return countries.map((country) => asSeries(found, country))
 }
 
-async function whole(path: readonly string[], { send }: ConnectorContext) {
+async function whole(path: readonly string[], { send }: ConnectorContext, source?: string) {
   let lastUpdated: string | null = null
   const rows = await allPages(ALL, async (offset) => {
     const page = offset / ALL + 1
-    const found = read(await send({ path, query: { page, per_page: ALL } }))
+    const found = read(await send({ path, query: { page, per_page: ALL, source } }))
     lastUpdated = found.lastUpdated
     // If the provider sent another page than the one requested, there are no more.
     return found.page === page ? { rows: found.rows, total: found.pages * ALL } : { rows: [], total: 0 }

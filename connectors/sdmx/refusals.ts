@@ -1,6 +1,6 @@
 import type { UpstreamAnswer } from '../connector.ts'
 import { Failure, type FailureKind } from '../failures.ts'
-import { type JsonRecord, list, parseJson, record } from '../read.ts'
+import { isPage, type JsonRecord, list, parseJson, record } from '../read.ts'
 import { textOf } from './text/text.ts'
 
 /**
@@ -32,6 +32,10 @@ export function refuseFailure(answer: UpstreamAnswer): void {
   const { status } = answer
   if (status === 204) throw new Failure('no-results', { what: 'The answer is 204.' })
   if (status < 300) return
+  if ((status === 401 || status === 403) && !isPage(answer)) {
+    // https://learn.microsoft.com/azure/api-management/quota-by-key-policy: a spent quota of a key is 403 as well.
+    throw new Failure(/\bquota\b/i.test(answer.text) ? 'limited' : 'unauthorised')
+  }
   const code = codeInBody(answer)
   const kind = (code === undefined ? undefined : kindOfCode(code)) ?? kindOfCode(status) ?? 'unreadable'
   const what = `The answer is ${status}${code === undefined ? '' : ` with code ${code}`}.`

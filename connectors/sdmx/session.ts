@@ -7,6 +7,7 @@ import type {
 } from '../connector.ts'
 import { ConnectorError, type ConnectorErrorCode } from '../errors.ts'
 import type { KeyPattern, Reference } from './ids.ts'
+import type { SdmxQueue } from './queue.ts'
 import type { Structures } from './structures/structures.ts'
 
 /** A range in the notation that suits the frequency of a key: `2024`, `2024-Q1`, `2024-01` or `2024-01-31`. */
@@ -15,10 +16,16 @@ export interface PeriodRange {
   readonly end: string | undefined
 }
 
-/** A provider of the SDMX family, with what differs from the others; all of them are free and need no key. */
+/** A provider of the SDMX family, with what differs from the others; all of them are free, and none needs a key for all of its data. */
 export interface SdmxService
   extends Pick<ProviderInfo, 'slug' | 'name' | 'description' | 'homepage' | 'baseUrl'> {
   readonly windows?: ProviderLimits['windows']
+  /** Whether only data count against the limits, not structures. */
+  readonly freeStructures?: boolean
+  /** The header of a key, which the service takes, and the page where one is had. */
+  readonly key?: { readonly header: string; readonly page: string }
+  /** The queue in which the service prepares large answers. */
+  readonly queue?: SdmxQueue
   /** The agency of dataflows whose id names none; undefined if ids must name the agency. */
   readonly agency?: string
   /** The content of the root of the tree. Default: all dataflows, in one list. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { notUnderstood, sanitised } from '../../connectors/failures.ts'
 import { type ConnectorEvent, openConnectors } from '../../connectors/index.ts'
 import { memoryStore } from '../../connectors/pipeline/window.ts'
 import { failureOf } from './support/harness.ts'
@@ -103,6 +104,16 @@ describe('keys, tokens and upstream addresses', () => {
       expect(text).not.toContain(host)
       expect(text).not.toMatch(/https?:|127\.0\.0\.1/)
       expect(text).not.toMatch(/\bat .*\.ts:\d+/)
+    }
+  })
+
+  it('shows no part of a secret that crosses the end of a long cause', () => {
+    const provider = { slug: 'x', name: 'Xbank', key: 'required' } as const
+    for (let length = 440; length <= 520; length++) {
+      const cause = new Error(`${'.'.repeat(length)}${OWN}${'.'.repeat(100)}`)
+      const { cause: text } = sanitised(notUnderstood('it', cause), { provider }, [OWN])
+      expect(String(text)).not.toContain(OWN.slice(0, 3))
+      expect(String(text).length).toBeLessThanOrEqual(500)
     }
   })
 })

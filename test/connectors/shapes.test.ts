@@ -98,14 +98,15 @@ describe('a range', () => {
 })
 
 describe('an answer of Eurostat', () => {
-  it('that says to come back for a file is too large', async () => {
+  it('that only says to come back for a file is too slow', async () => {
     const body =
       '<env:Envelope xmlns:env="http://schemas.xmlsoap.org/soap/envelope/"><env:Header/><env:Body>' +
       '<ns0:syncResponse xmlns:ns0="http://estat.ec.europa.eu/disschain/soap/extraction"><queued>' +
       '<id>abc</id><status>SUBMITTED</status></queued></ns0:syncResponse></env:Body></env:Envelope>'
-    await using at = await harness('eurostat', { '*': { type: 'application/xml', body } })
+    const reply = { type: 'application/xml', body }
+    await using at = await harness('eurostat', { '*': reply }, { timeouts: { queueMs: 32 } })
     const error = await failureOf(at.connectors.series('eurostat', 'NAMA_10_GDP/A.CP_MEUR.B1GQ.LU'))
-    expect(error).toMatchObject({ code: 'answer_too_large', status: 504 })
+    expect(error).toMatchObject({ code: 'provider_slow', status: 504 })
     expect(error.message).toContain('Eurostat')
   })
 

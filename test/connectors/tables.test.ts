@@ -195,7 +195,7 @@ describe('a series as of a day', () => {
     const refused = await failureOf(at.connectors.series('frankfurter', 'EUR/USD', { asOf: '2020-03-01' }))
     expect(refused).toMatchObject({ code: 'invalid_option', status: 400 })
     expect(refused.message).toBe(
-      'Frankfurter does not keep what it published earlier; of the providers fred, ecb, insee do. Leave out asOf.',
+      'Frankfurter does not keep what it published earlier; of the providers fred, ecb, insee, sec do. Leave out asOf.',
     )
     const wrong = await failureOf(at.connectors.series('fred', 'GDP', { asOf: '2020' }))
     expect(wrong).toMatchObject({ code: 'invalid_range', status: 400 })

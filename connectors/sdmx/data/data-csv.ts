@@ -87,10 +87,33 @@ function withoutDeleted({ columns, rows }: CsvTable): CsvTable['rows'] {
   return action === -1 ? rows : rows.filter((row) => row[action] !== 'D')
 }
 
+/** An id as all providers write them that have names in columns of their own, and the title of such a column. */
+const ID = /^[A-Z][A-Z0-9_]*$/
+const TITLE = /[a-z]/
+
 /**
- * With labels=name (SDMX-CSV 2.0, recognised by STRUCTURE_NAME) each component is followed by a column with its names.
+ * Whether a column has the names for the codes of the one before it, as UNICEF's with labels=both: it has a title and
+ * not an id, and each code has one name.
  */
-function columnsOf({ columns }: CsvTable): readonly Column[] {
+function isNames(index: number, { columns, rows }: CsvTable): boolean {
+  const [before = '', title = ''] = [columns[index - 1], columns[index]]
+  const isTitled = ID.test(before) && TITLE.test(title) && !LABELLED.test(title)
+  if (!isTitled || FRAME.test(before) || FRAME.test(title)) return false
+  const names = new Map<string, string>()
+  return rows.every((row) => {
+    const [code, name] = [row[index - 1]!, row[index]!]
+    const known = names.get(code) ?? name
+    names.set(code, known)
+    return known === name
+  })
+}
+
+/**
+ * With labels=name (SDMX-CSV 2.0, recognised by STRUCTURE_NAME) each component is followed by a column with its names;
+ * in other answers some are.
+ */
+function columnsOf(table: CsvTable): readonly Column[] {
+  const { columns } = table
   const frame = columns.filter((name) => FRAME.test(name)).length
   const first = columns.findIndex((name) => !FRAME.test(name))
   const paired = columns.includes('STRUCTURE_NAME') && first >= 0 && (columns.length - frame) % 2 === 0
@@ -99,8 +122,10 @@ function columnsOf({ columns }: CsvTable): readonly Column[] {
     const name = title.replaceAll(' ', '_')
     if (FRAME.test(name)) return [{ index, id: name, labels: undefined }]
     if (paired) return (index - first) % 2 === 0 ? [{ index, id: name, labels: index + 1 }] : []
+    if (isNames(index, table)) return []
     const labelled = LABELLED.exec(title)
-    return [{ index, id: labelled?.[1] ?? name, labels: labelled ? 'inside' : undefined }]
+    const beside = isNames(index + 1, table) ? index + 1 : undefined
+    return [{ index, id: labelled?.[1] ?? name, labels: labelled ? 'inside' : beside }]
   })
 }
 

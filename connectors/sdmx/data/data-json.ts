@@ -1,6 +1,6 @@
 import type { UpstreamAnswer } from '../../connector.ts'
 import { notUnderstood } from '../../failures.ts'
-import { type Json, type JsonRecord, list, parseJson, record } from '../../read.ts'
+import { isRecord, type Json, type JsonRecord, list, parseJson, record } from '../../read.ts'
 import { refuseJsonFailure } from '../refusals.ts'
 import { inEnglish, textOf } from '../text/text.ts'
 import {
@@ -109,7 +109,8 @@ function declared(object: JsonRecord): Declared {
 
 function seriesBlocks(own: Structure, dataSet: JsonRecord): readonly Block[] {
   return Object.entries(record(dataSet['series'])).map(([key, value]) => {
-    const series = record(value)
+    if (!isRecord(value)) throw notUnderstood('a series that is no object')
+    const series = value
     const components = new Map([
       ...fixed(own),
       ...decoded(own.dimensions.series, indices(key)),
@@ -132,6 +133,8 @@ function observations(
   dimensions: readonly Declared[],
   value: Json | undefined,
 ): readonly BlockObservation[] {
+  // A list of keys has none.
+  if (value !== undefined && !isRecord(value)) throw notUnderstood('observations that are no object')
   const measures = own.measures.observation
   const measure = Math.max(
     0,

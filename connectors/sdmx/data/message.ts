@@ -9,6 +9,8 @@ export interface RawObservation {
   readonly multiplier: string | undefined
   /** `OBS_STATUS`, or Eurostat's flags, which take its place. */
   readonly status?: string | undefined
+  /** Whether the attribute of its own for that says that the value is confidential. */
+  readonly confidential?: boolean
   /** `OBS_REV`, with which INSEE marks a revised value. */
   readonly revised?: boolean
   /** Whether the provider took the observation back, in an answer with the history of its data. */
@@ -70,6 +72,17 @@ export const MULTIPLIERS = ['UNIT_MULT', 'UNIT_MULTIPLIER', 'BBK_UNIT_MULT'] as 
 
 /** Components that describe the kind of value of an observation; the last is the IMF's. */
 export const STATUSES = ['OBS_STATUS', 'OBS_FLAG', 'STATUS'] as const
+
+/** The attributes for confidentiality, under the names of SDMX's cross-domain concept and of the ECB. */
+const CONFIDENTIALITY = ['CONF_STATUS', 'OBS_CONF'] as const
+
+/**
+ * Whether a code of CL_CONF_STATUS means that a value is confidential: `C`, and where there is no value any of the others
+ * but `F`, free for publication.
+ */
+function isConfidential(code: string, value: unknown): boolean {
+  return code === 'C' || (code !== '' && code !== 'F' && (value === '' || value == null))
+}
 
 /**
  * A part of a message: its observations and the components that are the same for all of them. Where it has no
@@ -142,9 +155,11 @@ export function assemble(
       if (period === undefined) throw new Failure('no-time', { what: 'An observation has no time.' })
       const status = statuses.map((id) => components.get(id)).find(Boolean)
       const multiplier = MULTIPLIERS.map((id) => components.get(id)).find((one) => one !== undefined)
+      const secrecy = CONFIDENTIALITY.map((id) => components.get(id)).find(Boolean) ?? ''
+      const confidential = isConfidential(secrecy, value)
       const revised = components.get('OBS_REV') === '1'
       const withdrawn = block.withdrawn ?? false
-      at(components)?.push({ period, value, multiplier, status, revised, withdrawn })
+      at(components)?.push({ period, value, multiplier, status, confidential, revised, withdrawn })
     }
   }
   return { name, dimensions: ids, certain, guessed, series: [...found.values()], other, labels }

@@ -48,7 +48,7 @@ export function rowsOf(
  * Eurostat's flags, and the rest are replaced by their names.
  */
 function statusOf(
-  { status: code, revised }: RawObservation,
+  { status: code, confidential, revised }: RawObservation,
   { names, provider = '' }: { readonly names?: Names; readonly provider?: string },
 ): string | undefined {
   const text = code?.trim() ?? ''
@@ -58,7 +58,12 @@ function statusOf(
     return label?.toLowerCase() ?? (/^[a-z:]+$/.test(text) ? statusOfFlags(text) : text || undefined)
   }
   const words = meaningOf(provider, 'status', text) ?? meaning()
-  return revised ? [words, 'revised'].filter((each) => each !== undefined).join(', ') : words
+  const all = [
+    words,
+    confidential && !words?.includes('confidential') && 'confidential',
+    revised && 'revised',
+  ]
+  return all.filter(Boolean).join(', ') || undefined
 }
 
 /** By how many places the decimal points move. */

@@ -168,6 +168,68 @@ describe('statcan', () => {
     expect(await failureOf(at.connectors.series('statcan', 'v1'))).toMatchObject({ code })
   })
 
+  const failed = (responseStatusCode: number, points: object = { vectorDataPoint: [] }) => ({
+    responseStatusCode,
+    productId: 18100004,
+    coordinate: null,
+    vectorId: 1,
+    ...points,
+  })
+
+  it.each([
+    [1, 'series_not_found', "Statistics Canada has no series 'v1'."],
+    [2, 'series_not_found', "Statistics Canada has no series 'v1'."],
+    [3, 'provider_down', 'Statistics Canada is failing at the moment.'],
+    [4, 'series_not_found', "Statistics Canada has no series 'v1'."],
+    [5, 'series_not_found', "Statistics Canada has no series 'v1'."],
+    [6, 'provider_down', "'v1' is being published by Statistics Canada at the moment."],
+    [7, 'provider_down', 'Statistics Canada is failing at the moment.'],
+    [8, 'not_understood', 'The response of Statistics Canada could not be understood.'],
+  ])('tells what the code %i of an item means, whatever else it has', async (code, kind, message) => {
+    for (const points of [{ vectorDataPoint: [] }, { vectorDataPoint: null }, {}]) {
+      for (const status of ['FAILED', 'SUCCESS']) {
+        const body = [{ status, object: failed(code, points) }]
+        await using at = await open({
+          [LATEST]: { body },
+          'POST /getDataFromCubePidCoordAndLatestNPeriods': { body },
+        })
+        for (const id of ['v1', '18100004/2.98']) {
+          const error = await failureOf(at.connectors.series('statcan', id))
+          expect([error.code, error.message]).toEqual([
+            kind,
+            expect.stringContaining(message.replace('v1', id)),
+          ])
+        }
+      }
+    }
+  })
+
+  it('tells a table that is being published, and one that is not there, in lists as well', async () => {
+    const list = async (code: number) => {
+      await using at = await open({
+        'POST /getCubeMetadata': { body: [{ status: 'SUCCESS', object: failed(code) }] },
+      })
+      const page = { limit: 1, offset: 0 }
+      return (await failureOf(at.connectors.seriesList('statcan', '18/18100004', page))).code
+    }
+    expect([await list(5), await list(6)]).toEqual(['path_not_found', 'provider_down'])
+  })
+
+  it('takes a success without points for no series, except within a range', async () => {
+    for (const vectorDataPoint of [[], null]) {
+      const body = [{ status: 'SUCCESS', object: failed(0, { vectorDataPoint }) }]
+      await using at = await open({
+        [LATEST]: { body },
+        '/getDataFromVectorByReferencePeriodRange': { body },
+      })
+      expect(await failureOf(at.connectors.series('statcan', 'v1'))).toMatchObject({
+        code: 'series_not_found',
+      })
+      const { observations } = await at.connectors.series('statcan', 'v1', { start: '2030-01-01' })
+      expect(observations).toEqual([])
+    }
+  })
+
   it.each(['x', '18100004/', '18100004/1.2.x', '1/2/3'])('refuses the id %s', async (id) => {
     await using at = await open()
     expect(await failureOf(at.connectors.series('statcan', id))).toMatchObject({ code: 'invalid_series_id' })

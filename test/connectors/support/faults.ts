@@ -44,7 +44,7 @@ const LARGE = Buffer.alloc(300_000, ' ')
  */
 export const FAULTS: readonly Fault[] = [
   { name: 'a page with 200', reply: html(200), status: 500 },
-  { name: 'a page with 400', reply: html(400), status: 500, sdmx: 404, but: { 'us-treasury': 404 } },
+  { name: 'a page with 400', reply: html(400), status: 404 },
   { name: 'a page with 401', reply: html(401), status: 503 },
   { name: 'a page with 403', reply: html(403), status: 503 },
   { name: 'a page with 404', reply: html(404), status: 404 },

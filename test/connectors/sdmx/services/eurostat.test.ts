@@ -43,7 +43,8 @@ const routes: Routes = {
   ),
   [`${DATA}/A.CP_MEUR.B1GQ.`]: csv(HEADER + row('LU', '2023', '1') + row('BE', '2023', '2')),
 }
-const open = (more: Routes = {}) => harness('eurostat', { ...routes, ...more }, { base: BASE })
+const open = (more: Routes = {}) =>
+  harness('eurostat', { ...routes, ...more }, { base: BASE, timeouts: { queueMs: 32 } })
 const id = 'NAMA_10_GDP/A.CP_MEUR.B1GQ.LU'
 
 describe('eurostat', () => {
@@ -166,12 +167,12 @@ describe('eurostat', () => {
       404,
     ],
     [
-      'too large, with 200 and a warning',
+      'still in the queue, with 200 and a warning',
       { body: { warning: { status: 413, label: 'ASYNCHRONOUS_RESPONSE' } } },
-      'answer_too_large',
+      'provider_slow',
       504,
     ],
-    ['too large, with 200 and a footer', xml(footer), 'answer_too_large', 504],
+    ['still in the queue, with 200 and a footer', xml(footer), 'provider_slow', 504],
     ['too large, with 413', { status: 413, body: { error: [{ status: 413 }] } }, 'answer_too_large', 504],
     [
       'an error with 200',

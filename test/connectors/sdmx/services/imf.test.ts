@@ -246,8 +246,8 @@ describe('imf', () => {
     [
       "the gateway's own refusal",
       { status: 401, body: { statusCode: 401, message: 'Access denied' } },
-      'provider_down',
-      503,
+      'key_required',
+      400,
     ],
     [
       'JSON that is cut off',
