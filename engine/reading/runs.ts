@@ -265,9 +265,12 @@ export class Reading implements Disposable {
   /** Settles when all that is read was compared with what was written, which no answer may precede. */
   whole: Promise<void> | undefined
   readonly #users = new Users(() => this.release())
+  readonly #hiding: boolean
 
-  constructor(plan: Plan) {
+  /** @param hiding whether errors must not hold values of rows */
+  constructor(plan: Plan, hiding = false) {
     this.plan = plan
+    this.#hiding = hiding
   }
 
   /**
@@ -283,7 +286,7 @@ export class Reading implements Disposable {
   explain(error: unknown): unknown {
     if (error instanceof EngineError) return error
     const { fallible } = this.plan
-    const values = fallible === undefined ? undefined : runtimeFilterError(error, fallible)
+    const values = fallible === undefined ? undefined : runtimeFilterError(error, fallible, this.#hiding)
     return values ?? this.unreadable(error) ?? error
   }
 

@@ -67,11 +67,12 @@ function duckMessage(error: unknown, folder: string | undefined): string | undef
 /**
  * Turns DuckDB's errors about a statement into ours, with the place and the nearest name.
  * @param hiding whether values must not be told, because who reads a saved query may not see all that it reads
+ * @param saved whether the statement is that of a saved query, whose text is hidden then, too
  */
 export function explainer(
   statement: TreeNode,
   tables: readonly { readonly columns: readonly string[] }[],
-  hiding: boolean,
+  { hiding, saved }: { readonly hiding: boolean; readonly saved: boolean },
 ) {
   return (error: unknown, folder: string | undefined): EngineError | undefined => {
     const message = duckMessage(error, folder)
@@ -79,6 +80,7 @@ export function explainer(
     if (hiding && ABOUT_VALUES.test((error as Error).message)) {
       return sqlError('invalid_sql', 'A value can not be converted, or is out of range.', undefined, error)
     }
+    if (hiding && saved) return new EngineError('saved_query', OUTDATED, { cause: error })
     const [, name] =
       /(?:column|Table|table|function|name) (?:named )?"([^"]+)"|with name "?([\w ]+)"? does not exist/.exec(
         message,
@@ -90,6 +92,9 @@ export function explainer(
     return sqlError('invalid_sql', `${message}${hint}`, place, error)
   }
 }
+
+const OUTDATED =
+  'The saved query no longer fits the tables that it reads. An account that may read them sees why.'
 
 const ABOUT_VALUES =
   /^(Conversion|Out of Range|Invalid Input|Invalid|Constraint|Mismatch Type|Expression Executor) /

@@ -30,6 +30,11 @@ export interface SavedOptions {
   readonly depth?: number
   /** Ends finding out which columns it has. */
   readonly signal?: AbortSignal | undefined
+  /**
+   * Whether the reader may read all of these datasets directly. Where this is not given or false, expressions of the
+   * reader see no row that the query leaves out, which takes longer.
+   */
+  readonly mayRead?: ((datasetIds: readonly number[]) => Promise<boolean>) | undefined
 }
 
 interface SavedStatement {

@@ -34,10 +34,16 @@ export class Tables {
     return this.#sql.has(name)
   }
 
-  add({ name, columns }: Scanned, plan: Plan): void {
+  /**
+   * @param fenced whether nothing may be evaluated but the rows themselves: an expression that failed on another row would
+   * reveal it. Without MATERIALIZED, DuckDB moves conditions, and evaluates functions on all values of a dictionary,
+   * also those of rows that a condition has left out.
+   */
+  add({ name, columns }: Scanned, plan: Plan, fenced: boolean): void {
     const names = columns.map(quoteIdentifier).join(', ')
     const rows = rowsStatement(withoutBinaryFilters(plan), undefined).sql
-    this.#sql.set(name, `${quoteIdentifier(name)} (${names}) AS NOT MATERIALIZED (${rows})`)
+    const how = fenced ? 'MATERIALIZED' : 'NOT MATERIALIZED'
+    this.#sql.set(name, `${quoteIdentifier(name)} (${names}) AS ${how} (${rows})`)
     if (plan.scan.kind !== 'slices') return
     const shown = plan.columns.map((column, index) => ({ ...column, name: shownName(columns[index]!) }))
     this.scans.push({ ...plan.scan, columns: shown })
@@ -96,6 +102,10 @@ export interface SqlPlace {
   readonly session: Session
   /** Whether so little is read that one thread is enough. */
   readonly light: boolean
+  /** Whether values must not be told, because the reader may not see all that saved queries read. */
+  readonly hiding: boolean
+  /** Whether these are rows of a saved query that leaves out some which its reader may not see. */
+  readonly fenced: boolean
   /** Checks once more that the tables may be read. */
   readonly authorise: () => Promise<void>
   /** The relation of the statement's rows, given WITH and the tables; nothing where it is below another one. */
@@ -114,7 +124,7 @@ export class SqlReading extends Reading {
   #folder: string | undefined
 
   constructor(plan: Plan, place: SqlPlace) {
-    super(plan)
+    super(plan, place.hiding)
     this.#place = place
     this.#readings = place.tables.map((table) => table.reading())
   }
@@ -139,12 +149,16 @@ export class SqlReading extends Reading {
         reading instanceof SqlReading
           ? await reading.within(lent, signal, tables)
           : await linked(await reading.ready(table.estimate, signal), lent)
-      tables.add(table, plan)
+      tables.add(table, plan, reading instanceof SqlReading && reading.fenced)
     }
     const wholes = this.#readings.flatMap(({ whole }) => whole ?? [])
     if (wholes.length === 0) return
     this.whole = Promise.all(wholes).then(() => {})
     this.whole.catch(() => {})
+  }
+
+  get fenced(): boolean {
+    return this.#place.fenced
   }
 
   /** The plan of the rows below another statement, which has the tables. */

@@ -11,7 +11,7 @@ import { type Plan, type PlanSource, physicalColumns, type QueryOptions } from '
 import { FEW_ROWS } from '../plan/statements.ts'
 import { Query } from '../query.ts'
 import type { Snapshot } from '../snapshot.ts'
-import type { Column } from '../types/index.ts'
+import { type Column, quoteIdentifier } from '../types/index.ts'
 import { Lazy } from '../util/shared.ts'
 import { type Checked, checkTree, type TableReference } from './check.ts'
 import { explainer, INTERNAL, shownName, sqlError } from './errors.ts'
@@ -39,8 +39,7 @@ import {
 import { type Scanned, Session, type SqlPlace, SqlReading, Tables } from './sql-reading.ts'
 import { findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
 
-export interface SqlOptions extends QueryOptions {
-  readonly signal?: AbortSignal | undefined
+export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 'mayRead'> {
   /**
    * Lists the datasets that may be read; by default all. It is called when the statement has been read and again before
    * its rows are, in case a right was taken meanwhile.
@@ -82,6 +81,8 @@ interface Found {
   readonly options: RowsOptions
 }
 
+/** The name of the rows of a saved query whose reader may not see all that it reads. */
+const FENCED = quoteIdentifier(`${INTERNAL}t0`)
 /** Assumed for a row, whose size nobody knows. */
 const ROW_BYTES = 64
 
@@ -110,24 +111,25 @@ export class Sql {
   async query(
     text: string,
     values: SqlValues | undefined,
-    { signal, tables = this.#context.tables, ...options }: SqlOptions,
+    { signal, tables = this.#context.tables, mayRead = readerOf(tables), ...options }: SqlOptions,
   ): Promise<Query> {
     const resolve: Resolve = async (references) => findTables(references, await tables())
-    return queryOf(await this.#rows(text, resolve, { values, signal }), options)
+    return queryOf(await this.#rows(text, resolve, { values, signal, mayRead }), options)
   }
 
   /** A query that is saved elsewhere than in a dataset. @throws EngineError as `query` does, `saved_query` */
   async run(saved: SavedQuery, signal?: AbortSignal): Promise<Query> {
-    return queryOf(await this.#savedRows(saved, 1, signal), {})
+    const mayRead = (datasetIds: readonly number[]) => this.#mayRead(saved, datasetIds)
+    return queryOf(await this.#savedRows(saved, { signal, mayRead }), {})
   }
 
   /**
    * The rows of a saved query, read with the rights of who saved it; undefined for a dataset with rows of its own.
    * @throws EngineError as `query` does, `saved_query`
    */
-  async saved(id: number, { depth = 1, signal }: SavedOptions): Promise<StatementRows | undefined> {
+  async saved(id: number, options: SavedOptions): Promise<StatementRows | undefined> {
     const saved = await this.#context.saved(id)
-    return saved && this.#savedRows(saved, depth, signal)
+    return saved && this.#savedRows(saved, options)
   }
 
   /**
@@ -141,49 +143,58 @@ export class Sql {
   ): Promise<Pick<StatementRows, 'columns' | 'volatile'> & { readonly saved: SavedQuery }> {
     checkDefinition(given)
     const resolve: Resolve = async (references) => findTables(references, await tables())
+    const mayRead = readerOf(tables)
     if (given.dataset === undefined) {
-      using rows = await this.#rows(given.sql, resolve, { signal, depth: 1 })
+      using rows = await this.#rows(given.sql, resolve, { signal, depth: 1, mayRead })
       const { columns, tables, volatile } = rows
       return { saved: { given, tables, by }, columns, volatile }
     }
     const isReadable = (await tables()).some(({ id }) => id === given.dataset)
     if (!isReadable) throw sqlError('unknown_table', `There is no dataset ${given.dataset}.`)
     const saved = { given, tables: [given.dataset], by }
-    using rows = await this.#savedRows(saved, 1, signal)
+    using rows = await this.#savedRows(saved, { signal, mayRead })
     return { saved, columns: rows.columns, volatile: rows.volatile }
   }
 
-  async #savedRows(saved: SavedQuery, depth: number, signal?: AbortSignal): Promise<StatementRows> {
+  async #savedRows(saved: SavedQuery, options: SavedOptions): Promise<StatementRows> {
+    const { depth = 1 } = options
     if (depth > MOST_DEPTH) {
       throw new EngineError('saved_query', `Saved queries read each other at most ${MOST_DEPTH} deep.`)
     }
-    const { given, tables, by } = saved
-    const readable = async () => {
-      const records = await Promise.all(tables.map(this.#context.record)).catch(() => {
-        throw unreadableTable(saved)
+    const { given, tables } = saved
+    const requireReadable = async () => {
+      const readable = await this.#mayRead(saved, tables).catch((error: unknown) => {
+        if (error instanceof EngineError && error.code === 'not_found') return false
+        throw error
       })
-      const repositories = new Set(records.map(({ repositoryId }) => repositoryId))
-      if (by !== undefined && !(await this.#context.mayRead(by, repositories))) throw unreadableTable(saved)
-      return records
+      if (!readable) throw unreadableTable(saved)
     }
-    const [first] = await readable()
+    await requireReadable()
     const resolve: Resolve = async (references) => {
-      await readable()
+      await requireReadable()
       return references.map((reference, index) => ({ id: tables[index]!, past: pastOf(reference) }))
     }
-    const { sql, volatile } = savedStatement(given, first?.columns ?? [])
-    return this.#rows(sql, resolve, { depth, signal, volatile })
+    const columns = tables.length > 0 ? (await this.#context.record(tables[0]!)).columns : []
+    const { sql, volatile } = savedStatement(given, columns)
+    return this.#rows(sql, resolve, { ...options, depth, volatile })
+  }
+
+  /** Whether whoever saved a query may read datasets. @throws EngineError `not_found` if one is gone */
+  async #mayRead({ by }: SavedQuery, datasetIds: readonly number[]): Promise<boolean> {
+    const records = await Promise.all(datasetIds.map(this.#context.record))
+    const repositories = new Set(records.map(({ repositoryId }) => repositoryId))
+    return by === undefined || this.#context.mayRead(by, repositories)
   }
 
   /** Parses a statement, finds its tables and its columns. */
   async #rows(text: string, resolve: Resolve, options: RowsOptions): Promise<StatementRows> {
-    const { values, signal, depth = 0 } = options
+    const { values, signal, mayRead, depth = 0 } = options
     const checked = checkTree(await this.#parser.parse(text, signal), new SqlParameters(values))
     const named = await resolve(checked.tables)
     const snapshots: Snapshot[] = []
     try {
-      for (const { id, past } of named)
-        snapshots.push(await this.#context.snapshot(id, past, { depth: depth + 1, signal }))
+      const reading = { depth: depth + 1, signal, mayRead }
+      for (const { id, past } of named) snapshots.push(await this.#context.snapshot(id, past, reading))
       return await this.#prepared(text, checked, { named, snapshots, resolve, options })
     } catch (error) {
       for (const snapshot of snapshots) snapshot[Symbol.dispose]()
@@ -200,20 +211,24 @@ export class Sql {
     checked: Checked,
     { named, snapshots, resolve, options }: Found,
   ): Promise<StatementRows> {
-    const { values, signal, depth = 0 } = options
+    const { values, signal, mayRead, depth = 0 } = options
     const identities = snapshots.map(({ identity }) => identity)
     const key = JSON.stringify([text, identities, values], (_, value) =>
       typeof value === 'bigint' ? `${value}n` : value,
     )
     const scanned = rewriteTables(checked, snapshots)
     const below = snapshots.flatMap(({ derived }) => derived ?? [])
+    const ids = named.map(({ id }) => id)
+    const borrowed = [...(depth > 0 ? ids : []), ...below.flatMap((one) => one.borrowed)]
+    const hiding = borrowed.length > 0 && !(await mayRead?.(borrowed))
+    const fenced = hiding && depth > 0
     const session = new Session(this.#lend)
     const authorise = async () => {
       const now = await resolve(checked.tables)
       if (now.every(({ id }, index) => id === named[index]!.id)) return
       throw sqlError('unknown_table', 'A table of the statement can no longer be read.')
     }
-    const explain = explainer(checked.statement, scanned, depth > 0 || below.length > 0)
+    const explain = explainer(checked.statement, scanned, { hiding, saved: depth > 0 })
     const most = limitOf(checked.statement)
     const light = isLight(checked, snapshots)
     const held = holdConstants(checked.statement)
@@ -221,7 +236,7 @@ export class Sql {
       name === 'query_location' ? undefined : value,
     )
     const shape = hashOf(JSON.stringify([tree, identities]))
-    const place = { tables: scanned, session, authorise, explain, light }
+    const place = { tables: scanned, session, authorise, explain, light, hiding, fenced }
     const described =
       this.#described.get(shape) ?? (await describe({ tree, held }, { ...place, relation: () => '' }, signal))
     this.#described.set(shape, described)
@@ -231,7 +246,6 @@ export class Sql {
     const safe = casts && (checked.sorts || depth > 0 || below.length > 0)
     const volatile = [options, checked, ...below].some((one) => one.volatile)
     const { source, columns } = sourceOf(described)
-    const ids = named.map(({ id }) => id)
     return {
       source: { ...source, most },
       light,
@@ -239,13 +253,17 @@ export class Sql {
       casts,
       volatile,
       tables: ids,
-      borrowed: [...(depth > 0 ? ids : []), ...below.flatMap(({ borrowed }) => borrowed)],
+      borrowed,
       version: named.reduce((sum, { past }, index) => sum + (past ? 0 : snapshots[index]!.version), 0),
-      identity: hashOf(key + (volatile ? randomUUID() : '')),
+      // Readings for others may fail differently, so nothing is shared with them.
+      identity: hashOf(key + fenced + (volatile ? randomUUID() : '')),
       counts: this.#context.counts,
       executor: async () => sqlExecutor((await session.lent).process, safe),
       reading: (plan: Plan) =>
-        new SqlReading(plan, { ...place, relation: (all) => relationOf(sql, described.columns, all) }),
+        new SqlReading(plan, {
+          ...place,
+          relation: (all) => relationOf(sql, described.columns, all, fenced),
+        }),
       [Symbol.dispose]() {
         for (const snapshot of snapshots) snapshot[Symbol.dispose]()
       },
@@ -367,10 +385,26 @@ async function describe(
   }
 }
 
-function relationOf(sql: string, columns: readonly DescribedColumn[], tables: string): string {
+/** The rows of a statement. @param tables WITH and its tables; nothing where it is below another statement, which fences it */
+function relationOf(
+  sql: string,
+  columns: readonly DescribedColumn[],
+  tables: string,
+  fenced: boolean,
+): string {
   const given = columns.map((_, index) => `r${index}`).join(', ')
   const wanted = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
-  return `(${tables}SELECT ${wanted} FROM (${sql}\n) AS r (${given}))`
+  const rows = `SELECT ${wanted} FROM (${sql}\n) AS r (${given})`
+  if (!fenced || tables === '') return `(${tables}${rows})`
+  return `(${tables.trimEnd()}, ${FENCED} AS MATERIALIZED (${rows}) SELECT * FROM ${FENCED})`
+}
+
+/** Tells of datasets whether they all are among those that may be read. */
+function readerOf(tables: () => Promise<readonly SqlTable[]>): SavedOptions['mayRead'] {
+  return async (datasetIds) => {
+    const readable = new Set((await tables()).map(({ id }) => id))
+    return datasetIds.every((id) => readable.has(id))
+  }
 }
 
 function sourceOf(described: Described): { source: PlanSource; columns: readonly Column[] } {

@@ -104,7 +104,7 @@ export const QUERY_DEFINITION = named('QueryDefinition', {
   type: 'object',
   description:
     'A query whose rows the dataset has: `{"sql"}`, or `{"dataset"}` with `filter`, `apply` and the other options of ' +
-    'a query, without `$`.',
+    'a query, without `$`. Responses show it only to those who may write in the repository.',
   // With names of its own, it is no map for generators, which some would send empty.
   properties: {
     sql: { type: 'string' },

@@ -12,7 +12,7 @@ import { metadataIn } from '../../engine/types/file-metadata.ts'
 import { holdsMetadata } from '../../engine/types/index.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
 import { ServerError } from '../http/errors.ts'
-import { type ParameterSchema, parameters, parametersOf, readQuery } from '../http/input.ts'
+import { isLink, type ParameterSchema, parameters, parametersOf, readQuery } from '../http/input.ts'
 import { errors, type HeaderText, NOT_MODIFIED } from '../openapi/describe.ts'
 import { exampleOf, type FromSchema, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
@@ -188,6 +188,17 @@ export function readTexts(app: Pick<Routes, 'addContentTypeParser'>): void {
   )
 }
 
+/** Tells whether the sender may read all of some datasets directly; whoever has a link may read only what it leads to. */
+export function mayRead({ access, engine }: Pick<Services, 'access' | 'engine'>, request: FastifyRequest) {
+  return async (datasetIds: readonly number[]): Promise<boolean> => {
+    if (datasetIds.length === 0) return true
+    if (isLink(request.url)) return false
+    const [readable, names] = await Promise.all([access.readable(request.account), engine.datasetNames()])
+    const ids = new Set(names.flatMap(({ id, repositoryId }) => (readable.has(repositoryId) ? [id] : [])))
+    return datasetIds.every((id) => ids.has(id))
+  }
+}
+
 /**
  * Answers with what a query does. Its steps tell how many rows the tables below have, and some of their values: they are
  * left out for who may not read these tables, but only a saved query over them.
@@ -204,9 +215,7 @@ export async function sendExplained(
   )
   const { where, strategy, columns, ms } = told
   const verdict = 'What takes long is told only to who may read all tables below.'
-  const readable = await services.access.readable(request.account)
-  const below = query.borrowed.map(async (id) => (await services.engine.dataset(id)).record())
-  const isWhole = (await Promise.all(below)).every(({ repositoryId }) => readable.has(repositoryId))
+  const isWhole = await mayRead(services, request)(query.borrowed)
   return reply
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
@@ -277,6 +286,7 @@ export function dataRoutes(app: Routes, services: Services): void {
   const download = async (request: FastifyRequest, reply: FastifyReply, read: () => DataQuery) => {
     const { dataset, record } = await datasetFor(request, services, 'Read')
     const given = read()
+    const reading = (signal: AbortSignal) => ({ signal, mayRead: mayRead(services, request) })
     const past = await askedVersion(dataset, given, reply, app.prefix)
     const { number: version, rowCount } = past ?? { ...record, number: record.version }
     linkMetadata(reply, app.prefix, record)
@@ -295,12 +305,12 @@ export function dataRoutes(app: Routes, services: Services): void {
     }
     if (given.$explain === 'true') {
       const query = await exports.prepare(request, reply, (signal) =>
-        dataset.query({ ...options, ...(past && { version }) }, { signal }),
+        dataset.query({ ...options, ...(past && { version }) }, reading(signal)),
       )
       return sendExplained(services, request, reply, query, format)
     }
     if (record.query) {
-      const query = await exports.prepare(request, reply, (signal) => dataset.query(options, { signal }))
+      const query = await exports.prepare(request, reply, (signal) => dataset.query(options, reading(signal)))
       request.trace.stage('plan')
       return sendStatement(services, request, reply, { ...answer, query })
     }

@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DatasetName, DatasetRecord, Handle, QueryDefinition } from '../../engine/index.ts'
+import type {
+  DatasetName,
+  DatasetRecord,
+  DatasetSummary,
+  Handle,
+  QueryDefinition,
+} from '../../engine/index.ts'
 import { VERSION } from '../../engine/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { matchesTag, recordTag, requireMatch } from '../http/headers.ts'
@@ -20,7 +26,7 @@ import type { DatasetPatch, NewDataset } from '../records/index.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { gather, SMALL_ANSWER } from '../transfers/download.ts'
-import { askedVersion, created, datasetFor, pathId, type Routes, tagOf } from './routes.ts'
+import { askedVersion, created, datasetFor, pathId, type Routes, shown, tagOf } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
 /** In a list, a dataset has its columns only if their JSON has at most this many bytes, about a hundred columns. */
@@ -90,13 +96,16 @@ export function datasetRoutes(app: Routes, services: Services): void {
     const readable = await access.readable(account)
     const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
     const { columns, limit, offset = 0 } = query
-    const tag = recordTag(services.version, state, columns, limit, offset)
+    const rights = [...readable.values()].map(({ right }) => right)
+    const tag = recordTag(services.version, state, columns, limit, offset, rights)
     reply.header('etag', tag)
     if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
     const isIn = ({ repositoryId }: { repositoryId: number }) => readable.has(repositoryId)
     const ids = limit === undefined && offset === 0 ? undefined : await someIds(engine, isIn, offset, limit)
     const pages = engine.datasetList(columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES, undefined, ids)
-    const list = await gather(jsonList(pages, isIn), SMALL_ANSWER)
+    const seen = (one: DatasetSummary) =>
+      isIn(one) ? shown(one, readable.get(one.repositoryId)?.right) : undefined
+    const list = await gather(jsonList(pages, seen), SMALL_ANSWER)
     return (
       reply
         .type('application/json; charset=utf-8')
@@ -106,8 +115,8 @@ export function datasetRoutes(app: Routes, services: Services): void {
   })
 
   app.get('/datasets/:id', { schema: GET_DATASET }, async (request, reply) => {
-    const { record } = await datasetFor(request, services, 'Read')
-    return reply.header('etag', tagOf(record)).send(record)
+    const { record, right } = await datasetFor(request, services, 'Read')
+    return reply.header('etag', tagOf(record)).send(shown(record, right))
   })
 
   app.put('/datasets/:id', { schema: UPDATE_DATASET }, async (request, reply) =>
@@ -173,14 +182,14 @@ async function someIds(
   return [some[0]?.id ?? 1, some.at(-1)?.id ?? 0]
 }
 
-/** A list as JSON, page by page. */
+/** A list as JSON, page by page. @param seen gives an item as it is shown; undefined if it is not */
 async function* jsonList<Item>(
   pages: AsyncIterable<readonly Item[]>,
-  isIn: (item: Item) => boolean,
+  seen: (item: Item) => object | undefined,
 ): AsyncGenerator<Buffer> {
   let separator = '['
   for await (const page of pages) {
-    const items = page.filter(isIn)
+    const items = page.flatMap((item) => seen(item) ?? [])
     if (items.length === 0) continue
     yield Buffer.from(separator + items.map((item) => JSON.stringify(item)).join(','))
     separator = ','

@@ -9,7 +9,7 @@ import {
   pastVersion,
 } from '../../engine/index.ts'
 import { fromHttp, VERSION } from '../../engine/options.ts'
-import type { RepositoryAccess } from '../accounts/access.ts'
+import type { RepositoryAccess, Right } from '../accounts/access.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
 import { recordTag, requireMatch } from '../http/headers.ts'
@@ -29,7 +29,7 @@ declare const app: FastifyInstance
 export type Routes = ReturnType<typeof app.withTypeProvider<RouteTypes>>
 
 /**
- * The dataset in the path, and the owner of its repository, if the account has the permission. In a transaction, nobody
+ * The dataset in the path, the owner of its repository and the account's right, if the account has the permission. In a transaction, nobody
  * else can change the dataset until the transaction ends.
  * @throws EngineError `not_found`, ServerError `forbidden`
  */
@@ -38,7 +38,7 @@ export async function datasetFor(
   { engine, access }: Pick<Services, 'engine' | 'access'>,
   permission: Permission,
   t?: Handle,
-): Promise<{ dataset: Dataset; record: DatasetRecord; owner: RepositoryAccess['owner'] }> {
+): Promise<{ dataset: Dataset; record: DatasetRecord } & Pick<RepositoryAccess, 'owner' | 'right'>> {
   const id = pathId(request, 'dataset')
   const dataset = await engine.dataset(id).catch((error: unknown) => {
     if (!(error instanceof EngineError) || error.code !== 'not_found') throw error
@@ -49,12 +49,22 @@ export async function datasetFor(
   })
   await t?.lock('datasets', dataset.id)
   const record = await dataset.record(t)
-  const { owner } = await (t ? access.in(t) : access).require(
+  const { owner, right } = await (t ? access.in(t) : access).require(
     record.repositoryId,
     request.account,
     permission,
   )
-  return { dataset, record, owner }
+  return { dataset, record, owner, right }
+}
+
+/** A record as an account sees it: the text of a saved query is only for those who may write. */
+export function shown<Shown extends { readonly query?: object }>(
+  record: Shown,
+  right: Right | undefined,
+): Shown | Omit<Shown, 'query'> {
+  if (right === 'Own' || right === 'Write') return record
+  const { query: _, ...rest } = record
+  return rest
 }
 
 /** The entity tag of a dataset, which changes with its metadata, columns or rows. */

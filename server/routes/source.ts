@@ -3,7 +3,7 @@ import { NEW_SOURCE, SOURCE } from '../records/sources.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
 import { checkedWanted, providersOf } from '../sources/wanted.ts'
-import { datasetFor, type Routes } from './routes.ts'
+import { datasetFor, type Routes, shown } from './routes.ts'
 
 const GET_SOURCE = {
   operationId: 'getSource',
@@ -41,8 +41,8 @@ export function sourceRoutes(app: Routes, services: Services): void {
   const { config, refresher, sources } = services
 
   app.get('/datasets/:id/source', { schema: GET_SOURCE }, async (request) => {
-    const { record } = await datasetFor(request, services, 'Read')
-    return sources.record(record.id)
+    const { record, right } = await datasetFor(request, services, 'Read')
+    return shown(await sources.record(record.id), right)
   })
 
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {

@@ -9,6 +9,7 @@ import { parameters, parametersOf } from '../http/input.ts'
 import { errors } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import {
+  mayRead,
   PIECES,
   ROWS_OR_EXPLANATION,
   readTexts,
@@ -126,7 +127,7 @@ export function sqlRoutes(app: Routes, services: Services): void {
     const asked = rowsAsked(request, given, 'csv')
     const tables = () => sqlTablesOf(services, request.account)
     const query: Query = await exports.prepare(request, reply, (signal) =>
-      engine.sql(sql, values, { ...asked.window, signal, tables }),
+      engine.sql(sql, values, { ...asked.window, signal, tables, mayRead: mayRead(services, request) }),
     )
     request.trace.stage('plan')
     if (given.$explain) return sendExplained(services, request, reply, query, asked.format)

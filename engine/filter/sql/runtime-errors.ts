@@ -54,6 +54,9 @@ const FAILURES: readonly (readonly [said: RegExp, told: (match: RegExpExecArray)
   ],
 ]
 
+/** Values of a row in DuckDB's messages. */
+const OPERANDS = / of INT64 \([^)]*\)/
+
 /** An error that our own SQL raised. */
 const RAISED = /Invalid Input Error: (The filter|\$[a-z]+) ((?:divides|fails)[^\n]*)/
 
@@ -61,13 +64,19 @@ const RAISED = /Invalid Input Error: (The filter|\$[a-z]+) ((?:divides|fails)[^\
  * The error of an expression that failed on a value of the data, as a `filter_failed` with a sentence; undefined for
  * every other error.
  * @param subject what may have failed, as the beginning of a sentence
+ * @param hiding whether values of the row are left out
  */
-export function runtimeFilterError(error: unknown, subject = THE_FILTER): EngineError | undefined {
-  const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
+export function runtimeFilterError(
+  error: unknown,
+  subject = THE_FILTER,
+  hiding = false,
+): EngineError | undefined {
+  const said = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
+  const message = hiding ? said.replace(OPERANDS, '') : said
   const raised = RAISED.exec(message)
   if (raised) return failed(raised[1]!, raised[2]!, error)
-  for (const [said, told] of FAILURES) {
-    const match = said.exec(message)
+  for (const [pattern, told] of FAILURES) {
+    const match = pattern.exec(message)
     if (match) return failed(subject, told(match), error)
   }
   return undefined

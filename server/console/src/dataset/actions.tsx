@@ -72,7 +72,7 @@ function itemsOf({ dataset, source, view, canWrite }: Exploration): readonly (Me
       },
     })
   // The schedule of a stored query is part of the query.
-  const canFollow = !dataset.query && !source?.query
+  const canFollow = !dataset.isSaved && !source?.query
   const query = view && viewQuery(view)
   return [
     query !== undefined && { icon: 'search', says: 'Why is this slow?', to: () => explainView(id, query) },

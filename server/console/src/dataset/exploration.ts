@@ -18,7 +18,7 @@ import {
 } from '../view/view.ts'
 
 /** A dataset whose rows were counted, as those of a saved query must be. */
-export type CountedDataset = Dataset & { readonly rowCount: number }
+export type CountedDataset = Dataset & { readonly rowCount: number; readonly isSaved: boolean }
 
 /**
  * Counts the rows. No rows are exported, so it doesn't count towards the monthly quota. @throws ParquetryError
@@ -52,7 +52,10 @@ export function useExploration(dataset: CountedDataset, query: Address['query'])
   // The error may be an `ApplyRefused`.
   const rows = refused === undefined ? found : { windows: undefined, error: refused, pending: false }
   // The rows come first. Past versions have no profile.
-  const profile = useProfile(dataset, !dataset.query && version === undefined && found.windows !== undefined)
+  const profile = useProfile(
+    dataset,
+    !dataset.isSaved && version === undefined && found.windows !== undefined,
+  )
   const { value: home } = useResource(
     (signal) => api().repositories.get(dataset.repositoryId, { signal }),
     [dataset.repositoryId],

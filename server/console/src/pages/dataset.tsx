@@ -62,9 +62,11 @@ export function DatasetPage({ id, query }: { readonly id: number; readonly query
 async function open(id: number, version: number | undefined, signal: AbortSignal): Promise<CountedDataset> {
   const { datasets } = api()
   const dataset = await datasets.get(id, { signal })
-  if (version === undefined || version === dataset.version || dataset.query)
+  const isSaved = dataset.rowCount === null
+  if (version === undefined || version === dataset.version || isSaved)
     return {
       ...dataset,
+      isSaved,
       rowCount: dataset.rowCount ?? (await countRows(id, { filter: '', search: '' }, signal)),
     }
   const [columns, past] = await Promise.all([
@@ -73,6 +75,7 @@ async function open(id: number, version: number | undefined, signal: AbortSignal
   ])
   return {
     ...dataset,
+    isSaved,
     columns,
     version,
     rowCount: past.rowCount,
@@ -86,7 +89,7 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
   const exploration = useExploration(dataset, query)
   // Results of `$apply`, whose columns are few and calculated, and past versions have no profile.
   const tabs = TABS.filter(
-    ({ value }) => value !== 'columns' || (exploration.apply === '' && !query['version'] && !dataset.query),
+    ({ value }) => value !== 'columns' || (exploration.apply === '' && !query['version'] && !dataset.isSaved),
   )
   const tab = tabs.find(({ value }) => value === query['view'])?.value ?? 'table'
   const explored = tab === 'table' || tab === 'columns' || tab === 'plot' ? tab : undefined
@@ -150,7 +153,7 @@ function Facts({ dataset }: { readonly dataset: CountedDataset }) {
       <ul class="facts">
         <li>{plural(dataset.rowCount, 'row')}</li>
         <li>{plural(dataset.columns.length, 'column')}</li>
-        <li>{dataset.query ? 'saved query' : `${formatBytes(dataset.bytes)} stored`}</li>
+        <li>{dataset.isSaved ? 'saved query' : `${formatBytes(dataset.bytes)} stored`}</li>
         <li>version {dataset.version}</li>
         <li>changed {formatAge(dataset.updatedAt)}</li>
         {creator && <li>by {creator}</li>}
@@ -178,7 +181,7 @@ function SourceBox({ source }: Exploration) {
   return (
     <section class="source" aria-label="What is followed">
       <p>
-        Follows {source.query ? 'a query' : (source.url ?? source.series.join(', '))}{' '}
+        Follows {source.url ?? (source.series.join(', ') || 'a query')}{' '}
         {source.every === 'on-change' ? 'when it changes' : `every ${source.every}`} · {refreshed} · next{' '}
         {formatDateTime(source.nextRun)}
       </p>
