@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import underPressure from '@fastify/under-pressure'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import Fastify, { type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
 import type { Config } from './config/schema.ts'
 import { authenticate } from './guards/authenticate.ts'
 import { continueLate, refuseMalformed, refuseOtherSites } from './guards/requests.ts'
+import { followRequests } from './guards/uncaught.ts'
 import { answerClientError, answerErrors, answerFrameworkError } from './http/answer-errors.ts'
 import { ServerError } from './http/errors.ts'
 import { addPublicUrl, addSecurityHeaders, addValidators, allowOrigins } from './http/headers.ts'
@@ -88,6 +89,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     validateStrictly(app)
     readJsonBodies(app)
     traceRequests(app, metrics)
+    followRequests(app)
     addSecurityHeaders(app)
     addPublicUrl(app, config.publicUrl)
     answerErrors(app, metrics, services.guide && `${app.prefix}/guide/errors/`)
@@ -96,7 +98,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     lifecycle.guard(app)
     await allowOrigins(app, config.cors.origins)
     addValidators(app, config.cors.origins)
-    await shedLoad(app, config)
+    shedLoad(app, config)
     const { database } = services.engine
     if (database.isShared) app.addHook('onRequest', (_request, _reply, done) => database.answering(done))
     await authenticate(app, services)
@@ -150,20 +152,36 @@ export function parquetry(services: Services): FastifyPluginAsync {
   }
 }
 
+const SAMPLE_MS = 500
+const RESOLUTION_MS = 10
+
 /** Refuses requests early while the event loop lags behind or memory is short. */
-async function shedLoad(app: FastifyInstance, { shedding }: Config): Promise<void> {
-  // If the surrounding application has registered this plugin already, it sheds load itself.
+function shedLoad(app: FastifyInstance, { shedding }: Config): void {
+  // If the surrounding application sheds load itself, with @fastify/under-pressure, that is enough.
   if (app.hasDecorator('isUnderPressure')) return
-  await app.register(underPressure, {
-    maxEventLoopDelay: shedding.eventLoopDelay,
-    maxRssBytes: shedding.memoryBytes,
-    sampleInterval: 500,
-    pressureHandler: async (request, _reply, _type, value) => {
-      // The delay is infinite for a window without a sample, as while a program starts. A real delay shows in the next
-      // window.
-      if (request.routeOptions.config.always || value === Number.POSITIVE_INFINITY) return
-      throw new ServerError('busy', 'The server is overloaded. Try again in a few seconds.')
-    },
+  const { eventLoopDelay: longest, memoryBytes: most } = shedding
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  delays.enable()
+  let delay = 0
+  let memory = 0
+  const timer = setInterval(() => {
+    // A window without a sample, as while a program starts, has no mean. A real delay shows in the next window.
+    delay = Number.isNaN(delays.mean) ? 0 : delays.mean / 1e6 - RESOLUTION_MS
+    delays.reset()
+    try {
+      memory = process.memoryUsage.rss()
+    } catch {
+      // It reads a file, for which there may be no descriptor. The last sample counts until there is one.
+    }
+  }, SAMPLE_MS).unref()
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    delays.disable()
+  })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isBusy = (longest > 0 && delay > longest) || (most > 0 && memory > most)
+    if (!isBusy || request.routeOptions.config.always) return done()
+    done(new ServerError('busy', 'The server is overloaded. Try again in a few seconds.'))
   })
 }
 

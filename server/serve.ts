@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Engine, isUnwritable, openEngine } from '../engine/index.ts'
 import { Lazy } from '../engine/util/shared.ts'
 import type { Accounts } from './accounts/accounts.ts'
@@ -34,6 +34,7 @@ export interface Server {
    * Refuses new work, waits until work under way has ended or the limit has passed, aborts the rest, closes everything.
    */
   close(): Promise<void>
+  readonly log: FastifyBaseLogger
 }
 
 const ROOT = 'root'
@@ -93,6 +94,7 @@ async function start(
   const root = await services.accounts.byName(ROOT)
   const publish = (repositoryId: number) => services.access.setOwner(repositoryId, root.id, false)
   await prepare?.({ engine, publish })
+  limitConnections(app)
   await app.listen({ host: config.host, port: config.port })
   services.refresher.start()
   opened.push(() => services.refresher.close())
@@ -108,8 +110,31 @@ async function start(
     hasConsole: services.console !== undefined,
     hasGuide: services.guide !== undefined,
     publish,
+    log: app.log,
     close: () => (closing ??= finish(services, opened)),
   }
+}
+
+/** Of the descriptors that a process may have, those that are left to files, pipes and processes: a share, and at least. */
+const KEPT_SHARE = 0.25
+const KEPT_LEAST = 128
+
+/** Refuses connections beyond the limit of descriptors, so that files can still be opened. */
+function limitConnections({ server, log }: FastifyInstance): void {
+  // Other systems have no such file.
+  const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'utf8') : ''
+  const most = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.NaN)
+  if (Number.isNaN(most)) return
+  server.maxConnections = Math.max(1, Math.floor(most - Math.max(KEPT_LEAST, most * KEPT_SHARE)))
+  let told = Number.NEGATIVE_INFINITY
+  server.on('drop', () => {
+    if (performance.now() - told < 60_000) return
+    told = performance.now()
+    log.warn(
+      { maxConnections: server.maxConnections, descriptors: most },
+      'connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE)',
+    )
+  })
 }
 
 function openStorage(

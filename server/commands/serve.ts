@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import type { Engine } from '../../engine/index.ts'
 import { readConfig, unknownVariables } from '../config/read.ts'
 import type { Config } from '../config/schema.ts'
+import { guardProcess } from '../guards/uncaught.ts'
 import { LogOutput } from '../logger.ts'
 import { type ServeOptions, type Server, serve } from '../serve.ts'
 import { PACKAGE } from '../version.ts'
@@ -73,9 +74,8 @@ async function serveUntilStopped(
   config: Config,
   { demo, ...options }: Pick<ServeOptions, 'anew' | 'takeOver'> & { readonly demo?: boolean },
 ): Promise<void> {
-  const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
-  })
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop())
   let sample: Awaited<ReturnType<typeof loadSamples>>
   const log = LogOutput.get()
   const server = await serve(config, log, {
@@ -85,11 +85,17 @@ async function serveUntilStopped(
       if (config.samples) sample = await loadSamples(engine, publish)
     },
   })
+  let failed = false
+  using _ = guardProcess(server.log, () => {
+    failed = true
+    stop()
+  })
   // The greeting is to be read, so it comes last.
   log.flush()
   console.log(greeting(server, sample, demo))
   await stopped
   await server.close()
+  if (failed) throw new Error('The server has ended because work outside of a request failed; its log says why.')
 }
 
 /**

@@ -21,7 +21,15 @@ interface BatchAnswer {
   readonly text: string | undefined
 }
 
-/** Limits on the number of requests in a batch, and on the bytes of all its answers, which are kept in memory. */
+/** How the answers of a batch are written one after the other. */
+interface Writing {
+  readonly type: string
+  readonly start: string
+  readonly write: (answer: BatchAnswer, isFirst: boolean) => string
+  readonly end: string
+}
+
+/** Limits on the number of requests in a batch, and on the bytes of all its answers, each of which is read into memory. */
 const MOST_REQUESTS = 100
 const MOST_BYTES = 64 * 2 ** 20
 
@@ -34,18 +42,19 @@ const KEPT = ['content-type', 'odata-version', 'preference-applied', 'etag', 're
 
 /**
  * Answers a batch in JSON or in multipart format. The requests are injected into the application one after the other,
- * with the credentials of the batch. A request is answered with 424 if one that it depends on has failed (JSON Format
+ * with the credentials of the batch; each answer is sent before the next request begins. Answers that are too large
+ * together are replaced by errors (413), and no more of them is read. A request is answered with 424 if one that it depends on has failed (JSON Format
  * 4.01, 19.4). In multipart format, the first failure ends the batch unless the client prefers to go on (Protocol 4.01,
  * 11.7.7.4).
  * @param root path of the service root, against which relative URLs are resolved
  * @throws ODataError 400 if the batch is malformed, 415 if it is in another format
  */
-export async function answerBatch(
+export function answerBatch(
   app: FastifyInstance,
   request: FastifyRequest,
   root: string,
   body: unknown,
-): Promise<{ type: string; text: string }> {
+): { type: string; pieces: AsyncIterable<string> } {
   const boundary = boundaryIn(request.headers['content-type'])
   if (boundary === undefined && typeof body !== 'object') {
     throw new ODataError(
@@ -59,46 +68,67 @@ export async function answerBatch(
   }
   const goOn = preferenceIn(request, 'continue-on-error')
   const goesOn = boundary === undefined || (goOn !== undefined && goOn.value !== 'false')
-  const responses: BatchAnswer[] = []
+  const writing = boundary === undefined ? IN_JSON : inParts()
+  const answers = answersOf({ app, batch: request, root }, requests, goesOn)
+  return { type: writing.type, pieces: piecesOf(answers, writing) }
+}
+
+interface Batch {
+  readonly app: FastifyInstance
+  readonly batch: FastifyRequest
+  /** Path of the service root. */
+  readonly root: string
+}
+
+async function* piecesOf(answers: AsyncIterable<BatchAnswer>, { start, write, end }: Writing) {
+  yield start
+  let isFirst = true
+  for await (const answer of answers) {
+    yield write(answer, isFirst)
+    isFirst = false
+  }
+  yield end
+}
+
+async function* answersOf(
+  place: Batch,
+  requests: readonly BatchRequest[],
+  goesOn: boolean,
+): AsyncGenerator<BatchAnswer> {
   const failed = new Set<string>()
-  let bytes = 0
+  let room = MOST_BYTES
   for (const { headers: given, ...one } of requests) {
     const own = Object.entries(given).filter(([name]) => !OWN.includes(name))
     const headers = {
-      ...pick(request.headers, DEFAULTS),
+      ...pick(place.batch.headers, DEFAULTS),
       ...Object.fromEntries(own),
-      ...pick(request.headers, OWN),
+      ...pick(place.batch.headers, OWN),
     }
     let answer: BatchAnswer
     try {
       if (one.dependsOn.some((id) => failed.has(id))) {
         throw new ODataError('failedDependency', 'A request that this one depends on has failed.')
       }
-      if (bytes > MOST_BYTES) {
-        throw new ODataError(
-          'tooLarge',
-          'The answers of this batch are too large together; send this request on its own.',
-        )
-      }
-      answer = await answerOne(app, request, root, { ...one, headers })
+      answer = await answerOne(place, { ...one, headers }, room)
     } catch (error) {
       if (!(error instanceof ODataError)) throw error
       answer = refused(one.id, headers, error)
     }
     if (answer.status >= 400) failed.add(one.id)
-    bytes += answer.text?.length ?? 0
-    responses.push(answer)
-    if (answer.status >= 400 && !goesOn) break
+    room -= Buffer.byteLength(answer.text ?? '')
+    yield answer
+    if (answer.status >= 400 && !goesOn) return
   }
-  return boundary === undefined ? jsonAnswer(responses) : multipartAnswer(responses)
 }
 
-/** @throws ODataError if the request is not passed on */
+/**
+ * @param room the most bytes of the answer
+ * @throws ODataError if the request is not passed on, or its answer has no room
+ */
 async function answerOne(
-  app: FastifyInstance,
-  batch: FastifyRequest,
-  root: string,
+  { app, batch, root }: Batch,
   { id, method, url, headers, body }: BatchRequest,
+  room: number,
 ): Promise<BatchAnswer> {
   const target = targetOf(url, root, batch.url)
   if (target === undefined) throw malformed(`The URL ${JSON.stringify(url)} does not belong to this service.`)
@@ -112,15 +142,32 @@ async function answerOne(
     headers,
     // Only from the address of a trusted proxy do the headers count that say where a request comes from.
     remoteAddress: batch.socket.remoteAddress,
+    payloadAsStream: true,
     ...(body !== undefined && { payload: body }),
   })
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of answer.stream() as AsyncIterable<Buffer>) {
+      bytes += chunk.byteLength
+      if (bytes > room) throw new ODataError('tooLarge', TOO_LARGE)
+      chunks.push(chunk)
+    }
+  } finally {
+    // As if its client had left: what it reads is given back.
+    answer.raw.res.destroy()
+  }
   return {
     id,
     status: answer.statusCode,
     headers: pick(answer.headers, KEPT),
-    text: answer.payload === '' ? undefined : answer.payload,
+    text: bytes === 0 ? undefined : Buffer.concat(chunks, bytes).toString(),
   }
 }
+
+const TOO_LARGE =
+  `The responses of this batch have more than ${MOST_BYTES / 2 ** 20} MiB together; send this request on its own, or ` +
+  'ask for fewer rows or properties.'
 
 /** An answer to a request that is not passed on, with the headers that every answer of the service has. */
 function refused(
@@ -206,15 +253,18 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** The JSON of each answer is copied as it is. Parsing it would change integers above 2^53. */
-function jsonAnswer(answers: readonly BatchAnswer[]): { type: string; text: string } {
-  const responses = answers.map(({ text, ...answer }) => {
+const IN_JSON: Writing = {
+  type: 'application/json;charset=utf-8',
+  start: '{"responses":[',
+  write({ text, ...answer }, isFirst) {
+    const comma = isFirst ? '' : ','
     const json = JSON.stringify(answer)
-    if (text === undefined) return json
+    if (text === undefined) return comma + json
     // Bodies that aren't JSON become JSON strings (JSON Format 4.01, 19.2).
     const isJson = /^application\/json\b/.test(answer.headers['content-type'] ?? '')
-    return `${json.slice(0, -1)},"body":${isJson ? text : JSON.stringify(text)}}`
-  })
-  return { type: 'application/json;charset=utf-8', text: `{"responses":[${responses.join(',')}]}` }
+    return `${comma}${json.slice(0, -1)},"body":${isJson ? text : JSON.stringify(text)}}`
+  },
+  end: ']}',
 }
 
 function boundaryIn(contentType: string | undefined): string | undefined {
@@ -253,24 +303,27 @@ function requestsIn(body: string, boundary: string): BatchRequest[] {
   })
 }
 
-function multipartAnswer(answers: readonly BatchAnswer[]): { type: string; text: string } {
+function inParts(): Writing {
   const boundary = `batchresponse_${randomUUID()}`
-  const parts = answers.map(({ id, status, headers, text = '' }) =>
-    [
-      `--${boundary}`,
-      'Content-Type: application/http',
-      'Content-Transfer-Encoding: binary',
-      ...(id === '' ? [] : [`Content-ID: ${id}`]),
-      '',
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-      `content-length: ${Buffer.byteLength(text)}`,
-      '',
-      text,
-      '',
-    ].join('\r\n'),
-  )
-  return { type: `multipart/mixed; boundary=${boundary}`, text: `${parts.join('')}--${boundary}--\r\n` }
+  return {
+    type: `multipart/mixed; boundary=${boundary}`,
+    start: '',
+    write: ({ id, status, headers, text = '' }) =>
+      [
+        `--${boundary}`,
+        'Content-Type: application/http',
+        'Content-Transfer-Encoding: binary',
+        ...(id === '' ? [] : [`Content-ID: ${id}`]),
+        '',
+        `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+        ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+        `content-length: ${Buffer.byteLength(text)}`,
+        '',
+        text,
+        '',
+      ].join('\r\n'),
+    end: `--${boundary}--\r\n`,
+  }
 }
 
 /** The text between the boundaries (RFC 2046, 5.1.1). */

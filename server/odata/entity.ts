@@ -59,9 +59,12 @@ async function propertyType({ services }: Exchange, set: EntitySet, name: string
   throw new ODataError('notFound', `${set.name} has no property ${JSON.stringify(name)}.`)
 }
 
+/** The most bytes of a single row, which is read into memory. */
+const MOST_BYTES = 64 * 2 ** 20
+
 /**
  * Reads one row as a JSON object. The key is the position of the row, so no other row is read.
- * @throws ODataError `notFound` if the dataset has fewer rows
+ * @throws ODataError `notFound` if the dataset has fewer rows, `tooLarge`
  */
 async function readRow(
   { services: { engine, exports }, request, reply, json }: Exchange,
@@ -79,14 +82,25 @@ async function readRow(
   if (key < 1 || key > (rowCount ?? key)) throw none()
   const options = { ...asked, $skip: key - 1, $top: 1 }
   const { query, odata, projection } = entityQuery(set, snapshot, options, json)
-  const bytes = await exports.read(request, reply, {
+  const download = {
     query,
     window: {},
     format: 'json',
     name: set.title,
     meteredRows: rowCount ?? 0,
     odata,
-  })
+  } as const
+  const bytes = await exports.read(request, reply, download, MOST_BYTES)
+  if (bytes.length > MOST_BYTES) {
+    // In a string of JSON, quotes are escaped, so this is the last name before the value that was cut.
+    const last = query.plan.columns.findLast(({ name }) => bytes.includes(`${JSON.stringify(name)}:`))
+    throw new ODataError(
+      'tooLarge',
+      `Row ${key} of ${set.name} has more than ${MOST_BYTES / 2 ** 20} MiB, most of them probably in ${last?.name}. ` +
+        'Leave that property out with $select, or read the row from the entity set.',
+      last?.name,
+    )
+  }
   // A saved query's rows are not counted before.
   if (bytes.length < '[{}]\n'.length) throw none()
   // Removes the brackets of the array around the row.

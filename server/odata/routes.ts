@@ -120,8 +120,8 @@ async function answer(
     return answerMetadata(services, { request, reply }, feed, options.$format, documents)
   if (resource.kind === 'batch') {
     const { answerBatch } = await import('./batch.ts')
-    const { type, text } = await answerBatch(app, request, root, request.body)
-    return reply.type(type).send(text)
+    const { type, pieces } = answerBatch(app, request, root, request.body)
+    return reply.type(type).send(Readable.from(pieces, { objectMode: false }))
   }
   const exchange: Exchange = {
     services,

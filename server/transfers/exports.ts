@@ -210,13 +210,26 @@ export class Exports {
     return answer
   }
 
-  /** Reads a few rows into memory, already formatted, with the limits and the counting of a download. */
-  async read(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<Buffer> {
+  /**
+   * Reads a few rows into memory, already formatted, with the limits and the counting of a download.
+   * @param most reading ends as soon as there are more bytes than this
+   */
+  async read(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    download: Download,
+    most: number,
+  ): Promise<Buffer> {
     return this.#within(request, reply, async (transfer) => {
       transfer.use(download.query)
       const opened = await this.#open(transfer, download)
       const chunks: Uint8Array[] = []
-      for await (const chunk of opened?.stream ?? []) chunks.push(Buffer.from(chunk))
+      let bytes = 0
+      for await (const chunk of opened?.stream ?? []) {
+        chunks.push(Buffer.from(chunk))
+        bytes += chunk.byteLength
+        if (bytes > most) break
+      }
       request.trace.rows = opened?.stream.rows() ?? 0
       return Buffer.concat(chunks)
     })

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { cancelled } from '../../duckdb/errors.ts'
-import { storageError } from '../../errors.ts'
+import { EngineError, storageError } from '../../errors.ts'
 import { endMessage, type ProcessOptions, ReaderProcess } from './reader-process.ts'
 
 /** The most readers that are kept waiting for their next job: to start one takes a quarter of a second. */
@@ -48,10 +48,14 @@ export class ReaderPool {
     return [...this.#all]
   }
 
-  /** Starts a reader for the next upload, unless one is idle. If it can't start, that upload fails with the error. */
+  /** Starts a reader for the next upload, unless one is idle. If it can't start, that upload tries again. */
   warm(): void {
     if (this.#closed || this.#idle.length > 0) return
-    this.#idle.push(this.#start())
+    try {
+      this.#idle.push(this.#start())
+    } catch (error) {
+      this.#options.onEnd?.(`A reader could not be started: ${(error as Error).message}`)
+    }
   }
 
   /**
@@ -62,7 +66,7 @@ export class ReaderPool {
   lend(file?: string): LentReader {
     if (this.#closed) throw cancelled(undefined)
     if (file !== undefined && !isInside(file, [...this.#folders])) this.#folders.add(dirname(resolve(file)))
-    const process = this.#takeIdle(file) ?? this.#start()
+    const process = this.#takeIdle(file) ?? this.#startNow()
     // The limit of an upload that it read before is not for other jobs.
     process.allowCpu(Number.POSITIVE_INFINITY)
     const { directory } = process
@@ -103,6 +107,15 @@ export class ReaderPool {
       const reaches = file === undefined || isInside(file, process.folders)
       if (process.alive && reaches) return process
       process.kill()
+    }
+  }
+
+  /** @throws EngineError `overloaded` */
+  #startNow(): ReaderProcess {
+    try {
+      return this.#start()
+    } catch (error) {
+      throw new EngineError('overloaded', 'No process could be started. Try again later.', { cause: error })
     }
   }
 

@@ -80,7 +80,8 @@ export class ReaderProcess {
     // If the process could not be started, there is an `error` event in place of an `exit`.
     child.on('error', (error) => this.#end({ code: null, signal: null, error }))
     child.on('close', (code, signal) => this.#end({ code, signal }))
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    // Where no descriptor is left for its pipes, it has none.
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-STDERR_BYTES)
     })
     // The process has closed only when nobody reads from it any more.
@@ -90,7 +91,8 @@ export class ReaderProcess {
 
   /** What it writes besides its messages; undefined if its program doesn't. */
   get bytes(): Readable | undefined {
-    return (this.#child.stdio[4] ?? undefined) as Readable | undefined
+    const stdio: ChildProcess['stdio'] | undefined = this.#child.stdio
+    return (stdio?.[4] ?? undefined) as Readable | undefined
   }
 
   /** The process's own folder, which is removed when the process ends. */
@@ -128,6 +130,7 @@ export class ReaderProcess {
    * @throws EngineError as the job does; as `failure` says if the process ends; `cancelled`
    */
   run(name: string, input: unknown, { signal, onProgress }: Hooks, reading = name): Promise<unknown> {
+    if (!this.alive) return this.ended.then((end) => Promise.reject(this.#failure(end)))
     return new Promise((resolve, reject) => {
       let grace: NodeJS.Timeout | undefined
       const id = ++this.#lastJob
@@ -161,7 +164,8 @@ export class ReaderProcess {
     this.#why ??= why
     // Our program must not end, even if it has nothing else to do, before those who await `ended` get their answer.
     this.#keepOpen(true)
-    this.#child.kill('SIGKILL')
+    // Without an id it was never started, and Node would send the signal to process 0: all of our own group.
+    if (this.#child.pid !== undefined) this.#child.kill('SIGKILL')
   }
 
   #hear(message: FromReader): void {
@@ -204,6 +208,10 @@ export class ReaderProcess {
     }
   }
 
+  #failure(end: End): EngineError {
+    return (this.#options.failure ?? readerEnded)(end)
+  }
+
   #end(how: Pick<End, 'code' | 'signal' | 'error'>): void {
     if (!this.alive) return
     this.alive = false
@@ -220,7 +228,7 @@ export class ReaderProcess {
     // Jobs fail only after the files that the reader was writing have been removed.
     gone.then(() => {
       this.#ended.resolve(end)
-      const error = (this.#options.failure ?? readerEnded)(end)
+      const error = this.#failure(end)
       for (const job of [...this.#jobs.values()]) job.settle({ error })
     })
   }

@@ -51,7 +51,7 @@ function grouped(count: number): string {
 
 /** Throws if a text is too long; characters are counted as Excel does, in UTF-16 units. */
 export function checkText(column: EncodedColumn, bytes: Uint8Array, start: number, end: number): void {
-  const { length } = shownText(column, bytes, start, end)
+  const length = lengthOf(column, bytes, start, end)
   if (length > XLSX_CHARACTERS) throw textTooLong(column.name, length)
 }
 
@@ -62,12 +62,26 @@ export function cutText(
   start: number,
   end: number,
 ): Uint8Array | undefined {
-  const text = shownText(column, bytes, start, end)
-  if (text.length <= XLSX_CHARACTERS) return undefined
-  const mark = `… [cut: ${grouped(text.length)} characters]`
+  const length = lengthOf(column, bytes, start, end)
+  if (length <= XLSX_CHARACTERS) return undefined
+  const mark = `… [cut: ${grouped(length)} characters]`
+  // A character has at most three bytes for each of its UTF-16 units.
+  const text = shownText(column, bytes, start, Math.min(end, start + 3 * XLSX_CHARACTERS))
   // If the cut divides a surrogate pair, its first half is removed, too.
   const kept = text.slice(0, XLSX_CHARACTERS - mark.length).replace(/[\ud800-\udbff]$/, '')
   return Buffer.from(kept + mark)
+}
+
+/** The length of a text in UTF-16 units. The text itself may be longer than a string can be. */
+function lengthOf({ type }: EncodedColumn, bytes: Uint8Array, start: number, end: number): number {
+  if (type === 'binary') return Math.ceil((end - start) / 3) * 4
+  let length = 0
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!
+    // All bytes begin a character but those of the form 10xxxxxx; characters of four bytes have two units.
+    if ((byte & 0xc0) !== 0x80) length += byte >= 0xf0 ? 2 : 1
+  }
+  return length
 }
 
 function shownText({ type }: EncodedColumn, bytes: Uint8Array, start: number, end: number): string {
