@@ -95,7 +95,8 @@ async function serveUntilStopped(
   console.log(greeting(server, sample, demo))
   await stopped
   await server.close()
-  if (failed) throw new Error('The server has ended because work outside of a request failed; its log says why.')
+  if (failed)
+    throw new Error('The server has ended because work outside of a request failed; its log says why.')
 }
 
 /**
