@@ -92,8 +92,9 @@ async function readRow(
   } as const
   const bytes = await exports.read(request, reply, download, MOST_BYTES)
   if (bytes.length > MOST_BYTES) {
-    // In a string of JSON, quotes are escaped, so this is the last name before the value that was cut.
-    const last = query.plan.columns.findLast(({ name }) => bytes.includes(`${JSON.stringify(name)}:`))
+    // In a string of JSON, quotes are escaped, so this is the name before the value that exceeds the limit.
+    const read = bytes.subarray(0, MOST_BYTES)
+    const last = query.plan.columns.findLast(({ name }) => read.includes(`${JSON.stringify(name)}:`))
     throw new ODataError(
       'tooLarge',
       `Row ${key} of ${set.name} has more than ${MOST_BYTES / 2 ** 20} MiB, most of them probably in ${last?.name}. ` +

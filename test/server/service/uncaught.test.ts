@@ -11,13 +11,18 @@ const KEY = 'the-root-key-of-these-tests'
 let data: string
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'parquetry-uncaught-'))
+  // A machine with other work must not make the server refuse requests.
+  await writeFile(
+    join(data, 'config.json'),
+    JSON.stringify({ shedding: { eventLoopDelay: 0, memoryBytes: 0 } }),
+  )
 })
 afterAll(() => rm(data, { recursive: true, force: true }))
 
 const serving = (environment: Record<string, string> = {}, main?: string) =>
   serveProcess({
-    data,
-    environment: { PARQUETRY_ROOT_KEY: KEY, ...environment },
+    data: join(data, 'data'),
+    environment: { PARQUETRY_ROOT_KEY: KEY, PARQUETRY_CONFIG: join(data, 'config.json'), ...environment },
     ...(main !== undefined && { main }),
   })
 
@@ -35,7 +40,7 @@ function client({ url }: Served) {
 
 describe('a server', () => {
   test('answers or cuts a request in which a timer, a tick or an event throws, and goes on', async () => {
-    const preload = new URL('./faults.mjs', import.meta.url).href
+    const preload = new URL('./faults.ts', import.meta.url).href
     await using server = await serving({ NODE_OPTIONS: `--import ${preload}` })
     const send = client(server)
     const create = async (path: string, body: object) => {
@@ -77,7 +82,6 @@ describe('a server', () => {
       }
     }
     expect(server.said().out).toMatch(/an error of a request that nobody caught/)
-    expect((await server.stop()).code).toBe(0)
   }, 600_000)
 
   test.skipIf(process.platform !== 'linux')(
