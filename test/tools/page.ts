@@ -31,6 +31,17 @@ The first sign in a cell is for the download, the second for the upload:
 | \`d\` | upload: the values are equal if the type of the column is declared (\`columns\` of the dataset). Otherwise another type is inferred |
 | a number | the values are not equal; the reason is below the table |
 | – | the program can't read or write the format |
+
+Other programs, each tried in the version given, and what to write so that no value changes:
+
+| program | what it does | what to write |
+|---|---|---|
+| agate 1.14.2, so csvkit 2.2.0 | reads \`1,5\` as 15, and \`mon\`, \`May\` and \`1/2\` as dates of the years 1 and 2001 | download with a decimal point; \`--no-inference\`, or \`column_types\` |
+| csv-parse 7.0.3 | with \`cast: true\`, reads \`0x1F\` as 0 | a function for \`cast\`, or ndjson |
+| hyparquet 1.33.0 | reads binary columns as UTF-8 text, and decimals as doubles | \`utf8: false\`; download decimals as json with \`$decimals=text\` |
+| ROAPI 0.12.7 | ignores misspelt query parameters; gives JSON for \`Accept: text/csv\`; does not start if a column of dates has a day that does not exist | \`Accept: application/csv\`; declare the column as Utf8 |
+| sav-reader 2.0.8 | gives missing numbers of an SPSS file as -1.7976931348623157e+308 | null in place of \`-Number.MAX_VALUE\` before you upload the rows |
+| sqlite-utils 4.2.1 | \`insert --csv\` stores \`007\` as 7 | \`--no-detect-types\` |
 `
 
 /** A program's part of the page. @throws Error where a difference has no reason in \`reasons.ts\` */
