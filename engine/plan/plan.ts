@@ -284,7 +284,7 @@ export function physicalColumns(columns: readonly Column[]): SqlColumn[] {
 /** A text that changes with the rows, which `identity` identifies, and with the query, and reveals nothing about them. */
 export function etagOf(identity: string, options: QueryOptions, plan: Plan): string {
   // What was compiled is part of it, because now() is another moment each time.
-  const compiled = [plan.steps, plan.stepParameters, plan.filter, plan.orderParameters]
+  const compiled = [plan.steps, plan.stepParameters, plan.filter, plan.order, plan.orderParameters]
   return createHash('sha256')
     .update(JSON.stringify([identity, options, ...compiled]))
     .digest('base64url')
