@@ -13,7 +13,7 @@ import { malformed } from './text/errors.ts'
 const CHUNK = 1024 * 1024
 
 /** What reads a file piece by piece, and perhaps writes it in another form. */
-interface PieceReader {
+export interface PieceReader {
   /**
    * Takes the first `end` bytes of a buffer and returns how many of them it has used. The next call passes the unused
    * ones again, with more bytes behind them. `buffer[end]` always exists and may be overwritten.

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CsvScan } from '../../engine/ingest/csv/scan.ts'
+import { Tokenizer } from '../../engine/ingest/csv/tokenizer.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()
@@ -83,9 +84,9 @@ test('it makes no difference where a file is cut into buffers', () => {
         const lines = rows.map((row) => row.map((value) => written(value, always)).join(','))
         const bytes = Buffer.from(lines.join(end) + end)
         const fields = rows[0]!.map((_, index) => ({ name: `n${index}`, type: undefined, nullable: true }))
-        const whole = new CsvScan(fields, 0x2c, 'none')
+        const whole = new CsvScan(fields, ',', 'none')
         whole.feed(Buffer.concat([bytes, Buffer.alloc(1)]), bytes.length, true)
-        const pieces = new CsvScan(fields, 0x2c, 'none')
+        const pieces = new CsvScan(fields, ',', 'none')
         let held = Buffer.alloc(0)
         for (let at = 0; ; at += size) {
           const final = at >= bytes.length
@@ -100,6 +101,46 @@ test('it makes no difference where a file is cut into buffers', () => {
       },
     ),
     { numRuns: 20 * runs },
+  )
+})
+
+/** The records of csv that arrives in pieces of this many bytes, or the message about what is wrong with it. */
+function recordsIn(bytes: Buffer, delimiter: string, size: number): unknown {
+  const tokenizer = new Tokenizer(delimiter, (what, field) => new Error(`${field}: ${what}`))
+  const records: unknown[] = []
+  let held = Buffer.alloc(0)
+  try {
+    for (let at = 0; ; at += size) {
+      const piece = Buffer.concat([held, bytes.subarray(at, at + size), Buffer.alloc(1)])
+      const [end, final] = [piece.length - 1, at + size >= bytes.length]
+      let from = 0
+      for (let next: number; (next = tokenizer.read(piece, from, end, final)) > from; from = next) {
+        const { count, newline, kinds } = tokenizer
+        records.push([tokenizer.fields(piece), newline, [...kinds.subarray(0, count)]])
+      }
+      held = Buffer.from(piece.subarray(from, end))
+      if (final) return [records, held.length]
+    }
+  } catch (error) {
+    return [records, String(error)]
+  }
+}
+
+test('records of any bytes, even malformed ones, are the same wherever they are cut', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(text, fc.constantFrom('§', '\u00a6', '""', ',')), { maxLength: 8 }),
+      fc.boolean(),
+      fc.constantFrom(',', '§', '\t'),
+      (parts, isCut, delimiter) => {
+        const bytes = Buffer.from(parts.join('')).subarray(0, isCut ? -1 : undefined)
+        const whole = recordsIn(bytes, delimiter, 1000)
+        for (let size = 1; size < bytes.length; size++) {
+          expect(recordsIn(bytes, delimiter, size)).toEqual(whole)
+        }
+      },
+    ),
+    { numRuns: 5 * runs },
   )
 })
 

@@ -115,7 +115,7 @@ describe('csv that is refused', () => {
     [
       'text behind a closing quote',
       'a,b\n1,"2"x\n',
-      'Row 1: there is text behind the closing quote of field 2; a quote inside of a quoted field is doubled.',
+      'Row 1: there is text after the closing quote of field 2; a quote inside a quoted field is doubled.',
     ],
     [
       'a blank before a quote',

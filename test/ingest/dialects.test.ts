@@ -103,7 +103,7 @@ describe('csv of other programs', () => {
       ['a;b\n1,5;2\n""\n3;4\n', 'Row 2: it has 1 of the 2 fields of the header: "\\"\\"".'],
       ['a;b;c\n1,5;2;3\n2,5;y\n', 'Row 2: it has 2 of the 3 fields of the header: "2,5;y".'],
       ['a;b\n1,5;2\n1;2;3,5\n', 'the first that is too many is "3,5".'],
-      ['a;b\n\n1,5;2\n\n"x"y;1\n', 'Row 2: there is text behind the closing quote of a field.'],
+      ['a;b\n\n1,5;2\n\n"x"y;1\n', 'Row 2: there is text after the closing quote of field 1;'],
     ] as const) {
       const given = { options, ...(text.includes('.234') && { declared: declared({ a: 'double' }) }) }
       expect(await bench.refusal('csv', text, given)).toContain(error)
@@ -153,7 +153,7 @@ describe('csv of other programs', () => {
       '400 invalid_upload: Row 2, column "a": "x" is not an integer.',
     )
     expect(await bench.refusal('csv', 'a;b\n1;"2"x\n', given)).toBe(
-      '400 invalid_upload: Row 1: there is text behind the closing quote of a field.',
+      '400 invalid_upload: Row 1: there is text after the closing quote of field 2; a quote inside a quoted field is doubled.',
     )
     expect(await bench.refusal('csv', 'a;b\n1;"2\n', given)).toBe(
       '400 invalid_upload: Row 1: a quoted field is not closed.',

@@ -2,7 +2,8 @@ import { readStart } from '../file.ts'
 import type { UploadFormat, UploadOptions } from '../request.ts'
 import { needsNumbers } from '../targets.ts'
 import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { decoderOf, encodingOf, type Field, type FieldReader, fieldReader, readRecord } from './syntax.ts'
+import { decoderOf, encodingOf, type FieldReader, fieldReader } from './syntax.ts'
+import { type Field, Tokenizer } from './tokenizer.ts'
 
 const SAMPLE_BYTES = 64 * 1024
 const SAMPLE_RECORDS = 100
@@ -80,14 +81,15 @@ function valuesOf(rows: readonly Field[][], known: UploadOptions, delimiter: str
 /** The first records, without blank lines and without one that is cut off; none if they are malformed. */
 function recordsOf(text: string, delimiter: string): Field[][] {
   const records: Field[][] = []
+  const bytes = Buffer.from(`${text}\r`)
+  const tokenizer = new Tokenizer(delimiter, (what) => new Error(what))
   try {
-    for (let at = 0; at < text.length && records.length < SAMPLE_RECORDS; ) {
-      const final = records.length === 0 && !text.includes('\n', at)
-      const record = readRecord(text, at, delimiter, final, (what) => new Error(what))
-      if (!record) break
-      const { fields, end } = record
-      at = end
-      if (fields.length > 1 || fields[0]!.text !== '') records.push(fields)
+    for (let at = 0; records.length < SAMPLE_RECORDS; ) {
+      const final = records.length === 0 && !bytes.includes('\n', at)
+      const next = tokenizer.read(bytes, at, bytes.length - 1, final)
+      if (next === at) break
+      at = next
+      if (!tokenizer.isBlank) records.push(tokenizer.fields(bytes))
     }
     return records
   } catch {

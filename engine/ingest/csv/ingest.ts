@@ -34,7 +34,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   refuseOtherDelimiters(names, known, delimiter)
   if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
   const targets = layColumns(known, names)
-  const scan = new CsvScan(fieldsOf(targets), delimiter.charCodeAt(0), newline)
+  const scan = new CsvScan(fieldsOf(targets), delimiter, newline)
   await feedFile(request, end, scan)
   const findings = scan.findings
   if (scan.mixedNewlines) return ingestRewritten(toCsv, duck, known, request)

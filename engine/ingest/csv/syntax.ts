@@ -4,15 +4,13 @@ import type { ColumnType } from '../../types/index.ts'
 import { isUtf8Piece, readStart } from '../file.ts'
 import type { UploadOptions } from '../request.ts'
 import type { KnownColumns } from '../targets.ts'
-import {
-  LATE_QUOTE,
-  LONE_RETURN,
-  LONGEST_RECORD,
-  malformed,
-  quoteValue,
-  type TextReason,
-} from '../text/errors.ts'
+import { LONGEST_RECORD, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { type Field, Tokenizer } from './tokenizer.ts'
+
+const QUOTE = 0x22
+/** The byte order mark of UTF-8. */
+export const BOM = Buffer.of(0xef, 0xbb, 0xbf)
 
 type Encoding = NonNullable<UploadOptions['encoding']>
 
@@ -94,81 +92,24 @@ export async function readHeader(file: string, delimiter: string): Promise<CsvHe
   }
 }
 
-/** Reads the header; undefined if it goes on behind `bytes`. `whole` says that the file ends with `bytes`. */
+/** Reads the header; undefined if it goes on after `bytes`. `whole` says that the file ends with `bytes`. */
 function parseHeader(bytes: Buffer, delimiter: string, whole: boolean): CsvHeader | undefined {
-  // Bytes as characters: what separates fields is the same in UTF-8, and positions are those in the file.
-  const text = bytes.toString('latin1')
-  if (/^(?:\xff\xfe|\xfe\xff)/.test(text)) {
+  if (/^(?:\xff\xfe|\xfe\xff)/.test(bytes.toString('latin1', 0, 2))) {
     throw malformed(`The file is UTF-16: say so with ${hint('encoding=utf-16')}, or save it as UTF-8.`)
   }
-  const start = text.startsWith('\xef\xbb\xbf') ? 3 : 0
+  const start = bytes.indexOf(BOM) === 0 ? BOM.length : 0
   if (whole && start === bytes.length) throw malformed(EMPTY)
-  const wrong = (what: string, field: number) => malformed(`Header, column ${field}: ${what}.`)
-  const record = readRecord(text, start, delimiter, whole, wrong)
-  if (!record) return undefined
-  const names = record.fields.map((field, index) => {
-    const name = Buffer.from(field.text, 'latin1')
-    if (isUtf8(name)) return name.toString()
-    throw malformed(`Header, column ${index + 1}: the name is not valid UTF-8. ${otherEncoding(bytes)}`)
+  const tokenizer = new Tokenizer(delimiter, (what, field) => malformed(`Header, column ${field}: ${what}.`))
+  const buffer = Buffer.concat([bytes, Buffer.alloc(1)])
+  const end = tokenizer.read(buffer, start, bytes.length, whole)
+  if (end === start) return undefined
+  const { newline, starts, ends } = tokenizer
+  const names = tokenizer.fields(buffer).map(({ text }, at) => {
+    if (isUtf8(buffer.subarray(starts[at], ends[at]))) return text
+    throw malformed(`Header, column ${at + 1}: the name is not valid UTF-8. ${otherEncoding(bytes)}`)
   })
-  const end = Math.min(record.end, bytes.length)
-  const newline = text[end - 1] !== '\n' ? 'none' : text[end - 2] === '\r' ? 'crlf' : 'lf'
-  if (newline === 'none' && text.endsWith('\r')) throw wrong(LONE_RETURN, names.length)
   const misleading = newline === 'crlf' && names.some((name) => /[\r\n]/.test(name))
-  return { names, end, newline, awkward: misleading || (start > 0 && text[start] === '"') }
-}
-
-export interface Field {
-  /** The text of the field without its quotes. */
-  readonly text: string
-  readonly quoted: boolean
-}
-
-/**
- * Reads the record that begins at `from`; undefined if it may go on behind the text. Refuses what our own csv refuses,
- * so that no file is read in two ways.
- * @param malformed makes the error for what is wrong with a field, which is counted from 1
- */
-export function readRecord(
-  text: string,
-  from: number,
-  delimiter: string,
-  final: boolean,
-  malformed: (what: string, field: number) => Error,
-): { fields: Field[]; end: number } | undefined {
-  const fields: Field[] = []
-  for (let at = from; ; at++) {
-    const quoted = text[at] === '"'
-    let end = quoted ? closingQuote(text, at + 1) : at
-    if (end < 0) {
-      if (final) throw malformed('a quoted field is not closed', fields.length + 1)
-      return undefined
-    }
-    const closing = end
-    const value = quoted ? text.slice(at + 1, end++).replaceAll('""', '"') : undefined
-    while (end < text.length && text[end] !== delimiter && text[end] !== '\n') end++
-    // The next piece of text may begin with the rest of a line end, or with the second of two quotes.
-    if (end >= text.length && !final) return undefined
-    const ends = text[end] !== delimiter
-    const to = ends && text[end - 1] === '\r' && end - 1 >= at ? end - 1 : end
-    const plain = text.slice(at, to)
-    if (value !== undefined && to !== closing + 1) {
-      throw malformed('there is text behind the closing quote of a field', fields.length + 1)
-    }
-    if (value === undefined && plain.includes('\r')) throw malformed(LONE_RETURN, fields.length + 1)
-    if (value === undefined && /^[ \t]+"/.test(plain)) throw malformed(LATE_QUOTE, fields.length + 1)
-    fields.push({ text: value ?? plain, quoted })
-    at = end
-    if (ends) return { fields, end: end + 1 }
-  }
-}
-
-/** The position of the quote that ends a field; -1 if the text does not hold it yet. */
-function closingQuote(text: string, from: number): number {
-  for (let at = from; ; at += 2) {
-    at = text.indexOf('"', at)
-    if (at < 0 || text[at + 1] !== '"') return at
-  }
+  return { names, end, newline, awkward: misleading || (start > 0 && bytes[start] === QUOTE) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { hint } from '../../errors.ts'
 import { type TypeName, typeName } from '../../types/index.ts'
-import { FileSink, feedFile } from '../file.ts'
+import { FileSink, feedFile, isUtf8Piece, type PieceReader } from '../file.ts'
 import type { ReadRequest, UploadOptions } from '../request.ts'
 import { fieldsOf, type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
 import {
@@ -17,15 +17,15 @@ import {
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import {
+  BOM,
   decoderOf,
   EMPTY,
-  type Field,
   type FieldReader,
   fieldReader,
   otherEncoding,
-  readRecord,
   refuseOtherDelimiters,
 } from './syntax.ts'
+import { Tokenizer } from './tokenizer.ts'
 
 /** What a pass over the file has learned for the next one. */
 interface Learned {
@@ -53,7 +53,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
     const records = new Records(request, known, learned)
     try {
       await using sink = await FileSink.create(target)
-      await feedFile(request, 0, records, sink)
+      await feedFile(request, 0, inUtf8(records, request.options), sink)
       return records.result(target)
     } catch (error) {
       if (error !== AGAIN) throw error
@@ -62,30 +62,64 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
   }
 }
 
-function decoded(decoder: TextDecoder, bytes: Uint8Array, final: boolean): string {
-  try {
-    return decoder.decode(bytes, { stream: !final })
-  } catch {
-    const encoding = decoder.encoding.toUpperCase()
-    const advice =
-      encoding === 'UTF-8'
-        ? otherEncoding(Buffer.from(bytes))
-        : 'Give the encoding that it has, or save it as UTF-8.'
-    throw malformed(`The file is not ${encoding}. ${advice}`)
+/** A reader of files in the encoding that the options say, which passes them on in UTF-8. */
+function inUtf8(reader: PieceReader, options: UploadOptions = {}): PieceReader {
+  return (options.encoding ?? 'utf-8') === 'utf-8' ? reader : new Transcoder(reader, options)
+}
+
+class Transcoder implements PieceReader {
+  readonly #reader: PieceReader
+  readonly #options: UploadOptions
+  #decoder: TextDecoder | undefined
+  /** What the reader has not used yet. */
+  #rest: Uint8Array = new Uint8Array()
+
+  constructor(reader: PieceReader, options: UploadOptions) {
+    this.#reader = reader
+    this.#options = options
   }
+
+  get rows(): number {
+    return this.#reader.rows
+  }
+
+  take(): Uint8Array {
+    return this.#reader.take!()
+  }
+
+  feed(buffer: Buffer, end: number, final: boolean): number {
+    this.#decoder ??= decoderOf(this.#options, buffer)
+    const piece = Buffer.concat([this.#rest, this.#decode(buffer.subarray(0, end), final), Buffer.alloc(1)])
+    const length = piece.length - 1
+    this.#rest = piece.subarray(this.#reader.feed(piece, length, final), length)
+    return end
+  }
+
+  #decode(bytes: Uint8Array, final: boolean): Buffer {
+    try {
+      return Buffer.from(this.#decoder!.decode(bytes, { stream: !final }))
+    } catch {
+      throw notEncoded(this.#decoder!.encoding, 'Give the encoding that it has, or save it as UTF-8.')
+    }
+  }
+}
+
+function notEncoded(encoding: string, advice: string): Error {
+  return malformed(`The file is not ${encoding.toUpperCase()}. ${advice}`)
 }
 
 const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
 
 const POINTED = `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
 
-/** Takes the file in pieces, and writes each whole record as a row. */
-class Records {
+/** Takes csv in UTF-8 in pieces, and writes each whole record as a row. */
+class Records implements PieceReader {
   readonly #options: UploadOptions
   readonly #beginning: boolean
   readonly #known: KnownColumns
   readonly #learned: Learned
   readonly #delimiter: string
+  readonly #tokenizer: Tokenizer
   readonly #reader: FieldReader
   /** The columns in which values were written as our own csv has them. */
   readonly #changed = new Set<number>()
@@ -97,8 +131,7 @@ class Records {
   #table: TypedRows | undefined
   /** For each column, whether it is known to have numbers. */
   #numbers: readonly boolean[] = []
-  #decoder: TextDecoder | undefined
-  #rest = ''
+  #begun = false
   readonly #faults = new Faults()
 
   constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
@@ -108,6 +141,7 @@ class Records {
     this.#known = known
     this.#learned = learned
     this.#delimiter = options.delimiter ?? (format === 'tsv' ? '\t' : ',')
+    this.#tokenizer = new Tokenizer(this.#delimiter, (what) => this.#malformed(what))
     this.#skip = options.skip ?? 0
     this.#reader = fieldReader(options)
   }
@@ -120,13 +154,8 @@ class Records {
   feed(buffer: Buffer, end: number, isEnd: boolean): number {
     // What follows the last whole record of a beginning is left out.
     const final = isEnd && !this.#beginning
-    this.#decoder ??= decoderOf(this.#options, buffer)
-    const text = decoded(this.#decoder, buffer.subarray(0, end), final)
-    this.#faults.during(() => {
-      this.#push(text, final)
-      return text.length
-    })
-    return end
+    if (!isUtf8Piece(buffer, end, final)) throw notEncoded('utf-8', otherEncoding(buffer.subarray(0, end)))
+    return this.#faults.during(() => this.#feed(buffer, end, final))
   }
 
   /** What has been written since the last call. */
@@ -149,68 +178,75 @@ class Records {
     throw AGAIN
   }
 
-  #push(text: string, final: boolean): void {
-    const all = this.#rest + text
-    let at = 0
+  #feed(buffer: Buffer, end: number, final: boolean): number {
+    if (!this.#begun && end < BOM.length && !final) return 0
+    let at = !this.#begun && end >= BOM.length && buffer.indexOf(BOM) === 0 ? BOM.length : 0
+    this.#begun = true
     for (; this.#skip > 0; this.#skip--) {
-      const end = all.indexOf('\n', at)
-      if (end < 0 && !final) break
-      if (end < 0) throw malformed(`The file has fewer lines than the ${this.#options.skip} of skip.`)
-      at = end + 1
+      const line = buffer.subarray(0, end).indexOf('\n', at)
+      if (line < 0 && final) {
+        throw malformed(`The file has fewer lines than the ${this.#options.skip} of skip.`)
+      }
+      if (line < 0) break
+      at = line + 1
     }
-    while (at < all.length && this.#skip === 0) {
-      const record = readRecord(all, at, this.#delimiter, final, (what) => this.#malformed(what))
-      if (!record) break
-      this.#record(record.fields, all.slice(at, record.end))
-      at = record.end
+    while (this.#skip === 0) {
+      const next = this.#tokenizer.read(buffer, at, end, final)
+      if (next === at) break
+      this.#record(buffer, at)
+      at = next
     }
-    this.#rest = all.slice(at)
-    if (this.#rest.length > LONGEST_RECORD) throw badRow(this.rows + 1, TOO_LONG)
+    if (end - at > LONGEST_RECORD) throw badRow(this.rows + 1, TOO_LONG)
+    return at
   }
 
-  #record(given: readonly Field[], text: string): void {
+  #record(buffer: Buffer, from: number): void {
+    const { count, end, isBlank } = this.#tokenizer
     if (!this.#heading && this.#options.header !== 'absent') {
-      this.#heading = given.map(({ text }) => text)
+      this.#heading = this.#tokenizer.fields(buffer).map(({ text }) => text)
       return
     }
-    const isBlank = given.length === 1 && given[0]!.text === '' && !given[0]!.quoted
     if (isBlank && (this.#table?.width ?? this.#heading?.length ?? 0) > 1) return
-    const table = this.#table ?? this.#begin(given.length)
+    const table = this.#table ?? this.#begin(count)
     const { width } = table
-    const fields = this.#options.names === 'number' ? this.#withoutTrailing(given, width) : given
-    if (fields.length < width) {
-      table.fault(shortRow(table.rows + 1, fields.length, width, text.replace(/\r?\n$/, '')))
-    } else if (fields.length > width) {
-      table.fault(longRow(table.rows + 1, width, fields[width]!.text))
+    const fields = this.#options.names === 'number' ? this.#withoutTrailing(count, width) : count
+    if (fields < width) {
+      table.fault(shortRow(table.rows + 1, fields, width, buffer.toString('utf8', from, end)))
+    } else if (fields > width) {
+      table.fault(longRow(table.rows + 1, width, this.#tokenizer.text(buffer, width)))
     } else {
-      for (const [index, field] of fields.entries()) this.#field(table, field, index)
+      for (let field = 0; field < width; field++) this.#field(table, buffer, field)
       table.endRow()
     }
   }
 
-  /** The fields that have names. */
-  #withoutTrailing(fields: readonly Field[], width: number): readonly Field[] {
-    const others = fields.slice(width)
-    if (others.every(({ text }) => text === '')) return fields.slice(0, width)
-    if (fields.length > (this.#heading?.length ?? 0)) return fields
+  /** How many of the fields count: those at the end without a name and a value do not. */
+  #withoutTrailing(count: number, width: number): number {
+    const { starts, ends } = this.#tokenizer
+    let filled = count
+    while (filled > width && starts[filled - 1] === ends[filled - 1]) filled--
+    if (filled <= width) return Math.min(count, width)
+    if (count > (this.#heading?.length ?? 0)) return count
     this.#learned.trailing = true
     throw AGAIN
   }
 
-  #field(table: TypedRows, field: Field, index: number): void {
-    const { text } = field
-    if (this.#reader.isMissing(field)) table.null()
-    else {
-      const isNumber = this.#numbers[index]!
-      const isText = this.#learned.texts.has(index)
-      const value = isText ? undefined : this.#reader.value(text, isNumber)
-      if (value !== undefined) {
-        this.#changed.add(index)
-        table.value(value, kindOf(value))
-      } else if (!this.#reader.isPointed(text)) table.value(text, kindOf(text))
-      else if (isNumber) throw table.bad(`${quoteValue(text)} ${POINTED}`)
-      else table.value(text, TEXT_KIND.text)
+  #field(table: TypedRows, buffer: Buffer, index: number): void {
+    const kind = this.#tokenizer.kinds[index]!
+    const text = kind === TEXT_KIND.null ? '' : this.#tokenizer.text(buffer, index)
+    if (this.#reader.isMissing({ text, quoted: this.#tokenizer.quoted[index] === 1 })) {
+      table.null()
+      return
     }
+    const isNumber = this.#numbers[index]!
+    const isText = this.#learned.texts.has(index)
+    const value = isText ? undefined : this.#reader.value(text, isNumber)
+    if (value !== undefined) {
+      this.#changed.add(index)
+      table.value(value, kindOf(value))
+    } else if (!this.#reader.isPointed(text)) table.value(text, kind)
+    else if (isNumber) throw table.bad(`${quoteValue(text)} ${POINTED}`)
+    else table.value(text, TEXT_KIND.text)
   }
 
   /** Settles the names by the header and the number of fields of the first row. */
