@@ -6,15 +6,15 @@ import { type EditedFilter, type NewValues, planEdit } from './changes/edit.ts'
 import { EngineError } from './errors.ts'
 import { type OptionsOf, VERSION } from './options.ts'
 import type { QueryOptions } from './plan/plan.ts'
-import type { Query } from './query.ts'
-import { type Queryable, Snapshot, type SnapshotPlace } from './snapshot.ts'
+import { type Query, queryKey } from './query.ts'
+import { identityOf, type Queryable, Snapshot, type SnapshotPlace } from './snapshot.ts'
 import { type SavedOptions, statementOf } from './sql/saved.ts'
 import type { Profile } from './store/profiles.ts'
 import type { Store } from './store/store.ts'
 import type { DeclareOptions, EditedRows, Upload, WriteOptions } from './store/upload.ts'
 import type { WrittenRecord } from './store/writer.ts'
 import type { ColumnWords, DeclaredColumn } from './types/columns.ts'
-import { quoteIdentifier } from './types/index.ts'
+import { type Format, quoteIdentifier } from './types/index.ts'
 import { checkOptions } from './types/known-options.ts'
 
 export type VersionOptions = OptionsOf<typeof VERSION>
@@ -66,6 +66,15 @@ export class Dataset implements Queryable {
     // The query holds the version itself, so the snapshot may be disposed.
     using snapshot = await this.snapshot(pastVersion({ version, asOf }), reading)
     return snapshot.query(options)
+  }
+
+  /**
+   * The `key` that a query of the version in a record has; undefined for a saved query, whose rows are those of other
+   * datasets. When the query is made, another version may be current: then it has another key.
+   */
+  key(record: DatasetRecord, { version, ...options }: QueryOptions & VersionOptions, format: Format) {
+    if (record.query) return undefined
+    return queryKey(identityOf(this.id, version ?? record.version), record, options, format)
   }
 
   /**

@@ -16,8 +16,8 @@ import {
   type RunOptions,
   Runs,
 } from './reading/runs.ts'
-import { metadataIn } from './types/file-metadata.ts'
-import { type Format, holdsMetadata, quoteIdentifier } from './types/index.ts'
+import { type DatasetWords, metadataIn } from './types/file-metadata.ts'
+import { type Format, holdsMetadata } from './types/index.ts'
 import { writeWhole } from './util/whole-file.ts'
 
 /**
@@ -34,7 +34,7 @@ export class Query implements Disposable {
   readonly plan: Plan
   /** Changes when the rows or the query change, and reveals nothing about them. */
   readonly etag: string
-  /** Whether the same query can give other rows although nothing has changed, as with now() or random() in SQL. */
+  /** Whether the same query can give other rows although nothing has changed, as with now(), or random() in SQL. */
   readonly volatile: boolean
   readonly #context: QueryContext
   readonly #options: QueryOptions
@@ -47,8 +47,8 @@ export class Query implements Disposable {
     const { source, identity } = context
     this.#context = context
     this.#options = options
-    this.volatile = context.volatile ?? false
     this.plan = planQuery(source, options, { now: this.#now })
+    this.volatile = context.volatile === true || this.plan.volatile
     this.etag = etagOf(identity, options, this.plan)
     this.#runs = new Runs(this.plan, context, context.remote?.query(this.plan, source, options, this.#now))
   }
@@ -56,6 +56,15 @@ export class Query implements Disposable {
   /** The ids of the datasets that saved queries read for it, with the rights of who saved them. */
   get borrowed(): readonly number[] {
     return this.#context.borrowed ?? []
+  }
+
+  /**
+   * Names what the query gives in this format: unless one of them is volatile, queries of the same key give the same rows,
+   * and files that say the same. Unlike `etag`, it doesn't depend on the plan, so `Dataset.key` knows it before.
+   */
+  key(format: Format): string {
+    const { identity, words } = this.#context
+    return queryKey(identity, words?.dataset, this.#options, format)
   }
 
   /** Rows that match the filter, before `top`, `last` and `skip`; undefined where rows must be read to know. */
@@ -186,15 +195,20 @@ export class Query implements Disposable {
     })
   }
 
-  /** Whether a double among the rows that the query begins with is infinite. */
-  async readsInfinities(): Promise<boolean> {
-    const doubles = this.#context.source.columns.filter(({ type }) => type === 'double')
-    const filter = doubles.map(({ name }) => `${quoteIdentifier(name)} in (INF,-INF)`).join(' or ')
-    return filter !== '' && (await new Query({ ...this.#context, remote: undefined }, { filter }).count()) > 0
-  }
-
   /** Releases the version that the query reads. What was begun goes on. */
   [Symbol.dispose](): void {
     this.#context.release?.()
   }
+}
+
+/** @param words what is written down about the dataset; what is about columns belongs to the version */
+export function queryKey(
+  identity: string,
+  words: DatasetWords | undefined,
+  options: QueryOptions,
+  format: Format,
+): string {
+  const said = words && holdsMetadata(format) ? metadataIn(words, [], []) : undefined
+  const sorted = Object.entries(options).sort(([one], [other]) => (one < other ? -1 : 1))
+  return `${identity} ${format} ${JSON.stringify([sorted, said])}`
 }

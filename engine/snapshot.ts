@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Handle } from './catalog/database.ts'
 import { noStoredRows } from './catalog/datasets.ts'
 import type { Authorship } from './catalog/history.ts'
@@ -24,6 +25,11 @@ import { Users } from './util/shared.ts'
 
 /** Releases the leases of queries that were garbage-collected without having been disposed. */
 const forgotten = new FinalizationRegistry((leave: () => void) => leave())
+
+/** Names the rows of a version, which never change. */
+export function identityOf(datasetId: number, version: number): string {
+  return `${datasetId}.${version}`
+}
 
 /** Something whose rows can be queried. When a query is disposed, or garbage-collected, it releases its version. */
 export interface Queryable {
@@ -98,7 +104,8 @@ export class Snapshot implements Disposable {
     const leave = this.hold()
     const context = {
       source,
-      identity: this.identity,
+      // Under other names, the same options have another meaning.
+      identity: view ? `${this.identity} ${hash('sha256', JSON.stringify(view))}` : this.identity,
       words: { dataset: this.#words, columns: this.columns },
       executor,
       volatile,
@@ -124,7 +131,7 @@ export class Snapshot implements Disposable {
 
   /** Names the rows: they never change. */
   get identity(): string {
-    return this.derived?.identity ?? `${this.#datasetId}.${this.version}`
+    return this.derived?.identity ?? identityOf(this.#datasetId, this.version)
   }
 
   /** The plan of all rows. */

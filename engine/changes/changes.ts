@@ -37,8 +37,6 @@ const META = { nullable: false, description: '' } as const
 export class Changes implements Disposable {
   /** The version up to which changes are given, from which to go on. */
   readonly next: number
-  /** There can't be more changes than this. */
-  readonly mostRows: number
   readonly #leases: readonly Lease[]
   readonly #context: QueryContext
   /** Where rows have to be compared. */
@@ -58,7 +56,7 @@ export class Changes implements Disposable {
     const newest = leases.at(-1)!.version
     this.next = newest.number
     const parts = [...new Map(steps.flatMap(partsOf).map((part) => [part.id, part])).values()]
-    this.mostRows = steps.reduce((sum, step) => sum + rowsOf(step), 0)
+    const most = steps.reduce((sum, step) => sum + rowsOf(step), 0)
     // The version before the first upload, which may have been restored, has no columns.
     const { columns: shown } = leases.findLast(({ version }) => version.columns.length > 0)?.version ?? newest
     const meta = ['_change', '_version'].map((name) => unusedName(name, shown))
@@ -71,7 +69,7 @@ export class Changes implements Disposable {
     const sql = changesSql(steps, shown, fileOf)
     const rowBytes = newest.rows === 0 ? 0 : Math.ceil(newest.rawBytes / newest.rows)
     if (steps.some(isCompared)) {
-      const size = { rows: this.mostRows, rawBytes: this.mostRows * rowBytes }
+      const size = { rows: most, rawBytes: most * rowBytes }
       this.#compared = new Compared(store, { parts: parts.map(fileOf), relation: sql, columns, size })
     }
     this.#context = {
@@ -82,6 +80,7 @@ export class Changes implements Disposable {
       source: {
         columns: columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` })),
         rows: steps.length === 0 ? 0 : undefined,
+        most,
         rowBytes,
         scan: () => ({ kind: 'foreign', sql }),
       },

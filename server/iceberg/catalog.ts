@@ -134,9 +134,7 @@ async function keptVersion(
   version: number | undefined,
 ): Promise<Snapshot> {
   try {
-    // The current version stays while it is held here, even if a write replaces it.
-    using current = version === undefined ? await dataset.snapshot() : undefined
-    return await kept.get(dataset, version ?? current!.version)
+    return await kept.get(dataset, version)
   } catch (error) {
     if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
     throw new IcebergError('noTable', error.message)

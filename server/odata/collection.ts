@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Dataset, Snapshot } from '../../engine/index.ts'
-import { type EntityQuery, entityQuery, type RowOptions, versionIn } from './entity.ts'
+import type { Dataset } from '../../engine/index.ts'
+import { entityQuery, type RowOptions, versionIn } from './entity.ts'
 import { malformed, ODataError } from './errors.ts'
 import { type EntitySet, KEY } from './model.ts'
 import { contextHead, type Exchange, jsonContentType, preferenceIn } from './negotiate.ts'
@@ -45,22 +45,20 @@ export async function answerCollection(
   const { $top = Number.POSITIVE_INFINITY, $skip = 0 } = options
   const skip = $skip + offset
   const top = Math.min(Math.max($top - offset, 0), size)
-  const asked = await ask(
-    exchange,
-    set,
-    { ...options, ...(added && { $filter: added.filter }), $skip: skip, $top: top },
-    position?.version ?? added?.version,
-  )
-  const { query, version, odata, projection } = asked
+  const past = position?.version ?? added?.version
+  const snapshot = await (past === undefined ? dataset.snapshot(versionIn(options)) : kept.get(dataset, past))
+  using leaving = new DisposableStack()
+  if (past === undefined) leaving.use(snapshot)
+  const { version } = snapshot
+  const page = { ...options, ...(added && { $filter: added.filter }), $skip: skip, $top: top }
+  const { query, odata, projection } = entityQuery(set, snapshot, page, json)
   const known = query.knownRowCount
   // A page with fewer rows than its size is the last one.
   const end = offset + size
   const mayGoOn = $top > end && (known === undefined || known > skip + size)
-  try {
-    if (mayGoOn) await kept.keep(dataset, version)
-  } catch (error) {
-    query[Symbol.dispose]()
-    throw error
+  if (mayGoOn && past === undefined) {
+    leaving.move()
+    kept.keep(dataset, snapshot)
   }
   const applied = [wanted && `${pages!.name}=${size}`, tracked && preference?.name].filter(Boolean)
   if (applied.length > 0) reply.header('preference-applied', applied.join(', '))
@@ -73,11 +71,10 @@ export async function answerCollection(
     ? `,"@odata.deltaLink":${JSON.stringify(linkTo(exchange, set, `$deltatoken=${version}`))}}`
     : '}'
   return exports.send(request, reply, {
-    query,
-    window: {},
+    query: { open: () => query },
     format: 'json',
     name: set.title,
-    meteredRows: asked.rowCount,
+    metered: true,
     odata,
     paged: mayGoOn || position !== undefined,
     contentType: jsonContentType(json, true),
@@ -95,28 +92,16 @@ export async function answerCount(
   set: EntitySet,
   { $select, $orderby, $top, $skip, ...matching }: RowOptions,
 ): Promise<FastifyReply> {
-  const { services, request, reply } = exchange
-  const { query } = await ask(exchange, set, matching, undefined)
-  const count = await services.exports.run(request, reply, query, (signal) => query.count({ signal }))
+  const { services, request, reply, json } = exchange
+  const open = async () => {
+    const dataset = await services.engine.dataset(set.datasetId)
+    using snapshot = await dataset.snapshot(versionIn(matching))
+    return entityQuery(set, snapshot, matching, json).query
+  }
+  const count = await services.exports.run(request, reply, { open }, (query, signal) =>
+    query.count({ signal }),
+  )
   return reply.type('text/plain;charset=utf-8').send(String(count))
-}
-
-/** Queries the given version of a dataset, or the current one. */
-async function ask(
-  { services: { engine, kept }, json }: Exchange,
-  set: EntitySet,
-  options: RowOptions,
-  version: number | undefined,
-): Promise<EntityQuery & { readonly version: number; readonly rowCount: number }> {
-  const dataset = await engine.dataset(set.datasetId)
-  const askOf = (snapshot: Snapshot) => ({
-    ...entityQuery(set, snapshot, options, json),
-    version: snapshot.version,
-    rowCount: snapshot.rowCount ?? 0,
-  })
-  if (version !== undefined) return askOf(await kept.get(dataset, version))
-  using snapshot = await dataset.snapshot(versionIn(options))
-  return askOf(snapshot)
 }
 
 /** The same query with another token: of the next page, or of what will be new. */

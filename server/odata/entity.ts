@@ -20,7 +20,9 @@ export async function answerEntity(
   key: number,
   options: RowOptions,
 ): Promise<FastifyReply> {
-  const { text, projection } = await readRow(exchange, set, key, options)
+  const dataset = await exchange.services.engine.dataset(set.datasetId)
+  using snapshot = await dataset.snapshot(versionIn(options))
+  const { text, projection } = await readRow(exchange, set, snapshot, key, options)
   const head = contextHead(exchange, `${encodeURIComponent(set.name)}${projection}/$entity`)
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(head + text.slice(1))
 }
@@ -33,8 +35,10 @@ export async function answerProperty(
 ): Promise<FastifyReply> {
   const { reply, json } = exchange
   const bare: Exchange = { ...exchange, json: { ...json, metadata: 'none' } }
-  const type = await propertyType(exchange, set, property)
-  const { text } = await readRow(bare, set, key, { $select: property })
+  const dataset = await exchange.services.engine.dataset(set.datasetId)
+  using snapshot = await dataset.snapshot()
+  const type = propertyType(set, snapshot, property)
+  const { text } = await readRow(bare, set, snapshot, key, { $select: property })
   const value = text.slice(`{${JSON.stringify(property)}:`.length, -1)
   if (value === 'null') return reply.code(204).send()
   if (raw) {
@@ -51,9 +55,8 @@ export async function answerProperty(
 }
 
 /** @throws ODataError `notFound` if the set has no such property */
-async function propertyType({ services }: Exchange, set: EntitySet, name: string): Promise<string> {
+function propertyType(set: EntitySet, { columns }: Snapshot, name: string): string {
   if (name === KEY) return 'Edm.Int64'
-  const { columns } = await (await services.engine.dataset(set.datasetId)).record()
   const property = propertiesOf(columns).find((one) => one.name === name)
   if (property) return property.type.name
   throw new ODataError('notFound', `${set.name} has no property ${JSON.stringify(name)}.`)
@@ -67,12 +70,12 @@ const MOST_BYTES = 64 * 2 ** 20
  * @throws ODataError `notFound` if the dataset has fewer rows, `tooLarge`
  */
 async function readRow(
-  { services: { engine, exports }, request, reply, json }: Exchange,
+  { services: { exports }, request, reply, json }: Exchange,
   set: EntitySet,
+  snapshot: Snapshot,
   key: number,
   asked: RowOptions,
 ): Promise<{ text: string; projection: string }> {
-  using snapshot = await (await engine.dataset(set.datasetId)).snapshot(versionIn(asked))
   const { rowCount } = snapshot
   const none = () =>
     new ODataError(
@@ -83,11 +86,10 @@ async function readRow(
   const options = { ...asked, $skip: key - 1, $top: 1 }
   const { query, odata, projection } = entityQuery(set, snapshot, options, json)
   const download = {
-    query,
-    window: {},
+    query: { open: () => query },
     format: 'json',
     name: set.title,
-    meteredRows: rowCount ?? 0,
+    metered: true,
     odata,
   } as const
   const bytes = await exports.read(request, reply, download, MOST_BYTES)

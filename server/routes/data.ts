@@ -4,19 +4,16 @@ import {
   type EncodeOptions,
   FORMATS,
   type Format,
-  type Query,
   type QueryOptions,
 } from '../../engine/index.ts'
 import { fromHttp, QUERY, VERSION, WRITING } from '../../engine/options.ts'
-import { metadataIn } from '../../engine/types/file-metadata.ts'
-import { holdsMetadata } from '../../engine/types/index.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { isLink, type ParameterSchema, parameters, parametersOf, readQuery } from '../http/input.ts'
 import { errors, type HeaderText, NOT_MODIFIED } from '../openapi/describe.ts'
 import { exampleOf, type FromSchema, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { cacheKeyOf, type Download } from '../transfers/download.ts'
+import type { LazyQuery } from '../transfers/download.ts'
 import { chooseFormat, encodingOf, FORMAT_NAMES, wantsIeee754 } from '../transfers/formats.ts'
 import { linkMetadata } from './metadata.ts'
 import { askedVersion, datasetFor, type Routes } from './routes.ts'
@@ -118,7 +115,8 @@ export function rowsAsked(
   const encoding: EncodeOptions = encodingOf(fromHttp(query, WRITING))
   const isPlain = Object.keys(encoding).length === 0
   if (!isPlain) checkEncoding(format, encoding)
-  return { window, format, ...(!isPlain && { encoding }), counted: query.$count === true }
+  const counted = query.$count === true || window.top !== undefined || window.last !== undefined
+  return { window, format, ...(!isPlain && { encoding }), counted }
 }
 
 const ROW_PARAMETERS = parameters({
@@ -207,40 +205,20 @@ export async function sendExplained(
   services: Pick<Services, 'access' | 'engine' | 'exports'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  query: Query,
+  lazy: LazyQuery,
   format: Format,
 ): Promise<FastifyReply> {
-  const told = await services.exports.run(request, reply, query, (signal) =>
-    query.analyse(format, { signal }),
-  )
+  const { told, borrowed } = await services.exports.run(request, reply, lazy, async (query, signal) => ({
+    told: await query.analyse(format, { signal }),
+    borrowed: query.borrowed,
+  }))
   const { where, strategy, columns, ms } = told
   const verdict = 'What takes long is told only to who may read all tables below.'
-  const isWhole = await mayRead(services, request)(query.borrowed)
+  const isWhole = await mayRead(services, request)(borrowed)
   return reply
     .header('cache-control', 'no-store')
     .type('application/json; charset=utf-8')
     .send(isWhole ? told : { verdict, columns, where, strategy, parts: null, rowGroups: null, ms, steps: [] })
-}
-
-/** Answers with the rows of a statement, which may be kept from the last time. */
-export async function sendStatement(
-  { exports }: Pick<Services, 'exports'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  download: Omit<Download, 'meteredRows' | 'cacheKey'>,
-): Promise<FastifyReply> {
-  const { query, counted } = download
-  const answer = {
-    ...download,
-    // With a limited plan, rows are counted first.
-    meteredRows: query.mostRows ?? 0,
-    cacheKey: query.volatile
-      ? undefined
-      : `sql ${query.etag} ${counted} ${query.metadataIn(download.format)}`,
-  }
-  if (!(await exports.sendAgain(request, reply, answer))) return exports.send(request, reply, answer)
-  query[Symbol.dispose]()
-  return reply
 }
 
 const DOWNLOAD_DATA = {
@@ -288,41 +266,28 @@ export function dataRoutes(app: Routes, services: Services): void {
     const given = read()
     const reading = (signal: AbortSignal) => ({ signal, mayRead: mayRead(services, request) })
     const past = await askedVersion(dataset, given, reply, app.prefix)
-    const { number: version, rowCount } = past ?? { ...record, number: record.version }
     linkMetadata(reply, app.prefix, record)
-    const asked = rowsAsked(request, given, 'csv')
-    const { window: options, format } = asked
-    const ieee754 = format === 'json' && wantsIeee754(given.$format, request.headers.accept)
-    const answer = {
-      ...asked,
-      ...(ieee754 && { encoding: { ...asked.encoding, ieee754 } }),
-      ...(ieee754 && { contentType: 'application/json;IEEE754Compatible=true;charset=utf-8' }),
-      name: record.name,
-    }
+    const { window, ...asked } = rowsAsked(request, given, 'csv')
+    const { format, encoding } = asked
+    const options = { ...window, ...(past && { version: past.number }) }
     if (given.$explain === 'sql') {
-      const sql = await dataset.sql({ ...options, ...(past && { version }) })
+      const sql = await dataset.sql(options)
       return reply.header('cache-control', 'no-store').type('application/json; charset=utf-8').send({ sql })
     }
-    if (given.$explain === 'true') {
-      const query = await exports.prepare(request, reply, (signal) =>
-        dataset.query({ ...options, ...(past && { version }) }, reading(signal)),
-      )
-      return sendExplained(services, request, reply, query, format)
+    const query = {
+      key: dataset.key(record, options, format),
+      open: (signal: AbortSignal) => dataset.query(options, reading(signal)),
     }
-    if (record.query) {
-      const query = await exports.prepare(request, reply, (signal) => dataset.query(options, reading(signal)))
-      request.trace.stage('plan')
-      return sendStatement(services, request, reply, { ...answer, query })
-    }
-    // The columns are those of the version, so only the words about the dataset can change.
-    const words = holdsMetadata(format) ? metadataIn(record, [], []) : undefined
-    const cacheKey = cacheKeyOf(`${record.id}.${version}`, { ...options, count: given.$count, words })
-    const kept = { ...answer, meteredRows: rowCount ?? 0, cacheKey }
-    if (await exports.sendAgain(request, reply, kept)) return reply
-    const query = await dataset.query({ ...options, ...(past && { version }) })
-    request.trace.stage('plan')
-    const meteredRows = query.mostRows ?? kept.meteredRows
-    return exports.send(request, reply, { ...kept, query, meteredRows })
+    if (given.$explain === 'true') return sendExplained(services, request, reply, query, format)
+    const ieee754 = format === 'json' && wantsIeee754(given.$format, request.headers.accept)
+    return exports.send(request, reply, {
+      ...asked,
+      ...(ieee754 && { encoding: { ...encoding, ieee754 } }),
+      ...(ieee754 && { contentType: 'application/json;IEEE754Compatible=true;charset=utf-8' }),
+      name: record.name,
+      metered: true,
+      query,
+    })
   }
 
   app.register(async (texts) => {

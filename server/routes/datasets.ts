@@ -25,7 +25,8 @@ import {
 import type { DatasetPatch, NewDataset } from '../records/index.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { gather, SMALL_ANSWER } from '../transfers/download.ts'
+import { SMALL_ANSWER } from '../transfers/answers.ts'
+import { gather } from '../transfers/body.ts'
 import { askedVersion, created, datasetFor, pathId, type Routes, shown, tagOf } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
@@ -263,9 +264,10 @@ export function newDatasetRoutes(app: Routes, services: Services): void {
   app.post('/datasets/:id/copy', { schema: COPY_DATASET }, async (request, reply) => {
     const { account, body } = request
     const { dataset, record } = await datasetFor(request, services, 'Read')
-    const { version = record.version, ...target } = body
-    using snapshot = await dataset.snapshot({ version })
-    const note = `A copy of version ${version} of dataset ${record.id}.`
+    // That of a saved query is refused before its rows are looked for.
+    const { version = record.query && record.version, ...target } = body
+    using snapshot = await dataset.snapshot(version === undefined ? undefined : { version })
+    const note = `A copy of version ${snapshot.version} of dataset ${record.id}.`
     const fields = { ...target, description: record.description }
     const copy = await make(request, (t) => snapshot.copy(fields, { by: account.name, note }, t))
     return created(reply, `${app.prefix}/datasets/${copy.id}`, copy)

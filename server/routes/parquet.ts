@@ -52,12 +52,11 @@ export function parquetRoutes(app: Routes, services: Services): void {
   const { kept } = services
 
   app.get('/datasets/:id/parquet', { schema: LIST_PARQUET_FILES }, async (request, reply) => {
-    const { dataset, record } = await datasetFor(request, services, 'Read')
-    const asked = await askedVersion(dataset, request.query, reply, app.prefix)
-    const version = asked?.number ?? record.version
-    const snapshot = await kept.get(dataset, version)
+    const { dataset } = await datasetFor(request, services, 'Read')
+    const past = await askedVersion(dataset, request.query, reply, app.prefix)
+    const snapshot = await kept.get(dataset, past?.number)
     const files = await snapshot.files()
-    const path = `${app.prefix}/datasets/${dataset.id}/parquet/${version}`
+    const path = `${app.prefix}/datasets/${dataset.id}/parquet/${snapshot.version}`
     return Promise.all(
       files.map(async ({ number, rows, bytes }) => {
         const { account, keyId, publicUrl } = request

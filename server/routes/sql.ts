@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Query, SqlTable, SqlValues } from '../../engine/index.ts'
+import type { SqlTable, SqlValues } from '../../engine/index.ts'
 import { QUERY, WRITING } from '../../engine/options.ts'
 import { Derived } from '../../engine/util/shared.ts'
 import { RELATIONS } from '../accounts/access.ts'
@@ -17,7 +17,6 @@ import {
   rowParameters,
   rowsAsked,
   sendExplained,
-  sendStatement,
 } from './data.ts'
 import type { Routes } from './routes.ts'
 
@@ -124,14 +123,12 @@ export function sqlRoutes(app: Routes, services: Services): void {
     { sql, parameters: values }: Statement,
   ) => {
     const given = request.query as { $format?: string; $count?: boolean; $explain?: boolean }
-    const asked = rowsAsked(request, given, 'csv')
+    const { window, ...asked } = rowsAsked(request, given, 'csv')
     const tables = () => sqlTablesOf(services, request.account)
-    const query: Query = await exports.prepare(request, reply, (signal) =>
-      engine.sql(sql, values, { ...asked.window, signal, tables, mayRead: mayRead(services, request) }),
-    )
-    request.trace.stage('plan')
-    if (given.$explain) return sendExplained(services, request, reply, query, asked.format)
-    return sendStatement(services, request, reply, { ...asked, name: 'query', query })
+    const open = (signal: AbortSignal) =>
+      engine.sql(sql, values, { ...window, signal, tables, mayRead: mayRead(services, request) })
+    if (given.$explain) return sendExplained(services, request, reply, { open }, asked.format)
+    return exports.send(request, reply, { ...asked, name: 'query', metered: true, query: { open } })
   }
 
   app.route({

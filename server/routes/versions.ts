@@ -178,18 +178,19 @@ export function changesRoutes(app: Routes, services: Services): void {
       if (since === undefined) {
         throw new EngineError('invalid_option', 'since is missing: the version that you have, as since=12.')
       }
-      const asked = rowsAsked(request, request.query, 'csv')
+      const { window, ...asked } = rowsAsked(request, request.query, 'csv')
       using changes = await dataset.changes({ since, until }).catch((error: unknown) => {
         if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
         const link = `<${app.prefix}/datasets/${record.id}/data>; rel="alternate"`
         throw new ErrorWithHeaders(error, { link })
       })
       reply.header('next-since', changes.next)
+      const query = changes.query(window)
       return services.exports.send(request, reply, {
         ...asked,
-        query: changes.query(asked.window),
+        query: { open: () => query },
         name: `${record.name} changes`,
-        meteredRows: changes.mostRows,
+        metered: true,
       })
     },
   })

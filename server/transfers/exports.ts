@@ -4,32 +4,16 @@ import type { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Engine, Query } from '../../engine/index.ts'
 import { Users } from '../../engine/util/shared.ts'
 import type { Usage } from '../accounts/plans.ts'
-import { matchesTag } from '../http/headers.ts'
+import { attachment, matchesTag } from '../http/headers.ts'
 import type { Trace } from '../http/metrics.ts'
-import {
-  type Announced,
-  type Answer,
-  answerCache,
-  between,
-  bodyStream,
-  codingFor,
-  type Download,
-  type Envelope,
-  entityTag,
-  gather,
-  headersOf,
-  isCounted,
-  isInPieces,
-  keptAs,
-  knownEnvelope,
-  logInfinities,
-  notModified,
-  OF_ALL_ROWS,
-  SMALL_ANSWER,
-  watched,
-} from './download.ts'
+import { type Answer, answerCache, answerName, SMALL_ANSWER } from './answers.ts'
+import { gather, watched } from './body.ts'
+import { bodyStream, codingFor } from './compression.ts'
+import { type Download, isCounted, type LazyQuery } from './download.ts'
+import { entityTag, notModified } from './entity-tag.ts'
+import { between, type Envelope, knownEnvelope } from './envelope.ts'
 import { type Coding, FORMAT_FACTS } from './formats.ts'
-import { type ExportFile, ExportFiles, type Save, sendPieces, type Written } from './pieces.ts'
+import { type ExportFile, ExportFiles, isInPieces, type Save, sendPieces, type Written } from './pieces.ts'
 import { Gate, Transfer, type TransferParts } from './transfer.ts'
 
 interface ExportParts extends TransferParts {
@@ -39,16 +23,25 @@ interface ExportParts extends TransferParts {
   readonly version: string
 }
 
-/** Rows on their way to a client. */
-interface Sending extends Written {
-  readonly etag: string
-  /** The headers that describe the body. */
-  readonly headers: Readonly<Record<string, string>>
+/** A download that nobody has kept. */
+interface Sending {
+  readonly download: Download
+  readonly query: Query
   readonly coding: Coding | undefined
   readonly transfer: Transfer
+  /** Undefined if the next answer to the same query may have other rows, so that nothing of this one may be kept. */
+  readonly etag: string | undefined
+  /** The headers that describe the body. */
+  readonly headers: Readonly<Record<string, string>>
   /** Called when the first byte is there. */
   readonly inTime: () => void
 }
+
+/** An answer whose body is there as a whole. */
+type Whole = Omit<Answer, 'etag'>
+
+/** The headers of all answers about rows, even of those without a body. */
+const OF_ALL_ROWS = { vary: 'Accept, Accept-Encoding', 'cache-control': 'private, no-cache' }
 
 /**
  * Sends the rows of queries. It limits how many downloads run at once, counts rows against the plan, compresses as the
@@ -74,19 +67,48 @@ export class Exports {
   }
 
   /**
-   * Answers a request with a kept answer to the same question, if there is one. It is counted, measured and gets
-   * headers as if it were new, but waits for no place, since it takes no time. Gives whether there was a kept answer.
+   * Answers a request with rows: only the headers for HEAD, 304 if the client already has the content. If an answer to
+   * the same query of the same version is kept, it is sent again. Everything that can be refused is refused before the
+   * first byte; a failure after it ends the connection.
    */
-  async sendAgain(request: FastifyRequest, reply: FastifyReply, download: Announced): Promise<boolean> {
-    const coding = codingFor(request, download.format)
-    const key = keptAs(download, coding)
-    const answer = key && this.answers?.get(key)
-    if (!answer) return false
+  async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
+    const { query: lazy, format, contentType = FORMAT_FACTS[format].contentType } = download
+    const coding = codingFor(request, format)
+    const kept =
+      lazy.key === undefined ? undefined : this.answers?.get(answerName(lazy.key, download, coding))
+    if (kept) return this.#sendAgain(request, reply, download, kept)
+    return this.#within(request, reply, async (transfer, inTime) => {
+      const query = await lazy.open(transfer.signal)
+      const users = new Users(() => query[Symbol.dispose]())
+      transfer.onClose(users.enter())
+      request.trace.stage('plan')
+      const answer = this.answers?.get(answerName(query.key(format), download, coding))
+      if (answer) {
+        inTime()
+        return this.#sendAgain(request, reply, download, answer)
+      }
+      const etag = query.volatile ? undefined : entityTag(query, download, coding, this.#parts.version)
+      reply.headers({ ...OF_ALL_ROWS, ...(etag !== undefined && { etag }) })
+      if (etag !== undefined && matchesTag(request.headers['if-none-match'], etag)) return notModified(reply)
+      const headers = { 'content-type': contentType, ...(coding && { 'content-encoding': coding }) }
+      const sending = { download, query, coding, transfer, etag, headers, inTime }
+      const file = await this.#file(sending, users)
+      if (!file) return this.#sendRows(sending)
+      inTime()
+      transfer.use(file)
+      return this.#sendPieces(transfer, download, FORMAT_FACTS[format].exact ? etag! : `"${file.id}"`, file)
+    })
+  }
+
+  /** Sends a kept answer. It is counted and measured as if it were new, but waits for no place, since it takes no time. */
+  async #sendAgain(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    download: Download,
+    answer: Answer,
+  ): Promise<FastifyReply> {
     reply.headers({ ...OF_ALL_ROWS, etag: answer.etag })
-    if (matchesTag(request.headers['if-none-match'], answer.etag)) {
-      notModified(reply)
-      return true
-    }
+    if (matchesTag(request.headers['if-none-match'], answer.etag)) return notModified(reply)
     const { trace } = request
     trace.stage('kept')
     if (request.headers.range !== undefined && request.method === 'GET') {
@@ -94,77 +116,45 @@ export class Exports {
         yield answer.body.subarray(from, to)
       }
       const whole = { ...answer, bytes: answer.body.byteLength, read }
-      await this.#sendPieces(new Transfer(request, reply, this.#parts), download, answer.etag, whole)
-      return true
+      return this.#sendPieces(new Transfer(request, reply, this.#parts), download, answer.etag, whole)
     }
     if (request.method !== 'HEAD') {
-      if (download.meteredRows !== undefined)
+      if (download.metered)
         (await this.#parts.usage.reserve(request.account, answer.rows)).settle(answer.rows)
       this.#begin(download, trace, answer)
       this.#parts.metrics.exportEnded(download.format, trace, 'whole')
     }
-    sendWhole(request, reply, download, answer)
-    return true
+    return sendWhole(request, reply, download, answer, true)
   }
 
-  /**
-   * Answers a request with a download: only the headers for HEAD, 304 if the client already has the content. Everything
-   * that can be refused is refused before the first byte; a failure after it ends the connection.
-   */
-  async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
-    const { query, format } = download
-    const coding = codingFor(request, format)
-    const etag = entityTag(download, coding, this.#parts.version)
-    reply.headers({ ...OF_ALL_ROWS, ...(!query.volatile && { etag }) })
-    if (!query.volatile && matchesTag(request.headers['if-none-match'], etag)) {
-      query[Symbol.dispose]()
-      return notModified(reply)
-    }
-    const transfer = new Transfer(request, reply, this.#parts)
-    const users = new Users(() => query[Symbol.dispose]())
-    transfer.onClose(users.enter())
-    try {
-      const inTime = transfer.firstByteInTime()
-      const isMade = () => this.files.has(etag)
-      if (!query.volatile && isInPieces(request, download, { etag, coding, isMade })) {
-        const make = (signal: AbortSignal, save: Save) =>
-          this.#make(request, download, signal, save).finally(users.enter())
-        const patience = this.#parts.config.timeouts.firstByte / 2
-        const file = await this.files.get(etag, make, patience, transfer.signal)
-        if (file) {
-          inTime()
-          transfer.use(file)
-          const tag = FORMAT_FACTS[format].exact ? etag : `"${file.id}"`
-          return await this.#sendPieces(transfer, download, tag, file)
-        }
-      }
-      const opened = await this.#open(transfer, download, coding)
-      const headers = {
-        'content-type': download.contentType ?? FORMAT_FACTS[format].contentType,
-        ...(coding && { 'content-encoding': coding }),
-      }
-      if (opened) {
-        return await this.#sendOpened(download, { ...opened, etag, headers, coding, transfer, inTime })
-      }
-      inTime()
-      return reply.headers({ ...headers, ...headersOf(request, download) }).send()
-    } catch (error) {
-      const reason = transfer.reason ?? error
-      transfer.abort(reason as Error)
-      throw reason
-    }
+  /** The file of an answer that is read in pieces, if there is one or it can be made. */
+  async #file({ download, query, coding, transfer, etag }: Sending, users: Users) {
+    const { request, signal } = transfer
+    if (etag === undefined) return undefined
+    const isMade = () => this.files.has(etag)
+    if (!isInPieces(request, download, { etag, coding, isMade })) return undefined
+    const make = (making: AbortSignal, save: Save) =>
+      this.#make(request, download, query, making, save).finally(users.enter())
+    return this.files.get(etag, make, this.#parts.config.timeouts.firstByte / 2, signal)
   }
 
-  /** Sends rows whose reading has begun: at once if they are few, and otherwise while they are read. */
-  async #sendOpened(download: Download, sending: Sending): Promise<FastifyReply> {
-    const { stream, headers, coding, transfer } = sending
+  /** Sends rows as they are read: at once if they are few. */
+  async #sendRows(sending: Sending): Promise<FastifyReply> {
+    const { download, query, coding, transfer, headers, inTime } = sending
     const { request, reply } = transfer
-    const keep = (whole: Buffer) => this.#keep(request, download, sending, whole)
+    const inPieces = this.#mayBeInPieces(sending)
+    const opened = await this.#open(transfer, query, download, coding)
+    if (!opened) {
+      inTime()
+      return reply.headers({ ...headers, ...headersOf(request, download, inPieces) }).send()
+    }
+    const keep = (whole: Buffer) => this.#keep(sending, opened, whole)
     const onWhole = (whole: Buffer) => {
       keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
     }
-    const gathered = await gather(sending.bytes, SMALL_ANSWER, keptAs(download, coding) ? onWhole : undefined)
-    sending.inTime()
+    const isKept = sending.etag !== undefined && this.answers !== undefined
+    const gathered = await gather(opened.bytes, SMALL_ANSWER, isKept ? onWhole : undefined)
+    inTime()
     if (gathered.whole) {
       const answer = await keep(gathered.whole)
       this.#begin(download, request.trace, answer)
@@ -174,39 +164,42 @@ export class Exports {
       })
       // A smaller body fits into the buffers of any socket, so it needs no watching.
       if (answer.body.byteLength > 16 * 1024) transfer.watchSocket()
-      return sendWhole(request, reply, download, answer)
+      return sendWhole(request, reply, download, answer, isKept || inPieces)
     }
-    reply.headers({ ...headers, ...headersOf(request, download) })
+    const { stream } = opened
+    reply.headers({ ...headers, ...headersOf(request, download, inPieces) })
     if (stream.size !== undefined && !coding && !download.envelope)
       reply.header('content-length', stream.size)
     const body = bodyStream(gathered.pieces, stream.coding ? undefined : coding)
     return reply.send(watched(download.format, stream, transfer, body, this.#parts.metrics))
   }
 
+  /** Whether a client that gets only a part can have the rest. A new file of another format would have other bytes. */
+  #mayBeInPieces({ download: { format }, etag }: Sending): boolean {
+    return etag !== undefined && FORMAT_FACTS[format].exact && this.files.mayMake(etag)
+  }
+
   /** Notes that a complete answer begins. */
-  #begin({ format }: Announced, trace: Trace, { rows, body }: Answer): void {
+  #begin({ format }: Download, trace: Trace, { rows, body }: Whole): void {
     Object.assign(trace, { rows, bytes: body.byteLength })
     this.#parts.metrics.exportStarted(format, trace)
   }
 
   /** Makes an answer of a whole body, and keeps it if it has the rows that were counted. */
   async #keep(
-    { log }: FastifyRequest,
-    download: Download,
-    { stream, matches, etag, headers, coding }: Sending,
+    { download, query, etag, headers, coding, transfer }: Sending,
+    { stream, matches }: Written,
     whole: Buffer,
-  ): Promise<Answer> {
-    const { query } = download
+  ): Promise<Whole> {
     const body = stream.coding || !coding ? whole : await buffer(bodyStream([whole], coding))
-    const answer = { etag, headers, body, rows: stream.rows(), matches }
+    const answer = { headers, body, rows: stream.rows(), matches }
     const counted = matches ?? query.knownRowCount
-    const key = keptAs(download, coding)
-    if (counted === undefined || query.resultRows(counted) === answer.rows) {
-      if (key) this.answers?.set(key, answer)
-    } else log.error({ rows: answer.rows, counted }, 'an answer does not have the rows that were counted')
-    logInfinities(query, whole, stream.coding, log).catch((error) =>
-      log.warn({ err: error }, 'it could not be found out whether infinities were read'),
-    )
+    if (counted !== undefined && query.resultRows(counted) !== answer.rows) {
+      const { log } = transfer.request
+      log.error({ rows: answer.rows, counted }, 'an answer does not have the rows that were counted')
+    } else if (etag !== undefined) {
+      this.answers?.set(answerName(query.key(download.format), download, coding), { ...answer, etag })
+    }
     return answer
   }
 
@@ -221,8 +214,9 @@ export class Exports {
     most: number,
   ): Promise<Buffer> {
     return this.#within(request, reply, async (transfer) => {
-      transfer.use(download.query)
-      const opened = await this.#open(transfer, download)
+      const query = await download.query.open(transfer.signal)
+      transfer.use(query)
+      const opened = await this.#open(transfer, query, download)
       const chunks: Uint8Array[] = []
       let bytes = 0
       for await (const chunk of opened?.stream ?? []) {
@@ -239,17 +233,19 @@ export class Exports {
   run<T>(
     request: FastifyRequest,
     reply: FastifyReply,
-    query: Query,
-    work: (signal: AbortSignal) => Promise<T>,
+    { open }: LazyQuery,
+    work: (query: Query, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return this.#within(request, reply, async (transfer) => {
+      const query = await open(transfer.signal)
       transfer.use(query)
+      request.trace.stage('plan')
       await transfer.enter(this.gate)
-      return work(transfer.signal)
+      return work(query, transfer.signal)
     })
   }
 
-  /** Prepares a query, which takes time for SQL, until the client leaves or the deadline passes. */
+  /** Prepares what takes time, such as the columns of SQL, until the client leaves or the deadline passes. */
   prepare<T>(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -258,26 +254,32 @@ export class Exports {
     return this.#within(request, reply, ({ signal }) => work(signal))
   }
 
-  /** Does work that ends before the answer begins. */
+  /** Does work for a request, whose transfer is aborted if that fails. */
   async #within<T>(
     request: FastifyRequest,
     reply: FastifyReply,
-    work: (transfer: Transfer) => Promise<T>,
+    work: (transfer: Transfer, inTime: () => void) => Promise<T>,
   ): Promise<T> {
     const transfer = new Transfer(request, reply, this.#parts)
     const inTime = transfer.firstByteInTime()
     try {
-      return await work(transfer)
+      return await work(transfer, inTime)
     } catch (error) {
-      throw transfer.reason ?? error
+      const reason = transfer.reason ?? error
+      transfer.abort(reason as Error)
+      throw reason
     } finally {
       inTime()
     }
   }
 
   /** Waits for a place, counts the rows if needed, and opens the stream of bytes; gives no stream for HEAD. */
-  async #open(transfer: Transfer, download: Download, coding?: Coding): Promise<Written | undefined> {
-    const { query } = download
+  async #open(
+    transfer: Transfer,
+    query: Query,
+    download: Download,
+    coding?: Coding,
+  ): Promise<Written | undefined> {
     const { request, reply, signal } = transfer
     await transfer.enter(this.gate)
     request.trace.stage('queue')
@@ -287,20 +289,20 @@ export class Exports {
       if (count !== undefined) reply.header('row-count', count)
       return undefined
     }
-    const text = knownEnvelope(download)
+    const text = knownEnvelope(query, download.envelope)
     const open = async () => {
-      const stream = await this.#bytes(download, text, signal, coding)
+      const stream = await this.#bytes(query, download, text, signal, coding)
       // Disposed here because nobody reads it to its end if the client has left meanwhile.
       transfer.use(stream)
       return stream
     }
     // The rows are counted and read at the same time, unless their number decides whether the plan allows them.
-    const early = (await this.#countsFirst(request, download)) ? undefined : await open()
+    const early = download.metered && (await this.#countsFirst(request, query)) ? undefined : await open()
     const matches = mustCount ? await early?.matches : query.knownRowCount
     const count = early ? matches : await query.count({ signal })
     if (count !== undefined) reply.header('row-count', count)
-    if (download.meteredRows !== undefined) {
-      const rows = query.resultRows(count ?? download.meteredRows)
+    if (download.metered) {
+      const rows = query.resultRows(count ?? query.mostRows ?? 0)
       const reserved = await this.#parts.usage.reserve(request.account, rows)
       transfer.onClose(() => reserved.settle(request.trace.rows ?? 0))
     }
@@ -313,20 +315,20 @@ export class Exports {
    * Whether the rows must be counted before the first of them is read. This is so if the plan limits rows and the
    * largest possible number is unknown or more than what is left of the limit: the true number may still be within it.
    */
-  async #countsFirst({ account }: FastifyRequest, { query, meteredRows }: Download): Promise<boolean> {
-    if (meteredRows === undefined) return false
+  async #countsFirst({ account }: FastifyRequest, query: Query): Promise<boolean> {
     const remaining = await this.#parts.usage.remaining(account)
     if (remaining === Number.POSITIVE_INFINITY) return false
     return query.knownRowCount === undefined || query.resultRows(query.knownRowCount) > remaining
   }
 
   #bytes(
+    query: Query,
     download: Download,
     text: EncodeOptions['envelope'],
     signal: AbortSignal,
     coding?: Coding,
   ): Promise<ByteStream> {
-    const { query, format, name: sheetName, odata, encoding, paged, envelope } = download
+    const { format, name: sheetName, odata, encoding, paged, envelope } = download
     return query.bytes(format, {
       ...encoding,
       signal,
@@ -344,26 +346,27 @@ export class Exports {
   async #make(
     { account }: FastifyRequest,
     download: Download,
+    query: Query,
     signal: AbortSignal,
     save: Save,
   ): Promise<ExportFile | undefined> {
     using _place = await this.gate.enter(account.id, signal)
-    const text = knownEnvelope(download)
-    await using stream = await this.#bytes(download, text, signal)
-    const matches = isCounted(download) ? await stream.matches : download.query.knownRowCount
+    const text = knownEnvelope(query, download.envelope)
+    await using stream = await this.#bytes(query, download, text, signal)
+    const matches = isCounted(download) ? await stream.matches : query.knownRowCount
     return await save(written(stream, matches, text ? undefined : download.envelope))
   }
 
   /** Answers with pieces of bytes that are all there. */
   #sendPieces(
     transfer: Transfer,
-    download: Announced,
+    download: Download,
     tag: string,
     whole: Pick<ExportFile, 'bytes' | 'rows' | 'matches' | 'read'>,
   ): Promise<FastifyReply> {
     const { bytes, rows, matches } = whole
     const { reply } = transfer
-    reply.headers(headersOf(transfer.request, download))
+    reply.headers(headersOf(transfer.request, download, true))
     if (matches !== undefined) reply.header('row-count', matches)
     return sendPieces(this.#parts, transfer, {
       tag,
@@ -371,7 +374,7 @@ export class Exports {
       bytes,
       read: (from, to) => whole.read(from, to),
       rowsOf: (ranges) =>
-        download.meteredRows === undefined
+        !download.metered
           ? undefined
           : Math.ceil(ranges.reduce((sum, { from, to }) => sum + to - from, 0) * (rows / Math.max(bytes, 1))),
     })
@@ -387,10 +390,20 @@ function written(stream: ByteStream, matches: number | undefined, envelope: Enve
 function sendWhole(
   request: FastifyRequest,
   reply: FastifyReply,
-  download: Announced,
-  { headers, body, matches }: Answer,
+  download: Download,
+  { headers, body, matches }: Whole,
+  inPieces: boolean,
 ): FastifyReply {
-  reply.headers({ ...headers, ...headersOf(request, download), 'content-length': body.byteLength })
+  reply.headers({ ...headers, ...headersOf(request, download, inPieces), 'content-length': body.byteLength })
   if (matches !== undefined) reply.header('row-count', matches)
   return reply.send(request.method === 'HEAD' ? undefined : body)
+}
+
+/** The headers that differ for each answer: the name under which to save it, and how long it took. */
+function headersOf({ trace }: FastifyRequest, { contentType, name, format }: Download, inPieces: boolean) {
+  return {
+    ...(!contentType && { 'content-disposition': attachment(name, format) }),
+    ...(!contentType && inPieces && { 'accept-ranges': 'bytes' }),
+    'server-timing': trace.serverTiming,
+  }
 }

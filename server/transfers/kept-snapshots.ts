@@ -19,21 +19,26 @@ export class KeptSnapshots {
     dispose: (snapshot) => snapshot[Symbol.dispose](),
   })
 
-  /** Keeps the given version for later requests, if it is still there. */
-  async keep(dataset: Dataset, version: number): Promise<void> {
-    await this.#keep(nameOf(dataset, version), () => dataset.snapshotOf(version))
+  /**
+   * Keeps a version for later requests, and disposes it then. Another request may have kept the same one and may be
+   * reading from it; then that is given.
+   */
+  keep(dataset: Dataset, snapshot: Snapshot): Snapshot {
+    return this.#keep(nameOf(dataset, snapshot.version), snapshot)
   }
 
   /**
    * Gives a version that somebody keeps or that is current, and keeps it for later requests. Don't dispose it.
+   * @param version undefined for the current one
    * @param file the number of a file that it should have: a merge gives the same version other files
    * @throws EngineError `version_gone`
    */
-  async get(dataset: Dataset, version: number, file?: number): Promise<Snapshot> {
+  async get(dataset: Dataset, version: number | undefined, file?: number): Promise<Snapshot> {
+    if (version === undefined) return this.keep(dataset, await dataset.snapshot())
     const name = nameOf(dataset, version)
-    const found = await this.#keep(name, () => dataset.snapshotOf(version))
+    const found = await this.#find(name, () => dataset.snapshotOf(version))
     const isOther = file !== undefined && !found?.hasFile(file)
-    const other = isOther && (await this.#keep(`${name}.${file}`, () => dataset.snapshotOf(version, file)))
+    const other = isOther && (await this.#find(`${name}.${file}`, () => dataset.snapshotOf(version, file)))
     const kept = other || found
     if (kept) return kept
     throw new EngineError(
@@ -46,15 +51,18 @@ export class KeptSnapshots {
     this.#kept.clear()
   }
 
-  async #keep(name: string, find: () => Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
+  async #find(name: string, find: () => Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
     const kept = this.#kept.get(name)
     if (kept) return kept
     const found = await find()
-    // Another request may have kept the same version meanwhile and may be reading from that snapshot, so it stays.
+    return found && this.#keep(name, found)
+  }
+
+  #keep(name: string, snapshot: Snapshot): Snapshot {
     const other = this.#kept.get(name)
-    if (other) found?.[Symbol.dispose]()
-    else if (found) this.#kept.set(name, found)
-    return other ?? found
+    if (other) snapshot[Symbol.dispose]()
+    else this.#kept.set(name, snapshot)
+    return other ?? snapshot
   }
 }
 

@@ -3,12 +3,14 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { ByteStream } from '../../engine/index.ts'
 import { SingleFlight } from '../../engine/util/shared.ts'
 import type { Usage } from '../accounts/plans.ts'
 import { ServerError } from '../http/errors.ts'
+import type { Download } from './download.ts'
+import { type Coding, FORMAT_FACTS } from './formats.ts'
 import type { Transfer } from './transfer.ts'
 
 /** Bytes of which a client may ask for ranges. */
@@ -137,6 +139,25 @@ export function rangesIn(
   return ranges.length > 0 ? ranges : 'none'
 }
 
+/**
+ * Whether an answer is read in pieces: its client asks for a range, or by HEAD for the length that it needs to do so.
+ * @param isMade whether there is a file with these bytes
+ */
+export function isInPieces(
+  { method, headers }: FastifyRequest,
+  { format, contentType }: Download,
+  { etag, coding, isMade }: { etag: string; coding: Coding | undefined; isMade: () => boolean },
+): boolean {
+  if (contentType !== undefined || coding !== undefined) return false
+  if (method === 'HEAD') return true
+  const { range, 'if-range': ifRange } = headers
+  if (method !== 'GET' || range === undefined || !/^bytes=\s*(?:\d+-|-\d)/.test(range)) return false
+  if (isMade()) return true
+  if (FORMAT_FACTS[format].exact) return isSame(ifRange as string | undefined, etag)
+  // A new file would have other bytes than the one of which the client has pieces already.
+  return ifRange === undefined && /^bytes=\s*0?-/.test(range)
+}
+
 /** Whether `If-Range` allows to send a range: its tag must be strong and the same (RFC 9110, 13.1.5). */
 export function isSame(ifRange: string | undefined, tag: string): boolean {
   return ifRange === undefined || (ifRange.trim() === tag && !tag.startsWith('W/'))
@@ -231,6 +252,11 @@ export class ExportFiles {
     return this.#kept.has(tag)
   }
 
+  /** Whether a file of this tag is there or could be, as far as is known. */
+  mayMake(tag: string): boolean {
+    return this.#most > 0 && !this.#tooLarge.has(tag)
+  }
+
   /**
    * Gives the file of an entity tag, held for the caller, who disposes it; undefined if it is too large, or not written
    * in time. It is then not tried again for some minutes.
@@ -243,7 +269,7 @@ export class ExportFiles {
     patience: number,
     signal: AbortSignal,
   ): Promise<ExportFile | undefined> {
-    if (this.#most === 0 || this.#tooLarge.has(tag)) return undefined
+    if (!this.mayMake(tag)) return undefined
     const once = async (abandoned: AbortSignal) => {
       const late = AbortSignal.timeout(patience)
       const file = await make(AbortSignal.any([abandoned, late]), (written) => this.#save(written)).catch(

@@ -9,7 +9,6 @@ import { CATEGORIES, PROVIDER, SEARCH, SEARCH_ALL, SERIES, SERIES_LIST } from '.
 import { listOf } from '../../records/schema.ts'
 import type { Services } from '../../services.ts'
 import { callerOf, providerRecord } from '../../sources/caller.ts'
-import type { Envelope } from '../../transfers/download.ts'
 import { Transfer } from '../../transfers/transfer.ts'
 import { PIECES, rowAnswers, rowParameters, rowsAsked } from '../data.ts'
 import { pathParameter, type Routes } from '../routes.ts'
@@ -91,8 +90,8 @@ export function providerRoutes(app: Routes, services: Services): void {
     url: '/providers/:slug/series/*',
     schema: GET_SERIES,
     handler: async (request, reply) => {
-      const asked = rowsAsked(request, request.query, 'json')
-      const { window: options, format } = asked
+      const { window: options, ...asked } = rowsAsked(request, request.query, 'json')
+      const { format } = asked
       const { info, caller } = await callerFor(services, request, reply)
       // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
@@ -108,12 +107,13 @@ export function providerRoutes(app: Routes, services: Services): void {
         return reply.header('row-count', series.observations.length).send(series)
       }
       const relation = engine.relation(OBSERVATION_COLUMNS, observationRows(series))
+      const envelope = format === 'json' ? envelopeOf(series) : undefined
       return exports.send(request, reply, {
         ...asked,
-        query: relation.query(withColumns(options, series)),
+        query: { open: () => relation.query(withColumns(options, series)) },
         name: `${info.slug}-${series.series_id}`,
-        meteredRows: undefined,
-        ...(format === 'json' && { envelope: envelopeOf(series) }),
+        metered: false,
+        ...(envelope && { envelope, variant: envelope.before }),
       })
     },
   })
@@ -158,7 +158,7 @@ function withColumns(options: QueryOptions, { observations }: Series): QueryOpti
 }
 
 /** The text before and after the observations in the JSON of a series. */
-function envelopeOf(series: Series): Envelope {
+function envelopeOf(series: Series) {
   const { observations, ...head } = series
   return { before: `${JSON.stringify(head).slice(0, -1)},"observations":`, after: '}' }
 }

@@ -117,7 +117,7 @@ async function sendTable(
   if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
   if (wanted.length > most)
     throw invalid(`ids names ${wanted.length} series; one table holds at most ${most}.`)
-  const asked = rowsAsked(request, query, 'csv')
+  const { window, ...asked } = rowsAsked(request, query, 'csv')
   if (query.envelope && asked.format !== 'json') throw invalid('envelope works only with $format=json.')
   const { signal } = new Transfer(request, reply, services)
   const { allowed, refused } = await callers(services, request, wanted, signal)
@@ -131,10 +131,10 @@ async function sendTable(
   const columns = table.columns.map((column) => ({ ...column, nullable: true, description: '' }))
   return exports.send(request, reply, {
     ...asked,
-    query: engine.relation(columns, table.rows).query(asked.window),
+    query: { open: () => engine.relation(columns, table.rows).query(window) },
     name,
-    meteredRows: undefined,
-    variant: JSON.stringify(missing),
+    metered: false,
+    variant: JSON.stringify([missing, query.envelope]),
     ...(query.envelope && {
       envelope: { before: `{"missing":${JSON.stringify(missing)},"rows":`, after: '}' },
     }),

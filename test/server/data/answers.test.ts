@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEngine } from '../../../engine/index.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
@@ -115,6 +115,19 @@ describe('the same question again', () => {
     expect(kept(await get(at.root, query))).toBe(false)
   })
 
+  it.each([
+    '$compute=now() as t&$select=t&$top=1',
+    '$filter=@t gt 2020-01-01T00:00:00Z&@t=now()',
+    '$orderby=n add second(now())',
+  ])('whose rows depend on the time has no tag by which a client could have them: %s', async (query) => {
+    const { statusCode, headers } = await get(at.root, `?${query}`, { 'if-none-match': '*' })
+    expect([statusCode, headers['etag'], headers['accept-ranges']]).toEqual([200, undefined, undefined])
+  })
+
+  it('is kept if now() is only a text in it', async () => {
+    expect((await keptAnswer("?$filter=word ne 'now()'&$select=n")).body).toMatch(/^n\n2\n/)
+  })
+
   it('of new rows has new ones', async () => {
     const other = await dataset(at, at.root, { name: 'changing', csv: 'a\n1\n' })
     const rows = async () => (await at.call(at.root, 'GET', `/datasets/${other.id}/data`)).body
@@ -204,22 +217,50 @@ it('an answer without all rows that were counted is not kept', async () => {
   ])
 })
 
-it('the parameters of a computed answer are logged if it has infinities and no value that was read is one', async () => {
-  const { id } = await dataset(at, at.root, { name: 'finite', csv: 'n,d,word\n1,1.5,INFO\n2,,INF\n' })
-  const other = await dataset(at, at.root, { name: 'infinite', csv: 'n,d\n1,1.5\n2,INF\n' })
-  const ask = (of: number, query: string) => at.call(at.root, 'GET', `/datasets/${of}/data?${query}`)
-  const logged = () =>
-    at.log
-      .filter(({ msg }) => String(msg).startsWith('a computed answer has infinities'))
-      .map((line) => line['parameters'])
-  for (const format of ['csv', 'json']) {
-    expect((await ask(id, `$select=x&$compute=n divby 0e0 as x&$format=${format}`)).body).toContain('INF')
-    await vi.waitFor(() => expect(logged()).toEqual([['0']]))
-    at.log.splice(0)
+describe('an answer from memory is also given', () => {
+  const twice = async (url: string) => {
+    const [first, second] = [await at.call(at.root, 'GET', url), await at.call(at.root, 'GET', url)]
+    expect([second.body, lasting(second.headers)]).toEqual([first.body, lasting(first.headers)])
+    return [first, second].map(({ headers }) => String(headers['server-timing']).includes('kept;'))
   }
-  expect((await ask(id, '$select=x&$compute=n add 7 as x')).body).not.toContain('INF')
-  expect((await ask(other.id, '$compute=d mul 2 as x')).body).toContain('INF')
-  // What is found out for this one is found out after the others.
-  await ask(id, '$compute=n divby 0e1 as x')
-  await vi.waitFor(() => expect(logged()).toEqual([['0']]))
+
+  it('for a statement, with and without its count', async () => {
+    const url = `/sql?q=${encodeURIComponent(`SELECT n FROM dataset_${table.id} WHERE n > 3`)}`
+    expect(await twice(url)).toEqual([false, true])
+    const counted = await at.call(at.root, 'GET', `${url}&$count=true`)
+    expect(counted.headers['row-count']).toBe('7')
+    expect((await at.call(at.root, 'GET', url)).headers['row-count']).toBeUndefined()
+  })
+
+  it('for a saved query, a page of OData and changes', async () => {
+    const query = { sql: `SELECT n FROM dataset_${table.id}` }
+    const view = { name: 'view', repositoryId: table.repository, query }
+    const saved = (await at.call(at.root, 'POST', '/datasets', { json: view })).json()
+    const feed = `/repositories/${table.repository}/odata/tables`
+    for (const url of [
+      `/datasets/${saved.id}/data`,
+      `${feed}?$count=true`,
+      `${feed}?$apply=aggregate(n with sum as total)`,
+      `/datasets/${table.id}/changes?since=0`,
+    ]) {
+      expect([url, ...(await twice(url))]).toEqual([url, false, true])
+    }
+  })
+
+  it('not for a statement whose rows depend on chance', async () => {
+    const url = '/sql?q=SELECT%20random()%20AS%20r'
+    const first = await at.call(at.root, 'GET', url)
+    const second = await at.call(at.root, 'GET', url, { headers: { 'if-none-match': '*' } })
+    expect([second.statusCode, second.headers['etag']]).toEqual([200, undefined])
+    expect(second.body).not.toBe(first.body)
+  })
+
+  it('in pieces, but not for a tag that only says that the rows are the same', async () => {
+    const etag = String((await keptAnswer('?$format=xlsx&$skip=1')).headers['etag'])
+    expect(etag).toMatch(/^W\//)
+    const range = { range: 'bytes=0-9' }
+    const piece = await get(at.root, '?$format=xlsx&$skip=1', range)
+    const whole = await get(at.root, '?$format=xlsx&$skip=1', { ...range, 'if-range': etag })
+    expect([piece.statusCode, kept(piece), whole.statusCode, kept(whole)]).toEqual([206, true, 200, true])
+  })
 })

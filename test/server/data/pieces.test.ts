@@ -80,6 +80,28 @@ describe('an export', () => {
     expect(joined.subarray(-4).toString()).toBe('PAR1')
   })
 
+  test('says that it can be read in pieces only where a client that was cut off can get the same bytes', async () => {
+    const offered = async (options: string, method = 'GET', headers = {}) =>
+      (await get(headers, options, method)).headers['accept-ranges']
+    for (const format of ['parquet', 'xlsx', 'arrow']) {
+      const options = `?$format=${format}&$filter=n ge 11`
+      expect([format, await offered(options)]).toEqual([format, undefined])
+      expect([format, await offered(options, 'HEAD')]).toEqual([format, 'bytes'])
+      expect([format, await offered(options, 'GET', { range: 'bytes=0-' })]).toEqual([format, 'bytes'])
+    }
+    expect(await offered('?$filter=n ge 11')).toBe('bytes')
+    await using small = await platform({ config: { limits: { exportFileBytes: 0 } } as never })
+    const { id } = await dataset(small, small.root, { csv: CSV })
+    const rows = await small.call(small.root, 'GET', `/datasets/${id}/data`, {
+      headers: { range: 'bytes=0-9' },
+    })
+    expect([rows.statusCode, rows.headers['accept-ranges'], rows.body.length]).toEqual([
+      200,
+      undefined,
+      whole.length,
+    ])
+  })
+
   test('counts the rows of the bytes that were read, and those of HEAD not at all', async () => {
     const eve = await at.account('eve')
     const options = '?$filter=n ge 30'

@@ -56,6 +56,23 @@ test('what is opened after the client has left gets closed at once', async () =>
   expect(cleanUp).toHaveBeenCalledOnce()
 })
 
+test('a transfer that is aborted in the middle of its answer ends the connection, so that the client notices', async () => {
+  const { raw } = await arrived()
+  const transfer = transferOf(raw)
+  raw.write('the first rows')
+  const closed = once(raw, 'close')
+  transfer.abort(new Error('it took too long'))
+  await closed
+  expect([raw.writableFinished, transfer.reason]).toEqual([false, new Error('it took too long')])
+})
+
+test('a transfer that is aborted before its answer leaves the connection open for the error', async () => {
+  const { raw, leave } = await arrived()
+  transferOf(raw).abort(new Error('it took too long'))
+  expect([raw.destroyed, raw.writable]).toEqual([false, true])
+  await leave()
+})
+
 test('a transfer whose client left before it began is over', async () => {
   const { raw, leave } = await arrived()
   await leave()
