@@ -59,8 +59,8 @@ export class Query implements Disposable {
   }
 
   /**
-   * Names what the query gives in this format: unless one of them is volatile, queries of the same key give the same rows,
-   * and files that say the same. Unlike `etag`, it doesn't depend on the plan, so `Dataset.key` knows it before.
+   * Names what the query gives in this format: queries of the same key have the same rows unless they are volatile. It
+   * doesn't depend on the plan, so `Dataset.key` knows it before the query is made.
    */
   key(format: Format): string {
     const { identity, words } = this.#context

@@ -117,7 +117,7 @@ describe('the same question again', () => {
 
   it.each([
     '$compute=now() as t&$select=t&$top=1',
-    '$filter=@t gt 2020-01-01T00:00:00Z&@t=now()',
+    '$filter=now() gt 2020-01-01T00:00:00Z',
     '$orderby=n add second(now())',
   ])('whose rows depend on the time has no tag by which a client could have them: %s', async (query) => {
     const { statusCode, headers } = await get(at.root, `?${query}`, { 'if-none-match': '*' })
@@ -125,7 +125,7 @@ describe('the same question again', () => {
   })
 
   it('is kept if now() is only a text in it', async () => {
-    expect((await keptAnswer("?$filter=word ne 'now()'&$select=n")).body).toMatch(/^n\n2\n/)
+    expect((await keptAnswer("?$filter=word ne 'now()'&$select=n")).body).toMatch(/^n\n1\n2\n/)
   })
 
   it('of new rows has new ones', async () => {
