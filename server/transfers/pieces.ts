@@ -159,7 +159,7 @@ export function isInPieces(
 }
 
 /** Whether `If-Range` allows to send a range: its tag must be strong and the same (RFC 9110, 13.1.5). */
-export function isSame(ifRange: string | undefined, tag: string): boolean {
+function isSame(ifRange: string | undefined, tag: string): boolean {
   return ifRange === undefined || (ifRange.trim() === tag && !tag.startsWith('W/'))
 }
 
