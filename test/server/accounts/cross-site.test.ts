@@ -24,6 +24,10 @@ describe("a change with a browser's own login", () => {
     ['a page that hides where it is from', { 'sec-fetch-site': 'cross-site' }],
     ['an older browser elsewhere', { origin: 'http://localhost:8081' }],
     ['a page without an origin', { origin: 'null' }],
+    [
+      'another site whose Origin names this host',
+      { 'sec-fetch-site': 'cross-site', origin: 'http://localhost:80' },
+    ],
   ])('is refused to %s', async (_what, headers) => {
     const response = await rotate(at, headers as Record<string, string>)
     expect([response.statusCode, response.json().code]).toEqual([403, 'cross_site'])

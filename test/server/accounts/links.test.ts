@@ -129,6 +129,23 @@ test('a link lives as long as was asked, is listed with its last use, and ends w
   }
 })
 
+test('neither its time nor its number can be changed', async () => {
+  const make = async (expiresIn: number) =>
+    (await at.call(ada, 'POST', '/links', { json: { path: `/datasets/${id}/data`, expiresIn } })).json()
+  const made = await make(100)
+  const other = await make(100_000)
+  const [, head, account, key, ends, linkId, signature] = /^(.*=)(\d+)\.(\d+)\.(\d+)\.(\d+)\.(.*)$/.exec(
+    made.url,
+  )!
+  const status = async (...ticket: unknown[]) =>
+    (await at.call(undefined, 'GET', `${head}${[account, key, ...ticket, signature].join('.')}`)).statusCode
+  expect(await status(ends, linkId)).toBe(200)
+  expect(await status(Number(ends) + 1_000, linkId)).toBe(401)
+  expect(await status(ends, other.id)).toBe(401)
+  expect(await status(ends, 0)).toBe(401)
+  await at.call(ada, 'DELETE', `/links/${other.id}`)
+})
+
 test('a replaced key takes its links out of the list, too', async () => {
   const key = await at.account('bea')
   const json = { path: `/datasets/${id}/data`, expiresIn: 1_000 }

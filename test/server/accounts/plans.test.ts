@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Database, SqlValue } from '../../../engine/index.ts'
+import { Access } from '../../../server/accounts/access.ts'
+import { Plans, Usage } from '../../../server/accounts/plans.ts'
 import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
 
 /** Limits that these tests don't reach. */
@@ -221,4 +224,82 @@ describe('exported rows', () => {
     expect(row).toMatchObject({ rows: 10 })
     expect((await usage(key)).exportedRows).toBe(10)
   })
+
+  /** The counter, over a database that does something after its first read of the counted rows. */
+  const counting = (afterRead: () => Promise<void>) => {
+    const { database } = at.engine
+    const late = once(afterRead)
+    const proxy: Partial<Database> = {
+      get: async <Row>(sql: string, ...values: SqlValue[]) => {
+        const row = await database.get<Row>(sql, ...values)
+        await late()
+        return row
+      },
+      transaction: (work, how) => database.transaction(work, how),
+    }
+    return new Usage(
+      proxy as Database,
+      at.services.plans,
+      () => undefined,
+      () => now,
+    )
+  }
+  const once = (work: () => Promise<void>) => {
+    let done = false
+    return async () => {
+      if (done) return
+      done = true
+      await work()
+    }
+  }
+
+  it('are counted once, however often a download ends', async () => {
+    await at.account('edgar', 'free')
+    const account = await at.services.accounts.byName('edgar')
+    const usage = counting(async () => undefined)
+    const reservation = await usage.reserve(account, 10)
+    expect(await usage.remaining(account)).toBe(15)
+    for (let n = 0; n < 2; n++) reservation.settle(4)
+    expect([await usage.exportedRows(account.id), await usage.remaining(account)]).toEqual([4, 21])
+    await usage.flush()
+  })
+
+  it('are neither missed nor counted twice if they are written down while they are read', async () => {
+    await at.account('frances')
+    const account = await at.services.accounts.byName('frances')
+    const usage = counting(() => usage.flush())
+    const reservation = await usage.reserve(account, 0)
+    reservation.settle(7)
+    expect(await usage.exportedRows(account.id)).toBe(7)
+  })
+})
+
+it('what an account owns is counted behind its lock, so that two nodes can not both take the last place', async () => {
+  await at.account('hedy', 'free')
+  const account = await at.services.accounts.byName('hedy')
+  const limited = new Plans({
+    free: { ...at.services.plans.limits('free'), datasets: 1, storedBytes: 1 },
+  } as never)
+  const content = { columns: 1, bytes: 1 }
+  for (const allow of [
+    (access: Access) => limited.allowOneMore('datasets', account, access),
+    (access: Access) => limited.allowOneMore('privateRepositories', account, access),
+    (access: Access) => limited.allowContent(account, access, content),
+  ]) {
+    const done: string[] = []
+    await at.engine.transaction(async (t) => {
+      const watched = new Proxy(t, {
+        get(target, name) {
+          const value = Reflect.get(target, name)
+          if (typeof value !== 'function') return value
+          return (...given: unknown[]) => {
+            done.push(name === 'lock' ? `lock ${given.join(' ')}` : String(name))
+            return value.apply(target, given)
+          }
+        },
+      })
+      await allow(new Access(watched))
+    })
+    expect(done).toEqual([`lock accounts ${account.id}`, 'get'])
+  }
 })

@@ -34,9 +34,18 @@ describe('wrong API keys', () => {
   it('from one network of IPv6 count together', async () => {
     const statuses = []
     for (let n = 0; n < MOST + 1; n++)
-      statuses.push((await from(`2001:db8:1:2::${n + 1}`, `${n}:six`.padStart(8, 'v'))).statusCode)
-    expect(statuses.at(-1)).toBe(429)
+      statuses.push((await from(`2001:db8:1:2:${n}::${n + 1}`, `${n}:six`.padStart(8, 'v'))).statusCode)
+    expect(statuses).toEqual([...Array(MOST).fill(401), 429])
+    expect((await from('2001:db8:1:2:f:f:f:f', 'whole')).statusCode).toBe(429)
     expect((await from('2001:db8:1:3::1', 'elsewhere')).statusCode).toBe(401)
+  })
+
+  it('from IPv4 addresses that are written as IPv6 count for each address', async () => {
+    const statuses = []
+    for (let n = 0; n < MOST + 1; n++)
+      statuses.push((await from('::ffff:198.51.100.1', `${n}mapped`)).statusCode)
+    expect(statuses).toEqual([...Array(MOST).fill(401), 429])
+    expect((await from('::ffff:198.51.100.2', 'another')).statusCode).toBe(401)
   })
 
   it('a missing key is no guess', async () => {

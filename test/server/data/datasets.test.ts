@@ -179,8 +179,11 @@ describe('PATCH /datasets/{id}', () => {
     expect((await patch(id, { repositoryId: foreign })).statusCode).toBe(403)
   })
 
-  it("counts the dataset and the bytes of all its versions for the new repository's owner", async () => {
-    const config = { plans: { free: { ...at.services.config.plans['free']!, storedBytes: 1 } } }
+  it.each([
+    [{ storedBytes: 1 }, 'stored bytes'],
+    [{ datasets: 0 }, 'datasets'],
+  ])("counts the dataset and the bytes of all its versions for the new repository's owner: %j", async (limit, named) => {
+    const config = { plans: { free: { ...at.services.config.plans['free']!, ...limit } } }
     await using small = await platform({
       config: { plans: { ...at.services.config.plans, ...config.plans } },
     })
@@ -191,6 +194,7 @@ describe('PATCH /datasets/{id}', () => {
     const { id } = await dataset(small, small.root)
     const moved = await small.call(small.root, 'PATCH', `/datasets/${id}`, { json: { repositoryId: target } })
     expect([moved.statusCode, moved.json().code]).toEqual([402, 'plan_limit'])
+    expect(moved.json().error).toContain(`The limit of ${named} is reached`)
   })
 })
 
