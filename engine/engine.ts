@@ -232,8 +232,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /**
-   * One SELECT over datasets, as a query: tables are `"repository"."dataset"`, `dataset` or `dataset_17`, or
-   * `"owner"."repository"."dataset"` if `options.tables` has owners. It runs in a process of its own.
+   * One SELECT over datasets, as a query, in a process of its own. Tables are `"repository"."dataset"`, `dataset` or
+   * `dataset_17`, or `"owner"."repository"."dataset"` if `options.tables` has owners.
    * @param parameters values for `$1` and `?`, or for `$name`
    * @throws EngineError `invalid_sql`, `sql_not_allowed`, `unknown_table`, `version_gone`, `overloaded`, `cancelled`
    */
@@ -252,6 +252,11 @@ export class Engine implements AsyncDisposable {
   /** The rows of a query that `defineQuery` has checked, now. @throws EngineError as `sql` does, `saved_query` */
   runQuery(saved: SavedQuery, signal?: AbortSignal): Promise<Query> {
     return this.#sql.run(saved, signal)
+  }
+
+  /** Requires that the rows of a query that is saved may still be read. @throws EngineError `saved_query` */
+  requireReadable(saved: SavedQuery): Promise<void> {
+    return this.#sql.requireReadable(saved)
   }
 
   /** Says whether the account that saved a query may read repositories; unless it is said, all may. */

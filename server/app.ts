@@ -147,7 +147,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     mcpRoutes(app)
     odataRoutes(app, services)
     icebergRoutes(app, services)
-    if (services.console) serveConsole(app, services.console)
+    if (services.console) serveConsole(app, services.console, services.demo)
     if (services.guide) serveGuide(app, services.guide)
   }
 }

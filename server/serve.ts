@@ -12,7 +12,7 @@ import type { Config } from './config/schema.ts'
 import { ServerError } from './http/errors.ts'
 import { EarlyLog } from './logger.ts'
 import { indexProviders, openProviders } from './providers.ts'
-import { openServices, type Services } from './services.ts'
+import { openServices, type ServiceParts, type Services } from './services.ts'
 import { ownVersion } from './version.ts'
 
 export interface Server {
@@ -46,6 +46,8 @@ export interface ServeOptions {
   readonly takeOver?: boolean | undefined
   /** Whether the index of the providers' series is filled in the background. */
   readonly index?: boolean | undefined
+  /** Whether it is only tried out, so that the console may be signed in by its address. */
+  readonly demo?: boolean | undefined
   /** Fills the catalog before any client can. */
   readonly prepare?: ((server: Pick<Server, 'engine' | 'publish'>) => Promise<void>) | undefined
 }
@@ -72,7 +74,7 @@ export async function serve(
 async function start(
   config: Config,
   log: { write(line: string): void } | undefined,
-  { prepare, index, ...storage }: ServeOptions,
+  { prepare, index, demo, ...storage }: ServeOptions,
   opened: Closers,
 ): Promise<Server> {
   const events = new EarlyLog()
@@ -80,7 +82,7 @@ async function start(
   opened.push(() => engine[Symbol.asyncDispose]())
   // A first start makes an account and shows its key once it listens: that must not fail in between.
   await checkPort(config)
-  const services = await openServer(config, engine, events, opened)
+  const services = await openServer({ config, engine, demo }, events, opened)
   const newRootKey = await firstAccount(services.accounts, config.rootKey)
   const app = buildApp(services, log)
   opened.push(() => app.close())
@@ -161,11 +163,11 @@ function openStorage(
 
 /** The services, with connectors that are opened when they are first needed. `opened` closes them. */
 async function openServer(
-  config: Config,
-  engine: Engine,
+  given: Pick<ServiceParts, 'config' | 'engine' | 'demo'>,
   events: EarlyLog,
   opened: Closers,
 ): Promise<Services> {
+  const { config, engine } = given
   const connectors = new Lazy(() =>
     openProviders(config, engine.database, ({ level, provider, message, cause }) =>
       events.line(level, message, { provider }, cause),
@@ -174,8 +176,7 @@ async function openServer(
   opened.push(async () => (await connectors.present())?.close())
   const warn = (message: string, cause?: unknown) => events.line('warn', message, {}, cause)
   const services = await openServices({
-    config,
-    engine,
+    ...given,
     connectors: () => connectors.get(),
     version: ownVersion(),
     console: builtFolder('./console/dist/'),

@@ -43,6 +43,8 @@ export interface Services {
   readonly version: string
   /** The folder of the built console; undefined if it was not built. */
   readonly console: string | undefined
+  /** Whether it is only tried out, on data that is removed at the end. */
+  readonly demo: boolean
   /** The folder of the built documentation; undefined if it was not built. */
   readonly guide: string | undefined
 }
@@ -54,6 +56,7 @@ export interface ServiceParts {
   readonly connectors: Connectors | (() => Promise<Connectors>)
   readonly version: string
   readonly console?: string
+  readonly demo?: boolean | undefined
   readonly guide?: string
   /** Called with failures in work for which no request waits. */
   readonly warn?: (message: string, cause?: unknown) => void
@@ -72,6 +75,7 @@ export async function openServices({
   connectors: given,
   version,
   console,
+  demo = false,
   guide,
   warn,
   now,
@@ -113,6 +117,7 @@ export async function openServices({
     connectors,
     version,
     console,
+    demo,
     guide,
     accounts,
     access,

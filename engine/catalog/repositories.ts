@@ -70,7 +70,8 @@ export function noRepository(id: number): EngineError {
 }
 
 /**
- * Gives the name unchanged if it is text of 1 to 255 characters, not blank and without control characters.
+ * Gives the name unchanged if it is text of 1 to 255 characters, not blank and without control characters,
+ * also those for the direction of text.
  * @throws EngineError `invalid_name`
  */
 export function checkName(name: unknown, what: 'repository' | 'dataset'): string {
@@ -85,6 +86,14 @@ export function checkName(name: unknown, what: 'repository' | 'dataset'): string
   }
   if (/[\x00-\x1f\x7f]/.test(name) || !name.isWellFormed()) {
     throw new EngineError('invalid_name', `The name of a ${what} must not hold control characters.`)
+  }
+  const [control] = /\p{Bidi_Control}/u.exec(name) ?? []
+  if (control !== undefined) {
+    const code = control.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+    throw new EngineError(
+      'invalid_name',
+      `The name of a ${what} must not hold U+${code}, a control character for the direction of text: with it, a name can look like another one.`,
+    )
   }
   return name
 }

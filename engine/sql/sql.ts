@@ -37,7 +37,7 @@ import {
   unreadableTable,
 } from './saved.ts'
 import { type Scanned, Session, type SqlPlace, SqlReading, Tables } from './sql-reading.ts'
-import { findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
+import { dropQualifiers, findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
 
 export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 'mayRead'> {
   /**
@@ -156,22 +156,24 @@ export class Sql {
     return { saved, columns: rows.columns, volatile: rows.volatile }
   }
 
+  /** Requires that who saved a query may still read its tables. @throws EngineError `saved_query` */
+  async requireReadable(saved: SavedQuery): Promise<void> {
+    const readable = await this.#mayRead(saved, saved.tables).catch((error: unknown) => {
+      if (error instanceof EngineError && error.code === 'not_found') return false
+      throw error
+    })
+    if (!readable) throw unreadableTable(saved)
+  }
+
   async #savedRows(saved: SavedQuery, options: SavedOptions): Promise<StatementRows> {
     const { depth = 1 } = options
     if (depth > MOST_DEPTH) {
       throw new EngineError('saved_query', `Saved queries read each other at most ${MOST_DEPTH} deep.`)
     }
     const { given, tables } = saved
-    const requireReadable = async () => {
-      const readable = await this.#mayRead(saved, tables).catch((error: unknown) => {
-        if (error instanceof EngineError && error.code === 'not_found') return false
-        throw error
-      })
-      if (!readable) throw unreadableTable(saved)
-    }
-    await requireReadable()
+    await this.requireReadable(saved)
     const resolve: Resolve = async (references) => {
-      await requireReadable()
+      await this.requireReadable(saved)
       return references.map((reference, index) => ({ id: tables[index]!, past: pastOf(reference) }))
     }
     const columns = tables.length > 0 ? (await this.#context.record(tables[0]!)).columns : []
@@ -319,17 +321,6 @@ function rewriteTables(checked: Checked, snapshots: readonly Snapshot[]): Scanne
     for (const [holder, key] of names) if (holder[key] !== undefined) holder[key] = spelt(String(holder[key]))
   }
   return [...scanned.values()]
-}
-
-/** Leaves of the names of a column only that of its table, its own, and those of fields. */
-function dropQualifiers(names: string[], tables: readonly TableReference[]): void {
-  const folded = names.map((name) => name.toLowerCase())
-  for (const { owner, repository, name } of tables) {
-    const whole = [owner, repository, name].flatMap((part) => part?.toLowerCase() ?? [])
-    if (names.length <= whole.length || whole.some((part, index) => part !== folded[index])) continue
-    names.splice(0, whole.length - 1)
-    return
-  }
 }
 
 /** What a statement may read of a table: the columns whose names are anywhere in it. */

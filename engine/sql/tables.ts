@@ -137,6 +137,17 @@ function quoted({ owner, repository, name }: TableName): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.')
 }
 
+/** Leaves of the names of a column only that of its table, its own, and those of fields. */
+export function dropQualifiers(names: string[], tables: readonly TableReference[]): void {
+  const folded = names.map((name) => name.toLowerCase())
+  for (const { owner, repository, name } of tables) {
+    const whole = [owner, repository, name].flatMap((part) => part?.toLowerCase() ?? [])
+    if (names.length <= whole.length || whole.some((part, index) => part !== folded[index])) continue
+    names.splice(0, whole.length - 1)
+    return
+  }
+}
+
 /** `AT (VERSION => 3)` or `AT (TIMESTAMP => '2024-01-31')`. @throws EngineError `invalid_sql` */
 export function pastOf({ node, position }: TableReference): PastVersion | undefined {
   const clause = node['at_clause'] as TreeNode | undefined

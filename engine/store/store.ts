@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Database, Handle } from '../catalog/database.ts'
 import { Datasets } from '../catalog/datasets.ts'
 import { isUnwritable } from '../catalog/failures.ts'
@@ -7,7 +10,7 @@ import type { Keep, Version } from '../catalog/records.ts'
 import { Repositories } from '../catalog/repositories.ts'
 import { type NumberedVersion, Parts, Versions } from '../catalog/versions.ts'
 import type { EngineOptions, PartSizes } from '../engine-options.ts'
-import { EngineError } from '../errors.ts'
+import { EngineError, sentenceOf, storageError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { ManifestStore } from '../iceberg/tables.ts'
 import type { Ingestor } from '../ingest/ingestor.ts'
@@ -39,6 +42,8 @@ const UPLOAD_LIMITS: UploadLimits = { bytes: 16 * GIB, unpackedBytes: 64 * GIB }
 
 /** How long the database and the store of objects may take to answer whether they are there. */
 const READY_MS = 2_000
+/** As many bytes as file systems reserve at once. */
+const PROBE = Buffer.alloc(4_096)
 /** For how long the answer is used again that the store of objects can be reached. */
 const ANSWER_MS = 5_000
 
@@ -167,10 +172,14 @@ export class Store implements WorkContext {
     return this.storage.database
   }
 
-  /** Resolves if the database and the store of objects answer. @throws EngineError as `Engine.ready` does */
+  /**
+   * Resolves if the database and the store of objects answer, and the disk takes what is written to it.
+   * @throws EngineError as `Engine.ready` does
+   */
   async ready(): Promise<void> {
     const { objects } = this.files
     await Promise.all([
+      within(READY_MS, this.#writes(), () => new EngineError('storage_failed', sentenceOf('storage_failed'))),
       within(
         READY_MS,
         this.database.get('SELECT 1'),
@@ -178,6 +187,18 @@ export class Store implements WorkContext {
       ),
       objects && within(READY_MS, objects.answers(ANSWER_MS), () => storeUnavailable('no answer in time')),
     ])
+  }
+
+  /** @throws EngineError `storage_full`, `storage_read_only`, `storage_failed` */
+  async #writes(): Promise<void> {
+    const file = join(this.temporary, `ready-${randomUUID()}`)
+    try {
+      await writeFile(file, PROBE)
+    } catch (error) {
+      throw storageError(error)
+    } finally {
+      await rm(file, { force: true }).catch(() => undefined)
+    }
   }
 
   /** A folder that only this process uses; it is removed when the store closes. */

@@ -40,6 +40,13 @@ const STORED = `
   SELECT CAST(sum(p.bytes) AS BIGINT) AS bytes FROM parts p
   WHERE p.id IN (SELECT r.part_id FROM part_ranges r WHERE r.dataset_id IN (SELECT d.id FROM ${OWNED}))`
 
+const PARTIES = `(SELECT repository_id, account_id FROM repository_owners
+  UNION SELECT repository_id, account_id FROM repository_members)`
+
+/** The accounts that own or are members of a repository that an account owns or is a member of. */
+const COLLEAGUES = `SELECT DISTINCT a.name FROM accounts a JOIN ${PARTIES} p ON p.account_id = a.id
+  WHERE a.id <> ? AND p.repository_id IN (SELECT o.repository_id FROM ${PARTIES} o WHERE o.account_id = ?)`
+
 const RANK = { Read: 1, Write: 2, Own: 3 } as const satisfies Record<Right, number>
 
 /** The rights to repositories: of their owners, of their members, and of everybody, who may read the public ones. */
@@ -138,8 +145,16 @@ export class Access {
     return rows.map((row) => ({ ...row }))
   }
 
-  /** @throws ServerError `not_found` if there is no such account */
-  async setMember(repositoryId: number, name: string, permission: Permission): Promise<void> {
+  /**
+   * @param by who asks; names of accounts are suggested only of those that share a repository, or to an admin
+   * @throws ServerError `not_found` if there is no such account
+   */
+  async setMember(
+    repositoryId: number,
+    name: string,
+    permission: Permission,
+    by?: Pick<Account, 'id' | 'admin'>,
+  ): Promise<void> {
     const changes = await this.#handle.run(
       `INSERT INTO repository_members SELECT ?, id, ? FROM accounts WHERE name = ?
        ON CONFLICT (repository_id, account_id) DO UPDATE SET permission = excluded.permission`,
@@ -148,7 +163,9 @@ export class Access {
       name,
     )
     if (changes > 0) return
-    const accounts = await this.#handle.all<{ name: string }>('SELECT name FROM accounts')
+    const accounts = await (by && !by.admin
+      ? this.#handle.all<{ name: string }>(COLLEAGUES, by.id, by.id)
+      : this.#handle.all<{ name: string }>('SELECT name FROM accounts'))
     const near = nearest(
       name,
       accounts.map((one) => one.name),

@@ -208,9 +208,10 @@ export class Keys {
     this.#noteUse = lastUse(database, 'account_keys', now)
   }
 
-  async list(accountId: number, handle: Handle = this.#database): Promise<NamedKey[]> {
-    const sql = `${NAMED} WHERE account_id = ? ORDER BY id`
-    const rows = await handle.all<Omit<NamedKey, keyof Limits> & Limits>(sql, accountId)
+  /** @param keyId only this one */
+  async list(accountId: number, keyId?: number, handle: Handle = this.#database): Promise<NamedKey[]> {
+    const sql = `${NAMED} WHERE account_id = ? AND id = coalesce(CAST(? AS BIGINT), id) ORDER BY id`
+    const rows = await handle.all<Omit<NamedKey, keyof Limits> & Limits>(sql, accountId, keyId ?? null)
     return rows.map((row) => ({ ...row, ...limitsOf(row) }))
   }
 
@@ -225,7 +226,7 @@ export class Keys {
     try {
       await this.#database.transaction(async (t) => {
         await t.lock('accounts', accountId)
-        if ((await this.list(accountId, t)).length >= MOST_KEYS) {
+        if ((await this.list(accountId, undefined, t)).length >= MOST_KEYS) {
           throw new ServerError(
             'too_many_keys',
             `An account has at most ${MOST_KEYS} named keys. Delete one first.`,

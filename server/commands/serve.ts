@@ -80,6 +80,7 @@ async function serveUntilStopped(
   const log = LogOutput.get()
   const server = await serve(config, log, {
     ...options,
+    demo,
     index: config.indexProviders && !demo,
     prepare: async ({ engine, publish }) => {
       if (config.samples) sample = await loadSamples(engine, publish)

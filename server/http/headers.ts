@@ -13,6 +13,7 @@ export const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
   'content-security-policy': NO_CONTENT_POLICY,
   'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
 } as const
 
 export function addSecurityHeaders(app: FastifyInstance): void {

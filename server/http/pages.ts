@@ -16,9 +16,15 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Serves the built console. Its files need no key; the data that it shows comes from the API, with the user's key. */
-export function serveConsole(app: FastifyInstance, folder: string): void {
+/**
+ * Serves the built console. Its files need no key; the data that it shows comes from the API, with the user's key.
+ * @param isDemo whether it may be signed in by its address
+ */
+export function serveConsole(app: FastifyInstance, folder: string, isDemo: boolean): void {
   servePages(app, '/console', folder, POLICY)
+  if (!isDemo) return
+  const quiet = { config: { public: true }, schema: { hide: true } }
+  app.get('/console/demo', quiet, async (_request, reply) => reply.code(204).send())
 }
 
 /**

@@ -1,7 +1,9 @@
 import { flag, id, object, orNull, record, text, time } from './schema.ts'
 
+/** Control characters, also those for the direction of text. */
+const CONTROLS = '\\u0000-\\u001f\\u007f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 /** The pattern for names of repositories and datasets. The engine checks names, and says what is wrong. */
-const NAME_PATTERN = '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$'
+const NAME_PATTERN = `^[^${CONTROLS}]*[^\\s${CONTROLS}][^${CONTROLS}]*$`
 
 export const name = {
   type: 'string',

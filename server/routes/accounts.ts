@@ -169,9 +169,10 @@ export function accountKeyRoutes(app: Routes, { access, keys }: Services): void 
     schema: {
       operationId: 'listNamedKeys',
       summary: 'List the named keys of your account',
+      description: 'A key that is limited to repositories sees only itself.',
       response: { 200: json(listOf(NAMED_KEY), 'The keys themselves are not shown.') },
     },
-    handler: async ({ account }) => keys.list(account.id),
+    handler: async ({ account, keyId }) => keys.list(account.id, account.repositories && keyId),
   })
 
   app.post('/account/keys', {

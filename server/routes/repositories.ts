@@ -132,6 +132,7 @@ export function repositoryRoutes(app: Routes, services: Services): void {
       const seen = await asSeen(request, id, t)
       if (isPrivate !== undefined && isPrivate !== seen.private) {
         const { owner } = await access.in(t).require(id, request.account, 'Own')
+        if (request.account.repositories) throw limitedKey('change who may read it')
         await plans.allowOneMore(repositoriesOf(isPrivate), owner, access.in(t))
         await access.in(t).setOwner(id, owner.id, isPrivate)
       }
@@ -146,6 +147,13 @@ export function repositoryRoutes(app: Routes, services: Services): void {
     await engine.deleteRepository(id, async (t) => void (await asSeen(request, id, t)))
     return reply.code(204).send()
   })
+}
+
+function limitedKey(what: string): ServerError {
+  return new ServerError(
+    'forbidden',
+    `A key that is limited to repositories can't ${what}. Use another key of the account.`,
+  )
 }
 
 /** The limit that a repository counts towards. */
@@ -212,6 +220,10 @@ export function memberRoutes(app: Routes, services: Services): void {
     }
     return { id, seen, members, name: pathParameter(request, 'account') }
   }
+  // What such a key gave would outlast it.
+  const requireWhole = ({ account }: FastifyRequest) => {
+    if (account.repositories) throw limitedKey('change members')
+  }
   const noMember = (id: number, name: string) =>
     new ServerError('not_found', `Repository ${id} has no member ${JSON.stringify(name)}.`)
 
@@ -231,12 +243,13 @@ export function memberRoutes(app: Routes, services: Services): void {
   app.put('/repositories/:id/members/:account', { schema: SET_MEMBER }, async (request) => {
     const id = pathId(request, 'repository')
     const { owner } = await access.require(id, request.account, 'Own')
+    requireWhole(request)
     const account = pathParameter(request, 'account')
     if (account === owner.name) {
       throw new ServerError('invalid_body', `${account} owns repository ${id} and may do everything with it.`)
     }
     const { permission } = request.body
-    await engine.transaction((t) => access.in(t).setMember(id, account, permission))
+    await engine.transaction((t) => access.in(t).setMember(id, account, permission, request.account))
     return { account, permission }
   })
 
@@ -244,6 +257,7 @@ export function memberRoutes(app: Routes, services: Services): void {
     const id = pathId(request, 'repository')
     const name = pathParameter(request, 'account')
     await access.require(id, request.account, name === request.account.name ? 'Read' : 'Own')
+    requireWhole(request)
     const removed = await engine.transaction((t) => access.in(t).removeMember(id, name))
     if (!removed) throw noMember(id, name)
     return reply.code(204).send()

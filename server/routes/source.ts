@@ -38,11 +38,11 @@ const DELETE_SOURCE = {
 } as const
 
 export function sourceRoutes(app: Routes, services: Services): void {
-  const { config, refresher, sources } = services
+  const { config, engine, refresher, sources } = services
 
   app.get('/datasets/:id/source', { schema: GET_SOURCE }, async (request) => {
     const { record, right } = await datasetFor(request, services, 'Read')
-    return shown(await sources.record(record.id), right)
+    return shown(await sources.record(record.id, engine), right)
   })
 
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {
@@ -54,7 +54,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
     for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
     const { confirm = false } = body
     await refresher.followNow({ datasetId: record.id, accountId: account.id, ...wanted }, confirm)
-    return sources.record(record.id)
+    return sources.record(record.id, engine)
   })
 
   app.delete('/datasets/:id/source', { schema: DELETE_SOURCE }, async (request, reply) => {

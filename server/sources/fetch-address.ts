@@ -103,7 +103,7 @@ async function ask(
     lookup(name, { ...options, all: true }, (error, found) => {
       if (error) return done(error, [])
       const refused = !privateHosts.includes(host) && found.some(({ address }) => isPrivate(address))
-      if (refused) return done(atPrivate(host) as NodeJS.ErrnoException, [])
+      if (refused) return done(unreachable(url), [])
       return options.all ? done(null, found) : done(null, found[0]!.address, found[0]!.family)
     })
   // Imported at a start, node:http costs 20 ms: all that it exports is looked at, so Node loads its WebSocket.
@@ -120,10 +120,15 @@ function failure(error: unknown, url: URL): FetchFailure {
   if (error instanceof FetchFailure) return error
   const { name } = error as Error
   return new FetchFailure(
-    name === 'AbortError' || name === 'TimeoutError'
-      ? `${url.host} is too slow.`
-      : `${url.host} can't be reached.`,
+    name === 'AbortError' || name === 'TimeoutError' ? `${url.host} is too slow.` : unreachable(url).message,
     { cause: error },
+  )
+}
+
+/** The same for all causes, so that nobody finds out which names there are in the private network of the server. */
+function unreachable({ host }: URL): FetchFailure {
+  return new FetchFailure(
+    `${host} can't be reached. Hosts in private networks are followed only if the operator lists them in sources.privateHosts.`,
   )
 }
 

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Database, Handle, SavedQuery, SqlValue } from '../../engine/index.ts'
+import {
+  type Database,
+  EngineError,
+  type Handle,
+  type SavedQuery,
+  type SqlValue,
+} from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
 import type { Source } from '../records/index.ts'
 import type { FollowedAddress } from './fetch-address.ts'
@@ -66,6 +72,11 @@ interface Taking {
   readonly until: Date
 }
 
+interface Readers {
+  /** @throws EngineError `saved_query` */
+  requireReadable(query: SavedQuery): Promise<void>
+}
+
 /** Sources are not cached. */
 const UNRECALLED = { changes: [] }
 
@@ -84,11 +95,25 @@ export class Sources {
     return read(this.#database, datasetId)
   }
 
-  /** What clients see of the source of a dataset. @throws ServerError `not_followed` */
-  async record(datasetId: number): Promise<Source> {
+  /**
+   * What clients see of the source of a dataset. If a saved query may no longer be read, it says so before the next run.
+   * @throws ServerError `not_followed`
+   */
+  async record(datasetId: number, readers: Readers): Promise<Source> {
     const source = await this.get(datasetId)
     if (!source) throw notFollowed(datasetId)
-    const { series, address, start, every, lastRun, due, lastError, lastVersion } = source
+    const { series, address, start, every, lastRun, due, lastVersion } = source
+    const lost =
+      address && 'query' in address
+        ? await readers.requireReadable(address.query).then(
+            () => null,
+            (error: unknown) => {
+              if (error instanceof EngineError && error.code === 'saved_query') return error.message
+              throw error
+            },
+          )
+        : null
+    const lastError = lost ?? source.lastError
     return {
       ...(address && 'query' in address && { query: address.query.given }),
       ...(address && 'url' in address && { url: address.url, mode: address.mode, options: address.options }),

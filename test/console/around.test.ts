@@ -211,12 +211,13 @@ describe.skipIf(withoutBrowser())('providers, members and accounts', () => {
     await walked.expectClean()
   })
 
-  it('is signed in by the link of a demo, and does not show the key in the address', async () => {
-    const { page } = walked.visitor
+  it('is not signed in by an address with a key, as this is no demo', async () => {
+    const { page, expectRefusal } = walked.visitor
+    expectRefusal(404, '/console/demo')
     await page.goto('about:blank')
     await page.goto(`${walked.stage.server.url}/console/#key=${fresh}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.getByRole('link', { name: 'Weather' }).waitFor()
+    await page.getByLabel('Your key').waitFor()
     expect(page.url()).not.toContain(fresh)
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 })

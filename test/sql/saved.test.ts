@@ -378,6 +378,28 @@ describe('materialized queries', () => {
     expect(refusedUpload.body).toContain('a saved query')
   })
 
+  test('that who saved it may no longer read is in the record at once, and no rows are stored any more', async () => {
+    const table = await dataset(at, ann, { name: 'lost', private: true, csv: 'n\n1\n' })
+    const member = (method: 'PUT' | 'DELETE') =>
+      at.call(ann, method, `/repositories/${table.repository}/members/bob`, {
+        ...(method === 'PUT' && { json: { permission: 'Read' } }),
+      })
+    await member('PUT')
+    const own = (await at.call(bob, 'POST', '/repositories', { json: { name: 'stored' } })).json().id
+    const { id } = await save({ sql: 'SELECT n FROM lost.lost' }, { materialize: 'hour' }, bob, own)
+    const source = async () => (await at.call(bob, 'GET', `/datasets/${id}/source`)).json()
+    expect((await source()).lastError).toBe(null)
+    await member('DELETE')
+    expect((await source()).lastError).toMatch(/may no longer read it/)
+    await append(table.id, 'n\n2\n')
+    await later(1)
+    expect((await at.call(bob, 'GET', `/datasets/${id}/data`)).body).toBe('n\n1\n')
+    await member('PUT')
+    await later(1)
+    expect((await at.call(bob, 'GET', `/datasets/${id}/data`)).body).toBe('n\n1\n2\n')
+    expect((await source()).lastError).toBe(null)
+  })
+
   test('rows of an hour ago stay for an hour, and if the query fails', async () => {
     const table = await dataset(at, ann, { name: 'hourly', csv: 'n\n1\n' })
     const { id } = await save({ dataset: table.id, filter: 'n gt 0' }, { materialize: 'hour' })

@@ -97,7 +97,7 @@ function localDatasets(place: Workplace): Tables['datasets'] {
     versions: async (id, page) => (await engine.dataset(id)).versions(page),
     restore: async (id, version, change) => (await engine.dataset(id)).restore({ version }, change),
     async source(id) {
-      return (await sources.get(id)) && sources.record(id)
+      return (await sources.get(id)) && sources.record(id, engine)
     },
     unfollow: (id) => sources.remove(id),
     // The command makes the first refresh itself; a server makes the later ones.
@@ -114,7 +114,7 @@ function localDatasets(place: Workplace): Tables['datasets'] {
           fields.confirm,
         )
         await done
-        return await sources.record(id)
+        return await sources.record(id, engine)
       } finally {
         await services.refresher.close()
         await connectors.close()

@@ -13,11 +13,21 @@ tabs.onmessage = ({ data }: MessageEvent<{ ask?: true; key?: string | null }>) =
 }
 if (current === undefined) tabs.postMessage({ ask: true })
 
-// The link of `parquetry demo`. Elsewhere a link must not change who is signed in.
-const [, demoKey] = /^#key=([\w-]+)$/.exec(location.hash) ?? []
-if (demoKey !== undefined && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname)) {
+/**
+ * Signs this tab in with the key in the address, as `parquetry demo` prints it. A server that is no demo has no such page,
+ * so that a link can't change who is signed in; and nobody is signed out without being asked.
+ */
+export async function signInFromAddress(): Promise<void> {
+  const [, key] = /^#key=([\w-]+)$/.exec(location.hash) ?? []
+  if (key === undefined) return
   history.replaceState(null, '', '#/')
-  setSessionKey(demoKey, false)
+  const isDemo = await fetch('demo', { method: 'HEAD', credentials: 'omit' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (!isDemo) return
+  const isOther = current !== undefined && current !== key
+  if (!isOther || confirm('Sign out here, and sign in with the key in the address?')) take(key)
 }
 
 export function sessionKey(): string | undefined {

@@ -24,7 +24,7 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** A server with the built console, over a new data directory, with FRED played on this machine. */
-export async function openStage(routes: Routes): Promise<Stage> {
+export async function openStage(routes: Routes, options: { demo?: boolean } = {}): Promise<Stage> {
   await buildConsole()
   const data = mkdtempSync(join(tmpdir(), 'parquetry-console-'))
   const upstream = await startUpstream(routes)
@@ -36,7 +36,7 @@ export async function openStage(routes: Routes): Promise<Stage> {
     // The test shares its thread with the server, and a busy machine would shed what the page asks.
     shedding: { eventLoopDelay: 0, memoryBytes: 0 },
   }
-  const server = await serve(config, { write: () => undefined })
+  const server = await serve(config, { write: () => undefined }, options)
   const authorization = `Basic ${btoa(`${ROOT_KEY}:`)}`
   const api: Stage['api'] = (method, path, body) =>
     fetch(server.url + path, {

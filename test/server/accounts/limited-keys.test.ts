@@ -63,6 +63,25 @@ test('changes nothing of the account, so that it can not get another key', async
   }
 })
 
+test('gives nobody rights, which would outlast it, and sees no other keys', async () => {
+  await at.account('friend')
+  const members = `/repositories/${mine.repository}/members/friend`
+  const json = { permission: 'Read' }
+  const said = { code: 'forbidden', error: expect.stringContaining('limited to repositories') }
+  expect((await at.call(key, 'PUT', members, { json })).json()).toMatchObject(said)
+  const open = { json: { private: false } }
+  expect((await at.call(key, 'PATCH', `/repositories/${mine.repository}`, open)).json()).toMatchObject(said)
+  expect(await status('PATCH', `/repositories/${mine.repository}`, { json: { private: true } })).toBe(200)
+  expect((await at.call(ada, 'PUT', members, { json })).statusCode).toBe(200)
+  expect((await at.call(key, 'DELETE', members)).json()).toMatchObject(said)
+  expect((await at.call(ada, 'DELETE', members)).statusCode).toBe(204)
+  await at.call(ada, 'POST', '/account/keys', { json: { name: 'second' } })
+  const names = async (by: string) =>
+    (await at.call(by, 'GET', '/account/keys')).json().map((one: { name: string }) => one.name)
+  expect([await names(key), await names(ada)]).toEqual([['limited'], ['limited', 'second']])
+  await at.call(ada, 'DELETE', '/account/keys/second')
+})
+
 test("an admin's is no admin's", async () => {
   const admins = await keyFor(at.root, [other.repository])
   expect((await at.call(admins, 'GET', '/accounts')).statusCode).toBe(403)

@@ -58,7 +58,7 @@ async function expectReadable(): Promise<void> {
   expect(await whole.text()).toBe(CSV)
   const some = await ask('GET', `${rows}?$filter=n lt 3&$select=n`)
   expect(await some.text()).toBe('n\n0\n1\n2\n')
-  for (const path of ['/datasets', '/repositories', '/account', '/metrics', '/readyz', '/console/']) {
+  for (const path of ['/datasets', '/repositories', '/account', '/metrics', '/healthz', '/console/']) {
     expect((await ask('GET', path)).status, path).toBeLessThan(405)
   }
 }
@@ -126,6 +126,14 @@ describe.runIf(disk)('a server with a full disk', () => {
     await expectReadable()
     disk!.clear()
     expect((await ask('POST', '/repositories', JSON.stringify({ name: 'again' }))).status).toBe(201)
+  })
+
+  test('is not ready until there is room again', async () => {
+    disk!.leave(0)
+    await expectRefused(await ask('GET', '/readyz'))
+    expect((await ask('GET', '/healthz')).status).toBe(200)
+    disk!.clear()
+    expect((await ask('GET', '/readyz')).status).toBe(200)
   })
 
   test('says so in the log, once a request, and ends and starts as ever', async () => {

@@ -128,15 +128,46 @@ describe('permissions', () => {
   })
 })
 
+describe('names', () => {
+  it('hold no control characters for the direction of text, and the message says which it is', async () => {
+    const { id } = await create(ada, { name: 'kalt' })
+    for (const [character, code] of [
+      ['\u202e', 'U+202E'],
+      ['\u2066', 'U+2066'],
+      ['\u200f', 'U+200F'],
+      ['\u061c', 'U+061C'],
+    ]) {
+      const name = `a${character}b`
+      for (const [method, path, json] of [
+        ['POST', '/repositories', { name }],
+        ['PATCH', `/repositories/${id}`, { name }],
+        ['POST', '/datasets', { name, repositoryId: id }],
+      ] as const) {
+        const answer = await at.call(ada, method, path, { json })
+        expect([answer.statusCode, answer.json().code]).toEqual([400, 'invalid_name'])
+        expect(answer.json().error).toContain(code)
+      }
+    }
+    for (const name of ['مبيعات 2024', 'מכירות', '売上', 'Straße 👩‍👩‍👧', 'a\u200db']) {
+      expect((await at.call(ada, 'PATCH', `/repositories/${id}`, { json: { name } })).statusCode).toBe(200)
+    }
+  })
+})
+
 describe('members', () => {
   it('are accounts: another name is 404, with the nearest one', async () => {
     const { id } = await create(ada, { name: 'team' })
     const add = (name: string) =>
       at.call(ada, 'PUT', `/repositories/${id}/members/${name}`, { json: { permission: 'Read' } })
-    const mistyped = await add('grcae')
+    await at.account('hopper')
+    // Names are told only to those who share a repository with them.
+    expect((await add('hoper')).json().error).toBe('There is no account "hoper".')
+    const { id: shared } = await create(ada, { name: 'shared' })
+    await at.call(ada, 'PUT', `/repositories/${shared}/members/hopper`, { json: { permission: 'Read' } })
+    const mistyped = await add('hoper')
     expect([mistyped.statusCode, mistyped.json().error]).toEqual([
       404,
-      'There is no account "grcae". Did you mean grace?',
+      'There is no account "hoper". Did you mean hopper?',
     ])
     expect((await add('somebody-else')).json().error).toBe('There is no account "somebody-else".')
     expect((await at.call(ada, 'GET', `/repositories/${id}/members`)).json()).toEqual([])
