@@ -23,6 +23,12 @@ beforeAll(async () => {
 afterAll(() => at[Symbol.asyncDispose]())
 
 let count = 0
+/** Runs what is due some hours later. */
+function later(hours: number) {
+  clock.now = new Date(clock.now.getTime() + hours * 3_600_000)
+  return at.services.refresher.runDue()
+}
+
 async function save(query: object, more: object = {}, key = ann, repositoryId = shared) {
   const json = { name: `saved ${++count}`, repositoryId, query, ...more }
   const answer = await at.call(key, 'POST', '/datasets', { json })
@@ -319,6 +325,29 @@ describe('rights are those of who saved it', () => {
     expect((await at.call(ann, 'GET', `/datasets/${id}`)).json().columns).toHaveLength(1)
   })
 
+  test('lost, they are missed at once in the record of a stored query, and no more rows are stored', async () => {
+    const table = await dataset(at, ann, { name: 'lost', private: true, csv: 'n\n1\n' })
+    const member = (method: 'PUT' | 'DELETE') =>
+      at.call(ann, method, `/repositories/${table.repository}/members/bob`, {
+        ...(method === 'PUT' && { json: { permission: 'Read' } }),
+      })
+    await member('PUT')
+    const own = (await at.call(bob, 'POST', '/repositories', { json: { name: 'stored' } })).json().id
+    const { id } = await save({ sql: 'SELECT n FROM lost.lost' }, { materialize: 'hour' }, bob, own)
+    const source = async () => (await at.call(bob, 'GET', `/datasets/${id}/source`)).json()
+    expect((await source()).lastError).toBe(null)
+    await member('DELETE')
+    expect((await source()).lastError).toMatch(/may no longer read it/)
+    await append(table.id, 'n\n2\n')
+    await later(1)
+    expect((await at.call(bob, 'GET', `/datasets/${id}/data`)).body).toBe('n\n1\n')
+    await member('PUT')
+    await later(1)
+    expect((await at.call(bob, 'GET', `/datasets/${id}/data`)).body).toBe('n\n1\n2\n')
+    expect((await source()).lastError).toBe(null)
+    await at.call(bob, 'DELETE', `/datasets/${id}/source`)
+  })
+
   test('taken between the reading of the statement and of its rows, they are missing', async () => {
     const table = await dataset(at, ann, { name: 'revoked', csv: 'n\n1\n' })
     const [own] = (await at.engine.sqlTables()).filter(({ id }) => id === table.id)
@@ -347,11 +376,6 @@ describe('rights are those of who saved it', () => {
 })
 
 describe('materialized queries', () => {
-  const later = (hours: number) => {
-    clock.now = new Date(clock.now.getTime() + hours * 3_600_000)
-    return at.services.refresher.runDue()
-  }
-
   test('rows are stored as a version, and again when the tables have changed', async () => {
     const table = await dataset(at, ann, { name: 'base', csv: 'n,w\n1,a\n2,b\n' })
     const made = await save(
@@ -376,28 +400,6 @@ describe('materialized queries', () => {
     const refusedUpload = await append(made.id, 'n,w,l\n1,a,b\n')
     expect([refusedUpload.statusCode, refusedUpload.json().code]).toEqual([409, 'follows_series'])
     expect(refusedUpload.body).toContain('a saved query')
-  })
-
-  test('that who saved it may no longer read is in the record at once, and no rows are stored any more', async () => {
-    const table = await dataset(at, ann, { name: 'lost', private: true, csv: 'n\n1\n' })
-    const member = (method: 'PUT' | 'DELETE') =>
-      at.call(ann, method, `/repositories/${table.repository}/members/bob`, {
-        ...(method === 'PUT' && { json: { permission: 'Read' } }),
-      })
-    await member('PUT')
-    const own = (await at.call(bob, 'POST', '/repositories', { json: { name: 'stored' } })).json().id
-    const { id } = await save({ sql: 'SELECT n FROM lost.lost' }, { materialize: 'hour' }, bob, own)
-    const source = async () => (await at.call(bob, 'GET', `/datasets/${id}/source`)).json()
-    expect((await source()).lastError).toBe(null)
-    await member('DELETE')
-    expect((await source()).lastError).toMatch(/may no longer read it/)
-    await append(table.id, 'n\n2\n')
-    await later(1)
-    expect((await at.call(bob, 'GET', `/datasets/${id}/data`)).body).toBe('n\n1\n')
-    await member('PUT')
-    await later(1)
-    expect((await at.call(bob, 'GET', `/datasets/${id}/data`)).body).toBe('n\n1\n2\n')
-    expect((await source()).lastError).toBe(null)
   })
 
   test('rows of an hour ago stay for an hour, and if the query fails', async () => {
