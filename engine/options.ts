@@ -240,6 +240,14 @@ export const READING = {
     formats: TEXT,
     about: 'Unquoted text that means a missing value, for example `NA,NULL,-`.',
   },
+  textNulls: {
+    http: 'textNulls',
+    kind: 'text',
+    values: ['keep'],
+    formats: TEXT,
+    about:
+      'With `keep`, the words of `nulls` stay as they are in columns of text, where `NA` may be Namibia.',
+  },
   delimiter: {
     http: 'delimiter',
     kind: 'character',
@@ -291,6 +299,13 @@ export const READING = {
     formats: TEXT_OR_SHEET,
     about: 'The number of lines above the header, such as titles, that are left out.',
   },
+  footer: {
+    http: 'footer',
+    kind: 'count',
+    formats: TEXT,
+    about: 'The number of rows at the end, such as notes or totals, that are left out.',
+    details: 'Blank lines do not count.',
+  },
   header: {
     http: 'header',
     kind: 'text',
@@ -320,7 +335,8 @@ export const READING = {
     formats: TEXT,
     about: 'With `auto`, the options that are not given are chosen by the beginning of the file.',
     details:
-      'The response says which ones. A day such as `01/02/2024`, which could be either month, stays text. ' +
+      'The response says which ones, and why. A column stays text unless something in the file shows how it is ' +
+      'meant: `01/02/2024` could be in either month. ' +
       '`standard` means the rules of the format; it is the default, except in the command and the console.',
   },
   dates: {

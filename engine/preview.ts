@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { readParts } from './ingest/parts/part.ts'
-import type { IngestResult, UploadOptions } from './ingest/request.ts'
+import type { Choice, IngestResult, UploadOptions } from './ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
 import { physicalColumns, type QueryOptions } from './plan/plan.ts'
 import { Query } from './query.ts'
@@ -13,6 +13,8 @@ export class Preview implements Queryable, AsyncDisposable {
   readonly rowCount: number
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options: UploadOptions | undefined
+  /** By which values. */
+  readonly why: readonly Choice[] | undefined
   /** The names of a workbook's sheets. */
   readonly sheets: readonly string[] | undefined
   readonly #file: string
@@ -20,12 +22,22 @@ export class Preview implements Queryable, AsyncDisposable {
 
   /** Use `engine.preview(upload)`. */
   constructor(
-    { file, columns, reasons, rows, rawBytes, options, sheets }: IngestResult & { readonly file: string },
+    {
+      file,
+      columns,
+      reasons,
+      rows,
+      rawBytes,
+      options,
+      why,
+      sheets,
+    }: IngestResult & { readonly file: string },
     place: Pick<QueryContext, 'executor' | 'counts'>,
   ) {
     this.columns = explainedColumns(columns, reasons)
     this.rowCount = rows
     this.options = options
+    this.why = why
     this.sheets = sheets
     this.#file = file
     this.#context = {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { isUint8Array } from 'node:util/types'
 import { createGunzip } from 'node:zlib'
@@ -80,6 +80,12 @@ function wholeCharacters(buffer: Buffer, end: number): number {
 /** Reads the first `length` bytes of a file, or all of it if it has fewer. */
 export async function readStart(file: string, length: number): Promise<Buffer> {
   return Buffer.concat(await createReadStream(file, { end: length - 1, highWaterMark: CHUNK }).toArray())
+}
+
+/** The last bytes of a file, at most `length`. */
+export async function readEnd(file: string, length: number): Promise<Buffer> {
+  const { size } = await stat(file)
+  return Buffer.concat(await createReadStream(file, { start: Math.max(0, size - length) }).toArray())
 }
 
 /** The options of `spool`. */

@@ -42,6 +42,26 @@ export interface SizedPart extends WrittenPart {
   readonly rawBytes: number
 }
 
+/** An option that `dialect: 'auto'` has chosen, and the first value that shows it. */
+export interface Choice {
+  readonly option: string
+  /** From 1, without the header; 0 for a line above the rows, or where the row is not known. */
+  readonly row: number
+  readonly value: string
+}
+
+/** How one column is to be read, by what a sample of the file shows. */
+export interface ColumnReading {
+  /** `open`: the sample has no value of it. `ambiguous`: text, although it might be read as something else. */
+  readonly is: 'text' | 'open' | 'ambiguous' | 'typed'
+  /** The options that its values need. */
+  readonly options: UploadOptions
+  /** By which values the options were chosen. */
+  readonly why: readonly Choice[]
+  /** Why it is text, if it may be something else; or the first value of a text, which is no word for nothing. */
+  readonly because?: TextReason
+}
+
 /** The part that was made of an upload. */
 export interface IngestResult extends SizedPart {
   /** The columns, in the order of the part's c0, c1, … */
@@ -50,6 +70,7 @@ export interface IngestResult extends SizedPart {
   readonly reasons?: readonly (TextReason | undefined)[]
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options?: UploadOptions
+  readonly why?: readonly Choice[]
   /** What the file says about the dataset. */
   readonly metadata?: DatasetWords | undefined
   /** The names of a workbook's sheets. */
@@ -57,7 +78,10 @@ export interface IngestResult extends SizedPart {
 }
 
 /** A request as the code that reads its format gets it. */
-export interface ReadRequest extends IngestRequest, Hooks {}
+export interface ReadRequest extends IngestRequest, Hooks {
+  /** How the columns of csv are read by `dialect: 'auto'`, by their positions in the file. */
+  readonly readings?: readonly ColumnReading[]
+}
 
 /** The signal that ends a job or one of its passes over an upload, and the callback for its progress. */
 export interface Hooks {

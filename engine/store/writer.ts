@@ -4,7 +4,7 @@ import type { Handle } from '../catalog/database.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { hint, invalidOption } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
-import { checkUploadOptions, type IngestResult, type UploadOptions } from '../ingest/request.ts'
+import { type Choice, checkUploadOptions, type IngestResult, type UploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
 import type { Names } from '../options.ts'
 import {
@@ -30,6 +30,8 @@ export interface WrittenRecord extends DatasetRecord {
   readonly columns: readonly ExplainedColumn[]
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options?: UploadOptions
+  /** By which values. */
+  readonly why?: readonly Choice[]
 }
 
 /** Makes new versions: by uploads, edits, declared columns and keys, and past versions. */
@@ -351,13 +353,14 @@ function keyOf({ key }: Version, mode: WriteMode, on: readonly string[] | undefi
 /** A record with the reasons of columns of text, unless another upload has changed the columns since. */
 function explained(
   record: DatasetRecord,
-  made: Pick<IngestResult, 'columns' | 'reasons' | 'options'>,
+  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why'>,
 ): WrittenRecord {
   if (!sameColumns(record.columns, made.columns)) return record
   return {
     ...record,
     columns: explainedColumns(record.columns, made.reasons),
     ...(made.options && { options: made.options }),
+    ...(made.why && { why: made.why }),
   }
 }
 

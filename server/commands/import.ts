@@ -86,20 +86,25 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
 }
 
 /** With which options a file was read, and which columns are text because of values that may mean something else. */
-function findings({ options = {}, columns }: Written, given: object): string[] {
+function findings({ options = {}, why = [], columns }: Written, given: object): string[] {
   const added = Object.entries(options).filter(([name]) => !(name in given))
   const chosen = added.map(([name, value]) => `--${name} ${shellWord(value)}`)
   const texts = columns.flatMap(({ name, because }) => {
     if (because?.try === undefined && because?.above === undefined) return []
-    const { row, value, above, try: better } = because
+    const { row, value, above, try: better, or } = because
     const values =
       above === undefined
         ? ''
         : `; the values above it are of type ${above}. If the row holds totals, remove it from the file and import again`
-    const reading = better === undefined ? '' : `; ${flags(better)} may read it`
+    const either = or === undefined ? '' : ` or ${flags(or)}`
+    const reading = better === undefined ? '' : `; ${flags(better)}${either} may read it`
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]
   })
-  return [...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...texts]
+  const reasons = why.map(({ option, row, value }) => {
+    const place = row === 0 ? '' : ` in row ${row}`
+    return `  --${option} because of ${JSON.stringify(value)}${place}`
+  })
+  return [...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...reasons, ...texts]
 }
 
 function sourceOf(file: string, format: string | undefined): Omit<ImportedFile, 'options'> {

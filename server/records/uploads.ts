@@ -17,6 +17,11 @@ export const BECAUSE = record(
       ...text,
       description: 'Options of the upload that may read the value as what it means: `decimal=,&thousands=.`.',
     },
+    or: {
+      ...text,
+      description:
+        'Other options that may: `2.500` is 2500 with `decimal=,&thousands=.` and 2.5 with `decimal=.`.',
+    },
   },
 )
 
@@ -42,11 +47,27 @@ const options = {
   examples: [{ delimiter: ';' }],
 } as const
 
+/** An option that was chosen, and why. */
+const WHY = listOf(
+  record('ChosenOption', 'An option that `dialect=auto` has chosen, and the first value that shows it.', {
+    option: text,
+    row: {
+      ...count,
+      description: 'From 1, without the header; 0 above the rows, or where the row is not known.',
+    },
+    value: text,
+  }),
+)
+
 export const WRITTEN_DATASET = record(
   'WrittenDataset',
   'A table after an upload.',
   { ...dataset, columns: listOf(EXPLAINED_COLUMN) },
-  { ...WHERE_SET, options: { ...options, description: 'The options that `dialect=auto` has chosen.' } },
+  {
+    ...WHERE_SET,
+    options: { ...options, description: 'The options that `dialect=auto` has chosen.' },
+    why: WHY,
+  },
 )
 
 /** The options that a sentence names, for those who word them in another way. */
@@ -77,7 +98,7 @@ export const PREVIEW = record(
     warnings: { ...listOf(text), examples: [[]] },
     errors: { ...listOf(FAULT), description: 'At most twenty.', examples: [[]] },
   },
-  { sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' } },
+  { why: WHY, sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' } },
 )
 
 const rows = { columns: DECLARED_COLUMNS } as const

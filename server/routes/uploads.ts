@@ -198,8 +198,12 @@ async function preview(
 ): Promise<Readable> {
   reply.type('application/json; charset=utf-8')
   const answer = (rows: string, { columns = [], rowCount = 0, ...found }: Partial<Found>) => {
-    const { options = upload.options ?? {}, sheets, errors = [] } = found
-    const head = { columns, rowCount, options: optionTexts(options, READING), ...(sheets && { sheets }) }
+    const { options = upload.options ?? {}, why, sheets, errors = [] } = found
+    const head = {
+      ...{ columns, rowCount, options: optionTexts(options, READING) },
+      ...(why && { why }),
+      ...(sheets && { sheets }),
+    }
     const warnings = beginning ? [ONLY_BEGINNING] : []
     const text = `${JSON.stringify({ ...head, warnings, errors }).slice(0, -1)},"rows":${rows}}`
     return Readable.from([text])
@@ -213,8 +217,8 @@ async function preview(
     const isOfFile =
       error instanceof EngineError && (error.code === 'invalid_upload' || error.code === 'column_conflict')
     if (!isOfFile) throw error
-    const { options, sheets } = (error.details ?? {}) as Pick<Found, 'options' | 'sheets'>
-    return answer('[]', { options, sheets, errors: faultsOf(error) })
+    const { options, why, sheets } = (error.details ?? {}) as Pick<Found, 'options' | 'why' | 'sheets'>
+    return answer('[]', { options, why, sheets, errors: faultsOf(error) })
   }
 }
 
@@ -223,7 +227,7 @@ const ONLY_BEGINNING =
 
 type Found = Pick<
   Awaited<ReturnType<Services['engine']['preview']>>,
-  'columns' | 'rowCount' | 'options' | 'sheets'
+  'columns' | 'rowCount' | 'options' | 'why' | 'sheets'
 > & {
   readonly errors: ReturnType<typeof faultsOf>
 }

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { makeProgram } from '../../server/commands/program.ts'
 import { ERROR_TABLE } from '../../server/http/errors.ts'
 import { platform } from '../server/platform.ts'
+import { autoPage } from './pages/auto.ts'
 import { commandPage } from './pages/command.ts'
 import { configurationPage } from './pages/configuration.ts'
 import { ADVICE, errorPage, errorsPage } from './pages/errors.ts'
@@ -14,6 +15,7 @@ const docs = join(import.meta.dirname, '../../docs')
 
 test.each([
   ['reference/options', optionsPage],
+  ['reference/auto', autoPage],
   ['reference/configuration', configurationPage],
   ['reference/command', () => commandPage(makeProgram())],
   ['errors/index', errorsPage],

@@ -109,7 +109,8 @@ describe('csv that is refused', () => {
     [
       'a row too long',
       'a,b\n1,2\n3,4,5\n',
-      'Row 2: it has more fields than the 2 of the header; the first that is too many is "5".',
+      'Row 2: it has more fields than the 2 of the header; the first that is too many is "5". ' +
+        'Quote fields that contain the delimiter; names=index is for rows that begin with a name of their own.',
     ],
     ['an open quote', 'a,b\n1,"2\n3,4\n', 'Row 1: a quoted field is not closed.'],
     [

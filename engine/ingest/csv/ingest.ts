@@ -18,10 +18,10 @@ import { fieldsOf, type KnownColumns, layColumns, settledColumns, type Target } 
 import { withDetails } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { TEXT_KIND, ZONED } from '../text/text-kinds.ts'
-import { detectDialect } from './detect.ts'
+import { type Detected, detectDialect } from './detect.ts'
 import { CsvScan } from './scan.ts'
 import { readHeader, refuseOtherDelimiters } from './syntax.ts'
-import { toCsv } from './to-csv.ts'
+import { toCsv, withTexts } from './to-csv.ts'
 
 /**
  * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types
@@ -33,7 +33,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   const { names, end, newline, awkward } = await readHeader(file, delimiter)
   refuseOtherDelimiters(names, known, delimiter)
   if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
-  const targets = layColumns(known, names)
+  const targets = withTexts(layColumns(known, names), request.readings)
   const scan = new CsvScan(fieldsOf(targets), delimiter, newline)
   await feedFile(request, end, scan)
   const findings = scan.findings
@@ -54,18 +54,33 @@ export async function ingestCsv(
   known: KnownColumns,
   request: ReadRequest,
 ): Promise<IngestResult> {
-  const { options = {}, format, file } = request
+  const { options = {} } = request
   if (options.dialect !== 'auto') {
     return ingestGiven(duck, known, request).catch(async (error: unknown) => {
       throw await withAutoHint(error, duck, known, request)
     })
   }
-  const chosen = await detectDialect(file, format, options)
+  const detected = await detectDialect(request, known)
+  const { options: chosen, why } = detected
   try {
-    return { ...(await ingestGiven(duck, known, { ...request, options: chosen })), options: chosen }
+    return { ...(await ingestDetected(duck, known, request, detected)), options: chosen, why }
   } catch (error) {
-    throw error instanceof EngineError ? withDetails(error, { options: chosen }) : error
+    throw error instanceof EngineError ? withDetails(error, { options: chosen, why }) : error
   }
+}
+
+async function ingestDetected(
+  duck: Duck,
+  known: KnownColumns,
+  request: ReadRequest,
+  { options, columns: readings }: Detected,
+): Promise<IngestResult> {
+  const result = await ingestGiven(duck, known, { ...request, options, readings })
+  if (known.ofDataset) return result
+  const reasons = result.columns.map(({ type }, at) => {
+    return (type === 'string' ? readings[at]?.because : undefined) ?? result.reasons?.[at]
+  })
+  return { ...result, reasons }
 }
 
 /** Files up to this size are read once more to see whether `dialect=auto` would have read them. */
@@ -73,17 +88,17 @@ const TRIED_BYTES = 16 * 1024 * 1024
 
 /** The error, which says so if `dialect=auto` would have avoided it. */
 async function withAutoHint(error: unknown, duck: Duck, known: KnownColumns, request: ReadRequest) {
-  const { file, format, options = {}, target, signal } = request
+  const { file, options = {}, target, signal } = request
   const isOfFile = error instanceof EngineError && ['invalid_upload', 'column_conflict'].includes(error.code)
   if (!isOfFile || options.dialect || signal?.aborted || (await stat(file)).size > TRIED_BYTES) return error
-  const chosen = await detectDialect(file, format, options)
-  const added = toHttp(
-    Object.fromEntries(Object.entries(chosen).filter(([name]) => !(name in options))),
-    READING,
-  )
-  if (Object.keys(added).length === 0) return error
   try {
-    await ingestGiven(duck, known, { ...request, options: chosen })
+    const detected = await detectDialect(request, known)
+    const added = toHttp(
+      Object.fromEntries(Object.entries(detected.options).filter(([name]) => !(name in options))),
+      READING,
+    )
+    if (Object.keys(added).length === 0) return error
+    await ingestDetected(duck, known, request, detected)
     await rm(target)
     return withDetails(
       error,

@@ -7,6 +7,7 @@ import type { KnownColumns } from '../targets.ts'
 import { LONGEST_RECORD, malformed, quoteValue, type TextReason } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { type Field, Tokenizer } from './tokenizer.ts'
+import { USUAL_NULLS, USUAL_SYMBOLS } from './words.ts'
 
 const QUOTE = 0x22
 /** The byte order mark of UTF-8. */
@@ -257,30 +258,50 @@ export function dateReader(pattern: string): (text: string) => string | undefine
 }
 
 /** What is often meant by texts, and the options with which they are read as that. */
-const SUGGESTIONS: readonly (readonly [RegExp, string])[] = [
+const SUGGESTIONS: readonly (readonly [RegExp, ...string[]])[] = [
   [/^[-+]?\d{1,3}(\.\d{3})+,\d+$/, 'decimal=,&thousands=.'],
+  [/^[-+]?[1-9]\d{0,2},\d{3}$/, 'thousands=,', 'decimal=,'],
   [/^[-+]?\d{1,3}(,\d{3})+(\.\d+)?$/, 'thousands=,'],
+  [/^[-+]?[1-9]\d{0,2}\.\d{3}$/, 'decimal=,&thousands=.', 'decimal=.'],
+  [/^[-+]?\d{1,3}(\.\d{3}){2,}$/, 'decimal=,&thousands=.'],
   [/^[-+]?\d{1,3}([ \u00a0\u202f]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
   [/^[-+]?\d*,\d+$/, 'decimal=,'],
-  [/^(NA|N\/A|NULL|null|None|n\/a|-|\.|\\N)$/, 'nulls='],
+  [/^-?(0|[1-9]\d*)?\.\d+$/, 'decimal=.'],
 ]
 /** The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option. */
-const SUGGESTED_DATES = ['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'YYYY/M/D']
+const SUGGESTED_DATES = [
+  ...['D.M.YYYY', 'D/M/YYYY', 'M/D/YYYY', 'YYYY/M/D', 'D-M-YYYY', 'M-D-YYYY'],
+  ...['D.M.YY', 'D/M/YY', 'M/D/YY', 'YY/M/D'],
+]
+
+function suggestionsFor(value: string): readonly string[] {
+  if (value.length > KEPT) return []
+  const [, ...found] = SUGGESTIONS.find(([pattern]) => pattern.test(value)) ?? []
+  if (found.length > 0) return found
+  if (USUAL_NULLS.includes(value)) return [`nulls=${encodeURIComponent(value)}`]
+  const symbol = /\d/.test(value)
+    ? USUAL_SYMBOLS.find((one) => value.startsWith(one) || value.endsWith(one))
+    : undefined
+  if (symbol !== undefined) {
+    const more = suggestionsFor(value.replace(symbol, '').trim()).map((one) => `&${one}`)
+    return (more.length > 0 ? more : ['']).map((one) => `symbols=${encodeURIComponent(symbol)}${one}`)
+  }
+  return SUGGESTED_DATES.filter((dates) => dateReader(dates)(value) !== undefined).map(
+    (form) => `dates=${form}`,
+  )
+}
 
 /** How much of such a value is kept to be shown. */
 const KEPT = 200
 
 /** @param above the type that the column would have without this value and those behind it */
 export function textReason(row: number, value: string, above: ColumnType = 'string'): TextReason {
-  const found = SUGGESTIONS.find(([pattern]) => pattern.test(value))?.[1]
-  const form = SUGGESTED_DATES.find((dates) => dateReader(dates)(value) !== undefined)
-  const better = found?.endsWith('=')
-    ? found + encodeURIComponent(value)
-    : (found ?? (form && `dates=${form}`))
+  const [better, or] = suggestionsFor(value)
   return {
     row,
     value: value.slice(0, KEPT),
     ...(above !== 'string' && { above }),
     ...(better !== undefined && { try: better }),
+    ...(or !== undefined && { or }),
   }
 }

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import { hint } from '../../errors.ts'
 import { type TypeName, typeName } from '../../types/index.ts'
 import { FileSink, feedFile, isUtf8Piece, type PieceReader } from '../file.ts'
-import type { ReadRequest, UploadOptions } from '../request.ts'
-import { fieldsOf, type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
+import type { ColumnReading, ReadRequest, UploadOptions } from '../request.ts'
+import { fieldsOf, type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
 import {
   badRow,
   Faults,
@@ -48,7 +48,10 @@ const AGAIN = Symbol('again')
  * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
  */
 export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
-  const learned: Learned = { texts: new Set(), trailing: false }
+  const texts = (request.readings ?? []).flatMap(({ is }, at) =>
+    is === 'text' || is === 'ambiguous' ? at : [],
+  )
+  const learned: Learned = { texts: new Set(texts), trailing: false }
   for (;;) {
     const records = new Records(request, known, learned)
     try {
@@ -112,6 +115,41 @@ const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', '
 
 const POINTED = `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
 
+/** How the values of a column are read whose type is to be inferred: by what `dialect=auto` has found in it. */
+function columnReader(
+  readings: readonly ColumnReading[],
+  at: number,
+  reader: FieldReader,
+  options: UploadOptions,
+): FieldReader {
+  const reading = readings[at]
+  // What has other values than the sample needs other evidence.
+  if (reading?.is === 'open') {
+    const isPointed = (text: string) => reader.isPointed(text) || reader.value(text, false) !== undefined
+    return { ...reader, isPointed, value: () => undefined }
+  }
+  if (!reading || !readings.some(({ options }) => options.symbols)) return reader
+  const [symbol] = reading.options.symbols ?? []
+  const own = fieldReader({ ...options, symbols: symbol === undefined ? [] : [symbol] })
+  if (symbol === undefined) return own
+  return {
+    ...own,
+    isPointed: (text) => !text.includes(symbol) || own.isPointed(text),
+    value: (text, onlyNumbers) => (text.includes(symbol) ? own.value(text, onlyNumbers) : undefined),
+  }
+}
+
+/** The targets, of which those are text that are ambiguous. */
+export function withTexts(
+  targets: readonly Target[],
+  readings: readonly ColumnReading[] = [],
+): readonly Target[] {
+  return targets.map((target) => {
+    const isText = target.type === undefined && readings[target.source ?? -1]?.is === 'ambiguous'
+    return isText ? { ...target, type: 'string' } : target
+  })
+}
+
 /** Takes csv in UTF-8 in pieces, and writes each whole record as a row. */
 class Records implements PieceReader {
   readonly #options: UploadOptions
@@ -121,6 +159,15 @@ class Records implements PieceReader {
   readonly #delimiter: string
   readonly #tokenizer: Tokenizer
   readonly #reader: FieldReader
+  readonly #readings: readonly ColumnReading[]
+  /** For each column, how its values are read. */
+  #readers: readonly FieldReader[] = []
+  /** Whether words for nothing stay as they are in columns of text. */
+  readonly #keepsWords: boolean
+  /** The records at the end that are to be left out. */
+  readonly #footer: number
+  /** The last records, which may be those. */
+  readonly #last: Buffer[] = []
   /** The columns in which values were written as our own csv has them. */
   readonly #changed = new Set<number>()
   /** The lines above the header that are still to be left out. */
@@ -135,8 +182,11 @@ class Records implements PieceReader {
   readonly #faults = new Faults()
 
   constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
-    const { options = {}, format, beginning = false } = request
+    const { options = {}, format, beginning = false, readings = [] } = request
     this.#options = options
+    this.#readings = readings
+    this.#keepsWords = options.textNulls === 'keep'
+    this.#footer = beginning ? 0 : (options.footer ?? 0)
     this.#beginning = beginning
     this.#known = known
     this.#learned = learned
@@ -169,6 +219,9 @@ class Records implements PieceReader {
    */
   result(file: string): Rewritten {
     if (!this.#table && !this.#heading) throw malformed(EMPTY)
+    if (this.#last.length < this.#footer) {
+      throw malformed(`The file has fewer rows than the ${this.#footer} of footer.`, { option: 'footer' })
+    }
     const table = this.#table ?? this.#begin(this.#heading!.length)
     const { targets, source } = table.result(file)
     this.#learned.reasons ??= source.reasons
@@ -193,20 +246,30 @@ class Records implements PieceReader {
     while (this.#skip === 0) {
       const next = this.#tokenizer.read(buffer, at, end, final)
       if (next === at) break
-      this.#record(buffer, at)
+      this.#record(buffer, at, next)
       at = next
     }
     if (end - at > LONGEST_RECORD) throw badRow(this.rows + 1, TOO_LONG)
     return at
   }
 
-  #record(buffer: Buffer, from: number): void {
-    const { count, end, isBlank } = this.#tokenizer
+  #record(buffer: Buffer, from: number, next: number): void {
+    const { isBlank } = this.#tokenizer
     if (!this.#heading && this.#options.header !== 'absent') {
       this.#heading = this.#tokenizer.fields(buffer).map(({ text }) => text)
       return
     }
     if (isBlank && (this.#table?.width ?? this.#heading?.length ?? 0) > 1) return
+    if (this.#footer === 0) return void this.#row(buffer, from)
+    this.#last.push(Buffer.concat([buffer.subarray(from, next), Buffer.of(0)]))
+    if (this.#last.length <= this.#footer) return
+    const row = this.#last.shift()!
+    this.#tokenizer.read(row, 0, row.length - 1, true)
+    this.#row(row, 0)
+  }
+
+  #row(buffer: Buffer, from: number): void {
+    const { count, end } = this.#tokenizer
     const table = this.#table ?? this.#begin(count)
     const { width } = table
     const fields = this.#options.names === 'number' ? this.#withoutTrailing(count, width) : count
@@ -234,17 +297,21 @@ class Records implements PieceReader {
   #field(table: TypedRows, buffer: Buffer, index: number): void {
     const kind = this.#tokenizer.kinds[index]!
     const text = kind === TEXT_KIND.null ? '' : this.#tokenizer.text(buffer, index)
-    if (this.#reader.isMissing({ text, quoted: this.#tokenizer.quoted[index] === 1 })) {
+    const reader = this.#readers[index]!
+    const isText = this.#learned.texts.has(index)
+    const isWord = this.#keepsWords && text !== ''
+    const isMissing = reader.isMissing({ text, quoted: this.#tokenizer.quoted[index] === 1 })
+    if (isMissing && !(isText && isWord)) {
+      if (isWord) this.#changed.add(index)
       table.null()
       return
     }
     const isNumber = this.#numbers[index]!
-    const isText = this.#learned.texts.has(index)
-    const value = isText ? undefined : this.#reader.value(text, isNumber)
+    const value = isText ? undefined : reader.value(text, isNumber)
     if (value !== undefined) {
       this.#changed.add(index)
       table.value(value, kindOf(value))
-    } else if (!this.#reader.isPointed(text)) table.value(text, kind)
+    } else if (!reader.isPointed(text)) table.value(text, kind)
     else if (isNumber) throw table.bad(`${quoteValue(text)} ${POINTED}`)
     else table.value(text, TEXT_KIND.text)
   }
@@ -254,8 +321,13 @@ class Records implements PieceReader {
     const names = this.#heading ? this.#namesIn(this.#heading, count) : this.#namesFor(count)
     refuseOtherDelimiters(names, this.#known, this.#delimiter)
     const targets = layColumns(this.#known, names)
-    this.#numbers = fieldsOf(targets).map(({ type }) => type !== undefined && NUMBERS.has(typeName(type)))
-    this.#table = new TypedRows(targets, this.#faults)
+    const fields = fieldsOf(targets)
+    this.#numbers = fields.map(({ type }) => type !== undefined && NUMBERS.has(typeName(type)))
+    this.#readers = fields.map(({ type }, at) =>
+      type === undefined ? columnReader(this.#readings, at, this.#reader, this.#options) : this.#reader,
+    )
+    for (const [at, { type }] of fields.entries()) if (type === 'string') this.#learned.texts.add(at)
+    this.#table = new TypedRows(withTexts(targets, this.#readings), this.#faults)
     return this.#table
   }
 

@@ -24,14 +24,15 @@ export function badRow(row: number, what: string, details: Details = {}): Engine
 
 /** The error for a row with fewer fields than the header. @param line as it is in the file */
 export function shortRow(row: number, fields: number, width: number, line: string): EngineError {
-  const hint = fields === 1 ? 'Remove the line if it is a note' : 'Missing values need their delimiters, too'
-  return badRow(row, `: it has ${fields} of the ${width} fields of the header: ${quoteValue(line)}. ${hint}.`)
+  const help = fields === 1 ? 'Remove the line if it is a note' : 'Missing values need their delimiters, too'
+  return badRow(row, `: it has ${fields} of the ${width} fields of the header: ${quoteValue(line)}. ${help}.`)
 }
 
 /** The error for a row with more fields than the header. @param field the first that is too many */
 export function longRow(row: number, width: number, field: string): EngineError {
   const first = `the first that is too many is ${quoteValue(field)}`
-  return badRow(row, `: it has more fields than the ${width} of the header; ${first}.`)
+  const help = `Quote fields that contain the delimiter; ${hint('names=index')} is for rows that begin with a name of their own`
+  return badRow(row, `: it has more fields than the ${width} of the header; ${first}. ${help}.`)
 }
 
 /** The error for a defect of a value. */
@@ -111,6 +112,8 @@ export interface TextReason {
   readonly above?: ColumnType
   /** Options with which the value may be what was meant, as in a query string: `decimal=,&thousands=.`. */
   readonly try?: string
+  /** Other options with which it may be, too: `2.500` may be 2500 as well as 2.5. */
+  readonly or?: string
 }
 
 /** A column of an upload, with the reason why it is text. */

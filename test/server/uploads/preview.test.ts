@@ -113,7 +113,7 @@ describe('POST /preview', () => {
 
   it('names the option for days that may be read in two ways', async () => {
     const { because } = (await preview('day\n01/02/2024\n03/04/2024\n')).columns[0]
-    expect(because).toEqual({ row: 1, value: '01/02/2024', try: 'dates=D/M/YYYY' })
+    expect(because).toEqual({ row: 1, value: '01/02/2024', try: 'dates=D/M/YYYY', or: 'dates=M/D/YYYY' })
     expect((await preview('day\n01/13/2024\n')).columns[0].because.try).toBe('dates=M/D/YYYY')
   })
 
@@ -125,18 +125,17 @@ describe('POST /preview', () => {
   })
 
   it('says of a row of totals that the values above it have a type', async () => {
-    const rows = '01.02.2024;2,5\n13.02.2024;7,5\n'
-    for (const read of [
-      await preview(`day;sum\n${rows}total;10,0\n`, { dialect: 'auto' }),
-      await preview(`day;sum\n${rows}total;10,0\n`, { delimiter: ';', decimal: ',', dates: 'D.M.YYYY' }),
-    ]) {
-      expect(read.columns[0]).toMatchObject({
-        type: 'string',
-        because: { row: 3, value: 'total', above: 'date' },
-      })
-      expect(read.columns[1]).toMatchObject({ type: 'double' })
-      expect(read.rows[0]).toEqual({ day: '01.02.2024', sum: 2.5 })
-    }
+    const text = 'day;sum\n01.02.2024;2,5\n13.02.2024;7,5\ntotal;10,0\n'
+    const read = await preview(text, { delimiter: ';', decimal: ',', dates: 'D.M.YYYY' })
+    expect(read.columns[0]).toMatchObject({
+      type: 'string',
+      because: { row: 3, value: 'total', above: 'date' },
+    })
+    expect(read.columns[1]).toMatchObject({ type: 'double' })
+    expect(read.rows[0]).toEqual({ day: '01.02.2024', sum: 2.5 })
+    const auto = await preview(text, { dialect: 'auto' })
+    expect(auto).toMatchObject({ rowCount: 2, options: { footer: '1' } })
+    expect(auto.why).toContainEqual({ option: 'footer', row: 3, value: 'total' })
     expect((await preview('n\n\nall\n')).columns[0].because).not.toHaveProperty('above')
   })
 
@@ -191,9 +190,9 @@ describe('dialect=auto', () => {
     ['no names', '1,x\n2,y\n', 'header=absent'],
     ['years as names', 'country,2020,2021\nNO,1,2\n', ''],
     ['texts alone', 'a,b\nx,y\n', ''],
-    ['words for no value', 'n,t\n1,a\nNA,NA\n-,b\n', 'nulls=NA,-'],
+    ['words for no value', 'n,t\n1,a\nNA,NA\n-,b\n', 'nulls=NA,-&textNulls=keep'],
     ['days before months', 'a;am\n1;31.12.2023\n2;1.2.2024\n', 'dates=D.M.YYYY&delimiter=;'],
-    ['slashes, the day first', 'a,d\n1,31/01/2024\n2,NA\n', 'dates=D/M/YYYY&nulls=NA'],
+    ['slashes, the day first', 'a,d\n1,31/01/2024\n2,NA\n', 'dates=D/M/YYYY&nulls=NA&textNulls=keep'],
     ['slashes, the month first, with times', 'a,d\n1,1/31/2024 9:05\n', 'dates=M/D/YYYY'],
     ['versions, which are no days', 'a,v\n1,31.12.2023\n2,1.2\n', ''],
     ['quoted delimiters', 'a,b\n"x;y;z",1\n"u;v;w",2\n', ''],
@@ -215,7 +214,8 @@ describe('dialect=auto', () => {
   it('is told in the answer of an upload', async () => {
     const { id } = await dataset(at, ada)
     const path = `/datasets/${id}/data?dialect=auto&columns=replace`
-    const { options, columns } = (await at.call(ada, 'PUT', path, csv('a;b\n1,5;x\n'))).json()
+    const { options, why, columns } = (await at.call(ada, 'PUT', path, csv('a;b\n1,5;x\n'))).json()
+    expect(why).toContainEqual({ option: 'decimal', row: 1, value: '1,5' })
     expect(options).toEqual({ delimiter: ';', decimal: ',' })
     expect(columns[1]).toMatchObject({ type: 'string', because: { row: 1, value: 'x' } })
   })

@@ -41,6 +41,7 @@ export function FilePreview(props: PreviewProps) {
       ) : (
         problems.length === 0 && <PreviewTable {...props} />
       )}
+      {preview && <Choices {...preview} />}
       {preview && <Reasons {...props} preview={preview} />}
     </>
   )
@@ -215,6 +216,21 @@ function decimalFor(values: readonly string[]): ColumnType {
   return `decimal(${Math.max(18, Math.min(38, scale + 12))},${scale})`
 }
 
+/** What was chosen by the beginning of the file, and by which values. */
+function Choices({ options, why = [] }: Preview) {
+  return (
+    why.length > 0 && (
+      <ul class="hint" aria-label="How the file is read">
+        {why.map(({ option, row, value }) => (
+          <li key={option}>
+            {option}={options[option]}, because of “{value}”{row > 0 && ` in row ${row}`}
+          </li>
+        ))}
+      </ul>
+    )
+  )
+}
+
 /** Why columns are text although they may be meant as something else, each with a button that reads them so. */
 function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Preview }) {
   const meant = preview.columns.flatMap(({ name, because }) =>
@@ -222,16 +238,20 @@ function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Pr
   )
   return (
     <>
-      {meant.map(({ name, row, value, above, try: wanted }) => (
+      {meant.map(({ name, row, value, above, try: wanted, or }) => (
         <Note key={name}>
           “{name}” is text, because row {row} has “{value}”.{' '}
           {above !== undefined && `The values above it are of type ${above}. `}
-          {wanted !== undefined && (
-            <Button
-              look="small"
-              to={() => readWith(joined(chosen.options, wanted))}
-              says={`Read it with ${decodeURIComponent(wanted).replaceAll('&', ', ')}`}
-            />
+          {[wanted, or].map(
+            (choice) =>
+              choice !== undefined && (
+                <Button
+                  key={choice}
+                  look="small"
+                  to={() => readWith(joined(chosen.asked, choice))}
+                  says={`Read it with ${decodeURIComponent(choice).replaceAll('&', ', ')}`}
+                />
+              ),
           )}
         </Note>
       ))}
@@ -320,6 +340,12 @@ function DialectControls({ chosen: { kind, options }, readWith }: Reading) {
         label={LABELS.skip}
         value={String(options.skip ?? '')}
         onValue={(text) => change({ skip: Number(text) })}
+        plain
+      />
+      <Field
+        label={LABELS.footer}
+        value={String(options.footer ?? '')}
+        onValue={(text) => change({ footer: Number(text) })}
         plain
       />
       <Field

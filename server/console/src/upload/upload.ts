@@ -44,6 +44,8 @@ export function useChosen() {
   const faults = preview?.errors.map(inConsole) ?? []
   const chosen = asked && {
     ...asked,
+    /** Those that are sent with the file. */
+    asked: asked.options,
     /** undefined while it is being read, and if the file is too large for one. */
     preview,
     reading: loading,
@@ -147,7 +149,7 @@ export function useSending() {
 }
 
 async function commit(
-  { file, kind, preview, options, types }: Chosen,
+  { file, kind, preview, asked, types }: Chosen,
   existing: Dataset | undefined,
   { name, home, mode }: Goal,
   signal: AbortSignal,
@@ -162,7 +164,7 @@ async function commit(
   const upload = {
     ...kind,
     body: file,
-    options: { ...options, ...(mode === 'columns' && { columns: 'replace' as const }) },
+    options: { ...asked, ...(mode === 'columns' && { columns: 'replace' as const }) },
   }
   const { datasets } = api(fetchWithProgress(onProgress))
   return store(target, (id) => datasets[mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))
@@ -214,6 +216,7 @@ export const LABELS = {
   encoding: 'Characters',
   dates: 'Dates',
   skip: 'Lines above it',
+  footer: 'Rows at the end to leave out',
   nulls: 'Texts for missing values',
 } as const
 

@@ -1,0 +1,168 @@
+import type { Choice, ColumnReading, UploadOptions } from '../request.ts'
+import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { numbersIn, type Sampled } from './numbers.ts'
+import { type ColumnSample, type FileFacts, VALUE_RULES } from './rules.ts'
+import { fieldReader, textReason } from './syntax.ts'
+import type { Field } from './tokenizer.ts'
+import { USUAL_NULLS } from './words.ts'
+
+/** A record of a sample, with the number of its row: from 1, without the header. */
+export interface SampledRow {
+  readonly row: number
+  readonly fields: readonly Field[]
+}
+
+/** What is declared of a column before the file is looked at. */
+export type Declared = 'text' | 'number' | 'other' | undefined
+
+const TEXT: ColumnReading = { is: 'text', options: {}, why: [] }
+
+/** Reads columns of a sample by the rules: each for itself, and then all as one file, which has one style of numbers. */
+export function readColumns(
+  rows: readonly SampledRow[],
+  width: number,
+  file: FileFacts,
+  declared: readonly Declared[] = [],
+): readonly ColumnReading[] {
+  const samples = Array.from({ length: width }, (_, at) => {
+    return declared[at] === 'text' ? undefined : sampleOf(rows, at, file.given, declared[at] === 'number')
+  })
+  const first = samples.map((sample) => (sample ? readColumn(sample, file) : TEXT))
+  const decimal = file.given.decimal ?? decimalIn(samples, first, file.delimiter)
+  const known = decimal === undefined ? file : { ...file, decimal }
+  const read = samples.map((sample) => (sample ? readColumn(sample, known) : TEXT))
+  return inOneStyle(read, samples, known)
+}
+
+interface Sample extends ColumnSample {
+  /** Words for nothing. */
+  readonly missing: readonly Sampled[]
+}
+
+function sampleOf(rows: readonly SampledRow[], at: number, given: UploadOptions, isNumber: boolean): Sample {
+  const words = new Set(given.nulls ?? USUAL_NULLS)
+  const [values, missing]: [Sampled[], Sampled[]] = [[], []]
+  for (const { row, fields } of rows) {
+    const { text, quoted } = fields[at] ?? { text: '', quoted: false }
+    if (text === '') continue
+    const kind = !quoted && words.has(text) ? missing : values
+    kind.push({ row, text, quoted })
+  }
+  return { values, missing, numbers: numbersIn(values), isNumber }
+}
+
+function readColumn(sample: Sample, file: FileFacts): ColumnReading {
+  const { values, missing } = sample
+  if (values.length === 0) return { ...TEXT, is: 'open' }
+  let options: UploadOptions = {}
+  const why: Choice[] = []
+  for (const { option, find } of VALUE_RULES) {
+    const finding = find(sample, file)
+    if (!finding) continue
+    if ('ambiguous' in finding) {
+      const { row, text } = finding.ambiguous
+      return { ...TEXT, is: 'ambiguous', because: textReason(row, text) }
+    }
+    options = { ...options, ...finding.options }
+    why.push({ option, ...choiceOf(finding.shownBy) })
+  }
+  const kinds = kindsOf(values, { ...file.given, ...options })
+  // `Nan` is a name as well.
+  if (kinds === TEXT_KIND.special) {
+    return { ...TEXT, is: 'ambiguous', because: textReason(values[0]!.row, values[0]!.text) }
+  }
+  if (inferType(kinds) === 'string') {
+    const { row, text } = values.find(({ text }) => (kindOf(text) & TEXT_KIND.text) !== 0) ?? values[0]!
+    return missing.length === 0 ? TEXT : { ...TEXT, because: textReason(row, text) }
+  }
+  if (missing.length > 0 && !file.given.nulls) {
+    options = { ...options, nulls: [...new Set(missing.map(({ text }) => text))] }
+    why.push({ option: 'nulls', ...choiceOf(missing[0]!) })
+  }
+  return { is: 'typed', options, why }
+}
+
+const MOST_SHOWN = 60
+export const choiceOf = ({ row, text }: Pick<Sampled, 'row' | 'text'>) => ({
+  row,
+  value: text.slice(0, MOST_SHOWN),
+})
+
+/** The kinds of the values of a column. */
+function kindsOf(values: readonly Sampled[], options: UploadOptions): number {
+  const { isPointed, value } = fieldReader({ ...options, decimal: decimalOf(options) })
+  return values.reduce((mask, { text }) => {
+    return mask | (isPointed(text) ? TEXT_KIND.text : kindOf(value(text, false) ?? text))
+  }, 0)
+}
+
+const decimalOf = ({ decimal, thousands }: UploadOptions) => decimal ?? (thousands === '.' ? ',' : '.')
+
+/** The decimal separator that columns show. Where they show both, it is the one that goes with the delimiter. */
+function decimalIn(
+  samples: readonly (Sample | undefined)[],
+  read: readonly ColumnReading[],
+  delimiter: string,
+): '.' | ',' | undefined {
+  const shown = read.flatMap(({ is }, at) => {
+    const style = is === 'typed' ? samples[at]!.numbers?.styleIn(undefined) : undefined
+    if (!style || style.ambiguous) return []
+    return style.decimal ?? (style.thousands === ',' ? '.' : [])
+  })
+  const commas = shown.filter((decimal) => decimal === ',').length
+  if (shown.length === 0) return undefined
+  if (delimiter === ';' && commas > 0) return ','
+  return 2 * commas > shown.length ? ',' : '.'
+}
+
+/** The options that a file has once. */
+const ONCE = ['decimal', 'thousands', 'dates'] as const
+
+/** The columns as one file has them: what most columns need is taken, and others stay text. */
+function inOneStyle(
+  read: readonly ColumnReading[],
+  samples: readonly (Sample | undefined)[],
+  { decimal, given }: FileFacts,
+): readonly ColumnReading[] {
+  const typed = read.filter(({ is }) => is === 'typed')
+  const isComma = decimal === ',' && typed.some(({ options }) => options.decimal === ',')
+  const most = Object.fromEntries(
+    ONCE.map((option) => [option, mostOf(typed.map(({ options }) => options[option]))]),
+  )
+  const style: UploadOptions = { ...most, decimal: isComma ? ',' : undefined }
+  return read.map((one, at) => {
+    if (one.is !== 'typed') return one
+    const { options } = one
+    const differs = ONCE.some((option) => options[option] !== undefined && options[option] !== style[option])
+    const pointed =
+      isComma && given.decimal === undefined ? samples[at]!.numbers?.decimals.get('.') : undefined
+    const found = differs ? samples[at]!.values[0]! : pointed
+    return found ? { ...TEXT, is: 'ambiguous', because: textReason(found.row, found.text) } : one
+  })
+}
+
+function mostOf<T>(values: readonly (T | undefined)[]): T | undefined {
+  const counts = new Map<T, number>()
+  for (const value of values) if (value !== undefined) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts].reduce<[T | undefined, number]>((a, b) => (b[1] > a[1] ? b : a), [undefined, 0])[0]
+}
+
+/** The options of all columns together, and by which values they were chosen. */
+export function optionsOf(columns: readonly ColumnReading[]): {
+  options: UploadOptions
+  why: readonly Choice[]
+} {
+  const options: Record<string, unknown> = {}
+  const why = new Map<string, Choice>()
+  for (const column of columns) {
+    for (const [name, value] of Object.entries(column.options)) {
+      options[name] =
+        Array.isArray(value) && name !== 'booleans'
+          ? [...new Set([...((options[name] ?? []) as string[]), ...value])]
+          : value
+    }
+    for (const choice of column.why) if (!why.has(choice.option)) why.set(choice.option, choice)
+  }
+  if (options['nulls']) options['textNulls'] = 'keep'
+  return { options, why: [...why.values()] }
+}

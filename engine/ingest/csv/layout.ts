@@ -1,0 +1,248 @@
+import type { ColumnReading, UploadOptions } from '../request.ts'
+import { needsNumbers } from '../targets.ts'
+import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { readColumns, type SampledRow } from './columns.ts'
+import type { Rule } from './rules.ts'
+import { type Field, Tokenizer } from './tokenizer.ts'
+
+export const SAMPLE_RECORDS = 1000
+const DELIMITERS = [',', ';', '|', '\t'] as const
+/** So many lines above the header are looked at for titles. */
+const MOST_TITLES = 20
+/** So many lines at the end are looked at for notes. */
+const MOST_NOTES = 10
+
+/** By which evidence `dialect=auto` finds the table in a text. */
+export const LAYOUT_RULES: readonly Rule[] = [
+  {
+    option: 'encoding',
+    about: 'The bytes have a byte order mark, are not UTF-8, or have a zero in every second place.',
+  },
+  {
+    option: 'skip',
+    about:
+      'The lines above the header are blank, begin with `# ` or `sep=`, fill less than half of the fields, or have ' +
+      'fewer fields than all that follow. A title needs a blank line after it, or a next row that can be a header: ' +
+      'words over columns of numbers or dates.',
+  },
+  {
+    option: 'delimiter',
+    about:
+      'It splits all rows into equally many fields, and into more columns of numbers and dates, or more fields, than ' +
+      'others do. A header without a delimiter over rows in which each comma is followed by a space is one column of text.',
+  },
+  {
+    option: 'header',
+    about:
+      'The first row holds values like those below it, which makes it a row. Numbers may be names if the first name is ' +
+      'a word, or if they are years or count up, once or again and again.',
+  },
+  {
+    option: 'names',
+    about:
+      'The header has no name over the first column, or lacks one that R leaves out, with a text in quotes at the ' +
+      'start of each row that occurs once. Names that are missing or occur twice are numbered. Rows that are wider ' +
+      'than the header for another reason are an error.',
+  },
+  {
+    option: 'footer',
+    about:
+      'The last lines fill a single field, and stand after a blank line or begin with a word such as `Source:`; or the ' +
+      'last row is called `Total` and its numbers are the sums of the rows above it, or no other value makes its column text.',
+  },
+]
+
+/** The first records, without blank lines and without one that is cut off; none if they are malformed. */
+function recordsOf(text: string, delimiter: string): Field[][] {
+  const records: Field[][] = []
+  const bytes = Buffer.from(`${text}\r`)
+  const tokenizer = new Tokenizer(delimiter, (what) => new Error(what))
+  try {
+    for (let at = 0; records.length < SAMPLE_RECORDS; ) {
+      const final = records.length === 0 && !bytes.includes('\n', at)
+      const next = tokenizer.read(bytes, at, bytes.length - 1, final)
+      if (next === at) break
+      at = next
+      if (!tokenizer.isBlank) records.push(tokenizer.fields(bytes))
+    }
+    return records
+  } catch {
+    return []
+  }
+}
+
+export interface Layout {
+  readonly skip: number
+  readonly delimiter: string
+  readonly records: readonly Field[][]
+}
+
+/** Where the header is, and the delimiter that splits the records below it, by the rules. */
+export function layoutOf(text: string, usual: string, known: UploadOptions): Layout {
+  const delimiters = known.delimiter
+    ? [known.delimiter]
+    : [usual, ...DELIMITERS.filter((one) => one !== usual)]
+  const lines = text.split('\n').map((line) => line.replace(/\r$/, ''))
+  const from = (skip: number) => text.split('\n').slice(skip).join('\n')
+  const filled = lines.findIndex((line) => line !== '')
+  const first = known.skip ?? Math.max(0, filled)
+  const last = known.skip ?? Math.min(MOST_TITLES, lines.length) - 1
+  for (let skip = first; skip <= last; skip++) {
+    if (skip > first && lines[skip] === '') continue
+    const below = from(skip)
+    const layouts = delimiters.map((delimiter) => ({ skip, delimiter, records: recordsOf(below, delimiter) }))
+    const best = bestOf(layouts)
+    const width = widthOf(best.records)
+    const isTitle = best.records.length > 1 && isNote(best.records[0]!, width)
+    // Lines above a single record are no titles of it: more likely they are the table.
+    const isTable = skip === first || best.records.length > 1
+    if (width > 1 && isTable && !isTitle && areTitles(lines.slice(first, skip), best, width)) return best
+    // A header is no title because a row is too short: that row is the error.
+    const ragged = skip === first && layouts.find(({ records }) => isRagged(records))
+    if (ragged) return ragged
+  }
+  const [delimiter = usual] = delimiters
+  const plain = { skip: first, delimiter, records: recordsOf(from(first), delimiter) }
+  const other =
+    known.delimiter === undefined &&
+    isProse(plain.records) &&
+    DELIMITERS.findLast((one) => !text.includes(one))
+  return other ? { skip: first, delimiter: other, records: recordsOf(from(first), other) } : plain
+}
+
+/** The layout with the most columns of numbers and dates, and of these the one with the most fields. */
+function bestOf(layouts: readonly Layout[]): Layout {
+  const even = layouts.filter(({ records }) => widthOf(records) > 1)
+  if (even.length < 2) return even[0] ?? layouts[0]!
+  const typed = even.map(({ records, delimiter }) => {
+    const rows = rowsOf(records.slice(1))
+    return readColumns(rows, widthOf(records), { delimiter, given: {} }).filter(isValues).length
+  })
+  return even.reduce((best, one, at) => {
+    const [a, b] = [typed[even.indexOf(best)]!, typed[at]!]
+    return b > a || (b === a && widthOf(one.records) > widthOf(best.records)) ? one : best
+  })
+}
+
+/** Whether a header without a delimiter is over texts in which a space follows each delimiter. */
+function isProse([heading = [], ...rows]: readonly Field[][]): boolean {
+  const isText = ([first, ...others]: readonly Field[]) =>
+    !first!.quoted && others.every(({ text, quoted }) => !quoted && /^ ./.test(text))
+  return heading.length === 1 && rows.some(({ length }) => length > 1) && rows.every(isText)
+}
+
+/** Whether lines above a table are titles. */
+function areTitles(lines: readonly string[], { records, delimiter }: Layout, width: number): boolean {
+  if (lines.length === 0) return true
+  const fields = lines.map((line) => recordsOf(line, delimiter)[0])
+  if (!lines.every((line, at) => line.trim() === '' || isNote(fields[at], width))) return false
+  const isSure = (line: string, at: number) => /^(# |sep=)/.test(line) || fields[at]?.length === width
+  return lines.includes('') || lines.every(isSure) || canBeHeader(records)
+}
+
+/** Whether the first record has a word over each column, and some column has numbers or dates. */
+function canBeHeader([heading = [], ...rows]: readonly Field[][]): boolean {
+  const isWord = ({ text }: Field) => text.trim() !== '' && (kindOf(text) & TEXT_KIND.text) !== 0
+  if (!heading.every(isWord) || needsNumbers(heading.map(({ text }) => text))) return false
+  return readColumns(rowsOf(rows), heading.length, { delimiter: ',', given: {} }).some(isValues)
+}
+
+export const rowsOf = (records: readonly (readonly Field[])[]): SampledRow[] =>
+  records.map((fields, at) => ({ row: at + 1, fields }))
+
+export const isValues = ({ is }: ColumnReading) => is === 'typed' || is === 'ambiguous'
+
+/** Whether a record above a table of this width may be a title or a comment, and no header. */
+function isNote(record: readonly Field[] | undefined, width: number): boolean {
+  if (!record) return false
+  const filled = record.filter(({ text }) => text.trim() !== '').length
+  const [first] = record
+  return filled < width / 2 || (filled === 1 && first!.text !== '') || first!.text.startsWith('# ')
+}
+
+/**
+ * The number of fields that all records have; 0 if they have different ones. Rows may have one field more than the
+ * header, and lines with a single one may follow them.
+ */
+function widthOf(records: readonly Field[][]): number {
+  const [first = [], second = first] = records
+  const table = records.slice(1, 1 + records.findLastIndex(({ length }) => length > 1))
+  const isEven = second.length - first.length <= 1 && table.every(({ length }) => length === second.length)
+  return isEven && second.length >= first.length ? first.length : 0
+}
+
+/**
+ * Whether records of different lengths may be a table whose first one is the header: more than half have as many fields
+ * as it, or all are split, and it has not much fewer fields than the others.
+ */
+function isRagged(records: readonly Field[][]): boolean {
+  const [first = []] = records
+  const same = records.filter(({ length }) => length === first.length)
+  if (same.length > records.length / 2) return first.length > 1 && !isNote(first, first.length)
+  const widest = Math.max(0, ...records.map(({ length }) => length))
+  return records.length > 2 && records.every(({ length }) => length > 1) && !isNote(first, widest)
+}
+
+/** How columns are called that have no name, or the same one. */
+export function namesFor(heading: readonly Field[], rows: readonly SampledRow[]): UploadOptions['names'] {
+  const texts = heading.map(({ text }) => text)
+  if (rows.length > 0 && rows.every(({ fields }) => fields.length > heading.length)) {
+    if (rows.every(({ fields }) => fields.at(-1)!.text === '')) return 'number'
+    const first = rows.map(({ fields }) => fields[0]!)
+    const areNames =
+      first.every(({ quoted }) => quoted) && new Set(first.map(({ text }) => text)).size === first.length
+    return areNames ? 'index' : undefined
+  }
+  if (texts.length < 2 || !needsNumbers(texts)) return undefined
+  return texts[0] === '' && !needsNumbers(texts.slice(1)) ? 'index' : 'number'
+}
+
+/** Whether texts may be names of columns although they are numbers. */
+export function mayBeNames([first = '', ...others]: readonly string[]): boolean {
+  const isYear = (text: string) => /^(?:19|20)\d\d$/.test(text)
+  if (others.length > 0 && others.every(isYear)) return true
+  if (!others.every((text) => /^\d+$/.test(text))) return false
+  if ((kindOf(first) & TEXT_KIND.text) !== 0) return others.length > 0
+  const all = [first, ...others].map(Number)
+  const period = all.findIndex((value, at) => at > 0 && value === all[0])
+  const length = period < 0 ? all.length : period
+  return length > 2 && all.every((value, at) => value === all[0]! + (at % length))
+}
+
+const NOTE =
+  /^\s*(?:[*†‡©]|\(\w\)|(?:sources?|notes?|footnotes?|quellen?|anmerkung(?:en)?|hinweise?|stand|fuentes?|notas?|fonti?|fontes?|note?|bron(?:nen)?|last updated?|updated|copyright)\s*:)/i
+const TOTAL =
+  /^\s*(?:(?:grand |sub)?totals?|total(?:e|i|es)|totaal|summe|gesamt(?:summe)?|insgesamt|sum|somme|suma|razem|合計)\s*:?\s*$/i
+
+/** The last records of a file that are no rows of a table of this width: how many are notes, and the one above them. */
+export function endOf(end: string, delimiter: string, width: number) {
+  const lines = end.split('\n').map((line) => line.replace(/\r$/, ''))
+  let [count, notes, open] = [0, 0, 0]
+  let note = ''
+  for (const line of lines.reverse()) {
+    // The end of a text in quotes, of which the lines above are a part.
+    if (line.split('"').length % 2 === 0) return { notes, note, last: undefined }
+    const fields = line === '' ? [] : (recordsOf(line, delimiter)[0] ?? [])
+    if (fields.length > 0) count++
+    const filled = fields.filter(({ text }) => text !== '').length
+    if (filled === 0) {
+      // What is below a blank line is no row that was cut off.
+      if (open > 0 || (fields.length > 0 && notes === count - 1 && notes > 0)) notes = count
+      open = 0
+      continue
+    }
+    const text = fields[0]!.text
+    const isNote = NOTE.test(text)
+    const mayBeNote = width > 1 && filled === 1 && text !== '' && (isNote || fields.length < width)
+    if (!mayBeNote || count > MOST_NOTES)
+      return { notes, note, last: notes === count - 1 ? fields : undefined }
+    if (isNote) notes = count
+    else open++
+    note = line
+  }
+  return { notes, note, last: undefined }
+}
+
+/** Whether a record may be one of totals. */
+export const isTotal = (fields: readonly Field[]) =>
+  TOTAL.test(fields.find(({ text }) => text !== '')?.text ?? '')
