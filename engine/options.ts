@@ -22,6 +22,7 @@ export {
   lowerFirst,
   type NameOf,
   type Names,
+  optionTexts,
   pick,
   plainName,
   sortText,
@@ -129,7 +130,9 @@ export const ADDING = {
     kind: 'text',
     values: ['append', 'upsert'],
     about: 'With `upsert`, rows take the place of those with the same key; the others are appended.',
-    details: 'New rows come after the rows that stay. `Prefer: resolution=merge-duplicates` means the same.',
+    details:
+      'A column that a row does not name keeps its value. New rows come after the rows that stay. ' +
+      '`Prefer: resolution=merge-duplicates` means the same.',
   },
   on: {
     http: 'on',
@@ -362,13 +365,22 @@ export const READING = {
   },
 } as const satisfies OptionTable
 
-/** How a file is read whose rows replace those of a dataset. */
-export const REPLACING = {
+/** How a file is read, and how its columns come to those of a dataset. */
+export const UPLOADING = {
   ...READING,
+  missing: {
+    http: 'missing',
+    kind: 'text',
+    values: ['null'],
+    about: 'Columns of the dataset that an upload lacks become null in its rows.',
+    details: 'Without it, such an upload is an error, and an upsert leaves these columns as they are.',
+  },
   columns: {
     http: 'columns',
     kind: 'text',
-    values: ['replace'],
-    about: "Replaces the dataset's columns with those of the upload.",
+    values: ['replace', 'add'],
+    about:
+      "With `replace`, a replacement brings its own columns; with `add`, an append or upsert adds those that the dataset doesn't have.",
+    details: 'Added columns are null in the rows that were there before.',
   },
 } as const satisfies OptionTable

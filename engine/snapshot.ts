@@ -198,7 +198,9 @@ export class Snapshot implements Disposable {
     const { datasets, versions } = this.#place.store
     const { columns, key, parts, rows } = this.#lease.version
     const { id } = await datasets.in(t).create({ ...fields, columns, key, by: author.by })
-    await datasets.in(t).fill(id, await datasets.in(t).get(this.#datasetId))
+    const original = await datasets.in(t).get(this.#datasetId)
+    await datasets.in(t).fill(id, original)
+    await datasets.in(t).noteUploadOptions(id, original.uploadOptions)
     if (parts.length > 0) {
       const change = { ...author, operation: 'replace', addedRows: rows, removedRows: 0 } as const
       const current = await versions.in(t).current(id)

@@ -20,19 +20,22 @@ const LIST_PAGE = 200
 const WIDE_LIST_PAGE = 10
 const NAMES_PAGE = 1_000
 
-interface Row extends Omit<DatasetRecord, 'columns' | 'keep' | 'key' | 'query' | keyof Metadata> {
+interface Row
+  extends Omit<DatasetRecord, 'columns' | 'keep' | 'key' | 'query' | 'uploadOptions' | keyof Metadata> {
   readonly columns: string
   readonly key: string | null
   readonly keepVersions: number | null
   readonly keepDays: number | null
   readonly metadata: string | null
   readonly query: string | null
+  readonly uploadOptions: string | null
 }
 
 const SELECT = `
   SELECT d.id, d.name, d.description, d.repository_id AS "repositoryId", v.number AS version,
     v.rows AS "rowCount", v.bytes, v.columns, d.created_at AS "createdAt", d.updated_at AS "updatedAt",
-    d.keep_versions AS "keepVersions", d.keep_days AS "keepDays", v.key_columns AS "key", d.metadata, d.query
+    d.keep_versions AS "keepVersions", d.keep_days AS "keepDays", v.key_columns AS "key", d.metadata, d.query,
+    d.upload_options AS "uploadOptions"
   FROM datasets d JOIN versions v ON v.id = d.version_id`
 
 /** A condition whose parameter is the id of a repository, or null for all. */
@@ -261,6 +264,12 @@ export class Datasets {
     )
   }
 
+  /** Notes how the last upload was read, in the transaction of its version. */
+  async noteUploadOptions(id: number, options: DatasetRecord['uploadOptions'] = {}): Promise<void> {
+    const text = Object.keys(options).length > 0 ? JSON.stringify(options) : null
+    await this.#handle.run('UPDATE datasets SET upload_options = ? WHERE id = ?', text, id)
+  }
+
   async delete(id: number): Promise<void> {
     if ((await this.#handle.run('DELETE FROM datasets WHERE id = ?', id)) === 0) {
       throw new EngineError('not_found', `There is no dataset ${id}.`)
@@ -310,16 +319,17 @@ function recordOf(row: Row): DatasetRecord {
 }
 
 /** A row with the fields that may not be set. Both parts of `keep` are, or neither is. */
-function parsedRow<R extends Pick<Row, 'keepVersions' | 'keepDays' | 'key' | 'metadata' | 'query'>>(
-  given: R,
-) {
-  const { keepVersions, keepDays, key, metadata, query, ...row } = given
+function parsedRow<
+  R extends Pick<Row, 'keepVersions' | 'keepDays' | 'key' | 'metadata' | 'query' | 'uploadOptions'>,
+>(given: R) {
+  const { keepVersions, keepDays, key, metadata, query, uploadOptions, ...row } = given
   const keep = keepVersions !== null && keepDays !== null && { versions: keepVersions, days: keepDays }
   return {
     ...row,
     ...(metadata && (JSON.parse(metadata) as Metadata)),
     ...(key !== null && { key: JSON.parse(key) as string[] }),
     ...(keep && { keep }),
+    ...(uploadOptions !== null && { uploadOptions: JSON.parse(uploadOptions) as Record<string, string> }),
     ...(query !== null && { query: (JSON.parse(query) as SavedQuery).given, rowCount: null }),
   }
 }

@@ -35,6 +35,11 @@ export interface DatasetRecord extends Metadata {
   readonly columns: readonly Column[]
   /** The columns by which a row is known: no two rows have the same values in all of them. Absent without a key. */
   readonly key?: readonly string[]
+  /**
+   * How the last upload was read, each option as it is written in HTTP: a later one that does not name it is read so, too.
+   * Absent where no option was given or chosen.
+   */
+  readonly uploadOptions?: Readonly<Record<string, string>>
   /** How long past versions are kept; absent where that is as the engine keeps them unless told otherwise. */
   readonly keep?: Keep
   readonly createdAt: string

@@ -95,6 +95,9 @@ export function checkName(name: unknown, what: 'repository' | 'dataset'): string
       `The name of a ${what} must not hold U+${code}, a control character for the direction of text: with it, a name can look like another one.`,
     )
   }
+  if (name === '.' || name === '..') {
+    throw new EngineError('invalid_name', `A ${what} can't be called ${name}, which addresses leave out.`)
+  }
   return name
 }
 

@@ -168,6 +168,10 @@ export const CATALOG_STEPS = [
   -- The query whose rows a dataset has instead of rows of its own, as JSON.
   ALTER TABLE datasets ADD COLUMN query TEXT;
   `,
+  `
+  -- How the last upload was read, as JSON; null where it was read by the rules of its format.
+  ALTER TABLE datasets ADD COLUMN upload_options TEXT;
+  `,
 ] as const
 
 /**

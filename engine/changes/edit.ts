@@ -1,6 +1,6 @@
 import type { Part, Version } from '../catalog/records.ts'
 import { EngineError, hint, invalidOption } from '../errors.ts'
-import { Aliases, Building, compileFilter, readPipeline } from '../filter/index.ts'
+import { Aliases, Building, compileFilter, readExpression } from '../filter/index.ts'
 import { mayMatch } from '../plan/parts.ts'
 import { physicalColumns, type QueryOptions } from '../plan/plan.ts'
 import { inlineValue } from '../plan/statements.ts'
@@ -74,14 +74,8 @@ function setColumns(
 }
 
 function expressionSql(text: string, column: Column, columns: readonly Column[], building: Building): string {
-  const taken = new Set(columns.map(({ name }) => name))
-  let name = 'value'
-  while (taken.has(name)) name += '_'
-  const { steps } = readPipeline({ compute: `${text} as ${name}` }, physicalColumns(columns), building)
-  const added = steps.flatMap((step) => (step.kind === 'compute' ? step.added : []))
-  const [one] = added
-  if (!one || added.length > 1)
-    throw invalidOption(`Column ${JSON.stringify(column.name)}: after = there is one expression.`)
+  const where = `Column ${JSON.stringify(column.name)}`
+  const one = readExpression(where, text, physicalColumns(columns), building)
   if (!fits(one.type, column.type)) {
     throw new EngineError(
       'filter_type_error',

@@ -1,4 +1,4 @@
-export { readNames, readOrderBy, readPipeline } from './apply/pipeline.ts'
+export { readExpression, readNames, readOrderBy, readPipeline } from './apply/pipeline.ts'
 export { type SortKey, type Step, sortKey } from './apply/steps.ts'
 export type { Expression, SqlColumn } from './check/expression.ts'
 export { unknownColumns } from './check/unknown-columns.ts'

@@ -4,6 +4,7 @@ import { TemporaryFile } from '../util/whole-file.ts'
 import { ingestCsv, ingestRewritten, type ToCsv } from './csv/ingest.ts'
 import { readStart, unpack } from './file.ts'
 import { ingestParquet } from './parquet/ingest.ts'
+import { fillParts } from './parts/fill.ts'
 import { refuseLongTexts } from './parts/part.ts'
 import {
   cutPart,
@@ -30,6 +31,7 @@ export const JOBS = {
   cut: cutPart,
   find: findRows,
   edit: editPart,
+  fill: fillParts,
   repeated: findRepeated,
   compare: writeCompared,
   profile: profileParts,
@@ -66,8 +68,7 @@ async function ingest(duck: Duck, packed: ReadRequest): Promise<IngestResult> {
   await using unpacked = new TemporaryFile(duck.tempDirectory)
   const given = packed.gzip ? await unpack(packed, unpacked.path) : packed
   await refuseForeign(given)
-  const { existing, declared, format } = given
-  return await READERS[format](duck, knownColumns(existing, declared), given)
+  return await READERS[given.format](duck, knownColumns(given, given.declared), given)
 }
 
 type Reader = (duck: Duck, known: KnownColumns, request: ReadRequest) => Promise<IngestResult>

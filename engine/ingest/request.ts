@@ -13,6 +13,25 @@ export type { UploadFormat } from './upload-format.ts'
 /** How a file is to be read where it differs from its format's rules. Each option names the formats that it is for. */
 export interface UploadOptions extends OptionsOf<typeof READING> {}
 
+/**
+ * What becomes of columns that rows do not name: an upload that lacks one is an error, they are null, or they keep the
+ * value of the row whose place is taken.
+ */
+export type MissingColumns = 'error' | 'null' | 'keep'
+
+/** Which columns the rows of an upload do not name, by their positions. */
+export interface UnnamedColumns {
+  /** No row names these. */
+  readonly all: readonly number[]
+  /** Some rows do not name these. */
+  readonly some: readonly number[]
+  /**
+   * Whether the part has one more column, of text: it has the positions of those columns that a row names as null, each
+   * between commas. Only where null and unnamed could be confused.
+   */
+  readonly marked: boolean
+}
+
 /** One upload on its way into one Parquet part. */
 export interface IngestRequest {
   /** The upload, spooled to a file. */
@@ -26,6 +45,12 @@ export interface IngestRequest {
   readonly existing?: readonly Column[]
   /** Columns that the request declares. */
   readonly declared?: readonly DeclaredColumn[]
+  /** What becomes of columns of the dataset that rows do not name; by default they are null. */
+  readonly missing?: MissingColumns | undefined
+  /** Columns that every row has to name. */
+  readonly key?: readonly string[] | undefined
+  /** Whether the upload may have columns that the dataset does not have, which come after those that it has. */
+  readonly addColumns?: boolean | undefined
   readonly options?: UploadOptions
   /**
    * The file is only the beginning of one, for a preview: the last record of csv, tsv and ndjson, which may be cut off, is
@@ -68,6 +93,7 @@ export interface IngestResult extends SizedPart {
   readonly columns: readonly Column[]
   /** Per column: why it is text, in formats whose types are inferred; undefined for other columns. */
   readonly reasons?: readonly (TextReason | undefined)[]
+  readonly unnamed?: UnnamedColumns
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options?: UploadOptions
   readonly why?: readonly Choice[]

@@ -1,7 +1,7 @@
 import { EngineError, hint } from '../errors.ts'
 import { checkColumns, type DeclaredColumn, widens } from '../types/columns.ts'
 import type { Column, ColumnType } from '../types/index.ts'
-import type { UploadOptions } from './request.ts'
+import type { IngestRequest, MissingColumns, UnnamedColumns, UploadOptions } from './request.ts'
 import { malformed } from './text/errors.ts'
 import { inferType } from './text/text-kinds.ts'
 
@@ -19,6 +19,12 @@ export interface KnownColumns {
   readonly columns: readonly Column[]
   /** Whether they are the dataset's, so that the part has exactly these. */
   readonly ofDataset: boolean
+  /** Whether the upload may have more. */
+  readonly open: boolean
+  /** What becomes of those that the upload does not name; null where nothing says that. */
+  readonly missing: MissingColumns
+  /** The names of columns that every row has to name. */
+  readonly key: readonly string[]
 }
 
 /**
@@ -26,14 +32,46 @@ export interface KnownColumns {
  * @throws EngineError `column_conflict` where they differ, `invalid_columns_manifest`
  */
 export function knownColumns(
-  existing: readonly Column[] = [],
+  request: Pick<IngestRequest, 'existing' | 'addColumns' | 'missing' | 'key'>,
   declared: readonly DeclaredColumn[] = [],
 ): KnownColumns {
+  const { existing = [], addColumns = false, missing = 'null', key = [] } = request
   const checked = declared.length > 0 ? checkColumns(declared) : []
-  if (existing.length === 0) return { columns: checked, ofDataset: false }
+  if (existing.length === 0) return { columns: checked, ofDataset: false, open: true, missing, key }
   const known = byName(existing)
-  for (const column of checked) conflictUnless(known.get(column.name), column)
-  return { columns: existing, ofDataset: true }
+  const added = addColumns ? checked.filter(({ name }) => !known.has(name)) : []
+  for (const column of checked) if (!added.includes(column)) conflictUnless(known.get(column.name), column)
+  return { columns: [...existing, ...added], ofDataset: true, open: addColumns, missing, key }
+}
+
+/**
+ * @throws EngineError `missing_columns` if an upload lacks columns of the dataset and nothing says what becomes of them, or
+ * columns of the key
+ */
+export function requireColumns(
+  { columns: known, missing, key }: Pick<KnownColumns, 'columns' | 'missing' | 'key'>,
+  isNamed: (name: string) => boolean,
+): void {
+  const unnamed = known.map(({ name }) => name).filter((name) => !isNamed(name))
+  const ofKey = unnamed.filter((name) => key.includes(name))
+  const columns = ofKey.length > 0 ? ofKey : missing === 'error' ? unnamed : []
+  if (columns.length === 0) return
+  const named = columns.map((name) => JSON.stringify(name)).join(', ')
+  const what = `${columns.length === 1 ? 'column' : 'columns'} ${named}`
+  throw new EngineError(
+    'missing_columns',
+    ofKey.length > 0
+      ? `The upload lacks the ${what} of the key, by which rows are found.`
+      : `The upload lacks the ${what} of the dataset. With ${hint('missing=null')}, ` +
+          `${columns.length === 1 ? 'it is' : 'they are'} null in the rows of the upload; an upsert (${hint('mode=upsert')}) keeps the values that are there.`,
+    { details: { columns } },
+  )
+}
+
+/** The columns that an upload does not name, in formats whose rows all name the same. */
+export function unnamedIn(targets: readonly Target[]): UnnamedColumns {
+  const all = targets.flatMap(({ source }, index) => (source === undefined ? [index] : []))
+  return { all, some: [], marked: false }
 }
 
 function byName(columns: readonly Column[]): ReadonlyMap<string, Column> {
@@ -43,44 +81,49 @@ function byName(columns: readonly Column[]): ReadonlyMap<string, Column> {
 /**
  * Matches the columns of an upload that names its columns with those of the dataset, by name. If the dataset has no
  * columns yet, they keep the upload's order, and a declared type takes the place of an inferred one.
+ * @throws EngineError `column_conflict`, `missing_columns`, `invalid_upload`
  * @param names of the upload's columns
  * @param types of the columns in formats that fix them, as Parquet does: the wanted types have to hold all of their
  * values. The values of text formats can be read as any type.
  */
 export function layColumns(
-  { columns, ofDataset }: KnownColumns,
+  known: KnownColumns,
   names: readonly string[],
   types: readonly ColumnType[] = [],
 ): Target[] {
   checkNames(names)
-  const known = byName(columns)
+  const { columns, ofDataset, open, missing } = known
+  const byNames = byName(columns)
   const given = names.map((name, index) => {
     const type = types[index]
-    return { name, type: type && wantedType(type, known.get(name)?.type) }
+    return { name, type: type && wantedType(type, byNames.get(name)?.type) }
   })
   const position = new Map(given.map(({ name }, index) => [name, index]))
+  const target = ({ name, type }: (typeof given)[number], source: number): Target => {
+    const column = byNames.get(name)
+    if (column || !open) conflictUnless(column, { name, type })
+    return column ? { ...column, source } : { name, type, nullable: true, description: '', source }
+  }
   if (ofDataset) {
-    for (const field of given) conflictUnless(known.get(field.name), field)
-    return columns.map((column) => {
+    const fields = given.map(target)
+    requireColumns(known, (name) => position.has(name))
+    const targets = columns.map((column): Target => {
       const source = position.get(column.name)
-      if (source !== undefined || column.nullable) return { ...column, source }
+      if (source !== undefined || column.nullable || missing === 'keep') return { ...column, source }
       throw new EngineError(
         'column_conflict',
         `The upload has no column ${JSON.stringify(column.name)}, which the dataset wants and which is not nullable.`,
         { details: { column: column.name, given: null } },
       )
     })
+    return [...targets, ...fields.filter(({ name }) => !byNames.has(name))]
   }
   for (const column of columns) {
     if (!position.has(column.name)) {
       throw malformed(`Column ${JSON.stringify(column.name)} is declared, but the upload does not have it.`)
     }
   }
-  return given.map(({ name, type }, source) => {
-    const column = known.get(name)
-    if (column) conflictUnless(column, { name, type })
-    return column ? { ...column, source } : { name, type, nullable: true, description: '', source }
-  })
+  return given.map(target)
 }
 
 /**
@@ -132,8 +175,8 @@ export function checkNames(names: readonly string[]): void {
 const TOGETHER = hint('columns=replace')
 
 export const UNKNOWN_COLUMN =
-  'that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and ' +
-  `rows together (${TOGETHER}).`
+  'that the dataset does not have. Column names are case-sensitive; declare new columns first, append with ' +
+  `${hint('columns=add')}, or replace columns and rows together (${TOGETHER}).`
 
 function conflictUnless(
   wanted: Column | undefined,

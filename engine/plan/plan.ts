@@ -281,14 +281,17 @@ export function physicalColumns(columns: readonly Column[]): SqlColumn[] {
   return columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}`, stored: index }))
 }
 
+/** The beginning of the tags of all queries of the same rows. */
+export function rowsTag(identity: string): string {
+  return createHash('sha256').update(identity).digest('base64url').slice(0, 11)
+}
+
 /** A text that changes with the rows, which `identity` identifies, and with the query, and reveals nothing about them. */
 export function etagOf(identity: string, options: QueryOptions, plan: Plan): string {
   // What was compiled is part of it, because now() is another moment each time.
   const compiled = [plan.steps, plan.stepParameters, plan.filter, plan.order, plan.orderParameters]
-  return createHash('sha256')
-    .update(JSON.stringify([identity, options, ...compiled]))
-    .digest('base64url')
-    .slice(0, 22)
+  const query = createHash('sha256').update(JSON.stringify([identity, options, ...compiled]))
+  return rowsTag(identity) + query.digest('base64url').slice(0, 22)
 }
 
 /**

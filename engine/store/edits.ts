@@ -2,7 +2,9 @@ import type { Part, Version } from '../catalog/records.ts'
 import { EngineError, hint } from '../errors.ts'
 import { byKey } from '../filter/sql/narrow.ts'
 import { valueType } from '../filter/values.ts'
+import { severalRows } from '../ingest/parts/fill.ts'
 import type { Place, Repeated, SetColumns, WantedRows } from '../ingest/parts/parts.ts'
+import type { UnnamedColumns } from '../ingest/request.ts'
 import { faultsOf, withDetails } from '../ingest/text/errors.ts'
 import { keyed } from '../plan/parts.ts'
 import type { Column } from '../types/index.ts'
@@ -21,12 +23,22 @@ export interface EditPlan {
   readonly set?: SetColumns
   /** Whether there may be no such rows. */
   readonly refuse?: boolean
+  /** Which columns the rows of the upload do not name, so that they keep the values of the rows whose places they take. */
+  readonly unnamed?: UnnamedColumns | undefined
+  /** Where columns are added: how many the parts have. */
+  readonly oldColumns?: number | undefined
 }
 
 /** What takes the place of parts, and how many of their rows the change is about. */
 interface Edited {
   readonly parts: readonly Part[]
   readonly count: number
+}
+
+/** The rows of an upload, with the values that they take from rows of these parts. */
+interface Filled {
+  readonly from: readonly Part[]
+  readonly parts: readonly Part[]
 }
 
 /** The most rows of parts that are searched in one statement: each of them takes a bit. */
@@ -41,6 +53,7 @@ export class Edits {
   readonly #context: WorkContext
   readonly #plan: EditPlan
   readonly #edited = new Map<number, Edited>()
+  #filled: Filled | undefined
   /** Parts are written one after the other, by one process whose threads use all cores: another costs its start. */
   readonly #writing = new Semaphore(1)
 
@@ -52,25 +65,66 @@ export class Edits {
 
   /** The parts that were written, also by a preparation that failed. */
   get made(): Part[] {
-    return [...this.#edited].flatMap(([id, { parts }]) => parts.filter((part) => part.id !== id))
+    const edited = [...this.#edited].flatMap(([id, { parts }]) => parts.filter((part) => part.id !== id))
+    return [...edited, ...(this.#filled?.parts ?? [])]
   }
 
   /** Prepares the parts of a version that were not prepared before. */
   async prepare({ parts }: Version, signal: AbortSignal | undefined): Promise<void> {
     let batch: Part[] = []
     for (const part of parts.filter(({ id }) => !this.#edited.has(id))) {
-      if (!this.#plan.mayHold(part)) this.#edited.set(part.id, { parts: [part], count: 0 })
+      if (!this.#plan.oldColumns && !this.#plan.mayHold(part))
+        this.#edited.set(part.id, { parts: [part], count: 0 })
       else batch.push(part)
       if (rowsOf(batch) < ROWS_AT_ONCE) continue
       await this.#edit(batch, signal)
       batch = []
     }
     if (batch.length > 0) await this.#edit(batch, signal)
+    if (this.#plan.unnamed) await this.#fill(parts, this.#plan.unnamed, signal)
+  }
+
+  /** The parts in which rows were found. */
+  #found(parts: readonly Part[]): Part[] {
+    return parts.filter(({ id }) => (this.#edited.get(id)?.count ?? 0) > 0)
+  }
+
+  /** Gives the rows of the upload what they keep, again if other parts have the rows whose places they take. */
+  async #fill(
+    parts: readonly Part[],
+    unnamed: UnnamedColumns,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { wanted, oldColumns = this.columns.length } = this.#plan
+    const { like, on } = wanted as Extract<EditPlan['wanted'], { like: unknown }>
+    const from = this.#found(parts)
+    if (this.#filled && sameParts(this.#filled.from, from)) return
+    const { commits, integrity } = this.#context
+    if (this.#filled) await commits.discard(this.#filled.parts)
+    this.#filled = undefined
+    const count = from.reduce((sum, { id }) => sum + this.#edited.get(id)!.count, 0)
+    // The keys of the upload differ, so one of them has several rows.
+    if (count > rowsOf(like)) throw severalRows()
+    using pinned = await integrity.pinWhole([...like, ...from], signal)
+    const [given, old] = [pinned.files.slice(0, like.length), pinned.files.slice(like.length)]
+    const { columns } = this
+    const size = { rows: rowsOf(like), rawBytes: like.reduce((sum, part) => sum + part.rawBytes, 0) }
+    const made = await commits.makeParts(
+      async ({ fill }, target) => {
+        const written = await fill(
+          { parts: given, old, oldColumns, target, columns, on, unnamed, size },
+          { signal },
+        )
+        return { ...written, columns }
+      },
+      { signal },
+    )
+    this.#filled = { from, parts: made.parts }
   }
 
   async #edit(parts: readonly Part[], signal: AbortSignal | undefined): Promise<void> {
     const { commits, integrity } = this.#context
-    const { wanted, refuse, set } = this.#plan
+    const { wanted, refuse, set, oldColumns } = this.#plan
     const like = 'like' in wanted ? wanted.like : []
     using pinned = await integrity.pinWhole([...parts, ...like], signal)
     const { jobs } = await this.#context.ingestor()
@@ -84,12 +138,20 @@ export class Edits {
     const { columns } = this
     const edits = parts.map(async (part, index): Promise<Edited> => {
       const { count, bits } = found[index] ?? { count: 0, bits: '' }
-      if (count === 0) return { parts: [part], count }
+      if (count === 0 && !oldColumns) return { parts: [part], count }
       if (count === part.rows && !set) return { parts: [], count }
       using turn = await this.#writing.enter()
       const made = await commits.makeParts(
         async (jobs, target) => {
-          const edit = { part: files[index]!, target, columns, bits, set, size: part }
+          const edit = {
+            part: files[index]!,
+            target,
+            columns,
+            oldColumns: oldColumns ?? columns.length,
+            bits,
+            set,
+            size: part,
+          }
           const written = await jobs.edit(edit, { signal })
           // While this part is hashed and stored, the next one is written.
           turn[Symbol.dispose]()
@@ -106,13 +168,22 @@ export class Edits {
     await Promise.all(edits)
   }
 
-  /** The parts of a version after the change; undefined if one of them was not prepared. */
-  changed(parts: readonly Part[]): Edited | undefined {
+  /**
+   * The parts of a version after the change, and those that come after them in place of the upload's; undefined if one of
+   * the version's parts was not prepared.
+   */
+  changed(parts: readonly Part[]): (Edited & { readonly filled?: readonly Part[] | undefined }) | undefined {
     const edited = parts.map(({ id }) => this.#edited.get(id))
     if (edited.includes(undefined)) return undefined
+    if (this.#filled && !sameParts(this.#filled.from, this.#found(parts))) return undefined
     const all = edited as Edited[]
-    return { parts: all.flatMap((one) => one.parts), count: all.reduce((sum, { count }) => sum + count, 0) }
+    const count = all.reduce((sum, one) => sum + one.count, 0)
+    return { parts: all.flatMap((one) => one.parts), count, filled: this.#filled?.parts }
   }
+}
+
+function sameParts(some: readonly Part[], others: readonly Part[]): boolean {
+  return some.length === others.length && some.every(({ id }, index) => id === others[index]!.id)
 }
 
 /** The change for rows with the keys of an upload. */
@@ -120,11 +191,16 @@ export function editByKey(
   like: readonly Part[],
   columns: readonly Column[],
   on: readonly number[],
-  refuse: boolean,
+  rest: Pick<EditPlan, 'refuse' | 'unnamed' | 'oldColumns'>,
 ): EditPlan {
   const mayHold = (part: Part) =>
     like.some((other) => on.every((index) => mayShare(part, other, columns, index)))
-  return { mayHold, wanted: { like, on }, refuse }
+  return { mayHold, wanted: { like, on }, ...rest }
+}
+
+/** The change for an upload that only adds columns: no rows are found. */
+export function addingColumns(oldColumns: number): EditPlan {
+  return { mayHold: () => false, wanted: { where: 'false', parameters: [] }, oldColumns }
 }
 
 /** Whether two parts may have the same value in a column. */

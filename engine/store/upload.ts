@@ -1,8 +1,12 @@
+import { access, constants, stat } from 'node:fs/promises'
 import type { Handle } from '../catalog/database.ts'
 import type { Authorship } from '../catalog/history.ts'
-import type { DatasetRecord } from '../catalog/records.ts'
-import type { UploadFormat, UploadOptions } from '../ingest/request.ts'
+import type { DatasetRecord, Version } from '../catalog/records.ts'
+import { hint, invalidOption } from '../errors.ts'
+import { checkUploadOptions, type UploadFormat, type UploadOptions } from '../ingest/request.ts'
+import type { Names } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
+import { requireKnown } from '../types/known-options.ts'
 
 /** What a change of rows by a filter did. */
 export interface EditedRows {
@@ -42,6 +46,13 @@ export interface Upload extends WriteOptions {
   readonly options?: UploadOptions
   /** Whether a replace takes over the upload's columns as well. */
   readonly replaceColumns?: boolean
+  /** Whether an append or upsert adds columns that the dataset does not have; they are null in the rows that are there. */
+  readonly addColumns?: boolean
+  /**
+   * Columns of the dataset that rows do not name are null. Without it, an upsert keeps their values, and a replacement or
+   * append of rows none of which names them fails with `missing_columns`.
+   */
+  readonly missing?: 'null' | undefined
   /** The columns by which an upsert finds the rows that it replaces; by default the dataset's key. */
   readonly on?: readonly string[]
   /** Whether the rows are those of a source that the dataset follows. */
@@ -74,4 +85,87 @@ export interface PreviewOptions {
    * off; files of other formats can only be read whole.
    */
   readonly beginning?: boolean
+  /** How the rows would come to those of the dataset; by default they would replace them. */
+  readonly mode?: WriteMode
+}
+
+/** The key of an upload's rows. @throws EngineError `invalid_option` */
+export function keyOf(
+  { key }: Version,
+  mode: WriteMode,
+  on: readonly string[] | undefined,
+): readonly string[] {
+  if (on === undefined) {
+    if (mode !== 'upsert' || key.length > 0) return key
+    throw invalidOption(
+      `The dataset has no key, so an upsert names the columns by which it finds rows: ${hint('on=date,series')}.`,
+      'on',
+    )
+  }
+  if (mode !== 'upsert') throw invalidOption('on is only for an upsert.', 'on')
+  if (on.length === 0 || new Set(on).size < on.length)
+    throw invalidOption('on names each column of a key once.', 'on')
+  if (key.length > 0 && String([...key].sort()) !== String([...on].sort())) {
+    throw invalidOption(
+      `The dataset's key is ${key.join(', ')}; leave out on, or name the same columns.`,
+      'on',
+    )
+  }
+  return on
+}
+
+/** @throws EngineError `invalid_option` if it is no file that can be read */
+export async function requireFile(file: string): Promise<void> {
+  const problem = await access(file, constants.R_OK).then(
+    async () => ((await stat(file)).isDirectory() ? 'is a folder' : undefined),
+    ({ code }: NodeJS.ErrnoException) => (code === 'ENOENT' ? 'does not exist' : `can not be read (${code})`),
+  )
+  if (problem === undefined) return
+  throw invalidOption(`The file ${JSON.stringify(file)} ${problem}.`)
+}
+
+const KNOWN: Names<Upload> = {
+  body: true,
+  format: true,
+  gzip: true,
+  columns: true,
+  options: true,
+  replaceColumns: true,
+  addColumns: true,
+  missing: true,
+  signal: true,
+  onProgress: true,
+  accept: true,
+  isRefresh: true,
+  on: true,
+  by: true,
+  note: true,
+}
+
+function isBody(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false
+  return 'file' in body ? typeof body.file === 'string' : Symbol.asyncIterator in body
+}
+
+/** @throws EngineError `unsupported_format`; `invalid_option` for an option that is unknown or not for the format */
+export function checkUpload(upload: Upload, mode: WriteMode): void {
+  requireKnown(upload, KNOWN)
+  if (upload.replaceColumns && mode !== 'replace')
+    throw invalidOption(
+      `columns=replace is not for an append or upsert; ${hint('columns=add')} adds columns.`,
+      'columns',
+    )
+  if (upload.addColumns && mode === 'replace')
+    throw invalidOption(
+      `columns=add is for an append or upsert; a replacement takes ${hint('columns=replace')}.`,
+      'columns',
+    )
+  if (upload.missing !== undefined && upload.missing !== 'null')
+    throw invalidOption(`missing must be "null" (got ${JSON.stringify(upload.missing)}).`, 'missing')
+  if (!isBody(upload.body)) {
+    throw invalidOption(
+      'body is a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
+    )
+  }
+  checkUploadOptions(upload.format, upload.options)
 }

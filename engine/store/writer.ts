@@ -1,12 +1,10 @@
-import { access, constants, rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
-import { hint, invalidOption } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
-import { type Choice, checkUploadOptions, type IngestResult, type UploadOptions } from '../ingest/request.ts'
+import type { Choice, IngestRequest, IngestResult, UploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
-import type { Names } from '../options.ts'
 import {
   type ColumnWords,
   checkColumns,
@@ -17,13 +15,22 @@ import {
   withWords,
 } from '../types/columns.ts'
 import { keptWords } from '../types/file-metadata.ts'
-import type { Column } from '../types/index.ts'
-import { requireKnown } from '../types/known-options.ts'
 import { InFlight } from '../util/concurrency.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
-import { type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
+import { addingColumns, type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
 import type { Lease } from './membership/membership.ts'
-import type { DeclareOptions, EditedRows, PreviewOptions, Upload, WriteMode, WriteOptions } from './upload.ts'
+import {
+  checkUpload,
+  type DeclareOptions,
+  type EditedRows,
+  keyOf,
+  type PreviewOptions,
+  requireFile,
+  type Upload,
+  type WriteMode,
+  type WriteOptions,
+} from './upload.ts'
+import { keptAfter, readAsBefore, withKept } from './upload-options.ts'
 
 /** A dataset after an upload, with what the upload tells about its columns. */
 export interface WrittenRecord extends DatasetRecord {
@@ -52,7 +59,7 @@ export class Writer {
   /** Replaces a dataset's rows by those of an upload, or adds them: all of them or, if it fails, none. */
   write(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
     return this.#change(datasetId, async () => {
-      checkUpload(upload)
+      checkUpload(upload, mode)
       return this.#withFile(upload, (file) => this.#ingest(datasetId, file, upload, mode))
     })
   }
@@ -68,28 +75,32 @@ export class Writer {
   /** Reads an upload as `write` does, into a file that the caller removes. */
   preview(
     upload: Upload,
-    { beginning }: PreviewOptions,
+    { beginning, mode = 'replace' }: PreviewOptions,
     datasetId: number | undefined,
   ): Promise<IngestResult & { readonly file: string }> {
     return this.#writes.run(async () => {
-      checkUpload(upload)
+      checkUpload(upload, mode)
       const base = datasetId === undefined ? undefined : await this.#context.versions.current(datasetId)
-      const columns = upload.replaceColumns ? [] : (base?.columns ?? [])
       const target = join(this.#context.storage.mark.temporary, `preview-${++this.#spooled}.parquet`)
       const { jobs } = await this.#context.ingestor()
       return this.#withFile(upload, async (file) => {
-        const request = { ...this.#request(file, upload, columns, target), beginning }
-        return { ...(await jobs.ingest(request, upload)), file: target }
+        const kept = datasetId === undefined ? undefined : await this.#context.datasets.get(datasetId)
+        const options = withKept(kept?.uploadOptions, upload)
+        const request = { ...this.#request(file, { ...upload, options }, target, mode, base), beginning }
+        const read = withoutMarks(await readAsBefore(upload, options, () => jobs.ingest(request, upload)))
+        return { options: options === upload.options ? undefined : options, ...read, file: target }
       })
     })
   }
 
-  /** How the file of an upload is read into a dataset with these columns. */
-  #request(file: string, upload: Upload, columns: readonly Column[], target: string) {
-    const { format, gzip, options, columns: declared } = upload
+  /** How the file of an upload is read into a dataset, if there is one. */
+  #request(file: string, upload: Upload, target: string, mode: WriteMode, base?: Version): IngestRequest {
+    const { format, gzip, options, columns: declared, replaceColumns, addColumns, on } = upload
     const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
-    const existing = columns.length > 0 ? columns : undefined
-    return { file, target, format, gzip, options, existing, declared, limits }
+    const request = { file, target, format, gzip, options, declared, limits }
+    if (!base || base.columns.length === 0 || replaceColumns) return request
+    const missing = upload.missing ?? (mode === 'upsert' ? 'keep' : 'error')
+    return { ...request, existing: base.columns, missing, key: keyOf(base, mode, on), addColumns }
   }
 
   /** Does something with the file of an upload, whose body is written to one first. */
@@ -121,12 +132,12 @@ export class Writer {
     for (;;) {
       const base = await this.#context.versions.current(datasetId)
       const anew = mode === 'replace' && upload.replaceColumns === true
-      const existing = anew ? [] : base.columns
-      const made = await commits.makeParts(
-        ({ ingest }, target) => ingest(this.#request(file, upload, existing, target), upload),
-        upload,
-      )
-      const edits = await this.#byKey(base, made, upload, mode)
+      const { uploadOptions } = await this.#context.datasets.get(datasetId)
+      const options = withKept(uploadOptions, upload)
+      const request = (target: string) => this.#request(file, { ...upload, options }, target, mode, base)
+      const ingested = commits.makeParts(({ ingest }, target) => ingest(request(target), upload), upload)
+      const made = withoutMarks(await readAsBefore(upload, options, () => ingested))
+      const edits = await this.#edits(base, made, upload, mode)
       let { columns } = made
       const done = await this.#commitEdits(datasetId, made.parts, edits, upload, async (current, t) => {
         // If the columns changed while the rows were read, the rows are read again with the new columns.
@@ -136,10 +147,13 @@ export class Writer {
         const all = { parts: current.parts, count: 0 }
         const kept = mode === 'replace' ? none : edits ? edits.changed(current.parts) : all
         if (!kept) return 'again'
-        const parts = [...kept.parts, ...made.parts.filter(({ rows }) => rows > 0)]
+        const added = ('filled' in kept && kept.filled) || made.parts
+        const parts = [...kept.parts, ...added.filter(({ rows }) => rows > 0)]
         const { columns: declared = [] } = upload
         if (anew) columns = keptWords(keptWords(made.columns, current.columns), declared)
         await this.#accept(datasetId, { columns, parts }, upload, t)
+        const read = keptAfter(uploadOptions, upload.format, options, made.options)
+        await this.#context.datasets.in(t).noteUploadOptions(datasetId, read)
         if (made.metadata) await this.#context.datasets.in(t).fill(datasetId, made.metadata)
         const { by, note, isRefresh } = upload
         const changed = { addedRows: rowsOf(made.parts), removedRows: kept.count }
@@ -147,22 +161,34 @@ export class Writer {
       })
       if (done) {
         this.#mergeLater(datasetId)
-        return explained(await this.#context.datasets.get(datasetId), { ...made, columns })
+        const used = made.options ?? (options === upload.options ? undefined : options)
+        return explained(await this.#context.datasets.get(datasetId), { ...made, columns, options: used })
       }
     }
   }
 
-  /** How an upload changes rows with its keys; undefined if it doesn't. @throws EngineError `duplicate_key` */
-  async #byKey(base: Version, made: MadeParts, { on, signal }: Upload, mode: WriteMode) {
+  /**
+   * How an upload changes the parts that there are, by its keys or by columns that it adds; undefined if it doesn't.
+   * @throws EngineError `duplicate_key`, `column_conflict`
+   */
+  async #edits(base: Version, made: MadeParts, { on, signal, missing }: Upload, mode: WriteMode) {
     const { parts, columns } = made
     try {
       const key = keyOf(base, mode, on)
-      if (key.length === 0) return undefined
+      const isWider = mode !== 'replace' && base.columns.length > 0 && columns.length > base.columns.length
+      if (isWider) manifestChange(base.columns, checkColumns(columns))
+      const oldColumns = isWider ? base.columns.length : undefined
+      if (key.length === 0)
+        return isWider ? new Edits(this.#context, columns, addingColumns(base.columns.length)) : undefined
       const positions = keyPositions(key, columns)
       const filled = parts.filter(({ rows }) => rows > 0)
       await requireDistinct(this.#context, filled, columns, positions, { signal })
       if (mode === 'replace') return undefined
-      return new Edits(this.#context, columns, editByKey(filled, columns, positions, mode === 'append'))
+      const lacks = (made.unnamed?.all.length ?? 0) + (made.unnamed?.some.length ?? 0) > 0
+      const keeps =
+        mode === 'upsert' && missing === undefined && lacks && base.columns.length > 0 && filled.length > 0
+      const rest = { refuse: mode === 'append', unnamed: keeps ? made.unnamed : undefined, oldColumns }
+      return new Edits(this.#context, columns, editByKey(filled, columns, positions, rest))
     } catch (error) {
       await this.#context.commits.discard(parts)
       throw error
@@ -329,25 +355,9 @@ export class Writer {
   }
 }
 
-/** The key of an upload's rows. @throws EngineError `invalid_option` */
-function keyOf({ key }: Version, mode: WriteMode, on: readonly string[] | undefined): readonly string[] {
-  if (on === undefined) {
-    if (mode !== 'upsert' || key.length > 0) return key
-    throw invalidOption(
-      `The dataset has no key, so an upsert names the columns by which it finds rows: ${hint('on=date,series')}.`,
-      'on',
-    )
-  }
-  if (mode !== 'upsert') throw invalidOption('on is only for an upsert.', 'on')
-  if (on.length === 0 || new Set(on).size < on.length)
-    throw invalidOption('on names each column of a key once.', 'on')
-  if (key.length > 0 && String([...key].sort()) !== String([...on].sort())) {
-    throw invalidOption(
-      `The dataset's key is ${key.join(', ')}; leave out on, or name the same columns.`,
-      'on',
-    )
-  }
-  return on
+/** What was read, without the column that only says which values are named as null. */
+function withoutMarks<Read extends Pick<IngestResult, 'columns' | 'unnamed'>>(read: Read): Read {
+  return read.unnamed?.marked ? { ...read, columns: read.columns.slice(0, -1) } : read
 }
 
 /** A record with the reasons of columns of text, unless another upload has changed the columns since. */
@@ -362,46 +372,4 @@ function explained(
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
   }
-}
-
-/** @throws EngineError `invalid_option` if it is no file that can be read */
-async function requireFile(file: string): Promise<void> {
-  const problem = await access(file, constants.R_OK).then(
-    async () => ((await stat(file)).isDirectory() ? 'is a folder' : undefined),
-    ({ code }: NodeJS.ErrnoException) => (code === 'ENOENT' ? 'does not exist' : `can not be read (${code})`),
-  )
-  if (problem === undefined) return
-  throw invalidOption(`The file ${JSON.stringify(file)} ${problem}.`)
-}
-
-const KNOWN: Names<Upload> = {
-  body: true,
-  format: true,
-  gzip: true,
-  columns: true,
-  options: true,
-  replaceColumns: true,
-  signal: true,
-  onProgress: true,
-  accept: true,
-  isRefresh: true,
-  on: true,
-  by: true,
-  note: true,
-}
-
-function isBody(body: unknown): boolean {
-  if (typeof body !== 'object' || body === null) return false
-  return 'file' in body ? typeof body.file === 'string' : Symbol.asyncIterator in body
-}
-
-/** @throws EngineError `unsupported_format`; `invalid_option` for an option that is unknown or not for the format */
-function checkUpload(upload: Upload): void {
-  requireKnown(upload, KNOWN)
-  if (!isBody(upload.body)) {
-    throw invalidOption(
-      'body is a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
-    )
-  }
-  checkUploadOptions(upload.format, upload.options)
 }

@@ -164,6 +164,15 @@ function valueFromHttp(kind: keyof Kinds, value: unknown): unknown {
   return kind === 'texts' && isText(value) ? value.split(',') : value
 }
 
+/** Options as they are written in a query string. */
+export function optionTexts<Table extends OptionTable>(
+  options: OptionsOf<Table>,
+  table: Table,
+): Record<string, string> {
+  const entries = Object.entries(toHttp(options, table))
+  return Object.fromEntries(entries.map(([name, value]) => [name, value === '\t' ? 'tab' : String(value)]))
+}
+
 /** The parameters of HTTP for options; those that are not in the table are left out. */
 export function toHttp<Table extends OptionTable>(
   options: OptionsOf<Table>,

@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
+import { withoutKey } from '../http/input.ts'
 import type { LinkRecord } from '../records/index.ts'
 import { type Account, type Keys, lastUse, sameHash } from './accounts.ts'
 
@@ -123,7 +124,8 @@ export class Links {
    * The account whose link an address is, with what its key reaches; undefined if the address has no ticket, a wrong
    * one, or one that has ended.
    */
-  async account(address: string): Promise<Account | undefined> {
+  async account(url: string): Promise<Account | undefined> {
+    const address = withoutKey(url)
     const match = TICKET.exec(address)
     if (!match) return undefined
     const [accountId, keyId, ends, linkId] = match.slice(1, 5).map(Number) as [number, number, number, number]
@@ -153,7 +155,7 @@ export class Links {
 
   /** The signature of a link, however its address is percent-encoded, which mail programs change. */
   #signature({ accountId, keyId, ends, linkId }: Ticket, address: string, mark: string): string {
-    const signed = [accountId, keyId, ends, linkId, decoded(address), mark]
+    const signed = [accountId, keyId, ends, linkId, decoded(withoutKey(address)), mark]
     return createHmac('sha256', this.#secret).update(JSON.stringify(signed)).digest('base64url')
   }
 }

@@ -3,8 +3,8 @@ import {
   type OptionsOf,
   pick,
   QUERY,
-  REPLACING,
   toHttp,
+  UPLOADING,
   type VERSION,
   WRITING,
 } from '../../engine/options.ts'
@@ -64,8 +64,8 @@ export type Upload =
       readonly options?: UploadOptions
     }
 
-/** How a file is read, if not in the usual way of its format. `columns` is not for appends. */
-export interface UploadOptions extends OptionsOf<typeof REPLACING> {}
+/** How a file is read, if not in the usual way of its format, and how its columns come to those of the dataset. */
+export interface UploadOptions extends OptionsOf<typeof UPLOADING> {}
 
 /** The media type of each format. */
 export const MEDIA_TYPES = {
@@ -97,11 +97,11 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   const headers: Record<string, string> = { 'content-type': MEDIA_TYPES[upload.format] }
   if (upload.gzip) headers['content-encoding'] = 'gzip'
   const { body, options } = upload
-  if (options) checkOptions(options, REPLACING)
+  if (options) checkOptions(options, UPLOADING)
   const iterable = typeof body === 'object' && Symbol.asyncIterator in body
   return {
     headers,
-    ...(options && { query: toHttp(options, REPLACING) }),
+    ...(options && { query: toHttp(options, UPLOADING) }),
     body: iterable && !(body instanceof ReadableStream) ? streamOf(body) : (body as Body),
   }
 }

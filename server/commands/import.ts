@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
-import { ADDING, CHANGE, fromPlain, REPLACING } from '../../engine/options.ts'
+import { ADDING, CHANGE, fromPlain, UPLOADING } from '../../engine/options.ts'
 import { startProgress } from './progress.ts'
 import {
   findOrMake,
@@ -23,7 +23,7 @@ interface ImportOptions {
 }
 
 /** How a file is read, and by which columns an upsert finds rows. */
-export const OPTIONS = { ...REPLACING, on: ADDING.on }
+export const OPTIONS = { ...UPLOADING, on: ADDING.on }
 
 const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow, xlsx, and text formats compressed as .gz'
 
@@ -47,19 +47,27 @@ export function addImportCommand(program: Command, on: On<Tables>): void {
 
 export async function importFile(tables: Tables, file: string, options: ImportOptions): Promise<void> {
   const { dataset: name, append, upsert, format } = options
-  const reading = fromPlain(options, REPLACING)
+  const reading = fromPlain(options, UPLOADING)
   const mode = upsert ? 'upsert' : append ? 'append' : 'replace'
   if (append && upsert) throw new UsageError('--append and --upsert exclude each other.')
-  if (mode !== 'replace' && reading.columns)
-    throw new UsageError(`--columns is not for --${mode}, which keeps the columns.`)
+  if (reading.columns && (reading.columns === 'replace') !== (mode === 'replace')) {
+    const other =
+      mode === 'replace'
+        ? '--columns add is for --append and --upsert.'
+        : `--columns replace is not for --${mode}; --columns add adds columns.`
+    throw new UsageError(other)
+  }
   const { on } = fromPlain(options, { on: ADDING.on })
   const { note } = fromPlain(options, CHANGE)
   if (on && mode !== 'upsert') throw new UsageError('--on is only for --upsert.')
   const named = sourceOf(file, format)
   const isText = named.format === 'csv' || named.format === 'tsv'
-  const source = { ...named, options: { ...(isText && { dialect: 'auto' as const }), ...reading } }
   const { id: repositoryId, name: home } = await findRepository(tables, options.repository)
   const { id, known } = await findOrMake(tables, repositoryId, name)
+  // Where an earlier upload was read in some way, this one is read so, too.
+  const isRead =
+    known && reading.columns !== 'replace' && (await tables.datasets.get(id)).uploadOptions !== undefined
+  const source = { ...named, options: { ...(isText && !isRead && { dialect: 'auto' as const }), ...reading } }
   const total = 'file' in source.from ? source.from.bytes : undefined
   using stop = abortOnInterrupt()
   await orRemoved(tables, { id, known }, async () => {
@@ -87,7 +95,7 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
 
 /** With which options a file was read, and which columns are text because of values that may mean something else. */
 function findings({ options = {}, why = [], columns }: Written, given: object): string[] {
-  const added = Object.entries(options).filter(([name]) => !(name in given))
+  const added = Object.entries(options).filter(([name]) => name !== 'dialect' && !(name in given))
   const chosen = added.map(([name, value]) => `--${name} ${shellWord(value)}`)
   const texts = columns.flatMap(({ name, because }) => {
     if (because?.try === undefined && because?.above === undefined) return []

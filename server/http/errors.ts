@@ -26,6 +26,7 @@ export const ENGINE_STATUSES = {
   not_found: 404,
   version_gone: 410,
   name_taken: 409,
+  missing_columns: 409,
   column_conflict: 409,
   duplicate_key: 409,
   upload_too_large: 413,

@@ -92,15 +92,20 @@ export function recordTag(...values: readonly unknown[]): string {
 /**
  * Refuses a change if the record is no longer as the client saw it: `If-Match`, compared strongly (RFC 9110, 13.1.1).
  * Call it in the transaction that makes the change.
+ * @param rows what the ETags of the rows begin with, for a change of them: these match, too
  * @throws ServerError `changed_meanwhile`
  */
-export function requireMatch({ headers }: FastifyRequest, tag: string): void {
+export function requireMatch({ headers }: FastifyRequest, tag: string, rows?: string): void {
   const given = headers['if-match']
-  if (given === undefined || given.trim() === '*' || given.split(',').some((one) => one.trim() === tag))
-    return
+  if (given === undefined || given.trim() === '*') return
+  const tags = given.split(',').map((one) => one.trim())
+  if (tags.some((one) => one === tag || (rows !== undefined && one.startsWith(`"${rows}`)))) return
+  const weak = tags.some((one) => one.startsWith('W/'))
   throw new ServerError(
     'changed_meanwhile',
-    'The record has changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
+    weak
+      ? 'If-Match compares strong ETags only (RFC 9110, 13.1.1), and this one is weak (W/): take the ETag of GET /datasets/{id}. Nothing was changed.'
+      : 'The record has changed since you read it: its ETag is not the one in If-Match. Nothing was changed.',
   )
 }
 

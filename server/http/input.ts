@@ -53,7 +53,15 @@ const TICKET = /(?:^|&)ticket=[^&]*$/
 
 /** Whether an address has a ticket, as our links have, which work without a key. */
 export function isLink(url: string): boolean {
-  return TICKET.test(rawQuery(url))
+  return TICKET.test(rawQuery(withoutKey(url)))
+}
+
+/** An address without its `apiKey`, as it was before a client added one. */
+export function withoutKey(url: string): string {
+  const query = rawQuery(url)
+  const kept = query.split('&').filter((part) => !isApiKey(part.split('=', 1)[0]!))
+  const path = url.slice(0, url.length - query.length)
+  return kept.length > 0 ? path + kept.join('&') : path.replace(/\?$/, '')
 }
 
 /** The query string of a request's URL, without the question mark. */
@@ -82,7 +90,10 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   const values: Record<string, unknown> = {}
   const seen = new Set<string>()
   const aliases: [name: string, value: string][] = []
-  for (const [given, text] of pairs(query.replace(TICKET, ''))) {
+  const isSigned = isLink(`?${query}`)
+  for (const [given, text] of pairs(
+    isSigned ? rawQuery(withoutKey(`?${query}`)).replace(TICKET, '') : query,
+  )) {
     const isAlias = given.startsWith('@') && Object.hasOwn(known, ALIASES)
     const name = isAlias ? given : isApiKey(given) ? API_KEY : parameterName(given, known)
     if (name === undefined) throw invalid(given, unknownParameter(given, Object.keys(known)))

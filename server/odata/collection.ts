@@ -107,9 +107,11 @@ export async function answerCount(
 /** The same query with another token: of the next page, or of what will be new. */
 function linkTo({ request, root }: Exchange, set: EntitySet, token: string): string {
   const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : ''
-  const isDelta = token.startsWith('$delta')
-  // Links are stored and shared, so they must not contain the API key.
-  const left = isDelta ? /^(\$|%24)?(skiptoken|deltatoken|apikey)=/i : /^(\$|%24)?(skiptoken|apikey)=/i
+  // A client that sends its key in the address could not follow a link without it. Delta links are stored and shared, so
+  // they must not contain it.
+  const left = token.startsWith('$delta')
+    ? /^(\$|%24)?(skiptoken|deltatoken|apikey)=/i
+    : /^(\$|%24)?skiptoken=/i
   const kept = query.split('&').filter((part) => part !== '' && !left.test(part))
   return `${root}${encodeURIComponent(set.name)}?${[...kept, token].join('&')}`
 }

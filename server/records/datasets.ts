@@ -116,10 +116,19 @@ export const QUERY_DEFINITION = named('QueryDefinition', {
   examples: [{ sql: 'SELECT origin, avg(delay) AS delay FROM flights GROUP BY origin' }],
 } as const)
 
+const uploadOptions = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description:
+    'How the last upload was read, by the options that were given or chosen for it. A later upload that does not name ' +
+    'one is read so, too, unless it names `dialect` or `columns=replace`.',
+  examples: [{ delimiter: ';', decimal: ',', thousands: '.', dialect: 'standard' }],
+} as const
+
 const columns = listOf(COLUMN)
 
 /** What a dataset has where it was set. */
-export const WHERE_SET = { ...METADATA, key, keep, query: QUERY_DEFINITION } as const
+export const WHERE_SET = { ...METADATA, key, keep, uploadOptions, query: QUERY_DEFINITION } as const
 
 export const DATASET = record('Dataset', 'A table.', { ...dataset, columns }, WHERE_SET)
 

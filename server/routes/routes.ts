@@ -9,6 +9,8 @@ import {
   pastVersion,
 } from '../../engine/index.ts'
 import { fromHttp, VERSION } from '../../engine/options.ts'
+import { rowsTag } from '../../engine/plan/plan.ts'
+import { identityOf } from '../../engine/snapshot.ts'
 import type { RepositoryAccess, Right } from '../accounts/access.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { ServerError } from '../http/errors.ts'
@@ -90,6 +92,11 @@ export async function askedVersion(dataset: Dataset, query: object, reply: Fasti
   return found
 }
 
+/** Refuses a change of rows if they, or the record, are no longer as the client saw them. @throws ServerError `changed_meanwhile` */
+export function requireRows(request: FastifyRequest, record: DatasetRecord): void {
+  requireMatch(request, tagOf(record), rowsTag(identityOf(record.id, record.version)))
+}
+
 interface Made {
   readonly columns: number
   readonly bytes: number
@@ -113,7 +120,7 @@ export async function rowsChange(request: FastifyRequest, services: Services) {
     accept:
       (keep: Keep) =>
       async ({ edited, ...made }: Made, t: Handle): Promise<void> => {
-        requireMatch(request, tagOf(await dataset.record(t)))
+        requireRows(request, await dataset.record(t))
         await plans.allowContent(owner, access.in(t), made, record.id)
         await keep(t, async () => edited)
       },

@@ -3,12 +3,26 @@ import { Readable } from 'node:stream'
 import type { ErrorObject } from 'ajv'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
-import { type Column, type Dataset, EngineError, faultsOf, type Upload } from '../../engine/index.ts'
-import { ADDING, CHANGE, fromHttp, type OptionsOf, READING, REPLACING } from '../../engine/options.ts'
+import {
+  type Column,
+  type Dataset,
+  EngineError,
+  faultsOf,
+  type PreviewOptions,
+  type Upload,
+} from '../../engine/index.ts'
+import {
+  ADDING,
+  CHANGE,
+  fromHttp,
+  type OptionsOf,
+  optionTexts,
+  READING,
+  UPLOADING,
+} from '../../engine/options.ts'
 import type { Keep } from '../accounts/idempotency.ts'
 import { faultSentence } from '../http/answer-errors.ts'
 import { ServerError } from '../http/errors.ts'
-import { requireMatch } from '../http/headers.ts'
 import { parameters, parametersOf } from '../http/input.ts'
 import { errors, json } from '../openapi/describe.ts'
 import type { WrittenDataset } from '../records/index.ts'
@@ -17,8 +31,8 @@ import { JSON_UPLOAD, PREVIEW, SERIES_TO_SAVE, WRITTEN_DATASET } from '../record
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
 import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../sources/series-rows.ts'
-import { optionTexts, UPLOAD_TYPES } from '../transfers/formats.ts'
-import { type Routes, rowsChange, tagOf } from './routes.ts'
+import { UPLOAD_TYPES } from '../transfers/formats.ts'
+import { type Routes, requireRows, rowsChange, tagOf } from './routes.ts'
 
 /** The parameters of an upload that is read and not stored. */
 const PREVIEW_OPTION = {
@@ -76,7 +90,7 @@ const REPLACE = {
   ...WRITING,
   operationId: 'replaceData',
   summary: 'Replace the rows of a dataset',
-  querystring: parameters({ ...parametersOf(REPLACING), ...parametersOf(CHANGE), ...DRY_RUN }),
+  querystring: parameters({ ...parametersOf(UPLOADING), ...parametersOf(CHANGE), ...DRY_RUN }),
 }
 
 const APPEND = {
@@ -84,7 +98,7 @@ const APPEND = {
   operationId: 'appendData',
   summary: 'Append rows to a dataset, replace those with the same key, or save series of a provider in it',
   querystring: parameters({
-    ...parametersOf(READING),
+    ...parametersOf(UPLOADING),
     ...parametersOf(ADDING),
     ...parametersOf(CHANGE),
     ...DRY_RUN,
@@ -117,7 +131,7 @@ export function uploadRoutes(app: Routes, services: Services): void {
     raw.post('/datasets/:id/data', { schema: APPEND, handler: write(services, 'append') })
     raw.post('/preview', { config: { reads: true }, schema: PREVIEW_UPLOAD }, (request, reply) =>
       uploads.receive(request, reply, refuseSeries, (upload) =>
-        preview(services, reply, upload, request.query.beginning),
+        preview(services, reply, upload, request.query),
       ),
     )
   })
@@ -144,14 +158,14 @@ function write(services: Services, method: 'replace' | 'append') {
     const hash = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256')
     let isRead = false
     const receive = async (keep: Keep) => {
-      requireMatch(request, tagOf(record))
+      requireRows(request, record)
       // Refuses at once if the limit is already reached. The new size is checked again after the rows have been read.
       const bytes = mode === 'replace' ? 0 : record.bytes
       await plans.allowContent(owner, access, { columns: 0, bytes }, record.id)
       isRead = true
       const work = (upload: Upload): Promise<Readable | WrittenDataset> =>
         dryRun
-          ? preview(services, reply, upload, beginning, dataset)
+          ? preview(services, reply, { ...upload, ...(on && { on }) }, { beginning, mode }, dataset)
           : writtenIn(
               dataset[mode]({ ...upload, ...(on && { on }), by: account.name, note, accept: accept(keep) }),
             )
@@ -193,7 +207,7 @@ async function preview(
   { engine }: Services,
   reply: FastifyReply,
   upload: Upload,
-  beginning = false,
+  { beginning, mode }: PreviewOptions,
   dataset?: Dataset,
 ): Promise<Readable> {
   reply.type('application/json; charset=utf-8')
@@ -209,18 +223,20 @@ async function preview(
     return Readable.from([text])
   }
   try {
-    await using read = await engine.preview(upload, { beginning }, dataset)
+    await using read = await engine.preview(upload, { beginning, mode }, dataset)
     using query = read.query({ top: PREVIEW_ROWS })
     await using stream = await query.bytes('json')
     return answer(Buffer.concat(await Array.fromAsync(stream)).toString(), read)
   } catch (error) {
-    const isOfFile =
-      error instanceof EngineError && (error.code === 'invalid_upload' || error.code === 'column_conflict')
+    const isOfFile = error instanceof EngineError && OF_FILES.includes(error.code)
     if (!isOfFile) throw error
     const { options, why, sheets } = (error.details ?? {}) as Pick<Found, 'options' | 'why' | 'sheets'>
     return answer('[]', { options, why, sheets, errors: faultsOf(error) })
   }
 }
+
+/** What may be wrong with a file itself. */
+const OF_FILES: readonly string[] = ['invalid_upload', 'column_conflict', 'missing_columns']
 
 const ONLY_BEGINNING =
   'Only the beginning of the file was read. The types of an upload are inferred from all of its rows.'

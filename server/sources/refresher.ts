@@ -8,11 +8,11 @@ import {
   type SavedQuery,
   type Upload,
 } from '../../engine/index.ts'
-import { fromHttp, READING } from '../../engine/options.ts'
+import { fromHttp, optionTexts, READING } from '../../engine/options.ts'
 import type { Access, RepositoryAccess } from '../accounts/access.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
-import { optionTexts, uploadOptions } from '../transfers/formats.ts'
+import { uploadOptions } from '../transfers/formats.ts'
 import { type CallerParts, callerOf } from './caller.ts'
 import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
 import { isLoss, lossOf } from './losses.ts'
@@ -255,7 +255,7 @@ export class Refresher {
   /** Writes the rows of a file, unless its bytes are those of the last time. Gives what is known of it now. */
   async #readFile(run: Run, address: FollowedAddress): Promise<FollowedAddress> {
     const { source, signal, dataset } = run
-    const { version, rowCount, columns } = await dataset.record()
+    const { version, rowCount, columns, uploadOptions: kept } = await dataset.record()
     // If others have changed the rows, they are put back, even though the file has not changed.
     const isThere = address.mode !== 'replace' || version === source.lastVersion
     const known = isThere ? address : { url: address.url }
@@ -264,7 +264,8 @@ export class Refresher {
     const { format, gzip, etag, lastModified, body } = file
     const options = fromHttp(address.options, fileOptions(address.mode))
     const isNew = address.mode === 'replace' && rowCount === 0 && holdsSeriesAlone(columns)
-    const chooses = options.dialect === undefined && (format === 'csv' || format === 'tsv')
+    // Where an earlier upload was read in some way, this one is read so, too.
+    const chooses = options.dialect === undefined && !kept && (format === 'csv' || format === 'tsv')
     const upload = {
       ...uploadOptions(chooses ? { dialect: 'auto', ...options } : options),
       ...('on' in options && { on: options.on }),

@@ -1,6 +1,6 @@
 import { isDate } from '../../connectors/periods.ts'
 import { type DatasetRecord, noStoredRows } from '../../engine/index.ts'
-import { ADDING, READING, REPLACING } from '../../engine/options.ts'
+import { ADDING, UPLOADING } from '../../engine/options.ts'
 import type { Config } from '../config/schema.ts'
 import { ServerError } from '../http/errors.ts'
 import type { NewSource } from '../records/index.ts'
@@ -81,7 +81,7 @@ function checkedFile(
 
 /** The options with which a file may be followed. */
 export function fileOptions(mode: FollowedAddress['mode']) {
-  return mode === 'upsert' ? { ...READING, on: ADDING.on } : mode === 'append' ? READING : REPLACING
+  return mode === 'upsert' ? { ...UPLOADING, on: ADDING.on } : UPLOADING
 }
 
 /** The providers of ids. */

@@ -96,7 +96,8 @@ export class Exports {
       if (!file) return this.#sendRows(sending)
       inTime()
       transfer.use(file)
-      return this.#sendPieces(transfer, download, FORMAT_FACTS[format].exact ? etag! : `"${file.id}"`, file)
+      const tag = FORMAT_FACTS[format].exact ? etag! : `"${query.etag}-${file.id}"`
+      return this.#sendPieces(transfer, download, tag, file)
     })
   }
 

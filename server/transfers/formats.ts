@@ -11,12 +11,10 @@ import { binaryFormat } from '../../engine/ingest/upload-format.ts'
 import {
   DIALECT,
   type OptionsOf,
-  type OptionTable,
   OTHER_FORMATS,
   pick,
   READING,
-  type REPLACING,
-  toHttp,
+  type UPLOADING,
   type WRITING,
 } from '../../engine/options.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
@@ -84,22 +82,15 @@ function formatOf(given: string): Format {
 
 /** The options of an upload as the engine takes them. */
 export function uploadOptions(
-  given: OptionsOf<typeof REPLACING>,
-): Pick<Upload, 'options' | 'replaceColumns'> {
+  given: OptionsOf<typeof UPLOADING>,
+): Pick<Upload, 'options' | 'replaceColumns' | 'addColumns' | 'missing'> {
   const options = pick(given, READING)
   return {
     ...(Object.keys(options).length > 0 && { options }),
     ...(given.columns === 'replace' && { replaceColumns: true }),
+    ...(given.columns === 'add' && { addColumns: true }),
+    ...(given.missing && { missing: given.missing }),
   }
-}
-
-/** The options of an upload as they are written in a query string. */
-export function optionTexts<Table extends OptionTable>(
-  options: OptionsOf<Table>,
-  table: Table,
-): Record<string, string> {
-  const entries = Object.entries(toHttp(options, table))
-  return Object.fromEntries(entries.map(([name, value]) => [name, value === '\t' ? 'tab' : String(value)]))
 }
 
 /** The options for writing a file as the engine takes them. */

@@ -2,7 +2,7 @@ import type { Hash } from 'node:crypto'
 import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Upload } from '../../engine/index.ts'
-import { fromHttp, REPLACING } from '../../engine/options.ts'
+import { fromHttp, UPLOADING } from '../../engine/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { parseJson } from '../http/input.ts'
 import type { Outcome } from '../http/metrics.ts'
@@ -45,7 +45,7 @@ export class Uploads {
     const { config, metrics } = this.#parts
     checkDeclaredLength(request, config.limits.uploadBytes)
     const type = uploadType(request.headers)
-    const options = uploadOptions(fromHttp(request.query as object, REPLACING))
+    const options = uploadOptions(fromHttp(request.query as object, UPLOADING))
     const transfer = new Transfer(request, reply, this.#parts)
     let outcome: Outcome = 'failed'
     let format = type.format

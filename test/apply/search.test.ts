@@ -42,6 +42,17 @@ describe('AND, OR and NOT are operators between what is searched for, and words 
 })
 
 test.each([
+  'blue AND',
+  'blue OR',
+  '"blue" AND',
+  '(blue) OR',
+  '(blue AND)',
+  'blue NOT green OR',
+])('an operator after which nothing is searched for is an error: %s', async (search) => {
+  await expect(found({ search })).rejects.toThrow(/, where a word is expected/)
+})
+
+test.each([
   ["Daniel's", ["Daniel's"]],
   ["'blue'", ['blue', 'blue green']],
   [`'"green" "blu'`, ['blue green']],

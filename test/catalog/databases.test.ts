@@ -151,6 +151,47 @@ describe.each(Object.keys(KINDS) as (keyof typeof KINDS)[])('%s', (kind) => {
       expect(pages).toMatchObject([[{ id, name: 'd', columnCount: 0, rowCount: 30 }]])
     })
 
+    it('commits no part that was given up, because its process was taken for dead', async () => {
+      const { id: repositoryId } = await new Repositories(database).create({ name: 'r' })
+      const { id } = await new Datasets(database).create({ repositoryId, name: 'd', columns: [] })
+      const [kept, lost] = [await newPart(database), await newPart(database)]
+      await commit(database, id, () => [kept])
+      await database.run('UPDATE parts SET process = NULL WHERE id = ?', lost.id)
+      const late = database.transaction(async (t) => {
+        await t.lock('datasets', id)
+        const versions = new Versions(t)
+        const current = await versions.current(id)
+        const made = new Set([lost.id])
+        await versions.commit(id, current, { columns: [], key: [], parts: [kept, lost], number: 2, made })
+      })
+      await expect(late).rejects.toMatchObject({ code: 'catalog_unavailable' })
+      expect((await new Versions(database).current(id)).parts).toEqual([kept])
+      // A part that a version has already is in the next one, too.
+      expect(await commit(database, id, (parts) => [...parts, kept].slice(0, 1))).toEqual([kept])
+    })
+
+    it('knows nothing of what a transaction read that was rolled back', async () => {
+      const { id: repositoryId } = await new Repositories(database).create({ name: 'r' })
+      const { id } = await new Datasets(database).create({ repositoryId, name: 'd', columns: [] })
+      const [first, second] = [await newPart(database), await newPart(database)]
+      const versions = new Versions(database)
+      const write = (part: Part, end: () => void) =>
+        database.transaction(async (t) => {
+          await t.lock('datasets', id)
+          const current = await versions.in(t).current(id)
+          await versions.in(t).commit(id, current, { columns: [], key: [], parts: [part], number: 1 })
+          expect((await versions.in(t).current(id)).parts).toEqual([part])
+          end()
+        })
+      const fails = () => {
+        throw new Error('rolled back')
+      }
+      await expect(write(first, fails)).rejects.toThrow('rolled back')
+      // In SQLite, this version gets the id of the one that never was.
+      await write(second, () => {})
+      expect((await versions.current(id)).parts).toEqual([second])
+    })
+
     it('writes the parts of a version once, however many versions have them, and knows those of each', async () => {
       const { id: repositoryId } = await new Repositories(database).create({ name: 'r' })
       const { id } = await new Datasets(database).create({ repositoryId, name: 'd', columns: [] })

@@ -247,13 +247,13 @@ describe('pages', () => {
     expect(third.json()['@odata.nextLink']).toBeUndefined()
   })
 
-  test('end where $top ends, and leave the key of the address out of links', async () => {
+  test('end where $top ends, and are reached with the key of the address', async () => {
     const url = encoded(`${root}/my_table?$top=3&$skip=0&$select=Row&apikey=${key}`)
     const first = await at.app.inject({ url, headers: { prefer: 'maxpagesize=2' } })
     expect(first.headers['preference-applied']).toBe('maxpagesize=2')
     const link: string = first.json()['@odata.nextLink']
-    expect(link).not.toContain(key)
-    const second = await at.call(key, 'GET', path(link), { headers: page })
+    expect(link).toContain(`apikey=${key}`)
+    const second = await at.app.inject({ url: encoded(path(link)), headers: page })
     expect(second.json().value).toEqual([{ Row: 3 }])
     expect(second.json()['@odata.nextLink']).toBeUndefined()
     const full = await at.call(key, 'GET', `${root}/my_table?$top=2`, { headers: page })
@@ -300,6 +300,22 @@ describe('pages', () => {
     })
     const part = await at.call(key, 'GET', `${base}?$top=1`, { headers: { prefer: 'track-changes' } })
     expect(part.json()).not.toHaveProperty('@odata.deltaLink')
+  })
+
+  test('are reached by links that carry the API key of the address, which delta links do not', async () => {
+    const made = await dataset(at, key, { name: 'byaddress', csv: 'n\n1\n2\n3\n' })
+    const base = `/repositories/${made.repository}/odata/byaddress?apiKey=${key}`
+    const prefer = { ...page, prefer: `${page.prefer},track-changes` }
+    const first = (await at.call(undefined, 'GET', base, { headers: prefer })).json()
+    const second = await at.call(undefined, 'GET', path(first['@odata.nextLink']))
+    expect(second.json()).toMatchObject({ value: [{ n: 3 }] })
+    expect(second.json()['@odata.deltaLink']).not.toContain(key)
+    const plain = (await at.call(key, 'GET', base.split('?')[0]!, { headers: page })).json()[
+      '@odata.nextLink'
+    ]
+    expect(plain).not.toContain(key)
+    const added = await at.call(undefined, 'GET', `${path(plain)}&apiKey=${key}`)
+    expect(added.json().value).toEqual([{ Row: 3, n: 3 }])
   })
 
   test('belong to one version while others write; a version that is gone is 410', async () => {

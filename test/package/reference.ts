@@ -9,7 +9,7 @@ import {
   type OptionTable,
   QUERY,
   READING,
-  REPLACING,
+  UPLOADING,
   VERSION,
   WRITING,
 } from '../../engine/options.ts'
@@ -140,7 +140,7 @@ function withOptions(code: string): string {
   })
 }
 
-const TABLES = { QUERY, VERSION, CHANGE, DIALECT, WRITING, READING, REPLACING, SERIES_OPTIONS }
+const TABLES = { QUERY, VERSION, CHANGE, DIALECT, WRITING, READING, UPLOADING, SERIES_OPTIONS }
 
 const VALUES: Readonly<Record<Option['kind'], string>> = {
   text: 'string',

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Part } from '../../engine/catalog/records.ts'
-import { PART_SIZES, piecesOf } from '../../engine/store/commits.ts'
-import { partsToMerge } from '../../engine/store/merger.ts'
+import type { Part, Version } from '../../engine/catalog/records.ts'
+import { PART_SIZES, piecesOf, type WorkContext } from '../../engine/store/commits.ts'
+import { Merger, partsToMerge } from '../../engine/store/merger.ts'
 
 const COLUMNS = 2
 let ids = 0
@@ -81,4 +81,52 @@ test('small parts of wide rows are merged until they have as many bytes as such 
 test('the pieces of a part of wide rows are never merged again', () => {
   const pieces = Array.from({ length: 43 }, () => part(64 * 2 ** 20, 53))
   expect(partsToMerge(pieces, COLUMNS)).toEqual([])
+})
+
+/** What a merge would commit, if the version that it finds then has other parts or columns than the one it began with. */
+async function mergeInto(
+  change: (current: Version) => Partial<Version>,
+): Promise<readonly Part[] | undefined> {
+  const column = { name: 'a', type: 'integer', nullable: true, description: '' } as const
+  const parts = Array.from({ length: 20 }, () => part(10_000))
+  const version = { id: 1, number: 1, columns: [column], key: [], parts } as unknown as Version
+  const merged = part(10_000 * parts.length)
+  let committed: readonly Part[] | undefined
+  const lease = { version, [Symbol.dispose]: () => {} }
+  const context = {
+    sizes: PART_SIZES,
+    members: { take: async () => lease },
+    commits: {
+      rewriteParts: async () => ({ parts: [merged] }),
+      commit: async (
+        _: number,
+        __: unknown,
+        content: (current: Version) => { parts: readonly Part[] } | undefined,
+      ) => {
+        committed = content({ ...version, ...change(version) })?.parts
+        // Ends the merging after one run.
+        return false
+      },
+    },
+  } as unknown as WorkContext
+  await new Merger(context).merge(1)
+  return committed
+}
+
+test('a merge commits next to what was appended meanwhile', async () => {
+  const [added] = [part(10)]
+  const committed = await mergeInto(({ parts }) => ({ parts: [...parts, added] }))
+  expect(committed!.at(-1)).toBe(added)
+  expect(total(committed!, 'rawBytes')).toBe(20 * 10_000 + 10)
+})
+
+test.each([
+  ['were replaced', () => ({ parts: [part(10)] })],
+  ['lost one', ({ parts }: Version) => ({ parts: parts.toSpliced(10, 1) })],
+  ['were written again', ({ parts }: Version) => ({ parts: parts.with(10, part(10_000)) })],
+  ['got one between', ({ parts }: Version) => ({ parts: parts.toSpliced(10, 0, part(10)) })],
+  ['lost the last one', ({ parts }: Version) => ({ parts: parts.slice(0, -1) })],
+  ['got other columns', ({ columns }: Version) => ({ columns: [...columns, { ...columns[0]!, name: 'b' }] })],
+])('a merge of parts that %s meanwhile is given up', async (_, change) => {
+  expect(await mergeInto(change)).toBeUndefined()
 })

@@ -93,3 +93,47 @@ it('a key is declared by PATCH, is in the record, and uploads that repeat it are
   })
   expect(made.json().key).toEqual(['a'])
 })
+
+it('If-Match takes the strong ETag of the rows, as of any query of them, until rows change', async () => {
+  const { call, rows } = await table()
+  for (const query of ['', '?$filter=n eq 2&$format=json', '?$format=ndjson']) {
+    const { etag } = (await call('GET', query)).headers
+    const send = (headers = {}) => call('POST', '', csv('n,word\n7,g\n', { 'if-match': etag, ...headers }))
+    expect((await send()).statusCode, query).toBe(200)
+    const again = await send()
+    expect([again.statusCode, again.json().code], query).toEqual([412, 'changed_meanwhile'])
+    expect((await send({ 'if-match': `"other", ${(await call('GET')).headers.etag}` })).statusCode).toBe(200)
+  }
+  const before = (await call('GET')).headers.etag
+  expect(
+    (await call('PATCH', '?$filter=n eq 1', { json: { word: 'z' }, headers: { 'if-match': before } }))
+      .statusCode,
+  ).toBe(200)
+  expect((await call('DELETE', '?$filter=n eq 1', { headers: { 'if-match': before } })).statusCode).toBe(412)
+  expect(await rows()).toContain('1,z\n')
+})
+
+it('If-Match says that a weak ETag never matches, and the rows of other datasets do not', async () => {
+  const [one, other] = [await table(), await table()]
+  const headers = { 'accept-encoding': 'gzip' }
+  const { etag } = (await one.call('GET', '', { headers })).headers
+  expect(etag).toMatch(/^W\//)
+  const refused = await one.call('PUT', '', csv('n,word\n7,g\n', { 'if-match': etag }))
+  expect([refused.statusCode, refused.json().error]).toEqual([
+    412,
+    expect.stringContaining('GET /datasets/{id}'),
+  ])
+  const { etag: foreign } = (await other.call('GET')).headers
+  expect((await one.call('PUT', '', csv('n,word\n7,g\n', { 'if-match': foreign }))).statusCode).toBe(412)
+})
+
+it.each([
+  ['=word mul', 'Column "n": At position 9: the expression ends after \'mul\''],
+  ['=', 'Column "n": At position 1: the expression is empty'],
+  ['=n as m', 'Column "n": At position 3: found \'as\''],
+  ['=nope', 'Expression contains invalid column(s): nope'],
+])('an expression that is wrong is named as it was sent: %s', async (text, message) => {
+  const { call } = await table()
+  const refused = await call('PATCH', '?$filter=true', { json: { n: text } })
+  expect([refused.statusCode, refused.json().error]).toEqual([400, expect.stringContaining(message)])
+})

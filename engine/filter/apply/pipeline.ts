@@ -50,6 +50,24 @@ export function readOrderBy(
   return steps.flatMap((step) => (step.kind === 'order' ? step.by : []))
 }
 
+/**
+ * Reads one expression over columns.
+ * @param name what messages begin with
+ * @throws EngineError the same as `readPipeline`
+ */
+export function readExpression(
+  name: string,
+  text: string,
+  columns: readonly SqlColumn[],
+  building: Building,
+): ReturnType<typeof asColumn> {
+  return inOption(name, () => {
+    if (text.trim() === '') throw invalid(0, 'the expression is empty. Write one, as in =Price mul 2.')
+    const syntax = parseRule('expression', text, building.aliases)
+    return asColumn(building.value({ text, option: 'Expression' }, syntax, columns), building)
+  })
+}
+
 /** A relation after the transformations that an option names, if it is given. */
 function after(
   relation: Relation,

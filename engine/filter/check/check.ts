@@ -24,7 +24,7 @@ import { unknownColumns } from './unknown-columns.ts'
 /** The text that expressions are parts of, and the word with which messages about its columns begin: `Apply`. */
 export interface Source {
   readonly text: string
-  readonly option: 'Filter' | 'Apply' | 'Compute' | 'Search' | 'Orderby'
+  readonly option: 'Filter' | 'Apply' | 'Compute' | 'Search' | 'Expression' | 'Orderby'
 }
 
 /**

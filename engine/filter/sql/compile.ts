@@ -132,7 +132,13 @@ export class Building {
     kind: 'filter' | 'value' = 'value',
   ): Value & { readonly tree: Expression } {
     const tree = check(syntax, columns, source, this.now, kind)
-    const subject = source.option === 'Filter' ? THE_FILTER : `$${source.option.toLowerCase()}`
+    const { option } = source
+    const subject =
+      option === 'Filter'
+        ? THE_FILTER
+        : option === 'Expression'
+          ? 'The expression'
+          : `$${option.toLowerCase()}`
     const { text, level } = new Compiler(this, subject).sql(tree, kind)
     const sql = level > LEVEL.or ? text : `(${text})`
     if (this.parameters.length > MOST_PARAMETERS) {

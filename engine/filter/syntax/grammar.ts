@@ -15,6 +15,8 @@ import type {
   Transformation,
 } from './tree.ts'
 
+const SEARCH_OPERATORS: ReadonlySet<unknown> = new Set([T.SearchAnd, T.SearchOr, T.SearchNot])
+
 /** The grammar of all options of a query that are texts. */
 export class Grammar extends ExpressionRules {
   /** @param skipValidations whether chevrotain skips checks of the grammar itself, which only tests need */
@@ -113,10 +115,17 @@ export class Grammar extends ExpressionRules {
       ]),
   )
 
-  /** Whether AND, OR or NOT is an operator here rather than a word: something to search for follows it. */
+  /**
+   * Whether AND, OR or NOT is an operator here rather than a word: something to search for follows it, or stands before it
+   * and is not itself such a word.
+   */
   #isSearchOperator(): boolean {
-    const next = this.LA(2)
-    return next.tokenType === T.SearchLParen || isA(next, T.SearchWord)
+    const [before, next] = [this.LA(0), this.LA(2)]
+    if (next.tokenType === T.SearchLParen || isA(next, T.SearchWord)) return true
+    return (
+      before.tokenType === T.SearchRParen ||
+      (isA(before, T.SearchWord) && !SEARCH_OPERATORS.has(before.tokenType))
+    )
   }
 
   /** `filter(Price gt 5)/groupby((City),aggregate(Price with sum as Total))` (Data Aggregation 4.0, section 3) */

@@ -14,7 +14,14 @@ import { TemporaryFile } from '../../util/whole-file.ts'
 import { feedFile } from '../file.ts'
 import { type WrittenPart, writePart } from '../parts/part.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import { fieldsOf, type KnownColumns, layColumns, settledColumns, type Target } from '../targets.ts'
+import {
+  fieldsOf,
+  type KnownColumns,
+  layColumns,
+  settledColumns,
+  type Target,
+  unnamedIn,
+} from '../targets.ts'
 import { withDetails } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { TEXT_KIND, ZONED } from '../text/text-kinds.ts'
@@ -166,7 +173,7 @@ async function loadCsv(
     return write(false)
   })
   const reasons = targets.map(({ source: field }) => source.reasons[field ?? -1])
-  return { ...part, columns, rawBytes, reasons }
+  return { ...part, columns, rawBytes, reasons, unnamed: unnamedIn(targets) }
 }
 
 /** Whether DuckDB found as many rows and nulls as the check of the file: it turns some texts into nulls. */

@@ -1,5 +1,6 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
+import type { UnnamedColumns } from '../request.ts'
 import { type Target, UNKNOWN_COLUMN } from '../targets.ts'
 import { badRow, badValue, type Faults, missingValue } from '../text/errors.ts'
 import { Blanks, CellWriter, type FieldFindings, nothingFound } from '../text/rewritten.ts'
@@ -23,6 +24,8 @@ interface JsonField extends JsonColumn, FieldFindings {
   readonly index: number
   /** Its name as the file most likely has it. */
   readonly key: Buffer
+  /** How many rows name it. */
+  named: number
   /** The kinds of values that the declared type accepts without a look at them. */
   readonly certain: number
   /** The value as `JsonReader` gives it; `ABSENT` where the row has none. */
@@ -37,12 +40,21 @@ export interface JsonLayout {
   /** The columns so far, in order. */
   readonly fields: readonly JsonColumn[]
   /**
-   * The fields that the values of an array row belong to, in order. Without them, unknown keys of objects are added to the
-   * columns.
+   * The fields that the values of an array row belong to, in order.
    */
   readonly positions: readonly number[] | undefined
   /** Whether the columns are the dataset's. The error for an unknown key depends on this. */
   readonly ofDataset: boolean
+  /** Whether unknown keys are added to the columns, even if there are positions. */
+  readonly open: boolean
+  /** Whether columns that are not nullable may be left out. */
+  readonly keeps: boolean
+  /** The columns that every row has to name. */
+  readonly key: readonly string[]
+  /** The columns that the upload declares. */
+  readonly declared: ReadonlySet<string>
+  /** Whether each row ends with a field that says which columns it names as null. */
+  readonly marked: boolean
 }
 
 /** Reads rows, which are arrays or objects, and writes each as a csv record with a field for each column. */
@@ -64,6 +76,12 @@ export class JsonRows {
   #ascending = true
   /** The fields that are not nullable. */
   readonly #required: JsonField[] = []
+  /** The fields that every row has to name. */
+  readonly #key: JsonField[] = []
+  /** The first row that lacks a column of the key. */
+  lacksKey: { readonly row: number; readonly name: string } | undefined
+  /** The positions of columns that are named as null, in each row between commas. */
+  readonly marks: FieldFindings = nothingFound()
   readonly #blanks = new Blanks()
   /** For values that don't fit into their columns. */
   readonly #faults: Faults
@@ -72,6 +90,22 @@ export class JsonRows {
     this.layout = layout
     this.#faults = faults
     for (const field of layout.fields) this.#addField(field)
+  }
+
+  /** Which columns rows do not name. */
+  get unnamed(): UnnamedColumns {
+    const positions = (holds: (field: JsonField) => boolean) =>
+      this.fields.filter(holds).map(({ index }) => index)
+    return {
+      all: positions(({ named }) => named === 0),
+      some: positions(({ named }) => named > 0 && named < this.rows),
+      marked: this.layout.marked,
+    }
+  }
+
+  /** Whether a column that some rows do not name is null in others. */
+  get confuses(): boolean {
+    return this.fields.some(({ named, values }) => named < this.rows && values < named)
   }
 
   /** Reads one row. If this throws `INCOMPLETE`, nothing has changed, except that columns may have been added. */
@@ -85,7 +119,11 @@ export class JsonRows {
     else throw reader.unexpected('a row, which is an array or an object')
     this.rows++
     for (const { token, name } of this.#required) {
-      if (token === ABSENT || token === TOKEN.null) this.#faults.add(missingValue(this.rows, name))
+      const isMissing = token === TOKEN.null || (token === ABSENT && !this.layout.keeps)
+      if (isMissing) this.#faults.add(missingValue(this.rows, name))
+    }
+    for (const { token, name } of this.#key) {
+      if (token === ABSENT) this.lacksKey ??= { row: this.rows, name }
     }
     this.#write(reader)
     reader.row = 0
@@ -96,14 +134,26 @@ export class JsonRows {
     this.#blanks.add(this.rows, this.fields.length, this.#present.length)
     if (!this.#ascending) this.#present.sort((a, b) => a.index - b.index)
     let written = 0
+    let nulls = ''
     for (const field of this.#present) {
-      if (field.token === TOKEN.null) continue
+      field.named++
+      if (field.token === TOKEN.null) {
+        if (this.layout.marked) nulls += `,${field.index}`
+        continue
+      }
       if (!this.stale) this.out.delimit(field.index - written)
       written = field.index
       this.#settle(field, reader)
     }
     if (this.stale) return
     this.out.delimit(Math.max(this.fields.length - 1 - written, 0))
+    if (this.layout.marked) {
+      this.out.delimit()
+      if (nulls !== '') {
+        this.marks.values++
+        this.marks.width += this.out.appendText(`${nulls},`)
+      }
+    }
     this.out.endRecord()
   }
 
@@ -177,7 +227,7 @@ export class JsonRows {
     if (known) return known
     const quoted = JSON.stringify(name)
     const row = this.rows + 1
-    if (this.layout.positions) {
+    if (!this.layout.open) {
       if (this.layout.ofDataset) {
         throw new EngineError('column_conflict', `Row ${row} has a column ${quoted} ${UNKNOWN_COLUMN}`, {
           details: { row, column: name, wanted: null },
@@ -199,6 +249,7 @@ export class JsonRows {
       ...nothingFound(),
       index: this.fields.length,
       key: Buffer.from(name),
+      named: 0,
       certain: type === undefined ? 0 : certainKinds(type),
       token: ABSENT,
       kind: 0,
@@ -207,6 +258,7 @@ export class JsonRows {
     }
     this.#fieldOf.set(name, field)
     if (!nullable) this.#required.push(field)
+    if (this.layout.key.includes(name)) this.#key.push(field)
     this.fields.push(field)
     return field
   }

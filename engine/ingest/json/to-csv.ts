@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { checkColumns, type DeclaredColumn, wordsOf } from '../../types/columns.ts'
 import { FileSink, feedFile, isUtf8Piece } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
-import { checkNames, knownColumns } from '../targets.ts'
+import { checkNames, knownColumns, requireColumns } from '../targets.ts'
 import { badRow, Faults, LONGEST_RECORD, malformed, TOO_LONG } from '../text/errors.ts'
 import { inferTyped, type Rewritten } from '../text/rewritten.ts'
 import { INCOMPLETE, JsonReader, TOKEN } from './json-reader.ts'
@@ -41,7 +41,18 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
       )
     } else if (rows.stale) {
       learned = { ...rows.layout, fields: rows.fields }
+    } else if (rows.layout.keeps && !rows.layout.marked && rows.confuses) {
+      learned = { ...rows.layout, fields: rows.fields, marked: true }
     } else {
+      requireNamed(rows, request)
+      const { lacksKey } = rows
+      if (lacksKey) {
+        faults.add(
+          badRow(lacksKey.row, ` lacks the column ${JSON.stringify(lacksKey.name)} of the key.`, {
+            column: lacksKey.name,
+          }),
+        )
+      }
       faults.check()
       return rewritten(rows, target)
     }
@@ -49,21 +60,42 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
   }
 }
 
-function layoutOf({ existing, declared: requested = [] }: ReadRequest, inDocument: unknown): JsonLayout {
+/** An upload that declares columns names them, and one without rows lacks nothing. */
+function requireNamed({ fields, rows, layout }: JsonRows, request: ReadRequest): void {
+  const { columns, missing, key } = knownColumns(request)
+  const named = new Map(fields.map(({ name, named }) => [name, named > 0]))
+  if (rows === 0) return
+  requireColumns(
+    { columns, missing, key },
+    (name) => named.get(name) || (layout.declared.has(name) && !key.includes(name)),
+  )
+}
+
+function layoutOf(request: ReadRequest, inDocument: unknown): JsonLayout {
+  const { declared: requested = [] } = request
   const isGiven = inDocument !== undefined && !(Array.isArray(inDocument) && inDocument.length === 0)
   const declared: readonly DeclaredColumn[] = isGiven ? checkColumns(inDocument) : requested
-  if (isGiven) knownColumns(checkColumns(requested), declared)
-  const { columns, ofDataset } = knownColumns(existing, declared)
-  if (columns.length === 0) return { fields: [], positions: undefined, ofDataset }
+  if (isGiven) knownColumns({ existing: checkColumns(requested) }, declared)
+  const { columns, ofDataset, open, missing, key } = knownColumns(request, declared)
+  const rules = {
+    ofDataset,
+    key,
+    keeps: missing === 'keep' && ofDataset,
+    marked: false,
+    declared: new Set(declared.map(({ name }) => name)),
+  }
+  if (columns.length === 0) return { ...rules, fields: [], positions: undefined, open: true }
   const position = new Map(columns.map(({ name }, index) => [name, index]))
   return {
     fields: columns.map((column) => ({ ...column, nested: column.type === 'json' })),
     positions: (declared.length > 0 ? declared : columns).map(({ name }) => position.get(name)!),
-    ofDataset,
+    ...rules,
+    open: ofDataset && open,
   }
 }
 
-function rewritten({ out, fields, rows }: JsonRows, file: string): Rewritten {
+function rewritten(table: JsonRows, file: string): Rewritten {
+  const { out, fields, rows, marks, unnamed } = table
   if (fields.length === 0) {
     throw malformed('The upload has no columns: send rows with at least one key, or declare columns.')
   }
@@ -73,7 +105,9 @@ function rewritten({ out, fields, rows }: JsonRows, file: string): Rewritten {
     const type = field.type ?? (nested ? 'json' : inferTyped(field))
     return { name, type, nullable, description, ...wordsOf(field), source }
   })
-  return { targets, source: out.csv(file, rows, fields) }
+  if (!unnamed.marked) return { targets, source: out.csv(file, rows, fields), unnamed }
+  const mark = { name: '', type: 'string', nullable: true, description: '', source: fields.length } as const
+  return { targets: [...targets, mark], source: out.csv(file, rows, [...fields, marks]), unnamed }
 }
 
 /**

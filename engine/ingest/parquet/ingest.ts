@@ -13,7 +13,14 @@ import { unpacksTooLarge } from '../file.ts'
 import { measure, readParts, writePart } from '../parts/part.ts'
 import { widened } from '../parts/parts.ts'
 import type { IngestResult, ReadRequest } from '../request.ts'
-import { isTextual, type KnownColumns, layColumns, settledColumns, type Target } from '../targets.ts'
+import {
+  isTextual,
+  type KnownColumns,
+  layColumns,
+  settledColumns,
+  type Target,
+  unnamedIn,
+} from '../targets.ts'
 import { FINEST, malformed, missingValue, outOfRange, outOfRangeInside, tooFine } from '../text/errors.ts'
 import { aliased, badValueFound, everyLeaf, inRange, leafInRange, refuseFinerMoments } from './bad-values.ts'
 import { comparePages } from './page-checksums.ts'
@@ -55,12 +62,13 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
       throw await badValueOf(duck, error, targets, given, request)
     },
   )
-  await refuseNulls(duck, columns, part.nulls, request)
+  const nulls = part.nulls.map((count, index) => (targets[index]!.source === undefined ? 0 : count))
+  await refuseNulls(duck, columns, nulls, request)
   const { rawBytes } = await measure(duck, readParts([target]), columns, request)
   // The footer counts a text once that many rows have.
   if (rawBytes > limits.unpackedBytes) throw unpacksTooLarge(limits.unpackedBytes)
   request.onProgress?.({ bytes: size.bytes, rows: part.rows })
-  return { ...part, columns, rawBytes, metadata: metadata.dataset }
+  return { ...part, columns, rawBytes, metadata: metadata.dataset, unnamed: unnamedIn(targets) }
 }
 
 /** A column of the upload, and how it is read. */

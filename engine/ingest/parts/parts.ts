@@ -203,6 +203,9 @@ export interface EditInput {
   readonly part: string
   readonly target: string
   readonly columns: readonly Column[]
+  /** How many of the columns the part has; the others are null in its rows. */
+  readonly oldColumns: number
+  /** Empty where no rows were found. */
   readonly bits: string
   readonly size: { readonly rows: number; readonly rawBytes: number }
   /** Without it, the found rows are left out. */
@@ -210,7 +213,7 @@ export interface EditInput {
 }
 
 /** SQL by which rows p and u have the same key. */
-const same = (on: readonly number[]) =>
+export const sameKey = (on: readonly number[]) =>
   on.map((index) => `p.c${index} IS NOT DISTINCT FROM u.c${index}`).join(' AND ')
 
 /**
@@ -227,7 +230,7 @@ export async function findRows(
     'where' in wanted
       ? [`${readParts(parts)} WHERE ${wanted.where}`, wanted.parameters]
       : [
-          `(SELECT *, file_index, file_row_number FROM ${readParts(parts)}) p SEMI JOIN ${readParts(wanted.like)} u ON ${same(wanted.on)}`,
+          `(SELECT *, file_index, file_row_number FROM ${readParts(parts)}) p SEMI JOIN ${readParts(wanted.like)} u ON ${sameKey(wanted.on)}`,
           [],
         ]
   const found = await explained(
@@ -245,12 +248,13 @@ export async function findRows(
 /** Writes the rows of a part without the found ones, or with other values in these. @throws EngineError `filter_failed` */
 export async function editPart(
   duck: Duck,
-  { part, target, columns, bits, size, set }: EditInput,
+  { part, target, columns, oldColumns, bits, size, set }: EditInput,
   options: RunOptions,
 ): Promise<SizedPart> {
   // A join would leave the order of the rows open.
-  const isFound = `get_bit('${bits}'::BIT, CAST(file_row_number AS INTEGER)) = 1`
+  const isFound = bits === '' ? 'false' : `get_bit('${bits}'::BIT, CAST(file_row_number AS INTEGER)) = 1`
   const selected = columns.map(({ type }, index) => {
+    if (index >= oldColumns) return `CAST(NULL AS ${sqlType(type)}) AS c${index}`
     const value = set?.sql[index]
     if (value === undefined) return `c${index}`
     return `CASE WHEN ${isFound} THEN CAST(${value} AS ${sqlType(type)}) ELSE c${index} END AS c${index}`
@@ -308,7 +312,7 @@ export async function findRepeated(
   const texts = names.map((name) => `CAST(${name} AS VARCHAR)`)
   const p = `(SELECT ${names.join(', ')}, CAST(file_index AS BIGINT) * ${2 ** 40} + file_row_number AS place FROM ${readParts(parts)}) p`
   const sql = like
-    ? `SELECT place, place, ${texts.join(', ')} FROM ${p} SEMI JOIN ${readParts(like)} u ON ${same(on)}`
+    ? `SELECT place, place, ${texts.join(', ')} FROM ${p} SEMI JOIN ${readParts(like)} u ON ${sameKey(on)}`
     : `SELECT min(place), min(place, 2)[2], ${texts.join(', ')} FROM ${p} GROUP BY ${names.join(', ')} HAVING count(*) > 1`
   const rows = await duck.run(`${sql} ORDER BY 1 LIMIT ${MOST_REPEATED}`, options)
   return rows.map(([first, second, ...key]) => ({

@@ -3,6 +3,7 @@ import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import type { CsvFindings } from '../csv/scan.ts'
 import { textReason } from '../csv/syntax.ts'
+import type { UnnamedColumns } from '../request.ts'
 import { fieldsOf, type Target } from '../targets.ts'
 import { badCell, badValue, Faults, missingValue, type TextReason } from './errors.ts'
 import { accepts, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
@@ -21,6 +22,8 @@ export interface CsvSource extends CsvFindings {
 export interface Rewritten {
   readonly targets: readonly Target[]
   readonly source: CsvSource
+  /** Where rows differ in the columns that they name. */
+  readonly unnamed?: UnnamedColumns
   /** The names of a workbook's sheets. */
   readonly sheets?: readonly string[]
   readonly metadata?: FileMetadata['dataset']

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type Format, nearest, type UploadFormat } from '../../../engine/index.ts'
-import type { CHANGE, OptionsOf, QUERY, REPLACING, VERSION, WRITING } from '../../../engine/options.ts'
+import type { CHANGE, OptionsOf, QUERY, UPLOADING, VERSION, WRITING } from '../../../engine/options.ts'
 import type {
   ApiKey,
   Dataset,
@@ -35,7 +35,7 @@ export interface ImportedFile {
   readonly format: UploadFormat
   readonly gzip: boolean
   /** How the file is to be read. */
-  readonly options: OptionsOf<typeof REPLACING>
+  readonly options: OptionsOf<typeof UPLOADING>
 }
 
 export type WriteMode = 'append' | 'replace' | 'upsert'

@@ -44,7 +44,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   invalid_filter:
     'The message gives the position, what was found there and what was expected. [Filter rows](../tasks/filter.md) has examples, [the reference](../reference/filter.md) every operator and function.',
   invalid_json: 'The message gives the position. In a shell, put the body in single quotes.',
-  invalid_name: 'A name has 1 to 200 characters and is not blank.',
+  invalid_name: 'A name has 1 to 200 characters, is not blank, and is neither `.` nor `..`.',
   invalid_option:
     'The message names the option and what is wrong. [Options](../reference/options.md) lists all, with the formats that they are for.',
   invalid_query: 'The message suggests the nearest known name. [Options](../reference/options.md) lists all.',
@@ -64,6 +64,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   locked:
     'Send the request again in a few seconds. `gc` and a second server wait until the first one has ended.',
   method_not_allowed: '`Allow` lists the methods of this path. The path may lack a part, such as `/data`.',
+  missing_columns:
+    'Send all columns, or add `missing=null` if they are to be null in these rows. `mode=upsert` keeps the values of columns that it does not name, but needs those of the key.',
   name_taken: 'Names are unique within a repository. Use the one that exists, or another name.',
   not_followed: 'Set a source first: `PUT /datasets/{id}/source` with series or the address of a file.',
   not_found:

@@ -4,7 +4,7 @@ import {
   type OptionTable,
   QUERY,
   READING,
-  REPLACING,
+  UPLOADING,
   VERSION,
   WRITING,
 } from '../../../engine/options.ts'
@@ -21,7 +21,7 @@ export function optionsPage(): string {
     '## Exports',
     table(WRITING),
     '## Uploads',
-    table({ ...READING, ...REPLACING }),
+    table({ ...READING, ...UPLOADING }),
     '## Appends',
     table(ADDING),
     '## Changes',

@@ -86,6 +86,19 @@ test('a link opens however a mail program has percent-encoded it', async () => {
   expect((await at.call(undefined, 'GET', url.replace('%201', '%200'))).statusCode).toBe(401)
 })
 
+test('a link works with an API key next to its ticket, as clients add one to all addresses', async () => {
+  const url = await linkTo(`/datasets/${id}/data?$top=1`)
+  const [path, ticket] = url.split('&ticket=') as [string, string]
+  for (const [name, from] of [
+    ['after it', `${url}&apiKey=${ada}`],
+    ['before it', `${path}&apiKey=${ada}&ticket=${ticket}`],
+    ['first', url.replace('?', `?apikey=${ada}&`)],
+  ] as const) {
+    expect(await at.call(undefined, 'GET', from), name).toMatchObject({ statusCode: 200 })
+  }
+  expect((await at.call(undefined, 'GET', `${url}&apiKey=${ada}&$top=2`)).statusCode).toBe(400)
+})
+
 test('a changed link, or one of another method, is refused', async () => {
   const url = await linkTo(`/datasets/${id}/data?$top=1`)
   for (const changed of [

@@ -36,6 +36,15 @@ describe('the list of files', () => {
     ])
   })
 
+  test('has tickets next to which an API key may stand', async () => {
+    const [file] = (await at.call(key, 'GET', `/datasets/${id}/parquet`)).json()
+    const { pathname, search } = new URL(file.url)
+    for (const query of [`${search}&apiKey=${key}`, search.replace('?', `?apiKey=${key}&`)]) {
+      const answer = await at.call(undefined, 'HEAD', `${pathname}${query}`)
+      expect([answer.statusCode, answer.headers['content-length']]).toEqual([200, String(whole.length)])
+    }
+  })
+
   test('of a version that never was is 404, as of another dataset', async () => {
     expect((await at.call(key, 'GET', `/datasets/${id}/parquet?version=77`)).statusCode).toBe(404)
     expect((await at.call(key, 'GET', '/datasets/999/parquet')).statusCode).toBe(404)

@@ -29,7 +29,7 @@ vi.mock('../../../engine/options.ts', async (importOriginal) => {
     DIALECT,
     WRITING: { ...real.WRITING, shout },
     READING,
-    REPLACING: { ...real.REPLACING, comment },
+    UPLOADING: { ...real.UPLOADING, comment },
   }
 })
 

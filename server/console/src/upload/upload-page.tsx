@@ -69,7 +69,7 @@ export function UploadPage(props: {
 
 function UploadView(destination: Destination) {
   const { home, target } = destination
-  const upload = useChosen()
+  const upload = useChosen(target)
   const { chosen, refusal, choose } = upload
   useEffect(() => {
     const file = takeOver()
@@ -105,14 +105,17 @@ function UploadForm(props: Destination & Reading) {
   const [goal, setGoal] = useState<Partial<Goal>>({})
   const { home = String(own?.id ?? ''), mode = 'append' } = goal
   const set = (changes: Partial<Goal>) => setGoal((before) => ({ ...before, ...changes }))
-  const { share, problems, send, cancel } = useSending()
+  const { share, problems, lacking, send, cancel, drop } = useSending()
   const name = goal.name ?? datasetName(chosen.file.name)
   const isReady = chosen.problems.length === 0 && (target !== undefined || name.trim() !== '')
   const existing = target && target.columns.length > 0 && mode !== 'columns' ? target.columns : undefined
   const action = !target ? 'Create the dataset' : mode === 'append' ? 'Add the rows' : 'Replace all rows'
+  const begin = (leavesEmpty: boolean) => {
+    if (isReady) send(chosen, target, { name: name.trim(), home, mode, leavesEmpty })
+  }
   const submit = (event: Event) => {
     event.preventDefault()
-    if (isReady) send(chosen, target, { name: name.trim(), home, mode })
+    begin(false)
   }
   return (
     <form class="upload-form" onSubmit={submit}>
@@ -141,6 +144,11 @@ function UploadForm(props: Destination & Reading) {
       <Problems problems={problems} />
       {share !== undefined ? (
         <Running share={share} bytes={chosen.file.size} onCancel={cancel} />
+      ) : lacking ? (
+        <div class="actions">
+          <Button look="primary" to={() => begin(true)} says="Leave these columns empty" />
+          <Button to={drop} says="Cancel" />
+        </div>
       ) : (
         <div class="actions">
           <Button submit look="primary" disabled={!isReady} says={action} />

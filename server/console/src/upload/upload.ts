@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { fromHttp, READING } from '../../../../engine/options.ts'
+import { keptFor } from '../../../../engine/types/kept-options.ts'
 import { withOptions } from '../../../client/errors.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
@@ -27,8 +28,15 @@ export type Chosen = NonNullable<ReturnType<typeof useChosen>['chosen']>
 /** Such a file, and what the user may change of how it is read. */
 export type Reading = Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen }
 
+/** How a file is read at first: as the last upload of the dataset, or as the server finds best. */
+function firstOptions({ format }: FileKind, { uploadOptions }: Partial<Dataset> = {}): UploadOptions {
+  const isText = format === 'csv' || format === 'tsv'
+  if (!uploadOptions) return isText ? { dialect: 'auto' } : {}
+  return keptFor(format, uploadOptions)
+}
+
 /** The chosen file. Its preview is read again when the user changes how the file is read. */
-export function useChosen() {
+export function useChosen(target?: Dataset) {
   const [asked, setAsked] = useState<Asked>()
   const [refusal, setRefusal] = useState<string>()
   const sheets = useRef<readonly string[]>([])
@@ -61,10 +69,9 @@ export function useChosen() {
     refusal,
     choose(file: File) {
       const kind = kindOf(file.name)
-      const isText = kind?.format === 'csv' || kind?.format === 'tsv'
       sheets.current = []
       setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
-      setAsked(kind && { file, kind, options: isText ? { dialect: 'auto' } : {}, types: new Map() })
+      setAsked(kind && { file, kind, options: firstOptions(kind, target), types: new Map() })
     },
     readWith(options: UploadOptions) {
       if (asked) setAsked({ ...asked, options, types: new Map() })
@@ -117,12 +124,15 @@ export interface Goal {
   /** The id of its repository; '' for one that is to be made, too. */
   readonly home: string
   readonly mode: Mode
+  /** Whether columns that the file lacks are left empty. */
+  readonly leavesEmpty?: boolean
 }
 
 /** Sends a file, one at a time. `share` is what has been sent, undefined if nothing is under way. */
 export function useSending() {
   const [share, setShare] = useState<number>()
   const [problems, setProblems] = useState<readonly string[]>([])
+  const [lacking, setLacking] = useState(false)
   const controller = useRef<AbortController>(undefined)
   const cancel = () => controller.current?.abort()
   useEffect(() => cancel, [])
@@ -131,6 +141,7 @@ export function useSending() {
     const { signal } = controller.current
     setShare(0)
     setProblems([])
+    setLacking(false)
     try {
       const { id, name, rowCount } = await commit(chosen, target, goal, signal, setShare)
       const before = target?.version
@@ -142,16 +153,22 @@ export function useSending() {
     } catch (error) {
       setShare(undefined)
       if (signal.aborted) return
+      setLacking(error instanceof ParquetryError && error.code === 'missing_columns')
       setProblems(problemsOf(error))
     }
   }
-  return { share, problems, send, cancel }
+  /** Lets the user leave a file that lacks columns. */
+  const drop = () => {
+    setLacking(false)
+    setProblems([])
+  }
+  return { share, problems, lacking, send, cancel, drop }
 }
 
 async function commit(
   { file, kind, preview, asked, types }: Chosen,
   existing: Dataset | undefined,
-  { name, home, mode }: Goal,
+  { name, home, mode, leavesEmpty }: Goal,
   signal: AbortSignal,
   onProgress: (share: number) => void,
 ): Promise<Dataset> {
@@ -164,7 +181,11 @@ async function commit(
   const upload = {
     ...kind,
     body: file,
-    options: { ...asked, ...(mode === 'columns' && { columns: 'replace' as const }) },
+    options: {
+      ...asked,
+      ...(mode === 'columns' && { columns: 'replace' as const }),
+      ...(leavesEmpty && { missing: 'null' as const }),
+    },
   }
   const { datasets } = api(fetchWithProgress(onProgress))
   return store(target, (id) => datasets[mode === 'append' ? 'append' : 'replace'](id, upload, { signal }))

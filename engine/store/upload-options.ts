@@ -1,0 +1,55 @@
+import type { DatasetRecord } from '../catalog/records.ts'
+import { EngineError, hint } from '../errors.ts'
+import type { UploadFormat, UploadOptions } from '../ingest/request.ts'
+import { withDetails } from '../ingest/text/errors.ts'
+import { optionTexts, READING } from '../options.ts'
+import { holdsFor, keptFor } from '../types/kept-options.ts'
+import type { Upload } from './upload.ts'
+
+type Kept = NonNullable<DatasetRecord['uploadOptions']>
+
+/**
+ * The options with which an upload is read: each that it does not name is that of the last upload. Not where it says how
+ * all are to be found (`dialect`), or brings its own columns.
+ */
+export function withKept(kept: Kept = {}, upload: Upload): UploadOptions | undefined {
+  const { format, options, replaceColumns } = upload
+  if (replaceColumns || options?.dialect !== undefined) return options
+  const known = keptFor(format, kept)
+  return Object.keys(known).length > 0 ? { ...known, ...options } : options
+}
+
+/**
+ * What is kept after an upload: with all options that were chosen for it, no later one is read in another way.
+ * @param chosen those of `dialect: 'auto'`
+ */
+export function keptAfter(
+  kept: Kept = {},
+  format: UploadFormat,
+  options: UploadOptions = {},
+  chosen?: UploadOptions,
+): Kept {
+  const others = Object.entries(kept).filter(([name]) => !holdsFor(format, name))
+  const { dialect, ...given } = options
+  const read = chosen ? { ...chosen, dialect: 'standard' as const } : dialect === 'standard' ? options : given
+  return { ...Object.fromEntries(others), ...optionTexts(read, READING) }
+}
+
+const OF_FILES: readonly string[] = ['invalid_upload', 'column_conflict', 'missing_columns']
+
+/** What reading an upload with options of the last one gives; its errors say so. */
+export async function readAsBefore<T>(
+  upload: Upload,
+  options: UploadOptions | undefined,
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    const isOfFile = error instanceof EngineError && OF_FILES.includes(error.code)
+    if (!isOfFile || options === upload.options) throw error
+    const texts = optionTexts(options ?? {}, READING)
+    const reading = `The file was read as the last upload was, with ${hint(String(new URLSearchParams(texts)))}; name other options, or ${hint('dialect=auto')} or ${hint('dialect=standard')}.`
+    throw withDetails(error, { options }, `${error.message} ${reading}`)
+  }
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { dataset, type Platform, platform } from '../server/platform.ts'
+
+let at: Platform
+beforeAll(async () => {
+  at = await platform()
+})
+afterAll(() => at[Symbol.asyncDispose]())
+
+const JAN = 'Datum;Umsatz\n01.01.2024;1.234,50\n15.01.2024;12.000,00\n'
+const FEB = 'Datum;Umsatz\n01.02.2024;2.500\n15.02.2024;13.000\n'
+const OPTIONS = { delimiter: ';', decimal: ',', thousands: '.', dates: 'D.M.YYYY' }
+const READ_SO = { ...OPTIONS, dialect: 'standard' }
+
+async function table() {
+  const { id, repository } = await dataset(at, at.root, {})
+  const send = async (method: string, query: string, body: string | Buffer, type = 'text/csv') =>
+    (
+      await at.call(at.root, method, `/datasets/${id}/data${query}`, {
+        body,
+        headers: { 'content-type': type },
+      })
+    ).json()
+  const record = async () => (await at.call(at.root, 'GET', `/datasets/${id}`)).json()
+  const rows = async () => (await at.call(at.root, 'GET', `/datasets/${id}/data?$format=json`)).json()
+  return { id, repository, send, record, rows }
+}
+
+it('an append is read as the last upload was, and the record, the preview and the answer say so', async () => {
+  const { send, record, rows } = await table()
+  expect((await send('PUT', '?columns=replace&dialect=auto', JAN)).options).toEqual(OPTIONS)
+  expect((await record()).uploadOptions).toEqual(READ_SO)
+  expect(await send('POST', '?dryRun=true', FEB)).toMatchObject({
+    options: READ_SO,
+    rows: [{ Umsatz: 2500 }, { Umsatz: 13_000 }],
+  })
+  expect(await send('POST', '', FEB)).toMatchObject({ options: READ_SO, uploadOptions: READ_SO })
+  expect((await rows()).map(({ Umsatz }: { Umsatz: number }) => Umsatz)).toEqual([
+    1234.5, 12_000, 2500, 13_000,
+  ])
+  expect((await send('PUT', '', FEB)).rowCount).toBe(2)
+  expect(await rows()).toEqual([
+    { Datum: '2024-02-01', Umsatz: 2500 },
+    { Datum: '2024-02-15', Umsatz: 13_000 },
+  ])
+})
+
+it('each option that an upload names takes the place of one, and is kept with the others', async () => {
+  const { send, record, rows } = await table()
+  await send('PUT', '?columns=replace&delimiter=;&nulls=NA,-', 'n;t\n1;-\n')
+  expect((await record()).uploadOptions).toEqual({ nulls: 'NA,-', delimiter: ';' })
+  await send('POST', '?delimiter=|', 'n|t\nNA|x\n')
+  expect((await record()).uploadOptions).toEqual({ nulls: 'NA,-', delimiter: '|' })
+  await send('POST', '', '{"n":3,"t":"-"}\n', 'application/x-ndjson')
+  await send('POST', '', 'n\tt\n4\t-\n', 'text/tab-separated-values')
+  expect((await record()).uploadOptions).toEqual({ nulls: 'NA,-' })
+  expect(await rows()).toEqual([
+    { n: 1, t: null },
+    { n: null, t: 'x' },
+    { n: 3, t: '-' },
+    { n: 4, t: null },
+  ])
+})
+
+it('dialect and columns=replace read a file as if it were the first', async () => {
+  const { send, record } = await table()
+  await send('PUT', '?columns=replace&dialect=auto', JAN)
+  expect((await send('POST', '?dialect=standard', FEB)).code).toBe('invalid_upload')
+  expect(await send('PUT', '?columns=replace', 'a,b\n1,2\n')).toMatchObject({
+    columns: [{ name: 'a' }, { name: 'b' }],
+  })
+  expect(await record()).not.toHaveProperty('uploadOptions')
+  await send('PUT', '?columns=replace&dialect=auto', 'a,b\n1,2\n')
+  expect((await record()).uploadOptions).toEqual({ dialect: 'standard' })
+})
+
+it('a file that does not fit is told with which options it was read', async () => {
+  const { send, record } = await table()
+  await send('PUT', '?columns=replace&dialect=auto', JAN)
+  const refused = await send('POST', '', 'Datum,Umsatz\n2024-03-01,7.5\n')
+  expect(refused).toMatchObject({ code: 'column_conflict' })
+  expect(refused.error).toContain('read as the last upload was, with delimiter=%3B&decimal=%2C&thousands=.')
+  expect((await record()).uploadOptions).toEqual(READ_SO)
+  expect((await send('POST', '?dialect=auto', 'Datum,Umsatz\n2024-03-01,7.5\n')).rowCount).toBe(3)
+})
+
+it('a copy is read as the original was', async () => {
+  const { id, repository, send } = await table()
+  await send('PUT', '?columns=replace&dialect=auto', JAN)
+  const json = { repositoryId: repository, name: 'copied' }
+  const copy = (await at.call(at.root, 'POST', `/datasets/${id}/copy`, { json })).json()
+  expect(copy.uploadOptions).toEqual(READ_SO)
+})
