@@ -53,7 +53,7 @@ it('each option that an upload names takes the place of one, and is kept with th
   expect((await record()).uploadOptions).toEqual({ nulls: 'NA,-', delimiter: '|' })
   await send('POST', '', '{"n":3,"t":"-"}\n', 'application/x-ndjson')
   await send('POST', '', 'n\tt\n4\t-\n', 'text/tab-separated-values')
-  expect((await record()).uploadOptions).toEqual({ nulls: 'NA,-' })
+  expect((await record()).uploadOptions).toEqual({ nulls: 'NA,-', delimiter: '|' })
   expect(await rows()).toEqual([
     { n: 1, t: null },
     { n: null, t: 'x' },

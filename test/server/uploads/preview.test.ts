@@ -274,7 +274,7 @@ describe('an upload that is wrong', () => {
     expect(errors[0]).toEqual({ row: 1, column: 'n', value: 'x0', error })
     expect(errors[19]).toMatchObject({ row: 39, value: 'x38' })
     const json = { rows: [{ n: 'a' }, { n: 1 }, { n: 'b' }] }
-    const typed = (await at.call(ada, 'POST', `/datasets/${id}/data`, { json })).json()
+    const typed = (await at.call(ada, 'POST', `/datasets/${id}/data?missing=null`, { json })).json()
     expect(typed.errors.map(({ row }: { row: number }) => row)).toEqual([1, 3])
   })
 })

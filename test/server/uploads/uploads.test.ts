@@ -129,7 +129,7 @@ describe('options of an upload', () => {
     const query = 'delimiter=%3B&decimal=,&nulls=NA,-&dates=D.M.YYYY'
     expect((await put(target, query, body)).json()).toMatchObject({ rowCount: 2 })
     expect(await csv(target)).toBe('n,x,d\n1,1.5,2020-02-03\n,,2020-02-04\n')
-    await put(target, 'header=absent', '2,2,2020-02-05\n', 'POST')
+    await put(target, 'dialect=standard&header=absent', '2,2,2020-02-05\n', 'POST')
     expect(await csv(target)).toBe('n,x,d\n1,1.5,2020-02-03\n,,2020-02-04\n2,2,2020-02-05\n')
   })
 
@@ -169,7 +169,7 @@ describe('what is wrong is said, and nothing is changed', () => {
       'a bad value of a declared type',
       'PUT',
       'application/json',
-      '{"columns":[{"name":"n","type":"integer"}],"rows":[[1],["x"]]}',
+      '{"columns":[{"name":"n","type":"integer"},{"name":"word","type":"string"}],"rows":[[1,"a"],["x","b"]]}',
       400,
       /row 2.*n/i,
     ],
@@ -218,7 +218,7 @@ describe('over a real connection', () => {
     const response = await raw(
       'PUT',
       async (write) => {
-        for (const character of '{ "columns": [{"name":"n","type":"integer"}], "rows": [[1]]}')
+        for (const character of '{ "columns": [{"name":"n","type":"integer"}, {"name":"word","type":"string"}], "rows": [[1,""]]}')
           write(character)
       },
       'application/json',
