@@ -61,7 +61,7 @@ test('a repository and a dataset live from creation to deletion', async () => {
   expect((await client.datasets.replace(dataset.id, { rows: [[1, '0.10']] })).rowCount).toBe(1)
   const csv = 'id,unit price\n9007199254740993,1.00\n'
   expect((await client.datasets.append(dataset.id, { format: 'csv', body: csv })).rowCount).toBe(2)
-  const packed = gzipSync('{"id":3}\n')
+  const packed = gzipSync('{"id":3,"unit price":null}\n')
   const upload = { format: 'ndjson', body: new Blob([packed]), gzip: true } as const
   expect((await client.datasets.append(dataset.id, upload)).rowCount).toBe(3)
   expect((await client.datasets.get(dataset.id)).rowCount).toBe(3)
