@@ -2,11 +2,22 @@ import type { DatasetRecord } from '../catalog/records.ts'
 import { EngineError, hint } from '../errors.ts'
 import type { UploadFormat, UploadOptions } from '../ingest/request.ts'
 import { withDetails } from '../ingest/text/errors.ts'
-import { optionTexts, READING } from '../options.ts'
-import { holdsFor, keptFor } from '../types/kept-options.ts'
+import { fromHttp, type Option, optionTexts, READING } from '../options.ts'
 import type { Upload } from './upload.ts'
 
 type Kept = NonNullable<DatasetRecord['uploadOptions']>
+
+/** Whether an option of an earlier upload may hold for one of a format. A tab is what tsv is named for. */
+function holdsFor(format: string, name: string): boolean {
+  const { formats }: Option = READING[name as keyof typeof READING] ?? { formats: [] }
+  return (!formats || formats.includes(format)) && !(format === 'tsv' && name === 'delimiter')
+}
+
+/** How a dataset's last upload was read, as far as it holds for one of a format. */
+function keptFor(format: UploadFormat, kept: Kept): UploadOptions {
+  const known = Object.entries(fromHttp(kept, READING))
+  return Object.fromEntries(known.filter(([name]) => holdsFor(format, name)))
+}
 
 /**
  * The options with which an upload is read: each that it does not name is that of the last upload. Not where it says how

@@ -69,7 +69,7 @@ export function UploadPage(props: {
 
 function UploadView(destination: Destination) {
   const { home, target } = destination
-  const upload = useChosen(target)
+  const upload = useChosen()
   const { chosen, refusal, choose } = upload
   useEffect(() => {
     const file = takeOver()

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { fromHttp, READING } from '../../../../engine/options.ts'
-import { keptFor } from '../../../../engine/types/kept-options.ts'
 import { withOptions } from '../../../client/errors.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
@@ -28,15 +27,8 @@ export type Chosen = NonNullable<ReturnType<typeof useChosen>['chosen']>
 /** Such a file, and what the user may change of how it is read. */
 export type Reading = Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen }
 
-/** How a file is read at first: as the last upload of the dataset, or as the server finds best. */
-function firstOptions({ format }: FileKind, { uploadOptions }: Partial<Dataset> = {}): UploadOptions {
-  const isText = format === 'csv' || format === 'tsv'
-  if (!uploadOptions) return isText ? { dialect: 'auto' } : {}
-  return keptFor(format, uploadOptions)
-}
-
 /** The chosen file. Its preview is read again when the user changes how the file is read. */
-export function useChosen(target?: Dataset) {
+export function useChosen() {
   const [asked, setAsked] = useState<Asked>()
   const [refusal, setRefusal] = useState<string>()
   const sheets = useRef<readonly string[]>([])
@@ -69,9 +61,10 @@ export function useChosen(target?: Dataset) {
     refusal,
     choose(file: File) {
       const kind = kindOf(file.name)
+      const isText = kind?.format === 'csv' || kind?.format === 'tsv'
       sheets.current = []
       setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
-      setAsked(kind && { file, kind, options: firstOptions(kind, target), types: new Map() })
+      setAsked(kind && { file, kind, options: isText ? { dialect: 'auto' } : {}, types: new Map() })
     },
     readWith(options: UploadOptions) {
       if (asked) setAsked({ ...asked, options, types: new Map() })
