@@ -77,8 +77,8 @@ export interface Choice {
 
 /** How one column is to be read, by what a sample of the file shows. */
 export interface ColumnReading {
-  /** `open`: the sample has no value of it. `ambiguous`: text, although it might be read as something else. */
-  readonly is: 'text' | 'open' | 'ambiguous' | 'typed'
+  /** `mixed`: text, some of it like values of other types. `open`: the sample has no value of it. `ambiguous`: text, although it might be read as something else. */
+  readonly is: 'text' | 'mixed' | 'open' | 'ambiguous' | 'typed'
   /** The options that its values need. */
   readonly options: UploadOptions
   /** By which values the options were chosen. */

@@ -103,7 +103,7 @@ function findings({ options = {}, why = [], columns }: Written, given: object): 
     const values =
       above === undefined
         ? ''
-        : `; the values above it are of type ${above}. If the row holds totals, remove it from the file and import again`
+        : `; the values above it are of type ${above}. If the rows at the end hold totals or notes, leave them out with --footer`
     const either = or === undefined ? '' : ` or ${flags(or)}`
     const reading = better === undefined ? '' : `; ${flags(better)}${either} may read it`
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]

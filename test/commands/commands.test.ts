@@ -157,15 +157,27 @@ describe.each(PLACES)('%s', (where, place) => {
     const args = ['import', file('office.csv'), '--repository', 'home', '--dataset', 'office']
     const found = await run(...args)
     expect(found.stderr).toBe(
-      "read with --nulls - --delimiter ';' --decimal , --encoding windows-1252\n" +
+      "read with --nulls - --textNulls keep --delimiter ';' --decimal , --encoding windows-1252\n" +
+        '  --encoding because of "Tag;Menge"\n' +
+        '  --delimiter because of "Tag;Menge"\n' +
+        '  --decimal because of "1,5" in row 1\n' +
+        '  --nulls because of "-" in row 2\n' +
         'Tag is text because of "31.12.2024" in row 1; --dates D.M.YYYY may read it.\n',
     )
     writeFileSync(file('totals.csv'), 'day;n\n1.2.2024;1\n13.2.2024;2\ntotal;3\n')
     const totals = ['import', file('totals.csv'), '--repository', 'home', '--dataset', 'totals']
     expect((await run(...totals)).stderr).toBe(
-      "read with --delimiter ';' --dates D.M.YYYY\n" +
+      "read with --delimiter ';' --footer 1 --dates D.M.YYYY\n" +
+        '  --delimiter because of "day;n"\n' +
+        '  --footer because of "total" in row 3\n' +
+        '  --dates because of "13.2.2024" in row 2\n',
+    )
+    const whole = [...totals.slice(0, -1), 'whole', '--footer', '0', '--dates', 'D.M.YYYY']
+    expect((await run(...whole)).stderr).toBe(
+      "read with --delimiter ';'\n" +
+        '  --delimiter because of "day;n"\n' +
         'day is text because of "total" in row 3; the values above it are of type date. ' +
-        'If the row holds totals, remove it from the file and import again.\n',
+        'If the rows at the end hold totals or notes, leave them out with --footer.\n',
     )
     const refused = await run(...args, '--dialect', 'standard')
     expect(refused).toMatchObject({

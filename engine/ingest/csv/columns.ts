@@ -73,7 +73,8 @@ function readColumn(sample: Sample, file: FileFacts): ColumnReading {
   }
   if (inferType(kinds) === 'string') {
     const { row, text } = values.find(({ text }) => (kindOf(text) & TEXT_KIND.text) !== 0) ?? values[0]!
-    return missing.length === 0 ? TEXT : { ...TEXT, because: textReason(row, text) }
+    const is = kinds === TEXT_KIND.text ? 'text' : 'mixed'
+    return { ...TEXT, is, ...(missing.length > 0 && is === 'text' && { because: textReason(row, text) }) }
   }
   if (missing.length > 0 && !file.given.nulls) {
     options = { ...options, nulls: [...new Set(missing.map(({ text }) => text))] }
