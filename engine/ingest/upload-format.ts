@@ -30,21 +30,28 @@ export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: 
   return format && (!gzip || TEXT_FORMATS.has(format)) ? { format, gzip } : undefined
 }
 
-/** The first bytes of files that are no text. A workbook may also be another archive. */
+/** The first bytes of files that are no text, none of which may begin a name in csv. A workbook may also be another archive. */
 const BEGINNINGS = [
-  ['PAR1', 'parquet'],
-  ['ARROW1', 'arrow'],
-  ['\xff\xff\xff\xff', 'arrow'],
-  ['FEA1', 'feather1'],
-  ['\xd0\xcf\x11\xe0', 'xls'],
-  ['PK\x03\x04', 'xlsx'],
-  ['PK\x05\x06', 'xlsx'],
-  ['\x1f\x8b', 'gzip'],
-  ['\x28\xb5\x2f\xfd', 'zstd'],
+  [/^PAR1(?![\w\s,;|"])/, 'parquet'],
+  [/^ARROW1(?![\w\s,;|"])/, 'arrow'],
+  [/^\xff{4}/, 'arrow'],
+  [/^FEA1(?![\s,;|"])/, 'feather1'],
+  [/^\xd0\xcf\x11\xe0/, 'xls'],
+  [/^PK(?:\x03\x04|\x05\x06)/, 'xlsx'],
+  [/^\x1f\x8b/, 'gzip'],
+  [/^\x28\xb5\x2f\xfd/, 'zstd'],
+  [/^BZh[1-9](?:1AY&SY|\x17rE8P\x90)/, 'bzip2'],
+  [/^\xfd7zXZ\0/, 'xz'],
+  [/^SQLite format 3\0/, 'sqlite'],
 ] as const
 
-/** The binary format that a file has by its first bytes; undefined for text. */
-export function binaryFormat(head: Buffer): (typeof BEGINNINGS)[number][1] | undefined {
-  const start = head.toString('latin1', 0, 8)
-  return BEGINNINGS.find(([bytes]) => start.startsWith(bytes))?.[1]
+export type BinaryFormat = (typeof BEGINNINGS)[number][1]
+
+/** How many bytes the longest beginning has. */
+export const BINARY_BYTES = 16
+
+/** The binary format that a file has by its first `BINARY_BYTES`; undefined for text. */
+export function binaryFormat(head: Buffer): BinaryFormat | undefined {
+  const start = head.toString('latin1', 0, BINARY_BYTES)
+  return BEGINNINGS.find(([bytes]) => bytes.test(start))?.[1]
 }

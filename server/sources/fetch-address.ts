@@ -132,17 +132,6 @@ function unreachable({ host }: URL): FetchFailure {
   )
 }
 
-/** How many bytes are looked at to see what a file is. */
-const BEGINNING = 512
-const MARKUP = /^[\s\xef\xbb\xbf]*<(!doctype|html|head|body|\?xml|error)\b/i
-const JSON_TEXT = /^[\s\xef\xbb\xbf]*(\{\s*["}]|\[\s*[[{\]])/
-
-/** Whether the beginning of a file of this format is what servers send with a status of 200 when they fail. */
-function isErrorPage(beginning: string, format: string): boolean {
-  if (format === 'csv' || format === 'tsv') return MARKUP.test(beginning) || JSON_TEXT.test(beginning)
-  return (format === 'json' || format === 'ndjson') && MARKUP.test(beginning)
-}
-
 function fetched(response: IncomingMessage, url: URL, most: number) {
   const {
     'content-type': type = '',
@@ -164,17 +153,11 @@ function fetched(response: IncomingMessage, url: URL, most: number) {
   const gzip = kind.gzip || /gzip/i.test(coding)
   async function* body() {
     let bytes = 0
-    let beginning = ''
     try {
       for await (const chunk of response) {
         bytes += chunk.length
         if (bytes > most)
           throw new FetchFailure(`The file has more than ${most} bytes, the limit of uploads.`)
-        if (!gzip && beginning.length < BEGINNING) {
-          beginning += (chunk as Buffer).toString('latin1', 0, BEGINNING)
-          if (isErrorPage(beginning, kind!.format))
-            throw new FetchFailure(`${url.host} sends a page or an error message in place of the file.`)
-        }
         hash.update(chunk)
         yield chunk as Uint8Array
       }

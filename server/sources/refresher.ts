@@ -293,7 +293,7 @@ export class Refresher {
       return { ...read, options: { ...address.options, ...settled } }
     } catch (error) {
       if (error instanceof Unchanged) return read
-      throw error
+      throw isErrorPage(error) ? errorPage(address.url, error) : error
     }
   }
 
@@ -348,6 +348,20 @@ export class Refresher {
       ...this.#writing(run, () => digest),
     })
   }
+}
+
+const PAGES: ReadonlySet<unknown> = new Set(['html', 'xml', 'json', 'ndjson'])
+
+/** Whether the file is what servers send with a status of 200 when they fail. */
+function isErrorPage(error: unknown): error is EngineError {
+  return error instanceof EngineError && PAGES.has(error.details?.['content'])
+}
+
+function errorPage(url: string, cause: EngineError): FetchFailure {
+  const { host } = new URL(url)
+  return new FetchFailure(`${host} sends a page or an error message in place of the file. ${cause.message}`, {
+    cause,
+  })
 }
 
 function sentence(failed: readonly Followed[]): string | null {

@@ -1,0 +1,129 @@
+import { decoderOf, encodingOf } from './csv/syntax.ts'
+import { readStart } from './file.ts'
+import type { ReadRequest } from './request.ts'
+import { malformed } from './text/errors.ts'
+import { BINARY_BYTES, type BinaryFormat, binaryFormat } from './upload-format.ts'
+
+/** What a file may be although it is sent as another format. */
+type Content = BinaryFormat | 'xlsb' | 'ods' | 'zip' | TextContent
+type TextContent = 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
+
+/** What the file is, and what to send instead. */
+const ADVICE: Readonly<Record<Content, readonly [what: string, instead: string]>> = {
+  parquet: ['Parquet', 'send it as parquet'],
+  arrow: ['Arrow', 'send it as arrow'],
+  xlsx: ['an xlsx workbook', 'send it as xlsx'],
+  xls: ['an Excel workbook of the old format xls', 'save it as xlsx or csv'],
+  xlsb: ['a binary Excel workbook (xlsb)', 'save it as xlsx or csv'],
+  ods: ['an OpenDocument spreadsheet (ods)', 'save it as xlsx or csv'],
+  zip: ['a zip archive', 'unpack it and send the files in it one by one; csv may be compressed with gzip'],
+  feather1: [
+    'Feather version 1',
+    'write it as version 2 (write_feather(table, file, version=2)) or as Parquet',
+  ],
+  gzip: ['compressed with gzip', 'unpack it, or declare it (over HTTP with Content-Encoding: gzip)'],
+  zstd: ['compressed with zstd', 'unpack it, or compress it with gzip'],
+  bzip2: ['compressed with bzip2', 'unpack it, or compress it with gzip'],
+  xz: ['compressed with xz', 'unpack it, or compress it with gzip'],
+  sqlite: ['an SQLite database', 'export its tables one by one, as csv or Parquet'],
+  json: ['JSON', 'send rows as json; if it is the error message of another server, get the file again'],
+  ndjson: ['JSON with one value per line', 'send it as ndjson'],
+  html: ['a web page (HTML), perhaps an error or a login page', 'send the file itself'],
+  xml: ['XML, perhaps an error message', 'send the rows as csv, json, Parquet or another supported format'],
+  pdf: ['a PDF document', 'send the table itself as csv, xlsx or another supported format'],
+  lfs: ['a pointer of Git LFS, not its content', 'get the file with git lfs pull and send that'],
+}
+
+/** How many bytes of text are looked at. */
+const SAMPLE_BYTES = 4096
+
+/**
+ * Refuses a file that is in another format than it is said to be, with a way out. The error's `content` says what it is.
+ * @throws EngineError `invalid_upload`
+ */
+export async function refuseForeign(request: ReadRequest): Promise<void> {
+  const { format } = request
+  const content = await contentOf(request)
+  if (content === undefined || content === format) return
+  const [what, instead] = ADVICE[content]
+  throw malformed(`The file is ${what}: ${instead}.`, { content })
+}
+
+async function contentOf({ file, format, limits, options }: ReadRequest): Promise<Content | undefined> {
+  const start = await readStart(file, SAMPLE_BYTES)
+  const binary = binaryFormat(start.subarray(0, BINARY_BYTES))
+  if (binary !== undefined) return binary === 'xlsx' ? archiveOf(file, limits.unpackedBytes) : binary
+  const encoding = options?.encoding ?? encodingOf(start)
+  const text = decoderOf({ encoding }, start, { fatal: false }).decode(start)
+  const content = textContent(text, start.length < SAMPLE_BYTES)
+  // The readers of JSON say what is wrong with JSON of the other kind.
+  const isJson = content === 'json' || content === 'ndjson'
+  return isJson && (format === 'json' || format === 'ndjson') ? undefined : content
+}
+
+/** What a zip archive holds. One that is damaged is left to its reader. */
+async function archiveOf(file: string, unpackedBytes: number): Promise<'xlsx' | 'xlsb' | 'ods' | 'zip'> {
+  try {
+    const { ZipReader } = await import('./xlsx/unzip.ts')
+    await using zip = await ZipReader.open(file, unpackedBytes)
+    const has = (name: string) => zip.entries.has(name)
+    if (has('xl/workbook.bin')) return 'xlsb'
+    if (has('content.xml') && has('mimetype')) return 'ods'
+    return has('[Content_Types].xml') || has('xl/workbook.xml') ? 'xlsx' : 'zip'
+  } catch {
+    return 'xlsx'
+  }
+}
+
+/** What a text is by its beginning; undefined if it may be a table. `whole` says that nothing follows it. */
+function textContent(start: string, whole: boolean): TextContent | undefined {
+  const text = start.replace(/^[\s\ufeff]+/, '')
+  if (/^%PDF-\d\.\d\s/.test(text)) return 'pdf'
+  if (/^version https:\/\/git-lfs\.github\.com\/spec\/v\d+\r?\n/.test(text)) return 'lfs'
+  if (text.startsWith('<')) return markup(text)
+  return /^[{[]/.test(text) ? jsonContent(text, whole) : undefined
+}
+
+const PAGE = /^(?:html|head|body)$/i
+const DOCUMENT = /^(?:!doctype|\?xml|error|rss|feed|svg|kml|gpx)$/i
+
+/** The first tag of a document, with its attributes. */
+const TAG =
+  /^<(?:(!doctype)\s[^>]*|([?]?[a-z][\w:.-]*)((?:\s+[\w:.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*)\s*[/?]?)>/i
+
+/** A tag may also be the name of a column: then a delimiter follows it, or a line without a tag. */
+function markup(text: string): 'html' | 'xml' | undefined {
+  const body = text.replace(/^(?:<!--[\s\S]*?-->\s*)+/, '')
+  const [tag = '', doctype, name = doctype ?? '', attributes = ''] = TAG.exec(body) ?? []
+  const isPage = PAGE.test(name)
+  if (!isPage && !DOCUMENT.test(name) && !/\sxmlns(?::[\w.-]+)?\s*=/.test(attributes)) return undefined
+  const rest = body.slice(tag.length)
+  if (/^[ ]*[,;|\t]/.test(rest)) return undefined
+  const isProlog = /^[!?]/.test(name) || tag.endsWith('/>')
+  const hasContent = /^\s*<[a-z/!?]/i.test(rest) || rest.toLowerCase().includes(`</${name.toLowerCase()}`)
+  if (!isProlog && !hasContent && !(isPage && /^\S/.test(rest))) return undefined
+  return isPage || /^<!doctype\s+html|<html[\s>]/i.test(body) ? 'html' : 'xml'
+}
+
+const KEY = String.raw`"(?:[^"\\\n]|\\.)*"\s*:`
+/** The beginning of an object, or of a list of objects or lists. */
+const JSON_START = new RegExp(String.raw`^(?:\[\s*)?\{\s*${KEY}|^\[\s*\[[^[\]]*\]\s*,\s*\[`)
+/** A short object that is one of the fields of a line. */
+const FIELD = /^\{[^{}\n]*\}[ ]*[,;|\t](?![ ]*\r?\n)/
+
+function jsonContent(text: string, whole: boolean): 'json' | 'ndjson' | undefined {
+  const [first = '', ...others] = text.trimEnd().split(/\r?\n/)
+  const next = others.find((line) => line.trim() !== '')
+  if (isJson(first) && next !== undefined && /^\s*[{[]/.test(next)) return 'ndjson'
+  if (whole && isJson(text)) return 'json'
+  return JSON_START.test(text) && !FIELD.test(text) ? 'json' : undefined
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
