@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { hint } from '../../errors.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
@@ -18,8 +19,28 @@ import { XmlReader } from './xml.ts'
  * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
  */
 export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
-  const { options = {}, signal, onProgress } = request
-  const { unpackedBytes } = request.limits
+  try {
+    return await rewrite(request, target, known)
+  } catch (error) {
+    if (!(error instanceof Wider)) throw error
+    await rm(target)
+    return rewrite(request, target, known, error.width)
+  }
+}
+
+/** Is thrown where a workbook has to be read again, because rows have more values than the header names to number. */
+class Wider {
+  readonly width: number
+
+  constructor(width: number) {
+    this.width = width
+  }
+}
+
+/** @param width how many columns there are at least */
+async function rewrite(request: ReadRequest, target: string, known: KnownColumns, width = 0) {
+  const { options = {}, signal, onProgress, limits } = request
+  const { unpackedBytes } = limits
   await using zip = await ZipReader.open(request.file, unpackedBytes)
   const workbook = await readWorkbook(zip)
   await using sink = await FileSink.create(target)
@@ -27,6 +48,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
   const blanks = new Blanks()
   const { sheet: wanted, skip = 0 } = options
   let header: readonly string[] | undefined
+  let widest = 0
   const rounded: Rounded = new Map()
   for (const sheet of sheetsFrom(workbook, wanted)) {
     let names: readonly string[] | undefined
@@ -36,14 +58,17 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
       if (!continues) return
       if (!names) {
         if (row <= skip) return
-        names = namesOfColumns(headerOf(cells), options)
+        names = namesOfColumns(headerOf(cells, width), options)
         header ??= names
         continues = isDeepStrictEqual(header, names)
         table ??= new TypedRows(layColumns(known, names))
       } else {
-        blanks.add(row, table!.width * (row - before), cells.length)
-        for (let blank = before + 1; blank < row; blank++) table!.endRow()
-        writeRow(table!, row, cells, rounded)
+        if (options.names === 'number') widest = Math.max(widest, (cells.at(-1)?.column ?? 0) + 1)
+        if (widest <= table!.width) {
+          blanks.add(row, table!.width * (row - before), cells.length)
+          for (let blank = before + 1; blank < row; blank++) table!.endRow()
+          writeRow(table!, row, cells, rounded)
+        }
       }
       before = row
     })
@@ -65,6 +90,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
       `${emptySheet(workbook, wanted)}: its first row has to be a header with the names of the columns.`,
       { sheets: workbook.sheets.map(({ name }) => name) },
     )
+  if (widest > table.width) throw new Wider(widest)
   const result = table.result(target)
   refuseRounded(rounded, result.targets)
   return { ...result, sheets: workbook.sheets.map(({ name }) => name) }
@@ -108,8 +134,10 @@ function namesOf(sheets: Workbook['sheets']): string {
   return sheets.map(({ name }) => quoteValue(name)).join(', ')
 }
 
-function headerOf(cells: readonly SheetCell[]): string[] {
+/** @param width how many names it has at least */
+function headerOf(cells: readonly SheetCell[], width: number): string[] {
   const names: string[] = []
+  names.length = width
   for (const { column, text } of cells) names[column] = text
   return Array.from(names, (name) => name ?? '')
 }

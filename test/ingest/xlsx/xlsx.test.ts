@@ -17,6 +17,25 @@ describe('xlsx', () => {
     expect(rows).toBe(1)
   })
 
+  test('columns behind the header are numbered where names are, however many rows have them', async () => {
+    const file = await workbook((sheet) => {
+      sheet.addRow(['a', 'b'])
+      sheet.addRow([1, 2])
+      sheet.addRow([3, 4, 5])
+      sheet.addRow([6])
+      sheet.addRow([7, null, null, 8])
+    })
+    const { shape, values } = await bench.read('xlsx', file, { options: { names: 'number' } })
+    expect(shape).toEqual(['a', 'b', 'column_3', 'column_4'].map((name) => `${name}: integer`))
+    expect(values).toEqual([
+      ['1', '2', null, null],
+      ['3', '4', '5', null],
+      ['6', null, null, null],
+      ['7', null, null, '8'],
+    ])
+    expect(await bench.refusal('xlsx', file)).toContain('has a value in column 3, but the header has 2 names')
+  })
+
   test('a sheet that is named and missing is refused, in place of reading the next one', async () => {
     const rows = '<row r="1"><c t="inlineStr"><is><t>n</t></is></c></row><row r="2"><c><v>1</v></c></row>'
     for (const type of ['worksheet', '']) {
