@@ -153,6 +153,7 @@ export const CHANGE = {
 } as const satisfies OptionTable
 
 const TEXT = ['csv', 'tsv'] as const
+const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'arrow'] as const
 const TEXT_OR_SHEET = ['csv', 'tsv', 'xlsx'] as const
 
 /** How csv and tsv are written. */
@@ -241,7 +242,8 @@ export const READING = {
     http: 'nulls',
     kind: 'texts',
     formats: TEXT,
-    about: 'Unquoted text that means a missing value, for example `NA,NULL,-`.',
+    about:
+      'Text that means a missing value, for example `NA,NULL,-`. In quotes it stays text in columns of text.',
   },
   textNulls: {
     http: 'textNulls',
@@ -250,6 +252,15 @@ export const READING = {
     formats: TEXT,
     about:
       'With `keep`, the words of `nulls` stay as they are in columns of text, where `NA` may be Namibia.',
+  },
+  empty: {
+    http: 'empty',
+    kind: 'text',
+    values: ['null', 'text'],
+    formats: WITH_TEXTS,
+    about:
+      'What an empty text (in csv `""`) is in columns that do not hold text: by default a missing value.',
+    details: 'With `text`, it is an error in a declared column, and makes any other column text.',
   },
   delimiter: {
     http: 'delimiter',

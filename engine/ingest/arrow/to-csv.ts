@@ -81,7 +81,7 @@ async function rewrite(request: ReadRequest, known: KnownColumns, handle: FileHa
   const metadata = readMetadata(reader.schema.metadata, words)
   const targets = filledColumns(layColumns(known, names, types), metadata)
   const wanted = fieldsOf(targets)
-  const rows = new TypedRows(targets)
+  const rows = new TypedRows(targets, request.options)
   const columns = names.map((name, index): ArrowColumn => {
     const given = types[index]!
     const type = wanted[index]!.type!
@@ -186,7 +186,7 @@ function rowWriter(
       try {
         const text = readers[index]!(row)
         if (text === null) rows.null()
-        else if (isChecked) rows.value(text, TEXT_KIND.text, true)
+        else if (isChecked) rows.value(text, text === '' ? TEXT_KIND.empty : TEXT_KIND.text, true)
         else rows.trusted(text, kind)
       } catch (error) {
         if (!(error instanceof BadArrowValue)) throw error

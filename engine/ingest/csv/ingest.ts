@@ -24,7 +24,7 @@ import {
 } from '../targets.ts'
 import { withDetails } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
-import { TEXT_KIND, ZONED } from '../text/text-kinds.ts'
+import { holdsEmpty, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { type Detected, detectDialect } from './detect.ts'
 import { CsvScan } from './scan.ts'
 import { readHeader, refuseOtherDelimiters } from './syntax.ts'
@@ -157,7 +157,7 @@ async function loadCsv(
   const write = async (parallel: boolean) => {
     const select = selectCsv(source, targets, columns, parallel)
     const part = await writePart(duck, select, target, { rows: source.rows, rawBytes, columns }, { signal })
-    if (isComplete(part, source, targets)) return part
+    if (isComplete(part, source, targets, columns)) return part
     await rm(target, { force: true })
     throw new EngineError(
       'internal',
@@ -177,9 +177,16 @@ async function loadCsv(
 }
 
 /** Whether DuckDB found as many rows and nulls as the check of the file: it turns some texts into nulls. */
-function isComplete(part: WrittenPart, source: CsvSource, targets: readonly Target[]): boolean {
+function isComplete(
+  part: WrittenPart,
+  source: CsvSource,
+  targets: readonly Target[],
+  columns: readonly Column[],
+): boolean {
   const agree = targets.every(({ source: field }, index) => {
-    return part.nulls[index] === (field === undefined ? source.rows : source.nulls[field])
+    if (field === undefined) return part.nulls[index] === source.rows
+    const empties = holdsEmpty(columns[index]!.type) ? 0 : source.empties[field]!
+    return part.nulls[index] === source.nulls[field]! + empties
   })
   return part.rows === source.rows && (agree || source.rows === 0)
 }
@@ -237,6 +244,11 @@ const WHOLE_NUMBERS = TEXT_KIND.null | TEXT_KIND.integer | TEXT_KIND.bigInteger
  * possible the reader parses the column's type directly, which is faster than a cast from text.
  */
 function conversion(type: ColumnType, kinds: number, field: string): { read: string; sql: string } {
+  if (kinds & TEXT_KIND.empty && !holdsEmpty(type)) {
+    const others = kinds & ~TEXT_KIND.empty
+    const { read } = conversion(type, others, field)
+    return { ...conversion(type, others, `CAST(nullif(${field}, '') AS ${read})`), read: 'VARCHAR' }
+  }
   // A cast from text to TIMESTAMP drops the offset, so texts with an offset are read as TIMESTAMPTZ first. DuckDB reads
   // these only with seconds, so texts without seconds get `:00`.
   const zoned = (kinds & ZONED) !== 0 && (type === 'timestamp' || type === 'timestamptz')

@@ -27,6 +27,8 @@ export interface CsvFindings {
   readonly kinds: readonly number[]
   /** Per field: how many values are missing. */
   readonly nulls: readonly number[]
+  /** Per field: how many other values are the empty text, which is null unless the column is text or binary. */
+  readonly empties: readonly number[]
   /** Per field: bytes of its values' text. */
   readonly widths: readonly number[]
   /** Per field: why its type, where it is inferred, is text; undefined if it isn't. */
@@ -49,6 +51,7 @@ export class CsvScan {
   readonly #tokenizer: Tokenizer
   readonly #kinds: Int32Array
   readonly #nulls: Float64Array
+  readonly #empties: Float64Array
   readonly #widths: Float64Array
   /**
    * Per field: the kinds of values that are accepted without a look at the value itself. Where the type is inferred,
@@ -71,6 +74,7 @@ export class CsvScan {
     this.#lf = newline === 'lf'
     this.#kinds = new Int32Array(fields.length)
     this.#nulls = new Float64Array(fields.length)
+    this.#empties = new Float64Array(fields.length)
     this.#widths = new Float64Array(fields.length)
     this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
       const certain = type === undefined ? 0 : certainKinds(type)
@@ -92,6 +96,7 @@ export class CsvScan {
       rows: this.rows,
       kinds: [...this.#kinds],
       nulls: [...this.#nulls],
+      empties: [...this.#empties],
       widths: [...this.#widths],
       reasons: this.#reasons,
       longest: this.#longest,
@@ -155,6 +160,11 @@ export class CsvScan {
       throw badCell(row, name, `the text is not valid UTF-8. ${otherEncoding(bytes)}`)
     }
     if ((kind & ~this.#certain[field]!) === 0 || kind === TEXT_KIND.null) return
+    if (kind === TEXT_KIND.empty) {
+      this.#empties[field]!++
+      if (!nullable) this.#faults.add(missingValue(row, name))
+      return
+    }
     const text = this.#tokenizer.text(buffer, field)
     if (type === undefined) {
       this.#certain[field]! |= kind

@@ -15,7 +15,7 @@ import {
   TOO_LONG,
 } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
-import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { holdsEmpty, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import {
   BOM,
   decoderOf,
@@ -299,8 +299,10 @@ class Records implements PieceReader {
     const text = kind === TEXT_KIND.null ? '' : this.#tokenizer.text(buffer, index)
     const reader = this.#readers[index]!
     const isText = this.#learned.texts.has(index)
-    const isWord = this.#keepsWords && text !== ''
-    const isMissing = reader.isMissing({ text, quoted: this.#tokenizer.quoted[index] === 1 })
+    const quoted = this.#tokenizer.quoted[index] === 1
+    // In quotes, too, words for nothing are text only in columns of text.
+    const isWord = (quoted || this.#keepsWords) && text !== ''
+    const isMissing = reader.isMissing({ text, quoted: quoted && !isWord })
     if (isMissing && !(isText && isWord)) {
       if (isWord) this.#changed.add(index)
       table.null()
@@ -326,8 +328,10 @@ class Records implements PieceReader {
     this.#readers = fields.map(({ type }, at) =>
       type === undefined ? columnReader(this.#readings, at, this.#reader, this.#options) : this.#reader,
     )
-    for (const [at, { type }] of fields.entries()) if (type === 'string') this.#learned.texts.add(at)
-    this.#table = new TypedRows(withTexts(targets, this.#readings), this.#faults)
+    for (const [at, { type }] of fields.entries()) {
+      if (type !== undefined && holdsEmpty(type)) this.#learned.texts.add(at)
+    }
+    this.#table = new TypedRows(withTexts(targets, this.#readings), this.#options, this.#faults)
     return this.#table
   }
 

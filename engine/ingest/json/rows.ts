@@ -1,10 +1,10 @@
 import { EngineError } from '../../errors.ts'
 import { MOST_COLUMNS } from '../../types/columns.ts'
-import type { UnnamedColumns } from '../request.ts'
+import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { type Target, UNKNOWN_COLUMN } from '../targets.ts'
 import { badRow, badValue, type Faults, missingValue } from '../text/errors.ts'
-import { Blanks, CellWriter, type FieldFindings, nothingFound } from '../text/rewritten.ts'
-import { accepts, certainKinds } from '../text/text-kinds.ts'
+import { Blanks, CellWriter, type FieldFindings, kindOfEmpty, nothingFound } from '../text/rewritten.ts'
+import { accepts, certainKinds, holdsEmpty, TEXT_KIND } from '../text/text-kinds.ts'
 import { type JsonReader, TOKEN } from './json-reader.ts'
 
 const ABSENT = -1
@@ -28,6 +28,8 @@ interface JsonField extends JsonColumn, FieldFindings {
   named: number
   /** The kinds of values that the declared type accepts without a look at them. */
   readonly certain: number
+  /** Whether the empty text is null in it, whatever the other values are. */
+  readonly emptyIsNull: boolean
   /** The value as `JsonReader` gives it; `ABSENT` where the row has none. */
   token: number
   kind: number
@@ -85,8 +87,11 @@ export class JsonRows {
   readonly #blanks = new Blanks()
   /** For values that don't fit into their columns. */
   readonly #faults: Faults
+  /** The kind as which an empty text counts. */
+  readonly #empty: number
 
-  constructor(layout: JsonLayout, faults: Faults) {
+  constructor(layout: JsonLayout, faults: Faults, options?: UploadOptions) {
+    this.#empty = kindOfEmpty(options)
     this.layout = layout
     this.#faults = faults
     for (const field of layout.fields) this.#addField(field)
@@ -216,8 +221,9 @@ export class JsonRows {
     const { length } = this.#present
     this.#ascending = length === 0 || (this.#ascending && field.index > this.#present[length - 1]!.index)
     this.#present.push(field)
-    field.token = token
-    field.kind = kind
+    const isEmpty = kind === TEXT_KIND.empty && token === TOKEN.string
+    field.token = isEmpty && field.emptyIsNull ? TOKEN.null : token
+    field.kind = isEmpty ? this.#empty : kind
     field.from = from
     field.to = to
   }
@@ -251,6 +257,8 @@ export class JsonRows {
       key: Buffer.from(name),
       named: 0,
       certain: type === undefined ? 0 : certainKinds(type),
+      emptyIsNull:
+        this.#empty === TEXT_KIND.empty && type !== undefined && type !== 'json' && !holdsEmpty(type),
       token: ABSENT,
       kind: 0,
       from: 0,
@@ -277,6 +285,7 @@ export class JsonRows {
       field.nested = true
     } else field.scalars |= kind
     field.values++
+    if (isText && kind === TEXT_KIND.empty && !field.nested && type !== 'json') field.empties++
     field.width += to - from
     if (this.stale) return
     if (field.nested || type === 'json') {

@@ -27,7 +27,7 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
     const faults = new Faults()
     const document = new JsonDocument(request, faults, (columns) => {
       declaredBefore = columns
-      return new JsonRows(learned ?? layoutOf(request, columns ?? declaredBehind), faults)
+      return new JsonRows(learned ?? layoutOf(request, columns ?? declaredBehind), faults, request.options)
     })
     await using sink = await FileSink.create(target)
     await feedFile(request, 0, document, sink)

@@ -50,8 +50,19 @@ export function badValue(
   type: ColumnType,
   isText = true,
 ): EngineError {
-  const what = `${quoteValue(text)} ${ofType(type)}.${advice(text, type, isText)}`
+  const wrong = type === 'integer' && WHOLE.test(text) ? beyond64Bits(text) : `${ofType(type)}.`
+  const what = `${quoteValue(text)} ${wrong}${advice(text, type, isText)}`
   return badCell(row, column, what, { type, value: text.slice(0, SHOWN) })
+}
+
+const WHOLE = /^[-+]?\d+(\.0*)?$/
+
+function beyond64Bits(text: string): string {
+  const other = text.replace(/^[-+]?0*|\..*/g, '').length > 38 ? 'string' : 'decimal(38,0)'
+  return (
+    `is out of range of a 64-bit integer (${-(2n ** 63n)} to ${2n ** 63n - 1n}). ` +
+    `Declare the column as ${other}.`
+  )
 }
 
 /** What would be right, where the value alone does not show it. */

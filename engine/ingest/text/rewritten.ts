@@ -3,10 +3,10 @@ import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
 import type { CsvFindings } from '../csv/scan.ts'
 import { textReason } from '../csv/syntax.ts'
-import type { UnnamedColumns } from '../request.ts'
+import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { fieldsOf, type Target } from '../targets.ts'
 import { badCell, badValue, Faults, missingValue, type TextReason } from './errors.ts'
-import { accepts, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
+import { accepts, holdsEmpty, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends CsvFindings {
@@ -37,6 +37,8 @@ export interface FieldFindings {
   texts: number
   /** How many values are not null. */
   values: number
+  /** How many of them are the empty text. */
+  empties: number
   /** Bytes of their texts. */
   width: number
   /** Why the column is text. */
@@ -145,6 +147,7 @@ export class CellWriter {
       rows,
       kinds: fields.map(({ scalars, texts }) => scalars | texts),
       nulls: fields.map(({ values }) => rows - values),
+      empties: fields.map(({ empties }) => empties),
       widths: fields.map(({ width }) => width),
       reasons: fields.map(({ reason }) => reason),
       longest,
@@ -169,7 +172,8 @@ const TEXT_DATES = TEXT_KIND.date | TEXT_KIND.timestamp | ZONED | TEXT_KIND.time
  * The type of such a field. Text never becomes a number, with one exception: the spellings of NaN and the infinities do
  * if they are among numbers, since JSON has no other way to write these.
  */
-export function inferTyped({ scalars, texts }: Pick<FieldFindings, 'scalars' | 'texts'>): ColumnType {
+export function inferTyped({ scalars, ...found }: Pick<FieldFindings, 'scalars' | 'texts'>): ColumnType {
+  const texts = found.texts & ~TEXT_KIND.empty
   if (texts === 0) return inferType(scalars)
   // JSON writes all dates as text, and workbooks those that Excel's calendar does not have.
   if (((scalars | texts) & ~TEXT_DATES) === 0) return inferType(scalars | texts)
@@ -206,8 +210,13 @@ export class Blanks {
   }
 }
 
+/** The kind as which the empty text counts. */
+export function kindOfEmpty({ empty }: UploadOptions = {}): number {
+  return empty === 'text' ? TEXT_KIND.text : TEXT_KIND.empty
+}
+
 export function nothingFound(): FieldFindings {
-  return { scalars: 0, texts: 0, values: 0, width: 0, reason: undefined }
+  return { scalars: 0, texts: 0, values: 0, empties: 0, width: 0, reason: undefined }
 }
 
 /**
@@ -220,10 +229,13 @@ export class TypedRows {
   readonly #targets: readonly Target[]
   readonly #fields: readonly (Target & FieldFindings)[]
   readonly #faults: Faults
+  /** The kind as which an empty text counts. */
+  readonly #empty: number
   #field = 0
 
-  constructor(targets: readonly Target[], faults = new Faults()) {
+  constructor(targets: readonly Target[], options: UploadOptions = {}, faults = new Faults()) {
     this.#faults = faults
+    this.#empty = kindOfEmpty(options)
     this.#targets = targets
     this.#fields = fieldsOf(targets).map((target) => ({ ...target, ...nothingFound() }))
   }
@@ -245,8 +257,7 @@ export class TypedRows {
   }
 
   null(): void {
-    const { name, nullable } = this.#begin()
-    if (!nullable) this.#faults.add(missingValue(this.rows + 1, name))
+    this.#missing(this.#begin())
   }
 
   /**
@@ -257,6 +268,11 @@ export class TypedRows {
   value(text: string, kind: number, isText?: boolean): void {
     const field = this.#begin()
     const { name, type } = field
+    if (kind === TEXT_KIND.empty) {
+      kind = this.#empty
+      if (type !== undefined && kind === TEXT_KIND.empty && !holdsEmpty(type))
+        return void this.#missing(field)
+    }
     // Many programs write a day as a timestamp at midnight.
     if (isText !== undefined && type === 'date' && kind & TEXT_KIND.timestamp && text.endsWith('T00:00:00')) {
       text = text.slice(0, 10)
@@ -268,9 +284,10 @@ export class TypedRows {
     const { scalars, texts } = field
     if (isText) field.texts |= kind
     else field.scalars |= kind
+    if (kind === TEXT_KIND.empty) field.empties++
     const isNew = field.scalars !== scalars || field.texts !== texts
     // The value by which a column becomes text is noted.
-    if (type === undefined && isNew && inferTyped(field) === 'string') {
+    if (type === undefined && isNew && kind !== TEXT_KIND.empty && inferTyped(field) === 'string') {
       field.reason ??= textReason(this.rows + 1, text, inferTyped({ scalars, texts }))
     }
     this.#write(field, text)
@@ -309,6 +326,10 @@ export class TypedRows {
   #begin(): Target & FieldFindings {
     if (this.#field > 0) this.out.delimit()
     return this.#fields[this.#field++]!
+  }
+
+  #missing({ name, nullable }: Target): void {
+    if (!nullable) this.#faults.add(missingValue(this.rows + 1, name))
   }
 
   #write(field: FieldFindings, text: string): void {

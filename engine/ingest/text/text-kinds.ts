@@ -8,7 +8,7 @@ import { type Automaton, compile } from './automaton.ts'
 export const TEXT_KIND = {
   /** A missing value: in csv an empty field without quotes. */
   null: 1 << 0,
-  /** The empty string. */
+  /** The empty text: a null in columns of every type but text and binary. */
   empty: 1 << 1,
   /** A whole number without leading zeros that fits in 64 bits. */
   integer: 1 << 2,
@@ -57,7 +57,7 @@ const INFERENCE: readonly (readonly [ColumnType, number])[] = [
 
 /** The narrowest type that holds values of all the kinds in `mask` without losing anything that matters in analysis. */
 export function inferType(mask: number): ColumnType {
-  const values = mask & ~TEXT_KIND.null
+  const values = mask & ~(TEXT_KIND.null | TEXT_KIND.empty)
   if (values === 0) return 'string'
   return INFERENCE.find(([, kinds]) => (values & ~kinds) === 0)?.[0] ?? 'string'
 }
@@ -258,6 +258,11 @@ const ACCEPTED = {
 /** The kinds of texts of which a declared type accepts every value. */
 export function certainKinds(type: ColumnType): number {
   return ACCEPTED[typeName(type)].certain
+}
+
+/** Whether the empty text is a value of the type. In columns of other types it is null. */
+export function holdsEmpty(type: ColumnType): boolean {
+  return (certainKinds(type) & TEXT_KIND.empty) !== 0
 }
 
 /**

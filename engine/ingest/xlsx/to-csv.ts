@@ -61,7 +61,7 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
         names = namesOfColumns(headerOf(cells, width), options)
         header ??= names
         continues = isDeepStrictEqual(header, names)
-        table ??= new TypedRows(layColumns(known, names))
+        table ??= new TypedRows(layColumns(known, names), options)
       } else {
         if (options.names === 'number') widest = Math.max(widest, (cells.at(-1)?.column ?? 0) + 1)
         if (widest <= table!.width) {
