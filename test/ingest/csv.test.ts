@@ -186,8 +186,8 @@ describe('csv that is refused', () => {
     expect(await bench.refusal('csv', 'id,price\n1,1.5\n2,\n3,abc\n', given)).toBe(
       '400 invalid_upload: Row 3, column "price": "abc" is not a double.',
     )
-    expect(await bench.refusal('csv', 'id,price\n1,""\n', given)).toBe(
-      '400 invalid_upload: Row 1, column "price": "" is not a double.',
+    expect(await bench.refusal('csv', 'id,price\n1," "\n', given)).toBe(
+      '400 invalid_upload: Row 1, column "price": " " is not a double.',
     )
   })
 

@@ -268,6 +268,7 @@ test.each([
   ['csv', 'v\n99999999999999999999\n', '99999999999999999999', 'decimal(38,0)'],
   ['json', '[{"v":-9223372036854775809}]', '-9223372036854775809', 'decimal(38,0)'],
   ['ndjson', '{"v":"9223372036854775808"}', '9223372036854775808', 'decimal(38,0)'],
+  ['tsv', 'v\n9223372036854775808.0\n', '9223372036854775808.0', 'decimal(38,0)'],
   ['csv', `v\n${'9'.repeat(39)}\n`, '9'.repeat(39), 'string'],
 ] as const)('a whole number beyond 64 bits in a column of integers: %s, %#', async (format, text, value, type) => {
   expect(await bench.refusal(format, text, { declared: declared({ v: 'integer' }) })).toBe(
@@ -275,7 +276,7 @@ test.each([
       `9223372036854775807). Declare the column as ${type}.`,
   )
   const { values } = await bench.read(format, text, { declared: declared({ v: type }) })
-  expect(values).toEqual([[value]])
+  expect(values).toEqual([[value.replace('.0', '')]])
 })
 
 test('the ends of the range of integers are integers', async () => {
