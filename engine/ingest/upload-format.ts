@@ -2,7 +2,7 @@
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 
 /** Those that are text, and may be packed with gzip. */
-export const TEXT_FORMATS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
+const TEXT_FORMATS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
 
 /** What the endings of files' names mean. */
 export const FORMAT_OF_ENDING: Readonly<Record<string, UploadFormat>> = {
