@@ -41,7 +41,7 @@ test('a memory limit may be a part of the memory', async () => {
 })
 
 test.each([
-  [{ treads: 2 }, 'Unknown option "treads"; known are '],
+  [{ treads: 2 }, 'Unknown option "treads". Valid options: '],
   [{ threads: 0 }, 'threads is a whole number from 1 to 1024; it is 0.'],
   [{ threads: 3e9 }, 'threads is a whole number from 1 to 1024; it is 3000000000.'],
   [{ workers: 'two' }, 'workers is a whole number from 1 to 1024; it is "two".'],
@@ -60,7 +60,7 @@ test.each([
 ])('options within options that do not exist are refused: %j', async (options, name) => {
   await expect(openEngine({ directory: 'nowhere', ...options } as never)).rejects.toMatchObject({
     code: 'invalid_option',
-    message: expect.stringContaining(`Unknown option "${name}"; known are `),
+    message: expect.stringContaining(`Unknown option "${name}". Valid options: `),
   })
 })
 

@@ -18,7 +18,7 @@ test('options of an upload that are unknown, or for other formats, are refused',
     'invalid_option: nanoseconds is for parquet and arrow; the format is csv.',
   )
   expect(await refusal('csv', { separator: ';' } as never)).toMatch(
-    /^invalid_option: Unknown option "separator"; known are nulls, delimiter, /,
+    /^invalid_option: Unknown option "separator". Valid options: nulls, delimiter, /,
   )
   const wrong = (options: object) => refusal('csv', options as never)
   expect(await wrong({ nulls: 'NA' })).toBe('invalid_option: nulls must be a list of texts (got "NA").')
@@ -56,7 +56,7 @@ test('uploads of an unknown format, and with misspelt fields, are refused', asyn
   // An option of the csv, which belongs into `options`.
   await expect(upload({ format: 'csv', delimiter: ';' })).rejects.toMatchObject({
     code: 'invalid_option',
-    message: expect.stringMatching(/^Unknown option "delimiter"; known are body, format, /),
+    message: expect.stringMatching(/^Unknown option "delimiter". Valid options: body, format, /),
   })
 })
 
@@ -66,10 +66,10 @@ test('options of an export that are unknown are refused', async () => {
   using query = await dataset.query()
   const refusal = (message: string) => ({ code: 'invalid_option', message: expect.stringContaining(message) })
   await expect(query.bytes('csv', { delimiter: ';' } as never)).rejects.toMatchObject(
-    refusal('Unknown option "delimiter"; known are signal, dialect, '),
+    refusal('Unknown option "delimiter". Valid options: signal, dialect, '),
   )
   await expect(query.bytes('csv', { dialect: { separator: ';' } } as never)).rejects.toMatchObject(
-    refusal('Unknown option "separator"; known are bom, delimiter, '),
+    refusal('Unknown option "separator". Valid options: bom, delimiter, '),
   )
 })
 
