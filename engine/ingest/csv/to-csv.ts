@@ -56,7 +56,7 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
     const records = new Records(request, known, learned)
     try {
       await using sink = await FileSink.create(target)
-      await feedFile(request, 0, inUtf8(records, request.options), sink)
+      await feedFile(request, 0, inUtf8(records, request), sink)
       return records.result(target)
     } catch (error) {
       if (error !== AGAIN) throw error
@@ -66,20 +66,23 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
 }
 
 /** A reader of files in the encoding that the options say, which passes them on in UTF-8. */
-function inUtf8(reader: PieceReader, options: UploadOptions = {}): PieceReader {
-  return (options.encoding ?? 'utf-8') === 'utf-8' ? reader : new Transcoder(reader, options)
+function inUtf8(reader: PieceReader, { options = {}, beginning = false }: ReadRequest): PieceReader {
+  return (options.encoding ?? 'utf-8') === 'utf-8' ? reader : new Transcoder(reader, options, beginning)
 }
 
 class Transcoder implements PieceReader {
   readonly #reader: PieceReader
   readonly #options: UploadOptions
+  /** Whether the file may end within a character. */
+  readonly #isCut: boolean
   #decoder: TextDecoder | undefined
   /** What the reader has not used yet. */
   #rest: Uint8Array = new Uint8Array()
 
-  constructor(reader: PieceReader, options: UploadOptions) {
+  constructor(reader: PieceReader, options: UploadOptions, isCut: boolean) {
     this.#reader = reader
     this.#options = options
+    this.#isCut = isCut
   }
 
   get rows(): number {
@@ -100,7 +103,7 @@ class Transcoder implements PieceReader {
 
   #decode(bytes: Uint8Array, final: boolean): Buffer {
     try {
-      return Buffer.from(this.#decoder!.decode(bytes, { stream: !final }))
+      return Buffer.from(this.#decoder!.decode(bytes, { stream: !final || this.#isCut }))
     } catch {
       throw notEncoded(this.#decoder!.encoding, 'Give the encoding that it has, or save it as UTF-8.')
     }

@@ -89,7 +89,7 @@ describe('POST /preview', () => {
         row: 2,
         error: 'Row 2: it has 1 of the 2 fields of the header: "3". Remove the line if it is a note.',
       },
-      { row: 3, error: expect.stringContaining('the first that is too many is "6"') },
+      { row: 3, error: expect.stringContaining('the first that is too many is "6"'), hints: ['names=index'] },
     ])
     expect((await preview(`a,b\n${'1\n'.repeat(30)}`)).errors).toHaveLength(20)
     expect((await preview('')).errors[0].error).toContain('The file is empty')
