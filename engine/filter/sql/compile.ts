@@ -25,7 +25,7 @@ import {
   TRUE,
 } from './dialect.ts'
 import { literalText } from './narrow.ts'
-import { THE_FILTER } from './runtime-errors.ts'
+import { THE_EXPRESSION, THE_FILTER } from './runtime-errors.ts'
 
 /** An expression over a relation, with its type, as SQL. */
 export interface Value {
@@ -134,11 +134,7 @@ export class Building {
     const tree = check(syntax, columns, source, this.now, kind)
     const { option } = source
     const subject =
-      option === 'Filter'
-        ? THE_FILTER
-        : option === 'Expression'
-          ? 'The expression'
-          : `$${option.toLowerCase()}`
+      option === 'Filter' ? THE_FILTER : option === 'Expression' ? THE_EXPRESSION : `$${option.toLowerCase()}`
     const { text, level } = new Compiler(this, subject).sql(tree, kind)
     const sql = level > LEVEL.or ? text : `(${text})`
     if (this.parameters.length > MOST_PARAMETERS) {

@@ -2,6 +2,8 @@ import { EngineError } from '../../errors.ts'
 
 /** The subject of a message about `$filter`; of other options it is their name. */
 export const THE_FILTER = 'The filter'
+/** The subject of a message about an expression that is a new value. */
+export const THE_EXPRESSION = 'The expression'
 
 const BEYOND_MOMENTS =
   'fails on a row: the result is a date or moment outside of the range that can be represented.'
@@ -58,7 +60,9 @@ const FAILURES: readonly (readonly [said: RegExp, told: (match: RegExpExecArray)
 const OPERANDS = / of INT64 \([^)]*\)/
 
 /** An error that our own SQL raised. */
-const RAISED = /Invalid Input Error: (The filter|\$[a-z]+) ((?:divides|fails)[^\n]*)/
+const RAISED = new RegExp(
+  `Invalid Input Error: (${THE_FILTER}|${THE_EXPRESSION}|\\$[a-z]+) ((?:divides|fails)[^\\n]*)`,
+)
 
 /**
  * The error of an expression that failed on a value of the data, as a `filter_failed` with a sentence; undefined for

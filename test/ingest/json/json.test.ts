@@ -213,7 +213,7 @@ describe('JSON that is refused', () => {
       '409 column_conflict: Column "a" is double in the upload; the dataset wants integer. Both can be replaced together (columns=replace).',
     )
     expect(await bench.refusal('ndjson', '{"a":1}\n{"A":2}', { existing })).toBe(
-      '409 column_conflict: Row 2 has a column "A" that the dataset does not have. Column names are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
+      '409 column_conflict: Row 2 has a column "A" that the dataset does not have. Column names are case-sensitive; declare new columns first, append with columns=add, or replace columns and rows together (columns=replace).',
     )
     expect(await bench.refusal('ndjson', '{"b":1}', { declared: declared({ a: 'integer' }) })).toBe(
       '400 invalid_upload: Row 1 has a key "b" that is not among the declared columns.',
