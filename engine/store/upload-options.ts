@@ -31,6 +31,15 @@ export function withKept(kept: Kept = {}, upload: Upload): UploadOptions | undef
 }
 
 /**
+ * The options that `dialect: 'auto'` has chosen, for later files of the same kind. A footer is not among them, unless it was
+ * asked for: the last rows of the next file may be rows like all others, which would be lost.
+ */
+export function pinnedOptions(chosen: UploadOptions, { footer: given }: UploadOptions): UploadOptions {
+  const { footer: _, ...others } = chosen
+  return { ...others, ...(given !== undefined && { footer: given }), dialect: 'standard' }
+}
+
+/**
  * What is kept after an upload: with all options that were chosen for it, no later one is read in another way.
  * @param chosen those of `dialect: 'auto'`
  */
@@ -42,7 +51,7 @@ export function keptAfter(
 ): Kept {
   const others = Object.entries(kept).filter(([name]) => !holdsFor(format, name))
   const { dialect, ...given } = options
-  const read = chosen ? { ...chosen, dialect: 'standard' as const } : dialect === 'standard' ? options : given
+  const read = chosen ? pinnedOptions(chosen, options) : dialect === 'standard' ? options : given
   return { ...Object.fromEntries(others), ...optionTexts(read, READING) }
 }
 

@@ -9,6 +9,7 @@ import {
   type Upload,
 } from '../../engine/index.ts'
 import { fromHttp, optionTexts, READING } from '../../engine/options.ts'
+import { pinnedOptions } from '../../engine/store/upload-options.ts'
 import type { Access, RepositoryAccess } from '../accounts/access.ts'
 import type { Account, Accounts } from '../accounts/accounts.ts'
 import { ServerError } from '../http/errors.ts'
@@ -289,8 +290,8 @@ export class Refresher {
       })
       if (!chooses) return read
       // With all of them named, no later file is read in another way.
-      const settled = optionTexts({ ...chosen, dialect: 'standard' }, READING)
-      return { ...read, options: { ...address.options, ...settled } }
+      const found = optionTexts(pinnedOptions(chosen ?? {}, options), READING)
+      return { ...read, options: { ...address.options, ...found } }
     } catch (error) {
       if (error instanceof Unchanged) return read
       throw isErrorPage(error) ? errorPage(address.url, error) : error

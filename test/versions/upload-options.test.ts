@@ -91,3 +91,15 @@ it('a copy is read as the original was', async () => {
   const copy = (await at.call(at.root, 'POST', `/datasets/${id}/copy`, { json })).json()
   expect(copy.uploadOptions).toEqual(READ_SO)
 })
+
+it('a footer that was found is not left out of later files, whose last rows may be rows; one that was asked for is', async () => {
+  const { send, record, rows } = await table()
+  const totals = 'day;n\n2024-01-01;1\n2024-01-13;2\ntotal;3\n'
+  expect((await send('PUT', '?columns=replace&dialect=auto', totals)).options).toMatchObject({ footer: '1' })
+  expect((await record()).uploadOptions).not.toHaveProperty('footer')
+  expect((await send('POST', '', 'day;n\n2024-02-01;4\n2024-02-02;5\n')).rowCount).toBe(4)
+  expect((await send('POST', '', totals)).code).toBe('invalid_upload')
+  expect((await send('POST', '?footer=1', totals)).rowCount).toBe(6)
+  expect((await record()).uploadOptions).toMatchObject({ footer: '1' })
+  expect((await rows()).map(({ n }: { n: number }) => n)).toEqual([1, 2, 4, 5, 1, 2])
+})
