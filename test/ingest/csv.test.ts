@@ -211,7 +211,7 @@ describe('csv into a dataset that has columns', () => {
   test('a column that the dataset does not have is a conflict, also by case alone', async () => {
     expect(await bench.refusal('csv', 'id,Name\n1,x\n', { existing })).toBe(
       '409 column_conflict: The upload has a column "Name" that the dataset does not have. Column names are ' +
-        'case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
+        'case-sensitive; declare new columns first, append with columns=add, or replace columns and rows together (columns=replace).',
     )
   })
 

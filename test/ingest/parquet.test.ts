@@ -115,7 +115,7 @@ describe('Parquet', () => {
     )
     expect(await bench.refusal('parquet', file, { existing: [column('A', 'double')] })).toBe(
       '409 column_conflict: The upload has a column "a" of type double that the dataset does not have. Column names ' +
-        'are case-sensitive; declare new columns first, or replace columns and rows together (columns=replace).',
+        'are case-sensitive; declare new columns first, append with columns=add, or replace columns and rows together (columns=replace).',
     )
     expect(await bench.refusal('parquet', file, { declared: declared({ a: 'date' }) })).toMatch(/^409 /)
   })
