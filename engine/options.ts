@@ -372,7 +372,7 @@ export const READING = {
     http: 'sheet',
     kind: 'text',
     formats: ['xlsx'],
-    about: 'The name of the sheet to read; the first one by default.',
+    about: 'The name of the sheet to read; the first one that is not hidden by default.',
   },
 } as const satisfies OptionTable
 

@@ -17,6 +17,8 @@ export class Preview implements Queryable, AsyncDisposable {
   readonly why: readonly Choice[] | undefined
   /** The names of a workbook's sheets. */
   readonly sheets: readonly string[] | undefined
+  /** The sheet that was read. */
+  readonly sheet: string | undefined
   readonly #file: string
   readonly #context: QueryContext
 
@@ -31,6 +33,7 @@ export class Preview implements Queryable, AsyncDisposable {
       options,
       why,
       sheets,
+      sheet,
     }: IngestResult & { readonly file: string },
     place: Pick<QueryContext, 'executor' | 'counts'>,
   ) {
@@ -39,6 +42,7 @@ export class Preview implements Queryable, AsyncDisposable {
     this.options = options
     this.why = why
     this.sheets = sheets
+    this.sheet = sheet
     this.#file = file
     this.#context = {
       executor: place.executor,

@@ -101,6 +101,8 @@ export interface IngestResult extends SizedPart {
   readonly metadata?: DatasetWords | undefined
   /** The names of a workbook's sheets. */
   readonly sheets?: readonly string[] | undefined
+  /** The sheet that was read. */
+  readonly sheet?: string | undefined
 }
 
 /** A request as the code that reads its format gets it. */

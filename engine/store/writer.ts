@@ -39,6 +39,8 @@ export interface WrittenRecord extends DatasetRecord {
   readonly options?: UploadOptions
   /** By which values. */
   readonly why?: readonly Choice[]
+  /** The sheet of a workbook that was read. */
+  readonly sheet?: string
 }
 
 /** Makes new versions: by uploads, edits, declared columns and keys, and past versions. */
@@ -363,7 +365,7 @@ function withoutMarks<Read extends Pick<IngestResult, 'columns' | 'unnamed'>>(re
 /** A record with the reasons of columns of text, unless another upload has changed the columns since. */
 function explained(
   record: DatasetRecord,
-  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why'>,
+  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet'>,
 ): WrittenRecord {
   if (!sameColumns(record.columns, made.columns)) return record
   return {
@@ -371,5 +373,6 @@ function explained(
     columns: explainedColumns(record.columns, made.reasons),
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
+    ...(made.sheet !== undefined && { sheet: made.sheet }),
   }
 }

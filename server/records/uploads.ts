@@ -59,6 +59,8 @@ const WHY = listOf(
   }),
 )
 
+const SHEET = { ...text, description: 'xlsx: the sheet that was read.' } as const
+
 export const WRITTEN_DATASET = record(
   'WrittenDataset',
   'A table after an upload.',
@@ -67,6 +69,7 @@ export const WRITTEN_DATASET = record(
     ...WHERE_SET,
     options: { ...options, description: 'The options that `dialect=auto` has chosen.' },
     why: WHY,
+    sheet: SHEET,
   },
 )
 
@@ -98,7 +101,7 @@ export const PREVIEW = record(
     warnings: { ...listOf(text), examples: [[]] },
     errors: { ...listOf(FAULT), description: 'At most twenty.', examples: [[]] },
   },
-  { why: WHY, sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' } },
+  { why: WHY, sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' }, sheet: SHEET },
 )
 
 const rows = { columns: DECLARED_COLUMNS } as const

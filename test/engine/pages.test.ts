@@ -120,7 +120,7 @@ test('the rows are those of the version, although it is replaced between two pag
   snapshot[Symbol.dispose]()
   await textOfPage(first)
   first[Symbol.dispose]()
-  await dataset.replace({ body: bytesOf('n\n1\n'), format: 'csv' })
+  await dataset.replace({ body: bytesOf('n\n1\n'), format: 'csv', missing: 'null' })
   await engine.settled()
   expect(JSON.parse(await textOfPage(second))[0]).toMatchObject({ n: 10_000 })
   // A query of the new version doesn't get rows of the old one.

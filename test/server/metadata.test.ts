@@ -158,7 +158,7 @@ describe('documents for other programs', () => {
       const odd = [
         await made('empty', ''),
         await made('ÄÖÜ / 日本', 'größe,"a b","x""y",日本\n1,2,3,4\n'),
-        await made('.', 'a\n1\n'),
+        await made('...', 'a\n1\n'),
         await made('types', '', { columns: all.map((type, at) => ({ name: `c${at}`, type })) }),
         await made('not null', '', { columns: [{ name: 'a', type: 'integer', nullable: false }] }),
         await made('nothing but nulls', 'a,b\n,\n'),

@@ -26,6 +26,8 @@ export interface Rewritten {
   readonly unnamed?: UnnamedColumns
   /** The names of a workbook's sheets. */
   readonly sheets?: readonly string[]
+  /** The sheet that was read. */
+  readonly sheet?: string
   readonly metadata?: FileMetadata['dataset']
 }
 

@@ -9,7 +9,7 @@ export type NumberStyle = 'number' | 'date' | 'timestamp' | 'zoned' | 'time'
 
 export interface Workbook {
   /** The sheets in the order of their tabs. */
-  readonly sheets: readonly { readonly name: string; readonly entry: Entry }[]
+  readonly sheets: readonly { readonly name: string; readonly entry: Entry; readonly isHidden: boolean }[]
   readonly sharedStrings: readonly string[]
   /** The style of numbers, by the index of a cell's style. */
   readonly styles: readonly NumberStyle[]
@@ -27,12 +27,16 @@ const STYLES = /\/styles$/
  */
 export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
   const path = await workbookPath(zip)
-  const sheets: { name: string; id: string }[] = []
+  const sheets: { name: string; id: string; isHidden: boolean }[] = []
   let date1904 = false
   await parse(zip, path, {
     open(name, attributes) {
       if (name === 'sheet') {
-        sheets.push({ name: attribute(attributes, 'name') ?? '', id: attribute(attributes, 'id') ?? '' })
+        sheets.push({
+          name: attribute(attributes, 'name') ?? '',
+          id: attribute(attributes, 'id') ?? '',
+          isHidden: /^(hidden|veryHidden)$/.test(attribute(attributes, 'state') ?? ''),
+        })
       } else if (name === 'workbookPr') {
         date1904 = /^(1|true)$/.test(attribute(attributes, 'date1904') ?? '')
       }
@@ -40,13 +44,13 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
   })
   const related = await relationships(zip, path)
   const entryOf = (target: string | undefined) => (target === undefined ? undefined : zip.entries.get(target))
-  const found = sheets.flatMap(({ name, id }) => {
+  const found = sheets.flatMap(({ name, id, isHidden }) => {
     const relation = related.get(id)
     // Sheets of charts and dialogs have no rows.
     if (relation && !WORKSHEET.test(relation.type)) return []
     const entry = entryOf(relation?.target)
     if (!entry) throw malformed(`The workbook is damaged: its sheet ${JSON.stringify(name)} is missing.`)
-    return [{ name, entry }]
+    return [{ name, entry, isHidden }]
   })
   if (found.length === 0) throw malformed('The workbook has no worksheet.')
   const only = (type: RegExp) => [...related.values()].find((relation) => type.test(relation.type))?.target

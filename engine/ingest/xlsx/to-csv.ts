@@ -12,7 +12,7 @@ import { ZipReader } from './unzip.ts'
 import { XmlReader } from './xml.ts'
 
 /**
- * Rewrites a sheet of a workbook, the first one by default, as csv; its first row is the header. If the sheet is full
+ * Rewrites a sheet of a workbook, the first visible one by default, as csv; its first row is the header. If the sheet is full
  * and the next one has the same header, as in our own exports, the rows of that one follow. Rows without any value count
  * as rows of nulls, except at the end.
  * @param target where the csv is to be written
@@ -50,7 +50,8 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
   let header: readonly string[] | undefined
   let widest = 0
   const rounded: Rounded = new Map()
-  for (const sheet of sheetsFrom(workbook, wanted)) {
+  const sheets = sheetsFrom(workbook, wanted)
+  for (const sheet of sheets) {
     let names: readonly string[] | undefined
     let before = 0
     let continues = true
@@ -93,7 +94,7 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
   if (widest > table.width) throw new Wider(widest)
   const result = table.result(target)
   refuseRounded(rounded, result.targets)
-  return { ...result, sheets: workbook.sheets.map(({ name }) => name) }
+  return { ...result, sheets: workbook.sheets.map(({ name }) => name), sheet: sheets[0]!.name }
 }
 
 /** Whole numbers that may have lost digits before they were written: the first of each column, by its number. */
@@ -114,14 +115,21 @@ function refuseRounded(rounded: Rounded, targets: Rewritten['targets']): void {
   }
 }
 
-/** The sheets from the wanted one on. */
+/** The visible sheets, or those from the wanted one on. @throws EngineError `invalid_upload` if there are none */
 function sheetsFrom({ sheets }: Workbook, wanted: string | undefined): Workbook['sheets'] {
-  if (wanted === undefined) return sheets
+  const visible = sheets.filter(({ isHidden }) => !isHidden)
+  if (wanted === undefined) {
+    if (visible.length > 0) return visible
+    throw malformed(
+      `All sheets of the workbook are hidden: name one of ${namesOf(sheets)} with ${hint('sheet=')}.`,
+      { option: 'sheet', sheets: sheets.map(({ name }) => name) },
+    )
+  }
   const at = sheets.findIndex(({ name }) => name === wanted)
   if (at < 0) {
     throw malformed(`The workbook has no sheet ${quoteValue(wanted)}; it has ${namesOf(sheets)}.`)
   }
-  return sheets.slice(at)
+  return sheets.filter(({ isHidden }, index) => index === at || (index > at && !isHidden))
 }
 
 function emptySheet({ sheets }: Workbook, wanted: string | undefined): string {

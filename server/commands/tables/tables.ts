@@ -48,7 +48,10 @@ export interface WriteOptions extends Change {
   readonly onProgress: (done: { readonly bytes: number; readonly rows?: number }) => void
 }
 
-export type Written = Pick<WrittenDataset, 'id' | 'rowCount' | 'version' | 'columns' | 'options' | 'why'>
+export type Written = Pick<
+  WrittenDataset,
+  'id' | 'rowCount' | 'version' | 'columns' | 'options' | 'why' | 'sheet'
+>
 
 /** The part of the client that commands use, which a data directory offers as well. */
 export interface Tables {

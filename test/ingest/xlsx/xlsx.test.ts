@@ -36,6 +36,34 @@ describe('xlsx', () => {
     expect(await bench.refusal('xlsx', file)).toContain('has a value in column 3, but the header has 2 names')
   })
 
+  test('hidden sheets are read only by name, and the result says which sheet was read', async () => {
+    const hidden = await workbook((first, book) => {
+      first.state = 'hidden'
+      first.addRows([['h'], [1]])
+      book.addWorksheet('very', { state: 'veryHidden' }).addRows([['v'], [2]])
+      book.addWorksheet('data').addRows([['d'], [3]])
+    })
+    const read = async (options: object) => {
+      const { shape, sheet, sheets } = await bench.read('xlsx', hidden, { options })
+      expect(sheets).toEqual(['first', 'very', 'data'])
+      return [sheet, ...shape]
+    }
+    expect(await read({})).toEqual(['data', 'd: integer'])
+    expect(await read({ sheet: 'first' })).toEqual(['first', 'h: integer'])
+    expect(await read({ sheet: 'very' })).toEqual(['very', 'v: integer'])
+  })
+
+  test('a workbook whose sheets are all hidden lists them', async () => {
+    const file = await workbook((first, book) => {
+      first.state = 'hidden'
+      first.addRows([['h'], [1]])
+      book.addWorksheet('very', { state: 'veryHidden' }).addRows([['v'], [2]])
+    })
+    expect(await bench.refusal('xlsx', file)).toBe(
+      '400 invalid_upload: All sheets of the workbook are hidden: name one of "first", "very" with sheet=.',
+    )
+  })
+
   test('a sheet that is named and missing is refused, in place of reading the next one', async () => {
     const rows = '<row r="1"><c t="inlineStr"><is><t>n</t></is></c></row><row r="2"><c><v>1</v></c></row>'
     for (const type of ['worksheet', '']) {

@@ -30,7 +30,7 @@ export function FilePreview(props: PreviewProps) {
       {sheets.length > 1 && (
         <Select
           label="Sheet of the workbook"
-          value={options.sheet ?? sheets[0]!}
+          value={options.sheet ?? preview?.sheet ?? sheets[0]!}
           options={sheets}
           onValue={(sheet) => readWith({ sheet })}
         />
