@@ -61,7 +61,7 @@ export const LIMITS = {
   /** Expressions of `$apply`, `$compute` and `$orderby` together. */
   expressions: 2_000,
   /**
-   * How often the branches of `concat` and `rollup` together read the rows. Each time has a file open, or two, however many
+   * How often the branches of `concat` and `rollup` together read the rows. Each time has two or three files open, however many
    * there are; with the exports that one account may run at once, this bounds the files that it has open.
    */
   reads: 64,

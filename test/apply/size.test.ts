@@ -107,7 +107,7 @@ test('branches that are written alike are read once, and their rows come for eac
 })
 
 test.runIf(process.platform === 'linux')(
-  'a query has about one file open for each time that it reads the rows, however many files they are in',
+  'a query has up to three files open for each time that it reads the rows, however many files they are in',
   async () => {
     await using place = await openWorkplace({ partSizes: { rows: 2_048 } })
     const many = await newDataset(place.engine)
@@ -121,7 +121,8 @@ test.runIf(process.platform === 'linux')(
     await textOf(await query.bytes('csv'))
     clearInterval(watching)
     expect(most).toBeGreaterThan(0)
-    // Each of DuckDB's two threads may open the next one before the last is closed.
-    expect(most).toBeLessThanOrEqual(2 * reads)
+    // Each of DuckDB's two threads may open the next one before the last is closed. And DuckDB plans a prepared statement
+    // without parameters a second time when it is run, while the first plan has the first file of each read open.
+    expect(most).toBeLessThanOrEqual(3 * reads)
   },
 )
