@@ -18,7 +18,7 @@ test('options of an upload that are unknown, or for other formats, are refused',
     'invalid_option: nanoseconds is for parquet and arrow; the format is csv.',
   )
   expect(await refusal('csv', { separator: ';' } as never)).toMatch(
-    /^invalid_option: Unknown option "separator". Valid options: nulls, delimiter, /,
+    /^invalid_option: Unknown option "separator". Valid options: nulls, textNulls, empty, delimiter, /,
   )
   const wrong = (options: object) => refusal('csv', options as never)
   expect(await wrong({ nulls: 'NA' })).toBe('invalid_option: nulls must be a list of texts (got "NA").')
