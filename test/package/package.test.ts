@@ -387,6 +387,7 @@ test('the engine loads what it needs when it needs it', async () => {
     await loaded("import 'parquetry/client'", /parquetry\/dist\/(server|(?:engine|connectors)\/.+)/),
   ).toEqual([
     'connectors/transform/series-options.js',
+    'engine/errors.js',
     'engine/options.js',
     'engine/types/option-values.js',
     'server',
