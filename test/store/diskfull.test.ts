@@ -27,7 +27,9 @@ const CSV = Buffer.from(
 const body = async function* () {
   for (let at = 0; at < CSV.length; at += 16_384) yield CSV.subarray(at, at + 16_384)
 }
-const upload = () => ({ format: 'csv' as const, body: body() })
+/** A column is added below, which no upload has. */
+const missing = 'null'
+const upload = () => ({ format: 'csv' as const, body: body(), missing }) as const
 
 /** The number of rows that a query gives, each of which is looked at. */
 async function readRows(): Promise<number> {
@@ -155,7 +157,7 @@ describe.runIf(disk)('with a full disk', () => {
     const folder = mkdtempSync(join(tmpdir(), 'parquetry-elsewhere-'))
     const file = join(folder, 'rows.csv')
     writeFileSync(file, CSV)
-    const append = async () => (await engine.dataset(id)).append({ format: 'csv', body: { file } })
+    const append = async () => (await engine.dataset(id)).append({ format: 'csv', body: { file }, missing })
     const parts = () => readdirSync(join(data, 'parts')).length
     while (parts() < 7) await append()
     const part = (await (await engine.dataset(id)).record()).bytes / parts()
@@ -197,6 +199,7 @@ describe.runIf(disk)('with a full disk', () => {
     clear()
     await (await engine.dataset(id)).replace({
       format: 'csv',
+      missing,
       body: (async function* () {
         yield Buffer.from('n,x\n0,1.5\n')
       })(),
