@@ -367,7 +367,7 @@ export function validateStrictly(app: FastifyInstance): void {
   app.setSchemaErrorFormatter((errors, part) => {
     const error = errors[0] as unknown as ErrorObject
     return part === 'querystring'
-      ? new ServerError('invalid_query', faultSentence(error, ''))
+      ? invalid(error.instancePath.slice(1), faultSentence(error, ''))
       : new ServerError('invalid_body', faultSentence(error, 'The body'))
   })
 }

@@ -175,6 +175,7 @@ function optionText(name: string, value: unknown): string {
   throw new ServerError(
     'invalid_query',
     `${name} must be a string, a number or a boolean; an alias may be a list.`,
+    { details: { option: name } },
   )
 }
 

@@ -77,6 +77,7 @@ function formatOf(given: string): Format {
   throw new ServerError(
     'invalid_query',
     `$format must be one of ${FORMATS.join(', ')}, or the media type of one of them.`,
+    { details: { option: '$format' } },
   )
 }
 

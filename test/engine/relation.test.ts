@@ -55,10 +55,10 @@ test('offsets are converted to UTC', async () => {
   ])
 })
 
-test.each<[ColumnType, Cell]>([
+test.each<[ColumnType, Cell, RegExp?]>([
   ['integer', 1.5],
   ['integer', '1.5'],
-  ['integer', 2n ** 63n],
+  ['integer', 2n ** 63n, /is out of range of a 64-bit integer/],
   ['integer', Number.NaN],
   ['integer', true],
   ['double', '1e400'],
@@ -74,12 +74,12 @@ test.each<[ColumnType, Cell]>([
   ['binary', 'x!'],
   ['binary', 1234],
   ['uuid', 12345678901234567890123456789012n],
-])('%s refuses %s instead of changing it', async (type, cell) => {
+])('%s refuses %s instead of changing it', async (type, cell, message = /is not an? /) => {
   await using place = await openWorkplace()
   expect(() => place.engine.relation([{ name: 'n', type }], [[null], [cell]])).toThrow(
     expect.objectContaining({
       code: 'invalid_upload',
-      message: expect.stringMatching(/^Row 2, column "n": ".*" is (not an?|out of range of a) /),
+      message: expect.stringMatching(new RegExp(`^Row 2, column "n": ".*" ${message.source}`)),
     }),
   )
 })

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import type { ErrorFields } from '../../engine/errors.ts'
 import { type Answer, service } from './asked.ts'
 
 const at = service()
 
-const expectError = (answer: Answer, status: number, message: RegExp) => {
+const expectError = (answer: Answer, status: number, message: RegExp, fields: ErrorFields = {}) => {
   expect(answer.status).toBe(status)
-  expect(answer.json).toMatchObject({ error: expect.stringMatching(message), code: expect.any(String) })
+  expect(answer.json).toEqual({ error: expect.stringMatching(message), code: expect.any(String), ...fields })
 }
 
 describe('400', () => {
@@ -21,7 +22,11 @@ describe('400', () => {
   it('where $filter names columns that are not there', async () => {
     const { id } = await at.table()
     const answer = await at.get(`/datasets/${id}/data?$filter=Word eq 'a'`)
-    expectError(answer, 400, /^Filter contains invalid column\(s\): Word/i)
+    expectError(answer, 400, /^Filter contains invalid column\(s\): Word/i, {
+      columns: ['Word'],
+      option: '$filter',
+      position: 0,
+    })
   })
 })
 

@@ -114,11 +114,11 @@ async function sendTable(
 ): Promise<FastifyReply> {
   const { config, engine, exports } = services
   const most = config.limits.savedSeries
-  if (wanted.length === 0) throw invalid('ids must name the series, separated by commas.')
+  if (wanted.length === 0) throw invalid('ids', 'ids must name the series, separated by commas.')
   if (wanted.length > most)
-    throw invalid(`ids names ${wanted.length} series; one table holds at most ${most}.`)
+    throw invalid('ids', `ids names ${wanted.length} series; one table holds at most ${most}.`)
   const { window, ...asked } = rowsAsked(request, query, 'csv')
-  if (query.envelope && asked.format !== 'json') throw invalid('envelope works only with $format=json.')
+  if (query.envelope && asked.format !== 'json') throw invalid('envelope', 'envelope works only with $format=json.')
   const { signal } = new Transfer(request, reply, services)
   const { allowed, refused } = await callers(services, request, wanted, signal)
   const connectors = await services.connectors()
@@ -172,6 +172,6 @@ function missingRecord({
   return { provider, series_id, code: body.code, error: body.error }
 }
 
-function invalid(message: string): ServerError {
-  return new ServerError('invalid_query', message)
+function invalid(option: string, message: string): ServerError {
+  return new ServerError('invalid_query', message, { details: { option } })
 }

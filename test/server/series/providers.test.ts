@@ -96,7 +96,8 @@ describe('GET /providers/{slug}/browse', () => {
   ])('%s is 400', async (query) => {
     const response = await get(`/providers/fred/browse?series=true&path=13&${query}`)
     expect(response.statusCode).toBe(400)
-    expect(response.json()).toMatchObject({ error: expect.any(String), code: 'invalid_query' })
+    const option = query.split('=')[0]
+    expect(response.json()).toEqual({ error: expect.any(String), code: 'invalid_query', option })
   })
 })
 

@@ -4,6 +4,7 @@ import underPressure from '@fastify/under-pressure'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CONNECTOR_ERRORS, ConnectorError } from '../../../connectors/errors.ts'
+import type { ErrorFields } from '../../../engine/errors.ts'
 import { EngineError, ERRORS } from '../../../engine/index.ts'
 import { parquetry } from '../../../server/app.ts'
 import {
@@ -25,8 +26,13 @@ beforeAll(async () => {
 })
 afterAll(() => at[Symbol.asyncDispose]())
 
-const expectError = (response: { statusCode: number; json(): unknown }, status: number, code: string) => {
-  expect(response.json()).toMatchObject({ error: expect.stringMatching(/^[^\n]{5,}[.]$/), code })
+const expectError = (
+  response: { statusCode: number; json(): unknown },
+  status: number,
+  code: string,
+  fields: ErrorFields = {},
+) => {
+  expect(response.json()).toEqual({ error: expect.stringMatching(/^[^\n]{5,}[.]$/), code, ...fields })
   expect(response.statusCode).toBe(status)
 }
 
@@ -134,15 +140,15 @@ describe('requests that are wrong in themselves', () => {
   })
 
   it('query parameters that a path does not know are 400', async () => {
-    for (const url of [
-      '/repositories?$top=1',
-      '/repositories?page=2',
-      '/account?x',
-      '/user-keys?a=b',
-      '/providers?limit=1',
-      '/datasets?repositoryId=1',
-    ]) {
-      expectError(await at.call(ada, 'GET', url), 400, 'invalid_query')
+    for (const [url, option] of [
+      ['/repositories?$top=1', '$top'],
+      ['/repositories?page=2', 'page'],
+      ['/account?x', 'x'],
+      ['/user-keys?a=b', 'a'],
+      ['/providers?limit=1', 'limit'],
+      ['/datasets?repositoryId=1', 'repositoryId'],
+    ] as const) {
+      expectError(await at.call(ada, 'GET', url), 400, 'invalid_query', { option })
     }
   })
 })
