@@ -360,16 +360,21 @@ describe('rights are those of who saved it', () => {
       }
       await expect(reading()).rejects.toMatchObject({ code: 'unknown_table' })
     }
+  })
+
+  test('taken between the planning of a saved query and its rows, it fails until they are given again', async () => {
+    await using own = await platform()
+    const key = await own.account('ann')
+    const { repository } = await dataset(own, key, { name: 'revoked', csv: 'n\n1\n' })
+    const json = { name: 'saved', repositoryId: repository, query: { sql: 'SELECT n FROM revoked' } }
+    const { id } = (await own.call(key, 'POST', '/datasets', { json })).json()
     let mayRead = true
-    const { id } = await save({ sql: 'SELECT n FROM revoked' })
-    const saved = await at.engine.dataset(id)
-    const nested = await at.engine.sql(`SELECT * FROM dataset_${id}`)
-    using direct = await saved.query()
-    at.engine.checkSavedQueries(async () => mayRead)
+    own.engine.checkSavedQueries(async () => mayRead)
+    using nested = await own.engine.sql(`SELECT * FROM dataset_${id}`)
+    using direct = await (await own.engine.dataset(id)).query()
     mayRead = false
     for (const query of [nested, direct])
       await expect(Array.fromAsync(query.rows())).rejects.toMatchObject({ code: 'saved_query' })
-    nested[Symbol.dispose]()
     mayRead = true
     expect(await Array.fromAsync(direct.rows())).toEqual([{ n: 1 }])
   })
