@@ -1,15 +1,42 @@
 import type { Dataset, NewDataset, Repository } from '../../../client/index.ts'
-import { api } from '../api.ts'
+import { api, type Shelves } from '../api.ts'
 
+/** The repositories of a choice. Of public ones it says so. */
 export function choicesOf(homes: readonly Repository[]) {
-  return homes.map(({ id, name }) => [String(id), name] as const)
+  return [
+    ...homes.map(({ id, name, private: isPrivate }) => {
+      return [String(id), isPrivate ? name : `${name} (public)`] as const
+    }),
+    ['', 'a new private one, “My data”'] as const,
+  ]
 }
 
-/** The fields of a form for a new dataset. */
-export function newDatasetFields(name: string, homes: readonly Repository[]) {
+/** What is chosen at first: a private repository of one's own, because others may read what is in all others. */
+export function firstChoice(homes: readonly Repository[], account: string): string {
+  return String(homes.find((one) => one.private && one.owner === account)?.id ?? '')
+}
+
+/** The id of the repository that was chosen. */
+export async function chosenRepository(home: string): Promise<number> {
+  return Number(home) || (await api().repositories.create({ name: 'My data', private: true })).id
+}
+
+/**
+ * The fields of a form for a new dataset.
+ * @param hidden whether its rows come from a private repository, so that a public one has to be confirmed
+ */
+export function newDatasetFields(name: string, { homes, account }: Shelves, hidden = false) {
+  const writable = homes.filter(({ permission }) => permission === 'Write')
+  const open = new Set(writable.filter((one) => !one.private).map(({ id }) => String(id)))
   return {
     name: { label: 'Name of the dataset', value: name, required: true, maxLength: 255 },
-    home: { label: 'Repository', value: String(homes[0]!.id), options: choicesOf(homes) },
+    home: { label: 'Repository', value: firstChoice(writable, account), options: choicesOf(writable) },
+    agreed: {
+      label: 'Everybody with a key may read what is private now',
+      value: false,
+      required: true,
+      when: ({ home }: Readonly<Record<string, unknown>>) => hidden && open.has(String(home)),
+    },
   }
 }
 

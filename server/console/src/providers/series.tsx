@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { ParquetryError, type Provider, type Series } from '../../../client/index.ts'
 import { askForKey } from '../account/account-pages.tsx'
 import { api, messageOf, shelves } from '../api.ts'
-import { newDatasetFields, store } from '../dataset/storing.ts'
+import { chosenRepository, newDatasetFields, store } from '../dataset/storing.ts'
 import { formatCount, formatNumber, plural } from '../format.ts'
 import { Chart } from '../plot/chart.tsx'
 import { drawSeries, textOfX } from '../plot/draw.ts'
@@ -174,18 +174,15 @@ function Shown({ series, provider }: { readonly series: Series; readonly provide
 
 /** Asks where to save a series: as a new dataset, or after the rows of one. The server fetches the rows itself. */
 async function saveSeries(provider: Provider, series: Series): Promise<void> {
-  const { homes, tables } = await shelves()
+  const names = await shelves()
+  const { homes, tables } = names
   const writable = homes.filter(({ permission }) => permission === 'Write')
-  if (writable.length === 0) {
-    announce('You have no repository to write to. Create one first, on the page “Data”.')
-    return
-  }
   const fitting = tables.filter(
     ({ repositoryId, columns }) =>
       writable.some(({ id }) => id === repositoryId) &&
       ['series_id', 'date'].every((wanted) => columns?.some(({ name }) => name === wanted)),
   )
-  const { name, home } = newDatasetFields(series.name || series.series_id, writable)
+  const { name, home } = newDatasetFields(series.name || series.series_id, names)
   const isNew = ({ target }: Readonly<Record<string, unknown>>) => target === ''
   ask({
     title: 'Save the series',
@@ -208,7 +205,7 @@ async function saveSeries(provider: Provider, series: Series): Promise<void> {
     async onSubmit({ target, home, name }) {
       const wanted = { provider: provider.slug, series: [series.series_id] }
       const stored = await store(
-        target === '' ? { name, repositoryId: Number(home) } : Number(target),
+        target === '' ? { name, repositoryId: await chosenRepository(home) } : Number(target),
         (id) => api().datasets.append(id, wanted),
       )
       announce(`${stored.name} now has ${plural(stored.rowCount ?? 0, 'row')}.`)

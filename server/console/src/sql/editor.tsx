@@ -71,10 +71,10 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
         )}
         {past.length > 0 && (
           <Select
-            label="Statements of before"
+            label="Earlier statements"
             value=""
             options={[
-              ['', 'Statements of before'],
+              ['', 'Earlier statements'],
               ...past.map((one) => [one, one.replaceAll(/\s+/g, ' ').slice(0, 80)] as const),
             ]}
             onValue={(one) => one !== '' && onRun(one)}

@@ -3,7 +3,7 @@ import type { Format } from '../../../client/index.ts'
 import { api, type Shelves, shelves } from '../api.ts'
 import { rowsIn } from '../csv.ts'
 import { columnsIn } from '../dataset/exploration.ts'
-import { newDatasetFields } from '../dataset/storing.ts'
+import { chosenRepository, newDatasetFields } from '../dataset/storing.ts'
 import { formatCount, plural } from '../format.ts'
 import { useRound } from '../hooks.ts'
 import { Plot } from '../plot/plot-view.tsx'
@@ -96,7 +96,7 @@ function Result(
     readonly query: Address['query']
   },
 ) {
-  const { source, query, homes } = props
+  const { source, query, tables, homes, account } = props
   const { sql, columns } = source
   const { windows, error } = useRows(source)
   const draw = useMemo((): Draw => (chosen, signal) => drawResult(chosen, source, signal), [source])
@@ -110,7 +110,7 @@ function Result(
         <p class="row-count" role="status">
           {rowCount !== undefined && `${plural(rowCount, 'row')}, ${plural(columns.length, 'column')}`}
         </p>
-        <Keep sql={sql} homes={homes.filter(({ permission }) => permission === 'Write')} />
+        <Keep sql={sql} names={{ tables, homes, account }} />
       </div>
       <section class="dataset-view" role="tabpanel" id={`panel-${tab}`} aria-label={tab}>
         {tab === 'plot' && rowCount !== undefined && (
@@ -146,7 +146,7 @@ const DOWNLOADS = {
   json: 'Download as json',
 }
 
-function Keep({ sql, homes }: { readonly sql: string; readonly homes: Shelves['homes'] }) {
+function Keep({ sql, names }: { readonly sql: string; readonly names: Shelves }) {
   const download = async (format: Format | '') => {
     if (format === '') return
     const answer = await api().sql(sql, format)
@@ -160,7 +160,7 @@ function Keep({ sql, homes }: { readonly sql: string; readonly homes: Shelves['h
         options={DOWNLOADS}
         onValue={(format) => download(format).catch(complain)}
       />
-      {homes.length > 0 && <Button to={() => save(sql, homes)} says="Save as dataset" />}
+      <Button to={() => save(sql, names)} says="Save as dataset" />
     </div>
   )
 }
@@ -172,19 +172,29 @@ const STORED = {
   day: 'stored every day',
 }
 
-function save(sql: string, homes: Shelves['homes']): void {
+/** Whether a statement names a table, or the number of one, that is in a private repository. */
+function readsPrivate(sql: string, { tables, homes }: Shelves): boolean {
+  const hidden = new Set(homes.filter((one) => one.private).map(({ id }) => id))
+  const text = sql.toLowerCase()
+  return tables.some(
+    ({ id, name, repositoryId }) =>
+      hidden.has(repositoryId) && (text.includes(name.toLowerCase()) || text.includes(`dataset_${id}`)),
+  )
+}
+
+function save(sql: string, names: Shelves): void {
   ask({
     title: 'Save the query as a dataset',
     action: 'Save',
     busyAction: 'Saving…',
     fields: {
-      ...newDatasetFields('query', homes),
+      ...newDatasetFields('query', names, readsPrivate(sql, names)),
       stored: { label: 'Rows', value: '' as keyof typeof STORED, options: STORED },
     },
     async onSubmit({ name, home, stored }) {
       const { id } = await api().datasets.create({
         name,
-        repositoryId: Number(home),
+        repositoryId: await chosenRepository(home),
         query: { sql },
         ...(stored && { materialize: stored }),
       })

@@ -63,7 +63,9 @@ function useForm<F extends Fields>(form: FormOf<F>, look: string, after: (reset:
     }
     setBusy(false)
   }
-  const ready = shown.every(([name, { required }]) => !required || trimmed[name] !== '')
+  const ready = shown.every(
+    ([name, { required }]) => !required || (trimmed[name] !== '' && trimmed[name] !== false),
+  )
   return {
     submit,
     controls: shown.map(([name, field]) => (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Dataset, Repository } from '../../../client/index.ts'
 import { api } from '../api.ts'
-import { choicesOf } from '../dataset/storing.ts'
+import { choicesOf, firstChoice } from '../dataset/storing.ts'
 import { formatBytes, plural } from '../format.ts'
 import { href } from '../router.ts'
 import { Button } from '../ui/button.tsx'
@@ -17,6 +17,8 @@ import { type Goal, type Reading, useChosen, useSending } from './upload.ts'
 interface Destination {
   /** The repositories that may take a new dataset; the one of the address alone, if it has one. */
   readonly homes: readonly Repository[]
+  /** Who uploads. */
+  readonly account: string
   /** The repository of the address. */
   readonly home: Repository | undefined
   readonly target: Dataset | undefined
@@ -30,7 +32,8 @@ export function UploadPage(props: {
   const { repositoryId, datasetId } = props
   const resource = useResource(
     async (signal) => {
-      const { repositories, datasets } = api()
+      const { repositories, datasets, account: own } = api()
+      const { name: account } = await own.get({ signal })
       const homes =
         repositoryId === undefined
           ? (await repositories.list({ signal })).filter(({ permission }) => permission === 'Write')
@@ -38,7 +41,7 @@ export function UploadPage(props: {
       const target = datasetId === undefined ? undefined : await datasets.get(datasetId, { signal })
       const source = target && (await datasets.source(target.id, { signal }))
       const home = repositoryId === undefined ? undefined : homes[0]
-      return { homes, home, target, follows: source && (source.url ? 'a file' : 'series') }
+      return { homes, account, home, target, follows: source && (source.url ? 'a file' : 'series') }
     },
     [repositoryId, datasetId],
   )
@@ -99,11 +102,9 @@ function UploadView(destination: Destination) {
 }
 
 function UploadForm(props: Destination & Reading) {
-  const { homes, target, chosen } = props
-  // What is public is never chosen for the user.
-  const own = props.home ?? homes.find((one) => one.private)
+  const { homes, account, target, chosen } = props
   const [goal, setGoal] = useState<Partial<Goal>>({})
-  const { home = String(own?.id ?? ''), mode = 'append' } = goal
+  const { home = props.home ? String(props.home.id) : firstChoice(homes, account), mode = 'append' } = goal
   const set = (changes: Partial<Goal>) => setGoal((before) => ({ ...before, ...changes }))
   const { share, problems, lacking, send, cancel, drop } = useSending()
   const name = goal.name ?? datasetName(chosen.file.name)
@@ -135,7 +136,7 @@ function UploadForm(props: Destination & Reading) {
             <Select
               label="Repository"
               value={home}
-              options={[...choicesOf(homes), ['', 'a new private one, “My data”']]}
+              options={choicesOf(homes)}
               onValue={(home) => set({ home })}
             />
           )}

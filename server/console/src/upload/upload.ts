@@ -3,7 +3,7 @@ import { fromHttp, READING } from '../../../../engine/options.ts'
 import { withOptions } from '../../../client/errors.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
-import { store } from '../dataset/storing.ts'
+import { chosenRepository, store } from '../dataset/storing.ts'
 import { plural } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { useResource } from '../ui/resource.tsx'
@@ -168,9 +168,7 @@ async function commit(
   // Declare types only if the user has changed one; otherwise the server infers them from the whole file.
   const declared = (preview?.columns ?? []).map(({ name, type }) => ({ name, type: types.get(name) ?? type }))
   const columns = types.size > 0 ? { columns: declared } : {}
-  const repositoryOf = async () =>
-    Number(home) || (await api().repositories.create({ name: 'My data', private: true })).id
-  const target = existing?.id ?? { name, repositoryId: await repositoryOf(), ...columns }
+  const target = existing?.id ?? { name, repositoryId: await chosenRepository(home), ...columns }
   const upload = {
     ...kind,
     body: file,
