@@ -25,7 +25,7 @@ const DATASETS = [
   'Container',
   '<b>"&amp;"</b>',
   '😀',
-  '..',
+  '...',
 ]
 
 let at: Platform
