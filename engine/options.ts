@@ -6,14 +6,7 @@
 
 import type { OptionTable } from './types/option-values.ts'
 
-export type {
-  Option,
-  OptionProblem,
-  OptionsOf,
-  OptionTable,
-  OrderKey,
-  ParametersOf,
-} from './types/option-values.ts'
+export type * from './types/option-values.ts'
 export {
   brief,
   describe,
@@ -360,6 +353,14 @@ export const READING = {
     about: 'How days are written: `DD.MM.YYYY`, `M/D/YY`, `D MMM YYYY`; a time of day may follow.',
     details:
       '`MMM` is an English name of a month or its beginning. A year of two digits is one from 1970 to 2069.',
+  },
+  zone: {
+    http: 'zone',
+    kind: 'text',
+    pattern: /^[\w+ -][\w+/:-]*$/,
+    inWords: 'a time zone such as Europe/Berlin, or an offset such as +02:00',
+    about: 'The zone of times without an offset, in columns declared as `timestamptz`.',
+    details: 'Without it, they are an error; times that the zone skips or repeats always are.',
   },
   nanoseconds: {
     http: 'nanoseconds',

@@ -6,6 +6,7 @@ import type { Column } from '../types/index.ts'
 import { checkOptions } from '../types/known-options.ts'
 import type { WrittenPart } from './parts/part.ts'
 import type { TextReason } from './text/errors.ts'
+import { zoneNamed } from './text/zones.ts'
 import { FORMAT_OF_ENDING, type UploadFormat } from './upload-format.ts'
 
 export type { UploadFormat } from './upload-format.ts'
@@ -130,4 +131,5 @@ export function checkUploadOptions(format: UploadFormat, options: UploadOptions 
     )
   }
   checkOptions(options, READING, format)
+  if (options.zone !== undefined) zoneNamed(options.zone)
 }

@@ -25,6 +25,8 @@ export interface KnownColumns {
   readonly missing: MissingColumns
   /** The names of columns that every row has to name. */
   readonly key: readonly string[]
+  /** Whether times without an offset are of a known zone. */
+  readonly isZoned: boolean
 }
 
 /**
@@ -32,16 +34,17 @@ export interface KnownColumns {
  * @throws EngineError `column_conflict` where they differ, `invalid_columns_manifest`
  */
 export function knownColumns(
-  request: Pick<IngestRequest, 'existing' | 'addColumns' | 'missing' | 'key'>,
+  request: Pick<IngestRequest, 'existing' | 'addColumns' | 'missing' | 'key' | 'options'>,
   declared: readonly DeclaredColumn[] = [],
 ): KnownColumns {
-  const { existing = [], addColumns = false, missing = 'null', key = [] } = request
+  const { existing = [], addColumns = false, missing = 'null', key = [], options } = request
+  const isZoned = options?.zone !== undefined
   const checked = declared.length > 0 ? checkColumns(declared) : []
-  if (existing.length === 0) return { columns: checked, ofDataset: false, open: true, missing, key }
+  if (existing.length === 0) return { columns: checked, ofDataset: false, open: true, missing, key, isZoned }
   const known = byName(existing)
   const added = addColumns ? checked.filter(({ name }) => !known.has(name)) : []
   for (const column of checked) if (!added.includes(column)) conflictUnless(known.get(column.name), column)
-  return { columns: [...existing, ...added], ofDataset: true, open: addColumns, missing, key }
+  return { columns: [...existing, ...added], ofDataset: true, open: addColumns, missing, key, isZoned }
 }
 
 /**
@@ -96,7 +99,7 @@ export function layColumns(
   const byNames = byName(columns)
   const given = names.map((name, index) => {
     const type = types[index]
-    return { name, type: type && wantedType(type, byNames.get(name)?.type) }
+    return { name, type: type && wantedType(type, byNames.get(name)?.type, known.isZoned) }
   })
   const position = new Map(given.map(({ name }, index) => [name, index]))
   const target = ({ name, type }: (typeof given)[number], source: number): Target => {
@@ -131,8 +134,15 @@ export function layColumns(
  * column's own type. A text column may also be wanted as JSON or UUIDs, because exports write these as text; its values are
  * then checked one by one.
  */
-function wantedType(given: ColumnType, wanted: ColumnType | undefined): ColumnType {
-  return wanted !== undefined && (widens(given, wanted) || isTextual(given, wanted)) ? wanted : given
+function wantedType(given: ColumnType, wanted: ColumnType | undefined, isZoned: boolean): ColumnType {
+  if (wanted === undefined) return given
+  const isTime = isZoned && isLocalTime(given, wanted)
+  return isTime || widens(given, wanted) || isTextual(given, wanted) ? wanted : given
+}
+
+/** Whether the values of a column are times or days whose zone the option `zone` has to say. */
+export function isLocalTime(given: ColumnType, wanted: ColumnType): boolean {
+  return wanted === 'timestamptz' && (given === 'timestamp' || given === 'date')
 }
 
 /** Whether this is a text column whose values have to be checked one by one to be of the wanted type. */
@@ -192,7 +202,7 @@ function conflictUnless(
   if (given.type !== undefined && given.type !== wanted.type) {
     throw new EngineError(
       'column_conflict',
-      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted.type}. Both can be replaced together (${TOGETHER}).`,
+      `Column ${name} is ${given.type} in the upload; the dataset wants ${wanted.type}. ${isLocalTime(given.type, wanted.type) ? `Say which zone its times are of, with ${hint('zone=Europe/Berlin')}.` : `Both can be replaced together (${TOGETHER}).`}`,
       { details: { column: given.name, wanted: wanted.type, given: given.type } },
     )
   }

@@ -43,12 +43,12 @@ test('numbers that are not finite are kept in any part of the rows', async () =>
 
 test('offsets are converted to UTC', async () => {
   await using place = await openWorkplace()
-  const given = ['2024-01-01T10:00:00+02:00', '2024-01-01T10:00-01:30', '2024-01-01T10:00:00']
+  const given = ['2024-01-01T10:00:00+02:00', '2024-01-01T10:00-01:30', '2024-01-01']
   const rows = given.map((text) => [text])
   expect(await rowsOf(place.engine, ['timestamptz'], rows)).toEqual([
     ['2024-01-01T08:00:00Z'],
     ['2024-01-01T11:30:00Z'],
-    ['2024-01-01T10:00:00Z'],
+    ['2024-01-01T00:00:00Z'],
   ])
   expect(await rowsOf(place.engine, ['timestamp'], [['2024-01-01T10:00Z']])).toEqual([
     ['2024-01-01T10:00:00'],
@@ -68,6 +68,7 @@ test.each<[ColumnType, Cell, RegExp?]>([
   ['date', '2024-02-30'],
   ['timestamp', '2024-01-01T10:00:00.123456789'],
   ['timestamp', '2024-01-01T10:00:00+02:00'],
+  ['timestamptz', '2024-01-01T10:00:00'],
   ['time', '25:00:00'],
   ['uuid', 'x'],
   ['json', 'x'],

@@ -103,3 +103,35 @@ it('a footer that was found is not left out of later files, whose last rows may 
   expect((await record()).uploadOptions).toMatchObject({ footer: '1' })
   expect((await rows()).map(({ n }: { n: number }) => n)).toEqual([1, 2, 4, 5, 1, 2])
 })
+
+it('the zone of an upload of local times holds for later ones; without one, they are refused', async () => {
+  const { id, send, record, rows } = await table()
+  await send('PUT', '?columns=replace', 't\n2024-07-01T10:00:00Z\n')
+  const local = 't\n2024-07-01T12:00:00\n'
+  expect(await send('POST', '', local)).toMatchObject({
+    code: 'invalid_upload',
+    option: 'zone',
+    row: 1,
+    column: 't',
+    value: '2024-07-01T12:00:00',
+    hints: ['zone=Europe/Berlin'],
+  })
+  expect(await send('POST', '?zone=Nowhere', local)).toMatchObject({ code: 'invalid_option', option: 'zone' })
+  const uploadOptions = { zone: '+02:00' }
+  expect(await send('POST', '?zone=%2B02:00', local)).toMatchObject({ uploadOptions })
+  expect((await record()).uploadOptions).toEqual(uploadOptions)
+  const json = JSON.stringify([{ t: '2024-07-01T13:00' }])
+  expect(await send('POST', '', json, 'application/json')).toMatchObject({ options: uploadOptions })
+  expect((await rows()).map(({ t }: { t: string }) => t.slice(11))).toEqual([
+    '10:00:00Z',
+    '10:00:00Z',
+    '11:00:00Z',
+  ])
+  const change = async (set: object) =>
+    (await at.call(at.root, 'PATCH', `/datasets/${id}/data?$filter=true`, { json: set })).json()
+  expect(await change({ t: '2024-07-01T12:00' })).toMatchObject({
+    code: 'invalid_option',
+    column: 't',
+    value: '2024-07-01T12:00',
+  })
+})

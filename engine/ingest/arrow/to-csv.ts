@@ -199,7 +199,7 @@ function rowWriter(
 
 /** The kind of a type's values, where DuckDB reads them otherwise than any texts of the type. */
 function kindOfAll(type: ColumnType): number {
-  if (type === 'timestamptz') return TEXT_KIND.timestamptz
+  if (type === 'timestamptz' || type === 'timestamp' || type === 'date') return TEXT_KIND[type]
   return decimalParts(type)?.scale === 0 ? TEXT_KIND.bigInteger : TEXT_KIND.text
 }
 

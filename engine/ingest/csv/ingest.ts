@@ -13,7 +13,7 @@ import {
 import { TemporaryFile } from '../../util/whole-file.ts'
 import { feedFile } from '../file.ts'
 import { type WrittenPart, writePart } from '../parts/part.ts'
-import type { IngestResult, ReadRequest } from '../request.ts'
+import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import {
   fieldsOf,
   type KnownColumns,
@@ -22,9 +22,10 @@ import {
   type Target,
   unnamedIn,
 } from '../targets.ts'
-import { withDetails } from '../text/errors.ts'
+import { badTime, withDetails } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
-import { holdsEmpty, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
+import { holdsEmpty, LOCAL, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
+import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
 import { type Detected, detectDialect } from './detect.ts'
 import { CsvScan } from './scan.ts'
 import { readHeader, refuseOtherDelimiters } from './syntax.ts'
@@ -41,7 +42,7 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   refuseOtherDelimiters(names, known, delimiter)
   if (awkward || request.beginning) return ingestRewritten(toCsv, duck, known, request)
   const targets = withTexts(layColumns(known, names), request.readings)
-  const scan = new CsvScan(fieldsOf(targets), delimiter, newline)
+  const scan = new CsvScan(fieldsOf(targets), delimiter, newline, request.options)
   await feedFile(request, end, scan)
   const findings = scan.findings
   if (scan.mixedNewlines) return ingestRewritten(toCsv, duck, known, request)
@@ -119,7 +120,7 @@ async function withAutoHint(error: unknown, duck: Duck, known: KnownColumns, req
 
 /** Reads csv with exactly the options that are given. */
 function ingestGiven(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
-  const { dialect: _, ...options } = request.options ?? {}
+  const { dialect: _, zone: _zone, ...options } = request.options ?? {}
   const isForeign = Object.values(options).some((value) => value !== undefined)
   return isForeign ? ingestRewritten(toCsv, duck, known, request) : ingestPlain(duck, known, request)
 }
@@ -150,12 +151,12 @@ async function loadCsv(
   duck: Duck,
   source: CsvSource,
   targets: readonly Target[],
-  { target, signal }: Pick<ReadRequest, 'target' | 'signal'>,
+  { target, signal, options = {} }: ReadRequest,
 ): Promise<IngestResult> {
   const columns = settledColumns(targets, source.kinds)
   const rawBytes = rawBytesOf(source, targets, columns)
   const write = async (parallel: boolean) => {
-    const select = selectCsv(source, targets, columns, parallel)
+    const select = selectCsv(source, targets, columns, parallel, options)
     const part = await writePart(duck, select, target, { rows: source.rows, rawBytes, columns }, { signal })
     if (isComplete(part, source, targets, columns)) return part
     await rm(target, { force: true })
@@ -165,13 +166,17 @@ async function loadCsv(
     )
   }
   const parallel = !source.quotedNewlines && source.kinds.length <= MOST_PARALLEL_FIELDS
-  const part = await write(parallel).catch((error: unknown) => {
-    const machine = error instanceof EngineError && error.code !== 'internal'
-    // Several threads of DuckDB guess where records begin, and give up if quotes mislead them. A single thread does not
-    // have to guess.
-    if (machine || !parallel || !source.quotes) throw error
-    return write(false)
-  })
+  const part = await write(parallel)
+    .catch((error: unknown) => {
+      const machine = error instanceof EngineError && error.code !== 'internal'
+      // Several threads of DuckDB guess where records begin, and give up if quotes mislead them. A single thread does not
+      // have to guess.
+      if (machine || !parallel || !source.quotes) throw error
+      return write(false)
+    })
+    .catch(async (error: unknown) => {
+      throw await badTimeOf(duck, error, source, targets, options)
+    })
   const reasons = targets.map(({ source: field }) => source.reasons[field ?? -1])
   return { ...part, columns, rawBytes, reasons, unnamed: unnamedIn(targets) }
 }
@@ -198,6 +203,29 @@ function rawBytesOf(source: CsvSource, targets: readonly Target[], columns: read
   }, 0)
 }
 
+/** If our SQL raised this error for a time that a zone does not have once, returns one that names its row. */
+async function badTimeOf(
+  duck: Duck,
+  error: unknown,
+  source: CsvSource,
+  targets: readonly Target[],
+  options: UploadOptions,
+): Promise<unknown> {
+  const target = targets[badTimeIn(error)]
+  if (!target) return error
+  const text = `nullif(f${target.source}, '')`
+  const { isOnce, fault } = inZone(options, 'CAST(text AS TIMESTAMP)')
+  const rows = `(SELECT ${text} AS text, row_number() OVER () AS row FROM ${csvSql(
+    source,
+    source.kinds.map(() => 'VARCHAR'),
+    false,
+  )})`
+  const [found] = await duck.run(
+    `SELECT row, text, ${fault} FROM ${rows} WHERE CASE WHEN ${isLocal('text')} THEN NOT ${isOnce} END ORDER BY row LIMIT 1`,
+  )
+  return found ? badTime(Number(found[0]), target.name, String(found[1]), String(found[2])) : error
+}
+
 /** DuckDB's own limit on a line. Its buffers grow with the limit, so it is raised only for files that need that. */
 const USUAL_LINE = 2 * 1024 * 1024
 const USUAL_BUFFER = 4 * USUAL_LINE
@@ -207,15 +235,27 @@ function selectCsv(
   targets: readonly Target[],
   columns: readonly Column[],
   parallel: boolean,
+  given: UploadOptions,
 ): string {
   const readAs = source.kinds.map(() => 'VARCHAR')
   const selected = targets.map((target, index) => {
     const { type } = columns[index]!
     if (target.source === undefined) return `CAST(NULL AS ${sqlType(type)}) AS c${index}`
-    const { read, sql } = conversion(type, source.kinds[target.source]!, `f${target.source}`)
+    const { read, sql } = conversion(
+      type,
+      source.kinds[target.source]!,
+      `f${target.source}`,
+      given,
+      zoneError(index),
+    )
     readAs[target.source] = read
     return `${sql} AS c${index}`
   })
+  return `SELECT ${selected.join(', ')} FROM ${csvSql(source, readAs, parallel)}`
+}
+
+/** A table in SQL whose columns f0, f1, … are read as these types. */
+function csvSql(source: CsvSource, readAs: readonly string[], parallel: boolean): string {
   const fields = readAs.map((type, index) => `f${index}: '${type}'`)
   const line = Math.max(USUAL_LINE, source.longest + 1024)
   const options = [
@@ -234,8 +274,13 @@ function selectCsv(
     `parallel = ${parallel}`,
     `columns = {${fields.join(', ')}}`,
   ]
-  return `SELECT ${selected.join(', ')} FROM read_csv(${quoteLiteral(source.file)}, ${options.join(', ')})`
+  return `read_csv(${quoteLiteral(source.file)}, ${options.join(', ')})`
 }
+
+/** SQL for the text of a moment, with its seconds. */
+const withSeconds = (text: string) => `regexp_replace(${text}, '^(.{16})(Z|[-+].*)$', '\\1:00\\2')`
+/** Whether the text of a time has no offset. */
+const isLocal = (text: string) => `NOT regexp_matches(${text}, '^.{16}.*[-+Z]')`
 
 const WHOLE_NUMBERS = TEXT_KIND.null | TEXT_KIND.integer | TEXT_KIND.bigInteger
 
@@ -243,18 +288,33 @@ const WHOLE_NUMBERS = TEXT_KIND.null | TEXT_KIND.integer | TEXT_KIND.bigInteger
  * The type as which DuckDB's reader parses a field, and the SQL that turns this into a value of the column. Where
  * possible the reader parses the column's type directly, which is faster than a cast from text.
  */
-function conversion(type: ColumnType, kinds: number, field: string): { read: string; sql: string } {
+function conversion(
+  type: ColumnType,
+  kinds: number,
+  field: string,
+  options: UploadOptions,
+  error: string,
+): { read: string; sql: string } {
   if (kinds & TEXT_KIND.empty && !holdsEmpty(type)) {
     const others = kinds & ~TEXT_KIND.empty
-    const { read } = conversion(type, others, field)
-    return { ...conversion(type, others, `CAST(nullif(${field}, '') AS ${read})`), read: 'VARCHAR' }
+    const { read } = conversion(type, others, field, options, error)
+    return {
+      ...conversion(type, others, `CAST(nullif(${field}, '') AS ${read})`, options, error),
+      read: 'VARCHAR',
+    }
+  }
+  if (type === 'timestamptz' && options.zone !== undefined && kinds & LOCAL) {
+    const { utc, isOnce } = inZone(options, `CAST(${field} AS TIMESTAMP)`)
+    const local = `CASE WHEN ${isOnce} THEN CAST(${utc} AS TIMESTAMPTZ) ELSE ${error} END`
+    if (!(kinds & ZONED)) return { read: 'VARCHAR', sql: `CASE WHEN ${field} IS NOT NULL THEN ${local} END` }
+    const whole = `CAST(${withSeconds(field)} AS TIMESTAMPTZ)`
+    return { read: 'VARCHAR', sql: `CASE WHEN ${isLocal(field)} THEN ${local} ELSE ${whole} END` }
   }
   // A cast from text to TIMESTAMP drops the offset, so texts with an offset are read as TIMESTAMPTZ first. DuckDB reads
   // these only with seconds, so texts without seconds get `:00`.
   const zoned = (kinds & ZONED) !== 0 && (type === 'timestamp' || type === 'timestamptz')
   if (zoned) {
-    const seconds = `regexp_replace(${field}, '^(.{16})(Z|[-+].*)$', '\\1:00\\2')`
-    const whole = kinds & TEXT_KIND.timestamptzMinutes ? `CAST(${seconds} AS TIMESTAMPTZ)` : field
+    const whole = kinds & TEXT_KIND.timestamptzMinutes ? `CAST(${withSeconds(field)} AS TIMESTAMPTZ)` : field
     return {
       read: kinds & TEXT_KIND.timestamptzMinutes ? 'VARCHAR' : 'TIMESTAMPTZ',
       sql: type === 'timestamp' ? `CAST(${whole} AS TIMESTAMP)` : whole,

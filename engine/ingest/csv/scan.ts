@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isUtf8Piece } from '../file.ts'
+import type { UploadOptions } from '../request.ts'
 import type { Target } from '../targets.ts'
 import {
   badCell,
@@ -59,6 +60,7 @@ export class CsvScan {
    */
   readonly #certain: Int32Array
   readonly #reasons: (TextReason | undefined)[]
+  readonly #options: UploadOptions | undefined
   readonly #faults = new Faults()
   #longest = 0
   #crlf: boolean
@@ -67,7 +69,13 @@ export class CsvScan {
   #invalid = false
 
   /** @param newline the line end after the header; `none` if the file ends there */
-  constructor(fields: readonly FieldTarget[], delimiter: string, newline: 'lf' | 'crlf' | 'none') {
+  constructor(
+    fields: readonly FieldTarget[],
+    delimiter: string,
+    newline: 'lf' | 'crlf' | 'none',
+    options?: UploadOptions,
+  ) {
+    this.#options = options
     this.#fields = fields
     this.#tokenizer = new Tokenizer(delimiter, (what) => badRow(this.rows + 1, `: ${what}.`))
     this.#crlf = newline === 'crlf'
@@ -77,7 +85,7 @@ export class CsvScan {
     this.#empties = new Float64Array(fields.length)
     this.#widths = new Float64Array(fields.length)
     this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
-      const certain = type === undefined ? 0 : certainKinds(type)
+      const certain = type === undefined ? 0 : certainKinds(type, options)
       return nullable ? certain | TEXT_KIND.null : certain
     })
     this.#reasons = fields.map(() => undefined)
@@ -173,7 +181,8 @@ export class CsvScan {
         this.#reasons[field] ??= textReason(row, text, inferType(kinds))
       return
     }
-    if (!accepts(type, kind, true, () => text)) this.#faults.add(badValue(row, name, text, type))
+    if (!accepts(type, kind, true, () => text, this.#options))
+      this.#faults.add(badValue(row, name, text, type))
   }
 
   /** The error for a record with too few or too many fields. */

@@ -87,10 +87,12 @@ export class JsonRows {
   readonly #blanks = new Blanks()
   /** For values that don't fit into their columns. */
   readonly #faults: Faults
+  readonly #options: UploadOptions | undefined
   /** The kind as which an empty text counts. */
   readonly #empty: number
 
   constructor(layout: JsonLayout, faults: Faults, options?: UploadOptions) {
+    this.#options = options
     this.#empty = kindOfEmpty(options)
     this.layout = layout
     this.#faults = faults
@@ -256,7 +258,7 @@ export class JsonRows {
       index: this.fields.length,
       key: Buffer.from(name),
       named: 0,
-      certain: type === undefined ? 0 : certainKinds(type),
+      certain: type === undefined ? 0 : certainKinds(type, this.#options),
       emptyIsNull:
         this.#empty === TEXT_KIND.empty && type !== undefined && type !== 'json' && !holdsEmpty(type),
       token: ABSENT,
@@ -300,7 +302,7 @@ export class JsonRows {
   #check({ name, type, token, kind, from, to }: JsonField, buffer: Buffer): void {
     const isText = token !== TOKEN.number && token !== TOKEN.boolean
     const whole = () => buffer.toString('utf8', from, to)
-    if (token !== TOKEN.nested && accepts(type!, kind, isText, whole)) return
+    if (token !== TOKEN.nested && accepts(type!, kind, isText, whole, this.#options)) return
     const text = buffer.toString('utf8', from, Math.min(to, from + 400))
     this.#faults.add(badValue(this.rows, name, text, type!, isText))
   }

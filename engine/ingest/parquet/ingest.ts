@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
 import { NOT_MICROSECONDS, normaliseParquetColumn } from '../../duckdb/normalise.ts'
+import { valueText } from '../../duckdb/value-text.ts'
 import { EngineError } from '../../errors.ts'
 import { contentOf, FIELD, numberOf, type Pairs, pairsOf } from '../../parquet/footer.ts'
 import { footerOf } from '../../parquet/parquet-file.ts'
@@ -12,8 +13,9 @@ import { type Column, type ColumnType, quoteLiteral, sqlType } from '../../types
 import { unpacksTooLarge } from '../file.ts'
 import { measure, readParts, writePart } from '../parts/part.ts'
 import { widened } from '../parts/parts.ts'
-import type { IngestResult, ReadRequest } from '../request.ts'
+import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import {
+  isLocalTime,
   isTextual,
   type KnownColumns,
   layColumns,
@@ -21,7 +23,16 @@ import {
   type Target,
   unnamedIn,
 } from '../targets.ts'
-import { FINEST, malformed, missingValue, outOfRange, outOfRangeInside, tooFine } from '../text/errors.ts'
+import {
+  badTime,
+  FINEST,
+  malformed,
+  missingValue,
+  outOfRange,
+  outOfRangeInside,
+  tooFine,
+} from '../text/errors.ts'
+import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
 import { aliased, badValueFound, everyLeaf, inRange, leafInRange, refuseFinerMoments } from './bad-values.ts'
 import { comparePages } from './page-checksums.ts'
 
@@ -54,7 +65,7 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const columns = settledColumns(targets)
   const selected = targets.map((column, index) => {
     if (column.source === undefined) return `CAST(NULL AS ${sqlType(column.type!)}) AS c${index}`
-    return `${converted(given[column.source]!, column.type!, index)} AS c${index}`
+    return `${converted(given[column.source]!, column.type!, index, request.options)} AS c${index}`
   })
   const select = `SELECT ${selected.join(', ')} FROM ${aliased(file, given.length)}`
   const part = await writePart(duck, select, target, { ...size, columns }, request).catch(
@@ -188,9 +199,21 @@ async function refuseManyValues(path: string, values: number): Promise<void> {
 const BAD_VALUE = 'A value is none of its type: column '
 
 /** SQL that converts a column to its target's type, and checks every value for which that is needed. */
-function converted(given: ParquetColumn, type: ColumnType, index: number): string {
+function converted(
+  given: ParquetColumn,
+  type: ColumnType,
+  index: number,
+  options: UploadOptions = {},
+): string {
   const { sql } = given
   const condition = isOfType(given, type)
+  if (options.zone !== undefined && isLocalTime(given.type, type)) {
+    const { utc, isOnce } = inZone(options, `CAST(${sql} AS TIMESTAMP)`)
+    return (
+      `CASE WHEN NOT (${condition}) THEN error(${quoteLiteral(`${BAD_VALUE}${index}.`)}) ` +
+      `WHEN ${isOnce} THEN CAST(${utc} AS TIMESTAMPTZ) WHEN ${sql} IS NOT NULL THEN ${zoneError(index)} END`
+    )
+  }
   if (!condition) return widened(given, type, sql)
   const checked = `CASE WHEN ${sql} IS NULL OR ${condition} THEN ${sql} ELSE error(${quoteLiteral(`${BAD_VALUE}${index}.`)}) END`
   return isTextual(given.type, type) ? `CAST(${checked} AS ${sqlType(type)})` : widened(given, type, checked)
@@ -241,6 +264,18 @@ async function badValueOf(
   given: readonly ParquetColumn[],
   request: ReadRequest,
 ): Promise<unknown> {
+  const timed = targets[badTimeIn(error)]
+  if (timed) {
+    const { sql } = given[timed.source!]!
+    const { isOnce, fault } = inZone(request.options ?? {}, `CAST(${sql} AS TIMESTAMP)`)
+    const [found] = await duck.run(
+      `SELECT file_row_number, ${valueText(given[timed.source!]!.type, sql)}, ${fault} FROM ${aliased(request.file, given.length)} ` +
+        `WHERE NOT ${isOnce} ORDER BY file_row_number LIMIT 1`,
+      request,
+    )
+    const [row, text, what] = found!
+    return badTime(Number(row) + 1, timed.name, String(text), String(what))
+  }
   const { message } = error as Error
   const at = message.indexOf(BAD_VALUE)
   if (at < 0) return error

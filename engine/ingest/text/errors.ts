@@ -1,6 +1,6 @@
 import { EngineError, hint } from '../../errors.ts'
 import type { Column, ColumnType } from '../../types/index.ts'
-import { kindOf, ZONED } from './text-kinds.ts'
+import { kindOf, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 type Details = Readonly<Record<string, unknown>>
 
@@ -52,7 +52,8 @@ export function badValue(
 ): EngineError {
   const wrong = type === 'integer' && WHOLE.test(text) ? beyond64Bits(text) : `${ofType(type)}.`
   const what = `${quoteValue(text)} ${wrong}${advice(text, type, isText)}`
-  return badCell(row, column, what, { type, value: text.slice(0, SHOWN) })
+  const option = lacksZone(text, type) ? { option: 'zone' } : {}
+  return badCell(row, column, what, { type, value: text.slice(0, SHOWN), ...option })
 }
 
 const WHOLE = /^[-+]?\d+(\.0*)?$/
@@ -65,15 +66,27 @@ function beyond64Bits(text: string): string {
   )
 }
 
+const lacksZone = (text: string, type: ColumnType) =>
+  type === 'timestamptz' && kindOf(text) === TEXT_KIND.timestamp
+
 /** What would be right, where the value alone does not show it. */
 function advice(text: string, type: ColumnType, isText: boolean): string {
   if (type === 'timestamp' && kindOf(text) & ZONED) {
     return ' A timestamp has no offset: declare the column as timestamptz, or send the time without the offset.'
   }
+  if (lacksZone(text, type)) {
+    return ` Add its offset, such as Z or +02:00; for a whole upload, ${hint('zone=Europe/Berlin')} says which zone's clocks show it.`
+  }
   if (type === 'binary') {
     return isText ? ' Bytes are sent in base64, padded with =.' : ' Bytes are sent as text in base64.'
   }
   return !isText && type === 'uuid' ? ' A uuid is sent as text.' : ''
+}
+
+/** The error for a time of a zone that its clocks do not show once. @param fault what is wrong with it */
+export function badTime(row: number, column: string, text: string, fault: string): EngineError {
+  const what = `${quoteValue(text)} ${fault}. Add its offset, such as Z or +02:00.`
+  return badCell(row, column, what, { value: text.slice(0, SHOWN), option: 'zone' })
 }
 
 /** The error for a value out of its type's range, where the value itself can't be shown or would not help. */

@@ -231,12 +231,14 @@ export class TypedRows {
   readonly #targets: readonly Target[]
   readonly #fields: readonly (Target & FieldFindings)[]
   readonly #faults: Faults
+  readonly #options: UploadOptions
   /** The kind as which an empty text counts. */
   readonly #empty: number
   #field = 0
 
   constructor(targets: readonly Target[], options: UploadOptions = {}, faults = new Faults()) {
     this.#faults = faults
+    this.#options = options
     this.#empty = kindOfEmpty(options)
     this.#targets = targets
     this.#fields = fieldsOf(targets).map((target) => ({ ...target, ...nothingFound() }))
@@ -280,7 +282,7 @@ export class TypedRows {
       text = text.slice(0, 10)
       kind = TEXT_KIND.date
     }
-    if (type !== undefined && !accepts(type, kind, isText ?? true, () => text)) {
+    if (type !== undefined && !accepts(type, kind, isText ?? true, () => text, this.#options)) {
       this.#faults.add(badValue(this.rows + 1, name, text, type, isText))
     }
     const { scalars, texts } = field

@@ -66,6 +66,13 @@ export function inferType(mask: number): ColumnType {
 const ALL_KINDS = (1 << 20) - 1
 /** Timestamps with an offset. */
 export const ZONED = TEXT_KIND.timestamptz | TEXT_KIND.timestamptzMinutes
+/** The option of uploads that says which zone times without an offset are of. */
+export interface ZoneOption {
+  readonly zone?: string | undefined
+}
+
+/** Times whose zone the option `zone` says. Without it, a day begins at midnight UTC, as in filters. */
+export const LOCAL = TEXT_KIND.date | TEXT_KIND.timestamp
 const PLAIN_NUMBERS =
   TEXT_KIND.integer | TEXT_KIND.bigInteger | TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.fraction
 const NUMBERS = PLAIN_NUMBERS | TEXT_KIND.exponent | TEXT_KIND.looseNumber
@@ -249,15 +256,15 @@ const ACCEPTED = {
     possible: ZONED,
     exact: (text) => UTC.test(text),
   },
-  timestamptz: { certain: TEXT_KIND.date | TEXT_KIND.timestamp | ZONED, ...NO_MORE },
+  timestamptz: { certain: TEXT_KIND.date | ZONED, ...NO_MORE },
   uuid: { certain: 0, possible: ANY_TEXT, exact: (text) => UUID.test(text) },
   binary: { certain: TEXT_KIND.empty, possible: ANY_TEXT, exact: (text) => BASE64.test(text) },
   json: { certain: 0, possible: ANY_TEXT, exact: isJson },
 } as const satisfies Record<TypeName, Accepted>
 
 /** The kinds of texts of which a declared type accepts every value. */
-export function certainKinds(type: ColumnType): number {
-  return ACCEPTED[typeName(type)].certain
+export function certainKinds(type: ColumnType, { zone }: ZoneOption = {}): number {
+  return ACCEPTED[typeName(type)].certain | (type === 'timestamptz' && zone !== undefined ? LOCAL : 0)
 }
 
 /** Whether the empty text is a value of the type. In columns of other types it is null. */
@@ -270,11 +277,17 @@ export function holdsEmpty(type: ColumnType): boolean {
  * @param isText whether it is text, in formats that tell text from numbers and booleans
  * @param text gives the value itself, for kinds of which some values are accepted
  */
-export function accepts(type: ColumnType, kind: number, isText: boolean, text: () => string): boolean {
+export function accepts(
+  type: ColumnType,
+  kind: number,
+  isText: boolean,
+  text: () => string,
+  options?: ZoneOption,
+): boolean {
   // The digits of a number, and even the word `true`, can be base64 by chance, or those of a UUID.
   if (!isText && (type === 'binary' || type === 'uuid')) return false
-  const { certain, possible, exact }: Accepted = ACCEPTED[typeName(type)]
-  return (kind & certain) !== 0 || ((kind & possible) !== 0 && exact(text(), type))
+  const { possible, exact }: Accepted = ACCEPTED[typeName(type)]
+  return (kind & certainKinds(type, options)) !== 0 || ((kind & possible) !== 0 && exact(text(), type))
 }
 
 const UTC = /(Z|[-+]00(:?00)?)$/
