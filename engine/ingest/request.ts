@@ -76,6 +76,14 @@ export interface Choice {
   readonly value: string
 }
 
+/** A value of a sample. */
+export interface Sampled {
+  /** From 1, without the header. */
+  readonly row: number
+  readonly text: string
+  readonly quoted: boolean
+}
+
 /** How one column is to be read, by what a sample of the file shows. */
 export interface ColumnReading {
   /** `mixed`: text, some of it like values of other types. `open`: the sample has no value of it. `ambiguous`: text, although it might be read as something else. */
@@ -86,6 +94,8 @@ export interface ColumnReading {
   readonly why: readonly Choice[]
   /** Why it is text, if it may be something else; or the first value of a text, which is no word for nothing. */
   readonly because?: TextReason
+  /** How it is to be read if it also has these values, by its own evidence. */
+  readonly withMore?: (values: readonly Sampled[]) => ColumnReading
 }
 
 /** The part that was made of an upload. */

@@ -23,7 +23,7 @@ test(`each value of ${TABLES} random tables is what was meant, or text with a re
       values,
       reasons = [],
     } = await bench.read('csv', made.text, { options: { dialect: 'auto' } })
-    const place = `table ${seed}:\n${made.text}`
+    const place = `table ${seed}:\n${made.text.slice(0, 300)} … ${made.text.slice(-900)}`
     expect([shape.length, values.length], place).toEqual([made.columns.length, made.columns[0]!.cells.length])
     for (const [at, column] of made.columns.entries()) {
       const type = shape[at]!.replace(/^.*: /, '')
@@ -32,7 +32,7 @@ test(`each value of ${TABLES} random tables is what was meant, or text with a re
         faultIn(column, type, found, reasons[at] !== undefined),
         `column ${at + 1} of ${place}`,
       ).toBeUndefined()
-      if (column.cells.some(({ meant, written }) => meant !== written && meant !== null)) {
+      if (!made.isLate && column.cells.some(({ meant, written }) => meant !== written && meant !== null)) {
         tally.columns++
         if (type !== 'string') tally.typed++
       }

@@ -1,7 +1,12 @@
-import type { Choice, ColumnReading, UploadOptions } from '../request.ts'
+import { hint } from '../../errors.ts'
+import { type ColumnType, typeName } from '../../types/index.ts'
+import type { Choice, ColumnReading, ReadRequest, Sampled, UploadOptions } from '../request.ts'
+import type { Target } from '../targets.ts'
+import { badCell, type TextReason } from '../text/errors.ts'
 import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import { numbersIn, type Sampled } from './numbers.ts'
+import { numbersIn } from './numbers.ts'
 import { type ColumnSample, type FileFacts, VALUE_RULES } from './rules.ts'
+import type { CsvFindings } from './scan.ts'
 import { fieldReader, textReason } from './syntax.ts'
 import type { Field } from './tokenizer.ts'
 import { USUAL_NULLS } from './words.ts'
@@ -30,7 +35,15 @@ export function readColumns(
   const first = samples.map((sample) => (sample ? readColumn(sample, file) : TEXT))
   const decimal = file.given.decimal ?? decimalIn(samples, first, file.delimiter)
   const known = decimal === undefined ? file : { ...file, decimal }
-  const read = samples.map((sample) => (sample ? readColumn(sample, known) : TEXT))
+  const read = samples.map((sample): ColumnReading => {
+    if (!sample) return TEXT
+    const withMore = (more: readonly Sampled[]) => {
+      const values = [...sample.values, ...more]
+      const read = readColumn({ ...sample, values, numbers: numbersIn(values) }, known)
+      return { ...read, options: { ...file.given, ...read.options } }
+    }
+    return { ...readColumn(sample, known), withMore }
+  })
   return inOneStyle(read, samples, known)
 }
 
@@ -166,4 +179,48 @@ export function optionsOf(columns: readonly ColumnReading[]): {
   }
   if (options['nulls']) options['textNulls'] = 'keep'
   return { options, why: [...why.values()] }
+}
+
+/** The error for a value of a column that has to hold numbers or dates, and may hold several. */
+export function ambiguousValue(name: string, { row, value, try: one, or }: TextReason): Error {
+  const choices = [one, or].filter((choice) => choice !== undefined)
+  const advice =
+    choices.length > 0 ? `Add ${choices.map(hint).join(' or ')}` : 'Add the options that say which'
+  const what = `${JSON.stringify(value)} may mean several things. ${advice}.`
+  return badCell(row, name, what, { value, try: one, ...(or && { or }) })
+}
+
+/** What shows that points are before decimal places. */
+const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
+const isNumber = (type: ColumnType) => ['integer', 'double', 'decimal'].includes(typeName(type))
+
+/**
+ * Why columns are text whose values below the sample leave open what they mean: numbers such as 2.500, where nothing in
+ * the file shows what the point is for.
+ * @param targets before their types are inferred
+ * @throws EngineError `invalid_upload` if such a column is declared as one of numbers
+ */
+export function leftOpen(
+  targets: readonly Target[],
+  { kinds, doubtful }: Pick<CsvFindings, 'kinds' | 'doubtful'>,
+  { readings, options: { decimal, thousands } = {} }: ReadRequest,
+): ReadonlyMap<number, TextReason> {
+  const open = new Map<number, TextReason>()
+  if (!readings) return open
+  const numbers = targets.filter(({ type, source }) => {
+    return source !== undefined && isNumber(type ?? inferType(kinds[source]!))
+  })
+  const isShown =
+    decimal !== undefined ||
+    thousands === ',' ||
+    numbers.some(({ source }) => (kinds[source!]! & POINTS) !== 0)
+  for (const { name, type, source } of numbers) {
+    const [kind, because] = [kinds[source!]! & ~(TEXT_KIND.null | TEXT_KIND.empty), doubtful[source!]]
+    const isOpen =
+      kind === TEXT_KIND.special ? type === undefined : !isShown && (kind & TEXT_KIND.grouped) !== 0
+    if (!isOpen || !because) continue
+    if (type !== undefined) throw ambiguousValue(name, because)
+    open.set(source!, because)
+  }
+  return open
 }

@@ -1,10 +1,15 @@
-import { hint } from '../../errors.ts'
 import { typeName } from '../../types/index.ts'
 import { readEnd, readStart } from '../file.ts'
 import type { Choice, ColumnReading, ReadRequest, UploadOptions } from '../request.ts'
 import { type KnownColumns, namesOfColumns } from '../targets.ts'
-import { badCell } from '../text/errors.ts'
-import { choiceOf, type Declared, optionsOf, readColumns, type SampledRow } from './columns.ts'
+import {
+  ambiguousValue,
+  choiceOf,
+  type Declared,
+  optionsOf,
+  readColumns,
+  type SampledRow,
+} from './columns.ts'
 import { endOf, isTotal, isValues, layoutOf, mayBeNames, namesFor, rowsOf, SAMPLE_RECORDS } from './layout.ts'
 import type { FileFacts } from './rules.ts'
 import { decoderOf, encodingOf, fieldReader } from './syntax.ts'
@@ -146,12 +151,8 @@ function refuseAmbiguous(
 ): void {
   columns.forEach(({ because }, at) => {
     if (!because || types[at] === undefined || types[at] === 'text') return
-    const { row, value, try: one, or } = because
-    const choices = [one, or].filter((choice) => choice !== undefined)
-    if (choices.length === 0) return
-    const name = heading[at]?.text || (names ?? `column${at + 1}`)
-    const what = `${JSON.stringify(value)} may mean several things. Add ${choices.map(hint).join(' or ')}.`
-    throw badCell(row, name, what, { value, try: one, ...(or && { or }) })
+    if (because.try === undefined) return
+    throw ambiguousValue(heading[at]?.text || (names ?? `column${at + 1}`), because)
   })
 }
 

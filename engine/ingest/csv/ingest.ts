@@ -26,10 +26,11 @@ import { badTime, withDetails } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { holdsEmpty, LOCAL, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
+import { leftOpen } from './columns.ts'
 import { type Detected, detectDialect } from './detect.ts'
 import { CsvScan } from './scan.ts'
 import { readHeader, refuseOtherDelimiters } from './syntax.ts'
-import { toCsv, withTexts } from './to-csv.ts'
+import { asText, toCsv, withTexts } from './to-csv.ts'
 
 /**
  * Reads csv and tsv in two passes. In the first, our own code checks the shape of the whole file and settles the types
@@ -46,14 +47,16 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
   await feedFile(request, end, scan)
   const findings = scan.findings
   if (scan.mixedNewlines) return ingestRewritten(toCsv, duck, known, request)
+  const open = leftOpen(targets, findings, request)
   const source = {
     ...findings,
+    reasons: findings.reasons.map((reason, at) => open.get(at) ?? reason),
     file,
     delimiter,
     newline: newline === 'crlf' ? newline : 'lf',
     header: true,
   } as const
-  return loadCsv(duck, source, targets, request)
+  return loadCsv(duck, source, asText(targets, open), request)
 }
 
 /** Reads csv and tsv in the dialect that the options say, or in the one that the file seems to be in. */

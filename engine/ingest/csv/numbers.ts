@@ -1,3 +1,4 @@
+import type { Sampled } from '../request.ts'
 import { USUAL_SYMBOLS } from './words.ts'
 
 const SYMBOL = USUAL_SYMBOLS.toSorted((a, b) => b.length - a.length)
@@ -10,14 +11,6 @@ const NUMBER = new RegExp(
 const GROUPED = /^(\d{1,3})([.,' \u00a0\u202f])\d{3}((?:\2\d{3})*)(?:([.,])(\d+))?$/
 const POINTED = /^(\d*)(?:([.,])(\d+))?$/
 const LONGEST = 60
-
-/** A value of a sample. */
-export interface Sampled {
-  /** From 1, without the header. */
-  readonly row: number
-  readonly text: string
-  readonly quoted: boolean
-}
 
 interface Style {
   readonly decimal: '.' | ',' | undefined

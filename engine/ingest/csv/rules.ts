@@ -1,6 +1,6 @@
-import type { UploadOptions } from '../request.ts'
+import type { Sampled, UploadOptions } from '../request.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
-import type { Numbers, Sampled } from './numbers.ts'
+import type { Numbers } from './numbers.ts'
 import { dateReader } from './syntax.ts'
 import { USUAL_BOOLEANS, USUAL_NULLS } from './words.ts'
 

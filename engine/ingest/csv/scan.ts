@@ -14,7 +14,7 @@ import {
   type TextReason,
   TOO_LONG,
 } from '../text/errors.ts'
-import { accepts, certainKinds, inferType, TEXT_KIND } from '../text/text-kinds.ts'
+import { accepts, certainKinds, DOUBTFUL, inferType, TEXT_KIND } from '../text/text-kinds.ts'
 import { otherEncoding, textReason } from './syntax.ts'
 import { Tokenizer } from './tokenizer.ts'
 
@@ -34,6 +34,8 @@ export interface CsvFindings {
   readonly widths: readonly number[]
   /** Per field: why its type, where it is inferred, is text; undefined if it isn't. */
   readonly reasons: readonly (TextReason | undefined)[]
+  /** Per field: the first value that may mean something else, such as 2.500. */
+  readonly doubtful: readonly (TextReason | undefined)[]
   /** Bytes of the longest record. */
   readonly longest: number
   readonly quotes: boolean
@@ -60,6 +62,7 @@ export class CsvScan {
    */
   readonly #certain: Int32Array
   readonly #reasons: (TextReason | undefined)[]
+  readonly #doubtful: (TextReason | undefined)[]
   readonly #options: UploadOptions | undefined
   readonly #faults = new Faults()
   #longest = 0
@@ -85,10 +88,12 @@ export class CsvScan {
     this.#empties = new Float64Array(fields.length)
     this.#widths = new Float64Array(fields.length)
     this.#certain = Int32Array.from(fields, ({ type, nullable }) => {
-      const certain = type === undefined ? 0 : certainKinds(type, options)
+      // The first doubtful value is noted.
+      const certain = type === undefined ? 0 : certainKinds(type, options) & ~DOUBTFUL
       return nullable ? certain | TEXT_KIND.null : certain
     })
     this.#reasons = fields.map(() => undefined)
+    this.#doubtful = fields.map(() => undefined)
   }
 
   /** Whether the file has line ends of both kinds, which DuckDB's reader does not accept. */
@@ -107,6 +112,7 @@ export class CsvScan {
       empties: [...this.#empties],
       widths: [...this.#widths],
       reasons: this.#reasons,
+      doubtful: this.#doubtful,
       longest: this.#longest,
       quotes,
       quotedNewlines,
@@ -174,6 +180,7 @@ export class CsvScan {
       return
     }
     const text = this.#tokenizer.text(buffer, field)
+    if (kind & DOUBTFUL) this.#doubtful[field] ??= textReason(row, text)
     if (type === undefined) {
       this.#certain[field]! |= kind
       const kinds = this.#kinds[field]!
@@ -183,6 +190,7 @@ export class CsvScan {
     }
     if (!accepts(type, kind, true, () => text, this.#options))
       this.#faults.add(badValue(row, name, text, type))
+    else this.#certain[field]! |= kind & certainKinds(type, this.#options)
   }
 
   /** The error for a record with too few or too many fields. */

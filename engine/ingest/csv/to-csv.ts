@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { hint } from '../../errors.ts'
 import { type TypeName, typeName } from '../../types/index.ts'
 import { FileSink, feedFile, isUtf8Piece, type PieceReader } from '../file.ts'
-import type { ColumnReading, ReadRequest, UploadOptions } from '../request.ts'
+import type { ColumnReading, ReadRequest, Sampled, UploadOptions } from '../request.ts'
 import { fieldsOf, type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
 import {
   badRow,
@@ -12,20 +12,23 @@ import {
   malformed,
   quoteValue,
   shortRow,
+  type TextReason,
   TOO_LONG,
 } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { holdsEmpty, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { ambiguousValue, leftOpen } from './columns.ts'
 import {
   BOM,
-  decoderOf,
   EMPTY,
   type FieldReader,
   fieldReader,
   otherEncoding,
   refuseOtherDelimiters,
+  textReason,
 } from './syntax.ts'
 import { Tokenizer } from './tokenizer.ts'
+import { inUtf8, notEncoded } from './transcoder.ts'
 
 /** What a pass over the file has learned for the next one. */
 interface Learned {
@@ -63,55 +66,6 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
       await rm(target)
     }
   }
-}
-
-/** A reader of files in the encoding that the options say, which passes them on in UTF-8. */
-function inUtf8(reader: PieceReader, { options = {}, beginning = false }: ReadRequest): PieceReader {
-  return (options.encoding ?? 'utf-8') === 'utf-8' ? reader : new Transcoder(reader, options, beginning)
-}
-
-class Transcoder implements PieceReader {
-  readonly #reader: PieceReader
-  readonly #options: UploadOptions
-  /** Whether the file may end within a character. */
-  readonly #isCut: boolean
-  #decoder: TextDecoder | undefined
-  /** What the reader has not used yet. */
-  #rest: Uint8Array = new Uint8Array()
-
-  constructor(reader: PieceReader, options: UploadOptions, isCut: boolean) {
-    this.#reader = reader
-    this.#options = options
-    this.#isCut = isCut
-  }
-
-  get rows(): number {
-    return this.#reader.rows
-  }
-
-  take(): Uint8Array {
-    return this.#reader.take!()
-  }
-
-  feed(buffer: Buffer, end: number, final: boolean): number {
-    this.#decoder ??= decoderOf(this.#options, buffer)
-    const piece = Buffer.concat([this.#rest, this.#decode(buffer.subarray(0, end), final), Buffer.alloc(1)])
-    const length = piece.length - 1
-    this.#rest = piece.subarray(this.#reader.feed(piece, length, final), length)
-    return end
-  }
-
-  #decode(bytes: Uint8Array, final: boolean): Buffer {
-    try {
-      return Buffer.from(this.#decoder!.decode(bytes, { stream: !final || this.#isCut }))
-    } catch {
-      throw notEncoded(this.#decoder!.encoding, 'Give the encoding that it has, or save it as UTF-8.')
-    }
-  }
-}
-
-function notEncoded(encoding: string, advice: string): Error {
-  return malformed(`The file is not ${encoding.toUpperCase()}. ${advice}`)
 }
 
 const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
@@ -153,8 +107,27 @@ export function withTexts(
   })
 }
 
+/** The targets, of which those are text whose fields are `open`. */
+export function asText(targets: readonly Target[], open: ReadonlyMap<number, unknown>): readonly Target[] {
+  return targets.map((target) => (open.has(target.source ?? -1) ? { ...target, type: 'string' } : target))
+}
+
+/** A reader of values as their column itself shows; undefined if the file is read in this way. */
+function ownReader(reading: ColumnReading | undefined, options: UploadOptions): FieldReader | undefined {
+  if (!reading?.withMore || reading.is === 'open') return undefined
+  const own = reading.withMore([]).options
+  const isOwn = (['decimal', 'thousands', 'dates', 'booleans'] as const).every((name) => {
+    return options[name] === undefined || own[name] !== undefined
+  })
+  return isOwn ? undefined : fieldReader(own)
+}
+
+/** So many values of a column are looked at for evidence. */
+const MOST_NEW = 1000
+
 /** Takes csv in UTF-8 in pieces, and writes each whole record as a row. */
 class Records implements PieceReader {
+  readonly #request: ReadRequest
   readonly #options: UploadOptions
   readonly #beginning: boolean
   readonly #known: KnownColumns
@@ -165,6 +138,12 @@ class Records implements PieceReader {
   readonly #readings: readonly ColumnReading[]
   /** For each column, how its values are read. */
   #readers: readonly FieldReader[] = []
+  /** For each column, how its values are read by its own evidence. */
+  #own: readonly (FieldReader | undefined)[] = []
+  /** By the positions of columns: values that were read by what other columns show. */
+  readonly #new = new Map<number, Sampled[]>()
+  /** The columns, before their types are inferred. */
+  #targets: readonly Target[] = []
   /** Whether words for nothing stay as they are in columns of text. */
   readonly #keepsWords: boolean
   /** The records at the end that are to be left out. */
@@ -186,6 +165,7 @@ class Records implements PieceReader {
 
   constructor(request: ReadRequest, known: KnownColumns, learned: Learned) {
     const { options = {}, format, beginning = false, readings = [] } = request
+    this.#request = request
     this.#options = options
     this.#readings = readings
     this.#keepsWords = options.textNulls === 'keep'
@@ -226,12 +206,30 @@ class Records implements PieceReader {
       throw malformed(`The file has fewer rows than the ${this.#footer} of footer.`, { option: 'footer' })
     }
     const table = this.#table ?? this.#begin(this.#heading!.length)
-    const { targets, source } = table.result(file)
-    this.#learned.reasons ??= source.reasons
+    const { targets: settled, source } = table.result(file)
+    const open = new Map([...leftOpen(this.#targets, source, this.#request), ...this.#withoutEvidence()])
+    const targets = asText(settled, open)
+    this.#learned.reasons ??= source.reasons.map((reason, at) => open.get(at) ?? reason)
     const misread = targets.filter((target) => target.type === 'string' && this.#changed.has(target.source!))
     if (misread.length === 0) return { targets, source: { ...source, reasons: this.#learned.reasons } }
     for (const target of misread) this.#learned.texts.add(target.source!)
     throw AGAIN
+  }
+
+  /** Why columns are text that have values which they would need evidence of their own for. */
+  #withoutEvidence(): Map<number, TextReason> {
+    const open = new Map<number, TextReason>()
+    for (const [at, values] of this.#new) {
+      const reading = this.#readings[at]!.withMore!(values)
+      const own = fieldReader(reading.options)
+      const isSame = ({ text }: Sampled) => own.value(text, false) === this.#readers[at]!.value(text, false)
+      if (reading.is === 'typed' && values.every(isSame)) continue
+      const because = reading.because ?? textReason(values[0]!.row, values[0]!.text)
+      const declared = this.#targets.find(({ type, source }) => source === at && type !== undefined)
+      if (declared) throw ambiguousValue(declared.name, because)
+      open.set(at, because)
+    }
+    return open
   }
 
   #feed(buffer: Buffer, end: number, final: boolean): number {
@@ -315,10 +313,18 @@ class Records implements PieceReader {
     const value = isText ? undefined : reader.value(text, isNumber)
     if (value !== undefined) {
       this.#changed.add(index)
+      const own = this.#own[index]
+      if (own && own.value(text, isNumber) !== value) this.#note(index, { row: table.rows + 1, text, quoted })
       table.value(value, kindOf(value))
     } else if (!reader.isPointed(text)) table.value(text, kind)
     else if (isNumber) throw table.bad(`${quoteValue(text)} ${POINTED}`)
     else table.value(text, TEXT_KIND.text)
+  }
+
+  #note(index: number, value: Sampled): void {
+    const values = this.#new.get(index) ?? []
+    if (values.length < MOST_NEW) values.push(value)
+    this.#new.set(index, values)
   }
 
   /** Settles the names by the header and the number of fields of the first row. */
@@ -334,6 +340,8 @@ class Records implements PieceReader {
     for (const [at, { type }] of fields.entries()) {
       if (type !== undefined && holdsEmpty(type)) this.#learned.texts.add(at)
     }
+    this.#targets = targets
+    this.#own = fields.map((_, at) => ownReader(this.#readings[at], this.#options))
     this.#table = new TypedRows(withTexts(targets, this.#readings), this.#options, this.#faults)
     return this.#table
   }

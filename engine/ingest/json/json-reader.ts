@@ -23,6 +23,9 @@ const [SPACE, TAB, LF, CR] = [0x20, 0x09, 0x0a, 0x0d]
 const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
+/** Kinds of numbers that are numbers in JSON, too, if they begin with a digit. */
+const PLAIN = TEXT_KIND.integer | TEXT_KIND.fraction | TEXT_KIND.grouped
+
 /**
  * Reads JSON (RFC 8259) in place: a value is given as a range of the buffer, its token and its kind. Numbers are never
  * turned into JavaScript numbers, so that no digit is lost.
@@ -154,7 +157,7 @@ export class JsonReader {
     this.token = TOKEN.number
     const found = kind[state >> 8]!
     const first = buffer[from] === MINUS ? buffer[from + 1]! : buffer[from]!
-    const isPlain = (found & (TEXT_KIND.integer | TEXT_KIND.fraction)) !== 0 && first >= ZERO && first <= NINE
+    const isPlain = (found & PLAIN) !== 0 && first >= ZERO && first <= NINE
     // In csv, `.5`, `1.` and `+1` are numbers, too.
     if (!isPlain && !NUMBER.test(buffer.toString('latin1', from, at))) {
       throw this.#error(

@@ -6,7 +6,7 @@ import { textReason } from '../csv/syntax.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { fieldsOf, type Target } from '../targets.ts'
 import { badCell, badValue, Faults, missingValue, type TextReason } from './errors.ts'
-import { accepts, holdsEmpty, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
+import { accepts, DOUBTFUL, holdsEmpty, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends CsvFindings {
@@ -45,6 +45,8 @@ export interface FieldFindings {
   width: number
   /** Why the column is text. */
   reason: TextReason | undefined
+  /** The first value that may mean something else, such as 2.500. */
+  doubtful: TextReason | undefined
 }
 
 /** The delimiter of csv that we write for DuckDB. Texts hardly ever hold it, so few of them need quotes. */
@@ -152,6 +154,7 @@ export class CellWriter {
       empties: fields.map(({ empties }) => empties),
       widths: fields.map(({ width }) => width),
       reasons: fields.map(({ reason }) => reason),
+      doubtful: fields.map(({ doubtful }) => doubtful),
       longest,
       quotes,
       quotedNewlines,
@@ -218,7 +221,7 @@ export function kindOfEmpty({ empty }: UploadOptions = {}): number {
 }
 
 export function nothingFound(): FieldFindings {
-  return { scalars: 0, texts: 0, values: 0, empties: 0, width: 0, reason: undefined }
+  return { scalars: 0, texts: 0, values: 0, empties: 0, width: 0, reason: undefined, doubtful: undefined }
 }
 
 /**
@@ -289,6 +292,7 @@ export class TypedRows {
     if (isText) field.texts |= kind
     else field.scalars |= kind
     if (kind === TEXT_KIND.empty) field.empties++
+    if (kind & DOUBTFUL) field.doubtful ??= textReason(this.rows + 1, text)
     const isNew = field.scalars !== scalars || field.texts !== texts
     // The value by which a column becomes text is noted.
     if (type === undefined && isNew && kind !== TEXT_KIND.empty && inferTyped(field) === 'string') {

@@ -33,6 +33,8 @@ export const TEXT_KIND = {
   timestamptzMinutes: 1 << 14,
   time: 1 << 15,
   text: 1 << 16,
+  /** `2.500`: a fraction, unless the point is between thousands. */
+  grouped: 1 << 17,
 } as const
 
 /** The types that can be inferred, narrowest first, each with the kinds of values that it holds. */
@@ -46,6 +48,7 @@ const INFERENCE: readonly (readonly [ColumnType, number])[] = [
       TEXT_KIND.bigInteger |
       TEXT_KIND.whole |
       TEXT_KIND.fraction |
+      TEXT_KIND.grouped |
       TEXT_KIND.exponent |
       TEXT_KIND.special,
   ],
@@ -62,6 +65,8 @@ export function inferType(mask: number): ColumnType {
   return INFERENCE.find(([, kinds]) => (values & ~kinds) === 0)?.[0] ?? 'string'
 }
 
+/** Values that may mean something else: 2500, or a person called Nan. */
+export const DOUBTFUL = TEXT_KIND.grouped | TEXT_KIND.special
 /** The mask of all kinds, without the mark `CHECK` that `Classifier` adds to some. */
 const ALL_KINDS = (1 << 20) - 1
 /** Timestamps with an offset. */
@@ -75,7 +80,7 @@ export interface ZoneOption {
 export const LOCAL = TEXT_KIND.date | TEXT_KIND.timestamp
 const PLAIN_NUMBERS =
   TEXT_KIND.integer | TEXT_KIND.bigInteger | TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.fraction
-const NUMBERS = PLAIN_NUMBERS | TEXT_KIND.exponent | TEXT_KIND.looseNumber
+const NUMBERS = PLAIN_NUMBERS | TEXT_KIND.grouped | TEXT_KIND.exponent | TEXT_KIND.looseNumber
 
 const YEAR = '(000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})'
 const MONTH_DAY =
@@ -98,6 +103,7 @@ const ODD_DAY = `(0001-01-01|9999-12-31|${LEAP_DAY})`
 const PATTERNS: readonly { readonly pattern: string; readonly kind: number; readonly check?: true }[] = [
   { pattern: '-?(0|[1-9]\\d*)', kind: TEXT_KIND.integer },
   { pattern: '[-+]?\\d+', kind: TEXT_KIND.looseInteger },
+  { pattern: '-?[1-9]\\d{0,2}\\.\\d{3}', kind: TEXT_KIND.grouped },
   { pattern: '-?(0|[1-9]\\d*)\\.0*', kind: TEXT_KIND.whole },
   { pattern: '-?(0|[1-9]\\d*)?\\.\\d+', kind: TEXT_KIND.fraction },
   { pattern: '-?((0|[1-9]\\d*)(\\.\\d*)?|\\.\\d+)[eE][-+]?\\d+', kind: TEXT_KIND.exponent, check: true },
@@ -242,8 +248,8 @@ const ACCEPTED = {
   },
   integer: {
     certain: TEXT_KIND.integer,
-    possible: TEXT_KIND.looseInteger | TEXT_KIND.whole,
-    exact: (text) => fitsInt64(text.replace(/\..*$/s, '')),
+    possible: TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.grouped,
+    exact: (text) => !/\..*[1-9]/.test(text) && fitsInt64(text.replace(/\..*$/s, '')),
   },
   double: { certain: NUMBERS | TEXT_KIND.special, ...NO_MORE },
   decimal: { certain: 0, possible: NUMBERS, exact: fitsDecimal },

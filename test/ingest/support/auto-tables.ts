@@ -16,6 +16,8 @@ export interface MadeTable {
   readonly columns: readonly { readonly kind: string; readonly cells: readonly Cell[] }[]
   /** Whether its rows have more fields than its header, which is an error. */
   readonly isWider?: boolean
+  /** Whether its first rows, which are more than `auto` looks at, say nothing of those below them. */
+  readonly isLate?: boolean
 }
 
 /** Numbers from 0 to 1 that are the same for the same seed. */
@@ -168,6 +170,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
         return { meant: value, written: numberIn(country, value, 0, isGrouped) }
       })
   },
+  sizes: (random, country) => () => {
+    const value = whole(random, 1, 99_999)
+    return { meant: value, written: numberIn(country, value, 0, true) }
+  },
   dates: (random) => {
     const form = oneOf(random, DATES)
     const word = oneOf(random, NOTHING)
@@ -206,22 +212,35 @@ export function makeTable(seed: number): MadeTable {
   const special = random()
   if (special < 0.1) return oneOf(random, [unquotedAddresses, numbersAsNames, unquotedCommas])(random)
   const country = oneOf(random, COUNTRIES)
-  const kinds = Object.keys(KINDS)
+  const isLate = seed % 2 === 0
+  // Sizes are what is read most easily as something else.
+  const kinds = [...Object.keys(KINDS), ...(isLate ? ['sizes', 'sizes', 'sizes'] : [])]
   const rows = whole(random, 3, 12)
   const columns = Array.from({ length: whole(random, 2, 6) }, () => {
     const kind = oneOf(random, kinds)
     const make = KINDS[kind]!(random, country)
-    return { kind, cells: Array.from({ length: rows }, make) }
+    const cells = Array.from({ length: rows }, make)
+    // Some columns show from the start how the file is written.
+    const isTold = !isLate || random() < 0.4
+    return { kind, cells: isLate ? [...above(kind, isTold ? cells : [], cells[0]!), ...cells] : cells }
   })
   const quoted = (written: string) =>
     written.includes(country.delimiter) || /["\n]/.test(written)
       ? `"${written.replaceAll('"', '""')}"`
       : written
   const line = (fields: readonly string[]) => `${fields.map(quoted).join(country.delimiter)}\n`
-  const lines = Array.from({ length: rows }, (_, row) =>
-    line(columns.map(({ cells }) => cells[row]!.written)),
-  )
-  return { text: line(columns.map(({ kind }, at) => `${kind} ${at + 1}`)) + lines.join(''), columns }
+  const lines = columns[0]!.cells.map((_, row) => line(columns.map(({ cells }) => cells[row]!.written)))
+  return { text: line(columns.map(({ kind }, at) => `${kind} ${at + 1}`)) + lines.join(''), columns, isLate }
+}
+
+/** More cells than `auto` looks at: those of the column again, or else some that say nothing of it. */
+function above(kind: string, cells: readonly Cell[], first: Cell): Cell[] {
+  const isText = ['names', 'addresses', 'mixtures', 'flags', 'versions'].includes(kind)
+  const day = '2024-05-06'
+  const plain: Cell = kind === 'dates' ? { meant: day, written: day } : { meant: 101, written: '101' }
+  const texts = kind === 'lists' || kind === 'answers' || kind === 'phones' ? text('101') : plain
+  const all = cells.length > 0 ? cells : [isText ? first : texts]
+  return Array.from({ length: 1010 }, (_, at) => all[at % all.length]!)
 }
 
 /** A column of addresses whose commas are not quoted, under a header without one. */
