@@ -138,6 +138,8 @@ export function refuseOtherDelimiters(
 
 /** How fields of another dialect are read. */
 export interface FieldReader {
+  /** Values of other kinds are as our own csv has them. */
+  readonly kinds: number
   readonly isMissing: (field: Field) => boolean
   /**
    * The number that a text is in the other dialect, as our own csv has it; the same for days, moments, true and false
@@ -165,10 +167,23 @@ export function fieldReader(options: UploadOptions): FieldReader {
   const date = dates === undefined ? undefined : dateReader(dates)
   const boolean = (text: string) => (booleans?.includes(text) ? String(text === booleans[0]) : undefined)
   return {
+    kinds: kindsRead(options),
     isMissing: ({ text, quoted }) => !quoted && (text === '' || missing.has(text)),
     value: (text, onlyNumbers) => number(text) ?? (onlyNumbers ? undefined : (boolean(text) ?? date?.(text))),
     isPointed: (text) => decimal === ',' && POINTED.test(text) && !(thousands === '.' && GROUPED.test(text)),
   }
+}
+
+const POINTED_KINDS =
+  TEXT_KIND.whole | TEXT_KIND.fraction | TEXT_KIND.grouped | TEXT_KIND.exponent | TEXT_KIND.looseNumber
+
+/** The kinds of texts that may mean something else in another dialect. */
+function kindsRead({ nulls = [], booleans = [], decimal, dates, symbols = [] }: UploadOptions): number {
+  const words = [...nulls, ...booleans].reduce((kinds, word) => kinds | kindOf(word), TEXT_KIND.text)
+  // Without two separators, a day may look like a number; symbols may be digits.
+  if (symbols.length > 0 || (dates !== undefined && !/^\w+\W+\w+\W+\w+/.test(dates))) return ~0
+  const days = dates === undefined ? 0 : TEXT_KIND.date | TEXT_KIND.timestamp
+  return words | days | (decimal === ',' ? POINTED_KINDS : 0)
 }
 
 /**

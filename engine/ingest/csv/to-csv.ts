@@ -91,6 +91,7 @@ function columnReader(
   if (symbol === undefined) return own
   return {
     ...own,
+    kinds: ~0,
     isPointed: (text) => !text.includes(symbol) || own.isPointed(text),
     value: (text, onlyNumbers) => (text.includes(symbol) ? own.value(text, onlyNumbers) : undefined),
   }
@@ -113,13 +114,18 @@ export function asText(targets: readonly Target[], open: ReadonlyMap<number, unk
 }
 
 /** A reader of values as their column itself shows; undefined if the file is read in this way. */
-function ownReader(reading: ColumnReading | undefined, options: UploadOptions): FieldReader | undefined {
+function ownReader(
+  readings: readonly ColumnReading[],
+  at: number,
+  options: UploadOptions,
+): FieldReader | undefined {
+  const reading = readings[at]
   if (!reading?.withMore || reading.is === 'open') return undefined
   const own = reading.withMore([]).options
   const isOwn = (['decimal', 'thousands', 'dates', 'booleans'] as const).every((name) => {
     return options[name] === undefined || own[name] !== undefined
   })
-  return isOwn ? undefined : fieldReader(own)
+  return isOwn ? undefined : columnReader(readings, at, fieldReader(own), own)
 }
 
 /** So many values of a column are looked at for evidence. */
@@ -168,7 +174,7 @@ class Records implements PieceReader {
     this.#request = request
     this.#options = options
     this.#readings = readings
-    this.#keepsWords = options.textNulls === 'keep'
+    this.#keepsWords = options.textNulls === 'keep' || (options.nulls ?? []).length === 0
     this.#footer = beginning ? 0 : (options.footer ?? 0)
     this.#beginning = beginning
     this.#known = known
@@ -296,11 +302,17 @@ class Records implements PieceReader {
   }
 
   #field(table: TypedRows, buffer: Buffer, index: number): void {
-    const kind = this.#tokenizer.kinds[index]!
-    const text = kind === TEXT_KIND.null ? '' : this.#tokenizer.text(buffer, index)
+    const { kinds, starts, ends } = this.#tokenizer
+    const kind = kinds[index]!
     const reader = this.#readers[index]!
-    const isText = this.#learned.texts.has(index)
+    const isText = table.isText || this.#learned.texts.has(index)
     const quoted = this.#tokenizer.quoted[index] === 1
+    const isRead = (kind & reader.kinds) !== 0
+    if (!quoted && kind !== TEXT_KIND.null && (!isRead || (isText && this.#keepsWords))) {
+      table.line(buffer, starts[index]!, ends[index]!, isRead ? TEXT_KIND.text : kind)
+      return
+    }
+    const text = kind === TEXT_KIND.null ? '' : this.#tokenizer.text(buffer, index)
     // In quotes, too, words for nothing are text only in columns of text.
     const isWord = (quoted || this.#keepsWords) && text !== ''
     const isMissing = reader.isMissing({ text, quoted: quoted && !isWord })
@@ -310,11 +322,12 @@ class Records implements PieceReader {
       return
     }
     const isNumber = this.#numbers[index]!
-    const value = isText ? undefined : reader.value(text, isNumber)
+    const own = this.#own[index]
+    const shown = isText ? undefined : own?.value(text, isNumber)
+    const value = isText ? undefined : (shown ?? reader.value(text, isNumber))
     if (value !== undefined) {
       this.#changed.add(index)
-      const own = this.#own[index]
-      if (own && own.value(text, isNumber) !== value) this.#note(index, { row: table.rows + 1, text, quoted })
+      if (own && shown === undefined) this.#note(index, { row: table.rows + 1, text, quoted })
       table.value(value, kindOf(value))
     } else if (!reader.isPointed(text)) table.value(text, kind)
     else if (isNumber) throw table.bad(`${quoteValue(text)} ${POINTED}`)
@@ -341,7 +354,7 @@ class Records implements PieceReader {
       if (type !== undefined && holdsEmpty(type)) this.#learned.texts.add(at)
     }
     this.#targets = targets
-    this.#own = fields.map((_, at) => ownReader(this.#readings[at], this.#options))
+    this.#own = fields.map((_, at) => ownReader(this.#readings, at, this.#options))
     this.#table = new TypedRows(withTexts(targets, this.#readings), this.#options, this.#faults)
     return this.#table
   }

@@ -6,7 +6,7 @@ import { textReason } from '../csv/syntax.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { fieldsOf, type Target } from '../targets.ts'
 import { badCell, badValue, Faults, missingValue, type TextReason } from './errors.ts'
-import { accepts, DOUBTFUL, holdsEmpty, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
+import { accepts, certainKinds, DOUBTFUL, holdsEmpty, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends CsvFindings {
@@ -79,6 +79,15 @@ export class CellWriter {
       at += to - from
     }
     this.length = at
+  }
+
+  /** Writes text that holds no line ends. */
+  appendLine(source: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to; at++) {
+      if (source[at] === QUOTE || source[at] === UNIT_SEPARATOR)
+        return void this.appendQuoted(source, from, to)
+    }
+    this.appendPlain(source, from, to)
   }
 
   /** Writes any text. @returns the number of its bytes in UTF-8 */
@@ -232,7 +241,8 @@ export class TypedRows {
   readonly out = new CellWriter()
   rows = 0
   readonly #targets: readonly Target[]
-  readonly #fields: readonly (Target & FieldFindings)[]
+  /** With the kinds of which every value is accepted. */
+  readonly #fields: readonly (Target & FieldFindings & { readonly certain: number })[]
   readonly #faults: Faults
   readonly #options: UploadOptions
   /** The kind as which an empty text counts. */
@@ -244,7 +254,10 @@ export class TypedRows {
     this.#options = options
     this.#empty = kindOfEmpty(options)
     this.#targets = targets
-    this.#fields = fieldsOf(targets).map((target) => ({ ...target, ...nothingFound() }))
+    this.#fields = fieldsOf(targets).map((target) => {
+      const certain = target.type === undefined ? ~0 : certainKinds(target.type, options)
+      return { ...target, ...nothingFound(), certain }
+    })
   }
 
   get width(): number {
@@ -299,6 +312,21 @@ export class TypedRows {
       field.reason ??= textReason(this.rows + 1, text, inferTyped({ scalars, texts }))
     }
     this.#write(field, text)
+  }
+
+  /** Writes a value as it stands in a buffer, in a line; its text is looked at only if its kind is a new one. */
+  line(buffer: Buffer, from: number, to: number, kind: number): void {
+    const { scalars, certain } = this.#fields[this.#field]!
+    if ((scalars & kind & certain) === 0) return void this.value(buffer.toString('utf8', from, to), kind)
+    const field = this.#begin()
+    field.values++
+    field.width += to - from
+    this.out.appendLine(buffer, from, to)
+  }
+
+  /** Whether the column of the value that comes next is text by the values above it. */
+  get isText(): boolean {
+    return this.#fields[this.#field]!.reason !== undefined
   }
 
   /** Writes a value that is known to be of its column's type, without a check. */
