@@ -3,6 +3,7 @@ import type { FoundVersion, PastVersion, VersionRecord } from './catalog/history
 import type { DatasetRecord } from './catalog/records.ts'
 import { Changes, type ChangesRange } from './changes/changes.ts'
 import { type EditedFilter, type NewValues, planEdit } from './changes/edit.ts'
+import { Revisions, type SeriesColumns } from './changes/revisions.ts'
 import { EngineError } from './errors.ts'
 import { type OptionsOf, VERSION } from './options.ts'
 import type { QueryOptions } from './plan/plan.ts'
@@ -142,6 +143,15 @@ export class Dataset implements Queryable {
    */
   async changes(range: ChangesRange): Promise<Changes> {
     return Changes.open(await this.#stored(), this.id, range, this.#place)
+  }
+
+  /**
+   * What was known when of the values of series, by the versions that are kept. Dispose it.
+   * @param only names of series; by default all
+   * @throws EngineError `not_found`
+   */
+  async revisions(columns: SeriesColumns, only?: readonly string[]): Promise<Revisions> {
+    return Revisions.open(await this.#stored(), this.id, columns, only, this.#place)
   }
 
   /**

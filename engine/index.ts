@@ -17,6 +17,7 @@ export type {
 export { migrate } from './catalog/schema.ts'
 export type { Changes, ChangesRange } from './changes/changes.ts'
 export type { EditedFilter, NewValues } from './changes/edit.ts'
+export type { Revisions, SeriesColumns } from './changes/revisions.ts'
 export { Dataset, pastVersion, type VersionOptions } from './dataset.ts'
 export { Engine, type EngineStats } from './engine.ts'
 export type { EngineOptions, ObjectStoreOptions } from './engine-options.ts'

@@ -34,6 +34,7 @@ import { providerRoutes, searchRoutes } from './routes/providers/providers.ts'
 import { seriesTableRoutes } from './routes/providers/series-table.ts'
 import { userKeyRoutes } from './routes/providers/user-keys.ts'
 import { memberRoutes, repositoryRoutes } from './routes/repositories.ts'
+import { revisionRoutes } from './routes/revisions.ts'
 import type { Routes } from './routes/routes.ts'
 import { serviceRoutes } from './routes/service.ts'
 import { sourceRoutes } from './routes/source.ts'
@@ -134,6 +135,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     parquetRoutes(routes, services)
     versionRoutes(routes, services)
     changesRoutes(routes, services)
+    revisionRoutes(routes, services)
     linkRoutes(routes, services)
     providerRoutes(routes, services)
     seriesTableRoutes(routes, services)

@@ -1,19 +1,10 @@
-import { rmSync } from 'node:fs'
 import type { Part, Version } from '../catalog/records.ts'
 import { invalidOption } from '../errors.ts'
-import { readParts } from '../ingest/parts/part.ts'
-import { type CompareInput, widened } from '../ingest/parts/parts.ts'
 import { versionSource } from '../plan/parts.ts'
-import type { Plan, QueryOptions } from '../plan/plan.ts'
-import { Query } from '../query.ts'
-import type { QueryContext } from '../reading/runs.ts'
-import { type PartsPlace, PartsReading } from '../snapshot.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
-import { widens } from '../types/columns.ts'
 import { type Column, quoteLiteral, sqlType } from '../types/index.ts'
-import { Users } from '../util/shared.ts'
-import { TemporaryFile } from '../util/whole-file.ts'
+import { PastRows, type ReadingPlace, valueSql } from './past-rows.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */
 export interface ChangesRange {
@@ -34,15 +25,9 @@ const META = { nullable: false, description: '' } as const
  * other parts are compared as multisets: a group of equal rows is inserted or deleted as often as their number differs.
  * If there is a key, a row deleted and a row inserted with the same key are one updated row.
  */
-export class Changes implements Disposable {
+export class Changes extends PastRows {
   /** The version up to which changes are given, from which to go on. */
   readonly next: number
-  readonly #leases: readonly Lease[]
-  readonly #context: QueryContext
-  /** Where rows have to be compared. */
-  readonly #compared: Compared | undefined
-  readonly #users = new Users(() => this.#end())
-  readonly [Symbol.dispose] = this.#users.enter()
 
   private constructor(
     leases: readonly Lease[],
@@ -50,13 +35,9 @@ export class Changes implements Disposable {
     store: Store,
     datasetId: number,
     since: number,
-    place: Pick<QueryContext, 'executor' | 'counts'>,
+    place: ReadingPlace,
   ) {
-    this.#leases = leases
     const newest = leases.at(-1)!.version
-    this.next = newest.number
-    const parts = [...new Map(steps.flatMap(partsOf).map((part) => [part.id, part])).values()]
-    const most = steps.reduce((sum, step) => sum + rowsOf(step), 0)
     // The version before the first upload, which may have been restored, has no columns.
     const { columns: shown } = leases.findLast(({ version }) => version.columns.length > 0)?.version ?? newest
     const meta = ['_change', '_version'].map((name) => unusedName(name, shown))
@@ -65,26 +46,16 @@ export class Changes implements Disposable {
       { ...META, name: meta[1]!, type: 'integer' },
       ...shown,
     ]
-    const fileOf = (part: Part) => store.integrity.file(part)
-    const sql = changesSql(steps, shown, fileOf)
-    const rowBytes = newest.rows === 0 ? 0 : Math.ceil(newest.rawBytes / newest.rows)
-    if (steps.some(isCompared)) {
-      const size = { rows: most, rawBytes: most * rowBytes }
-      this.#compared = new Compared(store, { parts: parts.map(fileOf), relation: sql, columns, size })
-    }
-    this.#context = {
-      ...place,
-      identity: `${datasetId}.${since}-${this.next}`,
-      reading: (plan) =>
-        new ChangesReading(plan, { parts, store, leave: this.#users.enter() }, this.#compared),
-      source: {
-        columns: columns.map(({ name, type }, index) => ({ name, type, sql: `c${index}` })),
-        rows: steps.length === 0 ? 0 : undefined,
-        most,
-        rowBytes,
-        scan: () => ({ kind: 'foreign', sql }),
-      },
-    }
+    super(leases, store, place, {
+      identity: `${datasetId}.${since}-${newest.number}`,
+      columns,
+      parts: steps.flatMap(partsOf),
+      sql: changesSql(steps, shown, (part) => store.integrity.file(part)),
+      most: steps.reduce((sum, step) => sum + rowsOf(step), 0),
+      isCompared: steps.some(isCompared),
+      isEmpty: steps.length === 0,
+    })
+    this.next = newest.number
   }
 
   /** @throws EngineError `invalid_option`, `not_found`, `version_gone` */
@@ -92,7 +63,7 @@ export class Changes implements Disposable {
     store: Store,
     datasetId: number,
     { since, until = Number.MAX_SAFE_INTEGER }: ChangesRange,
-    place: Pick<QueryContext, 'executor' | 'counts'>,
+    place: ReadingPlace,
   ): Promise<Changes> {
     if (until < since) throw invalidOption(`until is ${until}, but since is ${since}.`)
     const { version: newest } = await store.datasets.get(datasetId)
@@ -115,22 +86,6 @@ export class Changes implements Disposable {
       for (const lease of leases) lease[Symbol.dispose]()
       throw error
     }
-  }
-
-  /** @throws EngineError what is wrong with the options; see `Query` */
-  query(options: QueryOptions = {}): Query {
-    const release = this.#users.enter()
-    try {
-      return new Query({ ...this.#context, release }, options)
-    } catch (error) {
-      release()
-      throw error
-    }
-  }
-
-  #end(): void {
-    this.#compared?.[Symbol.dispose]()
-    for (const lease of this.#leases) lease[Symbol.dispose]()
   }
 }
 
@@ -158,56 +113,6 @@ function rowsOf({ after, removed, added, from }: Step): number {
 
 function unusedName(name: string, columns: readonly Column[]): string {
   return columns.some((column) => column.name === name) ? unusedName(`_${name}`, columns) : name
-}
-
-/**
- * The rows of changes for which rows had to be compared. A process of their own compares them once, in little memory,
- * and writes them to a file, which is removed with this.
- */
-class Compared implements Disposable {
-  readonly #store: Store
-  readonly #input: CompareInput
-  #writing: Promise<void> | undefined
-
-  constructor(store: Store, input: Omit<CompareInput, 'target'>) {
-    this.#store = store
-    this.#input = { ...input, target: new TemporaryFile(store.temporary).path }
-  }
-
-  /** The file, when it is written. The parts must be readable meanwhile. @throws EngineError `storage_full`, `cancelled` */
-  async file(signal: AbortSignal | undefined): Promise<string> {
-    const compare = async () => (await this.#store.ingestor()).jobs.compare(this.#input, { signal })
-    this.#writing ??= compare().catch((error: unknown) => {
-      this.#writing = undefined
-      throw error
-    })
-    await this.#writing
-    return this.#input.target
-  }
-
-  /** Never throws, because versions are released next: a file that can't be removed now is removed at a start. */
-  [Symbol.dispose](): void {
-    try {
-      rmSync(this.#input.target, { force: true })
-    } catch {}
-  }
-}
-
-/** Reads the parts in which rows changed, or the file with the changes where rows were compared. */
-class ChangesReading extends PartsReading {
-  readonly #compared: Compared | undefined
-
-  constructor(plan: Plan, place: PartsPlace, compared: Compared | undefined) {
-    super(plan, place)
-    this.#compared = compared
-  }
-
-  override async ready(_reach: unknown, signal: AbortSignal | undefined): Promise<Plan> {
-    await this.pin(this.place.parts, signal)
-    if (!this.#compared) return this.plan
-    const sql = readParts([await this.#compared.file(signal)])
-    return { ...this.plan, scan: { kind: 'foreign', sql } }
-  }
 }
 
 /** One version and the one before it, and which rows differ. */
@@ -282,13 +187,4 @@ function rowsSql(
       selects([file], first, start === undefined ? '' : ` WHERE file_row_number >= ${start}`),
     )
     .join(' UNION ALL ')
-}
-
-/** A column of the newest version as an older one has it. */
-function valueSql(columns: readonly Column[], { name, type }: Column): string {
-  const index = columns.findIndex((column) => column.name === name)
-  const old = columns[index]
-  if (!old) return `CAST(NULL AS ${sqlType(type)})`
-  if (old.type === type || widens(old.type, type)) return widened(old, type, `c${index}`)
-  return `TRY_CAST(CAST(c${index} AS VARCHAR) AS ${sqlType(type)})`
 }

@@ -34,7 +34,7 @@ export function byNameRoutes(app: Routes, services: Services): void {
  * doesn't change.
  */
 export const BELOW_A_DATASET =
-  /^(?:data(?:\/\$query)?|columns|copy|restore|source|changes|profile|versions(?:\/\d+)?|parquet(?:\/\d+\/\d+\.parquet)?|(?:croissant|datapackage|schema)\.json|odata\.(?:pbids|odc))$/
+  /^(?:data(?:\/\$query)?|columns|copy|restore|source|changes|revisions|profile|versions(?:\/\d+)?|parquet(?:\/\d+\/\d+\.parquet)?|(?:croissant|datapackage|schema)\.json|odata\.(?:pbids|odc))$/
 
 /** A path that begins with `/d/` as the one of the dataset's id. @throws ServerError `not_found`, `invalid_url` */
 export async function byId(

@@ -76,6 +76,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /datasets/{id}/versions': [[403, 200, 200, 200, 200]],
   'GET /datasets/{id}/versions/{version}': [[403, 200, 200, 200, 200]],
   'GET /datasets/{id}/changes': [[403, 200, 200, 200, 200]],
+  'GET /datasets/{id}/revisions': [[403, 200, 200, 200, 200]],
   'GET /datasets/{id}/profile': [[403, 200, 200, 200, 200]],
   'GET /datasets/{id}/croissant.json': [[403, 200, 200, 200, 200]],
   'GET /datasets/{id}/datapackage.json': [[403, 200, 200, 200, 200]],
@@ -245,10 +246,14 @@ async function fileOf(id: number): Promise<string> {
 async function follow(id: number, operation: string): Promise<void> {
   await (await at.engine.dataset(id)).replace({
     format: 'csv',
-    columns: [{ name: 'series_id', type: 'string' }],
+    columns: [
+      { name: 'series_id', type: 'string' },
+      { name: 'date', type: 'date' },
+      { name: 'value', type: 'double' },
+    ],
     replaceColumns: true,
     body: (async function* () {
-      yield Buffer.from('series_id\nfred/X\n')
+      yield Buffer.from('series_id,date,value\nfred/X,2024-01-01,1\n')
     })(),
   })
   if (operation.startsWith('PUT')) return
@@ -261,7 +266,7 @@ async function statusOf(operation: string, asker: Asker): Promise<number> {
   if (operation === 'DELETE /user-keys/{slug}' && key !== undefined) {
     await at.call(key, 'PUT', '/user-keys/fred', { json: { key: 'a-key-of-mine-1' } })
   }
-  if (template.endsWith('/source') && ASKERS[asker] !== undefined) await follow(id, operation)
+  if (/\/(source|revisions)$/.test(template) && ASKERS[asker] !== undefined) await follow(id, operation)
   const path = template
     .replace('{id}', String(template.startsWith('/repositories') ? repository : id))
     .replace('{account}', `other${n}`)
