@@ -263,6 +263,8 @@ export interface Caller {
    * provider takes no key.
    */
   readonly userKey?: UserKey
+  /** Who calls. Accounts that share a key take turns, so that none waits for all requests of another. */
+  readonly account?: string
   /** Ends the wait with `cancelled`; others who wait for the same answer are not disturbed. */
   readonly signal?: AbortSignal
   /** Never returns an answer that is no longer fresh: waits for a new one, and throws if none can be had. */

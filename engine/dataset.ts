@@ -168,10 +168,13 @@ export class Dataset implements Queryable {
    * @param file the number of a file that it must have: a merge gives the same version other files
    * @throws EngineError `not_found`
    */
-  async snapshotOf(version: number, file?: number): Promise<Snapshot | undefined> {
+  async snapshotOf(
+    version: number,
+    { file, ...reading }: SavedOptions & { readonly file?: number | undefined } = {},
+  ): Promise<Snapshot | undefined> {
     const record = await this.#place.store.datasets.get(this.id)
     if (record.query) {
-      const snapshot = await this.snapshot()
+      const snapshot = await this.snapshot(undefined, reading)
       if (snapshot.version === version) return snapshot
       snapshot[Symbol.dispose]()
       return undefined

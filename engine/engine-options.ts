@@ -90,6 +90,11 @@ export interface EngineOptions {
   readonly workers?: number
   /** How much memory DuckDB may use, as `2GiB`; by default 40 % of the machine's. */
   readonly memoryLimit?: string
+  /**
+   * How long a statement of SQL waits for one of the four processes, in milliseconds, before it fails with `overloaded`; by
+   * default until there is one.
+   */
+  readonly sqlWaitMs?: number | undefined
   /** How large an upload may be. */
   readonly uploadLimits?: UploadLimits
   /**
@@ -123,6 +128,7 @@ const KNOWN: Names<EngineOptions> = {
   threads: true,
   workers: true,
   memoryLimit: true,
+  sqlWaitMs: true,
   uploadLimits: { bytes: true, unpackedBytes: true, memory: true },
   trino: { url: true, minBytes: true, cores: true, maxRows: true, retryWithin: true },
   keep: { versions: true, days: true },

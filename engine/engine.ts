@@ -24,6 +24,7 @@ import { Preview } from './preview.ts'
 import type { Query } from './query.ts'
 import { type Cell, type Relation, relationOf } from './relation.ts'
 import type { SnapshotPlace } from './snapshot.ts'
+import type { StatementStats } from './sql/process/sql-pool.ts'
 import type { SqlValues } from './sql/rewrite.ts'
 import { type DefineOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
 import { type SqlTable, sqlTables } from './sql/tables.ts'
@@ -51,6 +52,8 @@ export interface EngineStats {
   readonly damagedParts: number
   /** Figures about the parts that are cached on this machine; undefined if all parts are stored on it. */
   readonly cache: CacheStats | undefined
+  /** Statements of SQL that run or wait for a process. */
+  readonly statements: StatementStats
   /** How often each kind of event has happened since the start. */
   readonly events: Readonly<Record<EventKind, number>>
   /** The executor's figures, once it runs, and those of a Trino, if there is one. */
@@ -90,6 +93,7 @@ export class Engine implements AsyncDisposable {
         tempDirectory: store.temporary,
         onEnd: (message) => events.tell('reader_ended', message),
       },
+      wait: options.sqlWaitMs,
       http: async () => (store.files.ranges && (await this.executor()).readsHttp ? this.#http() : undefined),
       counts: this.#place.counts,
       tables: () => this.sqlTables(),
@@ -250,8 +254,8 @@ export class Engine implements AsyncDisposable {
   }
 
   /** The rows of a query that `defineQuery` has checked, now. @throws EngineError as `sql` does, `saved_query` */
-  runQuery(saved: SavedQuery, signal?: AbortSignal): Promise<Query> {
-    return this.#sql.run(saved, signal)
+  runQuery(saved: SavedQuery, options: Parameters<Sql['run']>[1] = {}): Promise<Query> {
+    return this.#sql.run(saved, options)
   }
 
   /** Requires that the rows of a query that is saved may still be read. @throws EngineError `saved_query` */
@@ -319,6 +323,7 @@ export class Engine implements AsyncDisposable {
       writesStopped: this.#store.database.inDoubt || this.#store.files.objects?.isLost === true,
       damagedParts: this.#store.integrity.damaged,
       cache: this.#store.files.cache,
+      statements: await this.#sql.stats(),
       events: { ...this.#events.counts },
       executor: await this.#executorStats(),
     }

@@ -58,6 +58,11 @@ export class Query implements Disposable {
     return this.#context.borrowed ?? []
   }
 
+  /** Whether it reads a statement of SQL, also as a saved query. Its process is free when the rows have been read. */
+  get isStatement(): boolean {
+    return this.#context.borrowed !== undefined
+  }
+
   /**
    * Names what the query gives in this format: queries of the same key have the same rows unless they are volatile. It
    * doesn't depend on the plan, so `Dataset.key` knows it before the query is made.

@@ -7,12 +7,13 @@ import { type Engine, isUnwritable, openEngine } from '../engine/index.ts'
 import { Lazy } from '../engine/util/shared.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { buildApp } from './app.ts'
-import { distributed, objectStore } from './config/read.ts'
+import { distributed, objectStore, sqlWait } from './config/read.ts'
 import type { Config } from './config/schema.ts'
 import { ServerError } from './http/errors.ts'
 import { EarlyLog } from './logger.ts'
 import { indexProviders, openProviders } from './providers.ts'
 import { openServices, type ServiceParts, type Services } from './services.ts'
+import { stopping } from './transfers/transfer.ts'
 import { ownVersion } from './version.ts'
 
 export interface Server {
@@ -152,6 +153,7 @@ function openStorage(
     store: objectStore(config),
     onEvent: (event) => events.event(event),
     ...config.engine,
+    sqlWaitMs: sqlWait(config),
     trino: distributed(config),
     uploadLimits: {
       bytes: config.limits.uploadBytes,
@@ -208,8 +210,8 @@ function warmAfterFirstAnswer(app: FastifyInstance, engine: Engine): void {
 
 async function finish({ lifecycle, exports, uploads, config }: Services, opened: Closers): Promise<void> {
   await lifecycle.leave(config.timeouts.leaving)
-  exports.gate.close()
-  uploads.gate.close()
+  exports.slots.close(stopping)
+  uploads.slots.close(stopping)
   await lifecycle.drain(config.timeouts.shutdown)
   await closeAll(opened)
 }

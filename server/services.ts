@@ -165,12 +165,17 @@ const gauges = ({ engine, connectors, exports, uploads, usage }: Services): read
   {
     name: 'transfers_running',
     help: 'Downloads and uploads under way.',
-    read: () => ({ downloads: exports.gate.running, uploads: uploads.gate.running }),
+    read: () => ({ downloads: exports.slots.running, uploads: uploads.slots.running }),
   },
   {
     name: 'transfers_queued',
-    help: 'Downloads and uploads that wait for a place.',
-    read: () => ({ downloads: exports.gate.queued, uploads: uploads.gate.queued }),
+    help: 'Downloads and uploads that wait for a slot.',
+    read: () => ({ downloads: exports.slots.queued, uploads: uploads.slots.queued }),
+  },
+  {
+    name: 'sql_statements',
+    help: 'Statements of SQL under way: running, waiting for a process, refreshing stored queries in the background.',
+    read: async () => ({ ...(await engine.stats()).statements }),
   },
   {
     name: 'provider_cache',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Semaphore } from '../../engine/util/semaphore.ts'
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import { cancelled } from '../errors.ts'
 import { Failure } from '../failures.ts'
@@ -9,6 +10,8 @@ export interface Exchange {
   readonly request: UpstreamRequest
   /** What the request counts against. */
   readonly allowance: Allowance
+  /** On whose behalf it is sent, if that is known. */
+  readonly account: string | undefined
   /**
    * Aborted once nobody waits for the answer. It keeps a request from leaving, but doesn't interrupt one that has left.
    */
@@ -113,57 +116,20 @@ function retryAfter(answer: UpstreamAnswer, now: number): number | undefined {
 }
 
 /**
- * Limits how many requests with one allowance are under way at once; the others wait in line. `waitMs` limits the wait, so
- * that with a provider that hangs, requests in line don't take longer than those under way.
+ * Limits how many requests with one allowance are under way at once; the others wait, and those of each account take
+ * turns. `waitMs` limits the wait, so that with a provider that hangs, requests that wait don't take longer than those
+ * under way.
  */
 export function limitConcurrency(concurrency: number, waitMs: number): Layer {
-  const lines = new WeakMap<Allowance, WaitQueue>()
+  const lines = new WeakMap<Allowance, Semaphore>()
+  const crowded = () => new Failure('crowded')
   return (next) => async (exchange) => {
-    const line = lines.get(exchange.allowance) ?? new WaitQueue(concurrency)
-    lines.set(exchange.allowance, line)
-    if (!(await line.enter(exchange.signal, waitMs))) {
-      throw exchange.signal.aborted ? cancelled() : new Failure('crowded')
-    }
-    try {
-      return await next(exchange)
-    } finally {
-      line.leave()
-    }
-  }
-}
-
-class WaitQueue {
-  #free: number
-  readonly #waiting = new Set<() => void>()
-
-  constructor(places: number) {
-    this.#free = places
-  }
-
-  /** Resolves to false if the signal or the end of the wait ended it. */
-  enter(signal: AbortSignal, waitMs: number): Promise<boolean> {
-    if (this.#free > 0) {
-      this.#free--
-      return Promise.resolve(true)
-    }
-    return new Promise((resolve) => {
-      const settle = (isIn: boolean) => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', giveUp)
-        this.#waiting.delete(admit)
-        resolve(isIn)
-      }
-      const admit = () => settle(true)
-      const giveUp = () => settle(false)
-      const timer = setTimeout(giveUp, waitMs)
-      signal.addEventListener('abort', giveUp)
-      this.#waiting.add(admit)
+    const { allowance, account, signal } = exchange
+    const line = lines.get(allowance) ?? new Semaphore(concurrency, { wait: waitMs, crowded })
+    lines.set(allowance, line)
+    using _ = await line.enter(account, signal).catch((error) => {
+      throw signal.aborted ? cancelled() : error
     })
-  }
-
-  leave(): void {
-    const [first] = this.#waiting
-    if (first === undefined) this.#free++
-    else first()
+    return await next(exchange)
   }
 }

@@ -16,7 +16,7 @@ import { addressOf } from './address.ts'
 import { Allowance, fingerprint } from './allowances.ts'
 import { Breaker } from './breaker.ts'
 import { type Cache, type Read, unlessAborted } from './cache.ts'
-import { type Handler, limitConcurrency, limited, retried } from './layers.ts'
+import { type Exchange, type Handler, limitConcurrency, limited, retried } from './layers.ts'
 import { openTransport } from './transport.ts'
 
 type Operation = 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue'
@@ -32,6 +32,9 @@ const CATALOGUE_FRESHNESS = 24
  * first use will show whether it is good.
  */
 const DECISIVE: readonly ConnectorErrorCode[] = ['key_rejected', 'cancelled']
+
+/** What all requests of one call have in common. */
+type Sending = Omit<Exchange, 'request'>
 
 /** A connector with all that is between it and its callers, and between it and the network. */
 export class Provider {
@@ -98,7 +101,9 @@ export class Provider {
     const subject = name === 'search' ? undefined : (inputs[0] as string | undefined)
     const asked = { subject, isSeries: isData || name === 'source' }
     const fill = (signal: AbortSignal) =>
-      this.#guarded(allowance, asked, () => work(this.connector, this.#context(allowance, space, signal)))
+      this.#guarded(allowance, asked, () =>
+        work(this.connector, this.#context({ allowance, account: caller.account, signal }, space)),
+      )
     const key = JSON.stringify([...space, name, ...inputs])
     const freshMs = isData ? this.#freshMs : this.#freshMs * CATALOGUE_FRESHNESS
     return this.#cache.read(key, freshMs, fill, { ...caller, isShared: true })
@@ -109,7 +114,7 @@ export class Provider {
     const { connector, info } = this
     if (connector.checkKey === undefined || info.key === 'none') return 'unchecked'
     const allowance = this.#allowanceOf(key)
-    const context = this.#context(allowance, [info.slug, fingerprint(key)], signal)
+    const context = this.#context({ allowance, account: undefined, signal }, [info.slug, fingerprint(key)])
     const checked = this.#guarded(allowance, {}, async () => connector.checkKey?.(context))
     try {
       await unlessAborted(checked, signal)
@@ -121,12 +126,13 @@ export class Provider {
   }
 
   /** What a connector may use for one call; `space` distinguishes what it caches from what others may not see. */
-  #context(allowance: Allowance, space: readonly string[], signal: AbortSignal): ConnectorContext {
+  #context(sending: Sending, space: readonly string[]): ConnectorContext {
+    const { allowance, signal } = sending
     return {
-      send: (request) => this.#ask(request, allowance, signal),
+      send: (request) => this.#ask(request, sending),
       cached: async (request, read) => {
         const key = JSON.stringify([...space, 'request', request])
-        const fetch = async (signal: AbortSignal) => read(await this.#ask(request, allowance, signal))
+        const fetch = async (signal: AbortSignal) => read(await this.#ask(request, { ...sending, signal }))
         return (await this.#cache.read(key, this.#freshMs * CATALOGUE_FRESHNESS, fetch, { signal })).value
       },
       pause: (attempt) => this.#pause(attempt, signal),
@@ -152,7 +158,8 @@ export class Provider {
   }
 
   /** Sends through all layers. 408 and 504 become `provider_slow`, other statuses of 500 or more `provider_down`. */
-  async #ask(request: UpstreamRequest, allowance: Allowance, signal: AbortSignal): Promise<UpstreamAnswer> {
+  async #ask(request: UpstreamRequest, sending: Sending): Promise<UpstreamAnswer> {
+    const { allowance } = sending
     if (this.info.key === 'required' && allowance.key === undefined) {
       throw new Failure('no-key', { what: this.info.keyPage ?? '' })
     }
@@ -164,7 +171,7 @@ export class Provider {
       query: { ...request.query, ...query },
       headers: { ...request.headers, ...headers },
     }
-    const answer = await this.#send({ request: whole, allowance, signal })
+    const answer = await this.#send({ ...sending, request: whole })
     const isSlow = answer.status === 408 || answer.status === 504
     if (answer.status < 500 && !isSlow) return answer
     throw new Failure(isSlow ? 'slow' : 'failing', { what: `status ${answer.status}` })

@@ -10,18 +10,13 @@ const REMEMBERED_BYTES = 8 << 20
 
 /** Has users' SQL parsed by DuckDB, in one of the processes that run it. */
 export class SqlParser {
-  readonly #lend: Lend
   readonly #parsed = new LRUCache<string, string>({
     maxSize: REMEMBERED_BYTES,
     sizeCalculation: (tree) => tree.length + 1,
   })
 
-  constructor(lend: Lend) {
-    this.#lend = lend
-  }
-
   /** The tree of the only statement in a text. @throws EngineError `invalid_sql`, `overloaded`, `cancelled` */
-  async parse(text: string, signal: AbortSignal | undefined): Promise<TreeNode> {
+  async parse(text: string, lend: Lend, signal: AbortSignal | undefined): Promise<TreeNode> {
     if (typeof text !== 'string' || !text.isWellFormed() || text.includes('\0')) {
       throw sqlError('invalid_sql', 'The statement must be text.')
     }
@@ -33,7 +28,7 @@ export class SqlParser {
     }
     let tree = this.#parsed.get(text)
     if (tree === undefined) {
-      using lent = await this.#lend(signal)
+      using lent = await lend(signal)
       tree = (await lent.process.run('parse', { text }, signal ? { signal } : {}, 'a statement')) as string
       this.#parsed.set(text, tree)
     }

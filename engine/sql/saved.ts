@@ -30,6 +30,8 @@ export interface SavedOptions {
   readonly depth?: number
   /** Ends finding out which columns it has. */
   readonly signal?: AbortSignal | undefined
+  /** Who reads, as the engine's caller names accounts: they take turns with statements of SQL. */
+  readonly by?: string | undefined
   /**
    * Whether the reader may read all of these datasets directly. Where this is not given or false, expressions of the
    * reader see no row that the query leaves out, which takes longer.

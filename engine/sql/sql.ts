@@ -19,7 +19,13 @@ import type { TreeNode } from './nodes.ts'
 import { SqlParser } from './parser.ts'
 import type { DescribedColumn } from './process/jobs.ts'
 import { sqlExecutor } from './process/sql-executor.ts'
-import { type Lend, SqlPool } from './process/sql-pool.ts'
+import {
+  type BackgroundLimits,
+  type Borrower,
+  type Lend,
+  SqlPool,
+  type StatementStats,
+} from './process/sql-pool.ts'
 import {
   type CutSql,
   casedNames,
@@ -39,7 +45,7 @@ import {
 import { type Scanned, Session, type SqlPlace, SqlReading, Tables } from './sql-reading.ts'
 import { dropQualifiers, findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
 
-export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 'mayRead'> {
+export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 'by' | 'mayRead'> {
   /**
    * Lists the datasets that may be read; by default all. It is called when the statement has been read and again before
    * its rows are, in case a right was taken meanwhile.
@@ -49,6 +55,8 @@ export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 
 
 export interface SqlContext {
   readonly readers: ReadersOptions
+  /** The longest wait for a process, in milliseconds. */
+  readonly wait: number | undefined
   /** How the processes read parts by ranges; undefined if they can't. */
   readonly http: () => Promise<HttpOptions | undefined>
   readonly counts: Counts
@@ -63,11 +71,9 @@ export interface SqlContext {
 /** Finds the datasets that a statement names, and whether they may be read. It is called again before rows are read. */
 type Resolve = (references: readonly TableReference[]) => Promise<readonly NamedTable[]>
 
-export interface DefineOptions extends Pick<SqlOptions, 'signal' | 'tables'> {
-  readonly by?: string | undefined
-}
+export type DefineOptions = Pick<SqlOptions, 'signal' | 'tables' | 'by'>
 
-interface RowsOptions extends SavedOptions {
+interface RowsOptions extends SavedOptions, Borrower {
   readonly values?: SqlValues | undefined
   /** Whether the text is another one each time. */
   readonly volatile?: boolean
@@ -95,13 +101,15 @@ interface Described {
 export class Sql {
   readonly #context: SqlContext
   readonly #pool: Lazy<SqlPool>
-  readonly #lend: Lend = async (signal) => (await this.#pool.get()).lend(signal)
-  readonly #parser = new SqlParser(this.#lend)
+  readonly #parser = new SqlParser()
   readonly #described = new LRUCache<string, Described>({ max: 1_000 })
 
   constructor(context: SqlContext) {
     this.#context = context
-    this.#pool = new Lazy(async () => new SqlPool({ ...context.readers, http: await context.http() }))
+    this.#pool = new Lazy(async () => {
+      const { readers, wait } = context
+      return new SqlPool({ ...readers, wait, http: await context.http() })
+    })
   }
 
   /**
@@ -111,16 +119,22 @@ export class Sql {
   async query(
     text: string,
     values: SqlValues | undefined,
-    { signal, tables = this.#context.tables, mayRead = readerOf(tables), ...options }: SqlOptions,
+    { signal, by, tables = this.#context.tables, mayRead = readerOf(tables), ...options }: SqlOptions,
   ): Promise<Query> {
     const resolve: Resolve = async (references) => findTables(references, await tables())
-    return queryOf(await this.#rows(text, resolve, { values, signal, mayRead }), options)
+    return queryOf(await this.#rows(text, resolve, { values, signal, by, mayRead }), options)
   }
 
-  /** A query that is saved elsewhere than in a dataset. @throws EngineError as `query` does, `saved_query` */
-  async run(saved: SavedQuery, signal?: AbortSignal): Promise<Query> {
+  /**
+   * A query that is saved elsewhere than in a dataset, and for whose rows nobody waits.
+   * @throws EngineError as `query` does, `saved_query`
+   */
+  async run(
+    saved: SavedQuery,
+    { signal, ...background }: BackgroundLimits & { readonly signal?: AbortSignal } = {},
+  ): Promise<Query> {
     const mayRead = (datasetIds: readonly number[]) => this.#mayRead(saved, datasetIds)
-    return queryOf(await this.#savedRows(saved, { signal, mayRead }), {})
+    return queryOf(await this.#savedRows(saved, { signal, by: saved.by, mayRead, background }), {})
   }
 
   /**
@@ -145,14 +159,14 @@ export class Sql {
     const resolve: Resolve = async (references) => findTables(references, await tables())
     const mayRead = readerOf(tables)
     if (given.dataset === undefined) {
-      using rows = await this.#rows(given.sql, resolve, { signal, depth: 1, mayRead })
+      using rows = await this.#rows(given.sql, resolve, { signal, by, depth: 1, mayRead })
       const { columns, tables, volatile } = rows
       return { saved: { given, tables, by }, columns, volatile }
     }
     const isReadable = (await tables()).some(({ id }) => id === given.dataset)
     if (!isReadable) throw sqlError('unknown_table', `There is no dataset ${given.dataset}.`)
     const saved = { given, tables: [given.dataset], by }
-    using rows = await this.#savedRows(saved, { signal, mayRead })
+    using rows = await this.#savedRows(saved, { signal, by, mayRead })
     return { saved, columns: rows.columns, volatile: rows.volatile }
   }
 
@@ -165,7 +179,7 @@ export class Sql {
     if (!readable) throw unreadableTable(saved)
   }
 
-  async #savedRows(saved: SavedQuery, options: SavedOptions): Promise<StatementRows> {
+  async #savedRows(saved: SavedQuery, options: RowsOptions): Promise<StatementRows> {
     const { depth = 1 } = options
     if (depth > MOST_DEPTH) {
       throw new EngineError('saved_query', `Saved queries read each other at most ${MOST_DEPTH} deep.`)
@@ -190,18 +204,27 @@ export class Sql {
 
   /** Parses a statement, finds its tables and its columns. */
   async #rows(text: string, resolve: Resolve, options: RowsOptions): Promise<StatementRows> {
-    const { values, signal, mayRead, depth = 0 } = options
-    const checked = checkTree(await this.#parser.parse(text, signal), new SqlParameters(values))
+    const { values, signal, by, mayRead, depth = 0 } = options
+    const lend = this.#lend(options)
+    const checked = checkTree(await this.#parser.parse(text, lend, signal), new SqlParameters(values))
     const named = await resolve(checked.tables)
     const snapshots: Snapshot[] = []
     try {
-      const reading = { depth: depth + 1, signal, mayRead }
+      const reading = { depth: depth + 1, signal, by, mayRead }
       for (const { id, past } of named) snapshots.push(await this.#context.snapshot(id, past, reading))
       return await this.#prepared(text, checked, { named, snapshots, resolve, options })
     } catch (error) {
       for (const snapshot of snapshots) snapshot[Symbol.dispose]()
       throw error
     }
+  }
+
+  async stats(): Promise<StatementStats> {
+    return (await this.#pool.present())?.stats ?? { running: 0, waiting: 0, background: 0 }
+  }
+
+  #lend(borrower: Borrower): Lend {
+    return async (signal) => (await this.#pool.get()).lend(borrower)(signal)
   }
 
   async close(): Promise<void> {
@@ -224,7 +247,7 @@ export class Sql {
     const borrowed = [...(depth > 0 ? ids : []), ...below.flatMap((one) => one.borrowed)]
     const hiding = borrowed.length > 0 && !(await mayRead?.(borrowed))
     const fenced = hiding && depth > 0
-    const session = new Session(this.#lend)
+    const session = new Session(this.#lend(options))
     const authorise = async () => {
       const now = await resolve(checked.tables)
       if (now.every(({ id }, index) => id === named[index]!.id)) return

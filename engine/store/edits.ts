@@ -8,7 +8,7 @@ import type { UnnamedColumns } from '../ingest/request.ts'
 import { faultsOf, withDetails } from '../ingest/text/errors.ts'
 import { keyed } from '../plan/parts.ts'
 import type { Column } from '../types/index.ts'
-import { Semaphore } from '../util/concurrency.ts'
+import { Semaphore } from '../util/semaphore.ts'
 import type { WorkContext } from './commits.ts'
 
 /** Which rows a change is about, and what becomes of them. */

@@ -1,5 +1,5 @@
 import type { ColumnProfile } from '../ingest/profile.ts'
-import { Semaphore } from '../util/concurrency.ts'
+import { Semaphore } from '../util/semaphore.ts'
 import type { WorkContext } from './commits.ts'
 
 /** What the values of each column of a version are like. */

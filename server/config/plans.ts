@@ -27,6 +27,7 @@ const BUILT_IN = {
   storedBytes: { free: 10 * GIB, pro: 1024 * GIB, unlimited: null },
   keptVersions: { free: 100, pro: 10_000, unlimited: null },
   keptDays: { free: 366, pro: 36_525, unlimited: null },
+  refreshSeconds: { free: 60, pro: 600, unlimited: null },
 } as const satisfies Record<keyof PlanLimits, unknown>
 
 function builtIn(name: 'free' | 'pro' | 'unlimited') {
@@ -48,5 +49,6 @@ export const PLANS = {
     storedBytes: null,
     keptVersions: null,
     keptDays: null,
+    refreshSeconds: null,
   }),
 } as const

@@ -226,3 +226,8 @@ export function distributed({ trinoUrl, trino, timeouts }: Config): TrinoOptions
   // If Trino fails later than this, DuckDB would hardly give the first byte in time.
   return trinoUrl === undefined ? undefined : { url: trinoUrl, ...trino, retryWithin: timeouts.firstByte / 2 }
 }
+
+/** How long a statement of SQL waits for a process: three are waited for at most, before the first byte is due. */
+export function sqlWait({ timeouts }: Config): number {
+  return Math.ceil(timeouts.firstByte / 4)
+}

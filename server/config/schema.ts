@@ -218,6 +218,12 @@ export const CONFIG_SCHEMA = fields({
       default: 64 * MIB,
       about: 'Memory for recent responses, which are sent again for the same query; 0 keeps none.',
     },
+    spoolBytes: {
+      ...natural,
+      default: 2 * GIB,
+      about:
+        'Bytes of temporary files for rows of SQL that clients read slowly, so that its processes are free; with more, statements wait for their clients.',
+    },
     exportFileBytes: {
       ...natural,
       default: 2 * GIB,

@@ -46,7 +46,10 @@ export async function answerCollection(
   const skip = $skip + offset
   const top = Math.min(Math.max($top - offset, 0), size)
   const past = position?.version ?? added?.version
-  const snapshot = await (past === undefined ? dataset.snapshot(versionIn(options)) : kept.get(dataset, past))
+  const by = String(request.account.id)
+  const snapshot = await (past === undefined
+    ? dataset.snapshot(versionIn(options), { by })
+    : kept.get(dataset, past, { by }))
   using leaving = new DisposableStack()
   if (past === undefined) leaving.use(snapshot)
   const { version } = snapshot
@@ -95,7 +98,7 @@ export async function answerCount(
   const { services, request, reply, json } = exchange
   const open = async () => {
     const dataset = await services.engine.dataset(set.datasetId)
-    using snapshot = await dataset.snapshot(versionIn(matching))
+    using snapshot = await dataset.snapshot(versionIn(matching), { by: String(request.account.id) })
     return entityQuery(set, snapshot, matching, json).query
   }
   const count = await services.exports.run(request, reply, { open }, (query, signal) =>

@@ -21,7 +21,8 @@ export async function answerEntity(
   options: RowOptions,
 ): Promise<FastifyReply> {
   const dataset = await exchange.services.engine.dataset(set.datasetId)
-  using snapshot = await dataset.snapshot(versionIn(options))
+  const by = String(exchange.request.account.id)
+  using snapshot = await dataset.snapshot(versionIn(options), { by })
   const { text, projection } = await readRow(exchange, set, snapshot, key, options)
   const head = contextHead(exchange, `${encodeURIComponent(set.name)}${projection}/$entity`)
   return exchange.reply.type(jsonContentType(exchange.json, false)).send(head + text.slice(1))
@@ -36,7 +37,8 @@ export async function answerProperty(
   const { reply, json } = exchange
   const bare: Exchange = { ...exchange, json: { ...json, metadata: 'none' } }
   const dataset = await exchange.services.engine.dataset(set.datasetId)
-  using snapshot = await dataset.snapshot()
+  const by = String(exchange.request.account.id)
+  using snapshot = await dataset.snapshot(undefined, { by })
   const type = propertyType(set, snapshot, property)
   const { text } = await readRow(bare, set, snapshot, key, { $select: property })
   const value = text.slice(`{${JSON.stringify(property)}:`.length, -1)

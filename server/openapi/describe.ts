@@ -106,6 +106,10 @@ const ERROR = record(
     column: { ...text, description: 'The column of an upload.' },
     value: { ...text, description: 'The value of an upload that is wrong.' },
     limit: { ...count, description: 'The limit that was exceeded.' },
+    running: {
+      ...count,
+      description: 'How many of your own, such as downloads or statements of SQL, are running.',
+    },
     hints: { ...HINTS, examples: [['decimal=,']] },
   },
 )

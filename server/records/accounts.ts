@@ -30,6 +30,10 @@ export const LIMITS = fields('What the plan allows; null is "no limit".', {
   storedBytes: { ...limit, description: 'Bytes on disk of all datasets in the repositories of an account.' },
   keptVersions: { ...limit, description: 'Versions that a dataset may keep.' },
   keptDays: { ...limit, description: 'Days for which it may keep them.' },
+  refreshSeconds: {
+    ...limit,
+    description: 'Seconds of CPU time that one refresh of a stored query may take; null is 1800.',
+  },
 })
 
 const name = { ...text, examples: ['ada'] } as const

@@ -187,8 +187,17 @@ export function readTexts(app: Pick<Routes, 'addContentTypeParser'>): void {
   )
 }
 
+/** How a request reads saved queries, and statements of SQL. */
+export function readingFor(
+  services: Pick<Services, 'access' | 'engine'>,
+  request: FastifyRequest,
+  signal: AbortSignal,
+) {
+  return { signal, by: String(request.account.id), mayRead: mayRead(services, request) }
+}
+
 /** Tells whether the sender may read all of some datasets directly; whoever has a link may read only what it leads to. */
-export function mayRead({ access, engine }: Pick<Services, 'access' | 'engine'>, request: FastifyRequest) {
+function mayRead({ access, engine }: Pick<Services, 'access' | 'engine'>, request: FastifyRequest) {
   return async (datasetIds: readonly number[]): Promise<boolean> => {
     if (datasetIds.length === 0) return true
     if (isLink(request.url)) return false
@@ -265,7 +274,6 @@ export function dataRoutes(app: Routes, services: Services): void {
   const download = async (request: FastifyRequest, reply: FastifyReply, read: () => DataQuery) => {
     const { dataset, record } = await datasetFor(request, services, 'Read')
     const given = read()
-    const reading = (signal: AbortSignal) => ({ signal, mayRead: mayRead(services, request) })
     const past = await askedVersion(dataset, given, reply, app.prefix)
     linkMetadata(reply, app.prefix, record)
     const { window, ...asked } = rowsAsked(request, given, 'csv')
@@ -277,7 +285,7 @@ export function dataRoutes(app: Routes, services: Services): void {
     }
     const query = {
       key: dataset.key(record, options, format),
-      open: (signal: AbortSignal) => dataset.query(options, reading(signal)),
+      open: (signal: AbortSignal) => dataset.query(options, readingFor(services, request, signal)),
     }
     if (given.$explain === 'true') return sendExplained(services, request, reply, query, format)
     const ieee754 = format === 'json' && wantsIeee754(given.$format, request.headers.accept)

@@ -76,7 +76,7 @@ export function parquetRoutes(app: Routes, services: Services): void {
       const version = pathVersion(request)
       const name = pathParameter(request, 'file')
       const number = Number(/^(\d{1,15})\.parquet$/.exec(name)?.[1])
-      const snapshot = Number.isNaN(number) ? undefined : await kept.get(dataset, version, number)
+      const snapshot = Number.isNaN(number) ? undefined : await kept.get(dataset, version, { file: number })
       const file = await snapshot?.file(number)
       if (snapshot && file) return sendFile(services, request, reply, snapshot, file)
       throw new EngineError(

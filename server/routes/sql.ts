@@ -9,9 +9,9 @@ import { parameters, parametersOf } from '../http/input.ts'
 import { errors } from '../openapi/describe.ts'
 import type { Services } from '../services.ts'
 import {
-  mayRead,
   PIECES,
   ROWS_OR_EXPLANATION,
+  readingFor,
   readTexts,
   rowAnswers,
   rowParameters,
@@ -126,7 +126,7 @@ export function sqlRoutes(app: Routes, services: Services): void {
     const { window, ...asked } = rowsAsked(request, given, 'csv')
     const tables = () => sqlTablesOf(services, request.account)
     const open = (signal: AbortSignal) =>
-      engine.sql(sql, values, { ...window, signal, tables, mayRead: mayRead(services, request) })
+      engine.sql(sql, values, { ...window, ...readingFor(services, request, signal), tables })
     if (given.$explain) return sendExplained(services, request, reply, { open }, asked.format)
     return exports.send(request, reply, { ...asked, name: 'query', metered: true, query: { open } })
   }

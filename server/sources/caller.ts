@@ -49,7 +49,7 @@ export async function callerOf(
   const info = (await services.connectors()).get(givenSlug)
   const userKey = keyOf(account, await services.userKeys.reveal(account, info.slug))
   if (isPaid(services, info, userKey !== undefined)) services.plans.allowPaidProvider(account, info.name)
-  return { info, caller: { signal, ...(userKey && { userKey }) } }
+  return { info, caller: { signal, account: String(account.id), ...(userKey && { userKey }) } }
 }
 
 /**

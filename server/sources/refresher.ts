@@ -300,8 +300,11 @@ export class Refresher {
 
   /** Writes the rows of a query, unless its tables are as they were the last time. */
   async #readQuery<Query extends { readonly query: SavedQuery }>(run: Run, followed: Query): Promise<Query> {
-    const { source, signal, dataset } = run
-    using query = await this.#parts.engine.runQuery(followed.query, signal)
+    const { source, signal, dataset, owner } = run
+    using query = await this.#parts.engine.runQuery(followed.query, {
+      signal,
+      cpuSeconds: this.#parts.plans.limits(owner.plan).refreshSeconds ?? undefined,
+    })
     if (query.etag === source.digest) return followed
     await using body = await query.bytes('parquet', { signal })
     const writing = this.#writing(run, () => query.etag)

@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { LRUCache } from 'lru-cache'
 import type { ByteStream, EncodeOptions, Engine, Query } from '../../engine/index.ts'
+import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { Users } from '../../engine/util/shared.ts'
 import type { Usage } from '../accounts/plans.ts'
 import { attachment, matchesTag } from '../http/headers.ts'
@@ -14,7 +15,8 @@ import { entityTag, notModified } from './entity-tag.ts'
 import { between, type Envelope, knownEnvelope } from './envelope.ts'
 import { type Coding, FORMAT_FACTS } from './formats.ts'
 import { type ExportFile, ExportFiles, isInPieces, type Save, sendPieces, type Written } from './pieces.ts'
-import { Gate, Transfer, type TransferParts } from './transfer.ts'
+import { Spools } from './spool.ts'
+import { Transfer, type TransferParts, transferSlots } from './transfer.ts'
 
 interface ExportParts extends TransferParts {
   readonly engine: Engine
@@ -48,22 +50,18 @@ const OF_ALL_ROWS = { vary: 'Accept, Accept-Encoding', 'cache-control': 'private
  * client accepts it, and cuts the connection when the client stops reading.
  */
 export class Exports {
-  readonly gate: Gate
+  readonly slots: Semaphore
   readonly answers: LRUCache<string, Answer> | undefined
   readonly files: ExportFiles
+  readonly #spools: Spools
   readonly #parts: ExportParts
 
   constructor(parts: ExportParts) {
-    const { exports, exportsPerAccount, queue } = parts.config.limits
     this.#parts = parts
     this.answers = answerCache(parts.config.limits.cachedAnswerBytes)
     this.files = new ExportFiles(parts.engine.temporary, parts.config.limits.exportFileBytes)
-    this.gate = new Gate('downloads', {
-      places: exports,
-      placesPerAccount: exportsPerAccount,
-      queue,
-      wait: parts.config.timeouts.queue,
-    })
+    this.#spools = new Spools(parts.engine.temporary, parts.config.limits.spoolBytes)
+    this.slots = transferSlots('downloads', parts.config)
   }
 
   /**
@@ -101,7 +99,7 @@ export class Exports {
     })
   }
 
-  /** Sends a kept answer. It is counted and measured as if it were new, but waits for no place, since it takes no time. */
+  /** Sends a kept answer. It is counted and measured as if it were new, but waits for no slot, since it takes no time. */
   async #sendAgain(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -241,7 +239,7 @@ export class Exports {
       const query = await open(transfer.signal)
       transfer.use(query)
       request.trace.stage('plan')
-      await transfer.enter(this.gate)
+      await transfer.enter(this.slots)
       return work(query, transfer.signal)
     })
   }
@@ -274,7 +272,7 @@ export class Exports {
     }
   }
 
-  /** Waits for a place, counts the rows if needed, and opens the stream of bytes; gives no stream for HEAD. */
+  /** Waits for a slot, counts the rows if needed, and opens the stream of bytes; gives no stream for HEAD. */
   async #open(
     transfer: Transfer,
     query: Query,
@@ -282,7 +280,7 @@ export class Exports {
     coding?: Coding,
   ): Promise<Written | undefined> {
     const { request, reply, signal } = transfer
-    await transfer.enter(this.gate)
+    await transfer.enter(this.slots)
     request.trace.stage('queue')
     const mustCount = isCounted(download)
     if (request.method === 'HEAD') {
@@ -322,7 +320,7 @@ export class Exports {
     return query.knownRowCount === undefined || query.resultRows(query.knownRowCount) > remaining
   }
 
-  #bytes(
+  async #bytes(
     query: Query,
     download: Download,
     text: EncodeOptions['envelope'],
@@ -330,7 +328,7 @@ export class Exports {
     coding?: Coding,
   ): Promise<ByteStream> {
     const { format, name: sheetName, odata, encoding, paged, envelope } = download
-    return query.bytes(format, {
+    const stream = await query.bytes(format, {
       ...encoding,
       signal,
       sheetName,
@@ -341,6 +339,8 @@ export class Exports {
       coding: coding === 'gzip' && (!envelope || text) ? coding : undefined,
       counted: isCounted(download),
     })
+    // A slow client must not keep one of the few processes for SQL.
+    return query.isStatement ? this.#spools.spool(stream) : stream
   }
 
   /** Saves the bytes of a download to be read in pieces. */
@@ -351,7 +351,7 @@ export class Exports {
     signal: AbortSignal,
     save: Save,
   ): Promise<ExportFile | undefined> {
-    using _place = await this.gate.enter(account.id, signal)
+    using _slot = await this.slots.enter(account.id, signal)
     const text = knownEnvelope(query, download.envelope)
     await using stream = await this.#bytes(query, download, text, signal)
     const matches = isCounted(download) ? await stream.matches : query.knownRowCount

@@ -30,15 +30,20 @@ export class KeptSnapshots {
   /**
    * Gives a version that somebody keeps or that is current, and keeps it for later requests. Don't dispose it.
    * @param version undefined for the current one
-   * @param file the number of a file that it should have: a merge gives the same version other files
+   * @param options `file` is the number of a file that it should have: a merge gives the same version other files
    * @throws EngineError `version_gone`
    */
-  async get(dataset: Dataset, version: number | undefined, file?: number): Promise<Snapshot> {
-    if (version === undefined) return this.keep(dataset, await dataset.snapshot())
+  async get(
+    dataset: Dataset,
+    version: number | undefined,
+    options: Parameters<Dataset['snapshotOf']>[1] = {},
+  ): Promise<Snapshot> {
+    const { file, ...reading } = options
+    if (version === undefined) return this.keep(dataset, await dataset.snapshot(undefined, reading))
     const name = nameOf(dataset, version)
-    const found = await this.#find(name, () => dataset.snapshotOf(version))
+    const found = await this.#find(name, () => dataset.snapshotOf(version, reading))
     const isOther = file !== undefined && !found?.hasFile(file)
-    const other = isOther && (await this.#find(`${name}.${file}`, () => dataset.snapshotOf(version, file)))
+    const other = isOther && (await this.#find(`${name}.${file}`, () => dataset.snapshotOf(version, options)))
     const kept = other || found
     if (kept) return kept
     throw new EngineError(

@@ -3,11 +3,12 @@ import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Upload } from '../../engine/index.ts'
 import { fromHttp, UPLOADING } from '../../engine/options.ts'
+import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { ServerError } from '../http/errors.ts'
 import { parseJson } from '../http/input.ts'
 import type { Outcome } from '../http/metrics.ts'
 import { type BodyType, guessedType, partType, unsupported, uploadOptions, uploadType } from './formats.ts'
-import { Gate, Transfer, type TransferParts } from './transfer.ts'
+import { Transfer, type TransferParts, transferSlots } from './transfer.ts'
 
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
 export type FetchSeries = (wanted: unknown, signal: AbortSignal) => Promise<Upload>
@@ -17,18 +18,12 @@ const PEEK_BYTES = 64 * 1024
 
 /** Receives uploads. Limits how many run at once, and aborts those whose client sends nothing or too slowly. */
 export class Uploads {
-  readonly gate: Gate
+  readonly slots: Semaphore
   readonly #parts: TransferParts
 
   constructor(parts: TransferParts) {
-    const { uploads, uploadsPerAccount, queue } = parts.config.limits
     this.#parts = parts
-    this.gate = new Gate('uploads', {
-      places: uploads,
-      placesPerAccount: uploadsPerAccount,
-      queue,
-      wait: parts.config.timeouts.queue,
-    })
+    this.slots = transferSlots('uploads', parts.config)
   }
 
   /**
@@ -51,7 +46,7 @@ export class Uploads {
     let format = type.format
     transfer.onClose(() => metrics.uploadEnded(format ?? 'csv', outcome, request.trace.bytes ?? 0))
     try {
-      await transfer.enter(this.gate)
+      await transfer.enter(this.slots)
       const told = await fileIn(this.#body(transfer), type, hash)
       format = told.format
       const upload =

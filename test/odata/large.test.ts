@@ -46,7 +46,7 @@ describe('an answer that is too large', () => {
       '200',
     ])
     // What was given up holds no place.
-    expect(at.services.exports.gate.running).toBe(0)
+    expect(at.services.exports.slots.running).toBe(0)
   })
 
   test('of one entity names the property', { timeout: 600_000 }, async () => {

@@ -81,7 +81,7 @@ describe('refusals', () => {
   })
 
   test('of ours are warnings in the log if they pass', async () => {
-    vi.spyOn(at.services.exports.gate, 'enter').mockRejectedValueOnce(new ServerError('busy', 'Too many.'))
+    vi.spyOn(at.services.exports.slots, 'enter').mockRejectedValueOnce(new ServerError('busy', 'Too many.'))
     expect((await get('/my_table')).statusCode).toBe(503)
     expect(at.log.findLast(({ msg }) => msg === 'request failed')).toMatchObject({ level: 40, code: 'busy' })
   })

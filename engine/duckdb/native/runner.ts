@@ -1,5 +1,5 @@
 import { entryOf, type Statement, vectorBytes } from '../../types/index.ts'
-import { Semaphore } from '../../util/concurrency.ts'
+import { Semaphore } from '../../util/semaphore.ts'
 import { POOL_THREADS } from '../../util/threads.ts'
 import type { Arena, Batch } from '../batch.ts'
 import { type Chunk, type Cursor, SequenceCursor, type StartOptions } from '../cursor.ts'

@@ -15,6 +15,8 @@ export interface ReaderOptions {
   readonly directory: string
   /** Its DuckDB may open files only below these folders and below its own. */
   readonly folders: readonly string[]
+  /** How nice it is to other processes, on Linux; by default its program decides. */
+  readonly niceness?: number | undefined
   /** How its DuckDB reads parts over HTTP. */
   readonly http?: HttpOptions | undefined
   /** The program that it runs, without its extension; by default the one that reads uploads. */

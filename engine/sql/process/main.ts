@@ -6,13 +6,13 @@ import { duckMemory, readerOptions, serveJobs } from '../../ingest/process/serve
 import { Lazy } from '../../util/shared.ts'
 import { type Framed, headOf, sqlJobs } from './jobs.ts'
 
-/** Less than that of the server, which must answer others while a statement keeps all cores busy. */
-const PRIORITY = 5
+/** Nicer than the server, which must answer others while a statement keeps all cores busy. */
+const NICENESS = 5
 /** The most bytes that DuckDB moves to the disk for one process. */
 const MOST_TEMPORARY = '16GiB'
 
-if (process.platform === 'linux') setPriority(PRIORITY)
-const { threads, memory, directory, http } = readerOptions()
+const { threads, memory, directory, http, niceness = NICENESS } = readerOptions()
+if (process.platform === 'linux') setPriority(niceness)
 
 /** It moves conditions into tables of WITH that are MATERIALIZED, which here keep rows from their readers. */
 const FENCE_BREAKER = 'cte_filter_pusher'

@@ -3,48 +3,105 @@ import { cancelled } from '../../duckdb/errors.ts'
 import { EngineError } from '../../errors.ts'
 import { type LentReader, ReaderPool, type ReadersOptions } from '../../ingest/process/reader-pool.ts'
 import { type End, endMessage, OUT_OF_MEMORY } from '../../ingest/process/reader-process.ts'
-import { orAborted, Semaphore } from '../../util/concurrency.ts'
+import { crowdedMessage, Semaphore } from '../../util/semaphore.ts'
 
-/** The most statements that are read or run at once; each has a process of its own. */
+/** The most statements that are read or run at once, in all and of one account; each has a process of its own. */
 const MOST_PROCESSES = 4
+const MOST_OF_ONE = 2
 /** The most CPU time of one statement. */
 const MOST_CPU_SECONDS = 1_800
+/** How nice the process is whose rows nobody waits for. */
+const BACKGROUND_NICENESS = 15
 
 /** Lends a process whose folder is empty, when there is one. @throws EngineError `cancelled`, `storage_full` */
 export type Lend = (signal: AbortSignal | undefined) => Promise<LentReader>
 
-export class SqlPool {
-  readonly #pool: ReaderPool
-  readonly #places = new Semaphore(MOST_PROCESSES)
+/** On whose behalf a statement runs. */
+export interface Borrower {
+  /** Accounts take turns, and none has all processes. Without one, any process that is free is taken. */
+  readonly by?: string | undefined
+  /** Set if nobody waits for the rows: such statements run one at a time, beside the others. */
+  readonly background?: BackgroundLimits | undefined
+}
 
-  constructor(options: Omit<ReadersOptions, 'program' | 'failure'>) {
+export interface BackgroundLimits {
+  /** The most CPU time of the statement. */
+  readonly cpuSeconds?: number | undefined
+}
+
+export interface StatementStats {
+  readonly running: number
+  readonly waiting: number
+  /** Those for whose rows nobody waits, whether they run or not. */
+  readonly background: number
+}
+
+/** What the processes for statements in the foreground and in the background are lent from. */
+interface Lane {
+  readonly pool: ReaderPool
+  readonly slots: Semaphore
+}
+
+export class SqlPool {
+  readonly #foreground: Lane
+  readonly #background: Lane
+
+  /** @param wait the longest wait for a process, in milliseconds; by default until there is one */
+  constructor({
+    wait,
+    ...options
+  }: Omit<ReadersOptions, 'program' | 'failure'> & { wait: number | undefined }) {
     // DuckDB follows links before it decides whether it may open a file, so its folder has to be named without links.
     const tempDirectory = realpathSync(options.tempDirectory)
     const program = new URL('./main', import.meta.url)
-    this.#pool = new ReaderPool({ ...options, tempDirectory, program, failure })
+    const pool = (niceness?: number) =>
+      new ReaderPool({ ...options, tempDirectory, program, failure, niceness })
+    const slots = new Semaphore(MOST_PROCESSES, {
+      perHolder: MOST_OF_ONE,
+      reserved: 1,
+      ...(wait !== undefined && { wait }),
+      crowded: (crowd) =>
+        new EngineError('overloaded', crowdedMessage('statements', crowd), {
+          details: { running: crowd.own, limit: crowd.most },
+        }),
+    })
+    this.#foreground = { pool: pool(), slots }
+    this.#background = { pool: pool(BACKGROUND_NICENESS), slots: new Semaphore(1) }
   }
 
-  readonly lend: Lend = async (signal) => {
-    const entering = this.#places.enter()
-    try {
-      const place = await orAborted(entering, signal, () => cancelled(signal))
-      const lent = this.#pool.lend()
-      lent.process.allowCpu(MOST_CPU_SECONDS)
-      return {
-        process: lent.process,
-        [Symbol.dispose]: () => {
-          lent[Symbol.dispose]()
-          place[Symbol.dispose]()
-        },
+  lend({ by, background }: Borrower): Lend {
+    const { pool, slots } = background ? this.#background : this.#foreground
+    return async (signal) => {
+      const slot = await slots.enter(by, signal).catch((error) => {
+        throw signal?.aborted ? cancelled(signal) : error
+      })
+      try {
+        const lent = pool.lend()
+        lent.process.allowCpu(background?.cpuSeconds ?? MOST_CPU_SECONDS)
+        return {
+          process: lent.process,
+          [Symbol.dispose]: () => {
+            lent[Symbol.dispose]()
+            slot[Symbol.dispose]()
+          },
+        }
+      } catch (error) {
+        slot[Symbol.dispose]()
+        throw error
       }
-    } catch (error) {
-      void entering.then((place) => place[Symbol.dispose]())
-      throw error
     }
   }
 
-  close(): Promise<void> {
-    return this.#pool.close()
+  /** Statements that run or wait for a process. */
+  get stats(): StatementStats {
+    const [{ slots }, background] = [this.#foreground, this.#background]
+    const { running, queued: waiting } = slots
+    return { running, waiting, background: background.slots.running + background.slots.queued }
+  }
+
+  async close(): Promise<void> {
+    for (const { slots } of [this.#foreground, this.#background]) slots.close(() => cancelled(undefined))
+    await Promise.all([this.#foreground.pool.close(), this.#background.pool.close()])
   }
 }
 

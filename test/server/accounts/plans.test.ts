@@ -5,7 +5,14 @@ import { Plans, Usage } from '../../../server/accounts/plans.ts'
 import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
 
 /** Limits that these tests don't reach. */
-const ENOUGH = { datasets: null, columns: null, storedBytes: null, keptVersions: null, keptDays: null }
+const ENOUGH = {
+  datasets: null,
+  columns: null,
+  storedBytes: null,
+  keptVersions: null,
+  keptDays: null,
+  refreshSeconds: null,
+}
 
 let at: Platform
 let now = new Date('2026-11-30T23:59:00Z')

@@ -19,6 +19,7 @@ beforeAll(async () => {
           storedBytes: null,
           keptVersions: null,
           keptDays: null,
+          refreshSeconds: null,
         },
         unlimited: {
           privateRepositories: null,
@@ -30,6 +31,7 @@ beforeAll(async () => {
           storedBytes: null,
           keptVersions: null,
           keptDays: null,
+          refreshSeconds: null,
         },
       },
     },

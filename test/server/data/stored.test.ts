@@ -18,6 +18,7 @@ beforeAll(async () => {
           storedBytes: 20_000,
           keptVersions: null,
           keptDays: null,
+          refreshSeconds: null,
         },
         unlimited: {
           privateRepositories: null,
@@ -29,6 +30,7 @@ beforeAll(async () => {
           storedBytes: null,
           keptVersions: null,
           keptDays: null,
+          refreshSeconds: null,
         },
       },
     },

@@ -31,6 +31,7 @@ beforeAll(async () => {
           storedBytes: null,
           keptVersions: null,
           keptDays: null,
+          refreshSeconds: null,
         },
       },
     } as never,
@@ -80,7 +81,7 @@ async function until(condition: () => boolean, milliseconds = 8_000): Promise<vo
   }
 }
 
-const idle = () => until(() => at.services.exports.gate.running === 0)
+const idle = () => until(() => at.services.exports.slots.running === 0)
 const lastLine = () => at.log.filter((line) => line['msg'] === 'request').at(-1)!
 
 describe('a download', () => {
@@ -129,7 +130,7 @@ describe('a download', () => {
 
   it('ends at once when its client leaves', async () => {
     const answer = await open()
-    expect(at.services.exports.gate.running).toBe(1)
+    expect(at.services.exports.slots.running).toBe(1)
     answer.destroy()
     const started = performance.now()
     await idle()
@@ -148,7 +149,7 @@ describe('a download', () => {
     })
     request.on('error', () => {})
     request.end()
-    await until(() => at.services.exports.gate.running === 1)
+    await until(() => at.services.exports.slots.running === 1)
     request.destroy()
     await idle()
   })
@@ -316,7 +317,7 @@ describe('more downloads than there are places', () => {
   it('get a place when one becomes free', async () => {
     const running = [await open(), await open()]
     const third = open('?$top=1')
-    await until(() => at.services.exports.gate.queued === 1)
+    await until(() => at.services.exports.slots.queued === 1)
     running[0]!.destroy()
     expect((await third).statusCode).toBe(200)
     ;(await third).resume()

@@ -36,6 +36,7 @@ describe('the configuration', () => {
         storedBytes: 10 * 2 ** 30,
         keptVersions: 100,
         keptDays: 366,
+        refreshSeconds: 60,
       },
       pro: {
         privateRepositories: 50,
@@ -47,6 +48,7 @@ describe('the configuration', () => {
         storedBytes: 2 ** 40,
         keptVersions: 10_000,
         keptDays: 36_525,
+        refreshSeconds: 600,
       },
       unlimited: {
         privateRepositories: null,

@@ -1,6 +1,6 @@
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { Semaphore } from '../../../util/concurrency.ts'
+import { Semaphore } from '../../../util/semaphore.ts'
 import { readHere } from '../../../util/whole-file.ts'
 import { BLOCK_BYTES, type BlockSums } from '../../integrity/hashes.ts'
 import { blocksName, type Cacheable, type ObjectCache, WrongBytes } from '../cache.ts'
