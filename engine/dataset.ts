@@ -165,7 +165,7 @@ export class Dataset implements Queryable {
 
   /**
    * A version that may no longer be current; undefined if it was removed, because nobody read it any more. Dispose it.
-   * @param file the number of a file that it must have: a merge gives the same version other files
+   * @param options `file` is the number of a file that it must have: a merge gives the same version other files
    * @throws EngineError `not_found`
    */
   async snapshotOf(

@@ -26,7 +26,7 @@ import { type Cell, type Relation, relationOf } from './relation.ts'
 import type { SnapshotPlace } from './snapshot.ts'
 import type { StatementStats } from './sql/process/sql-pool.ts'
 import type { SqlValues } from './sql/rewrite.ts'
-import { type DefineOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
+import { type DefineOptions, type RefreshOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
 import { type SqlTable, sqlTables } from './sql/tables.ts'
 import { type BackupOptions, type BackupReport, backupStore } from './store/backup.ts'
 import { type VerifyOptions, type VerifyReport, verifyStore } from './store/integrity/verify.ts'
@@ -254,7 +254,7 @@ export class Engine implements AsyncDisposable {
   }
 
   /** The rows of a query that `defineQuery` has checked, now. @throws EngineError as `sql` does, `saved_query` */
-  runQuery(saved: SavedQuery, options: Parameters<Sql['run']>[1] = {}): Promise<Query> {
+  runQuery(saved: SavedQuery, options: RefreshOptions = {}): Promise<Query> {
     return this.#sql.run(saved, options)
   }
 

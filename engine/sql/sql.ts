@@ -73,6 +73,10 @@ type Resolve = (references: readonly TableReference[]) => Promise<readonly Named
 
 export type DefineOptions = Pick<SqlOptions, 'signal' | 'tables' | 'by'>
 
+export interface RefreshOptions extends BackgroundLimits {
+  readonly signal?: AbortSignal
+}
+
 interface RowsOptions extends SavedOptions, Borrower {
   readonly values?: SqlValues | undefined
   /** Whether the text is another one each time. */
@@ -129,10 +133,7 @@ export class Sql {
    * A query that is saved elsewhere than in a dataset, and for whose rows nobody waits.
    * @throws EngineError as `query` does, `saved_query`
    */
-  async run(
-    saved: SavedQuery,
-    { signal, ...background }: BackgroundLimits & { readonly signal?: AbortSignal } = {},
-  ): Promise<Query> {
+  async run(saved: SavedQuery, { signal, ...background }: RefreshOptions = {}): Promise<Query> {
     const mayRead = (datasetIds: readonly number[]) => this.#mayRead(saved, datasetIds)
     return queryOf(await this.#savedRows(saved, { signal, by: saved.by, mayRead, background }), {})
   }

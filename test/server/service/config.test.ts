@@ -60,6 +60,7 @@ describe('the configuration', () => {
         storedBytes: null,
         keptVersions: null,
         keptDays: null,
+        refreshSeconds: null,
       },
     })
   })
@@ -176,6 +177,7 @@ describe('the configuration', () => {
       storedBytes: null,
       keptVersions: null,
       keptDays: null,
+      refreshSeconds: null,
     })
     expect(config.timeouts).toMatchObject({ stall: 5, firstByte: 30_000 })
     expect(config.limits).toMatchObject({ exports: 2, exportsPerAccount: 12 })
