@@ -74,6 +74,9 @@ export interface Observation {
   readonly value: number | null
   /** In words, such as `provisional` or `missing, holiday`; absent if the provider gives no status. */
   readonly status?: string
+  /** With `vintages`: the day since which the provider has given this value, and the first day on which it no longer did. */
+  readonly known_from?: string
+  readonly known_to?: string | null
 }
 
 /** One dimension of the key of a series: `{id: 'FREQ', name: 'Frequency', code: 'M', label: 'Monthly'}`. */
@@ -119,6 +122,8 @@ export interface Row {
   readonly value: Json | undefined
   /** In our own words. */
   readonly status?: string | undefined
+  /** As in `Observation.known_from` and `known_to`. */
+  readonly known?: { readonly from: string; readonly to: string | null } | undefined
 }
 
 export interface Series extends Required<Omit<SeriesFields, 'frequencyDoubt'>> {
@@ -131,8 +136,10 @@ export interface SeriesRange {
   /** ISO dates, inclusive. */
   readonly start?: string | undefined
   readonly end?: string | undefined
-  /** The series as it was published on that day, for providers that keep old versions (`vintages`). */
+  /** The series as it was published on that day, for providers that keep old versions (`history`). */
   readonly asOf?: string | undefined
+  /** All values that each period had, the first of each, or those of the newest vintages, of which it is the number. */
+  readonly vintages?: 'all' | 'first' | number | undefined
 }
 
 /** The result of a provider's own search, or the content of its catalogue. */
@@ -222,8 +229,8 @@ export interface Connector {
    * nobody is named.
    */
   source?(id: string, context: ConnectorContext): Promise<string | null>
-  /** Whether the provider understands `asOf`. */
-  readonly vintages?: boolean
+  /** Whether the provider understands `asOf`, or also `vintages`. */
+  readonly history?: 'asOf' | 'vintages' | undefined
   /** The provider's own search; absent where it has none. */
   search?(question: string, page: Page, context: ConnectorContext): Promise<SearchPage>
   /** The entries worth finding that a few requests can fetch. Default: the categories at the root. */

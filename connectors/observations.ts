@@ -1,7 +1,7 @@
 import type { Observation, Row, Series, SeriesData, SeriesRange } from './connector.ts'
 import { ConnectorError, quoted } from './errors.ts'
 import { notUnderstood } from './failures.ts'
-import { asInstant, comparePeriods, inFrequency, isDate, parsePeriod } from './periods.ts'
+import { asInstant, comparePeriods, inFrequency, isDate, type Period, parsePeriod } from './periods.ts'
 import { type Json, number, text } from './read.ts'
 
 /**
@@ -12,13 +12,14 @@ import { type Json, number, text } from './read.ts'
  * @throws ConnectorError `not_understood` if no row has a readable time, or if there are digits but no numbers
  */
 function observed(rows: readonly Row[], frequency: string | null): readonly Observation[] {
-  const says = ({ time, value, status }: Row) => `${text(time)} ${text(value)} ${status}`
+  const says = ({ time, value, status, known }: Row) =>
+    `${text(time)} ${text(value)} ${status} ${known?.from}`
   const distinct = new Map(rows.map((row) => [says(row), row]))
-  const parsed = [...distinct.values()].flatMap(({ time, value, status }) => {
+  const parsed = [...distinct.values()].flatMap(({ time, value, status, known }) => {
     const written = parsePeriod(text(time) ?? '')
     return written === undefined
       ? []
-      : [{ written, value: number(value), status: statusOfValue(value, status) }]
+      : [{ written, value: number(value), status: statusOfValue(value, status), known }]
   })
   if (hasOnlyUnread(rows.map(({ value }) => value))) throw notUnderstood('none of its values is a number')
   const isIntraday =
@@ -26,15 +27,20 @@ function observed(rows: readonly Row[], frequency: string | null): readonly Obse
   const read = isIntraday ? parsed.map((row) => ({ ...row, written: asInstant(row.written) })) : parsed
   if (rows.length > 0 && read.length === 0) throw notUnderstood('no row has a time that can be read')
   const periods = read.map(({ written }) => inFrequency(written, frequency))
-  const named = new Set(periods.map(({ date, period }) => period ?? date))
-  const isByPeriod = named.size === periods.length
-  return read.map(({ written, value, status }, index) => {
+  const nameOf = ({ date, period }: Pick<Period, 'date' | 'period'>) => period ?? date
+  // A period has a row for each of its vintages.
+  const count = read.some(({ known }) => known)
+    ? new Set(read.map((row) => nameOf(row.written))).size
+    : read.length
+  const isByPeriod = new Set(periods.map(nameOf)).size === count
+  return read.map(({ written, value, status, known }, index) => {
     const { date, period } = isByPeriod ? periods[index]! : written
     return {
       date,
       ...(period === undefined ? {} : { period }),
       value,
       ...(status === undefined ? {} : { status }),
+      ...(known && { known_from: known.from, known_to: known.to }),
     }
   })
 }
@@ -94,7 +100,7 @@ function isAfter(a: Observation, b: Observation): number {
 }
 
 /** The range of a query. Throws `invalid_range`. */
-export function checkedRange({ start, end, asOf }: SeriesRange): SeriesRange {
+export function checkedRange({ start, end, asOf }: Omit<SeriesRange, 'vintages'>): SeriesRange {
   const range = { start, end, asOf }
   for (const [name, value] of Object.entries(range)) {
     if (value !== undefined && !isDate(value)) {

@@ -29,7 +29,7 @@ import { Provider } from './pipeline/provider.ts'
 import { connectors } from './providers/index.ts'
 import { type Found, openSearchIndex, type SearchIndex } from './search-index.ts'
 import { inBatches, splitIds } from './table.ts'
-import { planOf, reachOf, type SeriesQuery, transformed } from './transform/transform.ts'
+import { planOf, reachOf, type SeriesQuery, transformed, vintagesOf } from './transform/transform.ts'
 
 const LONGEST_ID = 2000
 const LARGEST_PAGE = 1000
@@ -304,17 +304,27 @@ async function seriesAt(connector: Connector, path: string, page: Page, context:
   return 'total' in found ? found : slice(found, page)
 }
 
-function checkedQuery({ info, connector }: Provider, id: string, query: SeriesQuery) {
+function checkedQuery({ connector }: Provider, id: string, query: SeriesQuery) {
   const plan = planOf(query)
-  const within: SeriesRange = checkedRange(query)
-  if (within.asOf !== undefined && !connector.vintages) {
-    const others = connectors.filter(({ vintages }) => vintages).map(({ info }) => info.slug)
-    const sentence = `${info.name} does not keep what it published earlier; of the providers ${others.join(', ')} do. Leave out asOf.`
-    throw new ConnectorError('invalid_option', sentence, { provider: info.slug })
-  }
+  const within: SeriesRange = { ...checkedRange(query), vintages: vintagesOf(query) }
+  requireHistory(connector, query)
   checkLength(id)
   const reach = reachOf(within, plan)
-  return { plan, within, reach, inputs: [id, reach.start, reach.end, reach.asOf] }
+  return { plan, within, reach, inputs: [id, reach.start, reach.end, reach.asOf, reach.vintages] }
+}
+
+/** @throws ConnectorError `invalid_option` if the provider does not keep what the query asks for */
+function requireHistory({ info, history }: Connector, { asOf, vintages }: SeriesQuery): void {
+  const option = vintages === undefined ? 'asOf' : 'vintages'
+  if ((asOf ?? vintages) === undefined || history === 'vintages' || history === option) return
+  const others = connectors.filter((one) => one.history === 'vintages' || one.history === option)
+  const slugs = others.map(({ info }) => info.slug).join(', ')
+  throw invalid(
+    option === 'asOf'
+      ? `${info.name} does not keep what it published earlier; of the providers ${slugs} do. Leave out asOf.`
+      : `vintages are not available from ${info.name}; providers that have them: ${slugs}.`,
+    info.slug,
+  )
 }
 
 /** @throws ConnectorError `invalid_option` */

@@ -3,17 +3,19 @@ import type {
   Connector,
   ConnectorContext,
   Page,
+  Row,
   SeriesInfo,
   SeriesPage,
+  SeriesRange,
   UpstreamAnswer,
 } from '../connector.ts'
 import { category, providerInfo, rate } from '../connector.ts'
 import { ConnectorError } from '../errors.ts'
 import { absent, Failure, malformed, notUnderstood } from '../failures.ts'
 import { allPages } from '../paging.ts'
-import { frequencyName } from '../periods.ts'
+import { addDays, frequencyName } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
-import { firstText, number, openBody, record, required, text } from '../read.ts'
+import { firstText, list, number, openBody, record, required, text } from '../read.ts'
 
 /** The most observations that a page may have. */
 const PAGE = 100_000
@@ -33,7 +35,7 @@ export const fred: Connector = {
     keyPage: 'https://fred.stlouisfed.org/docs/api/api_key.html',
     limits: { windows: [rate(2, 1), rate(120, 60)] },
   }),
-  vintages: true,
+  history: 'vintages',
   common: (key) => ({ query: { api_key: key, file_type: 'json' } }),
 
   at(path, context) {
@@ -62,11 +64,11 @@ export const fred: Connector = {
     if (found === undefined) throw absent()
     const { name, frequency, unit } = asSeries(found)
     const dates = { observation_start: range.start, observation_end: range.end }
-    const rows = await allPages(PAGE, async (offset) => {
-      const query = { series_id: id, ...dates, ...vintage, limit: PAGE, offset }
-      const body = bodyOf(await context.send({ path: ['series', 'observations'], query }))
-      return { rows: required(body, 'observations'), total: number(body['count']) }
-    })
+    const query = { series_id: id, ...dates }
+    const rows =
+      range.vintages === undefined
+        ? (await observations({ ...query, ...vintage }, context)).map(asRow)
+        : await vintageRows(query, range.vintages, context)
     // `2013-07-31 09:26:16-05`, which ISO 8601 writes with a `T` and a complete offset.
     const updated = text(found['last_updated'])
       ?.replace(' ', 'T')
@@ -80,7 +82,7 @@ export const fred: Connector = {
       notes: text(found['notes']),
       start: text(found['observation_start']),
       end: text(found['observation_end']),
-      rows: rows.map((row) => ({ time: row['date'], value: row['value'] })),
+      rows,
     }
   },
 
@@ -101,6 +103,73 @@ export const fred: Connector = {
   async checkKey(context) {
     bodyOf(await context.send({ path: ['category', 'children'], query: { category_id: 0 } }))
   },
+}
+
+const asRow = (row: JsonRecord): Row => ({ time: row['date'], value: row['value'] })
+
+function observations(query: Query, context: ConnectorContext): Promise<JsonRecord[]> {
+  return allPages(PAGE, async (offset) => {
+    const path = ['series', 'observations']
+    const body = bodyOf(await context.send({ path, query: { ...query, limit: PAGE, offset } }))
+    return { rows: required(body, 'observations'), total: number(body['count']) }
+  })
+}
+
+/** The most vintage dates of a request for observations, and of a page of vintage dates. */
+const VINTAGES = 2000
+const VINTAGE_PAGE = 10_000
+/** How FRED writes that a value is current. */
+const FOREVER = '9999-12-31'
+
+/**
+ * The values that each period had, each with its days: https://fred.stlouisfed.org/docs/api/fred/series_vintagedates.html
+ * and, with output_type=1, series_observations.html. As many requests as it takes, each for a real-time period with no
+ * more vintage dates than FRED allows.
+ */
+async function vintageRows(
+  query: Query,
+  wanted: NonNullable<SeriesRange['vintages']>,
+  context: ConnectorContext,
+): Promise<Row[]> {
+  const all = await allPages(VINTAGE_PAGE, async (offset) => {
+    const page = { series_id: query['series_id'], limit: VINTAGE_PAGE, offset }
+    const body = bodyOf(await context.send({ path: ['series', 'vintagedates'], query: page }))
+    const rows = list(body['vintage_dates']).flatMap((date) => text(date) ?? [])
+    if (rows.length === 0) throw notUnderstood('no vintage dates')
+    return { rows, total: number(body['count']) }
+  })
+  const dates = typeof wanted === 'number' ? all.slice(-wanted) : all
+  const found: { row: JsonRecord; from: string; to: string | null }[] = []
+  for (let at = 0; at < dates.length; at += VINTAGES) {
+    const next = dates[at + VINTAGES]
+    const end = next === undefined ? FOREVER : addDays(next, -1)
+    const period = { realtime_start: dates[at], realtime_end: end, output_type: 1 }
+    for (const row of await observations({ ...query, ...period }, context)) {
+      const last = text(row['realtime_end']) ?? FOREVER
+      const to = last === FOREVER ? null : addDays(last, 1)
+      found.push({ row, from: text(row['realtime_start']) ?? dates[at]!, to })
+    }
+  }
+  return joined(found, wanted === 'first')
+}
+
+/** The values of each period in the order of time. What two requests cut apart is one value again. */
+function joined(
+  found: readonly { readonly row: JsonRecord; readonly from: string; readonly to: string | null }[],
+  isFirst: boolean,
+): Row[] {
+  const rows: Row[] = []
+  for (const each of Map.groupBy(found, ({ row }) => text(row['date'])).values()) {
+    const values: (Row & { readonly known: NonNullable<Row['known']> })[] = []
+    for (const { row, from, to } of each.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
+      const before = values.at(-1)
+      const isCut = before?.known.to === from && text(before.value) === text(row['value'])
+      if (isCut) values[values.length - 1] = { ...before, known: { ...before.known, to } }
+      else values.push({ ...asRow(row), known: { from, to } })
+    }
+    rows.push(...(isFirst ? values.slice(0, 1) : values))
+  }
+  return rows
 }
 
 async function seriesPage(
@@ -130,7 +199,7 @@ function bodyOf(answer: UpstreamAnswer): JsonRecord {
 function refuse(code: number, message: string): void {
   if (/does not exist in ALFRED/i.test(message)) {
     const sentence =
-      'FRED keeps no version of the series as it was on that day. Ask for a later asOf, or leave it out.'
+      'FRED keeps no version of the series as it was on that day. Ask for a later asOf, or leave out asOf or vintages.'
     throw new ConnectorError('series_not_found', sentence)
   }
   if (/\b(observation|realtime)_(start|end)\b/.test(message)) {

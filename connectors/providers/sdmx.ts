@@ -31,7 +31,7 @@ function sdmxConnector(service: SdmxService): Connector {
       ...(key && { key: 'optional', keyPage: key.page }),
     }),
     ...(key && { common: (text) => (text === undefined ? {} : { headers: { [key.header]: text } }) }),
-    vintages: requests.history !== undefined,
+    history: requests.history && 'asOf',
     at: (path, context) => placeAt(open(context), path),
     catalogue: async (context) => ({
       series: [],

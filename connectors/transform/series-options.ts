@@ -42,3 +42,16 @@ export const SERIES_OPTIONS = {
     example: '2020-03-01',
   },
 } as const
+
+/** The options of a request for one series alone. */
+export const ONE_SERIES = {
+  ...SERIES_OPTIONS,
+  vintages: {
+    http: 'vintages',
+    kind: 'text',
+    about:
+      'What was known when, where the provider keeps it: `all` values that each period had, the `first` of each, or ' +
+      'those of the newest vintages (`latest:5`). Observations then have `known_from` and `known_to`.',
+    example: 'first',
+  },
+} as const

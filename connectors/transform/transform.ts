@@ -8,7 +8,7 @@ export const AGGREGATES = ['mean', 'sum', 'end'] as const
 const PLAIN = ['none', 'change', 'percent', 'yoy', 'log'] as const
 
 /** How a series is changed: first to another frequency, then by a transformation of the result. */
-export interface SeriesQuery extends SeriesRange {
+export interface SeriesQuery extends Omit<SeriesRange, 'vintages'> {
   /**
    * `change`: difference to the period before; `percent`: the same in percent; `yoy`: in percent from a year ago;
    * `log`: the natural logarithm; `index:2015-01-01`: 100 in the period of that date.
@@ -17,6 +17,8 @@ export interface SeriesQuery extends SeriesRange {
   readonly frequency?: string | undefined
   /** How the values of a period are combined into one. Default `mean`. */
   readonly aggregate?: string | undefined
+  /** `all`, `first` or `latest:5`. For one series, with a range alone. */
+  readonly vintages?: string | undefined
 }
 
 type Plan = ReturnType<typeof planOf>
@@ -47,6 +49,19 @@ export function planOf({ transform = 'none', frequency, aggregate }: SeriesQuery
     throw invalid(`transform=index must name a date, as index:2015-01-01, not ${quoted(transform)}.`)
   }
   return { transform: { kind: 'index' as const, date }, conversion }
+}
+
+/** The vintages that a query wants. Throws `invalid_option`. */
+export function vintagesOf({ vintages, ...others }: SeriesQuery): SeriesRange['vintages'] {
+  if (vintages === undefined) return undefined
+  const [other] = (['asOf', 'transform', 'frequency', 'aggregate'] as const).filter(
+    (name) => others[name] !== undefined,
+  )
+  if (other !== undefined) throw invalid(`vintages can't be combined with ${other}.`)
+  if (vintages === 'all' || vintages === 'first') return vintages
+  const [, number] = /^latest:([1-9]\d{0,4})$/.exec(vintages) ?? []
+  if (number !== undefined) return Number(number)
+  throw invalid(`vintages must be all, first or latest:5, not ${quoted(vintages)}.`)
 }
 
 /** The dates that must be requested so that the first and the last wanted period can be calculated. */

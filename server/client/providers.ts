@@ -1,4 +1,4 @@
-import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
+import { ONE_SERIES, SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
 import { type OptionsOf, toHttp } from '../../engine/options.ts'
 import type { Format } from '../../engine/types/index.ts'
 import type {
@@ -17,6 +17,9 @@ import { type CallOptions, Calls, type PageOptions } from './transport.ts'
 
 /** Range and transformation of a series: the query parameters of the route, which checks them. */
 export interface SeriesOptions extends OptionsOf<typeof SERIES_OPTIONS> {}
+
+/** The same of one series, which may have vintages. */
+export interface OneSeriesOptions extends OptionsOf<typeof ONE_SERIES> {}
 
 /** First and last day wanted, as ISO 8601 dates. */
 export type Range = Pick<SeriesOptions, 'start' | 'end'>
@@ -85,11 +88,11 @@ export class Providers extends Calls {
   }
 
   /** A series with its observations. */
-  async series(slug: string, id: string, options: SeriesOptions & CallOptions = {}): Promise<Series> {
-    requireKnown(options, { ...SERIES_OPTIONS, signal: true })
+  async series(slug: string, id: string, options: OneSeriesOptions & CallOptions = {}): Promise<Series> {
+    requireKnown(options, { ...ONE_SERIES, signal: true })
     return this.transport.json({
       path: seriesPath(slug, id),
-      query: toHttp(options, SERIES_OPTIONS),
+      query: toHttp(options, ONE_SERIES),
       signal: options.signal,
     })
   }
@@ -123,11 +126,11 @@ export class Providers extends Calls {
     slug: string,
     id: string,
     format: Format,
-    options: SeriesOptions & QueryOptions & WritingOptions = {},
+    options: OneSeriesOptions & QueryOptions & WritingOptions = {},
   ): Promise<Download> {
     const response = await this.transport.send({
       path: seriesPath(slug, id),
-      query: { ...toHttp(options, SERIES_OPTIONS), $format: format, ...parameters(options, SERIES_OPTIONS) },
+      query: { ...toHttp(options, ONE_SERIES), $format: format, ...parameters(options, ONE_SERIES) },
       signal: options.signal,
     })
     return new Download(response, options.signal)

@@ -95,6 +95,11 @@ export const OBSERVATION = named('Observation', {
       ...text,
       description: 'For example provisional, estimated or break; absent where the provider gives none.',
     },
+    known_from: { ...text, description: 'With `vintages`: the day since which the value was given.' },
+    known_to: {
+      ...textOrNull,
+      description: 'With `vintages`: the first day on which it was not any more; null while it is current.',
+    },
   },
 })
 

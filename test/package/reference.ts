@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
+import { ONE_SERIES, SERIES_OPTIONS } from '../../connectors/transform/series-options.ts'
 import {
   CHANGE,
   DIALECT,
@@ -140,7 +140,7 @@ function withOptions(code: string): string {
   })
 }
 
-const TABLES = { QUERY, VERSION, CHANGE, DIALECT, WRITING, READING, UPLOADING, SERIES_OPTIONS }
+const TABLES = { QUERY, VERSION, CHANGE, DIALECT, WRITING, READING, UPLOADING, SERIES_OPTIONS, ONE_SERIES }
 
 const VALUES: Readonly<Record<Option['kind'], string>> = {
   text: 'string',

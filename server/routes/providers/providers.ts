@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Provenance, Series } from '../../../connectors/index.ts'
-import { SERIES_OPTIONS } from '../../../connectors/transform/series-options.ts'
+import { ONE_SERIES } from '../../../connectors/transform/series-options.ts'
 import type { Column, DatasetSummary, QueryOptions } from '../../../engine/index.ts'
 import { fromHttp } from '../../../engine/options.ts'
 import { pageOf, parameters, parametersOf } from '../../http/input.ts'
@@ -54,7 +54,7 @@ const GET_SERIES = {
     'the other formats are a table of the observations.',
   querystring: parameters({
     ...rowParameters('json'),
-    ...parametersOf(SERIES_OPTIONS),
+    ...parametersOf(ONE_SERIES),
   }),
   response: {
     ...rowAnswers('The series.', SERIES),
@@ -97,7 +97,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
       const id = pathParameter(request, '*')
       const connectors = await services.connectors()
-      const answer = await connectors.series(info.slug, id, fromHttp(request.query, SERIES_OPTIONS), caller)
+      const answer = await connectors.series(info.slug, id, fromHttp(request.query, ONE_SERIES), caller)
       // Only JSON describes the series, so only JSON may cost further requests.
       const source =
         answer.source ?? (format === 'json' ? await connectors.source(info.slug, id, caller) : null)
@@ -140,11 +140,22 @@ const OBSERVATION_COLUMNS: readonly Column[] = [
   { name: 'period', type: 'string', nullable: true, description: '' },
   { name: 'value', type: 'double', nullable: true, description: '' },
   { name: 'status', type: 'string', nullable: true, description: '' },
+  { name: 'known_from', type: 'date', nullable: true, description: '' },
+  { name: 'known_to', type: 'date', nullable: true, description: '' },
 ]
 
 /** Observations as rows of the columns above. */
 function observationRows({ observations }: Series) {
-  return observations.map(({ date, period = null, value, status = null }) => [date, period, value, status])
+  return observations.map(
+    ({ date, period = null, value, status = null, known_from = null, known_to = null }) => [
+      date,
+      period,
+      value,
+      status,
+      known_from,
+      known_to,
+    ],
+  )
 }
 
 /** The options. If they name no columns, those that contain values are selected. */
@@ -154,6 +165,7 @@ function withColumns(options: QueryOptions, { observations }: Series): QueryOpti
   const hasPeriods = observations.some(({ period }) => period !== undefined)
   const hasStatuses = observations.some(({ status }) => status !== undefined)
   const names = ['date', ...(hasPeriods ? ['period'] : []), 'value', ...(hasStatuses ? ['status'] : [])]
+  if (observations.some(({ known_from }) => known_from !== undefined)) names.push('known_from', 'known_to')
   return { ...options, select: names.join(',') }
 }
 

@@ -2,11 +2,11 @@ import type { Connector, Limit } from '../../../connectors/connector.ts'
 
 /** The table of providers in the guide, made from the connectors' own descriptions. */
 export function providerTable(connectors: readonly Connector[]): string {
-  const rows = connectors.map(({ info, search, many, vintages, freshSeconds = 900 }) => {
+  const rows = connectors.map(({ info, search, many, history, freshSeconds = 900 }) => {
     const abilities = [
       ...(search === undefined ? [] : ['search']),
       ...(many === undefined ? [] : ['wildcards']),
-      ...(vintages ? ['vintages (`asOf`)'] : []),
+      ...(history ? [history === 'asOf' ? 'vintages (`asOf`)' : 'vintages (`asOf`, `vintages`)'] : []),
     ]
     const cells = [
       `\`${info.slug}\``,
