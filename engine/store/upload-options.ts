@@ -31,12 +31,13 @@ export function withKept(kept: Kept = {}, upload: Upload): UploadOptions | undef
 }
 
 /**
- * The options that `dialect: 'auto'` has chosen, for later files of the same kind. A footer is not among them, unless it was
- * asked for: the last rows of the next file may be rows like all others, which would be lost.
+ * The options that `dialect: 'auto'` has chosen, for later files of the same kind. What these have besides needs evidence
+ * of its own, as a first `2.000` in a column of whole numbers does. A footer is not among the options, unless it was asked
+ * for: the last rows of the next file may be rows like all others, which would be lost.
  */
 export function pinnedOptions(chosen: UploadOptions, { footer: given }: UploadOptions): UploadOptions {
   const { footer: _, ...others } = chosen
-  return { ...others, ...(given !== undefined && { footer: given }), dialect: 'standard' }
+  return { ...others, ...(given !== undefined && { footer: given }), dialect: 'auto' }
 }
 
 /**
@@ -69,7 +70,7 @@ export async function readAsBefore<T>(
     const isOfFile = error instanceof EngineError && OF_FILES.includes(error.code)
     if (!isOfFile || options === upload.options) throw error
     const texts = optionTexts(options ?? {}, READING)
-    const reading = `The file was read as the last upload was, with ${hint(String(new URLSearchParams(texts)))}; name other options, or ${hint('dialect=auto')} or ${hint('dialect=standard')}.`
+    const reading = `The file was read as the last upload was, with ${hint(String(new URLSearchParams(texts)))}; name other options, or only ${hint('dialect=auto')} or ${hint('dialect=standard')}.`
     throw withDetails(error, { options }, `${error.message} ${reading}`)
   }
 }

@@ -122,7 +122,7 @@ const uploadOptions = {
   description:
     'How the last upload was read, by the options that were given or chosen for it. A later upload that does not name ' +
     'one is read so, too, unless it names `dialect` or `columns=replace`.',
-  examples: [{ delimiter: ';', decimal: ',', thousands: '.', dialect: 'standard' }],
+  examples: [{ delimiter: ';', decimal: ',', thousands: '.', dialect: 'auto' }],
 } as const
 
 const columns = listOf(COLUMN)

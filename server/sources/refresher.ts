@@ -289,7 +289,7 @@ export class Refresher {
         ),
       })
       if (!chooses) return read
-      // With all of them named, no later file is read in another way.
+      // Later files are read with all of them.
       const found = optionTexts(pinnedOptions(chosen ?? {}, options), READING)
       return { ...read, options: { ...address.options, ...found } }
     } catch (error) {

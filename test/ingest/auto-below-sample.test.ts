@@ -50,7 +50,7 @@ describe('values below the sample are read only with evidence', () => {
     for (const type of ['double', 'decimal(12,3)'] as const) {
       const given = { ...AUTO, declared: declared({ a: type }) }
       expect(await bench.refusal('csv', file('a,b', '12,x', ['2.500,x']), given)).toBe(
-        '400 invalid_upload: Row 1501, column "a": "2.500" may mean several things. Add decimal=,&thousands=. or decimal=..',
+        '400 invalid_upload: Row 1501, column "a": "2.500" may mean several things. Add decimal=,&thousands=. or decimal=. to say which.',
       )
       expect(
         (await bench.read('csv', file('a,b', '12,x', ['2.500,x', '0.5,x']), given)).values.at(-2),

@@ -293,7 +293,7 @@ test('a column of the dataset that holds numbers takes none that may be another'
   const existing = [column('day', 'date'), column('n', 'double')]
   const text = 'day;n\n2024-02-01;2.500\n2024-02-15;13.000\n'
   expect(await bench.refusal('csv', text, { ...AUTO, existing })).toBe(
-    '400 invalid_upload: Row 1, column "n": "2.500" may mean several things. Add decimal=,&thousands=. or decimal=..',
+    '400 invalid_upload: Row 1, column "n": "2.500" may mean several things. Add decimal=,&thousands=. or decimal=. to say which.',
   )
   const given = { options: { dialect: 'auto', decimal: ',', thousands: '.' } as const, existing }
   expect((await bench.read('csv', text, given)).values.map((row) => row[1])).toEqual(['2500.0', '13000.0'])

@@ -202,7 +202,7 @@ describe('a dataset that follows an address', () => {
     expect(await rows(id)).toBe('day,price\n31.12.2025,"1,50"\n01.01.2026,k.A.\n')
     await at.call(at.root, 'DELETE', `/datasets/${id}/source`)
     const other = await dataset()
-    const chosen = { nulls: 'k.A.', delimiter: ';', decimal: ',', dates: 'D.M.YYYY', dialect: 'standard' }
+    const chosen = { nulls: 'k.A.', delimiter: ';', decimal: ',', dates: 'D.M.YYYY', dialect: 'auto' }
     expect((await put(other, { url: address, options: { nulls: 'k.A.' } })).json()).toMatchObject({
       lastError: null,
       options: chosen,

@@ -10,7 +10,7 @@ afterAll(() => at[Symbol.asyncDispose]())
 const JAN = 'Datum;Umsatz\n01.01.2024;1.234,50\n15.01.2024;12.000,00\n'
 const FEB = 'Datum;Umsatz\n01.02.2024;2.500\n15.02.2024;13.000\n'
 const OPTIONS = { delimiter: ';', decimal: ',', thousands: '.', dates: 'D.M.YYYY' }
-const READ_SO = { ...OPTIONS, dialect: 'standard' }
+const KEPT = { ...OPTIONS, dialect: 'auto' }
 
 async function table() {
   const { id, repository } = await dataset(at, at.root, {})
@@ -29,12 +29,12 @@ async function table() {
 it('an append is read as the last upload was, and the record, the preview and the answer say so', async () => {
   const { send, record, rows } = await table()
   expect((await send('PUT', '?columns=replace&dialect=auto', JAN)).options).toEqual(OPTIONS)
-  expect((await record()).uploadOptions).toEqual(READ_SO)
+  expect((await record()).uploadOptions).toEqual(KEPT)
   expect(await send('POST', '?dryRun=true', FEB)).toMatchObject({
-    options: READ_SO,
+    options: OPTIONS,
     rows: [{ Umsatz: 2500 }, { Umsatz: 13_000 }],
   })
-  expect(await send('POST', '', FEB)).toMatchObject({ options: READ_SO, uploadOptions: READ_SO })
+  expect(await send('POST', '', FEB)).toMatchObject({ options: OPTIONS, uploadOptions: KEPT })
   expect((await rows()).map(({ Umsatz }: { Umsatz: number }) => Umsatz)).toEqual([
     1234.5, 12_000, 2500, 13_000,
   ])
@@ -71,7 +71,7 @@ it('dialect and columns=replace read a file as if it were the first', async () =
   })
   expect(await record()).not.toHaveProperty('uploadOptions')
   await send('PUT', '?columns=replace&dialect=auto', 'a,b\n1,2\n')
-  expect((await record()).uploadOptions).toEqual({ dialect: 'standard' })
+  expect((await record()).uploadOptions).toEqual({ dialect: 'auto' })
 })
 
 it('a file that does not fit is told with which options it was read', async () => {
@@ -80,8 +80,15 @@ it('a file that does not fit is told with which options it was read', async () =
   const refused = await send('POST', '', 'Datum,Umsatz\n2024-03-01,7.5\n')
   expect(refused).toMatchObject({ code: 'column_conflict' })
   expect(refused.error).toContain('read as the last upload was, with delimiter=%3B&decimal=%2C&thousands=.')
-  expect((await record()).uploadOptions).toEqual(READ_SO)
+  expect((await record()).uploadOptions).toEqual(KEPT)
   expect((await send('POST', '?dialect=auto', 'Datum,Umsatz\n2024-03-01,7.5\n')).rowCount).toBe(3)
+})
+
+it('after auto, numbers of another column do not show what a point in a column of whole numbers is for', async () => {
+  const { send } = await table()
+  await send('PUT', '?columns=replace&dialect=auto', 'n,x\n1,1.5\n')
+  expect(await send('POST', '', 'n,x\n2.000,1.5\n')).toMatchObject({ code: 'invalid_upload', column: 'n' })
+  expect(await send('POST', '?decimal=.', 'n,x\n2.000,1.5\n')).toMatchObject({ rowCount: 2 })
 })
 
 it('a copy is read as the original was', async () => {
@@ -89,19 +96,45 @@ it('a copy is read as the original was', async () => {
   await send('PUT', '?columns=replace&dialect=auto', JAN)
   const json = { repositoryId: repository, name: 'copied' }
   const copy = (await at.call(at.root, 'POST', `/datasets/${id}/copy`, { json })).json()
-  expect(copy.uploadOptions).toEqual(READ_SO)
+  expect(copy.uploadOptions).toEqual(KEPT)
 })
 
-it('a footer that was found is not left out of later files, whose last rows may be rows; one that was asked for is', async () => {
+it('a footer is looked for in each later file, whose last rows may be rows; one that was asked for is left out', async () => {
   const { send, record, rows } = await table()
   const totals = 'day;n\n2024-01-01;1\n2024-01-13;2\ntotal;3\n'
   expect((await send('PUT', '?columns=replace&dialect=auto', totals)).options).toMatchObject({ footer: '1' })
   expect((await record()).uploadOptions).not.toHaveProperty('footer')
   expect((await send('POST', '', 'day;n\n2024-02-01;4\n2024-02-02;5\n')).rowCount).toBe(4)
-  expect((await send('POST', '', totals)).code).toBe('invalid_upload')
-  expect((await send('POST', '?footer=1', totals)).rowCount).toBe(6)
+  expect(await send('POST', '', totals)).toMatchObject({ options: { footer: '1' }, rowCount: 6 })
+  expect((await send('POST', '?footer=1', totals)).rowCount).toBe(8)
   expect((await record()).uploadOptions).toMatchObject({ footer: '1' })
-  expect((await rows()).map(({ n }: { n: number }) => n)).toEqual([1, 2, 4, 5, 1, 2])
+  expect((await rows()).map(({ n }: { n: number }) => n)).toEqual([1, 2, 4, 5, 1, 2, 1, 2])
+})
+
+it.each([
+  ['k,n\na,5\nb,7\n', '2.000', '7.00', 7],
+  ['k,n\na,1.5\nb,2.25\n', '2.500', '2.5', 2.5],
+  ['k,n\na,0.125\n', '-13.250', '13.2505', 13.2505],
+])('after auto, an append to %j takes no number that may be another one', async (first, open, sure, number) => {
+  const { send, record, rows } = await table()
+  await send('PUT', '?columns=replace&dialect=auto', first)
+  const before = await rows()
+  for (const method of ['POST', 'PUT']) {
+    expect(await send(method, '', `k,n\nc,${open}\nd,${open}\n`)).toMatchObject({
+      code: 'invalid_upload',
+      row: 1,
+      column: 'n',
+      value: open,
+      hints: expect.arrayContaining(['decimal=,&thousands=.', 'decimal=.']),
+    })
+  }
+  expect(await rows()).toEqual(before)
+  await send('POST', '', `k,n\nc,${sure}\n`)
+  expect((await rows()).at(-1)).toEqual({ k: 'c', n: number })
+  expect((await record()).uploadOptions).toEqual({ dialect: 'auto' })
+  await send('POST', '?decimal=,&thousands=.', `k,n\nd,${open}\n`)
+  const n = Number(open.replace('.', ''))
+  expect((await rows()).at(-1)).toEqual({ k: 'd', n })
 })
 
 it('the zone of an upload of local times holds for later ones; without one, they are refused', async () => {

@@ -185,7 +185,9 @@ export function optionsOf(columns: readonly ColumnReading[]): {
 export function ambiguousValue(name: string, { row, value, try: one, or }: TextReason): Error {
   const choices = [one, or].filter((choice) => choice !== undefined)
   const advice =
-    choices.length > 0 ? `Add ${choices.map(hint).join(' or ')}` : 'Add the options that say which'
+    choices.length > 0
+      ? `Add ${choices.map(hint).join(' or ')} to say which`
+      : 'Add the options that say which'
   const what = `${JSON.stringify(value)} may mean several things. ${advice}.`
   return badCell(row, name, what, { value, try: one, ...(or && { or }) })
 }
@@ -195,8 +197,8 @@ const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
 const isNumber = (type: ColumnType) => ['integer', 'double', 'decimal'].includes(typeName(type))
 
 /**
- * Why columns are text whose values below the sample leave open what they mean: numbers such as 2.500, where nothing in
- * the file shows what the point is for.
+ * Why columns are text whose values leave open what they mean: numbers such as 2.500, where nothing in the file shows what
+ * the point is for. In a column of whole numbers, only the column itself or an option does.
  * @param targets before their types are inferred
  * @throws EngineError `invalid_upload` if such a column is declared as one of numbers
  */
@@ -210,14 +212,14 @@ export function leftOpen(
   const numbers = targets.filter(({ type, source }) => {
     return source !== undefined && isNumber(type ?? inferType(kinds[source]!))
   })
-  const isShown =
-    decimal !== undefined ||
-    thousands === ',' ||
-    numbers.some(({ source }) => (kinds[source!]! & POINTS) !== 0)
-  for (const { name, type, source } of numbers) {
+  const hasPoints = ({ source }: Target) => (kinds[source!]! & POINTS) !== 0
+  const isShown = thousands === ',' || numbers.some(hasPoints)
+  for (const target of numbers) {
+    const { name, type, source } = target
+    const isPoint = decimal !== undefined || (type === 'integer' ? hasPoints(target) : isShown)
     const [kind, because] = [kinds[source!]! & ~(TEXT_KIND.null | TEXT_KIND.empty), doubtful[source!]]
     const isOpen =
-      kind === TEXT_KIND.special ? type === undefined : !isShown && (kind & TEXT_KIND.grouped) !== 0
+      kind === TEXT_KIND.special ? type === undefined : !isPoint && (kind & TEXT_KIND.grouped) !== 0
     if (!isOpen || !because) continue
     if (type !== undefined) throw ambiguousValue(name, because)
     open.set(source!, because)
