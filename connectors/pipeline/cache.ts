@@ -96,7 +96,7 @@ export class Cache {
       if (!(error instanceof ConnectorError)) throw error
       if (ABSENT.includes(error.code) && cache.absentSeconds > 0) this.#absent.set(key, error)
       const isForgivable = !onlyFresh && FORGIVABLE.includes(error.code)
-      if (entry === undefined || !isForgivable || age > freshMs + staleMs) throw error
+      if (entry === undefined || !isForgivable || age >= freshMs + staleMs) throw error
       return kept(entry, true)
     }
   }
