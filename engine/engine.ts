@@ -6,8 +6,10 @@ import type {
   DatasetName,
   DatasetRecord,
   DatasetSummary,
+  NewDataset,
   QueryDefinition,
   Repository,
+  RepositoryChanges,
   SavedQuery,
 } from './catalog/records.ts'
 import { Dataset } from './dataset.ts'
@@ -146,11 +148,7 @@ export class Engine implements AsyncDisposable {
     return this.#store.repositories.in(t).get(id)
   }
 
-  updateRepository(
-    id: number,
-    fields: { name?: string; description?: string },
-    t?: Handle,
-  ): Promise<Repository> {
+  updateRepository(id: number, fields: RepositoryChanges, t?: Handle): Promise<Repository> {
     return this.#store.repositories.in(t).update(id, fields)
   }
 
@@ -163,19 +161,7 @@ export class Engine implements AsyncDisposable {
   }
 
   /** @throws EngineError `not_found` (repository), `name_taken`, `invalid_name`, `invalid_columns_manifest` */
-  async createDataset(
-    fields: {
-      repositoryId: number
-      name: string
-      description?: string
-      columns?: readonly DeclaredColumn[]
-      key?: readonly string[]
-      query?: SavedQuery
-      /** Who creates it, for its list of versions. */
-      by?: string
-    },
-    t?: Handle,
-  ): Promise<DatasetRecord> {
+  async createDataset(fields: NewDataset, t?: Handle): Promise<DatasetRecord> {
     return this.#store.datasets.in(t).create({ ...fields, columns: checkColumns(fields.columns ?? []) })
   }
 
@@ -343,16 +329,17 @@ export class Engine implements AsyncDisposable {
 
   /**
    * Loads and starts what the first query would otherwise wait for: DuckDB, the parser of filters, encoders, threads.
-   * Errors are ignored here, because the first query meets and reports them.
+   * @throws EngineError what that query would throw, unless the engine is being closed
    */
   async warm(): Promise<void> {
     try {
       using query = this.relation([{ name: 'a', type: 'integer' }], [[1]]).query({ filter: 'a eq 1', top: 1 })
       await using stream = await query.bytes('json')
       for await (const _ of stream);
-      const executor = await this.executor()
-      executor.startWorkers()
-    } catch {}
+      ;(await this.executor()).startWorkers()
+    } catch (error) {
+      if (!this.#closing) throw error
+    }
   }
 
   /** Runs statements; opened with the first query. @throws EngineError `cancelled` once the engine is closed */

@@ -10,8 +10,10 @@ export type {
   DatasetRecord,
   DatasetSummary,
   Keep,
+  NewDataset,
   QueryDefinition,
   Repository,
+  RepositoryChanges,
   SavedQuery,
 } from './catalog/records.ts'
 export { migrate } from './catalog/schema.ts'

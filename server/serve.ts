@@ -204,7 +204,7 @@ function warmAfterFirstAnswer(app: FastifyInstance, engine: Engine): void {
   app.addHook('onResponse', async () => {
     if (answered) return
     answered = true
-    void engine.warm()
+    engine.warm().catch((error) => app.log.warn({ err: error }, 'DuckDB or its threads could not be started'))
   })
 }
 

@@ -79,50 +79,52 @@ const yields = taking(
 const average = taking('indicators', 'symbol/interval/time_period/series_type', eachSymbol('daily/20/close'))
 const macd = taking('indicators', 'symbol/interval/series_type', eachSymbol('daily/close'))
 
-const FUNCTIONS: Readonly<Record<string, FunctionDefinition>> = {
-  TIME_SERIES_INTRADAY: intraday('Intraday prices', 'intraday', true),
-  TIME_SERIES_DAILY: stock('Daily prices', 'daily', true),
-  TIME_SERIES_DAILY_ADJUSTED: stock('Daily adjusted prices', 'daily', true),
-  TIME_SERIES_WEEKLY: stock('Weekly prices', 'weekly'),
-  TIME_SERIES_WEEKLY_ADJUSTED: stock('Weekly adjusted prices', 'weekly'),
-  TIME_SERIES_MONTHLY: stock('Monthly prices', 'monthly'),
-  TIME_SERIES_MONTHLY_ADJUSTED: stock('Monthly adjusted prices', 'monthly'),
-  GLOBAL_QUOTE: stock('Latest price', 'daily'),
-  FX_DAILY: pair('Daily exchange rates', 'daily', true),
-  FX_WEEKLY: pair('Weekly exchange rates', 'weekly'),
-  FX_MONTHLY: pair('Monthly exchange rates', 'monthly'),
-  CURRENCY_EXCHANGE_RATE: latest('Latest exchange rate', 'intraday'),
-  DIGITAL_CURRENCY_DAILY: coin('Daily prices', 'daily'),
-  DIGITAL_CURRENCY_WEEKLY: coin('Weekly prices', 'weekly'),
-  DIGITAL_CURRENCY_MONTHLY: coin('Monthly prices', 'monthly'),
-  WTI: fuel('Crude oil, West Texas Intermediate'),
-  BRENT: fuel('Crude oil, Brent'),
-  NATURAL_GAS: fuel('Natural gas, Henry Hub'),
-  COPPER: monthly('Copper'),
-  ALUMINUM: monthly('Aluminum'),
-  WHEAT: monthly('Wheat'),
-  CORN: monthly('Corn'),
-  COTTON: monthly('Cotton'),
-  SUGAR: monthly('Sugar'),
-  COFFEE: monthly('Coffee'),
-  ALL_COMMODITIES: monthly('All commodities'),
-  REAL_GDP: taking('economy', 'interval', ['annual', 'quarterly'])('Real gross domestic product'),
-  REAL_GDP_PER_CAPITA: plain('Real gross domestic product per capita', 'quarterly'),
-  TREASURY_YIELD: yields('Treasury yield'),
-  FEDERAL_FUNDS_RATE: ofMarket('economy')('Federal funds rate'),
-  CPI: taking('economy', 'interval', ['monthly', 'semiannual'])('Consumer price index'),
-  INFLATION: plain('Inflation', 'annual'),
-  RETAIL_SALES: plain('Retail sales', 'monthly'),
-  DURABLES: plain('Orders of durable goods', 'monthly'),
-  UNEMPLOYMENT: plain('Unemployment rate', 'monthly'),
-  NONFARM_PAYROLL: plain('Nonfarm payroll', 'monthly'),
-  SMA: average('Simple moving average'),
-  EMA: average('Exponential moving average'),
-  WMA: average('Weighted moving average'),
-  RSI: average('Relative strength index'),
-  ROC: average('Rate of change'),
-  MACD: macd('Moving average convergence and divergence'),
-}
+const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
+  Object.entries({
+    TIME_SERIES_INTRADAY: intraday('Intraday prices', 'intraday', true),
+    TIME_SERIES_DAILY: stock('Daily prices', 'daily', true),
+    TIME_SERIES_DAILY_ADJUSTED: stock('Daily adjusted prices', 'daily', true),
+    TIME_SERIES_WEEKLY: stock('Weekly prices', 'weekly'),
+    TIME_SERIES_WEEKLY_ADJUSTED: stock('Weekly adjusted prices', 'weekly'),
+    TIME_SERIES_MONTHLY: stock('Monthly prices', 'monthly'),
+    TIME_SERIES_MONTHLY_ADJUSTED: stock('Monthly adjusted prices', 'monthly'),
+    GLOBAL_QUOTE: stock('Latest price', 'daily'),
+    FX_DAILY: pair('Daily exchange rates', 'daily', true),
+    FX_WEEKLY: pair('Weekly exchange rates', 'weekly'),
+    FX_MONTHLY: pair('Monthly exchange rates', 'monthly'),
+    CURRENCY_EXCHANGE_RATE: latest('Latest exchange rate', 'intraday'),
+    DIGITAL_CURRENCY_DAILY: coin('Daily prices', 'daily'),
+    DIGITAL_CURRENCY_WEEKLY: coin('Weekly prices', 'weekly'),
+    DIGITAL_CURRENCY_MONTHLY: coin('Monthly prices', 'monthly'),
+    WTI: fuel('Crude oil, West Texas Intermediate'),
+    BRENT: fuel('Crude oil, Brent'),
+    NATURAL_GAS: fuel('Natural gas, Henry Hub'),
+    COPPER: monthly('Copper'),
+    ALUMINUM: monthly('Aluminum'),
+    WHEAT: monthly('Wheat'),
+    CORN: monthly('Corn'),
+    COTTON: monthly('Cotton'),
+    SUGAR: monthly('Sugar'),
+    COFFEE: monthly('Coffee'),
+    ALL_COMMODITIES: monthly('All commodities'),
+    REAL_GDP: taking('economy', 'interval', ['annual', 'quarterly'])('Real gross domestic product'),
+    REAL_GDP_PER_CAPITA: plain('Real gross domestic product per capita', 'quarterly'),
+    TREASURY_YIELD: yields('Treasury yield'),
+    FEDERAL_FUNDS_RATE: ofMarket('economy')('Federal funds rate'),
+    CPI: taking('economy', 'interval', ['monthly', 'semiannual'])('Consumer price index'),
+    INFLATION: plain('Inflation', 'annual'),
+    RETAIL_SALES: plain('Retail sales', 'monthly'),
+    DURABLES: plain('Orders of durable goods', 'monthly'),
+    UNEMPLOYMENT: plain('Unemployment rate', 'monthly'),
+    NONFARM_PAYROLL: plain('Nonfarm payroll', 'monthly'),
+    SMA: average('Simple moving average'),
+    EMA: average('Exponential moving average'),
+    WMA: average('Weighted moving average'),
+    RSI: average('Relative strength index'),
+    ROC: average('Rate of change'),
+    MACD: macd('Moving average convergence and divergence'),
+  }),
+)
 
 const DAY_SECONDS = 86_400
 
@@ -161,7 +163,7 @@ export const alphavantage: Connector = {
     const [group, name, ...rest] = path.split('/')
     if (rest.length > 0) throw absent()
     if (group === 'symbols') return name === undefined ? {} : { series: () => search(name, context) }
-    const functions = Object.entries(FUNCTIONS).filter(([, each]) => each.group === group)
+    const functions = [...FUNCTIONS].filter(([, each]) => each.group === group)
     if (functions.length === 0) throw absent()
     if (name === undefined) {
       return {
@@ -193,7 +195,7 @@ export const alphavantage: Connector = {
 
   async series(id, range, context) {
     const call = readId(id)
-    if (call === undefined) throw functionNamed(id) === undefined ? absent() : malformed(shapeOf(id))
+    if (call === undefined) throw FUNCTIONS.has(nameIn(id)) ? malformed(shapeOf(id)) : absent()
     const isCut = call.definition.hasSizes === true && isCovered(call, range)
     const query = {
       function: call.name,
@@ -201,26 +203,15 @@ export const alphavantage: Connector = {
       ...(call.definition.hasSizes && !isCut && { outputsize: 'full' }),
     }
     const body = bodyOf(await context.send({ path: [], query }))
-    const points: Points | undefined = pointsOf(body, call.name, call.field)
+    const points = pointsOf(body, call.name, call.field)
     if (points === undefined) throw absent()
-    const declared =
-      call.definition.frequency ??
-      frequencyName(points.interval) ??
-      frequencyName(call.parameters['interval'])
-    const words = [
-      call.definition.title,
-      ...Object.values(call.parameters),
-      ...(points.field === undefined ? [] : [points.field]),
-    ]
+    const { title, frequency } = call.definition
+    const { interval, to_symbol, to_currency, market } = call.parameters
+    const words = [title, ...Object.values(call.parameters), ...(points.field ? [points.field] : [])]
     return {
       name: points.name ?? words.join(', '),
-      frequency: declared,
-      unit:
-        points.unit ??
-        call.parameters['to_symbol'] ??
-        call.parameters['to_currency'] ??
-        call.parameters['market'] ??
-        null,
+      frequency: frequency ?? frequencyName(points.interval) ?? frequencyName(interval),
+      unit: points.unit ?? to_symbol ?? to_currency ?? market ?? null,
       lastUpdated: points.lastUpdated?.replace(' ', 'T') ?? null,
       // The last points don't tell when the series begins.
       ...(isCut && { start: null }),
@@ -229,12 +220,7 @@ export const alphavantage: Connector = {
   },
 }
 
-/** The function that a series id begins with. */
-function functionNamed(id: string): FunctionDefinition | undefined {
-  const name = nameIn(id)
-  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined
-}
-
+/** The name of the function that a series id begins with. */
 function nameIn(id: string): string {
   return (id.split(/[/&]/, 1)[0] ?? '').replace(/^function=/i, '').toUpperCase()
 }
@@ -244,25 +230,26 @@ function nameIn(id: string): string {
  * field. undefined if parameters are missing, unknown or too many.
  */
 function readId(id: string): Call | undefined {
-  const definition = functionNamed(id)
+  const name = nameIn(id)
+  const definition = FUNCTIONS.get(name)
   if (definition === undefined) return undefined
   const parameters: Record<string, string> = {}
   let field: string | undefined
   for (const part of id.split(/[/&]/).slice(1)) {
     const [, named, value = part] = /^(\w+)=(.*)$/.exec(part) ?? []
-    const name = named ?? definition.parameters.find((each) => !(each in parameters))
-    if (value === '' || (name === undefined && field !== undefined)) return undefined
-    if (name === undefined || name === 'field') field = value
-    else if (definition.parameters.includes(name)) parameters[name] = value
+    const parameter = named ?? definition.parameters.find((each) => !(each in parameters))
+    if (value === '' || (parameter === undefined && field !== undefined)) return undefined
+    if (parameter === undefined || parameter === 'field') field = value
+    else if (definition.parameters.includes(parameter)) parameters[parameter] = value
     else return undefined
   }
   const isComplete = definition.parameters.every((each) => each in parameters)
-  return isComplete ? { name: nameIn(id), definition, parameters, field } : undefined
+  return isComplete ? { name, definition, parameters, field } : undefined
 }
 
 function shapeOf(id: string): string {
-  const [name = ''] = id.split(/[/&]/)
-  return [name.toUpperCase(), ...(functionNamed(id)?.parameters ?? []).map((each) => `{${each}}`)].join('/')
+  const name = nameIn(id)
+  return [name, ...(FUNCTIONS.get(name)?.parameters ?? []).map((each) => `{${each}}`)].join('/')
 }
 
 /**

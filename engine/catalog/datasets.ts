@@ -9,7 +9,14 @@ import type { Handle } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
 import { checkKeep, KEEP } from './history.ts'
 import { changedMetadata, type Metadata } from './metadata.ts'
-import type { DatasetChanges, DatasetName, DatasetRecord, DatasetSummary, SavedQuery } from './records.ts'
+import type {
+  DatasetChanges,
+  DatasetName,
+  DatasetRecord,
+  DatasetSummary,
+  NewDataset,
+  SavedQuery,
+} from './records.ts'
 import { checkDescription, checkName, noRepository } from './repositories.ts'
 
 /** The name under which the record of a dataset is cached. */
@@ -77,15 +84,7 @@ export class Datasets {
   }
 
   /** Makes a dataset without rows. @throws EngineError `not_found` (repository), `name_taken`, `invalid_name` */
-  async create(fields: {
-    repositoryId: number
-    name: string
-    description?: string
-    columns: readonly Column[]
-    key?: readonly string[]
-    query?: SavedQuery
-    by?: string
-  }): Promise<DatasetRecord> {
+  async create(fields: NewDataset & { readonly columns: readonly Column[] }): Promise<DatasetRecord> {
     const at = new Date().toISOString()
     const { columns, key = [], query } = fields
     keyPositions(key, columns)

@@ -1,3 +1,4 @@
+import type { DeclaredColumn } from '../types/columns.ts'
 import type { Column, PartStatistics } from '../types/index.ts'
 import type { Metadata, MetadataChanges } from './metadata.ts'
 
@@ -8,6 +9,11 @@ export interface Repository {
   /** ISO 8601, UTC. */
   readonly createdAt: string
   readonly updatedAt: string
+}
+
+export interface RepositoryChanges {
+  readonly name?: string
+  readonly description?: string
 }
 
 /**
@@ -44,6 +50,18 @@ export interface DatasetRecord extends Metadata {
   readonly keep?: Keep
   readonly createdAt: string
   readonly updatedAt: string
+}
+
+/** What a dataset is created with. */
+export interface NewDataset {
+  readonly repositoryId: number
+  readonly name: string
+  readonly description?: string
+  readonly columns?: readonly DeclaredColumn[]
+  readonly key?: readonly string[]
+  readonly query?: SavedQuery
+  /** Who creates it, for its list of versions. */
+  readonly by?: string
 }
 
 /** A query as users write it down: a SELECT, or options of a query of one dataset by their names in HTTP without `$`. */

@@ -1,6 +1,6 @@
 import { EngineError, invalidOption } from '../errors.ts'
 import type { Handle } from './database.ts'
-import type { Repository } from './records.ts'
+import type { Repository, RepositoryChanges } from './records.ts'
 
 const LONGEST_NAME = 255
 
@@ -44,7 +44,7 @@ export class Repositories {
     return { ...row }
   }
 
-  async update(id: number, fields: { name?: string; description?: string }): Promise<Repository> {
+  async update(id: number, fields: RepositoryChanges): Promise<Repository> {
     const name = fields.name === undefined ? null : checkName(fields.name, 'repository')
     const { description = null } = fields
     await this.#handle.run(

@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../types/index.ts'
 import { nearest } from '../util/nearest.ts'
-import { CASED, INTERNAL, sqlError } from './errors.ts'
+import { INTERNAL, sqlError } from './errors.ts'
 import { placeOf, type TreeNode } from './nodes.ts'
 
 function constant(type: string, value: unknown): TreeNode {
@@ -25,23 +25,6 @@ export function guardDistinct(node: TreeNode): TreeNode {
   const named = alias === undefined ? {} : { alias }
   become(node, { class: 'OPERATOR', type: 'OPERATOR_COALESCE', ...named, children })
   return comparison
-}
-
-/**
- * Names for columns that differ from others only by case, which DuckDB takes for the same. In all tables, such a name has
- * the same other name.
- */
-export function casedNames(tables: readonly (readonly string[])[]): ReadonlyMap<string, string> {
-  const cased = new Map<string, string>()
-  const groups = tables.map((names) => Map.groupBy(names, (name) => name.toLowerCase()))
-  for (const group of groups) {
-    for (const [key, names] of group) {
-      if (names.length < 2) continue
-      const spelt = new Set(groups.flatMap((other) => other.get(key) ?? []))
-      for (const name of spelt) if (!cased.has(name)) cased.set(name, `${name}${CASED}${cased.size}`)
-    }
-  }
-  return cased
 }
 
 /** The keys of conditions: what they say changes no column. */

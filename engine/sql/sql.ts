@@ -6,15 +6,14 @@ import type { HttpOptions } from '../duckdb/instance.ts'
 import { EngineError } from '../errors.ts'
 import type { ReadersOptions } from '../ingest/process/reader-pool.ts'
 import type { Counts } from '../plan/counts.ts'
-import { FILTERED, type ReadEstimate } from '../plan/parts.ts'
-import { type Plan, type PlanSource, physicalColumns, type QueryOptions } from '../plan/plan.ts'
+import type { Plan, QueryOptions } from '../plan/plan.ts'
 import { FEW_ROWS } from '../plan/statements.ts'
 import { Query } from '../query.ts'
 import type { Snapshot } from '../snapshot.ts'
-import { type Column, quoteIdentifier } from '../types/index.ts'
 import { Lazy } from '../util/shared.ts'
 import { type Checked, checkTree, type TableReference } from './check.ts'
-import { explainer, INTERNAL, shownName, sqlError } from './errors.ts'
+import { type Described, describe, relationOf, type StatementSql, sourceOf } from './described.ts'
+import { explainer, sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'
 import { SqlParser } from './parser.ts'
 import type { DescribedColumn } from './process/jobs.ts'
@@ -26,14 +25,7 @@ import {
   SqlPool,
   type StatementStats,
 } from './process/sql-pool.ts'
-import {
-  type CutSql,
-  casedNames,
-  holdConstants,
-  SqlParameters,
-  type SqlValues,
-  withConstants,
-} from './rewrite.ts'
+import { holdConstants, SqlParameters, type SqlValues, withConstants } from './rewrite.ts'
 import {
   checkDefinition,
   MOST_DEPTH,
@@ -42,8 +34,8 @@ import {
   savedStatement,
   unreadableTable,
 } from './saved.ts'
-import { type Scanned, Session, type SqlPlace, SqlReading, Tables } from './sql-reading.ts'
-import { dropQualifiers, findTables, type NamedTable, pastOf, type SqlTable } from './tables.ts'
+import { Session, type SqlPlace, SqlReading } from './sql-reading.ts'
+import { findTables, type NamedTable, pastOf, rewriteTables, type SqlTable } from './tables.ts'
 
 export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 'by' | 'mayRead'> {
   /**
@@ -89,16 +81,6 @@ interface Found {
   readonly snapshots: readonly Snapshot[]
   readonly resolve: Resolve
   readonly options: RowsOptions
-}
-
-/** The name of the rows of a saved query whose reader may not see all that it reads. */
-const FENCED = quoteIdentifier(`${INTERNAL}t0`)
-/** Assumed for a row, whose size nobody knows. */
-const ROW_BYTES = 64
-
-interface Described {
-  readonly sql: CutSql
-  readonly columns: readonly DescribedColumn[]
 }
 
 /** Users' SQL: one SELECT over datasets, read and run in processes of its own. */
@@ -257,16 +239,8 @@ export class Sql {
     const explain = explainer(checked.statement, scanned, { hiding, saved: depth > 0 })
     const most = limitOf(checked.statement)
     const light = isLight(checked, snapshots)
-    const held = holdConstants(checked.statement)
-    const tree = JSON.stringify(checked.statement, (name, value) =>
-      name === 'query_location' ? undefined : value,
-    )
-    const shape = hashOf(JSON.stringify([tree, identities]))
-    const place = { tables: scanned, session, authorise, explain, light, hiding, fenced }
-    const described =
-      this.#described.get(shape) ?? (await describe({ tree, held }, { ...place, relation: () => '' }, signal))
-    this.#described.set(shape, described)
-    const sql = withConstants(described.sql, held)
+    const context = { tables: scanned, session, authorise, explain, light, hiding, fenced }
+    const described = await this.#describe(checked.statement, identities, context, signal)
     const casts = checked.casts || [...below, ...described.columns].some(isCast)
     // Above a saved query, anything may be sorted.
     const safe = casts && (checked.sorts || depth > 0 || below.length > 0)
@@ -287,13 +261,28 @@ export class Sql {
       executor: async () => sqlExecutor((await session.lent).process, safe),
       reading: (plan: Plan) =>
         new SqlReading(plan, {
-          ...place,
-          relation: (all) => relationOf(sql, described.columns, all, fenced),
+          ...context,
+          relation: (all) => relationOf(described, all, fenced),
         }),
       [Symbol.dispose]() {
         for (const snapshot of snapshots) snapshot[Symbol.dispose]()
       },
     }
+  }
+
+  /** The SQL of a statement and its columns. Statements that differ only by constants are described once. */
+  async #describe(
+    statement: TreeNode,
+    identities: readonly string[],
+    context: Omit<SqlPlace, 'relation'>,
+    signal: AbortSignal | undefined,
+  ): Promise<StatementSql> {
+    const held = holdConstants(statement)
+    const tree = JSON.stringify(statement, (name, value) => (name === 'query_location' ? undefined : value))
+    const shape = hashOf(JSON.stringify([tree, identities]))
+    const described = this.#described.get(shape) ?? (await describe({ tree, held }, context, signal))
+    this.#described.set(shape, described)
+    return { sql: withConstants(described.sql, held), columns: described.columns }
   }
 }
 
@@ -310,52 +299,6 @@ function queryOf(rows: StatementRows, options: QueryOptions): Query {
 /** Whether sorting by a column may sort by a cast. */
 function isCast(one: StatementRows | DescribedColumn): boolean {
   return 'casts' in one ? one.casts : one.sql.includes('CAST')
-}
-
-/** Gives the tables of a tree names of ours, and columns that differ only by case names that DuckDB tells apart. */
-function rewriteTables(checked: Checked, snapshots: readonly Snapshot[]): Scanned[] {
-  const { tables, names, qualified } = checked
-  const scanned = new Map<string, Scanned>()
-  const columnsOf = snapshots.map(({ columns }) => columns.map(({ name }) => name))
-  const cased = casedNames(columnsOf)
-  const spelt = (name: string) => cased.get(name) ?? name
-  for (const [index, { node, name, position }] of tables.entries()) {
-    const { identity, plan } = snapshots[index]!
-    if (columnsOf[index]!.length === 0)
-      throw sqlError('unknown_table', `The table "${name}" has no columns yet.`, position)
-    const columns = columnsOf[index]!.map(spelt)
-    const known = scanned.get(identity) ?? {
-      name: `${INTERNAL}t${createHash('sha256')
-        .update(JSON.stringify([identity, columns]))
-        .digest('hex')
-        .slice(0, 32)}`,
-      columns,
-      plan,
-      estimate: estimateOf(checked, columns),
-      reading: () => snapshots[index]!.reading(plan),
-    }
-    scanned.set(identity, known)
-    delete node['schema_name']
-    delete node['catalog_name']
-    delete node['at_clause']
-    node['table_name'] = known.name
-  }
-  for (const node of qualified) dropQualifiers(node['column_names'] as string[], tables)
-  if (cased.size > 0) {
-    for (const [holder, key] of names) if (holder[key] !== undefined) holder[key] = spelt(String(holder[key]))
-  }
-  return [...scanned.values()]
-}
-
-/** What a statement may read of a table: the columns whose names are anywhere in it. */
-function estimateOf({ names, stars, filters, sources }: Checked, columns: readonly string[]): ReadEstimate {
-  const named = new Set(names.map(([holder, key]) => String(holder[key]).toLowerCase()))
-  const positions = [...columns.keys()]
-  return {
-    columns: stars ? positions : positions.filter((at) => named.has(shownName(columns[at]!).toLowerCase())),
-    of: columns.length,
-    share: filters && sources === 1 ? FILTERED : 1,
-  }
 }
 
 function hashOf(text: string): string {
@@ -375,73 +318,10 @@ function isLight({ sources, tables }: Checked, snapshots: readonly Snapshot[]): 
   return snapshots.every(({ derived, rowCount = 0 }) => derived?.light ?? rowCount <= FEW_ROWS)
 }
 
-async function describe(
-  statement: { readonly tree: string; readonly held: readonly string[] },
-  place: SqlPlace,
-  signal: AbortSignal | undefined,
-): Promise<Described> {
-  using reading = new SqlReading({} as Plan, place)
-  const leave = place.session.enter(signal)
-  try {
-    const lent = await place.session.lent
-    const tables = new Tables()
-    await reading.link(lent, signal, tables)
-    const hooks = signal ? { signal } : {}
-    return (await lent.process.run(
-      'describe',
-      { ...statement, tables: tables.sql },
-      hooks,
-      'a statement',
-    )) as Described
-  } catch (error) {
-    throw reading.explain(error)
-  } finally {
-    leave()
-  }
-}
-
-/** The rows of a statement. @param tables WITH and its tables; nothing where it is below another statement, which fences it */
-function relationOf(
-  sql: string,
-  columns: readonly DescribedColumn[],
-  tables: string,
-  fenced: boolean,
-): string {
-  const given = columns.map((_, index) => `r${index}`).join(', ')
-  const wanted = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
-  const rows = `SELECT ${wanted} FROM (${sql}\n) AS r (${given})`
-  if (!fenced || tables === '') return `(${tables}${rows})`
-  return `(${tables.trimEnd()}, ${FENCED} AS MATERIALIZED (${rows}) SELECT * FROM ${FENCED})`
-}
-
 /** Tells of datasets whether they all are among those that may be read. */
 function readerOf(tables: () => Promise<readonly SqlTable[]>): SavedOptions['mayRead'] {
   return async (datasetIds) => {
     const readable = new Set((await tables()).map(({ id }) => id))
     return datasetIds.every((id) => readable.has(id))
   }
-}
-
-function sourceOf(described: Described): { source: PlanSource; columns: readonly Column[] } {
-  const taken = new Set<string>()
-  const columns = described.columns.map(({ name, type }) => ({
-    name: unique(shownName(name), taken),
-    type,
-    nullable: true,
-    description: '',
-  }))
-  const source: PlanSource = {
-    columns: physicalColumns(columns),
-    rows: undefined,
-    rowBytes: ROW_BYTES,
-    scan: () => ({ kind: 'query', sql: '' }),
-  }
-  return { source, columns }
-}
-
-function unique(name: string, taken: Set<string>): string {
-  let other = name
-  for (let number = 1; taken.has(other); number++) other = `${name}_${number}`
-  taken.add(other)
-  return other
 }

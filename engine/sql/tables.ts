@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto'
 import type { PastVersion } from '../catalog/history.ts'
 import type { DatasetName, Repository } from '../catalog/records.ts'
+import { FILTERED, type ReadEstimate } from '../plan/parts.ts'
+import type { Snapshot } from '../snapshot.ts'
 import { nearest } from '../util/nearest.ts'
 import { Derived } from '../util/shared.ts'
-import type { TableReference } from './check.ts'
-import { sqlError } from './errors.ts'
+import type { Checked, TableReference } from './check.ts'
+import { CASED, INTERNAL, shownName, sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'
+import type { Scanned } from './sql-reading.ts'
 
 /** A dataset that SQL may name. */
 export interface SqlTable extends Omit<DatasetName, 'description'> {
@@ -138,7 +142,7 @@ function quoted({ owner, repository, name }: TableName): string {
 }
 
 /** Leaves of the names of a column only that of its table, its own, and those of fields. */
-export function dropQualifiers(names: string[], tables: readonly TableReference[]): void {
+function dropQualifiers(names: string[], tables: readonly TableReference[]): void {
   const folded = names.map((name) => name.toLowerCase())
   for (const { owner, repository, name } of tables) {
     const whole = [owner, repository, name].flatMap((part) => part?.toLowerCase() ?? [])
@@ -166,4 +170,67 @@ export function pastOf({ node, position }: TableReference): PastVersion | undefi
 function constantIn(expression: TreeNode): unknown {
   if (expression['class'] === 'CAST') return constantIn(expression['child'] as TreeNode)
   return expression['class'] === 'CONSTANT' ? (expression['value'] as TreeNode)['value'] : undefined
+}
+
+/** Gives the tables of a tree names of ours, and columns that differ only by case names that DuckDB tells apart. */
+export function rewriteTables(checked: Checked, snapshots: readonly Snapshot[]): Scanned[] {
+  const { tables, names, qualified } = checked
+  const scanned = new Map<string, Scanned>()
+  const columnsOf = snapshots.map(({ columns }) => columns.map(({ name }) => name))
+  const cased = casedNames(columnsOf)
+  const spelt = (name: string) => cased.get(name) ?? name
+  for (const [index, { node, name, position }] of tables.entries()) {
+    const { identity, plan } = snapshots[index]!
+    if (columnsOf[index]!.length === 0)
+      throw sqlError('unknown_table', `The table "${name}" has no columns yet.`, position)
+    const columns = columnsOf[index]!.map(spelt)
+    const known = scanned.get(identity) ?? {
+      name: `${INTERNAL}t${createHash('sha256')
+        .update(JSON.stringify([identity, columns]))
+        .digest('hex')
+        .slice(0, 32)}`,
+      columns,
+      plan,
+      estimate: estimateOf(checked, columns),
+      reading: () => snapshots[index]!.reading(plan),
+    }
+    scanned.set(identity, known)
+    delete node['schema_name']
+    delete node['catalog_name']
+    delete node['at_clause']
+    node['table_name'] = known.name
+  }
+  for (const node of qualified) dropQualifiers(node['column_names'] as string[], tables)
+  if (cased.size > 0) {
+    for (const [holder, key] of names) if (holder[key] !== undefined) holder[key] = spelt(String(holder[key]))
+  }
+  return [...scanned.values()]
+}
+
+/** What a statement may read of a table: the columns whose names are anywhere in it. */
+function estimateOf({ names, stars, filters, sources }: Checked, columns: readonly string[]): ReadEstimate {
+  const named = new Set(names.map(([holder, key]) => String(holder[key]).toLowerCase()))
+  const positions = [...columns.keys()]
+  return {
+    columns: stars ? positions : positions.filter((at) => named.has(shownName(columns[at]!).toLowerCase())),
+    of: columns.length,
+    share: filters && sources === 1 ? FILTERED : 1,
+  }
+}
+
+/**
+ * Names for columns that differ from others only by case, which DuckDB takes for the same. In all tables, such a name has
+ * the same other name.
+ */
+function casedNames(tables: readonly (readonly string[])[]): ReadonlyMap<string, string> {
+  const cased = new Map<string, string>()
+  const groups = tables.map((names) => Map.groupBy(names, (name) => name.toLowerCase()))
+  for (const group of groups) {
+    for (const [key, names] of group) {
+      if (names.length < 2) continue
+      const spelt = new Set(groups.flatMap((other) => other.get(key) ?? []))
+      for (const name of spelt) if (!cased.has(name)) cased.set(name, `${name}${CASED}${cased.size}`)
+    }
+  }
+  return cased
 }

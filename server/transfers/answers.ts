@@ -1,5 +1,7 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Query } from '../../engine/index.ts'
+import { attachment } from '../http/headers.ts'
 import type { Download } from './download.ts'
 import type { Coding } from './formats.ts'
 
@@ -13,6 +15,9 @@ export interface Answer {
   /** The value of `Row-Count`; undefined if it was not sent. */
   readonly matches: number | undefined
 }
+
+/** An answer whose body is there as a whole. */
+export type Whole = Omit<Answer, 'etag'>
 
 /** The most bytes of an answer that is kept. For larger ones, sending costs more than making them again. */
 export const SMALL_ANSWER = 256 * 1024
@@ -41,4 +46,30 @@ export function answerName(
   coding: Coding | undefined,
 ): string {
   return [key, counted, coding, encoding && JSON.stringify(encoding), variant].join(' ')
+}
+
+/** Sends a complete answer, with its length. */
+export function sendWhole(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  download: Download,
+  { headers, body, matches }: Whole,
+  inPieces: boolean,
+): FastifyReply {
+  reply.headers({ ...headers, ...headersOf(request, download, inPieces), 'content-length': body.byteLength })
+  if (matches !== undefined) reply.header('row-count', matches)
+  return reply.send(request.method === 'HEAD' ? undefined : body)
+}
+
+/** The headers that differ for each answer: the name under which to save it, and how long it took. */
+export function headersOf(
+  { trace }: FastifyRequest,
+  { contentType, name, format }: Download,
+  inPieces: boolean,
+) {
+  return {
+    ...(!contentType && { 'content-disposition': attachment(name, format) }),
+    ...(!contentType && inPieces && { 'accept-ranges': 'bytes' }),
+    'server-timing': trace.serverTiming,
+  }
 }

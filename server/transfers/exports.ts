@@ -5,9 +5,17 @@ import type { ByteStream, EncodeOptions, Engine, Query } from '../../engine/inde
 import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { Users } from '../../engine/util/shared.ts'
 import type { Usage } from '../accounts/plans.ts'
-import { attachment, matchesTag } from '../http/headers.ts'
+import { matchesTag } from '../http/headers.ts'
 import type { Trace } from '../http/metrics.ts'
-import { type Answer, answerCache, answerName, SMALL_ANSWER } from './answers.ts'
+import {
+  type Answer,
+  answerCache,
+  answerName,
+  headersOf,
+  SMALL_ANSWER,
+  sendWhole,
+  type Whole,
+} from './answers.ts'
 import { gather, watched } from './body.ts'
 import { bodyStream, codingFor } from './compression.ts'
 import { type Download, isCounted, type LazyQuery } from './download.ts'
@@ -38,9 +46,6 @@ interface Sending {
   /** Called when the first byte is there. */
   readonly inTime: () => void
 }
-
-/** An answer whose body is there as a whole. */
-type Whole = Omit<Answer, 'etag'>
 
 /** The headers of all answers about rows, even of those without a body. */
 const OF_ALL_ROWS = { vary: 'Accept, Accept-Encoding', 'cache-control': 'private, no-cache' }
@@ -385,26 +390,4 @@ export class Exports {
 /** @param envelope the text around the rows, if the stream does not contain it */
 function written(stream: ByteStream, matches: number | undefined, envelope: Envelope | undefined): Written {
   return { stream, matches, bytes: envelope ? between(stream, envelope, matches) : stream }
-}
-
-/** Sends a complete answer, with its length. */
-function sendWhole(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  download: Download,
-  { headers, body, matches }: Whole,
-  inPieces: boolean,
-): FastifyReply {
-  reply.headers({ ...headers, ...headersOf(request, download, inPieces), 'content-length': body.byteLength })
-  if (matches !== undefined) reply.header('row-count', matches)
-  return reply.send(request.method === 'HEAD' ? undefined : body)
-}
-
-/** The headers that differ for each answer: the name under which to save it, and how long it took. */
-function headersOf({ trace }: FastifyRequest, { contentType, name, format }: Download, inPieces: boolean) {
-  return {
-    ...(!contentType && { 'content-disposition': attachment(name, format) }),
-    ...(!contentType && inPieces && { 'accept-ranges': 'bytes' }),
-    'server-timing': trace.serverTiming,
-  }
 }

@@ -7,10 +7,19 @@ import { NotTranslatable } from '../sql/dialect.ts'
 import { compareNumbers } from '../sql/narrow.ts'
 import { parseRule } from '../syntax/parse.ts'
 import type { Keep, Name, NameItem, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
-import { columnType, common, isNumeric, type LiteralValue, typeName, valueType } from '../values.ts'
+import { isNumeric, type LiteralValue, typeName } from '../values.ts'
 import { aggregate, groupingsOf, type Keys, methodOf, requireNames, requireNew } from './grouping.ts'
 import { searchCondition } from './search.ts'
-import { type AddedColumn, checkSize, keyOf, type Relation, type SortKey, type Step } from './steps.ts'
+import {
+  type AddedColumn,
+  checkSize,
+  concatenated,
+  group,
+  keyOf,
+  type Relation,
+  type SortKey,
+  type Step,
+} from './steps.ts'
 
 /** The texts of the options that `readPipeline` reads. */
 export interface PipelineOptions {
@@ -358,45 +367,4 @@ function checkPercentage(number: NumberLiteral, at: number): void {
   if (number.digits <= 0n || compareNumbers('gt', number, HUNDRED)) {
     throw invalid(at, 'the percentage must be a number above 0 and up to 100.')
   }
-}
-
-function group(keys: readonly SqlColumn[], added: readonly AddedColumn[]): Relation {
-  return {
-    steps: [{ kind: 'group', keys, added }],
-    columns: [...keys, ...added],
-    mayEmpty: false,
-  }
-}
-
-/**
- * The rows of all branches, one branch after the other, as one relation. Columns of the same name become one column,
- * which is null in the rows of branches that lack it.
- * @throws EngineError `invalid_filter` where a column has different types in them, `filter_too_complex`
- */
-function concatenated(branches: readonly Relation[], at: number, building: Building): Relation {
-  const names = [...new Set(branches.flatMap((branch) => branch.columns.map(({ name }) => name)))]
-  const columns = names.map((name): SqlColumn => {
-    const given = branches.flatMap((branch) => branch.columns.filter((column) => column.name === name))
-    const same = given.every(({ type }) => type === given[0]!.type)
-    const type = same ? undefined : common(given.map((column) => valueType(column.type)))
-    if (!same && !type) {
-      const types = [...new Set(given.map((column) => column.type))].join(' and ')
-      throw invalid(at, `the branches of concat() have ${name} in different types, ${types}.`)
-    }
-    return { name, type: type ? columnType(type) : given[0]!.type, sql: building.newName() }
-  })
-  const step: Step = {
-    kind: 'concat',
-    columns,
-    branches: branches.map((branch) => ({
-      steps: branch.steps,
-      values: columns.map(({ name, type }) => {
-        const own = branch.columns.find((column) => column.name === name)
-        if (own) building.noteColumns([own])
-        return `CAST(${own?.sql ?? 'NULL'} AS ${building.dialect.type(valueType(type))})`
-      }),
-    })),
-  }
-  checkSize([step])
-  return { steps: [step], columns }
 }

@@ -1,8 +1,8 @@
 import type { SqlColumn } from '../check/expression.ts'
-import { LIMITS, tooComplex } from '../errors.ts'
+import { invalid, LIMITS, tooComplex } from '../errors.ts'
 import { asColumn, type Building, type Value } from '../sql/compile.ts'
 import { NotTranslatable } from '../sql/dialect.ts'
-import type { ValueType } from '../values.ts'
+import { columnType, common, type ValueType, valueType } from '../values.ts'
 
 /** A column that a step adds, and the SQL of its value. */
 export interface AddedColumn extends SqlColumn {
@@ -89,6 +89,48 @@ export function keyOf(
   const isBare = value.type.kind === 'duration' || columns.some(({ sql }) => sql === value.sql)
   const sql = isBare ? value.sql : asColumn(value, building).value
   return sortKey(sql, value.type, descending, building)
+}
+
+/** One row for each combination of the keys. */
+export function group(keys: readonly SqlColumn[], added: readonly AddedColumn[]): Relation {
+  return {
+    steps: [{ kind: 'group', keys, added }],
+    columns: [...keys, ...added],
+    mayEmpty: false,
+  }
+}
+
+/**
+ * The rows of all branches, one branch after the other, as one relation. Columns of the same name become one column,
+ * which is null in the rows of branches that lack it.
+ * @throws EngineError `invalid_filter` where a column has different types in them, `filter_too_complex`
+ */
+export function concatenated(branches: readonly Relation[], at: number, building: Building): Relation {
+  const names = [...new Set(branches.flatMap((branch) => branch.columns.map(({ name }) => name)))]
+  const columns = names.map((name): SqlColumn => {
+    const given = branches.flatMap((branch) => branch.columns.filter((column) => column.name === name))
+    const same = given.every(({ type }) => type === given[0]!.type)
+    const type = same ? undefined : common(given.map((column) => valueType(column.type)))
+    if (!same && !type) {
+      const types = [...new Set(given.map((column) => column.type))].join(' and ')
+      throw invalid(at, `the branches of concat() have ${name} in different types, ${types}.`)
+    }
+    return { name, type: type ? columnType(type) : given[0]!.type, sql: building.newName() }
+  })
+  const step: Step = {
+    kind: 'concat',
+    columns,
+    branches: branches.map((branch) => ({
+      steps: branch.steps,
+      values: columns.map(({ name, type }) => {
+        const own = branch.columns.find((column) => column.name === name)
+        if (own) building.noteColumns([own])
+        return `CAST(${own?.sql ?? 'NULL'} AS ${building.dialect.type(valueType(type))})`
+      }),
+    })),
+  }
+  checkSize([step])
+  return { steps: [step], columns }
 }
 
 interface Size {
