@@ -76,7 +76,10 @@ describe('a server', () => {
           .then((answer) => answer.text().then(() => answer.status))
           .catch(() => 'cut')
         expect([fault, faulty]).toEqual([fault, expect.anything()])
-        const next = await send(`/datasets/${id}/data?$top=1`)
+        // A kept connection may be cut while it is used again. Clients ask again on another one.
+        const next = await send(`/datasets/${id}/data?$top=1`).catch(() =>
+          send(`/datasets/${id}/data?$top=1`),
+        )
         expect([fault, next.status, await next.text()]).toEqual([fault, 200, 'n\n0\n'])
       }
     }
