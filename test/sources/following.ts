@@ -19,6 +19,9 @@ export interface Following extends AsyncDisposable {
   asked(): string[]
 }
 
+/** A time as it is written in rows, which end it at its last digit that is not 0. */
+export const writtenTime = (time: string) => time.replace(/\.?0+Z$/, 'Z')
+
 export const LIMITS = { windows: [], withKey: [{ requests: 10_000, perSeconds: 60 }] }
 
 export function fredRoutes(series: Map<string, readonly number[] | number>): Routes {
@@ -40,7 +43,7 @@ export function fredRoutes(series: Map<string, readonly number[] | number>): Rou
       answer(hit, (_id, values) => ({
         count: values.length,
         observations: values.map((value, month) => ({
-          date: `2024-${String(month + 1).padStart(2, '0')}-01`,
+          date: new Date(Date.UTC(2024, month)).toISOString().slice(0, 10),
           value: String(value),
         })),
       })),
