@@ -50,8 +50,11 @@ export class PastRows implements Disposable {
       const files = parts.map((part) => store.integrity.file(part))
       this.#compared = new Compared(store, { parts: files, relation: sql, columns, size })
     }
+    // Its caller may know more of places to read, such as another database, which has none of these rows.
+    const { executor, counts } = place
     this.#context = {
-      ...place,
+      executor,
+      counts,
       identity,
       reading: (plan) => new PastReading(plan, { parts, store, leave: this.#users.enter() }, this.#compared),
       source: {
