@@ -44,15 +44,8 @@ describe.each(PLACES)('%s', (where, place) => {
   })
 
   test('a file goes in, is listed, and comes out under its name', async () => {
-    const stored = await run(
-      'import',
-      file('numbers.csv'),
-      '--repository',
-      place().home,
-      '--dataset',
-      'numbers',
-    )
-    expect(stored).toMatchObject({
+    const target = ['--repository', place().home, '--dataset', 'numbers']
+    expect(await run('import', file('numbers.csv'), ...target)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^dataset \d+: 3 rows, 2 columns, version 1\n$/),
     })

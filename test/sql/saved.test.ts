@@ -1,51 +1,10 @@
 import { tableFromIPC } from 'apache-arrow'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { dataset, type Platform, platform } from '../server/platform.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { dataset, platform } from '../server/platform.ts'
+import { savedQueries } from './saved-queries.ts'
 
-let at: Platform
-let ann: string
-let bob: string
-/** Ann's tables, and a repository that Bob may read. */
-let sales: { repository: number; id: number }
-let shared: number
-const clock = { now: new Date('2026-03-01T10:00:00Z') }
-
-const CSV = 'shop,amount,day\nA,10,2026-01-01\nB,5,2026-01-02\nA,7,2026-01-03\n'
-
-beforeAll(async () => {
-  at = await platform({ now: () => clock.now })
-  ann = await at.account('ann')
-  bob = await at.account('bob')
-  sales = await dataset(at, ann, { name: 'sales', private: true, csv: CSV })
-  const made = await at.call(ann, 'POST', '/repositories', { json: { name: 'shared', private: false } })
-  shared = made.json().id
-})
+const { at, ann, bob, sales, shared, save, refused, csv, append, sql, later } = await savedQueries()
 afterAll(() => at[Symbol.asyncDispose]())
-
-let count = 0
-/** Runs what is due some hours later. */
-function later(hours: number) {
-  clock.now = new Date(clock.now.getTime() + hours * 3_600_000)
-  return at.services.refresher.runDue()
-}
-
-async function save(query: object, more: object = {}, key = ann, repositoryId = shared) {
-  const json = { name: `saved ${++count}`, repositoryId, query, ...more }
-  const answer = await at.call(key, 'POST', '/datasets', { json })
-  if (answer.statusCode !== 201) throw new Error(answer.body)
-  return answer.json()
-}
-async function refused(query: unknown, more: object = {}, key = ann) {
-  const json = { name: `saved ${++count}`, repositoryId: shared, query, ...more }
-  const { statusCode, body } = await at.call(key, 'POST', '/datasets', { json })
-  return { status: statusCode, ...JSON.parse(body) }
-}
-const csv = async (id: number, query = '', key = bob) =>
-  (await at.call(key, 'GET', `/datasets/${id}/data?${query}`)).body
-const append = (id: number, body: string) =>
-  at.call(ann, 'POST', `/datasets/${id}/data`, { body, headers: { 'content-type': 'text/csv' } })
-const sql = (key: string, text: string) =>
-  at.call(key, 'POST', '/sql', { body: text, headers: { 'content-type': 'text/plain' } })
 
 const TOTALS = {
   sql: 'SELECT shop, sum(amount)::BIGINT AS total, min(day) AS first FROM sales GROUP BY shop ORDER BY shop',
