@@ -42,11 +42,11 @@ export interface Services {
   /** The program's version, for the OpenAPI document. */
   readonly version: string
   /** The folder of the built console; undefined if it was not built. */
-  readonly console: string | undefined
+  readonly console?: string
   /** Whether it is only tried out, on data that is removed at the end. */
   readonly demo: boolean
   /** The folder of the built documentation; undefined if it was not built. */
-  readonly guide: string | undefined
+  readonly guide?: string
 }
 
 export interface ServiceParts {
@@ -65,38 +65,25 @@ export interface ServiceParts {
   readonly network?: Network
 }
 
+const UNWRITTEN_USAGE =
+  'Rows that were exported could not be written down. Unless the outcome is unknown, they stay counted in memory.'
+
 /**
  * Builds the services on an open engine, and adds the server's tables to its database.
  * @throws ConfigError when an account has a plan that is not configured
  */
-export async function openServices({
-  config,
-  engine,
-  connectors: given,
-  version,
-  console,
-  demo = false,
-  guide,
-  warn,
-  now,
-  network,
-}: ServiceParts): Promise<Services> {
+export async function openServices(parts: ServiceParts): Promise<Services> {
+  const { connectors: given, warn = () => undefined, now, network, ...shared } = parts
+  const { config, engine, version } = shared
   const { database } = engine
   await migrate(database, 'server', SERVER_STEPS)
   const accounts = new Accounts(database)
   const plans = new Plans(config.plans)
   await requirePlans(accounts, plans)
-  const usage = new Usage(
-    database,
-    plans,
-    (cause) =>
-      warn?.(
-        'Rows that were exported could not be written down. Unless the outcome is unknown, they stay counted in memory.',
-        cause,
-      ),
-    now,
+  const usage = new Usage(database, plans, (cause) => warn(UNWRITTEN_USAGE, cause), now)
+  const metrics: Metrics = new Metrics(() =>
+    GAUGES.map((gauge) => ({ ...gauge, read: () => gauge.read(services) })),
   )
-  const metrics: Metrics = new Metrics(() => gauges(services))
   const lifecycle = new Lifecycle()
   const secret = config.secret ?? (database.isShared ? await secretAmong(database) : secretIn(config.data))
   await checkSecret(database, secret, config.previousSecret)
@@ -111,14 +98,11 @@ export async function openServices({
   const userKeys = new UserKeys(database, new Vault(secret))
   const sources = new Sources(database)
   const connectors = typeof given === 'function' ? given : async () => given
+  const refreshed = { config, engine, connectors, accounts, access, plans, userKeys, sources }
   const services: Services = {
-    config,
-    engine,
+    ...shared,
+    demo: shared.demo ?? false,
     connectors,
-    version,
-    console,
-    demo,
-    guide,
     accounts,
     access,
     idempotency: new Idempotency(database),
@@ -128,19 +112,7 @@ export async function openServices({
     usage,
     userKeys,
     sources,
-    refresher: new Refresher({
-      config,
-      engine,
-      connectors,
-      accounts,
-      access,
-      plans,
-      userKeys,
-      sources,
-      now: now ?? (() => new Date()),
-      network,
-      warn: warn ?? (() => undefined),
-    }),
+    refresher: new Refresher({ ...refreshed, now: now ?? (() => new Date()), network, warn }),
     exports: new Exports({ config, engine, usage, lifecycle, metrics, version }),
     kept: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),
@@ -160,32 +132,36 @@ async function requirePlans(accounts: Accounts, plans: Plans): Promise<void> {
 
 const NOT_ASKED = { answered: 0, repeated: 0, failed: 0, running: 0 } as const satisfies TrinoStats
 
+interface Gauge extends Omit<GaugeOptions, 'read'> {
+  readonly read: (services: Services) => ReturnType<GaugeOptions['read']>
+}
+
 /** The metrics whose values are looked up when the metrics are requested. */
-const gauges = ({ engine, connectors, exports, uploads, usage }: Services): readonly GaugeOptions[] => [
+const GAUGES: readonly Gauge[] = [
   {
     name: 'transfers_running',
     help: 'Downloads and uploads under way.',
-    read: () => ({ downloads: exports.slots.running, uploads: uploads.slots.running }),
+    read: ({ exports, uploads }) => ({ downloads: exports.slots.running, uploads: uploads.slots.running }),
   },
   {
     name: 'transfers_queued',
     help: 'Downloads and uploads that wait for a slot.',
-    read: () => ({ downloads: exports.slots.queued, uploads: uploads.slots.queued }),
+    read: ({ exports, uploads }) => ({ downloads: exports.slots.queued, uploads: uploads.slots.queued }),
   },
   {
     name: 'sql_statements',
     help: 'Statements of SQL under way: running, waiting for a process, refreshing stored queries in the background.',
-    read: async () => ({ ...(await engine.stats()).statements }),
+    read: async ({ engine }) => ({ ...(await engine.stats()).statements }),
   },
   {
     name: 'provider_cache',
     help: "The cache of providers' answers.",
-    read: async () => (await connectors()).stats().cache,
+    read: async ({ connectors }) => (await connectors()).stats().cache,
   },
   {
     name: 'provider_limit_remaining',
     help: 'Requests left of the limit that is closest.',
-    read: async () => {
+    read: async ({ connectors }) => {
       const { providers } = (await connectors()).stats()
       return Object.fromEntries(providers.map(({ provider, limit }) => [provider, limit.remaining]))
     },
@@ -193,7 +169,7 @@ const gauges = ({ engine, connectors, exports, uploads, usage }: Services): read
   {
     name: 'provider_down',
     help: 'Providers that are not asked because they fail.',
-    read: async () => {
+    read: async ({ connectors }) => {
       const { providers } = (await connectors()).stats()
       return Object.fromEntries(
         providers.map(({ provider, breaker }) => [provider, breaker === 'closed' ? 0 : 1]),
@@ -203,37 +179,40 @@ const gauges = ({ engine, connectors, exports, uploads, usage }: Services): read
   {
     name: 'events',
     help: 'Events of the engine since the start, by kind, and failures to count exported rows.',
-    read: async () => ({ ...(await engine.stats()).events, usage_unwritten: usage.failures }),
+    read: async ({ engine, usage }) => ({
+      ...(await engine.stats()).events,
+      usage_unwritten: usage.failures,
+    }),
   },
   {
     name: 'damaged_parts',
     help: 'Parts of stored rows that were found damaged and are not read.',
-    read: async () => ({ store: (await engine.stats()).damagedParts }),
+    read: async ({ engine }) => ({ store: (await engine.stats()).damagedParts }),
   },
   {
     name: 'writes_stopped',
     help: 'Whether nothing is written until the next start (1) or all is well (0).',
-    read: async () => ({ process: (await engine.stats()).writesStopped ? 1 : 0 }),
+    read: async ({ engine }) => ({ process: (await engine.stats()).writesStopped ? 1 : 0 }),
   },
   {
     name: 'parts_cache',
     help: 'Parts that were at hand when they were read (hits) or had to be fetched (misses), the same for blocks of parts that were read by ranges, and bytes: fetched, on disk, at most; requests to the object store, those that failed, and the seconds of all.',
-    read: async () => (await engine.stats()).cache ?? {},
+    read: async ({ engine }) => (await engine.stats()).cache ?? {},
   },
   {
     name: 'cluster',
     help: 'Nodes that live, seconds since this one said that it does, statements that wait for a connection to the database, and jobs that nobody has taken up.',
-    read: async () => (await engine.cluster()) ?? {},
+    read: async ({ engine }) => (await engine.cluster()) ?? {},
   },
   {
     name: 'trino',
     help: 'Questions that Trino answered, those repeated in DuckDB after it failed, those that failed, and those it works on.',
-    read: async () => (await engine.stats()).executor?.trino ?? NOT_ASKED,
+    read: async ({ engine }) => (await engine.stats()).executor?.trino ?? NOT_ASKED,
   },
   {
     name: 'engine',
     help: 'Figures of the engine.',
-    read: async () => {
+    read: async ({ engine }) => {
       const { readers, executor } = await engine.stats()
       return { readers, ...executor }
     },

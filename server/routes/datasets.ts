@@ -93,27 +93,9 @@ const LIST_DATASETS = {
 export function datasetRoutes(app: Routes, services: Services): void {
   const { engine, access, plans } = services
 
-  app.get('/datasets', { schema: LIST_DATASETS }, async ({ account, query, headers }, reply) => {
-    const readable = await access.readable(account)
-    const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
-    const { columns, limit, offset = 0 } = query
-    const rights = [...readable.values()].map(({ right }) => right)
-    const tag = recordTag(services.version, state, columns, limit, offset, rights)
-    reply.header('etag', tag)
-    if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
-    const isIn = ({ repositoryId }: { repositoryId: number }) => readable.has(repositoryId)
-    const ids = limit === undefined && offset === 0 ? undefined : await someIds(engine, isIn, offset, limit)
-    const pages = engine.datasetList(columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES, undefined, ids)
-    const seen = (one: DatasetSummary) =>
-      isIn(one) ? shown(one, readable.get(one.repositoryId)?.right) : undefined
-    const list = await gather(jsonList(pages, seen), SMALL_ANSWER)
-    return (
-      reply
-        .type('application/json; charset=utf-8')
-        // The type of an answer is that of its schema, which a list in pieces has as text.
-        .send((list.whole ? list.whole.toString() : Readable.from(list.pieces)) as Readable)
-    )
-  })
+  app.get('/datasets', { schema: LIST_DATASETS }, (request, reply) =>
+    sendList(services, request, request.query, reply),
+  )
 
   app.get('/datasets/:id', { schema: GET_DATASET }, async (request, reply) => {
     const { record, right } = await datasetFor(request, services, 'Read')
@@ -170,6 +152,33 @@ export function datasetRoutes(app: Routes, services: Services): void {
     })
     return reply.code(204).send()
   })
+}
+
+/** Answers with the datasets that an account may read, page by page where there are many. */
+async function sendList(
+  { engine, access, version }: Services,
+  { account, headers }: FastifyRequest,
+  { columns, limit, offset = 0 }: { columns?: boolean; limit?: number; offset?: number },
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const readable = await access.readable(account)
+  const state = await engine.datasetsTag((repositoryId) => readable.has(repositoryId))
+  const rights = [...readable.values()].map(({ right }) => right)
+  const tag = recordTag(version, state, columns, limit, offset, rights)
+  reply.header('etag', tag)
+  if (matchesTag(headers['if-none-match'], tag)) return reply.code(304).send()
+  const isIn = ({ repositoryId }: { repositoryId: number }) => readable.has(repositoryId)
+  const ids = limit === undefined && offset === 0 ? undefined : await someIds(engine, isIn, offset, limit)
+  const pages = engine.datasetList(columns ? Number.POSITIVE_INFINITY : COLUMN_BYTES, undefined, ids)
+  const seen = (one: DatasetSummary) =>
+    isIn(one) ? shown(one, readable.get(one.repositoryId)?.right) : undefined
+  const list = await gather(jsonList(pages, seen), SMALL_ANSWER)
+  return (
+    reply
+      .type('application/json; charset=utf-8')
+      // The type of an answer is that of its schema, which a list in pieces has as text.
+      .send((list.whole ? list.whole.toString() : Readable.from(list.pieces)) as Readable)
+  )
 }
 
 /** The ids of the first and the last of some of the datasets that are in a list; of none, an empty range. */
