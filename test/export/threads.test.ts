@@ -30,9 +30,9 @@ test('if an encoding thread dies, the job that it did fails, and those that wait
   const threads: Worker[] = []
   const onWorker = (worker: Worker) => threads.push(worker)
   process.on('worker', onWorker)
-  const jobs = Array.from({ length: 8 }, (_, n) => encode(1, recipe, chunk(n, 200_000)))
-  const settled = Promise.allSettled(jobs)
-  await jobs[0]
+  await encode(1, recipe, chunk(0, 1))
+  const chunks = Array.from({ length: 8 }, (_, n) => chunk(n, 200_000))
+  const settled = Promise.allSettled(chunks.map((one) => encode(1, recipe, one)))
   await threads[0]!.terminate()
   process.off('worker', onWorker)
   const outcomes = await settled
