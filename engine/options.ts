@@ -309,7 +309,7 @@ export const READING = {
   footer: {
     http: 'footer',
     kind: 'count',
-    formats: TEXT,
+    formats: TEXT_OR_SHEET,
     about: 'The number of rows at the end, such as notes or totals, that are left out.',
     details: 'Blank lines do not count.',
   },
@@ -339,11 +339,12 @@ export const READING = {
     http: 'dialect',
     kind: 'text',
     values: ['auto', 'standard'],
-    formats: TEXT,
+    formats: TEXT_OR_SHEET,
     about: 'With `auto`, the options that are not given are chosen by the beginning of the file.',
     details:
       'The response says which ones, and why. A column stays text unless something in the file shows how it is ' +
-      'meant: `01/02/2024` could be in either month. ' +
+      'meant: `01/02/2024` could be in either month. In a workbook, cells have types, so only `skip`, `names` and ' +
+      '`footer` are chosen. ' +
       '`standard` means the rules of the format; it is the default, except in the command and the console.',
   },
   dates: {

@@ -80,7 +80,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   json: rewriting(() => import('./json/to-csv.ts')),
   ndjson: rewriting(() => import('./json/to-csv.ts')),
   arrow: rewriting(() => import('./arrow/to-csv.ts')),
-  xlsx: rewriting(() => import('./xlsx/to-csv.ts')),
+  xlsx: async (...upload) => (await import('./xlsx/ingest.ts')).ingestXlsx(...upload),
 }
 
 function rewriting(load: () => Promise<{ readonly toCsv: ToCsv }>): Reader {

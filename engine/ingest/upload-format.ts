@@ -1,3 +1,5 @@
+import { READING } from '../options.ts'
+
 /** The formats in which rows can be uploaded. */
 export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
 
@@ -54,4 +56,9 @@ export const BINARY_BYTES = 16
 export function binaryFormat(head: Buffer): BinaryFormat | undefined {
   const start = head.toString('latin1', 0, BINARY_BYTES)
   return BEGINNINGS.find(([bytes]) => bytes.test(start))?.[1]
+}
+
+/** Whether `dialect=auto` can choose how files of a format are read. */
+export function hasDialect(format: UploadFormat): boolean {
+  return READING.dialect.formats.some((one) => one === format)
 }

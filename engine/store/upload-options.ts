@@ -14,7 +14,7 @@ function holdsFor(format: string, name: string): boolean {
 }
 
 /** How a dataset's last upload was read, as far as it holds for one of a format. */
-function keptFor(format: UploadFormat, kept: Kept): UploadOptions {
+export function keptFor(format: UploadFormat, kept: Kept): UploadOptions {
   const known = Object.entries(fromHttp(kept, READING))
   return Object.fromEntries(known.filter(([name]) => holdsFor(format, name)))
 }

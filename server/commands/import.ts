@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
+import { hasDialect } from '../../engine/ingest/upload-format.ts'
 import { ADDING, CHANGE, fromPlain, UPLOADING } from '../../engine/options.ts'
 import { startProgress } from './progress.ts'
 import {
@@ -61,13 +62,16 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
   const { note } = fromPlain(options, CHANGE)
   if (on && mode !== 'upsert') throw new UsageError('--on is only for --upsert.')
   const named = sourceOf(file, format)
-  const isText = named.format === 'csv' || named.format === 'tsv'
+  const isChosen = hasDialect(named.format)
   const { id: repositoryId, name: home } = await findRepository(tables, options.repository)
   const { id, known } = await findOrMake(tables, repositoryId, name)
   // Where an earlier upload was read in some way, this one is read so, too.
   const isRead =
     known && reading.columns !== 'replace' && (await tables.datasets.get(id)).uploadOptions !== undefined
-  const source = { ...named, options: { ...(isText && !isRead && { dialect: 'auto' as const }), ...reading } }
+  const source = {
+    ...named,
+    options: { ...(isChosen && !isRead && { dialect: 'auto' as const }), ...reading },
+  }
   const total = 'file' in source.from ? source.from.bytes : undefined
   using stop = abortOnInterrupt()
   await orRemoved(tables, { id, known }, async () => {

@@ -90,7 +90,7 @@ export const NEW_SOURCE = {
       ...FILE.options,
       additionalProperties: { type: ['string', 'number', 'boolean'] },
       description:
-        'The options of an upload with which it is read. For csv, those that are not given are chosen by the first ' +
+        'The options of an upload with which it is read. For csv and workbooks, those that are not given are chosen by the first ' +
         'file, unless `dialect` is `standard`; later files are read with the same ones, unless it is `auto`.',
     },
   },

@@ -8,6 +8,7 @@ import {
   type SavedQuery,
   type Upload,
 } from '../../engine/index.ts'
+import { hasDialect } from '../../engine/ingest/upload-format.ts'
 import { fromHttp, optionTexts, READING } from '../../engine/options.ts'
 import { pinnedOptions } from '../../engine/store/upload-options.ts'
 import type { Access, RepositoryAccess } from '../accounts/access.ts'
@@ -266,7 +267,7 @@ export class Refresher {
     const options = fromHttp(address.options, fileOptions(address.mode))
     const isNew = address.mode === 'replace' && rowCount === 0 && holdsSeriesAlone(columns)
     // Where an earlier upload was read in some way, this one is read so, too.
-    const chooses = options.dialect === undefined && !kept && (format === 'csv' || format === 'tsv')
+    const chooses = options.dialect === undefined && !kept && hasDialect(format)
     const upload = {
       ...uploadOptions(chooses ? { dialect: 'auto', ...options } : options),
       ...('on' in options && { on: options.on }),

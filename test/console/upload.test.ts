@@ -40,9 +40,9 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
   it('reads anew as it is told, and says what does not fit', async () => {
     const { page } = walked.visitor
     await page.getByRole('link', { name: 'Add rows' }).click()
-    await choose('more.csv', Buffer.from('a,b;c\n1,2;3\n4;5\n'))
-    await page.getByLabel('Between fields').selectOption('semicolon ;')
+    await choose('more.csv', Buffer.from('Messungen\n\na,b;c\n1,2;3\n4;5\n'))
     await page.getByText('2 columns, 2 rows.').waitFor()
+    expect(await page.getByLabel('Lines above it').inputValue()).toBe('2')
     await page.getByLabel('Between fields').selectOption('comma ,')
     await page.getByText('Row 2: it has 1 of the 2 fields of the header: "4;5".').waitFor()
     expect(await page.getByRole('button', { name: 'Add the rows' }).isDisabled()).toBe(true)
@@ -57,9 +57,10 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
   it('replaces rows and columns together', async () => {
     const { page } = walked.visitor
     await choose('more.csv', Buffer.from('1|x\n2|y\n'))
+    await page.getByText('The file is empty').waitFor()
+    await page.getByRole('radio', { name: /^Replace columns too/ }).check()
     await page.getByText('2 columns, 2 rows.').waitFor()
     expect(await page.getByLabel('First line').inputValue()).toBe('absent')
-    await page.getByRole('radio', { name: /^Replace columns too/ }).check()
     await walked.expectClean('upload-replace')
     await page.getByRole('button', { name: 'Replace all rows' }).click()
     await page.getByRole('heading', { name: 'towns', level: 1, exact: true }).waitFor()
@@ -73,7 +74,7 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     const { page } = walked.visitor
     walked.visitor.expectRefusal(400, '/datasets/1/data')
     await page.getByRole('link', { name: 'Add rows' }).click()
-    await choose('bad.csv', Buffer.from(`column1,column2\n${'x,y\n'.repeat(25)}`))
+    await choose('bad.csv', Buffer.from('x|y\n'.repeat(25)))
     await page.getByText('2 columns, 25 rows.').waitFor()
     await page.getByRole('button', { name: 'Add the rows' }).click()
     await page.getByText('Row 20, column "column1"').waitFor()
@@ -156,6 +157,28 @@ describe.skipIf(withoutBrowser())('uploads of files that other programs wrote', 
     await page.getByText('The row was changed or deleted in the meantime').waitFor()
     await page.keyboard.press('Escape')
     expect(await rows()).toBe('n,x\n5,5\n')
+  })
+
+  it('reads times in the zone that is chosen', async () => {
+    const { page } = walked.visitor
+    const made = await walked.stage.api('POST', '/datasets', { name: 'times', repositoryId: 1 })
+    const { id } = await made.json()
+    await walked.stage.api('PUT', `/datasets/${id}/columns`, [{ name: 't', type: 'timestamptz' }])
+    await walked.go(`repositories/1/upload?dataset=${id}`)
+    await page.getByRole('heading', { name: 'Add rows to times' }).waitFor()
+    await choose('times.csv', Buffer.from('t\n2024-07-01T12:00\n'))
+    await page.getByLabel('Zone of times').selectOption('Europe/Berlin')
+    await page.getByText('1 column, 1 row.').waitFor()
+    await page.getByRole('button', { name: 'Add the rows' }).click()
+    await page.getByRole('heading', { name: 'times', level: 1, exact: true }).waitFor()
+    expect(await (await walked.stage.api('GET', `/datasets/${id}/data?$format=json`)).json()).toEqual([
+      { t: '2024-07-01T10:00:00Z' },
+    ])
+    await walked.go(`repositories/1/upload?dataset=${id}`)
+    await page.getByRole('heading', { name: 'Add rows to times' }).waitFor()
+    await choose('times.csv', Buffer.from('t\n2024-07-02T12:00\n'))
+    await page.getByText('1 column, 1 row.').waitFor()
+    expect(await page.getByLabel('Zone of times').inputValue()).toBe('Europe/Berlin')
   })
 })
 

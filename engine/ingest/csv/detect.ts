@@ -1,6 +1,7 @@
 import { typeName } from '../../types/index.ts'
+import type { Detected } from '../dialect.ts'
 import { readEnd, readStart } from '../file.ts'
-import type { Choice, ColumnReading, ReadRequest, UploadOptions } from '../request.ts'
+import type { Choice, ColumnReading, ReadRequest, UploadFormat, UploadOptions } from '../request.ts'
 import { type KnownColumns, namesOfColumns } from '../targets.ts'
 import {
   ambiguousValue,
@@ -18,77 +19,83 @@ import type { Field } from './tokenizer.ts'
 const SAMPLE_BYTES = 256 * 1024
 const END_BYTES = 16 * 1024
 
-/** How a file is read by `dialect=auto`. */
-export interface Detected {
-  /** The given options, and those that differ from the format's rules. */
-  readonly options: UploadOptions
-  /** By which values they were chosen. */
-  readonly why: readonly Choice[]
-  /** The columns by their positions in the file. */
-  readonly columns: readonly ColumnReading[]
-}
-
 /**
  * Finds the options with which a csv file is read, by the rules of `VALUE_RULES` and `LAYOUT_RULES`. What can't be told,
  * such as the month of 01/02/2024, stays text.
  * @throws EngineError `invalid_upload` if a column of the dataset holds numbers or dates, and those of the file can't be told
  */
 export async function detectDialect(
-  { file, format, options: given = {}, beginning = false }: ReadRequest,
+  { file, format, options = {}, beginning = false }: ReadRequest,
   declared: KnownColumns,
 ): Promise<Detected> {
   const bytes = await readStart(file, SAMPLE_BYTES)
-  const { dialect: _, ...known } = given
+  const { dialect: _, ...known } = options
   const encoding = known.encoding ?? encodingOf(bytes)
   const isWhole = bytes.length < SAMPLE_BYTES && !beginning
   const decode = (some: Buffer, whole: boolean) =>
     decoderOf({ encoding }, bytes, { fatal: false }).decode(some, { stream: !whole })
   const text = decode(bytes, isWhole)
-  const usual = format === 'tsv' ? '\t' : ','
-  const layout = layoutOf(isWhole && !text.endsWith('\n') ? `${text}\n` : text, usual, known)
-  const { skip, delimiter, records } = layout
-  const facts: FileFacts = { delimiter, given: known }
-  const table = tableIn(records, known, facts)
   const end = beginning
     ? ''
     : isWhole
       ? text
       : decode(await readEnd(file, END_BYTES), true).replace(/^[^\n]*\n/, '')
+  const found = findTable({ text, end, isWhole }, format, known, declared)
+  const values = optionsOf(found.columns)
+  const isOther = encoding !== 'utf-8'
+  const why = isOther && !known.encoding ? [{ option: 'encoding', ...found.header }] : []
+  return {
+    options: { ...known, ...(isOther && { encoding }), ...found.options, ...values.options },
+    why: [...why, ...found.why, ...values.why],
+    columns: found.columns,
+  }
+}
+
+/** The beginning of a table as csv, with as many of its last lines as may be notes. */
+export interface TableSample {
+  readonly text: string
+  readonly end: string
+  /** Whether the beginning is all of it. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Finds the table in a text: its delimiter and header, what is above and below it, and how its columns are read.
+ * @throws EngineError as `detectDialect`
+ */
+export function findTable(
+  { text, end, isWhole }: TableSample,
+  format: UploadFormat,
+  known: UploadOptions,
+  declared: KnownColumns,
+): Pick<Detected, 'options' | 'why' | 'columns'> & { readonly header: Omit<Choice, 'option'> } {
+  const usual = format === 'tsv' ? '\t' : ','
+  const layout = layoutOf(isWhole && !text.endsWith('\n') ? `${text}\n` : text, usual, known)
+  const { skip, delimiter, records } = layout
+  const facts: FileFacts = { delimiter, given: known }
+  const table = tableIn(records, known, facts)
   const types = declaredTypes(table, known, declared)
-  const { rows, columns, footer } = withoutFooter(
-    table,
-    end,
-    facts,
-    types,
-    isWhole && records.length < SAMPLE_RECORDS,
-  )
+  const isSampled = isWhole && records.length < SAMPLE_RECORDS
+  const { rows, columns, footer } = withoutFooter(table, end, facts, types, isSampled)
   refuseAmbiguous(columns, types, table, known)
   const names = table.header === 'absent' ? undefined : (known.names ?? namesFor(table.heading, rows))
-  const values = optionsOf(columns)
-  const first = records[0]?.map((field) => field.text).join(delimiter) ?? ''
-  const layoutOptions: UploadOptions = {
-    ...(encoding !== 'utf-8' && { encoding }),
+  const options: UploadOptions = {
     ...(delimiter !== usual && { delimiter }),
     ...(skip > 0 && { skip }),
     ...(table.header === 'absent' ? { header: table.header } : names && { names }),
     ...(footer && { footer: footer.count }),
   }
+  const first = records[0]?.map((field) => field.text).join(delimiter) ?? ''
+  const header = choiceOf({ row: 0, text: first })
   const shown: Partial<Record<keyof UploadOptions, Omit<Choice, 'option'>>> = {
     skip: choiceOf({ row: 0, text: /\S.*/.exec(text)?.[0].trimEnd() ?? '' }),
     header: choiceOf({ row: 1, text: first }),
     footer: footer?.shownBy,
   }
-  const why = Object.keys(layoutOptions)
+  const why = Object.keys(options)
     .filter((option) => !(option in known))
-    .map((option) => ({
-      option,
-      ...(shown[option as keyof UploadOptions] ?? choiceOf({ row: 0, text: first })),
-    }))
-  return {
-    options: { ...known, ...layoutOptions, ...values.options },
-    why: [...why, ...values.why],
-    columns,
-  }
+    .map((option) => ({ option, ...(shown[option as keyof UploadOptions] ?? header) }))
+  return { options, why, columns, header }
 }
 
 interface Table {

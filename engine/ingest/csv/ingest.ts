@@ -1,7 +1,6 @@
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { Duck } from '../../duckdb/duck.ts'
-import { EngineError, hint } from '../../errors.ts'
-import { READING, toHttp } from '../../options.ts'
+import { EngineError } from '../../errors.ts'
 import {
   type Column,
   type ColumnType,
@@ -11,6 +10,7 @@ import {
   sqlType,
 } from '../../types/index.ts'
 import { TemporaryFile } from '../../util/whole-file.ts'
+import { inDialect } from '../dialect.ts'
 import { feedFile } from '../file.ts'
 import { type WrittenPart, writePart } from '../parts/part.ts'
 import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
@@ -22,12 +22,12 @@ import {
   type Target,
   unnamedIn,
 } from '../targets.ts'
-import { badTime, withDetails } from '../text/errors.ts'
+import { badTime } from '../text/errors.ts'
 import type { CsvSource, Rewritten } from '../text/rewritten.ts'
 import { holdsEmpty, LOCAL, TEXT_KIND, ZONED } from '../text/text-kinds.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
 import { leftOpen } from './columns.ts'
-import { type Detected, detectDialect } from './detect.ts'
+import { detectDialect } from './detect.ts'
 import { CsvScan } from './scan.ts'
 import { readHeader, refuseOtherDelimiters } from './syntax.ts'
 import { asText, toCsv, withTexts } from './to-csv.ts'
@@ -60,65 +60,12 @@ async function ingestPlain(duck: Duck, known: KnownColumns, request: ReadRequest
 }
 
 /** Reads csv and tsv in the dialect that the options say, or in the one that the file seems to be in. */
-export async function ingestCsv(
-  duck: Duck,
-  known: KnownColumns,
-  request: ReadRequest,
-): Promise<IngestResult> {
-  const { options = {} } = request
-  if (options.dialect !== 'auto') {
-    return ingestGiven(duck, known, request).catch(async (error: unknown) => {
-      throw await withAutoHint(error, duck, known, request)
-    })
-  }
-  const detected = await detectDialect(request, known)
-  const { options: chosen, why } = detected
-  try {
-    return { ...(await ingestDetected(duck, known, request, detected)), options: chosen, why }
-  } catch (error) {
-    throw error instanceof EngineError ? withDetails(error, { options: chosen, why }) : error
-  }
-}
-
-async function ingestDetected(
-  duck: Duck,
-  known: KnownColumns,
-  request: ReadRequest,
-  { options, columns: readings }: Detected,
-): Promise<IngestResult> {
-  const result = await ingestGiven(duck, known, { ...request, options, readings })
-  if (known.ofDataset) return result
-  const reasons = result.columns.map(({ type }, at) => {
-    return (type === 'string' ? readings[at]?.because : undefined) ?? result.reasons?.[at]
-  })
-  return { ...result, reasons }
-}
-
-/** Files up to this size are read once more to see whether `dialect=auto` would have read them. */
-const TRIED_BYTES = 16 * 1024 * 1024
-
-/** The error, which says so if `dialect=auto` would have avoided it. */
-async function withAutoHint(error: unknown, duck: Duck, known: KnownColumns, request: ReadRequest) {
-  const { file, options = {}, target, signal } = request
-  const isOfFile = error instanceof EngineError && ['invalid_upload', 'column_conflict'].includes(error.code)
-  if (!isOfFile || options.dialect || signal?.aborted || (await stat(file)).size > TRIED_BYTES) return error
-  try {
-    const detected = await detectDialect(request, known)
-    const added = toHttp(
-      Object.fromEntries(Object.entries(detected.options).filter(([name]) => !(name in options))),
-      READING,
-    )
-    if (Object.keys(added).length === 0) return error
-    await ingestDetected(duck, known, request, detected)
-    await rm(target)
-    return withDetails(
-      error,
-      {},
-      `${error.message} ${hint('dialect=auto')} would read the file, with ${hint(String(new URLSearchParams(added as Record<string, string>)))}.`,
-    )
-  } catch {
-    return error
-  }
+export function ingestCsv(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
+  return inDialect(
+    request,
+    () => detectDialect(request, known),
+    (given) => ingestGiven(duck, known, given),
+  )
 }
 
 /** Reads csv with exactly the options that are given. */

@@ -12,7 +12,11 @@ describe('xlsx that is refused', () => {
       () => {},
       'The first sheet is empty: its first row has to be a header with the names of the columns.',
     ],
-    ['a header with a gap', (sheet) => sheet.addRow(['a', null, 'c']), 'Column 2 has no name.'],
+    [
+      'a header with a gap',
+      (sheet) => sheet.addRow(['a', null, 'c']),
+      'Column 2 has no name. dialect=auto would read the file, with names=number.',
+    ],
     [
       'a value beyond the header',
       (sheet) => {

@@ -1,4 +1,5 @@
 import { MOST_FAULTS } from '../../../../engine/ingest/text/errors.ts'
+import { hasDialect } from '../../../../engine/ingest/upload-format.ts'
 import { fromHttp, READING } from '../../../../engine/options.ts'
 import { COLUMN_TYPES, decimalParts } from '../../../../engine/types/index.ts'
 import type { Column, ColumnType, Preview, UploadOptions } from '../../../client/index.ts'
@@ -26,15 +27,16 @@ export function FilePreview(props: PreviewProps) {
   const { kind, options, sheets, problems, preview } = chosen
   return (
     <>
-      {(kind.format === 'csv' || kind.format === 'tsv') && <DialectControls {...props} />}
+      {hasDialect(kind.format) && <DialectControls {...props} />}
       {sheets.length > 1 && (
         <Select
           label="Sheet of the workbook"
           value={options.sheet ?? preview?.sheet ?? sheets[0]!}
           options={sheets}
-          onValue={(sheet) => readWith({ sheet })}
+          onValue={(sheet) => readWith({ dialect: 'auto', sheet })}
         />
       )}
+      <ZoneChoice {...props} />
       <Problems problems={problems} />
       {chosen.reading && !preview ? (
         <Loading label="Reading the file" />
@@ -304,57 +306,84 @@ const CHOICES = [
   ['dates', LABELS.dates, DATES],
 ] as const
 
-/** Controls for how a text file is written, as the server has found it, for the user to correct. */
+/** Controls for how a file is written, as the server has found it, for the user to correct. */
 function DialectControls({ chosen: { kind, options }, readWith }: Reading) {
   const change = (part: Readonly<Record<string, unknown>>) =>
     readWith(Object.fromEntries(Object.entries({ ...options, ...part }).filter(([, value]) => value)))
   const usual = { ...(kind.format === 'tsv' && { delimiter: '\t' }), ...options }
+  const count = (name: 'skip' | 'footer') => (
+    <Field
+      label={LABELS[name]}
+      value={String(options[name] ?? '')}
+      onValue={(text) => change({ [name]: Number(text) })}
+      plain
+    />
+  )
+  const isText = kind.format !== 'xlsx'
   return (
     <fieldset class="dialect">
       <legend>How the file is written</legend>
-      {CHOICES.map(([name, label, labels]) => (
+      {isText &&
+        CHOICES.map(([name, label, labels]) => (
+          <Select
+            key={name}
+            label={label}
+            {...choiceOf(labels, usual[name] ?? Object.keys(labels)[0]!)}
+            onValue={(value) =>
+              // The delimiter can't be the decimal separator as well.
+              change({
+                [name]: value,
+                ...(name === 'delimiter' && value === ',' && { decimal: '', thousands: '' }),
+              })
+            }
+          />
+        ))}
+      {isText && (
         <Select
-          key={name}
-          label={label}
-          {...choiceOf(labels, usual[name] ?? Object.keys(labels)[0]!)}
-          onValue={(value) =>
-            // The delimiter can't be the decimal separator as well.
+          label="First line"
+          {...choiceOf(FIRST_LINES, options.header === 'absent' ? 'absent' : (options.names ?? 'present'))}
+          onValue={(first) =>
             change({
-              [name]: value,
-              ...(name === 'delimiter' && value === ',' && { decimal: '', thousands: '' }),
+              header: first === 'absent' && first,
+              names: (first === 'index' || first === 'number') && first,
             })
           }
         />
-      ))}
-      <Select
-        label="First line"
-        {...choiceOf(FIRST_LINES, options.header === 'absent' ? 'absent' : (options.names ?? 'present'))}
-        onValue={(first) =>
-          change({
-            header: first === 'absent' && first,
-            names: (first === 'index' || first === 'number') && first,
-          })
-        }
-      />
-      <Field
-        label={LABELS.skip}
-        value={String(options.skip ?? '')}
-        onValue={(text) => change({ skip: Number(text) })}
-        plain
-      />
-      <Field
-        label={LABELS.footer}
-        value={String(options.footer ?? '')}
-        onValue={(text) => change({ footer: Number(text) })}
-        plain
-      />
-      <Field
-        label={LABELS.nulls}
-        value={(options.nulls ?? []).join(',')}
-        onValue={(text) => change({ nulls: text === '' ? undefined : text.split(',') })}
-        plain
-      />
+      )}
+      {count('skip')}
+      {count('footer')}
+      {isText && (
+        <Field
+          label={LABELS.nulls}
+          value={(options.nulls ?? []).join(',')}
+          onValue={(text) => change({ nulls: text === '' ? undefined : text.split(',') })}
+          plain
+        />
+      )}
     </fieldset>
+  )
+}
+
+/** Where columns hold timestamps with a zone: the one of times in the file that don't say theirs. */
+function ZoneChoice({ chosen, existing = [], readWith }: PreviewProps) {
+  const { asked, types } = chosen
+  const isZoned = ({ name, type }: Pick<Column, 'name' | 'type'>) =>
+    (types.get(name) ?? type) === 'timestamptz'
+  if (!existing.some(isZoned) && ![...types.values()].includes('timestamptz')) return null
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')]
+  return (
+    <Select
+      label={LABELS.zone}
+      value={asked.zone ?? ''}
+      options={[
+        ['', 'not known: such times are an error'],
+        ...new Set([...(asked.zone ? [asked.zone] : []), ...zones]),
+      ]}
+      onValue={(zone) => {
+        const { zone: _, ...others } = asked
+        readWith({ ...others, ...(zone && { zone }) }, types)
+      }}
+    />
   )
 }
 

@@ -72,7 +72,7 @@ export function UploadPage(props: {
 
 function UploadView(destination: Destination) {
   const { home, target } = destination
-  const upload = useChosen()
+  const upload = useChosen(target?.uploadOptions)
   const { chosen, refusal, choose } = upload
   useEffect(() => {
     const file = takeOver()
@@ -102,7 +102,7 @@ function UploadView(destination: Destination) {
 }
 
 function UploadForm(props: Destination & Reading) {
-  const { homes, account, target, chosen } = props
+  const { homes, account, target, chosen, readAtFirst } = props
   const [goal, setGoal] = useState<Partial<Goal>>({})
   const { home = props.home ? String(props.home.id) : firstChoice(homes, account), mode = 'append' } = goal
   const set = (changes: Partial<Goal>) => setGoal((before) => ({ ...before, ...changes }))
@@ -122,7 +122,15 @@ function UploadForm(props: Destination & Reading) {
     <form class="upload-form" onSubmit={submit}>
       <FilePreview {...props} existing={existing} fixed={mode === 'columns'} />
       {target ? (
-        <Choices {...existingRows(target)} value={mode} onValue={(mode) => set({ mode })} />
+        <Choices
+          {...existingRows(target)}
+          value={mode}
+          onValue={(next) => {
+            set({ mode: next })
+            const isOwn = next === 'columns'
+            if (isOwn !== (mode === 'columns')) readAtFirst(isOwn)
+          }}
+        />
       ) : (
         <div class="line-form">
           <Field

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { hasDialect } from '../../../../engine/ingest/upload-format.ts'
 import { fromHttp, READING } from '../../../../engine/options.ts'
+import { keptFor } from '../../../../engine/store/upload-options.ts'
 import { withOptions } from '../../../client/errors.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
@@ -27,8 +29,11 @@ export type Chosen = NonNullable<ReturnType<typeof useChosen>['chosen']>
 /** Such a file, and what the user may change of how it is read. */
 export type Reading = Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly chosen: Chosen }
 
-/** The chosen file. Its preview is read again when the user changes how the file is read. */
-export function useChosen() {
+/**
+ * The chosen file. Its preview is read again when the user changes how the file is read.
+ * @param kept how the last upload of the dataset was read
+ */
+export function useChosen(kept?: Dataset['uploadOptions']) {
   const [asked, setAsked] = useState<Asked>()
   const [refusal, setRefusal] = useState<string>()
   const sheets = useRef<readonly string[]>([])
@@ -61,18 +66,29 @@ export function useChosen() {
     refusal,
     choose(file: File) {
       const kind = kindOf(file.name)
-      const isText = kind?.format === 'csv' || kind?.format === 'tsv'
       sheets.current = []
       setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
-      setAsked(kind && { file, kind, options: isText ? { dialect: 'auto' } : {}, types: new Map() })
+      setAsked(kind && { file, kind, options: optionsFor(kind.format, kept), types: new Map() })
     },
-    readWith(options: UploadOptions) {
-      if (asked) setAsked({ ...asked, options, types: new Map() })
+    /** @param isOwn whether the file brings its own columns, so that it is read as if it were the first */
+    readAtFirst(isOwn: boolean) {
+      if (!asked || !kept) return
+      setAsked({ ...asked, options: optionsFor(asked.kind.format, isOwn ? {} : kept), types: new Map() })
+    },
+    /** @param types those of columns that the user keeps */
+    readWith(options: UploadOptions, types: Asked['types'] = new Map()) {
+      if (asked) setAsked({ ...asked, options, types })
     },
     setType(column: string, type: ColumnType) {
       if (asked) setAsked({ ...asked, types: new Map(asked.types).set(column, type) })
     },
   }
+}
+
+/** How a file is read at first: as the last one of the dataset, or by what it shows itself. */
+function optionsFor(format: FileKind['format'], kept: Dataset['uploadOptions'] = {}): UploadOptions {
+  const known = keptFor(format, kept)
+  return Object.keys(known).length > 0 ? known : hasDialect(format) ? { dialect: 'auto' } : {}
 }
 
 /** How much of a text file is sent for its preview. */
@@ -230,6 +246,7 @@ export const LABELS = {
   skip: 'Lines above it',
   footer: 'Rows at the end to leave out',
   nulls: 'Texts for missing values',
+  zone: 'Zone of times that do not say theirs',
 } as const
 
 /** A sentence about an upload, with options named as their controls are. */

@@ -1,24 +1,52 @@
 import { rm } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type { Duck } from '../../duckdb/duck.ts'
 import { hint } from '../../errors.ts'
+import { ingestRewritten } from '../csv/ingest.ts'
+import { type Detected, inDialect } from '../dialect.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
-import type { ReadRequest } from '../request.ts'
-import { type KnownColumns, layColumns, namesOfColumns } from '../targets.ts'
+import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
+import { type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
 import { badCell, malformed, quoteValue } from '../text/errors.ts'
 import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { readWorkbook, type Workbook } from './book.ts'
+import { type SheetRow, SheetSample } from './detect.ts'
 import { MOST_ROWS, type SheetCell, SheetParser } from './sheet.ts'
 import { ZipReader } from './unzip.ts'
 import { XmlReader } from './xml.ts'
 
 /**
- * Rewrites a sheet of a workbook, the first visible one by default, as csv; its first row is the header. If the sheet is full
- * and the next one has the same header, as in our own exports, the rows of that one follow. Rows without any value count
- * as rows of nulls, except at the end.
- * @param target where the csv is to be written
+ * Reads a sheet of a workbook, the first visible one by default; its first row is the header. If the sheet is full and the
+ * next one has the same header, as in our own exports, the rows of that one follow. Rows without any value count as rows of
+ * nulls, except at the end.
  * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
  */
-export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
+export function ingestXlsx(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
+  return inDialect(
+    request,
+    () => detect(request, known),
+    (given) => ingestRewritten(toCsv, duck, known, given),
+  )
+}
+
+/** Finds the table in a sheet. */
+async function detect(request: ReadRequest, known: KnownColumns): Promise<Detected> {
+  const { options = {}, signal, limits } = request
+  await using zip = await ZipReader.open(request.file, limits.unpackedBytes)
+  const workbook = await readWorkbook(zip)
+  const sample = new SheetSample()
+  const parser = new SheetParser(workbook, (row, cells) => sample.add({ row, cells }))
+  const xml = new XmlReader(parser)
+  for await (const chunk of zip.read(sheetsFrom(workbook, options.sheet)[0]!.entry)) {
+    signal?.throwIfAborted()
+    xml.push(chunk)
+  }
+  xml.end()
+  return sample.detect(options, known)
+}
+
+/** @param target where the csv is to be written */
+async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
   try {
     return await rewrite(request, target, known)
   } catch (error) {
@@ -44,12 +72,9 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
   await using zip = await ZipReader.open(request.file, unpackedBytes)
   const workbook = await readWorkbook(zip)
   await using sink = await FileSink.create(target)
-  let table: TypedRows | undefined
-  const blanks = new Blanks()
+  let table: SheetTable | undefined
   const { sheet: wanted, skip = 0 } = options
   let header: readonly string[] | undefined
-  let widest = 0
-  const rounded: Rounded = new Map()
   const sheets = sheetsFrom(workbook, wanted)
   for (const sheet of sheets) {
     let names: readonly string[] | undefined
@@ -57,19 +82,13 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
     let continues = true
     const parser = new SheetParser(workbook, (row, cells) => {
       if (!continues) return
-      if (!names) {
+      if (names) table!.add({ row, cells }, before)
+      else {
         if (row <= skip) return
         names = namesOfColumns(headerOf(cells, width), options)
         header ??= names
         continues = isDeepStrictEqual(header, names)
-        table ??= new TypedRows(layColumns(known, names), options)
-      } else {
-        if (options.names === 'number') widest = Math.max(widest, (cells.at(-1)?.column ?? 0) + 1)
-        if (widest <= table!.width) {
-          blanks.add(row, table!.width * (row - before), cells.length)
-          for (let blank = before + 1; blank < row; blank++) table!.endRow()
-          writeRow(table!, row, cells, rounded)
-        }
+        table ??= new SheetTable(layColumns(known, names), options)
       }
       before = row
     })
@@ -77,13 +96,13 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
     for await (const chunk of zip.read(sheet.entry)) {
       signal?.throwIfAborted()
       xml.push(chunk)
-      if (table) await sink.write(table.out.take())
+      if (table) await sink.write(table.take())
       if (sink.written > unpackedBytes) throw unpacksTooLarge(unpackedBytes)
       onProgress?.({ bytes: zip.bytesRead, rows: table?.rows ?? 0 })
       if (!continues) break
     }
     if (continues) xml.end()
-    if (parser.exactIntegers) rounded.clear()
+    if (parser.exactIntegers) table?.rounded.clear()
     if (before < MOST_ROWS) break
   }
   if (!table)
@@ -91,10 +110,70 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
       `${emptySheet(workbook, wanted)}: its first row has to be a header with the names of the columns.`,
       { sheets: workbook.sheets.map(({ name }) => name) },
     )
-  if (widest > table.width) throw new Wider(widest)
   const result = table.result(target)
-  refuseRounded(rounded, result.targets)
   return { ...result, sheets: workbook.sheets.map(({ name }) => name), sheet: sheets[0]!.name }
+}
+
+/** A row that may be left out. */
+interface HeldRow extends SheetRow {
+  /** The number of rows without a value above it. */
+  readonly blank: number
+}
+
+/** The rows of a sheet below its header. */
+class SheetTable {
+  /** Whole numbers that may have lost digits. */
+  readonly rounded: Rounded = new Map()
+  readonly #table: TypedRows
+  readonly #blanks = new Blanks()
+  readonly #isNumbered: boolean
+  /** The number of rows at the end that are left out. */
+  readonly #footer: number
+  /** The last rows, which may be those. */
+  readonly #held: HeldRow[] = []
+  /** How many columns have a value. */
+  #widest = 0
+
+  constructor(targets: readonly Target[], options: UploadOptions) {
+    this.#table = new TypedRows(targets, options)
+    this.#isNumbered = options.names === 'number'
+    this.#footer = options.footer ?? 0
+  }
+
+  get rows(): number {
+    return this.#table.rows
+  }
+
+  /** The csv that has been written since the last call. */
+  take(): Buffer {
+    return this.#table.out.take()
+  }
+
+  /** @param before the last row above it that has a value */
+  add({ row, cells }: SheetRow, before: number): void {
+    this.#held.push({ row, cells, blank: row - before - 1 })
+    if (this.#held.length > this.#footer) this.#write(this.#held.shift()!)
+  }
+
+  #write({ row, cells, blank }: HeldRow): void {
+    const table = this.#table
+    if (this.#isNumbered) this.#widest = Math.max(this.#widest, (cells.at(-1)?.column ?? 0) + 1)
+    if (this.#widest > table.width) return
+    this.#blanks.add(row, table.width * (blank + 1), cells.length)
+    for (let count = 0; count < blank; count++) table.endRow()
+    writeRow(table, row, cells, this.rounded)
+  }
+
+  /** @throws EngineError `invalid_upload`, `Wider` */
+  result(target: string): Rewritten {
+    if (this.#held.length < this.#footer) {
+      throw malformed(`The sheet has fewer rows than the ${this.#footer} of footer.`, { option: 'footer' })
+    }
+    if (this.#widest > this.#table.width) throw new Wider(this.#widest)
+    const result = this.#table.result(target)
+    refuseRounded(this.rounded, result.targets)
+    return result
+  }
 }
 
 /** Whole numbers that may have lost digits before they were written: the first of each column, by its number. */

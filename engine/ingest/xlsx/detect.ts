@@ -1,0 +1,84 @@
+import { findTable, type TableSample } from '../csv/detect.ts'
+import type { Detected } from '../dialect.ts'
+import type { UploadOptions } from '../request.ts'
+import type { KnownColumns } from '../targets.ts'
+import { MOST_ROWS, type SheetCell } from './sheet.ts'
+
+const SAMPLE_ROWS = 1000
+/** So many rows at the end are looked at for notes and totals. */
+const END_ROWS = 40
+const MOST_CELLS = 200_000
+
+/** A row that has values, with its number in the sheet. */
+export interface SheetRow {
+  readonly row: number
+  readonly cells: readonly SheetCell[]
+}
+
+/** The first and last rows of a sheet, by which `dialect=auto` finds the table in it. */
+export class SheetSample {
+  readonly #start: SheetRow[] = []
+  #end: SheetRow[] = []
+
+  add(row: SheetRow): void {
+    if (this.#start.length < SAMPLE_ROWS) this.#start.push(row)
+    this.#end.push(row)
+    if (this.#end.length > 2 * END_ROWS) this.#end = this.#end.slice(-END_ROWS)
+  }
+
+  /**
+   * Titles above the header, names that are missing, notes and totals below the table, by the rules for csv. Cells have
+   * types, so that their values need no options.
+   */
+  detect({ dialect: _, ...given }: UploadOptions, known: KnownColumns): Detected {
+    const sheet = { delimiter: ',', decimal: '.' } as const
+    const { options, why } = findTable(this.#csv(), 'csv', { ...given, ...sheet }, { ...known, columns: [] })
+    const { header: _header, ...found } = options
+    return {
+      options: { ...given, ...found },
+      why: why.filter(({ option }) => option in found),
+      columns: [],
+    }
+  }
+
+  #csv(): TableSample {
+    const width = Math.max(1, ...this.#start.map(widthOf))
+    const start = this.#start.slice(0, Math.max(END_ROWS, MOST_CELLS / width))
+    const end = this.#end.slice(-END_ROWS)
+    const last = end.at(-1)
+    const isWhole = last === start.at(-1)
+    const text = csvOf(start, 1, width)
+    // The table goes on in the next sheet.
+    if (last?.row === MOST_ROWS) return { text, end: '', isWhole: false }
+    return { text, end: isWhole ? text : csvOf(end, end[0]!.row, width), isWhole }
+  }
+}
+
+const widthOf = ({ cells }: SheetRow) => cells.at(-1)!.column + 1
+/** More rows without values are no part of titles and notes. */
+const MOST_BLANK = 100
+
+/** Rows as csv with one line for each row of the sheet. Single cells at both ends are lines of their own, as titles are. */
+function csvOf(rows: readonly SheetRow[], from: number, width: number): string {
+  const isLong = (row: SheetRow) => row.cells.length > 1
+  const [first, last] = [rows.findIndex(isLong), rows.findLastIndex(isLong)]
+  let next = from
+  let text = ''
+  rows.forEach((row, at) => {
+    const fields: string[] = Array.from({ length: at < first || at > last ? widthOf(row) : width }, () => '')
+    for (const { column, text, isText } of row.cells)
+      if (column < fields.length) fields[column] = quoted(text, isText)
+    text += `${'\n'.repeat(Math.min(row.row - next, MOST_BLANK))}${fields.join()}\n`
+    next = row.row + 1
+  })
+  return text
+}
+
+const LONGEST = 200
+const quoted = (text: string, isText: boolean) =>
+  isText
+    ? `"${text
+        .slice(0, LONGEST)
+        .replaceAll('"', '""')
+        .replace(/[\r\n]+/g, ' ')}"`
+    : text
