@@ -1,7 +1,7 @@
 import type { Handle } from './catalog/database.ts'
 import type { FoundVersion, PastVersion, VersionRecord } from './catalog/history.ts'
 import type { DatasetRecord } from './catalog/records.ts'
-import { Changes, type ChangesRange } from './changes/changes.ts'
+import { Changes, type ChangesRange, followChanges } from './changes/changes.ts'
 import { type EditedFilter, type NewValues, planEdit } from './changes/edit.ts'
 import { Revisions, type SeriesColumns } from './changes/revisions.ts'
 import { EngineError } from './errors.ts'
@@ -143,6 +143,19 @@ export class Dataset implements Queryable {
    */
   async changes(range: ChangesRange): Promise<Changes> {
     return Changes.open(await this.#stored(), this.id, range, this.#place)
+  }
+
+  /**
+   * The rows that versions after `since` changed: first those that there are, which may be none, then those of newer
+   * versions as they come. Each `Changes` can be queried until the next is asked for. Leave the loop, or abort the signal,
+   * to end it; the latter throws its reason.
+   * @throws EngineError `not_found`, also when the dataset has been deleted; `version_gone` if `since` is no longer kept
+   */
+  async *followChanges(
+    since: number,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Changes, never, undefined> {
+    return yield* followChanges(await this.#stored(), this.id, since, this.#place, signal)
   }
 
   /**

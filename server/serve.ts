@@ -208,9 +208,13 @@ function warmAfterFirstAnswer(app: FastifyInstance, engine: Engine): void {
   })
 }
 
-async function finish({ lifecycle, exports, uploads, config }: Services, opened: Closers): Promise<void> {
+async function finish(
+  { lifecycle, exports, changeStreams, uploads, config }: Services,
+  opened: Closers,
+): Promise<void> {
   await lifecycle.leave(config.timeouts.leaving)
   exports.slots.close(stopping)
+  changeStreams.slots.close(stopping)
   uploads.slots.close(stopping)
   await lifecycle.drain(config.timeouts.shutdown)
   await closeAll(opened)

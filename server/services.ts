@@ -13,6 +13,7 @@ import { type GaugeOptions, Metrics } from './http/metrics.ts'
 import type { Network } from './sources/networks.ts'
 import { Refresher } from './sources/refresher.ts'
 import { Sources } from './sources/sources.ts'
+import { ChangeStreams } from './transfers/change-streams.ts'
 import { Exports } from './transfers/exports.ts'
 import { KeptSnapshots } from './transfers/kept-snapshots.ts'
 import { Lifecycle } from './transfers/transfer.ts'
@@ -35,6 +36,7 @@ export interface Services {
   readonly sources: Sources
   readonly refresher: Refresher
   readonly exports: Exports
+  readonly changeStreams: ChangeStreams
   readonly uploads: Uploads
   readonly kept: KeptSnapshots
   readonly lifecycle: Lifecycle
@@ -99,6 +101,7 @@ export async function openServices(parts: ServiceParts): Promise<Services> {
   const sources = new Sources(database)
   const connectors = typeof given === 'function' ? given : async () => given
   const refreshed = { config, engine, connectors, accounts, access, plans, userKeys, sources }
+  const exports = new Exports({ config, engine, usage, lifecycle, metrics, version })
   const services: Services = {
     ...shared,
     demo: shared.demo ?? false,
@@ -113,7 +116,8 @@ export async function openServices(parts: ServiceParts): Promise<Services> {
     userKeys,
     sources,
     refresher: new Refresher({ ...refreshed, now: now ?? (() => new Date()), network, warn }),
-    exports: new Exports({ config, engine, usage, lifecycle, metrics, version }),
+    exports,
+    changeStreams: new ChangeStreams({ config, usage, lifecycle, metrics, downloads: exports.slots }),
     kept: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),
     lifecycle,
@@ -140,8 +144,12 @@ interface Gauge extends Omit<GaugeOptions, 'read'> {
 const GAUGES: readonly Gauge[] = [
   {
     name: 'transfers_running',
-    help: 'Downloads and uploads under way.',
-    read: ({ exports, uploads }) => ({ downloads: exports.slots.running, uploads: uploads.slots.running }),
+    help: 'Downloads, streams of changes and uploads under way.',
+    read: ({ exports, changeStreams, uploads }) => ({
+      downloads: exports.slots.running,
+      streams: changeStreams.slots.running,
+      uploads: uploads.slots.running,
+    }),
   },
   {
     name: 'transfers_queued',

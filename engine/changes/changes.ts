@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Part, Version } from '../catalog/records.ts'
-import { invalidOption } from '../errors.ts'
+import { EngineError, invalidOption } from '../errors.ts'
 import { versionSource } from '../plan/parts.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import { type Column, quoteLiteral, sqlType } from '../types/index.ts'
+import { Users } from '../util/shared.ts'
 import { PastRows, type ReadingPlace, valueSql } from './past-rows.ts'
 
 /** The versions after `since` up to `until`; without it, up to the newest. */
@@ -14,6 +16,8 @@ export interface ChangesRange {
 
 /** The most versions that are compared in one query. */
 const MOST_STEPS = 100
+/** How often to look whether there is a new version. It costs next to nothing: records are cached until they change. */
+const LOOK_MS = 25
 /** What the columns have in common that say what happened to a row. */
 const META = { nullable: false, description: '' } as const
 
@@ -23,27 +27,33 @@ const META = { nullable: false, description: '' } as const
  *
  * Rows in parts that two versions share have not changed, and an append has only new rows. Otherwise the rows of the
  * other parts are compared as multisets: a group of equal rows is inserted or deleted as often as their number differs.
- * If there is a key, a row deleted and a row inserted with the same key are one updated row.
+ * If there is a key, a row deleted and a row inserted with the same key are one updated row. What versions changed that are
+ * no longer kept is found with the next one that is.
  */
 export class Changes extends PastRows {
   /** The version up to which changes are given, from which to go on. */
   readonly next: number
+  /** The names of the first two columns: `_change` and `_version`, unless the dataset has such columns itself. */
+  readonly names: readonly [change: string, version: string]
+  readonly #newest: SharedLease
 
   private constructor(
-    leases: readonly Lease[],
+    others: readonly Lease[],
+    shared: SharedLease,
     steps: readonly Step[],
     store: Store,
     datasetId: number,
     since: number,
     place: ReadingPlace,
   ) {
-    const newest = leases.at(-1)!.version
+    const leases = [...others, shared.take()]
+    const newest = shared.version
     // The version before the first upload, which may have been restored, has no columns.
     const { columns: shown } = leases.findLast(({ version }) => version.columns.length > 0)?.version ?? newest
-    const meta = ['_change', '_version'].map((name) => unusedName(name, shown))
+    const names = [unusedName('_change', shown), unusedName('_version', shown)] as const
     const columns: Column[] = [
-      { ...META, name: meta[0]!, type: 'string' },
-      { ...META, name: meta[1]!, type: 'integer' },
+      { ...META, name: names[0], type: 'string' },
+      { ...META, name: names[1], type: 'integer' },
       ...shown,
     ]
     super(leases, store, place, {
@@ -56,36 +66,102 @@ export class Changes extends PastRows {
       isEmpty: steps.length === 0,
     })
     this.next = newest.number
+    this.names = names
+    this.#newest = shared
   }
 
-  /** @throws EngineError `invalid_option`, `not_found`, `version_gone` */
+  /** Keeps version `next` as it was read, with the parts that it had then. Call it before this is disposed. */
+  keepNewest(): Lease {
+    return this.#newest.take()
+  }
+
+  /**
+   * @param from the version `since`, if it is kept already; it is released with the others
+   * @throws EngineError `invalid_option`, `not_found`, `version_gone`
+   */
   static async open(
     store: Store,
     datasetId: number,
     { since, until = Number.MAX_SAFE_INTEGER }: ChangesRange,
     place: ReadingPlace,
+    from?: Lease,
   ): Promise<Changes> {
-    if (until < since) throw invalidOption(`until is ${until}, but since is ${since}.`)
-    const { version: newest } = await store.datasets.get(datasetId)
-    if (until !== Number.MAX_SAFE_INTEGER) await store.history.find(datasetId, { version: until })
-    const leases: Lease[] = []
+    const leases: Lease[] = from ? [from] : []
     try {
-      leases.push(await store.readPast(datasetId, { version: since }))
-      const last = Math.min(until, newest, since + MOST_STEPS)
+      if (until < since) throw invalidOption(`until is ${until}, but since is ${since}.`)
+      const { version: newest } = await store.datasets.get(datasetId)
+      if (until !== Number.MAX_SAFE_INTEGER) await store.history.find(datasetId, { version: until })
+      if (!from) leases.push(await store.readPast(datasetId, { version: since }))
       const steps: Step[] = []
-      for (let number = since + 1; number <= last; number++) {
+      const end = Math.min(until, newest, since + MOST_STEPS)
+      for (let number = since + 1; number <= end; number++) {
         const before = leases.at(-1)!.version
-        const lease = await store.readPast(datasetId, { version: number })
+        const lease = await ifKept(store.readPast(datasetId, { version: number }))
+        if (!lease) continue
         leases.push(lease)
         const { operation } = await store.history.get(datasetId, { version: number })
-        const step = stepTo(before, lease.version, operation === 'append')
+        const isAppend = operation === 'append' && number === before.number + 1
+        const step = stepTo(before, lease.version, isAppend)
         if (step) steps.push(step)
       }
-      return new Changes(leases, steps, store, datasetId, since, place)
+      const last = new SharedLease(leases.pop()!)
+      return new Changes(leases, last, steps, store, datasetId, since, place)
     } catch (error) {
       for (const lease of leases) lease[Symbol.dispose]()
       throw error
     }
+  }
+}
+
+/**
+ * The changes after version `since`, at once and even if there are none, then those of newer versions as they come. Each
+ * is disposed when the next is asked for. The version from which to go on is kept meanwhile.
+ */
+export async function* followChanges(
+  store: Store,
+  datasetId: number,
+  since: number,
+  place: ReadingPlace,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Changes, never, undefined> {
+  let held: Lease | undefined
+  try {
+    for (let known = since; ; ) {
+      {
+        using changes = await Changes.open(store, datasetId, { since: known }, place, held)
+        held = changes.keepNewest()
+        known = changes.next
+        yield changes
+      }
+      while ((await store.datasets.get(datasetId)).version <= known)
+        await sleep(LOOK_MS, undefined, signal && { signal })
+    }
+  } finally {
+    held?.[Symbol.dispose]()
+  }
+}
+
+/** A lease of several users. */
+class SharedLease {
+  readonly version: Version
+  readonly #users: Users
+
+  constructor(lease: Lease) {
+    this.version = lease.version
+    this.#users = new Users(() => lease[Symbol.dispose]())
+  }
+
+  take(): Lease {
+    return { version: this.version, [Symbol.dispose]: this.#users.enter() }
+  }
+}
+
+async function ifKept(reading: Promise<Lease>): Promise<Lease | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof EngineError && error.code === 'version_gone') return undefined
+    throw error
   }
 }
 

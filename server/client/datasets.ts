@@ -19,7 +19,7 @@ import type {
   Version,
   WrittenDataset,
 } from '../records/index.ts'
-import { Download, jsonLines } from './download.ts'
+import { Download, eventsOf, jsonLines } from './download.ts'
 import { ParquetryError, requireKnown } from './errors.ts'
 import {
   parameters,
@@ -29,7 +29,7 @@ import {
   type VersionOptions,
   type WritingOptions,
 } from './options.ts'
-import { type CallOptions, Calls, type PageOptions, type Request } from './transport.ts'
+import { type CallOptions, Calls, type PageOptions, pause, type Request } from './transport.ts'
 
 export interface PreviewOptions extends CallOptions {
   /** The id of a dataset. */
@@ -45,6 +45,15 @@ export interface WriteOptions extends CallOptions {
 
 /** Which rows of which version to read, and how to write them. */
 export type RowsQuery = QueryOptions & WritingOptions & VersionOptions
+
+/** Which changes to follow: those of the rows that match. */
+export interface FollowOptions
+  extends Pick<QueryOptions, 'filter' | 'search' | 'compute' | 'select' | 'aliases' | 'signal'> {
+  readonly follow: true
+}
+
+/** How long to wait before a stream of changes is opened again. */
+const RECONNECT_SECONDS = 0.25
 
 /** Which datasets to list, in the order of their ids; all by default. */
 interface ListOptions extends PageOptions {
@@ -205,19 +214,55 @@ export class Datasets extends Calls {
   /**
    * What versions after `since` changed, as rows with `_change` and `_version`, and the version from which to go on.
    * `version_gone` means that the whole table has to be read again.
+   *
+   * With `follow`, it goes on for ever: yields the rows up to each version `next` as they come, in order and none twice,
+   * and connects again when the connection or the server was lost. Leave the loop, or abort the signal, to end it.
    */
-  async changes<Row = Record<string, unknown>>(
+  changes<Row = Record<string, unknown>>(
     id: number,
     since: number,
-    { until, signal, ...query }: QueryOptions & { readonly until?: number } = {},
-  ): Promise<{ readonly next: number; readonly rows: AsyncGenerator<Row, void, undefined> }> {
-    const response = await this.transport.send({
-      path: ['datasets', id, 'changes'],
-      query: { $format: 'ndjson', since, until, ...parameters(query) },
-      signal,
-    })
+    query: FollowOptions,
+  ): AsyncGenerator<{ readonly next: number; readonly rows: Row[] }, never, undefined>
+  changes<Row = Record<string, unknown>>(
+    id: number,
+    since: number,
+    query?: QueryOptions & { readonly until?: number },
+  ): Promise<{ readonly next: number; readonly rows: AsyncGenerator<Row, void, undefined> }>
+  changes(
+    id: number,
+    since: number,
+    { follow, ...query }: QueryOptions & { readonly until?: number; readonly follow?: boolean } = {},
+  ) {
+    return follow ? this.#follow(id, since, query) : this.#changes(id, since, query)
+  }
+
+  async #changes(id: number, since: number, { until, ...query }: QueryOptions & { readonly until?: number }) {
+    const response = await this.#sendChanges(id, { $format: 'ndjson', since, until }, query)
     const next = Number(response.headers.get('next-since'))
-    return { next, rows: jsonLines<Row>(new Download(response, signal)) }
+    return { next, rows: jsonLines(new Download(response, query.signal)) }
+  }
+
+  async *#follow(id: number, since: number, query: QueryOptions) {
+    for (let [next, isFirst] = [since, true]; ; ) {
+      try {
+        const accept = { accept: 'text/event-stream' }
+        const response = await this.#sendChanges(id, { since: next, follow: true }, query, accept)
+        isFirst = false
+        for await (const event of eventsOf(new Download(response, query.signal))) {
+          next = event.next
+          if (event.rows.length > 0) yield event
+        }
+      } catch (error) {
+        // Status 0: no answer, or a cut connection.
+        if (isFirst || !(error instanceof ParquetryError && [0, 429, 503].includes(error.status))) throw error
+      }
+      await pause(RECONNECT_SECONDS, query.signal)
+    }
+  }
+
+  #sendChanges(id: number, query: Request['query'], { signal, ...rows }: QueryOptions, headers = {}) {
+    const path = ['datasets', id, 'changes']
+    return this.transport.send({ path, query: { ...query, ...parameters(rows) }, headers, signal })
   }
 
   /** Makes the rows and columns of an earlier version current again, as a new version. */

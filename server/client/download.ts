@@ -66,15 +66,38 @@ export class Download implements AsyncIterable<Uint8Array> {
 export async function* jsonLines<Value>(
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Value, void, undefined> {
+  for await (const line of linesOf(chunks)) yield parse(line) as Value
+}
+
+/** Yields the lines of a text while it arrives. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop()!
-    for (const line of lines) yield parse(line) as Value
+    yield* lines
   }
   rest += decoder.decode()
-  if (rest !== '') yield parse(rest) as Value
+  if (rest !== '') yield rest
+}
+
+/** Yields the rows of each server-sent event with its id, while they arrive. Ends with the event `end`. */
+export async function* eventsOf<Row>(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ readonly next: number; readonly rows: Row[] }, void, undefined> {
+  let next: number | undefined
+  let rows: Row[] = []
+  for await (const line of linesOf(chunks)) {
+    if (line.startsWith('data: ')) rows.push(parse(line.slice(6)) as Row)
+    else if (line.startsWith('id: ')) next = Number(line.slice(4))
+    else if (line.startsWith('event: ')) return
+    else if (line === '' && next !== undefined) {
+      yield { next, rows }
+      next = undefined
+      rows = []
+    }
+  }
 }
 
 /** A number that a double can't hold exactly has at least sixteen digits. */

@@ -12,7 +12,7 @@ import { type CallOptions, type ClientOptions, type PageOptions, Transport } fro
 export type { ColumnType, Format } from '../../engine/types/index.ts'
 export type * from '../records/index.ts'
 export type { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
-export type { Datasets, Link, PreviewOptions, RowsQuery, WriteOptions } from './datasets.ts'
+export type { Datasets, FollowOptions, Link, PreviewOptions, RowsQuery, WriteOptions } from './datasets.ts'
 export type { Download } from './download.ts'
 export { ParquetryError } from './errors.ts'
 export type { QueryOptions, Upload, UploadOptions, VersionOptions, WritingOptions } from './options.ts'

@@ -215,7 +215,7 @@ function repeatable(error: ParquetryError, { method, body }: Pick<Request, 'meth
 }
 
 /** Waits. Rejects with the signal's reason if it is aborted. */
-function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const abort = () => {

@@ -160,10 +160,20 @@ export const CONFIG_SCHEMA = fields({
     },
     provider: { ...milliseconds(20_000), about: 'A request to a provider.' },
     idle: { ...milliseconds(120_000), about: 'A connection on which nothing moves.' },
+    heartbeat: {
+      ...milliseconds(15_000),
+      about: 'How often a stream of changes sends a sign of life while there are none.',
+    },
   }),
   limits: group({
     exports: { ...count, default: 24, about: 'Downloads that run at once, in all and of one account.' },
     exportsPerAccount: { ...count, default: 12 },
+    streams: {
+      ...count,
+      default: 256,
+      about: 'Streams of changes that are open at once, in all and of one account.',
+    },
+    streamsPerAccount: { ...count, default: 32 },
     uploads: { ...count, default: 16 },
     uploadsPerAccount: { ...count, default: 8 },
     queue: {

@@ -18,6 +18,8 @@ declare module 'fastify' {
     keyId: number
     /** Why the request was not let in by the way that it uses; what stands for 403 and 404 where nobody has a key. */
     refusal: unknown
+    /** Finds the account again. Throws if the key or link with which the request came no longer lets it in. */
+    requireStillIn: () => Promise<void>
   }
   interface FastifyContextConfig {
     /** Whether the route needs no API key. */
@@ -56,6 +58,7 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   app.decorateRequest('account', null as unknown as Account)
   app.decorateRequest('keyId', 0)
   app.decorateRequest('refusal', undefined)
+  app.decorateRequest('requireStillIn', null as unknown as () => Promise<void>)
 
   const byKey = async (request: FastifyRequest, key: string): Promise<Sender> => {
     const sender = await keys.find(key)
@@ -92,9 +95,16 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   const letIn = (authenticator: Authenticator) => async (request: FastifyRequest) => {
     if (request.refusal) throw request.refusal
     try {
-      const sender = await authenticator(request)
-      if (!sender) throw NO_KEY
-      checkRights(request, sender)
+      const find = async () => {
+        const sender = await authenticator(request)
+        if (!sender) throw NO_KEY
+        checkRights(request, sender)
+        return sender
+      }
+      const sender = await find()
+      request.requireStillIn = async () => {
+        request.account = (await find()).account
+      }
       request.account = sender.account
       request.keyId = sender.keyId
       // Without a key nobody learns what exists that is not public.

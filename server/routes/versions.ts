@@ -1,13 +1,11 @@
 import type { FastifyRequest } from 'fastify'
-import { type Cell, type DatasetRecord, type EditedRows, EngineError } from '../../engine/index.ts'
+import type { Cell, DatasetRecord, EditedRows } from '../../engine/index.ts'
 import { CHANGE, fromHttp, QUERY } from '../../engine/options.ts'
-import { ErrorWithHeaders } from '../http/errors.ts'
 import { MERGE_PATCH, pageOf, parameters, parametersOf } from '../http/input.ts'
-import { errors, type HeaderText, json, tagged } from '../openapi/describe.ts'
+import { errors, json, tagged } from '../openapi/describe.ts'
 import { DATASET, EDITED_ROWS, VERSION_RECORD } from '../records/datasets.ts'
 import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
-import { PIECES, rowAnswers, rowParameters, rowsAsked } from './data.ts'
 import { datasetFor, pathVersion, type Routes, rowsChange, tagOf } from './routes.ts'
 
 const LIST = {
@@ -133,65 +131,4 @@ export function editRoutes(app: Routes, services: Services): void {
       ),
     )
   }
-}
-
-const NEXT_SINCE: HeaderText = {
-  description: 'The version up to which changes were sent: `since` of the next request.',
-  schema: { type: 'integer' },
-}
-
-const CHANGED_ROW = {
-  type: 'object',
-  examples: [{ _change: 'insert', _version: 13, date: '2026-11-21' }],
-} as const
-
-const version = { type: 'integer', minimum: 0 } as const
-
-export function changesRoutes(app: Routes, services: Services): void {
-  app.get('/datasets/:id/changes', {
-    schema: {
-      operationId: 'listChanges',
-      summary: 'Download the rows that versions changed',
-      description:
-        'The rows that were inserted, deleted or updated after version `since`, version by version. `_change` is ' +
-        '`insert` or `delete`; in a dataset with a key also `update_before` and `update_after`. `_version` is the ' +
-        'version that made the change. The other columns are those of the newest of the versions that has any. Where the header ' +
-        '`Next-Since` is less than the newest version, there are more changes. If `since` is no longer kept, the ' +
-        'response is 410, with a link to the whole table.',
-      querystring: parameters({
-        since: { ...version, description: 'The version that you have. Required.', examples: [12] },
-        until: {
-          ...version,
-          description: 'The last version whose changes are wanted; by default the newest.',
-        },
-        ...rowParameters('csv'),
-      }),
-      response: {
-        ...rowAnswers('The changed rows.', listOf(CHANGED_ROW), { 'Next-Since': NEXT_SINCE }),
-        ...PIECES,
-        ...errors(402, 410, 504),
-      },
-    },
-    handler: async (request, reply) => {
-      const { dataset, record } = await datasetFor(request, services, 'Read')
-      const { since, until } = request.query
-      if (since === undefined) {
-        throw new EngineError('invalid_option', 'since is missing: the version that you have, as since=12.')
-      }
-      const { window, ...asked } = rowsAsked(request, request.query, 'csv')
-      using changes = await dataset.changes({ since, until }).catch((error: unknown) => {
-        if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
-        const link = `<${app.prefix}/datasets/${record.id}/data>; rel="alternate"`
-        throw new ErrorWithHeaders(error, { link })
-      })
-      reply.header('next-since', changes.next)
-      const query = changes.query(window)
-      return services.exports.send(request, reply, {
-        ...asked,
-        query: { open: () => query },
-        name: `${record.name} changes`,
-        metered: true,
-      })
-    },
-  })
 }

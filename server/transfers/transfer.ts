@@ -89,12 +89,16 @@ export class Lifecycle {
 /** One of this many slots is reserved for accounts that have none, so that a few accounts can't take all slots. */
 const ONE_RESERVED_OF = 4
 
+/** The limits of each kind: how many run at once, in all and of one account. */
+const SLOTS = {
+  downloads: ['exports', 'exportsPerAccount'],
+  uploads: ['uploads', 'uploadsPerAccount'],
+  'change streams': ['streams', 'streamsPerAccount'],
+} as const
+
 /** Lets a limited number of transfers run at once, in all and of one account; the others wait for a short time. */
-export function transferSlots(kind: 'downloads' | 'uploads', { limits, timeouts }: Config): Semaphore {
-  const [slots, perHolder] =
-    kind === 'downloads'
-      ? [limits.exports, limits.exportsPerAccount]
-      : [limits.uploads, limits.uploadsPerAccount]
+export function transferSlots(kind: keyof typeof SLOTS, { limits, timeouts }: Config): Semaphore {
+  const [slots, perHolder] = SLOTS[kind].map((name) => limits[name]) as [number, number]
   return new Semaphore(slots, {
     perHolder,
     reserved: Math.floor(slots / ONE_RESERVED_OF),

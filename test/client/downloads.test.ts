@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { jsonLines } from '../../server/client/download.ts'
 import { Client } from '../../server/client/index.ts'
@@ -65,6 +66,33 @@ test('rows come while the server still writes', async () => {
   expect((await rows.next()).value).toEqual({ a: 1 })
   goOn()
   expect(await collect(rows)).toEqual([{ a: 2 }])
+})
+
+test('changes that are followed go on after the last whole event when the connection breaks, and end where the server refuses', async () => {
+  const refusal = { status: 403, body: { code: 'forbidden', error: 'No.' } }
+  const parts = [
+    ['data: {"a":1}\n', 'id: 1\n\n:\n\ndata: {"a":2}\ndata: {"a"'],
+    ['data: {"a":2}\ndata: {"a":3}\nid: 2\n\nid: 3\n\n', 'event: end\ndata: {"code":"forbidden"}\n\n'],
+  ]
+  const answers = parts.map((texts) => ({
+    type: 'text/event-stream',
+    raw: (response: ServerResponse) => {
+      for (const text of texts) response.write(text)
+      setTimeout(() => response.destroy(), 20)
+    },
+  }))
+  server.routes = { '*': () => answers.shift() ?? refusal }
+  const seen: unknown[] = []
+  const read = async () => {
+    for await (const event of client.datasets.changes(1, 0, { follow: true })) seen.push(event)
+  }
+  await expect(read()).rejects.toMatchObject({ code: 'forbidden' })
+  expect(seen).toEqual([
+    { next: 1, rows: [{ a: 1 }] },
+    { next: 2, rows: [{ a: 2 }, { a: 3 }] },
+  ])
+  expect(server.requests.map(({ query }) => query.get('since'))).toEqual(['0', '1', '3'])
+  expect(server.requests[0]!.headers['accept']).toBe('text/event-stream')
 })
 
 test('a download that breaks off is an error, with the rows before it given', async () => {

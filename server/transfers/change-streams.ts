@@ -1,0 +1,216 @@
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Changes, EncodeOptions, Engine, QueryOptions } from '../../engine/index.ts'
+import type { Semaphore } from '../../engine/util/semaphore.ts'
+import type { Usage } from '../accounts/plans.ts'
+import { errorAnswer, ServerError } from '../http/errors.ts'
+import { FORMAT_FACTS } from './formats.ts'
+import { stopping, Transfer, type TransferParts, transferSlots } from './transfer.ts'
+
+type Batches = ReturnType<Awaited<ReturnType<Engine['dataset']>>['followChanges']>
+
+/** A stream of changes that is asked for. */
+interface Asked {
+  readonly open: (signal: AbortSignal) => Batches
+  /** The options of the query, for the rows of each batch. */
+  readonly window: QueryOptions
+  readonly encoding: EncodeOptions | undefined
+  /** Whether it is sent as server-sent events. */
+  readonly asEvents: boolean
+  /** Throws if the sender may no longer read the dataset. */
+  readonly requireRight: () => Promise<unknown>
+}
+
+interface StreamParts extends TransferParts {
+  readonly usage: Usage
+  /** Those of downloads, of which each batch takes one while it is read. */
+  readonly downloads: Semaphore
+}
+
+/** How often to look whether the sender may still read, and whether the server is being stopped. */
+const CHECK_MS = 1_000
+/** How long to wait for the slot of a download when too many wait already. */
+const PAUSE_MS = 250
+
+/** How a stream is written. A batch is all rows between two lines that say it is complete. */
+interface Framing {
+  readonly contentType: string
+  readonly rows: (bytes: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+  /** All changes up to a version have been sent. */
+  readonly complete: (version: number, names: Changes['names']) => string
+  readonly alive: (version: number, names: Changes['names']) => string
+  /** Why the stream ends. */
+  readonly end: (error: object, version: number, names: Changes['names']) => string
+}
+
+/** Lines of JSON. */
+const LINES: Framing = {
+  contentType: FORMAT_FACTS.ndjson.contentType,
+  rows: (bytes) => bytes,
+  complete: (version, names) => lineOf('complete', version, names),
+  alive: (version, names) => lineOf('complete', version, names),
+  end: (error, version, names) => lineOf('end', version, names, error),
+}
+
+function lineOf(what: string, version: number, [change, number]: Changes['names'], more?: object): string {
+  return `${JSON.stringify({ [change]: what, [number]: version, ...more })}\n`
+}
+
+/**
+ * Server-sent events (HTML, 9.2). A batch is one event, of which each line is a row, so a client has all of it or nothing.
+ * The id, also of an event without rows, is what the client sends as `Last-Event-ID` when it comes again.
+ */
+const EVENTS: Framing = {
+  contentType: 'text/event-stream',
+  rows: dataLines,
+  complete: (version) => `id: ${version}\n\n`,
+  alive: () => ':\n\n',
+  end: (error) => `event: end\ndata: ${JSON.stringify(error)}\n\n`,
+}
+
+async function* dataLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isStart = true
+  for await (const chunk of bytes) {
+    if (chunk.byteLength === 0) continue
+    const text = Buffer.from(chunk).toString('latin1')
+    yield Buffer.from(`${isStart ? 'data: ' : ''}${text.replace(/\n(?!$)/g, '\ndata: ')}`, 'latin1')
+    isStart = text.endsWith('\n')
+  }
+}
+
+/**
+ * Sends the changes of a dataset as they happen, until the client leaves, the sender may no longer read, or the server is
+ * stopped. Nothing is read for a client that does not take what was sent, and its connection is cut.
+ */
+export class ChangeStreams {
+  readonly slots: Semaphore
+  readonly #parts: StreamParts
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts
+    this.slots = transferSlots('change streams', parts.config)
+  }
+
+  /** Answers a request. Everything that can be refused is refused before the first byte. */
+  async send(request: FastifyRequest, reply: FastifyReply, asked: Asked): Promise<FastifyReply> {
+    const transfer = new Transfer(request, reply, this.#parts)
+    const framing = asked.asEvents ? EVENTS : LINES
+    try {
+      await transfer.enter(this.slots)
+      const batches = asked.open(transfer.signal)
+      transfer.onClose(async () => void (await batches.return(undefined as never).catch(() => {})))
+      const { value: first } = await batches.next()
+      first.query(asked.window)[Symbol.dispose]()
+      reply.headers({ 'content-type': framing.contentType, 'cache-control': 'no-store' })
+      // A proxy must not wait for more.
+      reply.header('x-accel-buffering', 'no')
+      if (request.method === 'HEAD') return reply.send()
+      transfer.watchSocket()
+      const bytes = this.#bytes(transfer, asked, framing, batches, first)
+      return reply.send(Readable.from(bytes, { objectMode: false }))
+    } catch (error) {
+      const reason = transfer.reason ?? error
+      transfer.abort(reason as Error)
+      throw reason
+    }
+  }
+
+  async *#bytes(
+    transfer: Transfer,
+    asked: Asked,
+    framing: Framing,
+    batches: Batches,
+    first: Changes,
+  ): AsyncGenerator<Uint8Array> {
+    const { request, signal } = transfer
+    let isWhole = true
+    let batch = first
+    try {
+      for (;;) {
+        for await (const piece of framing.rows(this.#rows(transfer, batch, asked))) {
+          isWhole = false
+          yield piece
+        }
+        yield Buffer.from(framing.complete(batch.next, batch.names))
+        isWhole = true
+        const coming = batches.next()
+        for await (const _ of this.#untilCame(request, coming, asked))
+          yield Buffer.from(framing.alive(batch.next, batch.names))
+        batch = (await coming).value
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      // In the middle of a batch, only the end of the connection shows that the rest is missing.
+      if (!isWhole) throw error
+      const { body } = errorAnswer(error)
+      if (body.code === 'internal') request.log.error({ err: error }, 'a stream of changes failed')
+      yield Buffer.from(framing.end(body, batch.next, batch.names))
+    }
+  }
+
+  /** Yields each time that a sign of life is due, until the next batch has come. */
+  async *#untilCame(
+    request: FastifyRequest,
+    coming: Promise<unknown>,
+    { requireRight }: Asked,
+  ): AsyncGenerator<void> {
+    const { lifecycle, config } = this.#parts
+    const { heartbeat } = config.timeouts
+    const step = Math.min(CHECK_MS, heartbeat)
+    const isThere = coming.then(() => true)
+    // A failure is not lost: whoever waits for it gets it.
+    isThere.catch(() => {})
+    for (let [came, quiet] = [false, 0]; !came; quiet += step) {
+      if (lifecycle.leaving) throw stopping()
+      await request.requireStillIn()
+      await requireRight()
+      if (quiet >= heartbeat) {
+        quiet = 0
+        yield
+      }
+      const timer = new AbortController()
+      came = await Promise.race([isThere, sleep(step, false, { signal: timer.signal })])
+      timer.abort()
+    }
+  }
+
+  /** The rows of a batch, which are read in the slot of a download and count against the plan. */
+  async *#rows(
+    { request, signal }: Transfer,
+    batch: Changes,
+    { window, encoding }: Asked,
+  ): AsyncGenerator<Uint8Array> {
+    const { usage } = this.#parts
+    const { account, trace } = request
+    using query = batch.query(window)
+    if (query.knownRowCount === 0) return
+    using _slot = await this.#slot(request, signal)
+    const isLimited = Number.isFinite(await usage.remaining(account))
+    const reserved = await usage.reserve(account, isLimited ? await query.count({ signal }) : 0)
+    let rows = () => 0
+    try {
+      await using stream = await query.bytes('ndjson', { ...encoding, signal })
+      rows = () => stream.rows()
+      for await (const piece of stream) {
+        trace.bytes = (trace.bytes ?? 0) + piece.byteLength
+        yield piece
+      }
+    } finally {
+      trace.rows = (trace.rows ?? 0) + rows()
+      reserved.settle(rows())
+    }
+  }
+
+  /** Many streams of one dataset read at the same moment, so each waits for its turn however many do. */
+  async #slot({ account }: FastifyRequest, signal: AbortSignal): Promise<Disposable> {
+    for (;;) {
+      try {
+        return await this.#parts.downloads.enter(account.id, signal)
+      } catch (error) {
+        if (!(error instanceof ServerError && error.code === 'busy')) throw error
+        await sleep(PAUSE_MS, undefined, { signal })
+      }
+    }
+  }
+}
