@@ -214,6 +214,32 @@ export interface Place {
   series?(page: Page): SeriesPage | readonly SeriesInfo[] | Promise<SeriesPage | readonly SeriesInfo[]>
 }
 
+/** A release that a provider has announced. */
+export interface Release {
+  /** In the provider's words. */
+  readonly name: string
+  /** ISO. */
+  readonly date: string
+  /** ISO 8601 in UTC; null if only the day is announced. */
+  readonly time: string | null
+  /** Which period it is about, in the provider's words; null if it doesn't say. */
+  readonly period: string | null
+}
+
+/** ISO dates, both included. */
+export interface Days {
+  readonly from: string
+  readonly to: string
+}
+
+/** A provider's calendar of releases. */
+export interface Calendar {
+  /** The releases of all series, in any order; those of other days are dropped. */
+  announced(days: Days, context: ConnectorContext): Promise<readonly Release[]>
+  /** Those that change a series; absent where the calendar doesn't say which series a release changes. */
+  of?(id: string, days: Days, context: ConnectorContext): Promise<readonly Release[]>
+}
+
 /** A provider: one file that maps its API to ours. */
 export interface Connector {
   readonly info: ProviderInfo
@@ -231,6 +257,8 @@ export interface Connector {
   source?(id: string, context: ConnectorContext): Promise<string | null>
   /** Whether the provider understands `asOf`, or also `vintages`. */
   readonly history?: 'asOf' | 'vintages' | undefined
+  /** Absent where the provider publishes no calendar for programs. */
+  readonly calendar?: Calendar
   /** The provider's own search; absent where it has none. */
   search?(question: string, page: Page, context: ConnectorContext): Promise<SearchPage>
   /** The entries worth finding that a few requests can fetch. Default: the categories at the root. */
@@ -276,6 +304,22 @@ export interface Caller {
   readonly signal?: AbortSignal
   /** Never returns an answer that is no longer fresh: waits for a new one, and throws if none can be had. */
   readonly onlyFresh?: boolean
+}
+
+/** Which releases: of which days, by default a month from today on, and of which series, by default all. */
+export interface ReleaseQuery {
+  /** ISO dates, both included. */
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly series?: string | undefined
+}
+
+/** What a provider announces, in the order of time. */
+export interface Releases extends Provenance {
+  readonly provider: string
+  readonly from: string
+  readonly to: string
+  readonly releases: readonly Release[]
 }
 
 /** The state of a provider's tightest limit; all null if the provider publishes none. */

@@ -6,6 +6,7 @@ export const CONNECTOR_ERRORS = {
   unknown_provider: 'no provider has this slug',
   series_not_found: 'the provider has no series with this id',
   path_not_found: 'the provider has no category at this path',
+  no_calendar: 'the provider publishes no calendar of releases for programs',
   invalid_series_id: 'a series id is malformed, so the provider has no such series',
   invalid_range: '`start` or `end` is not an ISO date, or `start` is after `end`',
   invalid_option: 'an option is malformed, out of its bounds, or does not fit the series',

@@ -1,3 +1,5 @@
+import { requireCalendar, requireHistory } from './abilities.ts'
+import { checkedDays, inOrder } from './calendars/calendar.ts'
 import type {
   Caller,
   Category,
@@ -6,6 +8,8 @@ import type {
   Page,
   Provenance,
   ProviderInfo,
+  ReleaseQuery,
+  Releases,
   SearchPage,
   SeriesBatch,
   SeriesInfo,
@@ -54,6 +58,7 @@ export class Connectors {
   /** What can be found without a request: what the providers have listed so far. */
   readonly #index: SearchIndex
   readonly #log: (event: ConnectorEvent) => void
+  readonly #now: () => number
 
   constructor(options: ConnectorsOptions) {
     const settings = withDefaults(options)
@@ -63,6 +68,7 @@ export class Connectors {
     )
     this.#index = openSearchIndex(settings.searchFile, settings.log)
     this.#log = settings.log
+    this.#now = settings.now
   }
 
   list(): readonly ProviderInfo[] {
@@ -138,6 +144,36 @@ export class Connectors {
       if (error instanceof ConnectorError && caller.signal?.aborted !== true) return null
       throw error
     }
+  }
+
+  /**
+   * What a provider announces for some days, of all series or of one, in the order of time.
+   * @throws ConnectorError `no_calendar`, `invalid_option`
+   */
+  async releases(slug: string, query: ReleaseQuery = {}, caller: Caller = {}): Promise<Releases> {
+    const provider = this.#provider(slug)
+    const days = checkedDays(query, this.#now())
+    const { series } = query
+    requireCalendar(provider.connector, series)
+    if (series !== undefined) checkLength(series)
+    const read = await provider.run(
+      caller,
+      'releases',
+      [series, days.from, days.to],
+      async (own, context) => {
+        const { announced, of } = own.calendar!
+        return inOrder(
+          await (series === undefined ? announced(days, context) : of!(series, days, context)),
+          days,
+        )
+      },
+    )
+    return { provider: provider.info.slug, ...days, releases: read.value, ...provenance(read) }
+  }
+
+  /** @throws ConnectorError `no_calendar`; `invalid_option` if the provider does not say which series a release changes */
+  requireReleases(slug: string): void {
+    requireCalendar(this.#provider(slug).connector, '')
   }
 
   /** Splits a list of ids at its commas; the ids of some providers contain commas themselves. */
@@ -311,20 +347,6 @@ function checkedQuery({ connector }: Provider, id: string, query: SeriesQuery) {
   checkLength(id)
   const reach = reachOf(within, plan)
   return { plan, within, reach, inputs: [id, reach.start, reach.end, reach.asOf, reach.vintages] }
-}
-
-/** @throws ConnectorError `invalid_option` if the provider does not keep what the query asks for */
-function requireHistory({ info, history }: Connector, { asOf, vintages }: SeriesQuery): void {
-  const option = vintages === undefined ? 'asOf' : 'vintages'
-  if ((asOf ?? vintages) === undefined || history === 'vintages' || history === option) return
-  const others = connectors.filter((one) => one.history === 'vintages' || one.history === option)
-  const slugs = others.map(({ info }) => info.slug).join(', ')
-  throw invalid(
-    option === 'asOf'
-      ? `${info.name} does not keep what it published earlier; of the providers ${slugs} do. Leave out asOf.`
-      : `vintages are not available from ${info.name}; providers that have them: ${slugs}.`,
-    info.slug,
-  )
 }
 
 /** @throws ConnectorError `invalid_option` */

@@ -32,6 +32,7 @@ import { linkRoutes } from './routes/links.ts'
 import { metadataRoutes, profileRoutes } from './routes/metadata.ts'
 import { parquetRoutes } from './routes/parquet.ts'
 import { providerRoutes, searchRoutes } from './routes/providers/providers.ts'
+import { releaseRoutes } from './routes/providers/releases.ts'
 import { seriesTableRoutes } from './routes/providers/series-table.ts'
 import { userKeyRoutes } from './routes/providers/user-keys.ts'
 import { memberRoutes, repositoryRoutes } from './routes/repositories.ts'
@@ -139,6 +140,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     revisionRoutes(routes, services)
     linkRoutes(routes, services)
     providerRoutes(routes, services)
+    releaseRoutes(routes, services)
     seriesTableRoutes(routes, services)
     searchRoutes(routes, services)
     sourceRoutes(routes, services)

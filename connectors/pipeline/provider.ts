@@ -19,7 +19,7 @@ import { type Cache, type Read, unlessAborted } from './cache.ts'
 import { type Exchange, type Handler, limitConcurrency, limited, retried } from './layers.ts'
 import { openTransport } from './transport.ts'
 
-type Operation = 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue'
+type Operation = 'browse' | 'list' | 'series' | 'source' | 'many' | 'search' | 'catalogue' | 'releases'
 
 /** Requests under way at once if the provider publishes no number. */
 const CONCURRENCY = 8
@@ -99,7 +99,7 @@ export class Provider {
     const space = [this.info.slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
     const isData = name === 'series' || name === 'many'
     const subject = name === 'search' ? undefined : (inputs[0] as string | undefined)
-    const asked = { subject, isSeries: isData || name === 'source' }
+    const asked = { subject, isSeries: isData || name === 'source' || name === 'releases' }
     const fill = (signal: AbortSignal) =>
       this.#guarded(allowance, asked, () =>
         work(this.connector, this.#context({ allowance, account: caller.account, signal }, space)),

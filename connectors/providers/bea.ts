@@ -1,16 +1,66 @@
-import type { Category, Connector, ConnectorContext, SeriesInfo, UpstreamAnswer } from '../connector.ts'
+import { utcText } from '../calendars/calendar.ts'
+import type {
+  Calendar,
+  Category,
+  Connector,
+  ConnectorContext,
+  Release,
+  SeriesInfo,
+  UpstreamAnswer,
+} from '../connector.ts'
 import { categories, category, distinct, listed, providerInfo, rate } from '../connector.ts'
 import { absent, Failure, malformed } from '../failures.ts'
 import { missingReason } from '../observations.ts'
 import { frequencyName } from '../periods.ts'
 import type { JsonRecord } from '../read.ts'
-import { firstText, number, openBody, POWERS, record, records, required, text, timesTenTo } from '../read.ts'
+import {
+  firstText,
+  list,
+  number,
+  openBody,
+  POWERS,
+  record,
+  records,
+  required,
+  text,
+  timesTenTo,
+} from '../read.ts'
 
 /** The datasets whose tables have lines with a code of their own; each of these lines is a series. */
 const DATASETS: Readonly<Record<string, string>> = {
   NIPA: 'National income and product accounts',
   NIUnderlyingDetail: 'National accounts, underlying detail',
   FixedAssets: 'Fixed assets',
+}
+
+/** The releases that change the tables of a dataset. Those of fixed assets are not announced. */
+const RELEASES: Readonly<Record<string, readonly string[]>> = {
+  NIPA: ['Gross Domestic Product', 'Personal Income and Outlays'],
+  NIUnderlyingDetail: ['Gross Domestic Product', 'Personal Income and Outlays'],
+}
+
+/** https://apps.bea.gov/API/signup/release_dates.json: for each release its times. */
+const calendar: Calendar = {
+  announced: (_days, context) => announced(context),
+  async of(id, _days, context) {
+    const names = RELEASES[ID.exec(id)?.[1] ?? ''] ?? []
+    return (await announced(context)).filter(({ name }) => names.includes(name))
+  },
+}
+
+function announced({ cached }: ConnectorContext): Promise<readonly Release[]> {
+  return cached({ root: '../../API/signup', path: ['release_dates.json'] }, (answer) =>
+    Object.entries(openBody(answer, record)).flatMap(([name, entry]) => {
+      const { release_dates: times, to_be_rescheduled: postponed } = record(entry)
+      const isPostponed = new Set(list(postponed).map(text))
+      return list(times).flatMap((each) => {
+        const instant = Date.parse(text(each) ?? '')
+        if (Number.isNaN(instant) || isPostponed.has(text(each))) return []
+        const time = utcText(instant)
+        return [{ name, date: time.slice(0, 10), time, period: null }]
+      })
+    }),
+  )
 }
 
 const ID = /^(\w+)\/(\w+)\/([\w-]+)\/([AQM])$/
@@ -30,6 +80,7 @@ export const bea: Connector = {
     limits: { windows: [rate(90, 60)] },
   }),
   freshSeconds: 3600,
+  calendar,
   common: (key) => ({ query: { UserID: key, ResultFormat: 'JSON' } }),
 
   at(path, context) {

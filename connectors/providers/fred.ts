@@ -1,8 +1,11 @@
 import type {
+  Calendar,
   Category,
   Connector,
   ConnectorContext,
+  Days,
   Page,
+  Release,
   Row,
   SeriesInfo,
   SeriesPage,
@@ -19,6 +22,23 @@ import { firstText, list, number, openBody, record, required, text } from '../re
 
 /** The most observations that a page may have. */
 const PAGE = 100_000
+/** The most dates of a page, of all releases and of one. */
+const DATES = { all: 1000, one: 10_000 }
+
+/**
+ * Days without a time: https://fred.stlouisfed.org/docs/api/fred/releases_dates.html, and release_dates.html for one
+ * release. Those to come are said to have no data yet.
+ */
+const calendar: Calendar = {
+  announced: (days, context) =>
+    releaseDates(['releases', 'dates'], { order_by: 'release_date' }, days, context),
+  async of(id, days, context) {
+    const release = await releaseOf(id, context)
+    if (release === null) return []
+    const dates = await releaseDates(['release', 'dates'], { release_id: release.id }, days, context)
+    return dates.map((each) => ({ ...each, name: release.name }))
+  },
+}
 
 type Query = Readonly<Record<string, string | number | undefined>>
 
@@ -36,6 +56,7 @@ export const fred: Connector = {
     limits: { windows: [rate(2, 1), rate(120, 60)] },
   }),
   history: 'vintages',
+  calendar,
   common: (key) => ({ query: { api_key: key, file_type: 'json' } }),
 
   at(path, context) {
@@ -88,12 +109,9 @@ export const fred: Connector = {
 
   /** https://fred.stlouisfed.org/docs/api/fred/series_release.html, and release_sources.html. */
   async source(id, context) {
-    const ofSeries = { path: ['series', 'release'], query: { series_id: id } }
-    const release = await context.cached(ofSeries, (answer) =>
-      text(required(bodyOf(answer), 'releases')[0]?.['id']),
-    )
+    const release = await releaseOf(id, context)
     if (release === null) return null
-    const ofRelease = { path: ['release', 'sources'], query: { release_id: release } }
+    const ofRelease = { path: ['release', 'sources'], query: { release_id: release.id } }
     const names = await context.cached(ofRelease, (answer) =>
       required(bodyOf(answer), 'sources').flatMap((source) => text(source['name']) ?? []),
     )
@@ -103,6 +121,34 @@ export const fred: Connector = {
   async checkKey(context) {
     bodyOf(await context.send({ path: ['category', 'children'], query: { category_id: 0 } }))
   },
+}
+
+/** The release with which a series is published; null if there is none. */
+function releaseOf(id: string, { cached }: ConnectorContext): Promise<{ id: string; name: string } | null> {
+  return cached({ path: ['series', 'release'], query: { series_id: id } }, (answer) => {
+    const [release] = required(bodyOf(answer), 'releases')
+    const number = text(release?.['id'])
+    return number === null ? null : { id: number, name: text(release?.['name']) ?? number }
+  })
+}
+
+async function releaseDates(
+  path: readonly string[],
+  query: Query,
+  { from, to }: Days,
+  { send }: ConnectorContext,
+): Promise<Release[]> {
+  const limit = path[0] === 'release' ? DATES.one : DATES.all
+  const days = { realtime_start: from, realtime_end: to, include_release_dates_with_no_data: 'true' }
+  const rows = await allPages(limit, async (offset) => {
+    const body = bodyOf(await send({ path, query: { ...query, ...days, sort_order: 'asc', limit, offset } }))
+    return { rows: required(body, 'release_dates'), total: number(body['count']) }
+  })
+  return rows.flatMap((row) => {
+    const date = text(row['date'])
+    const name = firstText(row, 'release_name', 'release_id') ?? ''
+    return date === null ? [] : [{ name, date, time: null, period: null }]
+  })
 }
 
 const asRow = (row: JsonRecord): Row => ({ time: row['date'], value: row['value'] })

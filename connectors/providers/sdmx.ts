@@ -1,3 +1,4 @@
+import { eurostatCalendar } from '../calendars/eurostat.ts'
 import { type Connector, type ConnectorContext, providerInfo, type UpstreamRequest } from '../connector.ts'
 import type { Reference } from '../sdmx/ids.ts'
 import { queued } from '../sdmx/queue.ts'
@@ -10,7 +11,7 @@ import { placeAt } from '../sdmx/tree/tree.ts'
 
 /** A connector for a provider of the SDMX family. */
 function sdmxConnector(service: SdmxService): Connector {
-  const { slug, name, description, homepage, baseUrl, windows = [], key, queue } = service
+  const { slug, name, description, homepage, baseUrl, windows = [], key, queue, calendar } = service
   const { freeStructures: isFree = false } = service
   const requests = service.rest(service.agency)
   const open = (context: ConnectorContext): Session => {
@@ -32,6 +33,7 @@ function sdmxConnector(service: SdmxService): Connector {
     }),
     ...(key && { common: (text) => (text === undefined ? {} : { headers: { [key.header]: text } }) }),
     history: requests.history && 'asOf',
+    ...(calendar && { calendar }),
     at: (path, context) => placeAt(open(context), path),
     catalogue: async (context) => ({
       series: [],
@@ -150,6 +152,7 @@ export const eurostat = sdmxConnector({
   homepage: 'https://ec.europa.eu/eurostat',
   baseUrl: 'https://ec.europa.eu/eurostat/api/dissemination',
   agency: 'ESTAT',
+  calendar: eurostatCalendar,
   queue: {
     status: (id) => ({ path: ['1.0', 'async', 'status', id], headers: ANY }),
     data: (id) => ({ path: ['1.0', 'async', 'data', id], headers: ANY }),

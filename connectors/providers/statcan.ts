@@ -1,3 +1,4 @@
+import { statcanCalendar } from '../calendars/statcan.ts'
 import type {
   Category,
   Connector,
@@ -33,7 +34,6 @@ import {
 /** Number of periods requested without a range. If a series has that many, the rest is requested by dates. */
 const LATEST = 6000
 const BEFORE_ALL = '1800-01-01'
-
 /** Coordinates always have ten places, one per dimension. */
 const PLACES = 10
 
@@ -100,6 +100,7 @@ export const statcan: Connector = {
     limits: { windows: [rate(25, 1)] },
   }),
   freshSeconds: 3600,
+  calendar: statcanCalendar,
 
   at(path, context) {
     const [, subject, product] = /^(?:(\d{2})(?:\/(\d+))?)?$/.exec(path) ?? [undefined]

@@ -1,4 +1,5 @@
 import type {
+  Calendar,
   Category,
   ConnectorContext,
   ProviderInfo,
@@ -24,6 +25,7 @@ export interface SdmxService
   readonly freeStructures?: boolean
   /** The header of a key, which the service takes, and the page where one is had. */
   readonly key?: { readonly header: string; readonly page: string }
+  readonly calendar?: Calendar
   /** The queue in which the service prepares large answers. */
   readonly queue?: SdmxQueue
   /** The agency of dataflows whose id names none; undefined if ids must name the agency. */

@@ -5,6 +5,7 @@ import type {
   Categories,
   FoundInProvider,
   Provider,
+  Releases,
   Series,
   SeriesInfo,
   SeriesPage,
@@ -29,6 +30,13 @@ export interface TableOptions extends SeriesOptions, QueryOptions {
   readonly provider?: string
   /** `long` (default): a row for each value; `wide`: a column for each series. */
   readonly shape?: 'long' | 'wide'
+}
+
+/** ISO dates, both included, at most a year apart; `series` leaves only the releases that change it. */
+export interface ReleasesOptions {
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  readonly series?: string | undefined
 }
 
 /** Providers of economic series. Slugs ignore case. */
@@ -85,6 +93,18 @@ export class Providers extends Calls {
       yield* series
       if (series.length < limit) return
     }
+  }
+
+  /** What a provider has announced for some days; by default for a month from today on. */
+  releases(
+    slug: string,
+    { from, to, series, ...options }: ReleasesOptions & CallOptions = {},
+  ): Promise<Releases> {
+    return this.transport.json({
+      path: ['providers', slug, 'releases'],
+      query: { from, to, series },
+      ...options,
+    })
   }
 
   /** A series with its observations. */

@@ -116,6 +116,7 @@ function print(source: Source): void {
     every: source.every,
     'last run': source.lastRun ?? 'not yet',
     'next run': source.nextRun,
+    'next release': source.nextRelease && `${source.nextRelease.name}, ${source.nextRelease.date}`,
     'last error': source.lastError,
     version: source.lastVersion ?? 'none yet',
   }

@@ -52,6 +52,7 @@ export const CONNECTOR_STATUSES = {
   unknown_provider: 404,
   series_not_found: 404,
   path_not_found: 404,
+  no_calendar: 404,
   invalid_series_id: 404,
   invalid_range: 400,
   invalid_option: 400,

@@ -28,7 +28,7 @@ const LLMS_TXT = `# Parquetry
 
 Every request, except for the pages below, needs an API key: as the user name of Basic authentication with an empty password, as a Bearer token, or in the header X-API-Key. Errors are JSON: {"error": "<sentence>", "code": "<stable_code>"}.
 
-The quickest way for an agent is the Model Context Protocol: POST /mcp (streamable HTTP, no sessions), or the command \`parquetry mcp\` over stdio. Its tools are read-only: find_datasets, describe_dataset, query_dataset, run_sql, export_link, list_providers, find_series, read_series.
+The quickest way for an agent is the Model Context Protocol: POST /mcp (streamable HTTP, no sessions), or the command \`parquetry mcp\` over stdio. Its tools are read-only: find_datasets, describe_dataset, query_dataset, run_sql, export_link, list_providers, find_series, read_series, list_releases.
 
 ## Requests
 

@@ -95,6 +95,30 @@ async function searched(
   )
 }
 
+export const listReleases: Tool = {
+  name: 'list_releases',
+  title: 'List announced releases',
+  description:
+    'When a provider releases new figures: those of all its series, or of one. Some providers have no calendar; the ' +
+    'error then names those that do.',
+  arguments: object(['provider'], {
+    provider,
+    from: { type: 'string', description: 'The first day, ISO. Default today.' },
+    to: { type: 'string', description: 'The last day, ISO. By default a month after from; at most a year.' },
+    series_id: { type: 'string', description: 'Id of a series, from find_series.' },
+  }),
+  async run(client, given: { provider: string; from?: string; to?: string; series_id?: string }, signal) {
+    const { provider: slug, series_id: series, ...days } = given
+    const { releases, ...about } = await client.providers.releases(slug, { ...days, series, signal })
+    const shown = fitting(releases)
+    const left = releases[shown.length]
+    return noted(
+      { ...about, releases: shown },
+      left && `There are more releases; continue with from ${left.date}.`,
+    )
+  },
+}
+
 export const readSeries: Tool = {
   name: 'read_series',
   title: 'Read a series',

@@ -9,7 +9,7 @@ import { faultSentence } from '../http/answer-errors.ts'
 import { apiKeyIn, rawQuery } from '../http/input.ts'
 import { ownVersion } from '../version.ts'
 import { describeDataset, exportLink, findDatasets, queryDataset, runSql } from './dataset-tools.ts'
-import { findSeries, listProviders, readSeries } from './series-tools.ts'
+import { findSeries, listProviders, listReleases, readSeries } from './series-tools.ts'
 import { type Tool, text } from './tool.ts'
 
 const TOOLS: readonly Tool[] = [
@@ -21,6 +21,7 @@ const TOOLS: readonly Tool[] = [
   listProviders,
   findSeries,
   readSeries,
+  listReleases,
 ]
 
 const INSTRUCTIONS =

@@ -43,6 +43,8 @@ export type Observation = FromSchema<typeof providers.OBSERVATION>
 export type Series = FromSchema<typeof providers.SERIES>
 export type FoundInProvider = FromSchema<typeof providers.SEARCH>
 export type Found = FromSchema<typeof providers.SEARCH_ALL>
+export type Release = FromSchema<typeof providers.RELEASE>
+export type Releases = FromSchema<typeof providers.RELEASES>
 export type MissingSeries = FromSchema<typeof providers.MISSING>
 export type SeriesTable = FromSchema<typeof providers.SERIES_TABLE>
 

@@ -132,6 +132,28 @@ export const SERIES = record('Series', 'A series with its values. What the provi
   observations: { type: 'array', description: 'Oldest first.', items: OBSERVATION },
 })
 
+export const RELEASE = record('Release', 'A release that a provider has announced.', {
+  name: { ...text, examples: ['Consumer Price Index'] },
+  date: { ...text, examples: ['2026-08-18'] },
+  time: {
+    ...timeOrNull,
+    description: 'In UTC; null if only the day is announced.',
+    examples: ['2026-08-18T12:30:00Z'],
+  },
+  period: {
+    ...textOrNull,
+    description: 'What it is about, in the words of the provider; null if it does not say.',
+    examples: ['July 2026'],
+  },
+})
+
+export const RELEASES = record('ReleaseList', 'Releases, in the order of time.', {
+  provider: slug,
+  from: { ...text, examples: ['2026-08-01'] },
+  to: { ...text, examples: ['2026-08-31'] },
+  releases: listOf(RELEASE),
+})
+
 const found = {
   query: { ...text, examples: ['gross product'] },
   total: { ...total, description: 'Number of series; null where it is not known.' },

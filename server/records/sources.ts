@@ -2,7 +2,7 @@ import { QUERY_DEFINITION } from './datasets.ts'
 import { countOrNull, fields, record, text, textOrNull, time, timeOrNull } from './schema.ts'
 
 /** How often the series that a dataset follows are fetched again. */
-export const INTERVALS = ['hour', 'day', 'week', 'month'] as const
+export const INTERVALS = ['hour', 'day', 'week', 'month', 'release'] as const
 
 /** How the rows of a followed file come to those that are there. */
 export const MODES = ['replace', 'append', 'upsert'] as const
@@ -19,7 +19,7 @@ const STATE = {
   every: {
     type: 'string',
     enum: ['on-change', ...INTERVALS],
-    description: '`on-change`: when the tables of a query change.',
+    description: '`on-change`: when the tables of a query change. `release`: when series are released.',
     examples: ['day'],
   },
   lastRun: { ...timeOrNull, description: 'When the dataset was last refreshed; null: not yet.' },
@@ -58,7 +58,24 @@ export const SOURCE = record(
   'Source',
   'The series or the file that a dataset follows, and the state of the last refresh.',
   STATE,
-  { ...FILE, query: QUERY_DEFINITION },
+  {
+    ...FILE,
+    query: QUERY_DEFINITION,
+    nextRelease: {
+      description:
+        'With `every: release`: the first release that series wait for. null if none is announced; they are then ' +
+        'refreshed daily.',
+      oneOf: [
+        fields('A release.', {
+          name: text,
+          date: text,
+          time: timeOrNull,
+          series: { type: 'array', items: text },
+        }),
+        { type: 'null' },
+      ],
+    },
+  },
 )
 
 export const NEW_SOURCE = {
@@ -78,7 +95,13 @@ export const NEW_SOURCE = {
       description: 'The first date to fetch, as in ISO 8601.',
       documented: { format: 'date' },
     },
-    every: { ...interval, description: 'How often to refresh. Default day.' },
+    every: {
+      ...interval,
+      description:
+        'How often to refresh. Default day. `release`: after the releases that the providers announce, for series of ' +
+        'providers whose calendars say which series a release changes. Each series is read 15 minutes, 1, 3, 8 and 24 ' +
+        'hours after the announced time, until it has changed, and at least once a week.',
+    },
     confirm: {
       type: 'boolean',
       description:

@@ -48,8 +48,7 @@ export function sourceRoutes(app: Routes, services: Services): void {
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {
     const { record } = await datasetFor(request, services, 'Write')
     const { account, body } = request
-    const slugs = async () => (await services.connectors()).list().map(({ slug }) => slug)
-    const wanted = await checkedWanted(record, body, config, slugs)
+    const wanted = await checkedWanted(record, body, config, services.connectors)
     const { signal } = new AbortController()
     for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
     const { confirm = false } = body

@@ -17,8 +17,10 @@ import { ServerError } from '../http/errors.ts'
 import { uploadOptions } from '../transfers/formats.ts'
 import { type CallerParts, callerOf } from './caller.ts'
 import { FetchFailure, type FollowedAddress, fetchAddress } from './fetch-address.ts'
+import type { Followed } from './followed.ts'
 import { isLoss, lossOf } from './losses.ts'
 import type { Network } from './networks.ts'
+import { afterReleases, isDue } from './releases.ts'
 import {
   type Answer,
   ask,
@@ -27,15 +29,7 @@ import {
   requireSeriesAlone,
   seriesColumns,
 } from './series-rows.ts'
-import {
-  type Followed,
-  nextRun,
-  type Outcome,
-  retryRun,
-  type Sources,
-  type StoredSource,
-  type Wanted,
-} from './sources.ts'
+import { nextRun, type Outcome, retryRun, type Sources, type StoredSource, type Wanted } from './sources.ts'
 import { fileOptions } from './wanted.ts'
 
 /** How often a process looks for sources that are due. */
@@ -190,9 +184,7 @@ export class Refresher {
     const { series, address } = source
     const now = this.#parts.now()
     const isWhole = source.scheduled <= now.toISOString()
-    const scheduled = isWhole
-      ? nextRun(new Date(source.since), source.every, now)
-      : new Date(source.scheduled)
+    let scheduled = isWhole ? nextRun(new Date(source.since), source.every, now) : new Date(source.scheduled)
     const outcome = (due: Date, rest: Pick<Outcome, 'series' | 'address' | 'lastError' | 'failures'>) => ({
       lastRun: now.toISOString(),
       due: due.toISOString(),
@@ -209,13 +201,18 @@ export class Refresher {
       const answers = await this.#ask(run, isWhole)
       const rows = await newRows(source, answers, run.dataset, confirmed)
       await this.#write(run, rows, answers)
+      const places = { connectors: await this.#parts.connectors(), callerOf: this.#callerOf(run), now }
+      const next =
+        source.every === 'release' ? await afterReleases(source.series, rows.followed, answers, places) : rows
+      if ('due' in next) scheduled = next.due
       const failed = rows.followed.filter(({ error }) => error !== undefined)
       const failures = failed.length > 0 ? source.failures + 1 : 0
       const waits = [...answers.values()].filter(({ error }) => error?.passes)
       const wait = Math.max(0, ...waits.map(({ retryAfter = 0 }) => retryAfter))
       const isTriedSoon = waits.length > 0 || rows.hasLosses
       const due = isTriedSoon ? retryRun(now, failures, wait, scheduled) : scheduled
-      return outcome(due, { series: rows.followed, address, lastError: sentence(failed), failures })
+      const lastError = sentence(failed) ?? ('failure' in next ? next.failure : null)
+      return outcome(due, { series: next.followed, address, lastError, failures })
     } catch (error) {
       // The account lacks a permission, or the dataset can't hold the rows. Both may have changed by the next run.
       const isExpected =
@@ -243,15 +240,20 @@ export class Refresher {
   }
 
   /**
-   * Requests all series at a scheduled run, otherwise only those that failed before. Those come first, in case a limit
-   * does not suffice for all.
+   * Requests the series that are due at a scheduled run, otherwise only those that failed before. Those come first, in
+   * case a limit does not suffice for all.
    */
-  async #ask({ source, signal, account }: Run, isWhole: boolean): Promise<ReadonlyMap<string, Answer>> {
+  async #ask(run: Run, isWhole: boolean): Promise<ReadonlyMap<string, Answer>> {
+    const { source, signal } = run
+    const now = this.#parts.now()
     const isMissing = ({ error }: Followed) => error !== undefined
-    const wanted = source.series.filter((one) => isWhole || isMissing(one))
+    const wanted = source.series.filter((one) => (isWhole && isDue(one, now)) || isMissing(one))
     const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
-    const caller = async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller
-    return ask(await this.#parts.connectors(), missingFirst, source.start, caller, signal)
+    return ask(await this.#parts.connectors(), missingFirst, source.start, this.#callerOf(run), signal)
+  }
+
+  #callerOf({ account, signal }: Run) {
+    return async (slug: string) => (await callerOf(this.#parts, account, slug, signal)).caller
   }
 
   /** Writes the rows of a file, unless its bytes are those of the last time. Gives what is known of it now. */

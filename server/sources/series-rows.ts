@@ -6,8 +6,9 @@ import type { Caller, Connectors, Series } from '../../connectors/index.ts'
 import { mapConcurrent } from '../../connectors/pipeline/map-concurrent.ts'
 import type { Dataset, DeclaredColumn } from '../../engine/index.ts'
 import { errorAnswer, ServerError } from '../http/errors.ts'
+import type { Followed } from './followed.ts'
 import { isLoss, lossOf } from './losses.ts'
-import type { Followed, StoredSource } from './sources.ts'
+import type { StoredSource } from './sources.ts'
 
 /** How many series are requested at once in one refresh. The provider's own limits apply as well. */
 const AT_ONCE = 4
@@ -89,11 +90,11 @@ export async function newRows(
     if (!blocks.has(id)) blocks.set(id, rows)
   }
   const followed = answered.map(({ one, answer }): Followed => {
-    const { id, found } = one
+    const { id } = one
     if (isKept(one)) {
       presentIds(one).forEach(keep)
       const error = answer?.error ?? one.error
-      return { id, found, ...(error && { error: { code: error.code, message: error.message } }) }
+      return { ...one, error: error && { code: error.code, message: error.message } }
     }
     const losses = lost.get(id)!
     const ids = answer!.series.map(idOf)
@@ -109,7 +110,9 @@ export async function newRows(
     for (const name of losses.keys()) keep(name)
     const [loss] = losses.values()
     const error = loss && { code: loss.code, message: loss.message }
-    return { id, found: [...new Set([...ids, ...losses.keys()])], ...(error && { error }) }
+    const all = [...new Set([...ids, ...losses.keys()])]
+    const digest = source.every === 'release' ? digestOf(all.map((name) => blocks.get(name))) : undefined
+    return { ...one, found: all, error, digest }
   })
   const columns = seriesColumns({ provider: false, times })
   // A kept row may have only a date, while other series now have a time of day.
@@ -119,6 +122,10 @@ export async function newRows(
   for (const line of lines) hash.update(line)
   const hasLosses = [...lost.values()].some(({ size }) => size > 0)
   return { columns, lines, followed, hasLosses, digest: hash.digest('hex') }
+}
+
+function digestOf(rows: unknown): string {
+  return createHash('sha256').update(JSON.stringify(rows)).digest('hex')
 }
 
 const idOf = ({ provider, series_id }: Answer['series'][number]) => `${provider}/${series_id}`

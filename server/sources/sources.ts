@@ -9,16 +9,7 @@ import {
 import { ServerError } from '../http/errors.ts'
 import type { Source } from '../records/index.ts'
 import type { FollowedAddress } from './fetch-address.ts'
-
-/** An id that a dataset follows, as the user gave it; with wildcards it stands for several series. */
-export interface Followed {
-  /** The id with its provider, such as `fred/GDP`. */
-  readonly id: string
-  /** The ids of the series in the last answer, with their provider, as they are in the rows' `series_id`. */
-  readonly found: readonly string[]
-  /** Why the last request for it failed; undefined if it did not fail. */
-  readonly error?: { readonly code: string; readonly message: string } | undefined
-}
+import { type Followed, nextRelease } from './followed.ts'
 
 /** What a dataset follows, how often, and the state of its refreshes. Times are ISO 8601, UTC. */
 export interface StoredSource {
@@ -122,6 +113,7 @@ export class Sources {
       every,
       lastRun,
       nextRun: due,
+      ...(every === 'release' && { nextRelease: nextRelease(series) }),
       lastError,
       missing: series.flatMap(({ id, error }) =>
         error === undefined ? [] : [{ series: id, code: error.code, error: error.message }],
@@ -273,7 +265,14 @@ function sourceOf(row: SourceRow | undefined): StoredSource | undefined {
 }
 
 /** What changes is looked at as often as sources are. */
-const MILLISECONDS = { 'on-change': 10_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const
+const MILLISECONDS = {
+  'on-change': 10_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+  // Where calendars could not be read.
+  release: 86_400_000,
+} as const
 /** The wait after a first failure that may pass; it doubles with each further failure in a row. */
 const FIRST_RETRY = 5 * 60_000
 

@@ -1,3 +1,5 @@
+import { ConnectorError } from '../../connectors/errors.ts'
+import type { Connectors } from '../../connectors/index.ts'
 import { isDate } from '../../connectors/periods.ts'
 import { type DatasetRecord, noStoredRows } from '../../engine/index.ts'
 import { ADDING, UPLOADING } from '../../engine/options.ts'
@@ -10,23 +12,26 @@ import type { Wanted } from './sources.ts'
 
 /**
  * Checks what a dataset is to follow and fills in defaults; each id appears once, with its provider in lower case.
- * @param slugs gives the names of the providers
  * @throws ServerError `invalid_body`, `other_data`; EngineError `saved_query`
  */
 export async function checkedWanted(
   record: DatasetRecord,
   body: NewSource,
   { sources, limits }: Pick<Config, 'sources' | 'limits'>,
-  slugs: () => Promise<readonly string[]>,
+  connectors: () => Promise<Pick<Connectors, 'list' | 'requireReleases'>>,
 ): Promise<Omit<Wanted, 'datasetId' | 'accountId'> & { readonly address: FollowedAddress | null }> {
   if (record.query) throw noStoredRows(record.id)
   const { every = 'day', start = null } = body
   const address = checkedFile(body, sources)
   if (address) {
     requireKey(record, address)
+    if (every === 'release') throw invalid('every: release is for series; files have no calendar.')
     return { series: [], start: null, every, address }
   }
-  const series = checkedSeries(body, { slugs: await slugs(), most: limits.savedSeries })
+  const providers = await connectors()
+  const slugs = providers.list().map(({ slug }) => slug)
+  const series = checkedSeries(body, { slugs, most: limits.savedSeries })
+  if (every === 'release') requireReleases(series, providers)
   requireSeriesAlone(record)
   return { series, start, every, address: null }
 }
@@ -37,6 +42,17 @@ function requireKey({ key = [] }: DatasetRecord, { mode, options }: FollowedAddr
   throw invalid(
     'The dataset has no key, so options must name the columns by which an upsert finds rows, as {"on": "date,series"}.',
   )
+}
+
+/** @throws ServerError `invalid_body` for a provider that does not announce when a series changes */
+function requireReleases(series: readonly string[], providers: Pick<Connectors, 'requireReleases'>): void {
+  try {
+    for (const slug of providersOf(series)) providers.requireReleases(slug)
+  } catch (error) {
+    throw error instanceof ConnectorError
+      ? invalid(`every can't be release: ${error.message} Use every: day.`)
+      : error
+  }
 }
 
 function checkedSeries(

@@ -16,7 +16,7 @@ it('the table says limits, keys and abilities as they are', () => {
     '[optional](https://data.bls.gov/registrationEngine) | 25 in 1 d; with a key 50 in 10 s, 500 in 1 d |',
   )
   expect(row('fred')).toContain(
-    '[required](https://fred.stlouisfed.org/docs/api/api_key.html) | 2 in 1 s, 120 in 1 min | search, vintages (`asOf`, `vintages`) |',
+    '[required](https://fred.stlouisfed.org/docs/api/api_key.html) | 2 in 1 s, 120 in 1 min | search, vintages (`asOf`, `vintages`), calendar |',
   )
   expect(row('ecb')).toMatch(/\| none published \| .*wildcards/)
 })

@@ -81,6 +81,7 @@ describe.each([
       'list_providers',
       'find_series',
       'read_series',
+      'list_releases',
     ])
     for (const { annotations } of tools) expect(annotations).toMatchObject({ readOnlyHint: true })
     expect(agent.getInstructions()).toContain('find_datasets')

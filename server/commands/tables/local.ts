@@ -105,9 +105,8 @@ function localDatasets(place: Workplace): Tables['datasets'] {
       const connectors = await openProviders(config, engine.database, () => {})
       const services = await openServices({ config, engine, connectors, version: ownVersion() })
       try {
-        const slugs = async () => connectors.list().map(({ slug }) => slug)
         const record = await (await engine.dataset(id)).record()
-        const wanted = await checkedWanted(record, fields, config, slugs)
+        const wanted = await checkedWanted(record, fields, config, async () => connectors)
         const accountId = await ownerOf(services, record.repositoryId)
         const { done } = await services.refresher.follow(
           { datasetId: id, accountId, ...wanted },

@@ -120,13 +120,13 @@ export function providerRoutes(app: Routes, services: Services): void {
 }
 
 /** The provider in the path, and the caller for it, who is gone when the client leaves. */
-function callerFor(services: Services, request: FastifyRequest, reply: FastifyReply) {
+export function callerFor(services: Services, request: FastifyRequest, reply: FastifyReply) {
   const { signal } = new Transfer(request, reply, services)
   return callerOf(services, request.account, pathParameter(request, 'slug'), signal)
 }
 
 /** Moves the facts about the cache from the body to the headers (RFC 9111, 5.1). */
-function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T) {
+export function withoutProvenance<T extends Provenance>(reply: FastifyReply, answer: T) {
   const { stale, cachedAt, ...rest } = answer
   if (cachedAt !== undefined) {
     reply.header('age', Math.max(0, Math.round((Date.now() - Date.parse(cachedAt)) / 1000)))

@@ -67,6 +67,8 @@ export const ADVICE: Readonly<Record<string, string>> = {
   missing_columns:
     'Send all columns, or add `missing=null` if they are to be null in these rows. `mode=upsert` keeps the values of columns that it does not name, but needs those of the key.',
   name_taken: 'Names are unique within a repository. Use the one that exists, or another name.',
+  no_calendar:
+    'The message names the providers that have one. FRED has the dates of most agencies of the United States.',
   not_followed: 'Set a source first: `PUT /datasets/{id}/source` with series or the address of a file.',
   not_found:
     '`GET /datasets` and `GET /repositories` list what your key can reach. Ids are never used twice: what was deleted stays gone.',

@@ -95,6 +95,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /providers/{slug}/series': [everybody(200)],
   'GET /series': [everybody(200)],
   'GET /providers/{slug}/search': [everybody(200)],
+  'GET /providers/{slug}/releases': [everybody(200)],
   'GET /search': [everybody(200)],
   'GET /user-keys': [everybody(200)],
   'PUT /user-keys/{slug}': [everybody(200), { key: 'a-key-of-mine-1' }],
@@ -126,6 +127,7 @@ beforeAll(async () => {
     config: { providers: { fred: { key: 'k', limits: { windows: [{ requests: 1000, perSeconds: 60 }] } } } },
     routes: {
       '/fred/category/children': { body: { categories: [] } },
+      '/fred/releases/dates': { body: { count: 0, release_dates: [] } },
       '/fred/series': { body: { seriess: [{ id: 'X', title: 'X', frequency: 'Daily', units: 'u' }] } },
       '/fred/series/observations': {
         body: { count: 1, observations: [{ date: '2024-01-01', value: '1' }] },

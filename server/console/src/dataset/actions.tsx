@@ -89,7 +89,13 @@ function itemsOf({ dataset, source, view, canWrite }: Exploration): readonly (Me
   ]
 }
 
-const INTERVALS = { hour: 'every hour', day: 'every day', week: 'every week', month: 'every month' }
+const INTERVALS = {
+  hour: 'every hour',
+  day: 'every day',
+  week: 'every week',
+  month: 'every month',
+  release: 'after each announced release',
+}
 
 /** Asks for what a dataset follows. Ids are separated by spaces, because some contain commas. */
 function follow(id: number, source: Source | undefined): void {

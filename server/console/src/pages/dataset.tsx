@@ -174,6 +174,11 @@ function NoRowsYet({ source, canWrite }: Exploration) {
   )
 }
 
+const SCHEDULES: Readonly<Record<string, string>> = {
+  'on-change': 'when it changes',
+  release: 'after each announced release',
+}
+
 /** The series that a dataset follows, and the state of its refreshes. */
 function SourceBox({ source }: Exploration) {
   if (!source) return null
@@ -182,8 +187,9 @@ function SourceBox({ source }: Exploration) {
     <section class="source" aria-label="What is followed">
       <p>
         Follows {source.url ?? (source.series.join(', ') || 'a query')}{' '}
-        {source.every === 'on-change' ? 'when it changes' : `every ${source.every}`} · {refreshed} · next{' '}
+        {SCHEDULES[source.every] ?? `every ${source.every}`} · {refreshed} · next{' '}
         {formatDateTime(source.nextRun)}
+        {source.nextRelease && ` · next release: ${source.nextRelease.name}, ${source.nextRelease.date}`}
       </p>
       {source.lastError && (
         <p class="field-error" role="status">
