@@ -8,13 +8,13 @@ import { EngineError } from './errors.ts'
 import { type OptionsOf, VERSION } from './options.ts'
 import type { QueryOptions } from './plan/plan.ts'
 import { type Query, queryKey } from './query.ts'
-import { identityOf, type Queryable, Snapshot, type SnapshotPlace } from './snapshot.ts'
+import { identityOf, type Queryable, Snapshot, type SnapshotContext } from './snapshot.ts'
 import { type SavedOptions, statementOf } from './sql/saved.ts'
 import type { Profile } from './store/profiles.ts'
 import type { Store } from './store/store.ts'
 import type { DeclareOptions, EditedRows, Upload, WriteOptions } from './store/upload.ts'
 import type { WrittenRecord } from './store/writer.ts'
-import type { ColumnWords, DeclaredColumn } from './types/columns.ts'
+import type { ColumnDescription, DeclaredColumn } from './types/columns.ts'
 import { type Format, quoteIdentifier } from './types/index.ts'
 import { checkOptions } from './types/known-options.ts'
 
@@ -33,12 +33,12 @@ const RECORD_MS = 5_000
 /** A dataset, known by its id. Each call looks up anew what the dataset holds. */
 export class Dataset implements Queryable {
   readonly id: number
-  readonly #place: SnapshotPlace
+  readonly #context: SnapshotContext
 
   /** Use `engine.dataset(id)`. */
-  constructor(id: number, place: SnapshotPlace) {
+  constructor(id: number, context: SnapshotContext) {
     this.id = id
-    this.#place = place
+    this.#context = context
   }
 
   /**
@@ -47,7 +47,7 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found` when it has been deleted
    */
   async record(t?: Handle): Promise<DatasetRecord> {
-    const { datasets } = this.#place.store
+    const { datasets } = this.#context.store
     const record = await datasets.in(t).get(this.id)
     if (t || !record.query) return record
     try {
@@ -85,7 +85,7 @@ export class Dataset implements Queryable {
   async sql({ version, asOf, ...options }: QueryOptions & VersionOptions = {}): Promise<string> {
     const past = pastVersion({ version, asOf })
     using snapshot = await this.snapshot(past)
-    const { datasets, repositories } = this.#place.store
+    const { datasets, repositories } = this.#context.store
     const { name, repositoryId } = await datasets.get(this.id)
     const names = [(await repositories.get(repositoryId)).name, name].map(quoteIdentifier).join('.')
     const table = past ? `${names} AT (VERSION => ${snapshot.version})` : names
@@ -105,14 +105,14 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found`; `version_gone` for a version that is no longer kept; `saved_query`
    */
   async snapshot(past?: PastVersion, reading: SavedOptions = {}): Promise<Snapshot> {
-    const { store } = this.#place
+    const { store } = this.#context
     const record = await store.datasets.get(this.id)
-    if (past) return new Snapshot(record, await (await this.#stored()).readPast(this.id, past), this.#place)
-    const derived = record.query && (await this.#place.saved(this.id, reading))
+    if (past) return new Snapshot(record, await (await this.#stored()).readPast(this.id, past), this.#context)
+    const derived = record.query && (await this.#context.saved(this.id, reading))
     try {
       const lease = await store.members.take(this.id)
       if (derived) store.noteColumns(this.id, lease.version, derived.columns)
-      return new Snapshot(record, lease, this.#place, derived)
+      return new Snapshot(record, lease, this.#context, derived)
     } catch (error) {
       derived?.[Symbol.dispose]()
       throw error
@@ -129,12 +129,12 @@ export class Dataset implements Queryable {
 
   /** What made a version. @throws EngineError `not_found`, `version_gone` */
   version(past: PastVersion): Promise<VersionRecord> {
-    return this.#place.store.history.get(this.id, past)
+    return this.#context.store.history.get(this.id, past)
   }
 
   /** What made each version that can still be read, newest first; by default the newest 100. */
   versions({ limit = 100, offset = 0 }: { limit?: number; offset?: number } = {}): Promise<VersionRecord[]> {
-    return this.#place.store.history.list(this.id, { limit, offset })
+    return this.#context.store.history.list(this.id, { limit, offset })
   }
 
   /**
@@ -142,7 +142,7 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found`; `version_gone` if `since` is no longer kept
    */
   async changes(range: ChangesRange): Promise<Changes> {
-    return Changes.open(await this.#stored(), this.id, range, this.#place)
+    return Changes.open(await this.#stored(), this.id, range, this.#context)
   }
 
   /**
@@ -155,7 +155,7 @@ export class Dataset implements Queryable {
     since: number,
     { signal }: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Changes, never, undefined> {
-    return yield* followChanges(await this.#stored(), this.id, since, this.#place, signal)
+    return yield* followChanges(await this.#stored(), this.id, since, this.#context, signal)
   }
 
   /**
@@ -164,7 +164,7 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found`
    */
   async revisions(columns: SeriesColumns, only?: readonly string[]): Promise<Revisions> {
-    return Revisions.open(await this.#stored(), this.id, columns, only, this.#place)
+    return Revisions.open(await this.#stored(), this.id, columns, only, this.#context)
   }
 
   /**
@@ -172,7 +172,7 @@ export class Dataset implements Queryable {
    * @throws EngineError `not_found`, `version_gone`
    */
   restore(past: PastVersion, options: WriteOptions = {}): Promise<DatasetRecord> {
-    const { store } = this.#place
+    const { store } = this.#context
     return store.writer.restore(this.id, () => store.readPast(this.id, past), options)
   }
 
@@ -185,30 +185,30 @@ export class Dataset implements Queryable {
     version: number,
     { file, ...reading }: SavedOptions & { readonly file?: number | undefined } = {},
   ): Promise<Snapshot | undefined> {
-    const record = await this.#place.store.datasets.get(this.id)
+    const record = await this.#context.store.datasets.get(this.id)
     if (record.query) {
       const snapshot = await this.snapshot(undefined, reading)
       if (snapshot.version === version) return snapshot
       snapshot[Symbol.dispose]()
       return undefined
     }
-    const lease = await this.#place.store.readNumbered(this.id, { number: version, part: file })
-    return lease && new Snapshot(record, lease, this.#place)
+    const lease = await this.#context.store.readNumbered(this.id, { number: version, part: file })
+    return lease && new Snapshot(record, lease, this.#context)
   }
 
   /** Replaces all rows by those of an upload, entirely or not at all; running queries keep the old rows. */
   replace(upload: Upload): Promise<WrittenRecord> {
-    return this.#place.store.writer.write(this.id, upload, 'replace')
+    return this.#context.store.writer.write(this.id, upload, 'replace')
   }
 
   /** Adds the rows of an upload after the existing rows, entirely or not at all. */
   append(upload: Upload): Promise<WrittenRecord> {
-    return this.#place.store.writer.write(this.id, upload, 'append')
+    return this.#context.store.writer.write(this.id, upload, 'append')
   }
 
   /** Adds the rows of an upload; they take the place of rows with the same key. */
   upsert(upload: Upload): Promise<WrittenRecord> {
-    return this.#place.store.writer.write(this.id, upload, 'upsert')
+    return this.#context.store.writer.write(this.id, upload, 'upsert')
   }
 
   /**
@@ -216,12 +216,12 @@ export class Dataset implements Queryable {
    * @throws EngineError what is wrong with the filter
    */
   deleteRows(rows: EditedFilter, options: WriteOptions = {}): Promise<EditedRows> {
-    return this.#place.store.writer.edit(this.id, (version) => planEdit(version, rows), options)
+    return this.#context.store.writer.edit(this.id, (version) => planEdit(version, rows), options)
   }
 
   /** Sets columns of the rows that match a filter. @throws EngineError what is wrong with the filter or a value */
   editRows(rows: EditedFilter, values: NewValues, options: WriteOptions = {}): Promise<EditedRows> {
-    return this.#place.store.writer.edit(this.id, (version) => planEdit(version, rows, values), options)
+    return this.#context.store.writer.edit(this.id, (version) => planEdit(version, rows, values), options)
   }
 
   /**
@@ -229,7 +229,7 @@ export class Dataset implements Queryable {
    * @throws EngineError `duplicate_key` if rows have the same values, `column_conflict` if there is no such column
    */
   declareKey(key: readonly string[], options: DeclareOptions = {}): Promise<DatasetRecord> {
-    return this.#place.store.writer.declareKey(this.id, key, options)
+    return this.#context.store.writer.declareKey(this.id, key, options)
   }
 
   /**
@@ -237,20 +237,23 @@ export class Dataset implements Queryable {
    * @throws EngineError `column_conflict`
    */
   declareColumns(columns: readonly DeclaredColumn[], options: DeclareOptions = {}): Promise<DatasetRecord> {
-    return this.#place.store.writer.declareColumns(this.id, columns, options)
+    return this.#context.store.writer.declareColumns(this.id, columns, options)
   }
 
   /**
    * Writes down words about some of the columns.
    * @throws EngineError `invalid_columns_manifest`
    */
-  describeColumns(words: readonly ColumnWords[], options: DeclareOptions = {}): Promise<DatasetRecord> {
-    return this.#place.store.writer.describeColumns(this.id, words, options)
+  describeColumns(
+    columns: readonly ColumnDescription[],
+    options: DeclareOptions = {},
+  ): Promise<DatasetRecord> {
+    return this.#context.store.writer.describeColumns(this.id, columns, options)
   }
 
   /** The store, for what only datasets with rows of their own have. @throws EngineError `not_found`, `saved_query` */
   async #stored(): Promise<Store> {
-    const { store } = this.#place
+    const { store } = this.#context
     await store.datasets.requireStored(this.id)
     return store
   }

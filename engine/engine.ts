@@ -25,7 +25,7 @@ import { Counts } from './plan/counts.ts'
 import { Preview } from './preview.ts'
 import type { Query } from './query.ts'
 import { type Cell, type Relation, relationOf } from './relation.ts'
-import type { SnapshotPlace } from './snapshot.ts'
+import type { SnapshotContext } from './snapshot.ts'
 import type { StatementStats } from './sql/process/sql-pool.ts'
 import type { SqlValues } from './sql/rewrite.ts'
 import { type DefineOptions, type RefreshOptions, Sql, type SqlContext, type SqlOptions } from './sql/sql.ts'
@@ -66,7 +66,7 @@ export interface EngineStats {
 export class Engine implements AsyncDisposable {
   readonly #store: Store
   readonly #options: EngineOptions
-  readonly #place: SnapshotPlace
+  readonly #context: SnapshotContext
   readonly #events: Events
   readonly #remote: Trino | undefined
   readonly #executor = new Lazy(() => this.#openExecutor())
@@ -80,7 +80,7 @@ export class Engine implements AsyncDisposable {
     this.#store = store
     const failed = events.failure('trino_failed', 'Trino did not answer a question.')
     this.#remote = options.trino && new Trino(options.trino, this.#threads, failed)
-    this.#place = {
+    this.#context = {
       store,
       counts: new Counts(),
       files: new ShownFiles(),
@@ -97,7 +97,7 @@ export class Engine implements AsyncDisposable {
       },
       wait: options.sqlWaitMs,
       http: async () => (store.files.ranges && (await this.executor()).readsHttp ? this.#http() : undefined),
-      counts: this.#place.counts,
+      counts: this.#context.counts,
       tables: () => this.sqlTables(),
       record: (id) => store.datasets.get(id),
       saved: (id) => store.datasets.saved(id),
@@ -196,7 +196,7 @@ export class Engine implements AsyncDisposable {
   /** @throws EngineError `not_found` */
   async dataset(id: number): Promise<Dataset> {
     await this.#store.datasets.get(id)
-    return new Dataset(id, this.#place)
+    return new Dataset(id, this.#context)
   }
 
   updateDataset(id: number, fields: DatasetChanges, t?: Handle): Promise<DatasetRecord> {
@@ -218,7 +218,7 @@ export class Engine implements AsyncDisposable {
    * @throws EngineError `invalid_columns_manifest`; `invalid_upload` if a value is not of its column's type
    */
   relation(columns: readonly DeclaredColumn[], rows: readonly (readonly Cell[])[]): Relation {
-    return relationOf(checkColumns(columns), rows, this.#place)
+    return relationOf(checkColumns(columns), rows, this.#context)
   }
 
   /**
@@ -266,7 +266,7 @@ export class Engine implements AsyncDisposable {
    */
   async preview(upload: Upload, options: PreviewOptions = {}, dataset?: Dataset): Promise<Preview> {
     const read = await this.#store.writer.preview(upload, options, dataset?.id)
-    return new Preview(read, this.#place)
+    return new Preview(read, this.#context)
   }
 
   /** Reads every part and compares it with the catalog. */

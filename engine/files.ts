@@ -158,12 +158,12 @@ async function filesAt(path: string): Promise<File[]> {
   )
   if (!isFolder) return [{ path, bytes: size, changed: mtimeMs }]
   const entries = await readdir(path, { withFileTypes: true })
-  const wanted = entries.filter(isWanted).sort((a, b) => (a.name < b.name ? -1 : 1))
-  return (await Promise.all(wanted.map((entry) => filesAt(join(path, entry.name))))).flat()
+  const listed = entries.filter(isListed).sort((a, b) => (a.name < b.name ? -1 : 1))
+  return (await Promise.all(listed.map((entry) => filesAt(join(path, entry.name))))).flat()
 }
 
 /** Leaves out names that begin with `.` or `_`: programs that write data put such files beside it, as `_SUCCESS`. */
-function isWanted(entry: Dirent): boolean {
+function isListed(entry: Dirent): boolean {
   return !/^[._]/.test(entry.name) && (entry.isDirectory() || /\.parquet$/i.test(entry.name))
 }
 

@@ -35,7 +35,7 @@ export class Preview implements Queryable, AsyncDisposable {
       sheets,
       sheet,
     }: IngestResult & { readonly file: string },
-    place: Pick<QueryContext, 'executor' | 'counts'>,
+    context: Pick<QueryContext, 'executor' | 'counts'>,
   ) {
     this.columns = explainedColumns(columns, reasons)
     this.rowCount = rows
@@ -45,8 +45,8 @@ export class Preview implements Queryable, AsyncDisposable {
     this.sheet = sheet
     this.#file = file
     this.#context = {
-      executor: place.executor,
-      counts: place.counts,
+      executor: context.executor,
+      counts: context.counts,
       identity: file,
       reading: (plan) => new Reading(plan),
       source: {

@@ -1,6 +1,6 @@
 import type { RecordBatch } from 'apache-arrow'
 import { type ByteStream, guarded } from './export/byte-stream.ts'
-import { choose, inWords } from './export/choose.ts'
+import { choose, strategyText } from './export/choose.ts'
 import { nothingIn } from './export/encode.ts'
 import type { EncodeOptions } from './export/formats/encoder.ts'
 import { objectMaker } from './export/index.ts'
@@ -16,7 +16,7 @@ import {
   type RunOptions,
   Runs,
 } from './reading/runs.ts'
-import { type DatasetWords, metadataIn } from './types/file-metadata.ts'
+import { type DatasetMetadata, metadataIn } from './types/file-metadata.ts'
 import { type Format, holdsMetadata } from './types/index.ts'
 import { writeWhole } from './util/whole-file.ts'
 
@@ -68,8 +68,8 @@ export class Query implements Disposable {
    * doesn't depend on the plan, so `Dataset.key` knows it before the query is made.
    */
   key(format: Format): string {
-    const { identity, words } = this.#context
-    return queryKey(identity, words?.dataset, this.#options, format)
+    const { identity, metadata } = this.#context
+    return queryKey(identity, metadata?.dataset, this.#options, format)
   }
 
   /** Rows that match the filter, before `top`, `last` and `skip`; undefined where rows must be read to know. */
@@ -97,9 +97,9 @@ export class Query implements Disposable {
 
   /** What a file in this format says about the dataset and its columns, as JSON; undefined if it says nothing. */
   metadataIn(format: Format): string | undefined {
-    const { words } = this.#context
-    if (!words || !holdsMetadata(format)) return undefined
-    return metadataIn(words.dataset, this.plan.columns, words.columns)
+    const { metadata } = this.#context
+    if (!metadata || !holdsMetadata(format)) return undefined
+    return metadataIn(metadata.dataset, this.plan.columns, metadata.columns)
   }
 
   /** Arrow record batches, owned by JavaScript. In them, uuid and json are Utf8, which every program shows. */
@@ -172,7 +172,7 @@ export class Query implements Disposable {
    * by ranges; how a format is written; and DuckDB's plan of the SQL, which shows columns and filters of the scan.
    */
   async explain(format: Format = 'csv'): Promise<string> {
-    const chosen = `Strategy: ${inWords(this.#runs.choose(format))}`
+    const chosen = `Strategy: ${strategyText(this.#runs.choose(format))}`
     const strategy = choose(this.plan, 'rows')
     if (strategy.kind === 'nothing') return chosen
     return this.#runs.run(
@@ -190,7 +190,7 @@ export class Query implements Disposable {
 
   /** Runs the query without giving its rows, and tells what was read and what each step took. */
   async analyse(format: Format = 'csv', options: RunOptions = {}): Promise<Explanation> {
-    const chosen = inWords(this.#runs.choose(format))
+    const chosen = strategyText(this.#runs.choose(format))
     const strategy = choose(this.plan, 'rows')
     const columns = this.plan.columns.map(({ name, type }) => ({ name, type }))
     if (strategy.kind === 'nothing') return { ...NOTHING_READ, strategy: chosen, columns }
@@ -206,14 +206,14 @@ export class Query implements Disposable {
   }
 }
 
-/** @param words what is written down about the dataset; what is about columns belongs to the version */
+/** @param metadata what is written down about the dataset; what is about columns belongs to the version */
 export function queryKey(
   identity: string,
-  words: DatasetWords | undefined,
+  metadata: DatasetMetadata | undefined,
   options: QueryOptions,
   format: Format,
 ): string {
-  const said = words && holdsMetadata(format) ? metadataIn(words, [], []) : undefined
+  const said = metadata && holdsMetadata(format) ? metadataIn(metadata, [], []) : undefined
   const sorted = Object.entries(options).sort(([one], [other]) => (one < other ? -1 : 1))
   return `${identity} ${format} ${JSON.stringify([sorted, said])}`
 }

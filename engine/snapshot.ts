@@ -19,7 +19,7 @@ import type { SavedOptions, StatementRows } from './sql/saved.ts'
 import type { Lease } from './store/membership/membership.ts'
 import type { RangedParts } from './store/objects/ranges/ranges.ts'
 import type { Store } from './store/store.ts'
-import type { DatasetWords } from './types/file-metadata.ts'
+import type { DatasetMetadata } from './types/file-metadata.ts'
 import type { Column } from './types/index.ts'
 import { Users } from './util/shared.ts'
 
@@ -38,7 +38,7 @@ export interface Queryable {
 }
 
 /** What datasets and their snapshots work with. */
-export interface SnapshotPlace {
+export interface SnapshotContext {
   readonly store: Store
   readonly counts: Counts
   readonly files: ShownFiles
@@ -55,11 +55,11 @@ export interface SnapshotPlace {
  * made of it are disposed.
  */
 export class Snapshot implements Disposable {
-  readonly #place: SnapshotPlace
+  readonly #context: SnapshotContext
   readonly #datasetId: number
   readonly #lease: Lease
   readonly #source: PlanSource
-  readonly #words: DatasetWords
+  readonly #metadata: DatasetMetadata
   /** The rows that a saved query gives; undefined where the version has rows. */
   readonly derived: StatementRows | undefined
   /** The users of the lease: the snapshot itself, its queries, and calls of `hold`. */
@@ -69,13 +69,14 @@ export class Snapshot implements Disposable {
   #disposed = false
 
   /** Use `dataset.snapshot()`. The snapshot takes over the lease and releases it. */
-  constructor(dataset: DatasetRecord, lease: Lease, place: SnapshotPlace, derived?: StatementRows) {
+  constructor(dataset: DatasetRecord, lease: Lease, context: SnapshotContext, derived?: StatementRows) {
     this.#datasetId = dataset.id
-    this.#words = dataset
+    this.#metadata = dataset
     this.#lease = lease
-    this.#place = place
+    this.#context = context
     this.derived = derived
-    this.#source = derived?.source ?? versionSource(lease.version, (part) => place.store.integrity.file(part))
+    this.#source =
+      derived?.source ?? versionSource(lease.version, (part) => context.store.integrity.file(part))
   }
 
   /** The dataset's version, as in its record. */
@@ -98,15 +99,15 @@ export class Snapshot implements Disposable {
    */
   query(options: QueryOptions = {}, view?: View): Query {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
-    const { counts, store } = this.#place
-    const { executor = this.#place.executor, volatile = false } = this.derived ?? {}
+    const { counts, store } = this.#context
+    const { executor = this.#context.executor, volatile = false } = this.derived ?? {}
     const source = view ? viewed(this.#source, view) : this.#source
     const leave = this.hold()
     const context = {
       source,
       // Under other names, the same options have another meaning.
       identity: view ? `${this.identity} ${hash('sha256', JSON.stringify(view))}` : this.identity,
-      words: { dataset: this.#words, columns: this.columns },
+      metadata: { dataset: this.#metadata, columns: this.columns },
       executor,
       volatile,
       counts,
@@ -142,7 +143,7 @@ export class Snapshot implements Disposable {
   /** Begins to read what a plan needs, which may go on after the snapshot is disposed. */
   reading(plan: Plan): Reading {
     if (this.derived) return this.derived.reading(plan)
-    const { executor, store } = this.#place
+    const { executor, store } = this.#context
     const { parts } = this.#lease.version
     const readsHttp = async () => (await executor()).readsHttp
     return new VersionReading(plan, { parts, store, leave: this.hold() }, readsHttp)
@@ -177,7 +178,7 @@ export class Snapshot implements Disposable {
   async icebergTable(naming: Naming): Promise<TableMetadata> {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
     this.#requireStored()
-    const { iceberg, store } = this.#place
+    const { iceberg, store } = this.#context
     const dataset = await store.datasets.get(this.#datasetId)
     return iceberg.metadata(dataset, this.#lease.version, naming, (part) => {
       store.integrity.file(part)
@@ -195,7 +196,7 @@ export class Snapshot implements Disposable {
     t: Handle,
   ): Promise<DatasetRecord> {
     this.#requireStored()
-    const { datasets, versions } = this.#place.store
+    const { datasets, versions } = this.#context.store
     const { columns, key, parts, rows } = this.#lease.version
     const { id } = await datasets.in(t).create({ ...fields, columns, key, by: author.by })
     const original = await datasets.in(t).get(this.#datasetId)
@@ -214,7 +215,7 @@ export class Snapshot implements Disposable {
   }
 
   #remoteTable(): RemoteTable | undefined {
-    const { remote, store } = this.#place
+    const { remote, store } = this.#context
     const name = async () => {
       const { repositoryId } = await store.datasets.get(this.#datasetId)
       return `r${repositoryId}.d${this.#datasetId}_${this.version}`
@@ -224,7 +225,7 @@ export class Snapshot implements Disposable {
 
   #show(part: Part): Promise<ShownFile> {
     if (this.#disposed) throw new EngineError('cancelled', 'The snapshot was disposed.')
-    const { files, store } = this.#place
+    const { files, store } = this.#context
     return files.open(part, (from, to) => store.integrity.read(part, from, to), this.columns)
   }
 
@@ -250,7 +251,7 @@ export class Snapshot implements Disposable {
 }
 
 /** What reading parts takes. */
-export interface PartsPlace {
+export interface PartsContext {
   readonly parts: readonly Part[]
   readonly store: Store
   /** Releases the versions that have them. */
@@ -259,18 +260,18 @@ export interface PartsPlace {
 
 /** A reading of parts as files. */
 export class PartsReading extends Reading {
-  protected readonly place: PartsPlace
+  protected readonly context: PartsContext
   protected readonly held: Disposable[] = []
   protected readonly ranged: RangedParts[] = []
 
-  constructor(plan: Plan, place: PartsPlace) {
+  constructor(plan: Plan, context: PartsContext) {
     super(plan)
-    this.place = place
+    this.context = context
   }
 
   /** Makes files of these parts readable; those of `ranged` are not, though all bytes of them are compared, too. */
   protected async pin(parts: readonly Part[], signal: AbortSignal | undefined, ranged?: RangedParts) {
-    const { integrity } = this.place.store
+    const { integrity } = this.context.store
     const pin = await integrity.pin(ranged ? parts.filter((part) => !ranged.url(part)) : parts, signal)
     if (pin) this.held.push(pin)
     this.whole = integrity.whole(parts, signal)
@@ -279,13 +280,13 @@ export class PartsReading extends Reading {
   }
 
   protected override unreadable(error: unknown): EngineError | undefined {
-    const { store, parts } = this.place
+    const { store, parts } = this.context
     return store.integrity.unreadable(parts, error, this.ranged)
   }
 
   protected override release(): void {
     for (const held of [...this.held, ...this.ranged]) held[Symbol.dispose]()
-    this.place.leave()
+    this.context.leave()
   }
 }
 
@@ -294,17 +295,17 @@ class VersionReading extends PartsReading {
   readonly #readsHttp: () => Promise<boolean>
 
   /** @param readsHttp whether DuckDB can read parts by ranges */
-  constructor(plan: Plan, place: PartsPlace, readsHttp: () => Promise<boolean>) {
-    super(plan, place)
+  constructor(plan: Plan, context: PartsContext, readsHttp: () => Promise<boolean>) {
+    super(plan, context)
     this.#readsHttp = readsHttp
   }
 
   override async ready(estimate: ReadEstimate | undefined, signal: AbortSignal | undefined): Promise<Plan> {
     const { scan } = this.plan
     if (scan.kind !== 'slices') return this.plan
-    const { files } = this.place.store
+    const { files } = this.context.store
     const slices = new Map(scan.slices.map((slice) => [slice.file, slice]))
-    const parts = this.place.parts.filter((part) => slices.has(files.file(part)))
+    const parts = this.context.parts.filter((part) => slices.has(files.file(part)))
     const ranged = estimate && (await this.#readByRanges(parts, slices, estimate, signal))
     if (ranged) this.ranged.push(ranged)
     await this.pin(parts, signal, ranged)
@@ -321,7 +322,7 @@ class VersionReading extends PartsReading {
     estimate: ReadEstimate,
     signal: AbortSignal | undefined,
   ): Promise<RangedParts | undefined> {
-    const { integrity, files } = this.place.store
+    const { integrity, files } = this.context.store
     if (!files.ranges || !(await this.#readsHttp())) return undefined
     const small = parts.filter((part) => readsLittle(part, slices.get(files.file(part))!, estimate))
     return integrity.readByRanges(small, signal)

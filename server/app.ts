@@ -117,7 +117,7 @@ export function parquetry(services: Services): FastifyPluginAsync {
     })
 
     app.addHook('onClose', async () => {
-      services.kept.clear()
+      services.snapshots.clear()
       services.exports.files.clear()
     })
 

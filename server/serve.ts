@@ -129,10 +129,10 @@ function limitConnections({ server, log }: FastifyInstance): void {
   const most = Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.NaN)
   if (Number.isNaN(most)) return
   server.maxConnections = Math.max(1, Math.floor(most - Math.max(KEPT_LEAST, most * KEPT_SHARE)))
-  let told = Number.NEGATIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
   server.on('drop', () => {
-    if (performance.now() - told < 60_000) return
-    told = performance.now()
+    if (performance.now() - last < 60_000) return
+    last = performance.now()
     log.warn(
       { maxConnections: server.maxConnections, descriptors: most },
       'connections are refused: raise the limit of open files (ulimit -n, LimitNOFILE)',

@@ -38,7 +38,7 @@ export interface Services {
   readonly exports: Exports
   readonly changeStreams: ChangeStreams
   readonly uploads: Uploads
-  readonly kept: KeptSnapshots
+  readonly snapshots: KeptSnapshots
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
   /** The program's version, for the OpenAPI document. */
@@ -118,7 +118,7 @@ export async function openServices(parts: ServiceParts): Promise<Services> {
     refresher: new Refresher({ ...refreshed, now: now ?? (() => new Date()), network, warn }),
     exports,
     changeStreams: new ChangeStreams({ config, usage, lifecycle, metrics, downloads: exports.slots }),
-    kept: new KeptSnapshots(),
+    snapshots: new KeptSnapshots(),
     uploads: new Uploads({ config, lifecycle, metrics }),
     lifecycle,
     metrics,

@@ -147,7 +147,7 @@ export class Allowance {
     const limit =
       pause !== undefined || spent === undefined
         ? `The request limit of ${name} has been reached`
-        : `The limit of ${name}, ${spent.limit.requests} requests ${inWords(spent.limit.perSeconds)}, has been reached`
+        : `The limit of ${name}, ${spent.limit.requests} requests ${durationText(spent.limit.perSeconds)}, has been reached`
     return new ConnectorError('provider_limit', `${limit}. ${until}.`, {
       provider: slug,
       retryAfter,
@@ -164,7 +164,7 @@ export function fingerprint(key: string): string {
 const rate = (window: SlidingWindow) => window.limit.requests / window.limit.perSeconds
 const span = (window: SlidingWindow) => window.limit.perSeconds
 
-function inWords(seconds: number): string {
+function durationText(seconds: number): string {
   const units = { 1: 'a second', 60: 'a minute', 3600: 'an hour', 86400: 'a day' }
   return units[seconds as keyof typeof units] ?? `in ${seconds} seconds`
 }

@@ -73,12 +73,12 @@ export class Cache {
     const entry = this.#entries.get(key)
     const age = entry === undefined ? Number.POSITIVE_INFINITY : now() - entry.fetchedAt
     const staleMs = 1000 * cache.staleSeconds
-    const kept = ({ value, fetchedAt }: Entry, stale: boolean): Read<T> => {
+    const cached = ({ value, fetchedAt }: Entry, stale: boolean): Read<T> => {
       if (stale) this.#staleHits++
       else this.#hits++
       return { value: value as T, cachedAt: fetchedAt, stale }
     }
-    if (entry !== undefined && age < freshMs) return kept(entry, false)
+    if (entry !== undefined && age < freshMs) return cached(entry, false)
     const fetch = async (signal: AbortSignal): Promise<Entry> => {
       if (!answers || !isShared) return { value: await fill(signal), fetchedAt: now() }
       const { value, ageMs } = await answers.read(key, freshMs, () => fill(signal), signal)
@@ -86,7 +86,7 @@ export class Cache {
     }
     if (!onlyFresh && entry !== undefined && age < Math.min(2 * freshMs, freshMs + staleMs)) {
       this.#board(key, fetch).entry.catch(() => undefined)
-      return kept(entry, true)
+      return cached(entry, true)
     }
     this.#misses++
     try {
@@ -97,7 +97,7 @@ export class Cache {
       if (ABSENT.includes(error.code) && cache.absentSeconds > 0) this.#absent.set(key, error)
       const isForgivable = !onlyFresh && FORGIVABLE.includes(error.code)
       if (entry === undefined || !isForgivable || age >= freshMs + staleMs) throw error
-      return kept(entry, true)
+      return cached(entry, true)
     }
   }
 

@@ -99,9 +99,9 @@ export class Provider {
     const space = [this.info.slug, user === undefined ? '' : `${user.owner}/${fingerprint(user.key)}`]
     const isData = name === 'series' || name === 'many'
     const subject = name === 'search' ? undefined : (inputs[0] as string | undefined)
-    const asked = { subject, isSeries: isData || name === 'source' || name === 'releases' }
+    const request = { subject, isSeries: isData || name === 'source' || name === 'releases' }
     const fill = (signal: AbortSignal) =>
-      this.#guarded(allowance, asked, () =>
+      this.#guarded(allowance, request, () =>
         work(this.connector, this.#context({ allowance, account: caller.account, signal }, space)),
       )
     const key = JSON.stringify([...space, name, ...inputs])
@@ -180,7 +180,7 @@ export class Provider {
   /** Runs the work and turns anything it throws into an error that may be shown; logs what the operator should know. */
   async #guarded<T>(
     allowance: Allowance,
-    asked: Omit<Asked, 'provider' | 'hasKey'>,
+    request: Omit<Asked, 'provider' | 'hasKey'>,
     work: () => Promise<T>,
   ): Promise<T> {
     try {
@@ -189,7 +189,7 @@ export class Provider {
       const { href, host, hostname } = this.#base
       const secrets = [allowance.key, this.#key, href, host, hostname].filter((each) => each !== undefined)
       const hasKey = allowance.key !== undefined
-      const error = sanitised(thrown, { provider: this.info, hasKey, ...asked }, secrets)
+      const error = sanitised(thrown, { provider: this.info, hasKey, ...request }, secrets)
       // The provider reported this limit in the body of an answer, so our own limits, whose errors are shown as they
       // are, don't know of it yet.
       if (error.code === 'provider_limit' && error !== thrown) {

@@ -94,19 +94,19 @@ export class SlidingWindow {
   /** Reads the requests that were counted earlier and by other processes. */
   load(entries: Pick<LimitEntries, 'load'>, now: number): void {
     for (let slot = 0; slot < BUCKETS + 2; slot++) {
-      const kept = entries.load(this.#slot(slot))
-      if (kept === undefined || kept.expiresAt <= now) continue
-      const bucket = Math.floor((kept.expiresAt - this.#span) / this.#width + 1e-6) - 1
-      this.#counts.set(bucket, kept.consumed)
+      const stored = entries.load(this.#slot(slot))
+      if (stored === undefined || stored.expiresAt <= now) continue
+      const bucket = Math.floor((stored.expiresAt - this.#span) / this.#width + 1e-6) - 1
+      this.#counts.set(bucket, stored.consumed)
     }
   }
 }
 
 export function memoryEntries(): LimitEntries {
-  const kept = new Map<string, { consumed: number; expiresAt: number }>()
+  const stored = new Map<string, { consumed: number; expiresAt: number }>()
   return {
-    load: (key) => kept.get(key),
-    save: (key, consumed, expiresAt) => void kept.set(key, { consumed, expiresAt }),
+    load: (key) => stored.get(key),
+    save: (key, consumed, expiresAt) => void stored.set(key, { consumed, expiresAt }),
   }
 }
 

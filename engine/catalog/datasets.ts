@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../errors.ts'
 import { keyPositions } from '../types/columns.ts'
-import type { DatasetWords } from '../types/file-metadata.ts'
+import type { DatasetMetadata } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
 import { turn } from '../util/concurrency.ts'
 import type { Handle } from './database.ts'
@@ -253,7 +253,7 @@ export class Datasets {
   }
 
   /** Sets the fields that are empty, in the transaction of an upload that has them. */
-  async fill(id: number, found: DatasetWords): Promise<void> {
+  async fill(id: number, found: DatasetMetadata): Promise<void> {
     const old = await this.get(id)
     await this.#handle.run(
       'UPDATE datasets SET description = ?, metadata = ? WHERE id = ?',

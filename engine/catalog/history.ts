@@ -51,7 +51,7 @@ export function checkKeep({ versions = 1, days = 0 }: Partial<Keep>): void {
 }
 
 /** A condition on `versions`: whether a version that its dataset no longer shows is still kept. */
-export function isKept({ versions, days }: Keep): string {
+export function retentionSql({ versions, days }: Keep): string {
   return `EXISTS (SELECT 1 FROM datasets d JOIN versions c ON c.id = d.version_id WHERE d.id = versions.dataset_id
     AND c.number - versions.number < coalesce(d.keep_versions, ${versions})
     AND versions.replaced_at > ${Date.now()} - coalesce(d.keep_days, ${days}) * ${DAY_MS})`
@@ -96,8 +96,8 @@ export class History {
   /** The numbers of all versions, newest first. */
   async numbers(datasetId: number): Promise<number[]> {
     const sql = `SELECT v.number ${READABLE} ORDER BY v.number DESC`
-    const kept = await this.#handle.all<{ number: number }>(sql, datasetId)
-    return kept.map(({ number }) => number)
+    const retained = await this.#handle.all<{ number: number }>(sql, datasetId)
+    return retained.map(({ number }) => number)
   }
 
   /** How many parts all versions have together. */
@@ -111,11 +111,11 @@ export class History {
   }
 
   /** @throws EngineError as `find` does */
-  async get(datasetId: number, wanted: PastVersion): Promise<VersionRecord> {
-    const { number } = await this.find(datasetId, wanted)
+  async get(datasetId: number, past: PastVersion): Promise<VersionRecord> {
+    const { number } = await this.find(datasetId, past)
     const [found] = await this.#records(datasetId, 'AND v.number = ?', number)
     // It was removed since it was found.
-    return found ?? this.get(datasetId, wanted)
+    return found ?? this.get(datasetId, past)
   }
 
   /** The versions are chosen first, because the bytes of each take long to find. */
@@ -135,14 +135,14 @@ export class History {
    */
   async bytesWith(datasetId: number, parts: readonly Part[]): Promise<number> {
     const { versions, days } = this.#keep
-    const kept = `FROM versions v JOIN datasets d ON d.id = v.dataset_id JOIN versions c ON c.id = d.version_id
+    const retained = `FROM versions v JOIN datasets d ON d.id = v.dataset_id JOIN versions c ON c.id = d.version_id
       WHERE v.dataset_id = ? AND v.number > c.number + 1 - coalesce(d.keep_versions, ${versions})
         AND (v.id = c.id OR v.replaced_at > ${Date.now()} - coalesce(d.keep_days, ${days}) * ${DAY_MS})`
     // From the parts, not from the versions: those that wait for their removal may be hundreds, each with all its parts.
     const held = await this.#handle.all<{ id: number; bytes: number }>(
       `SELECT DISTINCT p.id, p.bytes FROM part_ranges r JOIN parts p ON p.id = r.part_id
-       WHERE r.dataset_id = ? AND r.until > (SELECT min(v.id) ${kept})
-         AND EXISTS (SELECT 1 ${kept} AND v.id >= r.since AND v.id < r.until)`,
+       WHERE r.dataset_id = ? AND r.until > (SELECT min(v.id) ${retained})
+         AND EXISTS (SELECT 1 ${retained} AND v.id >= r.since AND v.id < r.until)`,
       datasetId,
       datasetId,
       datasetId,
@@ -155,49 +155,49 @@ export class History {
    * The number of a past version, and when it was made.
    * @throws EngineError `not_found` for a version that never was, `version_gone` for one that is no longer kept
    */
-  async find(datasetId: number, wanted: PastVersion): Promise<FoundVersion> {
-    const [where, ...values] = conditionFor(wanted)
+  async find(datasetId: number, past: PastVersion): Promise<FoundVersion> {
+    const [where, ...values] = conditionFor(past)
     const found = await this.#handle.get<FoundVersion>(
       `SELECT v.number, v.created_at AS "createdAt", v.rows AS "rowCount" ${READABLE} ${where} ORDER BY v.number DESC LIMIT 1`,
       datasetId,
       ...values,
     )
-    return found ?? (await this.#refuse(datasetId, wanted))
+    return found ?? (await this.#refuse(datasetId, past))
   }
 
-  async #refuse(datasetId: number, wanted: PastVersion): Promise<never> {
+  async #refuse(datasetId: number, past: PastVersion): Promise<never> {
     const numbers = (await this.numbers(datasetId)).slice(0, 1_000)
     const newest = numbers[0]
     if (newest === undefined) throw new EngineError('not_found', `There is no dataset ${datasetId}.`)
-    if ('asOf' in wanted) {
+    if ('asOf' in past) {
       const born = await this.#handle.get<{ at: string }>(
         'SELECT created_at AS at FROM datasets WHERE id = ?',
         datasetId,
       )
-      if (born !== undefined && momentOf(wanted.asOf) < Date.parse(born.at)) {
+      if (born !== undefined && momentOf(past.asOf) < Date.parse(born.at)) {
         throw new EngineError('not_found', `Dataset ${datasetId} was made only at ${born.at}.`)
       }
-    } else if (!Number.isSafeInteger(wanted.version) || wanted.version < 0 || wanted.version > newest) {
+    } else if (!Number.isSafeInteger(past.version) || past.version < 0 || past.version > newest) {
       throw new EngineError(
         'not_found',
-        `Dataset ${datasetId} has no version ${wanted.version}; the newest is ${newest}.`,
+        `Dataset ${datasetId} has no version ${past.version}; the newest is ${newest}.`,
       )
     }
     const what =
-      'asOf' in wanted
-        ? `What dataset ${datasetId} held at ${wanted.asOf}`
-        : `Version ${wanted.version} of dataset ${datasetId}`
-    throw new EngineError('version_gone', `${what} is no longer kept. Kept versions: ${inWords(numbers)}.`, {
+      'asOf' in past
+        ? `What dataset ${datasetId} held at ${past.asOf}`
+        : `Version ${past.version} of dataset ${datasetId}`
+    throw new EngineError('version_gone', `${what} is no longer kept. Kept versions: ${listed(numbers)}.`, {
       details: { kept: numbers },
     })
   }
 }
 
 /** Which of the readable versions is meant: a condition and its parameters. */
-function conditionFor(wanted: PastVersion): [where: string, ...parameters: SqlValue[]] {
-  if ('version' in wanted)
-    return Number.isSafeInteger(wanted.version) ? ['AND v.number = ?', wanted.version] : ['AND false']
-  const moment = momentOf(wanted.asOf)
+function conditionFor(past: PastVersion): [where: string, ...parameters: SqlValue[]] {
+  if ('version' in past)
+    return Number.isSafeInteger(past.version) ? ['AND v.number = ?', past.version] : ['AND false']
+  const moment = momentOf(past.asOf)
   const isShown = 'AND v.created_at <= ? AND (v.id = d.version_id OR v.replaced_at > ?)'
   return [isShown, new Date(moment).toISOString(), moment]
 }
@@ -219,7 +219,7 @@ function momentOf(text: string): number {
 }
 
 /** `12, 11, 8 to 5` for numbers that go down. */
-function inWords(numbers: readonly number[]): string {
+function listed(numbers: readonly number[]): string {
   const runs: [number, number][] = []
   for (const number of numbers) {
     const last = runs.at(-1)

@@ -56,12 +56,12 @@ function problemOf(name: keyof Metadata, value: unknown): string | undefined {
   const most = LONGEST_METADATA[name]
   const isText = (one: unknown) =>
     typeof one === 'string' && one.trim() !== '' && one.length <= most && !/\p{Surrogate}/u.test(one)
-  const wanted = `text of 1 to ${most} characters that is not blank`
+  const expected = `text of 1 to ${most} characters that is not blank`
   if (name === 'keywords') {
     if (Array.isArray(value) && value.length <= MOST_KEYWORDS && value.every(isText)) return undefined
-    return `keywords must be a list of at most ${MOST_KEYWORDS} keywords, each ${wanted}.`
+    return `keywords must be a list of at most ${MOST_KEYWORDS} keywords, each ${expected}.`
   }
-  if (!isText(value)) return `${name} must be ${wanted}.`
+  if (!isText(value)) return `${name} must be ${expected}.`
   if (name !== 'license' || LICENSE.test(value as string)) return undefined
   return 'license must be an SPDX id such as CC-BY-4.0, or a URL.'
 }

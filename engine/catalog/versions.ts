@@ -3,7 +3,7 @@ import { EngineError } from '../errors.ts'
 import type { Column } from '../types/index.ts'
 import type { Database, Handle, SqlValue } from './database.ts'
 import { isUnwritable } from './failures.ts'
-import { type Change, isKept, KEEP } from './history.ts'
+import { type Change, KEEP, retentionSql } from './history.ts'
 import type { Keep, Part, Version } from './records.ts'
 
 interface PartRow extends Omit<Part, 'statistics'> {
@@ -160,8 +160,8 @@ export class Versions {
       await this.#handle.run(sql, id, datasetId, OPEN, same)
     }
     for (const [index, part] of parts.slice(same).entries()) {
-      const isKept = await this.#handle.run(TAKE_PART, part.id)
-      if (isKept === 0 && made?.has(part.id)) throw givenUp()
+      const isTaken = await this.#handle.run(TAKE_PART, part.id)
+      if (isTaken === 0 && made?.has(part.id)) throw givenUp()
       const sql =
         'INSERT INTO part_ranges (dataset_id, until, position, since, part_id) VALUES (?, ?, ?, ?, ?)'
       await this.#handle.run(sql, datasetId, OPEN, same + index, id, part.id)
@@ -196,7 +196,7 @@ export class Versions {
       await removeVersions(
         t,
         `${datasetId === 0 ? '' : `dataset_id = ${datasetId} AND `}id NOT IN (SELECT version_id FROM datasets) AND id NOT IN (SELECT version_id FROM leases)
-         AND NOT ${isKept(this.#keep)}`,
+         AND NOT ${retentionSql(this.#keep)}`,
       )
       return t.all<RemovedPart>(
         `DELETE FROM parts WHERE process IS NULL AND id NOT IN (SELECT part_id FROM part_ranges)

@@ -38,7 +38,7 @@ export function planEdit(
   known.requireAllUsed()
   return {
     mayHold: (part: Part) => mayMatch(tree, part),
-    wanted: { where: sql, parameters },
+    condition: { where: sql, parameters },
     ...(set && { set }),
   }
 }

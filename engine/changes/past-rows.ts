@@ -5,7 +5,7 @@ import { type CompareInput, widened } from '../ingest/parts/parts.ts'
 import type { Plan, QueryOptions } from '../plan/plan.ts'
 import { Query } from '../query.ts'
 import type { QueryContext } from '../reading/runs.ts'
-import { type PartsPlace, PartsReading } from '../snapshot.ts'
+import { type PartsContext, PartsReading } from '../snapshot.ts'
 import type { Lease } from '../store/membership/membership.ts'
 import type { Store } from '../store/store.ts'
 import { widens } from '../types/columns.ts'
@@ -121,13 +121,13 @@ class Compared implements Disposable {
 class PastReading extends PartsReading {
   readonly #compared: Compared | undefined
 
-  constructor(plan: Plan, place: PartsPlace, compared: Compared | undefined) {
+  constructor(plan: Plan, place: PartsContext, compared: Compared | undefined) {
     super(plan, place)
     this.#compared = compared
   }
 
   override async ready(_reach: unknown, signal: AbortSignal | undefined): Promise<Plan> {
-    await this.pin(this.place.parts, signal)
+    await this.pin(this.context.parts, signal)
     if (!this.#compared) return this.plan
     const sql = readParts([await this.#compared.file(signal)])
     return { ...this.plan, scan: { kind: 'foreign', sql } }

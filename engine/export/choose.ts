@@ -58,7 +58,7 @@ interface Writes {
  */
 export interface Counting {
   /** How many rows are wanted, of those in the window. */
-  readonly wanted: number
+  readonly requested: number
   readonly window: Plan['window']
 }
 
@@ -74,25 +74,25 @@ export type ReadingStrategy = Exclude<Strategy, { kind: 'nothing' }>
 /** Decides how a query is run. Nothing else does. */
 export function choose(
   plan: Plan,
-  wish: OutputKind,
+  output: OutputKind,
   { matches, paged = false, encoding, remote = false }: ChooseOptions = {},
 ): Strategy {
   const located = plan.order.length > 0 && !remote && hasPositions(plan)
   const reads = { plan, ranges: !paged, remote, located }
   // Files are copied, and the rows of a workbook are read twice.
   const files = { ...reads, ranges: false, remote: false }
-  const inTurns = wish !== 'xlsx' && !remote && sortsWideRows(plan)
+  const inTurns = output !== 'xlsx' && !remote && sortsWideRows(plan)
   // Where many rows are read, each turn may read every part, so they are not fetched piece by piece.
   const whole = inTurns && !located && { ranges: false }
   const turns = { inTurns, located: located || inTurns, ...whole }
   if (plan.columns.length === 0) return { kind: 'nothing' }
-  if (wish === 'parquet') {
+  if (output === 'parquet') {
     const copied = encoding === undefined ? copies(plan) : undefined
     return { ...files, ...turns, kind: 'parquet', copies: copied }
   }
-  const wanted = mostRows(plan)
-  if (wish !== 'rows' && wish !== 'xlsx' && matches === undefined && mayCount(plan, wanted)) {
-    const wider = { ...plan, window: { skip: plan.window.skip, top: wanted + LOOK_AHEAD } }
+  const requested = mostRows(plan)
+  if (output !== 'rows' && output !== 'xlsx' && matches === undefined && mayCount(plan, requested)) {
+    const wider = { ...plan, window: { skip: plan.window.skip, top: requested + LOOK_AHEAD } }
     // All columns of a small table are read sooner than a second statement is planned.
     const located = !remote && !isFew(plan.most, plan) && hasPositions(wider)
     return {
@@ -102,13 +102,13 @@ export function choose(
       located,
       kind: 'few',
       numbers: undefined,
-      counting: { wanted, window: wider.window },
+      counting: { requested, window: wider.window },
     }
   }
-  const numbered = wish === 'json' ? withoutRowNumbers(plan) : undefined
-  const read = numbered ? { ...files, plan: numbered.plan } : wish === 'xlsx' ? files : reads
+  const numbered = output === 'json' ? withoutRowNumbers(plan) : undefined
+  const read = numbered ? { ...files, plan: numbered.plan } : output === 'xlsx' ? files : reads
   const numbers = numbered?.numbers
-  if (isFew(wanted, plan)) return { ...read, kind: 'few', numbers, counting: undefined }
+  if (isFew(requested, plan)) return { ...read, kind: 'few', numbers, counting: undefined }
   return { ...read, ...turns, kind: 'stream', numbers, paged }
 }
 
@@ -118,10 +118,10 @@ export function chooseCount(plan: Plan, remote: boolean): ReadingStrategy {
 }
 
 /** Whether few of the first rows are wanted, and the number of all matching rows is not known. */
-function mayCount(plan: Plan, wanted: number): boolean {
+function mayCount(plan: Plan, requested: number): boolean {
   const { filter, matches, window } = plan
   if (!filter || matches !== undefined || window.last !== undefined) return false
-  return isFew(wanted + LOOK_AHEAD, plan)
+  return isFew(requested + LOOK_AHEAD, plan)
 }
 
 /** Whether so many rows are small enough to be produced in one go; false if their number is not known. */
@@ -135,7 +135,7 @@ function mostRows({ result, window, most = Number.POSITIVE_INFINITY }: Plan): nu
 }
 
 /** A strategy as a sentence. */
-export function inWords(strategy: Strategy): string {
+export function strategyText(strategy: Strategy): string {
   switch (strategy.kind) {
     case 'nothing':
       return 'There are no columns, so nothing is read.'

@@ -332,14 +332,14 @@ export async function exportFew(
 ): Promise<ByteStream> {
   const encoder = await openEncoder(format, statement.columns, encoding)
   const cursor = await runner.start(statement, options)
-  const most = counting?.wanted ?? Number.POSITIVE_INFINITY
+  const most = counting?.requested ?? Number.POSITIVE_INFINITY
   let found = 0
   let rows = 0
   const next = async () => {
     for (let chunk = await cursor.fetch(); chunk; chunk = await cursor.fetch()) {
-      const wanted = Math.min(most - rows, chunk.rows)
+      const taken = Math.min(most - rows, chunk.rows)
       found += chunk.rows
-      if (wanted > 0) return encodePiece(encoder, memory, [{ ...chunk, rows: wanted }], rows, cursor)
+      if (taken > 0) return encodePiece(encoder, memory, [{ ...chunk, rows: taken }], rows, cursor)
       cursor.discard(chunk)
     }
     return undefined

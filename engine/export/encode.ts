@@ -50,12 +50,12 @@ export async function openEncoder(
     loaded.set(format, make)
   }
   const made = make(columns, options)
-  const encoder = options.envelope && !made.packing ? within(made, options.envelope) : made
+  const encoder = options.envelope && !made.packing ? enclosed(made, options.envelope) : made
   return options.coding === 'gzip' && !encoder.packing ? gzipped(encoder) : encoder
 }
 
 /** An encoder that also writes the text before and after the rows. */
-function within(encoder: Encoder, { before, after }: Envelope): Encoder {
+function enclosed(encoder: Encoder, { before, after }: Envelope): Encoder {
   return {
     ...encoder,
     begin(out) {

@@ -331,10 +331,10 @@ function cutSlice(slice: Slice, footer: Uint8Array) {
     last = index + 1
     end = rows
   }
-  const wanted = Math.min(to, rows) - from
-  if (first === undefined) return { pieces: [slice], copied: 0, rewritten: wanted }
+  const count = Math.min(to, rows) - from
+  if (first === undefined) return { pieces: [slice], copied: 0, rewritten: count }
   if (begin > from) pieces.push({ ...slice, from, to: begin })
   pieces.push({ path, footer, groups: { from: first, to: last } })
   if (end < Math.min(to, rows)) pieces.push({ ...slice, from: end, to })
-  return { pieces, copied: end - begin, rewritten: wanted - (end - begin) }
+  return { pieces, copied: end - begin, rewritten: count - (end - begin) }
 }

@@ -103,13 +103,13 @@ async function work(job: Exclude<Job, { kind: 'memory' }>): Promise<void> {
   }
 }
 
-function fetchChunks({ id, result, rows: wanted }: Extract<Job, { kind: 'turn' }>): NativeChunk[] {
+function fetchChunks({ id, result, rows: most }: Extract<Job, { kind: 'turn' }>): NativeChunk[] {
   const duckdb = loadDuckDb()
   const chunks: NativeChunk[] = []
   let rows = 0
   let ended = false
   try {
-    while (rows < wanted && !ended) {
+    while (rows < most && !ended) {
       const address = duckdb.fetchHere(result)
       ended = address === undefined
       if (address === undefined) continue

@@ -28,14 +28,14 @@ export function manifest(version: Version, naming: Naming, urlOf: (part: Part) =
   const partition = partitionOf(version, naming)
   let first = 0
   const entries = version.parts.map((part) => {
-    const place = isOrdered(version, naming) ? { [FIRST]: first } : {}
+    const firstRow = isOrdered(version, naming) ? { [FIRST]: first } : {}
     first += part.rows
     return {
       status: ADDED,
       snapshot_id: version.id,
       sequence_number: SEQUENCE,
       file_sequence_number: SEQUENCE,
-      data_file: { ...dataFile(version, part, urlOf(part)), partition: place },
+      data_file: { ...dataFile(version, part, urlOf(part)), partition: firstRow },
     }
   })
   return avroFile(manifestEntry(partition), entries, {

@@ -1,7 +1,7 @@
 import { EngineError } from '../errors.ts'
 import { type OptionsOf, READING } from '../options.ts'
 import type { DeclaredColumn } from '../types/columns.ts'
-import type { DatasetWords } from '../types/file-metadata.ts'
+import type { DatasetMetadata } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
 import { checkOptions } from '../types/known-options.ts'
 import type { WrittenPart } from './parts/part.ts'
@@ -109,7 +109,7 @@ export interface IngestResult extends SizedPart {
   readonly options?: UploadOptions
   readonly why?: readonly Choice[]
   /** What the file says about the dataset. */
-  readonly metadata?: DatasetWords | undefined
+  readonly metadata?: DatasetMetadata | undefined
   /** The names of a workbook's sheets. */
   readonly sheets?: readonly string[] | undefined
   /** The sheet that was read. */

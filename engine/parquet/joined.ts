@@ -64,7 +64,7 @@ export function joinFiles(
   let first: Struct | undefined
   let form: string | undefined
   let rows = 0
-  for (const [number, { footer, groups: wanted, same }] of files.entries()) {
+  for (const [number, { footer, groups: range, same }] of files.entries()) {
     const file = readStruct(footer)
     const places = columns.map(({ stored }, index) => (same ? index : stored))
     const ownForm = formOf(pick(elementsOf(file).slice(1), places))
@@ -72,7 +72,7 @@ export function joinFiles(
     if (form !== ownForm) return undefined
     const all = groupsOf(file)
     first ??= showSchema(file, columns, places, metadata)
-    for (const group of all.slice(wanted?.from, wanted?.to)) {
+    for (const group of all.slice(range?.from, range?.to)) {
       const start = copying.at
       const chunks = showGroup(group, columns, places)
       for (const [index, chunk] of chunks.entries()) {

@@ -20,9 +20,9 @@ export interface Content {
 /** How many rows a row group of a part with so many columns has. */
 export function rowGroupRows({ rows, rawBytes }: Content, columns: number): number {
   const width = rows > 0 ? rawBytes / rows : 0
-  const wanted =
+  const target =
     Math.floor(Math.max(GROUP_BYTES, columns * COLUMN_BYTES) / Math.max(width, 1) / VECTOR_ROWS) * VECTOR_ROWS
-  return Math.min(Math.max(wanted, VECTOR_ROWS), MOST_ROWS)
+  return Math.min(Math.max(target, VECTOR_ROWS), MOST_ROWS)
 }
 
 /**

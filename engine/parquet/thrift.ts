@@ -115,17 +115,17 @@ class Reader {
     return header >> 4 === 0 ? Number(unzigzag(this.#varint())) : last + (header >> 4)
   }
 
-  listHead(wanted: number): { readonly length: number; readonly first: Struct } {
+  listHead(field: number): { readonly length: number; readonly first: Struct } {
     for (let id = 0, header = this.#byte(); header !== 0; header = this.#byte()) {
       id = this.#fieldId(header, id)
       const type = header & 15
-      if (id === wanted && type === TYPE.list) {
+      if (id === field && type === TYPE.list) {
         const { length } = this.#listHead()
         return { length, first: this.struct() }
       }
       if (type !== TYPE.true && type !== TYPE.false) this.#value(type)
     }
-    throw new RangeError(`Thrift: there is no list ${wanted}`)
+    throw new RangeError(`Thrift: there is no list ${field}`)
   }
 
   #listHead(): { readonly length: number; readonly element: number } {

@@ -14,13 +14,13 @@ export function versionSource(version: Version, fileOf: (part: Part) => string):
     rows: version.rows,
     rowBytes: version.rows === 0 ? 0 : Math.ceil(version.rawBytes / version.rows),
     shareOf: (columns) => shareOf(version.parts, columns),
-    scan: (from, to, { filter, first: wanted } = {}) => {
-      const place = wanted && placeOfFirst(version.parts, wanted, `c${wanted.column}`)
+    scan: (from, to, { filter, first: sought } = {}) => {
+      const offset = sought && placeOfFirst(version.parts, sought, `c${sought.column}`)
       const slices: Slice[] = []
       let first = 0
       for (const part of version.parts) {
         const end = first + part.rows
-        const may = (!filter || mayMatch(filter, part)) && (!place || place.parts.has(part))
+        const may = (!filter || mayMatch(filter, part)) && (!offset || offset.parts.has(part))
         if (end > from && first < to && may) {
           slices.push({
             file: fileOf(part),
@@ -31,7 +31,7 @@ export function versionSource(version: Version, fileOf: (part: Part) => string):
         }
         first = end
       }
-      return { kind: 'slices', slices, of: version.parts.length, condition: place?.condition }
+      return { kind: 'slices', slices, of: version.parts.length, condition: offset?.condition }
     },
   }
 }

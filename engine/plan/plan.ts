@@ -130,11 +130,11 @@ export interface PlanSource {
   /** The share of a row's bytes that columns have, by their positions. */
   readonly shareOf?: (columns: readonly number[]) => number
   /** The scan of rows `from` to `to`. It leaves out parts that are known to have none of the wanted rows. */
-  readonly scan: (from: number, to: number, wanted?: Wanted) => Scan
+  readonly scan: (from: number, to: number, sought?: SoughtRows) => Scan
 }
 
 /** Which rows of a source are wanted: all, those that match a filter, or the first ones of an order. */
-export interface Wanted {
+export interface SoughtRows {
   readonly filter?: Expression | undefined
   readonly first?: FirstRows | undefined
 }

@@ -90,9 +90,9 @@ const BYTES_OF_ROW = 2 << 20
 export function hasPositions({ scan, steps, order, filter, window, rowBytes, most = 0 }: Plan): boolean {
   if (scan.kind !== 'slices' || scan.slices.length === 0 || steps.length > 0) return false
   if (order.length === 0) return !!filter && scan.slices.length > 1
-  const wanted = window.top ?? window.last ?? Number.POSITIVE_INFINITY
+  const rows = window.top ?? window.last ?? Number.POSITIVE_INFINITY
   const read = (most * rowBytes * scan.slices.length) / scan.of
-  return wanted <= MOST_SORTED && wanted * BYTES_OF_ROW < read
+  return rows <= MOST_SORTED && rows * BYTES_OF_ROW < read
 }
 
 /**
@@ -155,7 +155,7 @@ export function planAt(plan: Plan, positions: readonly Position[]): Plan {
   const at = [...found].map(([file, ofFile]) => ({
     ...slices[file]!,
     rows: ofFile.map(([, [, row]]) => row),
-    ...(sorted && { places: ofFile.map(([place]) => place) }),
+    ...(sorted && { places: ofFile.map(([position]) => position) }),
   }))
   const scan = { kind: 'slices', slices: at, of } as const
   return { ...plan, scan, filter: undefined, order: [], orderParameters: [], window: { skip: 0 } }

@@ -59,7 +59,7 @@ function afterStep(relation: RelationSql, step: Step): RelationSql {
     case 'window':
       return windowed(relation, step)
     case 'keep':
-      return kept(relation, step)
+      return keepRows(relation, step)
     case 'concat':
       return concatenated(relation, step)
     default:
@@ -135,10 +135,10 @@ function over(partition: readonly string[], order: readonly SortKey[]): string {
 }
 
 /** Keeps the rows with the largest or smallest values; among equal values the first rows. The order stays the same. */
-function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
+function keepRows(relation: RelationSql, step: Of<'keep'>): RelationSql {
   const { by, until, amount, partition } = step
   const order = [by, ...relation.order]
-  if (until !== 'count') return keptBySum(relation, step, order)
+  if (until !== 'count') return keepBySum(relation, step, order)
   // Trino takes no expression after LIMIT.
   if (partition.length > 0 || !/^\d+$/.test(amount)) {
     return numbered(relation, partition, order, `{} <= ${amount}`)
@@ -154,7 +154,7 @@ function kept(relation: RelationSql, step: Of<'keep'>): RelationSql {
  * Rows are taken until their sum reaches the amount. No later row is taken, even if negative values would bring the sum
  * below the amount again.
  */
-function keptBySum(relation: RelationSql, step: Of<'keep'>, order: readonly SortKey[]): RelationSql {
+function keepBySum(relation: RelationSql, step: Of<'keep'>, order: readonly SortKey[]): RelationSql {
   const { by, until, amount, partition } = step
   const window = over(partition, order)
   const group = partition.length > 0 ? `PARTITION BY ${partition.join(', ')}` : ''

@@ -26,7 +26,7 @@ import {
   rowsStatement,
   turnsOf,
 } from '../plan/statements.ts'
-import { type DatasetWords, METADATA_KEY } from '../types/file-metadata.ts'
+import { type DatasetMetadata, METADATA_KEY } from '../types/file-metadata.ts'
 import { type Column, FORMATS, type Format, type Statement } from '../types/index.ts'
 import { requireKnown } from '../types/known-options.ts'
 import { Lazy, Users } from '../util/shared.ts'
@@ -70,18 +70,18 @@ const KNOWN = {
 
 /**
  * What the encoder is told: what was asked for, and what the strategy and the dataset add to it.
- * @param words what the file says about the dataset, as JSON
+ * @param metadata what the file says about the dataset, as JSON
  */
 export function encodingOf(
   { signal: _, paged: __, counted: ___, ...encoding }: BytesOptions,
   strategy: Strategy,
-  words: string | undefined,
+  metadata: string | undefined,
 ): EncodeOptions {
   const numbers = 'numbers' in strategy ? strategy.numbers : undefined
   return {
     ...encoding,
     ...(numbers && { numbers }),
-    ...(words !== undefined && { metadata: new Map([[METADATA_KEY, words]]) }),
+    ...(metadata !== undefined && { metadata: new Map([[METADATA_KEY, metadata]]) }),
   }
 }
 
@@ -109,8 +109,8 @@ export class Runs {
   }
 
   /** How an output would be made. */
-  choose(wish: OutputKind, { paged, encoding }: BytesOptions = {}): Strategy {
-    return choose(this.#plan, wish, {
+  choose(output: OutputKind, { paged, encoding }: BytesOptions = {}): Strategy {
+    return choose(this.#plan, output, {
       matches: this.#count,
       paged,
       encoding,
@@ -219,8 +219,8 @@ function plansAt(
   if (!positions) return [plan]
   if ('inTurns' in strategy && strategy.inTurns)
     return turnsOf(plan, positions).map((some) => planAt(plan, some))
-  const wanted = strategy.kind === 'few' ? strategy.counting?.wanted : undefined
-  return [planAt(plan, positions.slice(0, wanted))]
+  const requested = strategy.kind === 'few' ? strategy.counting?.requested : undefined
+  return [planAt(plan, positions.slice(0, requested))]
 }
 
 async function positionsOf(plan: Plan, executor: QueryExecutor, signal: AbortSignal | undefined) {
@@ -311,7 +311,7 @@ export interface QueryContext {
   /** Identifies the rows: two contexts with the same text have the same rows. */
   readonly identity: string
   /** What is written down about the dataset, and about the columns of the source. */
-  readonly words?: { readonly dataset: DatasetWords; readonly columns: readonly Column[] } | undefined
+  readonly metadata?: { readonly dataset: DatasetMetadata; readonly columns: readonly Column[] } | undefined
   /** Whether the same query can give other rows the next time. */
   readonly volatile?: boolean
   readonly executor: () => Promise<QueryExecutor>

@@ -248,8 +248,8 @@ class Walk {
     if (allowed.has(name)) return
     const reason = REASONS.find(([pattern]) => pattern.test(name))?.[1]
     const near = nearest(name, allowed)
-    const place = allowed === TABLE_FUNCTIONS ? ' after FROM' : ''
-    const why = reason ? ` is not allowed: ${reason}.` : ` is unknown or not allowed${place}.`
+    const where = allowed === TABLE_FUNCTIONS ? ' after FROM' : ''
+    const why = reason ? ` is not allowed: ${reason}.` : ` is unknown or not allowed${where}.`
     const hint = !reason && near ? ` Did you mean ${near}?` : ''
     throw sqlError('sql_not_allowed', `The function ${name}${why}${hint}`, placeOf(node))
   }

@@ -3,7 +3,7 @@ import { type Column, quoteIdentifier } from '../types/index.ts'
 import { INTERNAL, shownName } from './errors.ts'
 import type { DescribedColumn } from './process/jobs.ts'
 import type { CutSql } from './rewrite.ts'
-import { type SqlPlace, SqlReading, Tables } from './sql-reading.ts'
+import { SqlReading, type SqlReadingContext, Tables } from './sql-reading.ts'
 
 /** The name of the rows of a saved query whose reader may not see all that it reads. */
 const FENCED = quoteIdentifier(`${INTERNAL}t0`)
@@ -19,7 +19,7 @@ export interface Described {
 /** Has a statement read by DuckDB in its process. @throws EngineError as the statement's rows do */
 export async function describe(
   statement: { readonly tree: string; readonly held: readonly string[] },
-  context: Omit<SqlPlace, 'relation'>,
+  context: Omit<SqlReadingContext, 'relation'>,
   signal: AbortSignal | undefined,
 ): Promise<Described> {
   using reading = new SqlReading({} as Plan, { ...context, relation: () => '' })
@@ -45,8 +45,8 @@ export interface StatementSql extends Pick<Described, 'columns'> {
 /** The rows of a statement. @param tables WITH and its tables; nothing where it is below another statement, which fences it */
 export function relationOf({ sql, columns }: StatementSql, tables: string, fenced: boolean): string {
   const given = columns.map((_, index) => `r${index}`).join(', ')
-  const wanted = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
-  const rows = `SELECT ${wanted} FROM (${sql}\n) AS r (${given})`
+  const selected = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
+  const rows = `SELECT ${selected} FROM (${sql}\n) AS r (${given})`
   if (!fenced || tables === '') return `(${tables}${rows})`
   return `(${tables.trimEnd()}, ${FENCED} AS MATERIALIZED (${rows}) SELECT * FROM ${FENCED})`
 }

@@ -85,11 +85,11 @@ export function explainer(
       /(?:column|Table|table|function|name) (?:named )?"([^"]+)"|with name "?([\w ]+)"? does not exist/.exec(
         message,
       ) ?? []
-    const place = name === undefined ? undefined : placeIn(statement, name)
+    const position = name === undefined ? undefined : placeIn(statement, name)
     const columns = tables.flatMap((table) => table.columns.map(shownName))
     const near = name !== undefined && /column/i.test(message) ? nearest(name, columns) : undefined
     const hint = near !== undefined && near !== name ? ` Did you mean "${near}"?` : ''
-    return sqlError('invalid_sql', `${message}${hint}`, place, error)
+    return sqlError('invalid_sql', `${message}${hint}`, position, error)
   }
 }
 
@@ -109,8 +109,8 @@ function placeIn(tree: unknown, name: string): number | undefined {
     relation === name
   if (isHere) return placeOf(node)
   for (const inner of Object.values(node)) {
-    const place = placeIn(inner, name)
-    if (place !== undefined) return place
+    const position = placeIn(inner, name)
+    if (position !== undefined) return position
   }
   return undefined
 }

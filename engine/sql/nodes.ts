@@ -236,14 +236,14 @@ const VOLATILE = `
   get_current_time get_current_timestamp localtime localtimestamp now random today transaction_timestamp uuid uuidv4
   uuidv7`
 
-const words = (text: string) => text.trim().split(/\s+/)
+const names = (text: string) => text.trim().split(/\s+/)
 
 /** By kind, for the documentation. */
 export const FUNCTIONS = {
-  scalar: words(SCALAR),
-  aggregate: words(AGGREGATE),
-  window: words(WINDOW),
-  'of time and chance': words(VOLATILE),
+  scalar: names(SCALAR),
+  aggregate: names(AGGREGATE),
+  window: names(WINDOW),
+  'of time and chance': names(VOLATILE),
 } as const
 
 /** What may stand after FROM and be called. */
@@ -259,6 +259,6 @@ export interface TreeNode {
 
 /** How many characters are before a node; undefined if it has no place. */
 export function placeOf(node: TreeNode): number | undefined {
-  const place = node['query_location']
-  return typeof place === 'number' && place >= 0 ? place : undefined
+  const location = node['query_location']
+  return typeof location === 'number' && location >= 0 ? location : undefined
 }

@@ -71,8 +71,8 @@ function parsedTree(tree: string, text: string): ParsedTree {
     return JSON.parse(tree, exactly(text) as never)
   } catch (error) {
     const numbers = [...text.matchAll(/[\d_.]+(e\+?\d+)?/gi)]
-    const place = numbers.find(([number]) => Number(number.replaceAll('_', '')) === Number.POSITIVE_INFINITY)
-    throw sqlError('invalid_sql', 'A number is larger than 1.8e308.', place?.index, error)
+    const match = numbers.find(([number]) => Number(number.replaceAll('_', '')) === Number.POSITIVE_INFINITY)
+    throw sqlError('invalid_sql', 'A number is larger than 1.8e308.', match?.index, error)
   }
 }
 

@@ -46,11 +46,11 @@ export function holdConstants(statement: TreeNode): string[] {
 function hold(node: TreeNode, inside: boolean, held: string[]): void {
   for (const [key, child] of Object.entries(node)) {
     if (typeof child !== 'object' || child === null) continue
-    const within = inside || CONDITIONS.has(key)
+    const inCondition = inside || CONDITIONS.has(key)
     const inner = child as TreeNode
-    if (inner['class'] !== 'CONSTANT') hold(inner, within, held)
+    if (inner['class'] !== 'CONSTANT') hold(inner, inCondition, held)
     // A name of a field, as in (s).a, is a constant without a place.
-    else if (within && placeOf(inner) !== undefined) holdOne(inner['value'] as TreeNode, held)
+    else if (inCondition && placeOf(inner) !== undefined) holdOne(inner['value'] as TreeNode, held)
   }
 }
 
@@ -78,23 +78,23 @@ export interface CutSql {
 export function cutConstants(sql: string, statement: TreeNode, count: number): CutSql {
   if (count === 0) return { pieces: [sql], held: [] }
   const bytes = Buffer.from(sql)
-  const found = [...heldIn(statement)].sort((one, other) => one.place - other.place)
+  const found = [...heldIn(statement)].sort((one, other) => one.offset - other.offset)
   const held = found.map(({ text }) => Number.parseInt(text.slice(HELD.length), 10))
   if (held.length !== count || new Set(held).size !== count) throw notAsRead()
   let end = 0
-  const pieces = found.map(({ text, place }) => {
-    const piece = bytes.toString('utf8', end, place)
-    end = place + quoteLiteral(text).length
+  const pieces = found.map(({ text, offset }) => {
+    const piece = bytes.toString('utf8', end, offset)
+    end = offset + quoteLiteral(text).length
     return piece
   })
   return { pieces: [...pieces, bytes.toString('utf8', end)], held }
 }
 
 /** The constants of a tree that stand for others, and how many bytes are before each. */
-function* heldIn(node: TreeNode): Generator<{ readonly text: string; readonly place: number }> {
+function* heldIn(node: TreeNode): Generator<{ readonly text: string; readonly offset: number }> {
   const { class: kind, value } = node
   const text = kind === 'CONSTANT' ? (value as TreeNode)['value'] : undefined
-  if (typeof text === 'string' && text.startsWith(HELD)) yield { text, place: placeOf(node) ?? -1 }
+  if (typeof text === 'string' && text.startsWith(HELD)) yield { text, offset: placeOf(node) ?? -1 }
   for (const child of Object.values(node)) {
     if (typeof child === 'object' && child !== null) yield* heldIn(child as TreeNode)
   }

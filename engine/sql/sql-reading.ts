@@ -97,7 +97,7 @@ export class Session {
 }
 
 /** What a reading of a statement's rows takes. */
-export interface SqlPlace {
+export interface SqlReadingContext {
   readonly tables: readonly Scanned[]
   readonly session: Session
   /** Whether so little is read that one thread is enough. */
@@ -116,21 +116,21 @@ export interface SqlPlace {
 
 /** A reading of the rows of a user's statement, in a process that is given links to the parts, and nothing else. */
 export class SqlReading extends Reading {
-  readonly #place: SqlPlace
+  readonly #context: SqlReadingContext
   /** Begun at once, so that the versions stay even if the query is disposed. */
   readonly #readings: readonly Reading[]
   #leave = () => {}
   /** Where the links to the parts are. Nobody can guess its name. */
   #folder: string | undefined
 
-  constructor(plan: Plan, place: SqlPlace) {
-    super(plan, place.hiding)
-    this.#place = place
-    this.#readings = place.tables.map((table) => table.reading())
+  constructor(plan: Plan, context: SqlReadingContext) {
+    super(plan, context.hiding)
+    this.#context = context
+    this.#readings = context.tables.map((table) => table.reading())
   }
 
   override async ready(_reach: unknown, signal: AbortSignal | undefined): Promise<Plan> {
-    const { light, relation, session } = this.#place
+    const { light, relation, session } = this.#context
     this.#leave = session.enter(signal)
     const tables = new Tables()
     await this.link(await session.lent, signal, tables)
@@ -139,7 +139,7 @@ export class SqlReading extends Reading {
 
   /** Links the parts of all tables into the folder of a process, and adds the tables to those of the statement there. */
   async link(lent: LentReader, signal: AbortSignal | undefined, tables: Tables): Promise<void> {
-    const { authorise, tables: named } = this.#place
+    const { authorise, tables: named } = this.#context
     this.#folder = lent.process.directory
     await authorise()
     for (const [index, table] of named.entries()) {
@@ -147,7 +147,7 @@ export class SqlReading extends Reading {
       const reading = this.#readings[index]!
       const plan =
         reading instanceof SqlReading
-          ? await reading.within(lent, signal, tables)
+          ? await reading.nested(lent, signal, tables)
           : await linked(await reading.ready(table.estimate, signal), lent)
       tables.add(table, plan, reading instanceof SqlReading && reading.fenced)
     }
@@ -158,17 +158,17 @@ export class SqlReading extends Reading {
   }
 
   get fenced(): boolean {
-    return this.#place.fenced
+    return this.#context.fenced
   }
 
   /** The plan of the rows below another statement, which has the tables. */
-  async within(lent: LentReader, signal: AbortSignal | undefined, tables: Tables): Promise<Plan> {
+  async nested(lent: LentReader, signal: AbortSignal | undefined, tables: Tables): Promise<Plan> {
     await this.link(lent, signal, tables)
-    return { ...this.plan, scan: { kind: 'query', sql: this.#place.relation('') } }
+    return { ...this.plan, scan: { kind: 'query', sql: this.#context.relation('') } }
   }
 
   protected override unreadable(error: unknown): EngineError | undefined {
-    const about = this.#place.explain(error, this.#folder)
+    const about = this.#context.explain(error, this.#folder)
     if (about) return about
     for (const reading of this.#readings) {
       const explained = reading.explain(error)

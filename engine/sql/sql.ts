@@ -34,7 +34,7 @@ import {
   savedStatement,
   unreadableTable,
 } from './saved.ts'
-import { Session, type SqlPlace, SqlReading } from './sql-reading.ts'
+import { Session, SqlReading, type SqlReadingContext } from './sql-reading.ts'
 import { findTables, type NamedTable, pastOf, rewriteTables, type SqlTable } from './tables.ts'
 
 export interface SqlOptions extends QueryOptions, Pick<SavedOptions, 'signal' | 'by' | 'mayRead'> {
@@ -274,7 +274,7 @@ export class Sql {
   async #describe(
     statement: TreeNode,
     identities: readonly string[],
-    context: Omit<SqlPlace, 'relation'>,
+    context: Omit<SqlReadingContext, 'relation'>,
     signal: AbortSignal | undefined,
   ): Promise<StatementSql> {
     const held = holdConstants(statement)

@@ -251,14 +251,15 @@ type CopyPart = (part: PartBytes, target: string) => Promise<'copied' | 'there' 
 function copyFrom({ parts }: Layout): CopyPart {
   return async (part, target) => {
     const source = join(parts, partName(part.id))
-    const wanted = statSync(source, { throwIfNoEntry: false })
-    if (!wanted) return 'gone'
+    const expected = statSync(source, { throwIfNoEntry: false })
+    if (!expected) return 'gone'
     const found = statSync(target, { throwIfNoEntry: false })
     // The time is compared, too, because after a restore the same id may have been given to another part.
-    if (found && found.size === wanted.size && Math.abs(found.mtimeMs - wanted.mtimeMs) < 1) return 'there'
+    if (found && found.size === expected.size && Math.abs(found.mtimeMs - expected.mtimeMs) < 1)
+      return 'there'
     return appear(part, target, async (unfinished) => {
       await copyFile(source, unfinished, constants.COPYFILE_FICLONE)
-      utimesSync(unfinished, wanted.atime, wanted.mtime)
+      utimesSync(unfinished, expected.atime, expected.mtime)
     })
   }
 }
@@ -301,6 +302,7 @@ async function appear(
   }
 }
 
-function removeOthers(to: Layout, kept: ReadonlySet<string>): void {
-  for (const name of readdirSync(to.parts)) if (!kept.has(name)) rmSync(join(to.parts, name), { force: true })
+function removeOthers(to: Layout, names: ReadonlySet<string>): void {
+  for (const name of readdirSync(to.parts))
+    if (!names.has(name)) rmSync(join(to.parts, name), { force: true })
 }

@@ -216,8 +216,8 @@ export class Commits {
         return shown
       }
       // An upload without rows makes a new version, but its empty part is not needed.
-      const kept = new Set(shown?.parts.map(({ id }) => id))
-      unneeded = parts.filter(({ id }) => !kept.has(id))
+      const stored = new Set(shown?.parts.map(({ id }) => id))
+      unneeded = parts.filter(({ id }) => !stored.has(id))
       return shown !== undefined
     } catch (error) {
       if (error instanceof EngineError && error.code === 'outcome_unknown') {

@@ -16,7 +16,7 @@ export interface EditPlan {
   /** Whether a part may have such rows, by its statistics. */
   readonly mayHold: (part: Part) => boolean
   /** A condition, or the rows with the key of a row of these parts. */
-  readonly wanted:
+  readonly condition:
     | Exclude<WantedRows, { like: unknown }>
     | { readonly like: readonly Part[]; readonly on: readonly number[] }
   /** New values of columns; without them, the rows are left out. */
@@ -95,8 +95,8 @@ export class Edits {
     unnamed: UnnamedColumns,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const { wanted, oldColumns = this.columns.length } = this.#plan
-    const { like, on } = wanted as Extract<EditPlan['wanted'], { like: unknown }>
+    const { condition, oldColumns = this.columns.length } = this.#plan
+    const { like, on } = condition as Extract<EditPlan['condition'], { like: unknown }>
     const from = this.#found(parts)
     if (this.#filled && sameParts(this.#filled.from, from)) return
     const { commits, integrity } = this.#context
@@ -124,16 +124,16 @@ export class Edits {
 
   async #edit(parts: readonly Part[], signal: AbortSignal | undefined): Promise<void> {
     const { commits, integrity } = this.#context
-    const { wanted, refuse, set, oldColumns } = this.#plan
-    const like = 'like' in wanted ? wanted.like : []
+    const { condition, refuse, set, oldColumns } = this.#plan
+    const like = 'like' in condition ? condition.like : []
     using pinned = await integrity.pinWhole([...parts, ...like], signal)
     const { jobs } = await this.#context.ingestor()
     const files = pinned.files.slice(0, parts.length)
     const rows = Math.max(...parts.map((part) => part.rows))
-    const given = 'like' in wanted ? { ...wanted, like: pinned.files.slice(parts.length) } : wanted
+    const given = 'like' in condition ? { ...condition, like: pinned.files.slice(parts.length) } : condition
     const found = await jobs.find({ parts: files, rows, wanted: given }, { signal })
-    if (refuse && 'on' in wanted && Object.keys(found).length > 0) {
-      await requireDistinct(this.#context, like, this.columns, wanted.on, { signal, others: parts })
+    if (refuse && 'on' in condition && Object.keys(found).length > 0) {
+      await requireDistinct(this.#context, like, this.columns, condition.on, { signal, others: parts })
     }
     const { columns } = this
     const edits = parts.map(async (part, index): Promise<Edited> => {
@@ -195,12 +195,12 @@ export function editByKey(
 ): EditPlan {
   const mayHold = (part: Part) =>
     like.some((other) => on.every((index) => mayShare(part, other, columns, index)))
-  return { mayHold, wanted: { like, on }, ...rest }
+  return { mayHold, condition: { like, on }, ...rest }
 }
 
 /** The change for an upload that only adds columns: no rows are found. */
 export function addingColumns(oldColumns: number): EditPlan {
-  return { mayHold: () => false, wanted: { where: 'false', parameters: [] }, oldColumns }
+  return { mayHold: () => false, condition: { where: 'false', parameters: [] }, oldColumns }
 }
 
 /** Whether two parts may have the same value in a column. */

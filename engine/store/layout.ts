@@ -61,9 +61,9 @@ export function movedNote({ catalog }: Layout): string {
 export function refuseMoved(layout: Layout): void {
   if (existsSync(layout.catalog) || !existsSync(layout.catalog + MOVED)) return
   const note = movedNote(layout)
-  const place = existsSync(note) ? `to ${readFileSync(note, 'utf8').trim()}` : 'into a cluster'
+  const where = existsSync(note) ? `to ${readFileSync(note, 'utf8').trim()}` : 'into a cluster'
   throw invalidOption(
-    `The data directory ${layout.directory} was moved ${place}. Set PARQUETRY_DATABASE and PARQUETRY_STORE, or name ` +
+    `The data directory ${layout.directory} was moved ${where}. Set PARQUETRY_DATABASE and PARQUETRY_STORE, or name ` +
       'another directory.',
   )
 }

@@ -351,8 +351,8 @@ async function copyTable(from: CopySource, t: Handle, { name, columns, key }: Ta
     if (rows.length < ROWS) break
   }
   const count = `SELECT count(*) AS n FROM ${name}`
-  const [wanted, found] = [await from.get<{ n: number }>(count), await t.get<{ n: number }>(count)]
-  if (wanted!.n !== found!.n) throw new Error(`${name}: ${found!.n} of ${wanted!.n} rows were copied`)
+  const [expected, found] = [await from.get<{ n: number }>(count), await t.get<{ n: number }>(count)]
+  if (expected!.n !== found!.n) throw new Error(`${name}: ${found!.n} of ${expected!.n} rows were copied`)
 }
 
 async function setNewestId({ isShared }: Database, t: Handle, table: string, id: number): Promise<void> {

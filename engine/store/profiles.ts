@@ -33,14 +33,14 @@ export class Profiles {
    */
   async get(datasetId: number): Promise<Profile | undefined> {
     const { storage, background, events } = this.#context
-    const kept = await storage.database.get<{ id: number; profile: string | null }>(
+    const stored = await storage.database.get<{ id: number; profile: string | null }>(
       'SELECT v.id, v.profile FROM datasets d JOIN versions v ON v.id = d.version_id WHERE d.id = ?',
       datasetId,
     )
-    if (kept?.profile) return JSON.parse(kept.profile)
-    const failure = kept && this.#failures.get(kept.id)
+    if (stored?.profile) return JSON.parse(stored.profile)
+    const failure = stored && this.#failures.get(stored.id)
     if (failure !== undefined) {
-      this.#failures.delete(kept!.id)
+      this.#failures.delete(stored!.id)
       throw failure
     }
     if (this.#making.has(datasetId)) return undefined

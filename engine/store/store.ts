@@ -15,7 +15,7 @@ import type { Events } from '../events.ts'
 import type { ManifestStore } from '../iceberg/tables.ts'
 import type { Ingestor } from '../ingest/ingestor.ts'
 import type { Column } from '../types/index.ts'
-import { Background, within } from '../util/concurrency.ts'
+import { Background, withTimeout } from '../util/concurrency.ts'
 import { Lazy } from '../util/shared.ts'
 import { Commits, PART_SIZES, type WorkContext } from './commits.ts'
 import { CHECKS, Integrity } from './integrity/integrity.ts'
@@ -179,13 +179,18 @@ export class Store implements WorkContext {
   async ready(): Promise<void> {
     const { objects } = this.files
     await Promise.all([
-      within(READY_MS, this.#writes(), () => new EngineError('storage_failed', sentenceOf('storage_failed'))),
-      within(
+      withTimeout(
+        READY_MS,
+        this.#writes(),
+        () => new EngineError('storage_failed', sentenceOf('storage_failed')),
+      ),
+      withTimeout(
         READY_MS,
         this.database.get('SELECT 1'),
         () => new EngineError('catalog_unavailable', 'The database does not answer. Try again in a moment.'),
       ),
-      objects && within(READY_MS, objects.answers(ANSWER_MS), () => storeUnavailable('no answer in time')),
+      objects &&
+        withTimeout(READY_MS, objects.answers(ANSWER_MS), () => storeUnavailable('no answer in time')),
     ])
   }
 
@@ -207,23 +212,23 @@ export class Store implements WorkContext {
   }
 
   /** A version of a dataset that it may no longer show; undefined if it is no longer there. */
-  async readNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
+  async readNumbered(datasetId: number, version: NumberedVersion): Promise<Lease | undefined> {
     const current = await this.members.take(datasetId)
     const { number, parts } = current.version
-    const { part } = wanted
-    if (number === wanted.number && (part === undefined || parts.some(({ id }) => id === part)))
+    const { part } = version
+    if (number === version.number && (part === undefined || parts.some(({ id }) => id === part)))
       return current
     current[Symbol.dispose]()
-    return this.members.takeNumbered(datasetId, wanted)
+    return this.members.takeNumbered(datasetId, version)
   }
 
   /**
    * A past version of a dataset.
    * @throws EngineError `not_found`, `version_gone`
    */
-  async readPast(datasetId: number, wanted: PastVersion): Promise<Lease> {
+  async readPast(datasetId: number, version: PastVersion): Promise<Lease> {
     for (;;) {
-      const { number } = await this.history.find(datasetId, wanted)
+      const { number } = await this.history.find(datasetId, version)
       const lease = await this.readNumbered(datasetId, { number })
       // It was removed since it was found; then it is not found again.
       if (lease) return lease

@@ -31,14 +31,14 @@ export async function sweep(context: WorkContext): Promise<Swept> {
   // An id that this catalog never gave means that the catalog was replaced by an older copy after the part was written.
   const foreign = left.filter(({ id = 0 }) => id > newest)
   if (foreign.length > 0) {
-    const place = await files.setAside(
+    const folder = await files.setAside(
       foreign.map(({ name }) => name),
       () => lostFolder(layout),
     )
     events.tell(
       'files_set_aside',
       `${foreign.length} of the parts are unknown to the catalog, which seems to be older than they are; they are ` +
-        `now in ${place}.`,
+        `now in ${folder}.`,
     )
   }
   for (const one of left) {

@@ -5,7 +5,7 @@ import { withDetails } from '../ingest/text/errors.ts'
 import { fromHttp, type Option, optionTexts, READING } from '../options.ts'
 import type { Upload } from './upload.ts'
 
-type Kept = NonNullable<DatasetRecord['uploadOptions']>
+type StoredOptions = NonNullable<DatasetRecord['uploadOptions']>
 
 /** Whether an option of an earlier upload may hold for one of a format. A tab is what tsv is named for. */
 function holdsFor(format: string, name: string): boolean {
@@ -14,8 +14,8 @@ function holdsFor(format: string, name: string): boolean {
 }
 
 /** How a dataset's last upload was read, as far as it holds for one of a format. */
-export function keptFor(format: UploadFormat, kept: Kept): UploadOptions {
-  const known = Object.entries(fromHttp(kept, READING))
+export function storedFor(format: UploadFormat, stored: StoredOptions): UploadOptions {
+  const known = Object.entries(fromHttp(stored, READING))
   return Object.fromEntries(known.filter(([name]) => holdsFor(format, name)))
 }
 
@@ -23,10 +23,10 @@ export function keptFor(format: UploadFormat, kept: Kept): UploadOptions {
  * The options with which an upload is read: each that it does not name is that of the last upload. Not where it says how
  * all are to be found (`dialect`), or brings its own columns.
  */
-export function withKept(kept: Kept = {}, upload: Upload): UploadOptions | undefined {
+export function withStored(stored: StoredOptions = {}, upload: Upload): UploadOptions | undefined {
   const { format, options, replaceColumns } = upload
   if (replaceColumns || options?.dialect !== undefined) return options
-  const known = keptFor(format, kept)
+  const known = storedFor(format, stored)
   return Object.keys(known).length > 0 ? { ...known, ...options } : options
 }
 
@@ -44,13 +44,13 @@ export function pinnedOptions(chosen: UploadOptions, { footer: given }: UploadOp
  * What is kept after an upload: with all options that were chosen for it, no later one is read in another way.
  * @param chosen those of `dialect: 'auto'`
  */
-export function keptAfter(
-  kept: Kept = {},
+export function storedAfter(
+  stored: StoredOptions = {},
   format: UploadFormat,
   options: UploadOptions = {},
   chosen?: UploadOptions,
-): Kept {
-  const others = Object.entries(kept).filter(([name]) => !holdsFor(format, name))
+): StoredOptions {
+  const others = Object.entries(stored).filter(([name]) => !holdsFor(format, name))
   const { dialect, ...given } = options
   const read = chosen ? pinnedOptions(chosen, options) : dialect === 'standard' ? options : given
   return { ...Object.fromEntries(others), ...optionTexts(read, READING) }

@@ -6,15 +6,15 @@ import { spool } from '../ingest/file.ts'
 import type { Choice, IngestRequest, IngestResult, UploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
 import {
-  type ColumnWords,
+  type ColumnDescription,
   checkColumns,
   type DeclaredColumn,
   keyPositions,
   manifestChange,
   sameColumns,
-  withWords,
+  withDescriptions,
 } from '../types/columns.ts'
-import { keptWords } from '../types/file-metadata.ts'
+import { keepDescriptions } from '../types/file-metadata.ts'
 import { InFlight } from '../util/concurrency.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
 import { addingColumns, type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
@@ -30,7 +30,7 @@ import {
   type WriteMode,
   type WriteOptions,
 } from './upload.ts'
-import { keptAfter, readAsBefore, withKept } from './upload-options.ts'
+import { readAsBefore, storedAfter, withStored } from './upload-options.ts'
 
 /** A dataset after an upload, with what the upload tells about its columns. */
 export interface WrittenRecord extends DatasetRecord {
@@ -86,8 +86,8 @@ export class Writer {
       const target = join(this.#context.storage.mark.temporary, `preview-${++this.#spooled}.parquet`)
       const { jobs } = await this.#context.ingestor()
       return this.#withFile(upload, async (file) => {
-        const kept = datasetId === undefined ? undefined : await this.#context.datasets.get(datasetId)
-        const options = withKept(kept?.uploadOptions, upload)
+        const stored = datasetId === undefined ? undefined : await this.#context.datasets.get(datasetId)
+        const options = withStored(stored?.uploadOptions, upload)
         const request = { ...this.#request(file, { ...upload, options }, target, mode, base), beginning }
         const read = withoutMarks(await readAsBefore(upload, options, () => jobs.ingest(request, upload)))
         return { options: options === upload.options ? undefined : options, ...read, file: target }
@@ -135,7 +135,7 @@ export class Writer {
       const base = await this.#context.versions.current(datasetId)
       const anew = mode === 'replace' && upload.replaceColumns === true
       const { uploadOptions } = await this.#context.datasets.get(datasetId)
-      const options = withKept(uploadOptions, upload)
+      const options = withStored(uploadOptions, upload)
       const request = (target: string) => this.#request(file, { ...upload, options }, target, mode, base)
       const ingested = commits.makeParts(({ ingest }, target) => ingest(request(target), upload), upload)
       const made = withoutMarks(await readAsBefore(upload, options, () => ingested))
@@ -147,18 +147,18 @@ export class Writer {
         if (isOther || String(current.key) !== String(base.key)) return undefined
         const none = { parts: [], count: current.rows }
         const all = { parts: current.parts, count: 0 }
-        const kept = mode === 'replace' ? none : edits ? edits.changed(current.parts) : all
-        if (!kept) return 'again'
-        const added = ('filled' in kept && kept.filled) || made.parts
-        const parts = [...kept.parts, ...added.filter(({ rows }) => rows > 0)]
+        const stored = mode === 'replace' ? none : edits ? edits.changed(current.parts) : all
+        if (!stored) return 'again'
+        const added = ('filled' in stored && stored.filled) || made.parts
+        const parts = [...stored.parts, ...added.filter(({ rows }) => rows > 0)]
         const { columns: declared = [] } = upload
-        if (anew) columns = keptWords(keptWords(made.columns, current.columns), declared)
+        if (anew) columns = keepDescriptions(keepDescriptions(made.columns, current.columns), declared)
         await this.#accept(datasetId, { columns, parts }, upload, t)
-        const read = keptAfter(uploadOptions, upload.format, options, made.options)
+        const read = storedAfter(uploadOptions, upload.format, options, made.options)
         await this.#context.datasets.in(t).noteUploadOptions(datasetId, read)
         if (made.metadata) await this.#context.datasets.in(t).fill(datasetId, made.metadata)
         const { by, note, isRefresh } = upload
-        const changed = { addedRows: rowsOf(made.parts), removedRows: kept.count }
+        const changed = { addedRows: rowsOf(made.parts), removedRows: stored.count }
         return { columns, parts, change: { by, note, operation: isRefresh ? 'refresh' : mode, ...changed } }
       })
       if (done) {
@@ -287,11 +287,11 @@ export class Writer {
   /** Writes down words about columns. Whatever `accept` changes is changed with them, even if the words are there already. */
   describeColumns(
     datasetId: number,
-    words: readonly ColumnWords[],
+    descriptions: readonly ColumnDescription[],
     options: DeclareOptions,
   ): Promise<DatasetRecord> {
     return this.#declare(datasetId, options, async ({ columns, key }) => ({
-      columns: withWords(columns, words),
+      columns: withDescriptions(columns, descriptions),
       key,
     }))
   }

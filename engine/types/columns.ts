@@ -59,13 +59,13 @@ function checkColumn(column: unknown, where: string): Column {
   }
   if (typeof nullable !== 'boolean') throw invalid(`"nullable" of column ${quoted} must be true or false.`)
   if (typeof description !== 'string') throw invalid(`"description" of column ${quoted} must be text.`)
-  const words = { title, unit }
-  for (const [key, value] of Object.entries(words)) {
-    const isWords = typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_WORDS
-    if (value === undefined || isWords) continue
+  const descriptions = { title, unit }
+  for (const [key, value] of Object.entries(descriptions)) {
+    const isText = typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_WORDS
+    if (value === undefined || isText) continue
     throw invalid(`"${key}" of column ${quoted} must be text of 1 to ${LONGEST_WORDS} characters.`)
   }
-  return { name, type, nullable, description, ...wordsOf(words as Pick<Column, 'title' | 'unit'>) }
+  return { name, type, nullable, description, ...wordsOf(descriptions as Pick<Column, 'title' | 'unit'>) }
 }
 
 /** The words about a column that are set. */
@@ -74,7 +74,7 @@ export function wordsOf({ title, unit }: { readonly [Field in 'title' | 'unit']?
 }
 
 /** What is to be written down about a column; null removes it. */
-export interface ColumnWords {
+export interface ColumnDescription {
   readonly name: string
   readonly title?: string | null
   readonly unit?: string | null
@@ -82,15 +82,18 @@ export interface ColumnWords {
 }
 
 /** The columns with other words about some of them. @throws EngineError `invalid_columns_manifest` */
-export function withWords(columns: readonly Column[], words: readonly ColumnWords[]): Column[] {
-  const byName = new Map(words.map((one) => [one.name, one]))
-  const unknown = words.find(({ name }) => !columns.some((column) => column.name === name))
+export function withDescriptions(
+  columns: readonly Column[],
+  descriptions: readonly ColumnDescription[],
+): Column[] {
+  const byName = new Map(descriptions.map((one) => [one.name, one]))
+  const unknown = descriptions.find(({ name }) => !columns.some((column) => column.name === name))
   if (unknown) throw invalid(`The dataset has no column ${JSON.stringify(unknown.name)}.`)
   const changed = columns.map((column) => {
     const { name, type, nullable } = column
     const { title, unit, description } = { ...column, ...byName.get(name) }
-    const words = wordsOf({ title: title ?? undefined, unit: unit ?? undefined })
-    return { name, type, nullable, description: description ?? '', ...words }
+    const descriptions = wordsOf({ title: title ?? undefined, unit: unit ?? undefined })
+    return { name, type, nullable, description: description ?? '', ...descriptions }
   })
   return checkColumns(changed)
 }
@@ -108,9 +111,9 @@ export type ManifestChange = 'none' | 'describe' | 'rewrite'
  * @throws EngineError `column_conflict` for everything else, naming the column and both types
  */
 export function manifestChange(from: readonly Column[], to: readonly Column[]): ManifestChange {
-  const wanted = new Map(to.map((column) => [column.name, column]))
+  const target = new Map(to.map((column) => [column.name, column]))
   for (const old of from) {
-    const column = wanted.get(old.name)
+    const column = target.get(old.name)
     if (!column) {
       throw conflict(
         `Column ${JSON.stringify(old.name)} is missing from the manifest; columns can't be removed.`,

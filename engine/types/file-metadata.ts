@@ -3,15 +3,15 @@ import { wordsOf } from './columns.ts'
 import type { Column } from './index.ts'
 
 /** What is written down about a dataset, besides its name. */
-export type DatasetWords = Metadata & { readonly description?: string }
+export type DatasetMetadata = Metadata & { readonly description?: string }
 
 /** What is written down about a column. */
-type ColumnWords = Partial<Pick<Column, 'title' | 'description' | 'unit'>>
+type ColumnMetadata = Partial<Pick<Column, 'title' | 'description' | 'unit'>>
 
 /** What a file says about its dataset, and about its columns by their names. */
 export interface FileMetadata {
-  readonly dataset: DatasetWords
-  readonly columns: ReadonlyMap<string, ColumnWords>
+  readonly dataset: DatasetMetadata
+  readonly columns: ReadonlyMap<string, ColumnMetadata>
 }
 
 /**
@@ -20,7 +20,7 @@ export interface FileMetadata {
  */
 export const METADATA_KEY = 'parquetry'
 
-const DATASET_FIELDS = ['description', ...Object.keys(LONGEST_METADATA)] as (keyof DatasetWords)[]
+const DATASET_FIELDS = ['description', ...Object.keys(LONGEST_METADATA)] as (keyof DatasetMetadata)[]
 export const COLUMN_FIELDS = ['title', 'description', 'unit'] as const
 
 /**
@@ -28,14 +28,14 @@ export const COLUMN_FIELDS = ['title', 'description', 'unit'] as const
  * @param columns those of the file, which may be columns of the dataset
  */
 export function metadataIn(
-  dataset: DatasetWords,
+  dataset: DatasetMetadata,
   columns: readonly { readonly name: string; readonly stored?: number | undefined }[],
-  stored: readonly ColumnWords[],
+  stored: readonly ColumnMetadata[],
 ): string | undefined {
   const described = columns.flatMap(({ name, stored: at }) => {
     const column = at === undefined ? undefined : stored[at]
-    const words = entriesOf(COLUMN_FIELDS, (field) => column?.[field] || undefined)
-    return words.length > 0 ? [{ name, ...Object.fromEntries(words) }] : []
+    const metadata = entriesOf(COLUMN_FIELDS, (field) => column?.[field] || undefined)
+    return metadata.length > 0 ? [{ name, ...Object.fromEntries(metadata) }] : []
   })
   const fields = entriesOf(DATASET_FIELDS, (field) => dataset[field] || undefined)
   if (fields.length + described.length === 0) return undefined
@@ -60,12 +60,14 @@ export function readMetadata(
     const keywords = () => plain?.split(',').map((word) => word.trim())
     return valid(field, ours[field]) ?? valid(field, field === 'keywords' ? keywords() : plain)
   })
-  const columns = new Map<string, ColumnWords>()
-  const add = (name: string, given: (field: keyof ColumnWords) => unknown) => {
-    const words = entriesOf(COLUMN_FIELDS, (field) => valid(field === 'unit' ? 'title' : field, given(field)))
-    columns.set(name, { ...columns.get(name), ...Object.fromEntries(words) })
+  const columns = new Map<string, ColumnMetadata>()
+  const add = (name: string, given: (field: keyof ColumnMetadata) => unknown) => {
+    const metadata = entriesOf(COLUMN_FIELDS, (field) =>
+      valid(field === 'unit' ? 'title' : field, given(field)),
+    )
+    columns.set(name, { ...columns.get(name), ...Object.fromEntries(metadata) })
   }
-  for (const [name, words] of fields) add(name, (field) => words.get(field))
+  for (const [name, metadata] of fields) add(name, (field) => metadata.get(field))
   for (const column of Array.isArray(ours['columns']) ? ours['columns'] : []) {
     if (typeof column?.name === 'string') add(column.name, (field) => column[field])
   }
@@ -73,7 +75,7 @@ export function readMetadata(
 }
 
 type Worded = { readonly name: string } & {
-  readonly [Field in keyof ColumnWords]: ColumnWords[Field] | undefined
+  readonly [Field in keyof ColumnMetadata]: ColumnMetadata[Field] | undefined
 }
 
 /** Columns with the words of a file where they have none of their own. */
@@ -85,16 +87,16 @@ export function filledColumns<C extends Worded>(
 }
 
 /** The columns of an upload that take the place of others: those of the same names keep what is written down. */
-export function keptWords<C extends Worded>(columns: readonly C[], before: readonly Worded[]): C[] {
+export function keepDescriptions<C extends Worded>(columns: readonly C[], before: readonly Worded[]): C[] {
   const old = new Map(before.map((column) => [column.name, column]))
   return columns.map((column) => worded(column, [old.get(column.name), column]))
 }
 
 function worded<C extends Worded>(
   { title: _, unit: __, ...column }: C,
-  words: readonly [ColumnWords | undefined, ColumnWords | undefined],
+  metadata: readonly [ColumnMetadata | undefined, ColumnMetadata | undefined],
 ): C {
-  const [first = {}, second = {}] = words
+  const [first = {}, second = {}] = metadata
   const { title = second.title, unit = second.unit } = first
   const description = first.description || (second.description ?? '')
   return { ...column, description, ...wordsOf({ title, unit }) } as C
@@ -103,7 +105,7 @@ function worded<C extends Worded>(
 /** The most characters of a description in a file. */
 const LONGEST_DESCRIPTION = 10_000
 
-function valid(field: keyof DatasetWords, value: unknown): unknown {
+function valid(field: keyof DatasetMetadata, value: unknown): unknown {
   if (field !== 'description') return isMetadata(field, value) ? value : undefined
   const isText = typeof value === 'string' && value.length <= LONGEST_DESCRIPTION && value.isWellFormed()
   return isText && value.trim() !== '' && !value.includes('\0') ? value : undefined

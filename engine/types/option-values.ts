@@ -56,9 +56,9 @@ export function unknownOption(options: unknown, known: object): OptionProblem | 
       const all = Object.keys(known).join(', ')
       return { option: name, problem: `Unknown option ${JSON.stringify(name)}. Valid options: ${all}.` }
     }
-    const within: true | object = known[name as keyof typeof known]
-    if (within === true || 'kind' in within) continue
-    const unknown = unknownOption(value, within)
+    const inner: true | object = known[name as keyof typeof known]
+    if (inner === true || 'kind' in inner) continue
+    const unknown = unknownOption(value, inner)
     if (unknown !== undefined) return unknown
   }
   return undefined
@@ -78,9 +78,9 @@ export function wrongOption(options: object, table: OptionTable, format?: string
     if (format !== undefined && formats && !formats.includes(format)) {
       return { option: http, problem: `${http} is for ${formats.join(' and ')}; the format is ${format}.` }
     }
-    const wanted = isValue(option, value) ? undefined : valueInWords(option)
-    if (wanted !== undefined)
-      return { option: http, problem: `${http} must be ${wanted} (got ${JSON.stringify(value)}).` }
+    const expected = isValue(option, value) ? undefined : valueInProse(option)
+    if (expected !== undefined)
+      return { option: http, problem: `${http} must be ${expected} (got ${JSON.stringify(value)}).` }
     const other = option.excludes?.find((one) => given.some(([also]) => also === one))
     if (other !== undefined)
       return { option: http, problem: `${http} and ${table[other]!.http} can't be used together.` }
@@ -122,8 +122,8 @@ function isOrderKey(value: unknown): boolean {
 }
 
 /** What a value must be. */
-function valueInWords({ kind, values, inWords }: Option): string {
-  return inWords ?? values?.map((one) => JSON.stringify(one)).join(' or ') ?? KINDS[kind][1]
+function valueInProse({ kind, values, inProse }: Option): string {
+  return inProse ?? values?.map((one) => JSON.stringify(one)).join(' or ') ?? KINDS[kind][1]
 }
 
 /** Those of the options that are in a table, in its order. */
@@ -240,7 +240,7 @@ export interface Option {
   readonly values?: readonly string[]
   /** What its text must match, and the same in words. */
   readonly pattern?: RegExp
-  readonly inWords?: string
+  readonly inProse?: string
   /** The formats that it is for; without them, all. */
   readonly formats?: readonly string[]
   /** The options that can't be used together with it. */

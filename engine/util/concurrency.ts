@@ -27,7 +27,7 @@ export class InFlight {
 }
 
 /** Gives the result of work, or throws an error if it is not there in time. The work itself goes on. */
-export async function within<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
+export async function withTimeout<T>(milliseconds: number, work: Promise<T>, late: () => Error): Promise<T> {
   const ended = Promise.withResolvers<never>()
   const timer = setTimeout(() => ended.reject(late()), milliseconds)
   try {

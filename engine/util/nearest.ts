@@ -1,10 +1,10 @@
 /** The candidate that was probably meant: at most two letters off, or the same but for case. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const wanted = word.toLowerCase()
+  const lower = word.toLowerCase()
   let best: string | undefined
-  let least = Math.min(3, Math.ceil(wanted.length / 2))
+  let least = Math.min(3, Math.ceil(lower.length / 2))
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, candidate.toLowerCase(), least)
+    const distance = editDistance(lower, candidate.toLowerCase(), least)
     if (distance < least) {
       best = candidate
       least = distance

@@ -81,13 +81,13 @@ export class Access {
       }
       return accessOf(row, account)
     })
-    return within(seen, account)
+    return limitedTo(seen, account)
   }
 
   /** Every repository that an account may read, by id: its own first, then those shared with it, then the others. */
   async readable(account: Account): Promise<Map<number, RepositoryAccess>> {
     const rows = await this.#handle.all<AccessRow>(`${SELECT} ORDER BY r.id`, account.id)
-    const all = rows.map((row) => within(accessOf(row, account), account)).filter(({ right }) => right)
+    const all = rows.map((row) => limitedTo(accessOf(row, account), account)).filter(({ right }) => right)
     const sorted = RELATIONS.flatMap((one) => all.filter(({ relation }) => relation === one))
     return new Map(sorted.map((access) => [access.repositoryId, access]))
   }
@@ -206,13 +206,13 @@ function accessOf(row: AccessRow, account: Account): RepositoryAccess {
 }
 
 /** What a key that is limited to repositories leaves of a right. */
-function within(access: RepositoryAccess, { repositories }: Account): RepositoryAccess {
+function limitedTo(access: RepositoryAccess, { repositories }: Account): RepositoryAccess {
   return repositories?.includes(access.repositoryId) === false ? { ...access, right: undefined } : access
 }
 
-function refusal(repositoryId: number, has: Right | undefined, wanted: Right): string {
+function refusal(repositoryId: number, has: Right | undefined, required: Right): string {
   const repository = `repository ${repositoryId}`
   if (has === undefined) return `You have no access to ${repository}; its owner can make you a member.`
-  if (wanted === 'Own') return `Only the owner of ${repository} may do this.`
-  return `You have ${has} permission on ${repository}; this needs ${wanted}.`
+  if (required === 'Own') return `Only the owner of ${repository} may do this.`
+  return `You have ${has} permission on ${repository}; this needs ${required}.`
 }

@@ -10,7 +10,7 @@ const SHAPE = /^[\x21-\x7e]{1,255}$/
 /** Makes a change in a transaction and keeps what is answered, so that both are committed or neither. */
 export type Keep = <T>(t: Handle, make: () => Promise<T>) => Promise<T>
 
-interface Kept {
+interface StoredAnswer {
   readonly fingerprint: string
   readonly answer: string
 }
@@ -69,9 +69,9 @@ export class Idempotency {
     )
   }
 
-  #find(account: number, key: string): Promise<Kept | undefined> {
+  #find(account: number, key: string): Promise<StoredAnswer | undefined> {
     const { now } = this.#database.dialect
-    return this.#database.get<Kept>(
+    return this.#database.get<StoredAnswer>(
       `SELECT fingerprint, answer FROM idempotency_keys WHERE account_id = ? AND name = ? AND kept_at > ${now} - ?`,
       account,
       key,
@@ -104,7 +104,7 @@ export class Idempotency {
   }
 }
 
-function again<T>({ fingerprint, answer }: Kept, given: string): T {
+function again<T>({ fingerprint, answer }: StoredAnswer, given: string): T {
   if (fingerprint === given) return JSON.parse(answer)
   throw new ServerError(
     'idempotency_key_reused',

@@ -151,11 +151,11 @@ export function secretIn(directory: string): string {
 
 /** The secret of the nodes that share a database, made at the first call and kept there. */
 export async function secretAmong(database: Database): Promise<string> {
-  return kept(database, 'server', newSecret())
+  return stored(database, 'server', newSecret())
 }
 
 /** The text that is kept under a name. If there is none, it is the given one, unless another node is faster. */
-async function kept(database: Database, name: 'server' | 'check', text: string): Promise<string> {
+async function stored(database: Database, name: 'server' | 'check', text: string): Promise<string> {
   const sql = 'INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING'
   const known = await readSecret(database, name)
   if (known !== undefined) return known
@@ -186,7 +186,7 @@ const LOST = 'lost'
  */
 export async function checkSecret(database: Database, secret: string, previous?: string): Promise<void> {
   const mark = markOf(secret)
-  if ((await kept(database, 'check', mark)) === mark) return
+  if ((await stored(database, 'check', mark)) === mark) return
   await database.transaction(async (t) => {
     // Another node may have changed it meanwhile.
     const current = await readSecret(t, 'check')
@@ -209,12 +209,12 @@ async function sealAnew(t: Handle, before: Vault, after: Vault): Promise<void> {
   const sql = 'SELECT account_id AS "accountId", provider, sealed FROM provider_keys'
   const rows = await t.all<{ accountId: number; provider: string; sealed: Uint8Array }>(sql)
   for (const { accountId, provider, sealed } of rows) {
-    const place = context(accountId, provider)
-    const key = before.open(sealed, place)
+    const associated = context(accountId, provider)
+    const key = before.open(sealed, associated)
     // It was unreadable before, and stays so.
     if (key === undefined) continue
     const sql = 'UPDATE provider_keys SET sealed = ? WHERE account_id = ? AND provider = ?'
-    await t.run(sql, after.seal(key, place), accountId, provider)
+    await t.run(sql, after.seal(key, associated), accountId, provider)
   }
 }
 

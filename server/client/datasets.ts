@@ -305,10 +305,10 @@ export class Datasets extends Calls {
     format: Format,
     query: RowsQuery & { readonly ifNoneMatch?: string | undefined } = {},
   ): Promise<Download> {
-    const { ifNoneMatch, ...asked } = query
-    const { signal } = asked
+    const { ifNoneMatch, ...options } = query
+    const { signal } = options
     const response = await this.transport.send({
-      ...dataRequest(id, format, asked),
+      ...dataRequest(id, format, options),
       ...(ifNoneMatch !== undefined && { headers: { 'if-none-match': ifNoneMatch } }),
       signal,
     })

@@ -85,20 +85,20 @@ function parsed(text: string): {
 
 /**
  * A message with each of its options, which `details.hints` lists, in other words.
- * @param inWords words an option that has this name and, unless it is empty, this value
+ * @param write words an option that has this name and, unless it is empty, this value
  */
 export function withOptions(
   message: string,
   hints: readonly string[] = [],
-  inWords: (name: string, value: string) => string,
+  write: (name: string, value: string) => string,
 ): string {
   let after = message
   let before = ''
   for (const hint of hints) {
     const at = after.indexOf(hint)
     if (at < 0) continue
-    const words = Array.from(new URLSearchParams(hint), ([name, value]) => inWords(name, value))
-    before += after.slice(0, at) + words.join(' ')
+    const options = Array.from(new URLSearchParams(hint), ([name, value]) => write(name, value))
+    before += after.slice(0, at) + options.join(' ')
     after = after.slice(at + hint.length)
   }
   return before + after

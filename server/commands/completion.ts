@@ -28,14 +28,14 @@ fish: parquetry completion fish > ~/.config/fish/completions/parquetry.fish`,
 interface Line {
   /** Names of the command and its parents, for example `account create`; empty for the program itself. */
   readonly path: string
-  readonly words: readonly { readonly text: string; readonly about: string }[]
+  readonly completions: readonly { readonly text: string; readonly about: string }[]
 }
 
 function linesOf(program: Command): Line[] {
   const line = (command: Command, path: string): Line[] => [
     {
       path,
-      words: [
+      completions: [
         ...command.commands.map((one) => ({ text: one.name(), about: one.description() })),
         ...[...command.options, ...(path === '' ? [] : program.options)].map((one) => ({
           text: one.long ?? one.short ?? '',
@@ -62,7 +62,7 @@ ${known.map(({ path }) => `      '${path}') at='${path}' ;;`).join('\n')}
     esac
   done
   case "$at" in
-${lines.map(({ path, words }) => `    '${path}') proposed='${words.map(({ text }) => text).join(' ')}' ;;`).join('\n')}
+${lines.map(({ path, completions }) => `    '${path}') proposed='${completions.map(({ text }) => text).join(' ')}' ;;`).join('\n')}
   esac`
 }
 
@@ -88,12 +88,12 @@ if [[ "$funcstack[1]" = _parquetry ]]; then _parquetry "$@"; else compdef _parqu
 function fish(lines: readonly Line[]): string {
   const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   return lines
-    .flatMap(({ path, words }) => {
+    .flatMap(({ path, completions }) => {
       const names = path.split(' ').filter(Boolean)
       const inside = names.map((name) => `__fish_seen_subcommand_from ${name}`).join('; and ')
-      const next = words.filter(({ text }) => !text.startsWith('-')).map(({ text }) => text)
+      const next = completions.filter(({ text }) => !text.startsWith('-')).map(({ text }) => text)
       const none = next.length > 0 ? `not __fish_seen_subcommand_from ${next.join(' ')}` : ''
-      return words.map(({ text, about }) => {
+      return completions.map(({ text, about }) => {
         const isOption = text.startsWith('--')
         const when = [inside, isOption ? '' : none].filter(Boolean).join('; and ')
         const what = isOption ? `-l ${text.slice(2)}` : `-f -a ${text}`

@@ -114,8 +114,8 @@ function findings({ options = {}, why = [], sheet, columns }: Written, given: ob
     return [`${name} is text because of ${JSON.stringify(value)} in row ${row}${values}${reading}.`]
   })
   const reasons = why.map(({ option, row, value }) => {
-    const place = row === 0 ? '' : ` in row ${row}`
-    return `  --${option} because of ${JSON.stringify(value)}${place}`
+    const where = row === 0 ? '' : ` in row ${row}`
+    return `  --${option} because of ${JSON.stringify(value)}${where}`
   })
   return [...read, ...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...reasons, ...texts]
 }

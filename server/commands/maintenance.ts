@@ -32,7 +32,7 @@ export function addMaintenanceCommands(program: Command, target: Target): void {
     .description(
       'copy the catalog and all rows as of one point in time into a folder, even while servers run; an existing copy is updated',
     )
-    .action((directory: string) => target.directory((place) => backup(place, directory)))
+    .action((directory: string) => target.directory((workplace) => backup(workplace, directory)))
 
   program
     .command('restore <what> [version]')

@@ -37,10 +37,10 @@ export function addProviderCommands(program: Command, on: On<Workplace>): void {
 
 /** Indexes providers one after the other, also if some of them fail. Returns the number of failures. */
 async function indexAll(connectors: Connectors, named: readonly string[], depth: number): Promise<number> {
-  const wanted = named.length > 0 ? named.map((slug) => known(connectors, slug)) : connectors.list()
+  const chosen = named.length > 0 ? named.map((slug) => known(connectors, slug)) : connectors.list()
   using stop = abortOnInterrupt()
   let failed = 0
-  for (const { slug } of wanted) {
+  for (const { slug } of chosen) {
     using progress = startProgress(`index ${slug}`, null)
     try {
       const count = await indexOne(connectors, slug, depth, progress, stop.signal)

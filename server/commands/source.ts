@@ -24,11 +24,11 @@ export function addSourceCommands(program: Command, on: On<Tables>): void {
     .option('--confirm', 'take them even if they have no rows, or fewer than half of those that there are')
     .option('--mode <mode>', `how the rows of a file come to those that are there: ${MODES.join(', ')}`)
     .action((dataset: string, followed: string[], options: SetOptions) => {
-      const wanted = newSource(followed, options)
+      const fields = newSource(followed, options)
       return on(async (tables) => {
         const found = await findOrMakeNamed(tables, dataset)
         const made = await orRemoved(tables, found, async () => {
-          const source = await tables.datasets.follow(found.id, wanted)
+          const source = await tables.datasets.follow(found.id, fields)
           if (source.lastError !== null && source.lastVersion === null && !found.known) {
             throw new Failed(`${source.lastError}\nNothing was fetched, so the new dataset is removed again.`)
           }

@@ -49,11 +49,11 @@ export function wholeNumber(option: string, text: string): number {
  * Parses the value of an option that must be one of the words. @throws UsageError
  * @param option its name, for the message
  */
-export function oneOf<Word extends string>(option: string, words: readonly Word[], text: string): Word {
-  const word = words.find((one) => one === text)
+export function oneOf<Word extends string>(option: string, values: readonly Word[], text: string): Word {
+  const word = values.find((one) => one === text)
   if (word !== undefined) return word
   // Quotes around a comma, which would look like those between the words.
-  const list = words.map((one) => (/^\W$/.test(one) ? JSON.stringify(one) : one)).join(', ')
+  const list = values.map((one) => (/^\W$/.test(one) ? JSON.stringify(one) : one)).join(', ')
   throw new UsageError(`${option}: ${JSON.stringify(text)} is not one of ${list}.`)
 }
 

@@ -85,7 +85,7 @@ export class Target {
   readonly tables: On<Tables> = async (work) => {
     const server = this.server()
     if (server) await work(remoteTables(server.url, server.key))
-    else await this.directory((place) => work(localTables(place)))
+    else await this.directory((workplace) => work(localTables(workplace)))
   }
 
   /**

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject } from 'ajv'
 import { nearest, type ObjectStoreOptions, type TrinoOptions } from '../../engine/index.ts'
-import { faultSentence, jsonFault, place } from '../http/answer-errors.ts'
+import { faultSentence, jsonFault, jsonPath } from '../http/answer-errors.ts'
 import { type CheckedConfig, CONFIG_SCHEMA, type Config, variableOf } from './schema.ts'
 
 /** An error in the configuration. Its message is a sentence that names the setting. */
@@ -200,7 +200,7 @@ function sentence(error: ErrorObject, names: Names): string {
     const given = String(params['additionalProperty'])
     const meant = nearest(given, settings)
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`
-    const unknown = place(`${instancePath}/${given}`)
+    const unknown = jsonPath(`${instancePath}/${given}`)
     return `${unknown} is not a setting.${hint} Valid settings: ${settings.join(', ')}.`
   }
   return faultSentence(error, 'The configuration', names.get(instancePath))

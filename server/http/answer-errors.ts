@@ -143,10 +143,10 @@ function clientError(code: string | undefined): ServerError {
  * @param name the name of the place of the fault, if not its path
  */
 export function faultSentence(error: ErrorObject, whole: string, name?: string): string {
-  const where = name ?? (place(error.instancePath) || whole)
+  const where = name ?? (jsonPath(error.instancePath) || whole)
   switch (error.keyword) {
     case 'required': {
-      const field = place(`${error.instancePath}/${error.params['missingProperty']}`)
+      const field = jsonPath(`${error.instancePath}/${error.params['missingProperty']}`)
       return `${field} is missing.`
     }
     case 'additionalProperties': {
@@ -206,7 +206,7 @@ function meantValue({ data, schema }: ErrorObject): string {
 }
 
 /** A JSON pointer in the usual notation: `columns[0].name`. */
-export function place(pointer: string): string {
+export function jsonPath(pointer: string): string {
   return pointer
     .split('/')
     .slice(1)

@@ -59,9 +59,9 @@ export function isLink(url: string): boolean {
 /** An address without its `apiKey`, as it was before a client added one. */
 export function withoutKey(url: string): string {
   const query = rawQuery(url)
-  const kept = query.split('&').filter((part) => !isApiKey(part.split('=', 1)[0]!))
+  const others = query.split('&').filter((part) => !isApiKey(part.split('=', 1)[0]!))
   const path = url.slice(0, url.length - query.length)
-  return kept.length > 0 ? path + kept.join('&') : path.replace(/\?$/, '')
+  return others.length > 0 ? path + others.join('&') : path.replace(/\?$/, '')
 }
 
 /** The query string of a request's URL, without the question mark. */
@@ -170,7 +170,7 @@ function unknownParameter(given: string, known: readonly string[]): string {
   const names = [...known.filter((name) => name !== ALIASES), API_KEY]
   const plain = given.replace(/^\$/, '')
   const word = plain.toLowerCase().replaceAll('_', '')
-  const [elsewhere = ''] = ELSEWHERE.find(([, words]) => words.split(' ').includes(word)) ?? []
+  const [elsewhere = ''] = ELSEWHERE.find(([, names]) => names.split(' ').includes(word)) ?? []
   // Compared without the dollar sign, so that `tpo` is found to be near to `$top`.
   const byPlain = new Map(names.map((name) => [name.replace(/^\$/, ''), name]))
   const likely = names.includes(elsewhere)

@@ -94,7 +94,7 @@ export async function listTables(services: Services, path: RequestPath) {
  * @throws IcebergError `noNamespace`, `noTable`, `noPlace`
  */
 export async function loadTable(services: Services, path: RequestPath) {
-  const { engine, kept, config } = services
+  const { engine, snapshots, config } = services
   const { datasetId, version } = await tableAt(services, path)
   // Objects are protected by the store's credentials. Files are not, so their paths are given only if the operator
   // allows it.
@@ -105,7 +105,7 @@ export async function loadTable(services: Services, path: RequestPath) {
         'the setting iceberg.localFiles; GET /datasets/{id}/parquet gives the rows to everybody else.',
     )
   }
-  const snapshot = await keptVersion(kept, await engine.dataset(datasetId), version)
+  const snapshot = await heldVersion(snapshots, await engine.dataset(datasetId), version)
   return { metadata: await snapshot.icebergTable(path.warehouse.naming), config: storeSettings(config) }
 }
 
@@ -124,17 +124,17 @@ function storeSettings(config: Config): Record<string, string> {
 export async function requireTable(services: Services, path: RequestPath): Promise<void> {
   const { datasetId, version } = await tableAt(services, path)
   if (version === undefined) return
-  await keptVersion(services.kept, await services.engine.dataset(datasetId), version)
+  await heldVersion(services.snapshots, await services.engine.dataset(datasetId), version)
 }
 
 /** @throws IcebergError `noTable` */
-async function keptVersion(
-  kept: KeptSnapshots,
+async function heldVersion(
+  snapshots: KeptSnapshots,
   dataset: Dataset,
   version: number | undefined,
 ): Promise<Snapshot> {
   try {
-    return await kept.get(dataset, version)
+    return await snapshots.get(dataset, version)
   } catch (error) {
     if (!(error instanceof EngineError && error.code === 'version_gone')) throw error
     throw new IcebergError('noTable', error.message)
@@ -158,8 +158,8 @@ async function repositories({ engine, access }: Services, { account, warehouse }
  * long name, or those shared with it, or those of others.
  */
 function named(all: readonly Namespace[], namespace: string): readonly Namespace[] {
-  const short = (wanted: Relation) =>
-    all.filter(({ relation, names }) => relation === wanted && names[0] === namespace)
+  const short = (own: Relation) =>
+    all.filter(({ relation, names }) => relation === own && names[0] === namespace)
   const [own, shared, other] = RELATIONS.map(short)
   const long = all.filter(({ names }) => names[1] === namespace)
   return [own!, long, shared!, other!].find(({ length }) => length > 0) ?? []
@@ -184,7 +184,8 @@ async function tableAt(services: Services, path: RequestPath) {
   const { warehouse, table } = path
   const { id: repositoryId } = await repositoryAt(services, path)
   const datasets = await services.engine.datasetNames({ repositoryId })
-  const named = (asked: string | undefined) => datasets.find((dataset) => warehouse.table(dataset) === asked)
+  const named = (tableName: string | undefined) =>
+    datasets.find((dataset) => warehouse.table(dataset) === tableName)
   const whole = named(table)
   if (whole) return { datasetId: whole.id, version: undefined }
   const [, base, version] = warehouse.pinned.exec(table) ?? []

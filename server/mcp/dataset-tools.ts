@@ -27,7 +27,7 @@ export const findDatasets: Tool = {
       client.datasets.list({ signal }),
       client.repositories.list({ signal }),
     ])
-    const words = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+    const terms = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
     // One's own come first, and those of others last.
     const inside = Map.groupBy(datasets, ({ repositoryId }) => repositoryId)
     const found = repositories
@@ -43,7 +43,7 @@ export const findDatasets: Tool = {
       }))
       .filter((one) => {
         const all = `${one.name} ${one.repository} ${one.description} ${one.columns.join(' ')}`.toLowerCase()
-        return words.every((word) => all.includes(word))
+        return terms.every((word) => all.includes(word))
       })
     const shown = fitting(found.slice(0, MOST_DATASETS))
     return noted(
@@ -148,12 +148,12 @@ export const runSql: Tool = {
   async run(client, { sql, top = USUAL_ROWS }: { readonly sql: string; readonly top?: number }, signal) {
     // One more tells whether there are more.
     const rows = await gathered(client.sqlRows(sql, { top: top + 1, signal }))
-    const wanted = rows.slice(0, top)
-    const shown = fitting(wanted)
+    const first = rows.slice(0, top)
+    const shown = fitting(first)
     return noted(
       { rows: shown },
-      shown.length < wanted.length && cutRows(shown),
-      wanted.length < rows.length && 'There are more rows.',
+      shown.length < first.length && cutRows(shown),
+      first.length < rows.length && 'There are more rows.',
     )
   },
 }
@@ -216,14 +216,14 @@ function described(
   profile: Profile['columns'][number] | undefined,
 ) {
   const { nulls = 0, distinct, min, max, mean, top } = profile ?? {}
-  const few = top && distinct && distinct.value <= top.length
+  const isShort = top && distinct && distinct.value <= top.length
   return {
     name,
     type,
     ...(description && { description }),
     ...(unit && { unit }),
     ...(nulls > 0 && { nulls }),
-    ...(few
+    ...(isShort
       ? { values: Object.fromEntries(top.map(({ value, count }) => [short(String(value)), count])) }
       : distinct && { distinct: distinct.value }),
     ...(min !== undefined && type !== 'boolean' && { min: short(min), max: short(max) }),

@@ -48,14 +48,14 @@ export const findSeries: Tool = {
     if (path === '' && given.text?.trim()) return searched(client, slug, given.text, offset, signal)
     if (slug === undefined)
       return { note: 'Give words to search all providers, or a provider to list its categories.' }
-    const words = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
-    const fits = (name: string) => words.every((word) => name.toLowerCase().includes(word))
+    const terms = (given.text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+    const fits = (name: string) => terms.every((word) => name.toLowerCase().includes(word))
     const { categories } = await client.providers.browse(slug, path, { signal })
     const page =
       path === ''
         ? undefined
         : await client.providers.seriesPage(slug, path, {
-            limit: words.length > 0 ? 1000 : MOST_SERIES,
+            limit: terms.length > 0 ? 1000 : MOST_SERIES,
             offset,
             signal,
           })
@@ -78,14 +78,14 @@ export const findSeries: Tool = {
 async function searched(
   client: Client,
   slug: string | undefined,
-  words: string,
+  terms: string,
   offset: number,
   signal: AbortSignal,
 ) {
-  const asked = { limit: MOST_SERIES, offset, signal }
+  const options = { limit: MOST_SERIES, offset, signal }
   const found = await (slug === undefined
-    ? client.search(words, asked)
-    : client.providers.search(slug, words, asked))
+    ? client.search(terms, options)
+    : client.providers.search(slug, terms, options))
   const series = fitting(found.series)
   const more =
     found.total === null ? found.series.length === MOST_SERIES : offset + series.length < found.total

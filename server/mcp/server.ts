@@ -80,11 +80,11 @@ export async function answer(
   const server = mcpServer(clientWithin(app, request))
   try {
     await server.connect(transport)
-    const asked = new Request(`${request.publicUrl}${request.url}`, {
+    const passed = new Request(`${request.publicUrl}${request.url}`, {
       method: 'POST',
       headers: request.headers as Record<string, string>,
     })
-    const answer = await transport.handleRequest(asked, { parsedBody: request.body })
+    const answer = await transport.handleRequest(passed, { parsedBody: request.body })
     for (const [name, value] of answer.headers) reply.header(name, value)
     return await reply.code(answer.status).send(Buffer.from(await answer.arrayBuffer()))
   } finally {
@@ -102,7 +102,7 @@ function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
       return typeof value === 'string' ? [[name, value]] : []
     }),
   )
-  const within: typeof fetch = async (input, init = {}) => {
+  const inject: typeof fetch = async (input, init = {}) => {
     const url = new URL(String(input))
     const answer = await app.inject({
       method: (init.method ?? 'GET') as HTTPMethods,
@@ -122,6 +122,6 @@ function clientWithin(app: FastifyInstance, request: FastifyRequest): Client {
   return new Client({
     ...(key !== undefined && { key }),
     url: `${request.publicUrl}${app.prefix}`,
-    fetch: within,
+    fetch: inject,
   })
 }

@@ -91,7 +91,7 @@ async function* piecesOf(answers: AsyncIterable<BatchAnswer>, { start, write, en
 }
 
 async function* answersOf(
-  place: Batch,
+  context: Batch,
   requests: readonly BatchRequest[],
   goesOn: boolean,
 ): AsyncGenerator<BatchAnswer> {
@@ -100,16 +100,16 @@ async function* answersOf(
   for (const { headers: given, ...one } of requests) {
     const own = Object.entries(given).filter(([name]) => !OWN.includes(name))
     const headers = {
-      ...pick(place.batch.headers, DEFAULTS),
+      ...pick(context.batch.headers, DEFAULTS),
       ...Object.fromEntries(own),
-      ...pick(place.batch.headers, OWN),
+      ...pick(context.batch.headers, OWN),
     }
     let answer: BatchAnswer
     try {
       if (one.dependsOn.some((id) => failed.has(id))) {
         throw new ODataError('failedDependency', 'A request that this one depends on has failed.')
       }
-      answer = await answerOne(place, { ...one, headers }, room)
+      answer = await answerOne(context, { ...one, headers }, room)
     } catch (error) {
       if (!(error instanceof ODataError)) throw error
       answer = refused(one.id, headers, error)

@@ -24,11 +24,11 @@ export async function answerCollection(
   options: CollectionOptions,
 ): Promise<FastifyReply> {
   const { services, request, reply, json } = exchange
-  const { engine, exports, kept, config } = services
+  const { engine, exports, snapshots, config } = services
   const { odataPageRows: most } = config.limits
   const position = options.$skiptoken === undefined ? undefined : positionOf(options.$skiptoken)
   const pages = preferenceIn(request, 'maxpagesize')
-  const wanted = /^0*[1-9]\d{0,8}$/.test(pages?.value ?? '') ? Number(pages!.value) : undefined
+  const pageSize = /^0*[1-9]\d{0,8}$/.test(pages?.value ?? '') ? Number(pages!.value) : undefined
   const dataset = await engine.dataset(set.datasetId)
   const untracked = UNTRACKED.find((name) => options[name] !== undefined)
   const { $deltatoken: since, $filter: filter } = options
@@ -39,7 +39,7 @@ export async function answerCollection(
   const tracked = since !== undefined || (position?.tracked ?? preference !== undefined)
   const added =
     since === undefined ? undefined : await addedSince(dataset, since, { filter, until: position?.version })
-  const preferred = wanted ?? position?.size
+  const preferred = pageSize ?? position?.size
   const size = Math.min(preferred ?? most, most)
   const offset = position?.offset ?? 0
   const { $top = Number.POSITIVE_INFINITY, $skip = 0 } = options
@@ -49,7 +49,7 @@ export async function answerCollection(
   const by = String(request.account.id)
   const snapshot = await (past === undefined
     ? dataset.snapshot(versionIn(options), { by })
-    : kept.get(dataset, past, { by }))
+    : snapshots.get(dataset, past, { by }))
   using leaving = new DisposableStack()
   if (past === undefined) leaving.use(snapshot)
   const { version } = snapshot
@@ -61,9 +61,9 @@ export async function answerCollection(
   const mayGoOn = $top > end && (known === undefined || known > skip + size)
   if (mayGoOn && past === undefined) {
     leaving.move()
-    kept.keep(dataset, snapshot)
+    snapshots.keep(dataset, snapshot)
   }
-  const applied = [wanted && `${pages!.name}=${size}`, tracked && preference?.name].filter(Boolean)
+  const applied = [pageSize && `${pages!.name}=${size}`, tracked && preference?.name].filter(Boolean)
   if (applied.length > 0) reply.header('preference-applied', applied.join(', '))
 
   const delta = since === undefined ? '' : '/$delta'
@@ -115,8 +115,8 @@ function linkTo({ request, root }: Exchange, set: EntitySet, token: string): str
   const left = token.startsWith('$delta')
     ? /^(\$|%24)?(skiptoken|deltatoken|apikey)=/i
     : /^(\$|%24)?skiptoken=/i
-  const kept = query.split('&').filter((part) => part !== '' && !left.test(part))
-  return `${root}${encodeURIComponent(set.name)}?${[...kept, token].join('&')}`
+  const rest = query.split('&').filter((part) => part !== '' && !left.test(part))
+  return `${root}${encodeURIComponent(set.name)}?${[...rest, token].join('&')}`
 }
 
 /** Where the next page begins. Clients treat the token as opaque. */

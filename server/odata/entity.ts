@@ -76,7 +76,7 @@ async function readRow(
   set: EntitySet,
   snapshot: Snapshot,
   key: number,
-  asked: RowOptions,
+  given: RowOptions,
 ): Promise<{ text: string; projection: string }> {
   const { rowCount } = snapshot
   const none = () =>
@@ -85,7 +85,7 @@ async function readRow(
       `${set.name} has no row ${key}${rowCount === undefined ? '' : `; it has ${rowCount} rows`}.`,
     )
   if (key < 1 || key > (rowCount ?? key)) throw none()
-  const options = { ...asked, $skip: key - 1, $top: 1 }
+  const options = { ...given, $skip: key - 1, $top: 1 }
   const { query, odata, projection } = entityQuery(set, snapshot, options, json)
   const download = {
     query: { open: () => query },
@@ -189,13 +189,13 @@ function namingProperties<T>({ columns }: Snapshot, names: readonly string[], wo
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     const { code, message, details } = error
-    const told = columns.flatMap(({ name }, at) =>
+    const renamed = columns.flatMap(({ name }, at) =>
       name !== names[at] && details?.columns?.includes(name)
         ? [`${JSON.stringify(name)} is called ${names[at]} here.`]
         : [],
     )
-    if (told.length === 0) throw error
-    throw new EngineError(code, [message, ...told.slice(0, 5)].join(' '), { details })
+    if (renamed.length === 0) throw error
+    throw new EngineError(code, [message, ...renamed.slice(0, 5)].join(' '), { details })
   }
 }
 

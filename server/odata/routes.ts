@@ -186,11 +186,11 @@ async function answerMetadata(
   const known = documents.get(tag)
   if (known) return reply.send(known)
   const pieces = isJson ? csdlJson(feed.described()) : csdlXml(feed.described(), version)
-  return reply.send(Readable.from(keptWhole(pieces, (whole) => documents.set(tag, whole))))
+  return reply.send(Readable.from(keepWhole(pieces, (whole) => documents.set(tag, whole))))
 }
 
 /** The same pieces; `keep` gets all of them at their end, unless they are too many. */
-async function* keptWhole(pieces: AsyncIterable<string>, keep: (whole: Buffer) => void) {
+async function* keepWhole(pieces: AsyncIterable<string>, keep: (whole: Buffer) => void) {
   let all: string[] | undefined = []
   let length = 0
   for await (const piece of pieces) {

@@ -84,8 +84,8 @@ async function idOf(
   const first = Math.min(...named.map(({ precedence = 0 }) => precedence))
   const found = named.filter(({ precedence = 0 }) => precedence === first)
   if (found.length === 1) return found[0]!.id
-  const wanted = [owner, repository, dataset].filter((name) => name !== undefined).join('/')
-  const name = JSON.stringify(wanted)
+  const path = [owner, repository, dataset].filter((name) => name !== undefined).join('/')
+  const name = JSON.stringify(path)
   if (found.length > 0) {
     const owners = new Set(found.map((one) => one.owner)).size
     const longer = found
@@ -99,7 +99,7 @@ async function idOf(
       return [owner === undefined ? short : nameOf(one), one.precedence ? nameOf(one) : short]
     }),
   )
-  const near = wanted.length <= 192 ? nearest(wanted, names.keys()) : undefined
+  const near = path.length <= 192 ? nearest(path, names.keys()) : undefined
   const elsewhere = known.find((one) => one.repository === repository && one.name === dataset)
   const hint = elsewhere ? nameOf(elsewhere) : names.get(near ?? '')
   throw new ServerError(

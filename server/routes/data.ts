@@ -16,7 +16,7 @@ import type { Services } from '../services.ts'
 import type { LazyQuery } from '../transfers/download.ts'
 import { chooseFormat, encodingOf, FORMAT_NAMES, wantsIeee754 } from '../transfers/formats.ts'
 import { linkMetadata } from './metadata.ts'
-import { askedVersion, datasetFor, type Routes } from './routes.ts'
+import { datasetFor, type Routes, requestedVersion } from './routes.ts'
 
 const header = (type: string, description: string): HeaderText => ({ description, schema: { type } })
 
@@ -274,7 +274,7 @@ export function dataRoutes(app: Routes, services: Services): void {
   const download = async (request: FastifyRequest, reply: FastifyReply, read: () => DataQuery) => {
     const { dataset, record } = await datasetFor(request, services, 'Read')
     const given = read()
-    const past = await askedVersion(dataset, given, reply, app.prefix)
+    const past = await requestedVersion(dataset, given, reply, app.prefix)
     linkMetadata(reply, app.prefix, record)
     const { window, ...asked } = rowsAsked(request, given, 'csv')
     const { format, encoding } = asked

@@ -27,7 +27,7 @@ import { listOf, object } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { SMALL_ANSWER } from '../transfers/answers.ts'
 import { gather } from '../transfers/body.ts'
-import { askedVersion, created, datasetFor, pathId, type Routes, shown, tagOf } from './routes.ts'
+import { created, datasetFor, pathId, type Routes, requestedVersion, shown, tagOf } from './routes.ts'
 import { sqlTablesOf } from './sql.ts'
 
 /** In a list, a dataset has its columns only if their JSON has at most this many bytes, about a hundred columns. */
@@ -342,10 +342,10 @@ export function columnRoutes(app: Routes, services: Services): void {
 
   app.get('/datasets/:id/columns', { schema: LIST_COLUMNS }, async (request, reply) => {
     const { dataset, record } = await datasetFor(request, services, 'Read')
-    const asked = await askedVersion(dataset, request.query, reply, app.prefix)
-    if (asked === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
-    using snapshot = await dataset.snapshot({ version: asked.number })
-    return reply.header('etag', recordTag(record.id, asked.number)).send(snapshot.columns)
+    const version = await requestedVersion(dataset, request.query, reply, app.prefix)
+    if (version === undefined) return reply.header('etag', tagOf(record)).send(record.columns)
+    using snapshot = await dataset.snapshot({ version: version.number })
+    return reply.header('etag', recordTag(record.id, version.number)).send(snapshot.columns)
   })
 
   app.put('/datasets/:id/columns', { schema: DECLARE_COLUMNS }, async (request, reply) => {

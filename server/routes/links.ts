@@ -81,8 +81,8 @@ const LASTING = [400, 404, 410]
 /** The refusal of a link to rows that could only fail. They are asked for as SQL, so that none is read. */
 async function refusalOf(app: Routes, links: Links, { account, keyId }: FastifyRequest, path: string) {
   if (!path.startsWith('/datasets/') || path.includes('$explain')) return undefined
-  const asked = `${app.prefix}${path}${path.includes('?') ? '&' : '?'}$explain=sql`
-  const answer = await app.inject({ url: await links.address(account.id, keyId, asked, LINK_SECONDS) })
+  const url = `${app.prefix}${path}${path.includes('?') ? '&' : '?'}$explain=sql`
+  const answer = await app.inject({ url: await links.address(account.id, keyId, url, LINK_SECONDS) })
   return LASTING.includes(answer.statusCode) ? answer : undefined
 }
 

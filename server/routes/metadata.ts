@@ -301,7 +301,7 @@ function rowSchema({ record, url }: Described): Readonly<Record<string, unknown>
 }
 
 function propertyOf(column: Described['record']['columns'][number]): object {
-  const words = setFields({ title: column.title, description: described(column) })
+  const fields = setFields({ title: column.title, description: described(column) })
   const plain: { readonly type?: string | readonly string[] } = TYPES[typeName(column.type)].schema
-  return { ...words, ...plain, ...(plain.type && column.nullable && { type: [plain.type, 'null'].flat() }) }
+  return { ...fields, ...plain, ...(plain.type && column.nullable && { type: [plain.type, 'null'].flat() }) }
 }

@@ -9,7 +9,7 @@ import { listOf } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import { type ByteRange, sendPieces } from '../transfers/pieces.ts'
 import { Transfer } from '../transfers/transfer.ts'
-import { askedVersion, datasetFor, pathParameter, pathVersion, type Routes } from './routes.ts'
+import { datasetFor, pathParameter, pathVersion, type Routes, requestedVersion } from './routes.ts'
 
 const TYPE = 'application/vnd.apache.parquet'
 
@@ -49,12 +49,12 @@ const READ_PARQUET_FILE = {
  * pyarrow and DuckDB.
  */
 export function parquetRoutes(app: Routes, services: Services): void {
-  const { kept } = services
+  const { snapshots } = services
 
   app.get('/datasets/:id/parquet', { schema: LIST_PARQUET_FILES }, async (request, reply) => {
     const { dataset } = await datasetFor(request, services, 'Read')
-    const past = await askedVersion(dataset, request.query, reply, app.prefix)
-    const snapshot = await kept.get(dataset, past?.number)
+    const past = await requestedVersion(dataset, request.query, reply, app.prefix)
+    const snapshot = await snapshots.get(dataset, past?.number)
     const files = await snapshot.files()
     const path = `${app.prefix}/datasets/${dataset.id}/parquet/${snapshot.version}`
     return Promise.all(
@@ -76,7 +76,9 @@ export function parquetRoutes(app: Routes, services: Services): void {
       const version = pathVersion(request)
       const name = pathParameter(request, 'file')
       const number = Number(/^(\d{1,15})\.parquet$/.exec(name)?.[1])
-      const snapshot = Number.isNaN(number) ? undefined : await kept.get(dataset, version, { file: number })
+      const snapshot = Number.isNaN(number)
+        ? undefined
+        : await snapshots.get(dataset, version, { file: number })
       const file = await snapshot?.file(number)
       if (snapshot && file) return sendFile(services, request, reply, snapshot, file)
       throw new EngineError(

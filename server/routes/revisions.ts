@@ -66,7 +66,7 @@ export function revisionRoutes(app: Routes, services: Services): void {
     },
     handler: async (request, reply) => {
       const { dataset, record } = await datasetFor(request, services, 'Read')
-      const { window, ...asked } = rowsAsked(request, request.query, 'csv')
+      const { window, ...download } = rowsAsked(request, request.query, 'csv')
       const names = new Set(record.columns.map(({ name }) => name))
       if (!names.has('series_id') || !names.has('value') || !(names.has('date') || names.has('time'))) {
         throw new ServerError(
@@ -80,7 +80,7 @@ export function revisionRoutes(app: Routes, services: Services): void {
       const query = revisions.query(withUsualColumns(window))
       reply.header('known-since', revisions.since)
       return services.exports.send(request, reply, {
-        ...asked,
+        ...download,
         query: { open: () => query },
         name: `${record.name} revisions`,
         metered: true,

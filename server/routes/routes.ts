@@ -81,7 +81,7 @@ export function tagOf(record: Omit<DatasetRecord, 'query'>): string {
  * @param prefix of all paths of the service
  * @throws EngineError `not_found`, `version_gone`, `invalid_option`
  */
-export async function askedVersion(dataset: Dataset, query: object, reply: FastifyReply, prefix: string) {
+export async function requestedVersion(dataset: Dataset, query: object, reply: FastifyReply, prefix: string) {
   const past = pastVersion(fromHttp(query, VERSION))
   if (past === undefined) return undefined
   const found = await dataset.find(past)

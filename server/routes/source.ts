@@ -2,7 +2,7 @@ import { empty, errors, json } from '../openapi/describe.ts'
 import { NEW_SOURCE, SOURCE } from '../records/sources.ts'
 import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
-import { checkedWanted, providersOf } from '../sources/wanted.ts'
+import { checkedSource, providersOf } from '../sources/wanted.ts'
 import { datasetFor, type Routes, shown } from './routes.ts'
 
 const GET_SOURCE = {
@@ -48,11 +48,11 @@ export function sourceRoutes(app: Routes, services: Services): void {
   app.put('/datasets/:id/source', { schema: SET_SOURCE }, async (request) => {
     const { record } = await datasetFor(request, services, 'Write')
     const { account, body } = request
-    const wanted = await checkedWanted(record, body, config, services.connectors)
+    const source = await checkedSource(record, body, config, services.connectors)
     const { signal } = new AbortController()
-    for (const slug of providersOf(wanted.series)) await callerOf(services, account, slug, signal)
+    for (const slug of providersOf(source.series)) await callerOf(services, account, slug, signal)
     const { confirm = false } = body
-    await refresher.followNow({ datasetId: record.id, accountId: account.id, ...wanted }, confirm)
+    await refresher.followNow({ datasetId: record.id, accountId: account.id, ...source }, confirm)
     return sources.record(record.id, engine)
   })
 

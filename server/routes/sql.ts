@@ -123,12 +123,12 @@ export function sqlRoutes(app: Routes, services: Services): void {
     { sql, parameters: values }: Statement,
   ) => {
     const given = request.query as { $format?: string; $count?: boolean; $explain?: boolean }
-    const { window, ...asked } = rowsAsked(request, given, 'csv')
+    const { window, ...download } = rowsAsked(request, given, 'csv')
     const tables = () => sqlTablesOf(services, request.account)
     const open = (signal: AbortSignal) =>
       engine.sql(sql, values, { ...window, ...readingFor(services, request, signal), tables })
-    if (given.$explain) return sendExplained(services, request, reply, { open }, asked.format)
-    return exports.send(request, reply, { ...asked, name: 'query', metered: true, query: { open } })
+    if (given.$explain) return sendExplained(services, request, reply, { open }, download.format)
+    return exports.send(request, reply, { ...download, name: 'query', metered: true, query: { open } })
   }
 
   app.route({

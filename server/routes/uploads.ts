@@ -153,8 +153,8 @@ function write(services: Services, method: 'replace' | 'append') {
     }
     const { mode = method, on } = adding(request, method)
     if (mode === 'upsert') reply.header('preference-applied', MERGE_DUPLICATES)
-    const fetchSeries = (wanted: unknown, signal: AbortSignal) =>
-      seriesUpload(services, request, wanted, record.columns, signal)
+    const fetchSeries = (body: unknown, signal: AbortSignal) =>
+      seriesUpload(services, request, body, record.columns, signal)
     const hash = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256')
     let isRead = false
     const receive = async (keep: Keep) => {
@@ -260,13 +260,13 @@ const AT_ONCE = 4
 async function seriesUpload(
   services: Services,
   request: FastifyRequest,
-  wanted: unknown,
+  body: unknown,
   existing: readonly Column[],
   signal: AbortSignal,
 ): Promise<Upload> {
   const check = request.compileValidationSchema(SERIES_TO_SAVE)
-  if (!check(wanted)) throw invalidBody(faultSentence(check.errors![0] as ErrorObject, 'The body'))
-  const { provider, series: ids } = wanted as FromSchema<typeof SERIES_TO_SAVE>
+  if (!check(body)) throw invalidBody(faultSentence(check.errors![0] as ErrorObject, 'The body'))
+  const { provider, series: ids } = body as FromSchema<typeof SERIES_TO_SAVE>
   const most = services.config.limits.savedSeries
   if (ids.length > most) throw invalidBody(`series has ${ids.length} ids; one request saves at most ${most}.`)
   const { info, caller } = await callerOf(services, request.account, provider, signal)

@@ -29,7 +29,14 @@ import {
   requireSeriesAlone,
   seriesColumns,
 } from './series-rows.ts'
-import { nextRun, type Outcome, retryRun, type Sources, type StoredSource, type Wanted } from './sources.ts'
+import {
+  nextRun,
+  type Outcome,
+  retryRun,
+  type SourceRequest,
+  type Sources,
+  type StoredSource,
+} from './sources.ts'
 import { fileOptions } from './wanted.ts'
 
 /** How often a process looks for sources that are due. */
@@ -116,21 +123,21 @@ export class Refresher {
    * Sets what a dataset follows, and starts the first refresh at once; `done` resolves when that has ended.
    * @param confirmed whether this refresh may leave far fewer rows than there are, or none
    */
-  async follow(wanted: Wanted, confirmed = false): Promise<{ readonly done: Promise<void> }> {
-    const dataset = await this.#parts.engine.dataset(wanted.datasetId)
+  async follow(requested: SourceRequest, confirmed = false): Promise<{ readonly done: Promise<void> }> {
+    const dataset = await this.#parts.engine.dataset(requested.datasetId)
     // Declares the columns at once, so that they are visible even if the first run brings no rows. If that fails, the
     // dataset must not follow anything.
-    if (!wanted.address && (await dataset.record()).columns.length === 0) {
+    if (!requested.address && (await dataset.record()).columns.length === 0) {
       await dataset.declareColumns(seriesColumns({ provider: false, times: false }))
     }
     const token = randomUUID()
-    const source = await this.#parts.sources.set(wanted, { token, ...this.#taking() })
+    const source = await this.#parts.sources.set(requested, { token, ...this.#taking() })
     return { done: this.#run(source, token, confirmed) }
   }
 
   /** The same, and waits for the first refresh, which goes on if it takes long. */
-  async followNow(wanted: Wanted, confirmed: boolean): Promise<void> {
-    const { done } = await this.follow(wanted, confirmed)
+  async followNow(requested: SourceRequest, confirmed: boolean): Promise<void> {
+    const { done } = await this.follow(requested, confirmed)
     await Promise.race([done, delay(PATIENCE_MS, undefined, { ref: false })])
   }
 
@@ -247,8 +254,8 @@ export class Refresher {
     const { source, signal } = run
     const now = this.#parts.now()
     const isMissing = ({ error }: Followed) => error !== undefined
-    const wanted = source.series.filter((one) => (isWhole && isDue(one, now)) || isMissing(one))
-    const missingFirst = wanted.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
+    const requested = source.series.filter((one) => (isWhole && isDue(one, now)) || isMissing(one))
+    const missingFirst = requested.toSorted((a, b) => Number(isMissing(b)) - Number(isMissing(a)))
     return ask(await this.#parts.connectors(), missingFirst, source.start, this.#callerOf(run), signal)
   }
 
@@ -259,7 +266,7 @@ export class Refresher {
   /** Writes the rows of a file, unless its bytes are those of the last time. Gives what is known of it now. */
   async #readFile(run: Run, address: FollowedAddress): Promise<FollowedAddress> {
     const { source, signal, dataset } = run
-    const { version, rowCount, columns, uploadOptions: kept } = await dataset.record()
+    const { version, rowCount, columns, uploadOptions: stored } = await dataset.record()
     // If others have changed the rows, they are put back, even though the file has not changed.
     const isThere = address.mode !== 'replace' || version === source.lastVersion
     const known = isThere ? address : { url: address.url }
@@ -269,7 +276,7 @@ export class Refresher {
     const options = fromHttp(address.options, fileOptions(address.mode))
     const isNew = address.mode === 'replace' && rowCount === 0 && holdsSeriesAlone(columns)
     // Where an earlier upload was read in some way, this one is read so, too.
-    const chooses = options.dialect === undefined && !kept && hasDialect(format)
+    const chooses = options.dialect === undefined && !stored && hasDialect(format)
     const upload = {
       ...uploadOptions(chooses ? { dialect: 'auto', ...options } : options),
       ...('on' in options && { on: options.on }),

@@ -31,12 +31,12 @@ export interface Answer {
  */
 export async function ask(
   connectors: Connectors,
-  wanted: readonly Followed[],
+  followed: readonly Followed[],
   start: string | null,
   callerOf: (slug: string) => Promise<Caller>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Answer>> {
-  const answers = await mapConcurrent(AT_ONCE, wanted, async ({ id }): Promise<[string, Answer]> => {
+  const answers = await mapConcurrent(AT_ONCE, followed, async ({ id }): Promise<[string, Answer]> => {
     const slash = id.indexOf('/')
     try {
       const provider = id.slice(0, slash)
@@ -78,8 +78,8 @@ export async function newRows(
   const counts =
     confirmed || received.length === 0 ? new Map<string, Count>() : await counted(dataset, source.start)
   const lost = new Map(received.map(({ one, answer }) => [one.id, lostOf(one, answer, counts)]))
-  const isKept = ({ id }: Followed) => answers.get(id) === undefined || answers.get(id)?.error !== undefined
-  const old = source.series.some((one) => isKept(one) || lost.get(one.id)!.size > 0)
+  const isStored = ({ id }: Followed) => answers.get(id) === undefined || answers.get(id)?.error !== undefined
+  const old = source.series.some((one) => isStored(one) || lost.get(one.id)!.size > 0)
     ? await rowsById(dataset)
     : new Map<string, readonly SeriesRow[]>()
   const blocks = new Map<string, readonly SeriesRow[]>()
@@ -91,7 +91,7 @@ export async function newRows(
   }
   const followed = answered.map(({ one, answer }): Followed => {
     const { id } = one
-    if (isKept(one)) {
+    if (isStored(one)) {
       presentIds(one).forEach(keep)
       const error = answer?.error ?? one.error
       return { ...one, error: error && { code: error.code, message: error.message } }

@@ -38,7 +38,7 @@ export interface StoredSource {
 }
 
 /** What a dataset is to follow. */
-export type Wanted = Pick<StoredSource, 'datasetId' | 'accountId' | 'address' | 'start' | 'every'> & {
+export type SourceRequest = Pick<StoredSource, 'datasetId' | 'accountId' | 'address' | 'start' | 'every'> & {
   readonly series: readonly string[]
 }
 
@@ -136,8 +136,8 @@ export class Sources {
   }
 
   /** Sets what a dataset follows, due now, and takes it in the same step. */
-  async set(wanted: Wanted, at: Taking): Promise<StoredSource> {
-    const { datasetId, accountId, address, start, every } = wanted
+  async set(request: SourceRequest, at: Taking): Promise<StoredSource> {
+    const { datasetId, accountId, address, start, every } = request
     const now = at.now.toISOString()
     return this.#database.transaction(async (t) => {
       // The source is taken before it is read. So a run that is just ending can't change it in between.
@@ -145,7 +145,7 @@ export class Sources {
       await t.run(take, at.token, at.until.toISOString(), datasetId)
       const before = await read(t, datasetId)
       const found = new Map(before?.series.map((one) => [one.id, one.found]))
-      const series = wanted.series.map((id) => ({ id, found: found.get(id) ?? [] }))
+      const series = request.series.map((id) => ({ id, found: found.get(id) ?? [] }))
       // Who repeats what is followed already wants it now, but not the same rows again.
       const isSame = before !== undefined && isRepeated(before.address, address)
       const values = {
@@ -247,10 +247,11 @@ function notFollowed(id: number): ServerError {
 }
 
 /** Whether what is asked for was asked for before. Options that aren't given stay what they were. */
-function isRepeated(before: StoredSource['address'], asked: StoredSource['address']): boolean {
-  if (!before || !asked || 'query' in before || 'query' in asked) return isDeepStrictEqual(before, asked)
-  if (before.url !== asked.url || before.mode !== asked.mode) return false
-  return Object.entries(asked.options).every(([name, value]) => before.options[name] === value)
+function isRepeated(before: StoredSource['address'], address: StoredSource['address']): boolean {
+  if (!before || !address || 'query' in before || 'query' in address)
+    return isDeepStrictEqual(before, address)
+  if (before.url !== address.url || before.mode !== address.mode) return false
+  return Object.entries(address.options).every(([name, value]) => before.options[name] === value)
 }
 
 async function read(handle: Handle, datasetId: number): Promise<StoredSource | undefined> {

@@ -8,18 +8,18 @@ import { ServerError } from '../http/errors.ts'
 import type { NewSource } from '../records/index.ts'
 import { checkedAddress, FetchFailure, type FollowedAddress } from './fetch-address.ts'
 import { requireSeriesAlone } from './series-rows.ts'
-import type { Wanted } from './sources.ts'
+import type { SourceRequest } from './sources.ts'
 
 /**
  * Checks what a dataset is to follow and fills in defaults; each id appears once, with its provider in lower case.
  * @throws ServerError `invalid_body`, `other_data`; EngineError `saved_query`
  */
-export async function checkedWanted(
+export async function checkedSource(
   record: DatasetRecord,
   body: NewSource,
   { sources, limits }: Pick<Config, 'sources' | 'limits'>,
   connectors: () => Promise<Pick<Connectors, 'list' | 'requireReleases'>>,
-): Promise<Omit<Wanted, 'datasetId' | 'accountId'> & { readonly address: FollowedAddress | null }> {
+): Promise<Omit<SourceRequest, 'datasetId' | 'accountId'> & { readonly address: FollowedAddress | null }> {
   if (record.query) throw noStoredRows(record.id)
   const { every = 'day', start = null } = body
   const address = checkedFile(body, sources)

@@ -77,10 +77,10 @@ export class Exports {
   async send(request: FastifyRequest, reply: FastifyReply, download: Download): Promise<FastifyReply> {
     const { query: lazy, format, contentType = FORMAT_FACTS[format].contentType } = download
     const coding = codingFor(request, format)
-    const kept =
+    const answer =
       lazy.key === undefined ? undefined : this.answers?.get(answerName(lazy.key, download, coding))
-    if (kept) return this.#sendAgain(request, reply, download, kept)
-    return this.#within(request, reply, async (transfer, inTime) => {
+    if (answer) return this.#sendAgain(request, reply, download, answer)
+    return this.#withTransfer(request, reply, async (transfer, inTime) => {
       const query = await lazy.open(transfer.signal)
       const users = new Users(() => query[Symbol.dispose]())
       transfer.onClose(users.enter())
@@ -156,8 +156,8 @@ export class Exports {
     const onWhole = (whole: Buffer) => {
       keep(whole).catch((error) => request.log.error({ err: error }, 'an answer could not be kept'))
     }
-    const isKept = sending.etag !== undefined && this.answers !== undefined
-    const gathered = await gather(opened.bytes, SMALL_ANSWER, isKept ? onWhole : undefined)
+    const isCached = sending.etag !== undefined && this.answers !== undefined
+    const gathered = await gather(opened.bytes, SMALL_ANSWER, isCached ? onWhole : undefined)
     inTime()
     if (gathered.whole) {
       const answer = await keep(gathered.whole)
@@ -168,7 +168,7 @@ export class Exports {
       })
       // A smaller body fits into the buffers of any socket, so it needs no watching.
       if (answer.body.byteLength > 16 * 1024) transfer.watchSocket()
-      return sendWhole(request, reply, download, answer, isKept || inPieces)
+      return sendWhole(request, reply, download, answer, isCached || inPieces)
     }
     const { stream } = opened
     reply.headers({ ...headers, ...headersOf(request, download, inPieces) })
@@ -217,7 +217,7 @@ export class Exports {
     download: Download,
     most: number,
   ): Promise<Buffer> {
-    return this.#within(request, reply, async (transfer) => {
+    return this.#withTransfer(request, reply, async (transfer) => {
       const query = await download.query.open(transfer.signal)
       transfer.use(query)
       const opened = await this.#open(transfer, query, download)
@@ -240,7 +240,7 @@ export class Exports {
     { open }: LazyQuery,
     work: (query: Query, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return this.#within(request, reply, async (transfer) => {
+    return this.#withTransfer(request, reply, async (transfer) => {
       const query = await open(transfer.signal)
       transfer.use(query)
       request.trace.stage('plan')
@@ -255,11 +255,11 @@ export class Exports {
     reply: FastifyReply,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return this.#within(request, reply, ({ signal }) => work(signal))
+    return this.#withTransfer(request, reply, ({ signal }) => work(signal))
   }
 
   /** Does work for a request, whose transfer is aborted if that fails. */
-  async #within<T>(
+  async #withTransfer<T>(
     request: FastifyRequest,
     reply: FastifyReply,
     work: (transfer: Transfer, inTime: () => void) => Promise<T>,

@@ -11,7 +11,7 @@ const MOST_KEPT = 256
  * every other one.
  */
 export class KeptSnapshots {
-  readonly #kept = new LRUCache<string, Snapshot>({
+  readonly #snapshots = new LRUCache<string, Snapshot>({
     max: MOST_KEPT,
     ttl: KEPT_MS,
     ttlAutopurge: true,
@@ -44,8 +44,8 @@ export class KeptSnapshots {
     const found = await this.#find(name, () => dataset.snapshotOf(version, reading))
     const isOther = file !== undefined && !found?.hasFile(file)
     const other = isOther && (await this.#find(`${name}.${file}`, () => dataset.snapshotOf(version, options)))
-    const kept = other || found
-    if (kept) return kept
+    const held = other || found
+    if (held) return held
     throw new EngineError(
       'version_gone',
       `Version ${version} of dataset ${dataset.id} is no longer kept. Start again with the current one.`,
@@ -53,20 +53,20 @@ export class KeptSnapshots {
   }
 
   clear(): void {
-    this.#kept.clear()
+    this.#snapshots.clear()
   }
 
   async #find(name: string, find: () => Promise<Snapshot | undefined>): Promise<Snapshot | undefined> {
-    const kept = this.#kept.get(name)
-    if (kept) return kept
+    const held = this.#snapshots.get(name)
+    if (held) return held
     const found = await find()
     return found && this.#keep(name, found)
   }
 
   #keep(name: string, snapshot: Snapshot): Snapshot {
-    const other = this.#kept.get(name)
+    const other = this.#snapshots.get(name)
     if (other) snapshot[Symbol.dispose]()
-    else this.#kept.set(name, snapshot)
+    else this.#snapshots.set(name, snapshot)
     return other ?? snapshot
   }
 }

@@ -38,23 +38,23 @@ export async function sendPieces(
   const { headers, method, account, trace } = transfer.request
   const { tag, bytes } = pieces
   reply.headers({ etag: tag, 'accept-ranges': 'bytes' })
-  const asked = isSame(headers['if-range'] as string | undefined, tag)
+  const requested = isSame(headers['if-range'] as string | undefined, tag)
     ? rangesIn(headers.range, bytes)
     : undefined
-  if (asked === 'none') {
+  if (requested === 'none') {
     throw new ServerError(
       'range_not_satisfiable',
       `The file has ${bytes} bytes; none of the ranges is within it.`,
       { headers: { 'content-range': `bytes */${bytes}` } },
     )
   }
-  const ranges = asked ?? [{ from: 0, to: bytes }]
+  const ranges = requested ?? [{ from: 0, to: bytes }]
   const rows = method === 'HEAD' ? undefined : pieces.rowsOf(ranges)
   // It may refuse, and then nothing may say what bytes these are.
   const reservation = rows === undefined ? undefined : await usage.reserve(account, rows)
   const body = ranges.length === 1 ? single(pieces, ranges[0]!) : several(pieces, ranges)
-  if (asked?.length === 1) reply.header('content-range', contentRange(asked[0]!, bytes))
-  reply.code(asked ? 206 : 200).headers(body.headers)
+  if (requested?.length === 1) reply.header('content-range', contentRange(requested[0]!, bytes))
+  reply.code(requested ? 206 : 200).headers(body.headers)
   if (method === 'HEAD') return reply.send()
 
   const total = ranges.reduce((sum, { from, to }) => sum + to - from, 0)
@@ -234,7 +234,7 @@ export class ExportFiles {
   #bytes = 0
   readonly #writing = new SingleFlight<ExportFile | undefined>()
   readonly #tooLarge = new LRUCache<string, true>({ max: MOST_FILES, ttl: KEPT_MS })
-  readonly #kept = new LRUCache<string, ExportFile>({
+  readonly #files = new LRUCache<string, ExportFile>({
     max: MOST_FILES,
     ttl: KEPT_MS,
     ttlAutopurge: true,
@@ -249,7 +249,7 @@ export class ExportFiles {
   }
 
   has(tag: string): boolean {
-    return this.#kept.has(tag)
+    return this.#files.has(tag)
   }
 
   /** Whether a file of this tag is there or could be, as far as is known. */
@@ -278,18 +278,18 @@ export class ExportFiles {
           throw error
         },
       )
-      if (file) this.#kept.set(tag, file)
+      if (file) this.#files.set(tag, file)
       else this.#tooLarge.set(tag, true)
       return file
     }
     for (;;) {
-      const file = this.#kept.get(tag) ?? (await this.#writing.run(tag, once, signal))
+      const file = this.#files.get(tag) ?? (await this.#writing.run(tag, once, signal))
       if (!file || file.hold()) return file
     }
   }
 
   clear(): void {
-    this.#kept.clear()
+    this.#files.clear()
   }
 
   /** Writes a file; gives undefined if there is no room for it. */
@@ -306,8 +306,8 @@ export class ExportFiles {
       for await (const piece of written.bytes) {
         bytes += piece.byteLength
         this.#bytes += piece.byteLength
-        while (this.#bytes > this.#most && this.#kept.size > 0) {
-          this.#kept.pop()
+        while (this.#bytes > this.#most && this.#files.size > 0) {
+          this.#files.pop()
           await setImmediate()
         }
         if (this.#bytes > this.#most) {

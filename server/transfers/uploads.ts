@@ -11,7 +11,7 @@ import { type BodyType, guessedType, partType, unsupported, uploadOptions, uploa
 import { Transfer, type TransferParts, transferSlots } from './transfer.ts'
 
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
-export type FetchSeries = (wanted: unknown, signal: AbortSignal) => Promise<Upload>
+export type FetchSeries = (body: unknown, signal: AbortSignal) => Promise<Upload>
 
 /** A JSON body that asks for series is short, so a body with more bytes than this must contain rows. */
 const PEEK_BYTES = 64 * 1024
@@ -47,13 +47,13 @@ export class Uploads {
     transfer.onClose(() => metrics.uploadEnded(format ?? 'csv', outcome, request.trace.bytes ?? 0))
     try {
       await transfer.enter(this.slots)
-      const told = await fileIn(this.#body(transfer), type, hash)
-      format = told.format
+      const file = await fileIn(this.#body(transfer), type, hash)
+      format = file.format
       const upload =
-        told.format === 'json' && !told.gzip
-          ? await jsonUpload(told.body, fetchSeries, transfer.signal)
-          : { format: told.format, gzip: told.gzip, body: told.body }
-      const encoded = told.encoding && { options: { encoding: told.encoding, ...options.options } }
+        file.format === 'json' && !file.gzip
+          ? await jsonUpload(file.body, fetchSeries, transfer.signal)
+          : { format: file.format, gzip: file.gzip, body: file.body }
+      const encoded = file.encoding && { options: { encoding: file.encoding, ...options.options } }
       const done = await work({ ...upload, ...options, ...encoded, signal: transfer.signal })
       outcome = 'whole'
       return done

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Column } from '../../server/client/index.ts'
-import { axisName, hasPlace, ROWS, readChoice, writeYs } from '../../server/console/src/plot/choice.ts'
+import { axisName, hasPosition, ROWS, readChoice, writeYs } from '../../server/console/src/plot/choice.ts'
 import { cellsOf, drawingOf, drawSeries, niceStep, textOfX } from '../../server/console/src/plot/draw.ts'
 
 const column = (name: string, type: Column['type']): Column => ({
@@ -47,7 +47,7 @@ describe('a plot', () => {
 
   it('leaves out what has no place on an axis where the server groups, as elsewhere', () => {
     const [day, price] = [column('day', 'date'), column('Unit price', 'double')]
-    expect(hasPlace([day, price])).toBe('day ne null and "Unit price" gt -INF and "Unit price" lt INF')
+    expect(hasPosition([day, price])).toBe('day ne null and "Unit price" gt -INF and "Unit price" lt INF')
     const rows = [
       ['2024-01-01', 'NaN'],
       ['2024-01-02', '-INF'],

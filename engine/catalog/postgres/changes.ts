@@ -1,6 +1,6 @@
 import type { Client, ClientBase } from 'pg'
 import { EngineError } from '../../errors.ts'
-import { within } from '../../util/concurrency.ts'
+import { withTimeout } from '../../util/concurrency.ts'
 import { query } from './statements.ts'
 
 const CHANNEL = 'parquetry_changed'
@@ -135,7 +135,7 @@ export class KeyedMutex {
     const last = before ? before.then(() => ended.promise) : ended.promise
     this.#last.set(name, last)
     try {
-      if (before) await within(patience, before, late)
+      if (before) await withTimeout(patience, before, late)
       return await work()
     } finally {
       ended.resolve()

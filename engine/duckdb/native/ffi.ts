@@ -353,10 +353,10 @@ function holding(address: bigint): BigUint64Array {
  * Calls a function off the main thread. Using `kept` in the callback keeps it from being garbage-collected while the
  * other thread writes to its memory.
  */
-function off<T>(call: KoffiFunction, args: unknown[], kept: BigUint64Array): Promise<T> {
+function off<T>(call: KoffiFunction, args: unknown[], buffers: BigUint64Array): Promise<T> {
   return new Promise((resolve, reject) => {
     call.async(...args, (error: unknown, value: T) => {
-      if (error || kept.length === 0) reject(error)
+      if (error || buffers.length === 0) reject(error)
       else resolve(value)
     })
   })

@@ -81,7 +81,7 @@ function schemaMessage(schema: Schema): Uint8Array {
 
 /** Metadata after its marker and its length, filled up to whole words. */
 function framed(metadata: Uint8Array): Uint8Array {
-  const length = wholeWords(metadata.length)
+  const length = padded(metadata.length)
   const message = new Uint8Array(8 + length)
   const view = new DataView(message.buffer)
   view.setUint32(0, CONTINUATION, true)
@@ -90,7 +90,7 @@ function framed(metadata: Uint8Array): Uint8Array {
   return message
 }
 
-function wholeWords(bytes: number): number {
+function padded(bytes: number): number {
   return 8 * Math.ceil(bytes / 8)
 }
 
@@ -164,9 +164,9 @@ class BatchMessages {
 function placeOf(mark: number, message: Uint8Array): number {
   const bytes = new Uint8Array(8)
   writeNumber(new DataView(bytes.buffer), 0, mark)
-  const place = Buffer.from(message.buffer).indexOf(bytes)
-  if (place < 0) throw new Error('The metadata of a record batch has another form than expected')
-  return place
+  const start = Buffer.from(message.buffer).indexOf(bytes)
+  if (start < 0) throw new Error('The metadata of a record batch has another form than expected')
+  return start
 }
 
 function writeNumber(view: DataView, at: number, number: number): void {
@@ -175,7 +175,7 @@ function writeNumber(view: DataView, at: number, number: number): void {
 }
 
 function fillUp(out: Output): void {
-  const end = wholeWords(out.length)
+  const end = padded(out.length)
   out.reserve(end - out.length)
   out.bytes.fill(0, out.length, end)
   out.length = end

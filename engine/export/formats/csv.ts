@@ -201,10 +201,10 @@ function withComma(bytes: Uint8Array, begin: number, end: number): void {
 
 /** Makes the function that puts a written value in quotes if it looks like null, so that they can be told apart. */
 function quoterOf(missing: string) {
-  const wanted = Buffer.from(missing)
+  const text = Buffer.from(missing)
   return (bytes: Uint8Array, begin: number, end: number): number => {
-    if (end - begin !== wanted.length) return end
-    for (let i = 0; i < wanted.length; i++) if (bytes[begin + i] !== wanted[i]) return end
+    if (end - begin !== text.length) return end
+    for (let i = 0; i < text.length; i++) if (bytes[begin + i] !== text[i]) return end
     bytes.copyWithin(begin + 1, begin, end)
     bytes[begin] = QUOTE
     bytes[end + 1] = QUOTE

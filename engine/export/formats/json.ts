@@ -92,7 +92,7 @@ function batchWriter(
     const number = surrounded(code, odata?.within?.get(name), quote.includes(KIND.integer))
     return `${write(numberKeys[index]!)} ${number};`
   })
-  const within = columns.map(({ name }) => odata?.within?.get(name))
+  const pairs = columns.map(({ name }) => odata?.within?.get(name))
   const base64 = odata ? 'writeBase64Url' : 'writeBase64'
   const writeRows = compileRows(() => ({
     // Counting in two parts takes a third of the time of dividing each number to get its digits.
@@ -102,11 +102,7 @@ function batchWriter(
     before: `${before} ${numberCode.join(' ')} ${numbers ? 'if (++lower === 10_000) { lower = 0; upper++ }' : ''}`,
     cells: columns.map((_, column) => ({
       before: write(keys[column]!),
-      value: surrounded(
-        cellCode(shape, column, base64),
-        within[column],
-        quote.includes(shape.kinds[column]!),
-      ),
+      value: surrounded(cellCode(shape, column, base64), pairs[column], quote.includes(shape.kinds[column]!)),
       missing: write('null'),
     })),
     after,
@@ -122,7 +118,7 @@ function batchWriter(
     },
   }))
   // The bytes besides a value: its key, quotes or `null`, and its share of the text between rows.
-  const texts = within.map((pair) => Buffer.byteLength(pair?.join('') ?? ''))
+  const texts = pairs.map((pair) => Buffer.byteLength(pair?.join('') ?? ''))
   const around = Math.max(...keys.map((key, column) => Buffer.byteLength(key) + texts[column]!)) + 12
   const numberBytes = names.reduce((sum, name, index) => {
     const texts = odata?.within?.get(name)?.join('') ?? ''
@@ -160,9 +156,9 @@ function odataColumn({ name, type }: EncodedColumn): EncodedColumn {
 }
 
 /** Code that writes what `code` writes, with the text or the quotes around it that are wanted. */
-function surrounded(code: string, within: readonly [string, string] | undefined, isQuoted: boolean): string {
-  if (within)
-    return `${write(JSON.stringify(within[0]).slice(0, -1))} ${code}; ${write(JSON.stringify(within[1]).slice(1))}`
+function surrounded(code: string, around: readonly [string, string] | undefined, isQuoted: boolean): string {
+  if (around)
+    return `${write(JSON.stringify(around[0]).slice(0, -1))} ${code}; ${write(JSON.stringify(around[1]).slice(1))}`
   return isQuoted ? quoted(code) : code
 }
 

@@ -51,8 +51,8 @@ export function aggregate(row: AggregateRow, value: Value, building: Building): 
 
 function unsuitable(row: AggregateRow, { type, at }: Value): Error {
   const hint = type.kind === 'duration' ? ' totalseconds(…) makes a number of a duration.' : ''
-  const wanted = row.takes === 'numbers' && isNumeric(type) ? 'other values' : row.takes
-  return mistyped(at, `'${row.name}' takes ${wanted}, not ${typeName(type)}.${hint}`)
+  const expected = row.takes === 'numbers' && isNumeric(type) ? 'other values' : row.takes
+  return mistyped(at, `'${row.name}' takes ${expected}, not ${typeName(type)}.${hint}`)
 }
 
 /** What other languages call the methods. */

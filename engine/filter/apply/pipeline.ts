@@ -116,13 +116,13 @@ function inOption<T>(option: string, read: () => T): T {
 }
 
 /** The surroundings of the steps within `groupby(…, here)`, which are done in each group separately. */
-interface Within {
+interface GroupScope {
   readonly partition: readonly SqlColumn[]
   /** Whether the steps before may have dropped all rows of a group. */
   readonly mayBeEmpty: boolean
 }
 
-const TOP_LEVEL: Within = { partition: [], mayBeEmpty: false }
+const TOP_LEVEL: GroupScope = { partition: [], mayBeEmpty: false }
 
 /**
  * Makes steps of `$apply` (OData Data Aggregation 4.0, section 3). Each transformation works on the columns that come
@@ -144,12 +144,12 @@ class Pipeline {
     return relation
   }
 
-  #sequence(sequence: Sequence, start: readonly SqlColumn[], within: Within): Relation {
+  #sequence(sequence: Sequence, start: readonly SqlColumn[], scope: GroupScope): Relation {
     let relation: Relation = { steps: [], columns: start }
-    let { mayBeEmpty } = within
+    let { mayBeEmpty } = scope
     for (const transformation of sequence) {
       // The columns to group by are still there, but a step may have given them other names in SQL.
-      const partition = within.partition.map(
+      const partition = scope.partition.map(
         (key) => relation.columns.find(({ name }) => name === key.name) ?? key,
       )
       const { steps, columns, mayEmpty } = this.#transformed(transformation, relation.columns, {
@@ -162,7 +162,7 @@ class Pipeline {
     return { ...relation, mayEmpty: mayBeEmpty }
   }
 
-  #transformed(transformation: Transformation, columns: readonly SqlColumn[], within: Within): Relation {
+  #transformed(transformation: Transformation, columns: readonly SqlColumn[], scope: GroupScope): Relation {
     const building = this.#building
     switch (transformation.kind) {
       case 'identity':
@@ -190,11 +190,11 @@ class Pipeline {
       }
       case 'top':
       case 'skip':
-        return windowed(transformation.kind, countOf(transformation.count), columns, within)
+        return windowed(transformation.kind, countOf(transformation.count), columns, scope)
       case 'keep':
-        return this.#kept(transformation, columns, within)
+        return this.#keepRows(transformation, columns, scope)
       case 'aggregate': {
-        const { partition, mayBeEmpty } = within
+        const { partition, mayBeEmpty } = scope
         // The standard wants one row for a group that is empty, but such a group is no longer in our data.
         if (mayBeEmpty && partition.length > 0) {
           throw invalid(
@@ -212,9 +212,9 @@ class Pipeline {
         return group(partition, added)
       }
       case 'groupby':
-        return this.#grouped(transformation, columns, within)
+        return this.#grouped(transformation, columns, scope)
       case 'concat': {
-        const branches = this.#branches(transformation.branches, columns, within)
+        const branches = this.#branches(transformation.branches, columns, scope)
         const mayEmpty = branches.every((branch) => branch.mayEmpty)
         return { ...concatenated(branches, transformation.at, building), mayEmpty }
       }
@@ -235,12 +235,12 @@ class Pipeline {
   #branches(
     branches: readonly Sequence[],
     columns: readonly SqlColumn[],
-    within: Within,
+    scope: GroupScope,
   ): readonly Relation[] {
     const known = new Map<string, Relation>()
     return branches.map((branch) => {
       const key = withoutPositions(branch)
-      const transformed = known.get(key) ?? this.#sequence(branch, columns, within)
+      const transformed = known.get(key) ?? this.#sequence(branch, columns, scope)
       known.set(key, transformed)
       return transformed
     })
@@ -249,12 +249,12 @@ class Pipeline {
   #grouped(
     { elements, sequence, at }: Extract<Transformation, { kind: 'groupby' }>,
     columns: readonly SqlColumn[],
-    within: Within,
+    scope: GroupScope,
   ): Relation {
     const groupings = groupingsOf(elements, columns)
-    const branches = groupings.map((keys) => this.#groupedBy(keys, sequence, columns, within))
+    const branches = groupings.map((keys) => this.#groupedBy(keys, sequence, columns, scope))
     // A group that had no rows before contains no inner groups, so it stays empty.
-    const mayEmpty = within.mayBeEmpty || branches.some((branch) => branch.mayEmpty)
+    const mayEmpty = scope.mayBeEmpty || branches.some((branch) => branch.mayEmpty)
     if (branches.length === 1) return { ...branches[0]!, mayEmpty }
     return { ...concatenated(branches, at, this.#building), mayEmpty }
   }
@@ -263,20 +263,20 @@ class Pipeline {
     keys: Keys,
     sequence: Sequence | undefined,
     columns: readonly SqlColumn[],
-    within: Within,
+    scope: GroupScope,
   ): Relation {
     // The two zeros are one group, and which of them is shown could differ.
     if (this.#building.dialect.name !== 'duckdb' && keys.some(({ type }) => type === 'double')) {
       throw new NotTranslatable('groups of double')
     }
     this.#building.noteColumns(keys)
-    const partition = [...within.partition, ...keys.filter((key) => !within.partition.includes(key))]
+    const partition = [...scope.partition, ...keys.filter((key) => !scope.partition.includes(key))]
     return sequence
       ? this.#sequence(sequence, columns, { partition, mayBeEmpty: false })
       : group(partition, [])
   }
 
-  #kept(keep: Keep, columns: readonly SqlColumn[], { partition, mayBeEmpty }: Within): Relation {
+  #keepRows(keep: Keep, columns: readonly SqlColumn[], { partition, mayBeEmpty }: GroupScope): Relation {
     const { end, until } = keep
     const amount = this.#amount(keep)
     const value = this.#value(keep.value, columns)
@@ -328,7 +328,7 @@ function windowed(
   kind: 'top' | 'skip',
   count: number,
   columns: readonly SqlColumn[],
-  { partition, mayBeEmpty }: Within,
+  { partition, mayBeEmpty }: GroupScope,
 ): Relation {
   const step: Step = {
     kind: 'window',
@@ -356,8 +356,8 @@ function countOf(syntax: Syntax): number {
 const MOST_ROWS = BigInt(Number.MAX_SAFE_INTEGER)
 
 function checkRows({ whole, digits }: NumberLiteral, least: 0n | 1n, at: number): void {
-  const wanted = least === 0n ? 'that is not negative' : 'above 0'
-  if (!whole || digits < least) throw invalid(at, `the number of rows must be a whole number ${wanted}.`)
+  const range = least === 0n ? 'that is not negative' : 'above 0'
+  if (!whole || digits < least) throw invalid(at, `the number of rows must be a whole number ${range}.`)
   if (digits > MOST_ROWS) throw invalid(at, `the number of rows must be at most ${MOST_ROWS}.`)
 }
 

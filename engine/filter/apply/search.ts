@@ -16,12 +16,12 @@ export function searchCondition(search: Search, columns: readonly SqlColumn[], b
   const texts = columns.filter(({ type }) => type === 'string')
   if (texts.length === 0) throw invalid(0, 'there is no text column to search in.')
   building.noteColumns(texts)
-  let words = 0
+  let count = 0
   const condition = conditionOf(search, (word) => {
-    words += 1
-    if (words > MOST_WORDS) throw tooComplex(`The search has more than ${MOST_WORDS} words.`)
-    const wanted = dialect.plain(building.parameter(word))
-    const found = texts.map(({ sql }) => dialect.contains(dialect.plain(sql), wanted))
+    count += 1
+    if (count > MOST_WORDS) throw tooComplex(`The search has more than ${MOST_WORDS} words.`)
+    const term = dialect.plain(building.parameter(word))
+    const found = texts.map(({ sql }) => dialect.contains(dialect.plain(sql), term))
     return `coalesce(${found.join(' OR ')}, FALSE)`
   })
   if (condition.length > LIMITS.sql) {

@@ -62,9 +62,9 @@ function foldMoment({ name, anyOffset }: MomentPart, arg: Expression): Expressio
 function requireCount(row: FunctionRow, node: Call): void {
   const counts = row.constant ? [0] : row.overloads.map(({ takes }) => takes.length)
   if (counts.includes(node.args.length)) return
-  const wanted = [...new Set(counts)].sort()
-  const noun = wanted.at(-1) === 1 ? 'argument' : 'arguments'
-  const count = wanted.join(' or ').replace(/^0$/, 'no')
+  const expected = [...new Set(counts)].sort()
+  const noun = expected.at(-1) === 1 ? 'argument' : 'arguments'
+  const count = expected.join(' or ').replace(/^0$/, 'no')
   throw invalid(node.at, `${signature(row)} takes ${count} ${noun}, not ${node.args.length}.`)
 }
 
@@ -109,24 +109,27 @@ function unsuitable(row: FunctionRow, node: Call, args: readonly Expression[], s
   const same = row.overloads.filter((overload) => overload.takes.length === args.length)
   const wrong = args.findIndex((arg, index) => !same.some((overload) => fits(arg, overload.takes[index]!)))
   const index = Math.max(wrong, 0)
-  const wanted = [...new Set(same.map((overload) => overload.takes[index]!))]
+  const expected = [...new Set(same.map((overload) => overload.takes[index]!))]
   const at = node.args[index]!.at
   const given = showTyped(node.args[index]!, args[index]!, scope)
-  const hint = hintFor(wanted, args[index]!, show(node.args[index]!, scope))
-  return mistyped(at, `${signature(row)} takes ${listed(wanted)} as ${row.args[index]}, not ${given}.${hint}`)
+  const hint = hintFor(expected, args[index]!, show(node.args[index]!, scope))
+  return mistyped(
+    at,
+    `${signature(row)} takes ${listed(expected)} as ${row.args[index]}, not ${given}.${hint}`,
+  )
 }
 
 function listed(kinds: readonly ValueKind[]): string {
   return kinds.length === 1 ? kinds[0]! : `${kinds.slice(0, -1).join(', ')} or ${kinds.at(-1)}`
 }
 
-function hintFor(wanted: readonly ValueKind[], arg: Expression, shown: string): string {
+function hintFor(expected: readonly ValueKind[], arg: Expression, shown: string): string {
   const value = literalOf(arg)
   if (value?.kind === 'string') {
-    const kind = wanted.find((kind) => readsAs(value.value, typeOf(kind), arg.at))
+    const kind = expected.find((kind) => readsAs(value.value, typeOf(kind), arg.at))
     return kind ? ` Write ${value.value} without quotes.` : ''
   }
-  return value && wanted.includes('string') ? ` Write it as text: '${shown}'.` : ''
+  return value && expected.includes('string') ? ` Write it as text: '${shown}'.` : ''
 }
 
 /** Checks `cast(Price, Edm.Int32)`. The type may also be given as a text (section 5.1.1.10.1). */

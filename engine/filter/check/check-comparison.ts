@@ -162,22 +162,22 @@ export function isComparison(node: Syntax): node is Binary {
 }
 
 /** A hint how to write the literal in the type that the other operand demands. */
-function typeHint(span: Span, node: Expression, wanted: ValueType, scope: Scope): string | undefined {
+function typeHint(span: Span, node: Expression, expected: ValueType, scope: Scope): string | undefined {
   const value = literalOf(node)
   if (!value) return undefined
-  if (wanted.kind === 'boolean') return ' Write true or false.'
-  if (value.kind === 'string') return bareHint(value.value, wanted, node.at)
-  if (wanted.kind === 'string') return ` Write it as text: '${show(span, scope)}'.`
-  return isNumeric(wanted) ? undefined : written(wanted)
+  if (expected.kind === 'boolean') return ' Write true or false.'
+  if (value.kind === 'string') return bareHint(value.value, expected, node.at)
+  if (expected.kind === 'string') return ` Write it as text: '${show(span, scope)}'.`
+  return isNumeric(expected) ? undefined : written(expected)
 }
 
 /** A hint how literals look, for types whose literals are neither numbers nor texts. */
-function written(wanted: ValueType): string | undefined {
-  if (wanted.kind === 'duration') {
+function written(expected: ValueType): string | undefined {
+  if (expected.kind === 'duration') {
     return " A duration is written like duration'P1D'; totalseconds() makes a number of one."
   }
-  const example = EXAMPLES[wanted.kind]
-  return example && ` A ${typeName(wanted)} is written as ${example}.`
+  const example = EXAMPLES[expected.kind]
+  return example && ` A ${typeName(expected)} is written as ${example}.`
 }
 
 const EXAMPLES: Readonly<Partial<Record<ValueType['kind'], string>>> = {
@@ -191,12 +191,12 @@ const EXAMPLES: Readonly<Partial<Record<ValueType['kind'], string>>> = {
   uuid: '01234567-89ab-cdef-0123-456789abcdef',
 }
 
-function bareHint(text: string, wanted: ValueType, at: number): string | undefined {
-  const example = EXAMPLES[wanted.kind]
+function bareHint(text: string, expected: ValueType, at: number): string | undefined {
+  const example = EXAMPLES[expected.kind]
   if (example === undefined) return undefined
-  return readsAs(text, wanted, at)
+  return readsAs(text, expected, at)
     ? ` Write ${text} without quotes.`
-    : ` ${wanted.kind === 'integer' ? 'An' : 'A'} ${typeName(wanted)} is written without quotes, as ${example}.`
+    : ` ${expected.kind === 'integer' ? 'An' : 'A'} ${typeName(expected)} is written without quotes, as ${example}.`
 }
 
 /** Whether a text would be a literal of the type if it were written without quotes. */

@@ -18,11 +18,11 @@ export function unknownColumns(
   const names = [...unknown.keys()]
   const [at = -1] = unknown.values()
   // The others are not tried, because a filter may have thousands.
-  const few = [...unknown].slice(0, 5)
-  const bare = option === 'Filter' ? few.find(([, at]) => isWhereValuesStand(at, text)) : undefined
+  const shown = [...unknown].slice(0, 5)
+  const bare = option === 'Filter' ? shown.find(([, at]) => isWhereValuesStand(at, text)) : undefined
   const hint =
-    few.map(([name, at]) => hintFor(name, at, text) ?? madeBeside(name, at, text)).find(Boolean) ??
-    few.map(([name]) => meantColumn(name, columns)).find(Boolean) ??
+    shown.map(([name, at]) => hintFor(name, at, text) ?? madeBeside(name, at, text)).find(Boolean) ??
+    shown.map(([name]) => meantColumn(name, columns)).find(Boolean) ??
     (bare && `If it is a text, write '${excerpt(bare[0])}'.`)
   return new EngineError(
     'invalid_columns',

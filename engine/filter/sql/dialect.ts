@@ -47,7 +47,7 @@ function made(text: string, level: Level, parts: readonly Sql[]): Sql {
 }
 
 /** Wrapped in parentheses unless it binds at least as tightly as `level`. */
-function within(part: Sql, level: number): string {
+function parenthesize(part: Sql, level: number): string {
   return part.level >= level ? part.text : `(${part.text})`
 }
 
@@ -67,8 +67,8 @@ export function tryCast(part: Sql, type: string): Sql {
 /** A left-associative binary operator. */
 export function infix(left: Sql, operator: string, right: Sql, level: Level): Sql {
   // An operand of the same level needs no parentheses on the left, except in comparisons, which can't be chained.
-  const first = within(left, level === LEVEL.comparison ? level + 1 : level)
-  return made(`${first} ${operator} ${within(right, level + 1)}`, level, [left, right])
+  const first = parenthesize(left, level === LEVEL.comparison ? level + 1 : level)
+  return made(`${first} ${operator} ${parenthesize(right, level + 1)}`, level, [left, right])
 }
 
 export function comparison(left: Sql, operator: string, right: Sql): Sql {
@@ -76,16 +76,16 @@ export function comparison(left: Sql, operator: string, right: Sql): Sql {
 }
 
 /** `x IS NULL` and similar conditions. */
-export function postfix(part: Sql, words: string): Sql {
-  return made(`${within(part, LEVEL.concat)} ${words}`, LEVEL.comparison, [part])
+export function postfix(part: Sql, suffix: string): Sql {
+  return made(`${parenthesize(part, LEVEL.concat)} ${suffix}`, LEVEL.comparison, [part])
 }
 
 export function negative(part: Sql): Sql {
-  return made(`-${within(part, LEVEL.atom)}`, LEVEL.negative, [part])
+  return made(`-${parenthesize(part, LEVEL.atom)}`, LEVEL.negative, [part])
 }
 
 export function not(part: Sql): Sql {
-  return made(`NOT ${within(part, LEVEL.concat)}`, LEVEL.not, [part])
+  return made(`NOT ${parenthesize(part, LEVEL.concat)}`, LEVEL.not, [part])
 }
 
 /** `a AND b AND c`; one part stands for itself. */
@@ -100,7 +100,7 @@ export function any(parts: readonly Sql[]): Sql {
 
 function chain(parts: readonly Sql[], operator: string, level: Level): Sql {
   if (parts.length === 1) return parts[0]!
-  return made(parts.map((part) => within(part, level)).join(` ${operator} `), level, parts)
+  return made(parts.map((part) => parenthesize(part, level)).join(` ${operator} `), level, parts)
 }
 
 export function caseWhen(branches: readonly (readonly [when: Sql, then: Sql])[], otherwise?: Sql): Sql {

@@ -79,9 +79,9 @@ export function runtimeFilterError(
   const message = hiding ? said.replace(OPERANDS, '') : said
   const raised = RAISED.exec(message)
   if (raised) return failed(raised[1]!, raised[2]!, error)
-  for (const [pattern, told] of FAILURES) {
+  for (const [pattern, problem] of FAILURES) {
     const match = pattern.exec(message)
-    if (match) return failed(subject, told(match), error)
+    if (match) return failed(subject, problem(match), error)
   }
   return undefined
 }

@@ -214,9 +214,9 @@ export class Builder {
     if (tokenType.name === 'phrase')
       return { kind: 'word', text: image.slice(1, -1).replaceAll(/\\([\s\S])/g, '$1') }
     if (tokenType.name !== 'quoted') return { kind: 'word', text: image }
-    const words = unquote(image).match(/[^\s"()]+/g)
-    if (!words) throw invalid(at, 'the search is empty. Write a word.')
-    const operands = words.map((text): Search => ({ kind: 'word', text }))
+    const terms = unquote(image).match(/[^\s"()]+/g)
+    if (!terms) throw invalid(at, 'the search is empty. Write a word.')
+    const operands = terms.map((text): Search => ({ kind: 'word', text }))
     return operands.length === 1 ? operands[0]! : { kind: 'and', operands }
   }
 

@@ -10,15 +10,15 @@ export function complainOption(option: string, fault: Fault): Error {
   if (option === 'names') return complainName(fault)
   if (found?.tokenType.name === 'openPhrase') return invalid(at, 'this phrase has no closing ".')
   if (rule === 'transformation' || (rule === 'apply' && !leftOver)) return noTransformation(fault)
-  const place = leftOver ? `end ${option}` : `${fault.expected ?? 'begin'} ${rule}`
-  const expected = expectedAt(place, fault)
+  const context = leftOver ? `end ${option}` : `${fault.expected ?? 'begin'} ${rule}`
+  const expected = expectedAt(context, fault)
   if (!expected) return complain(fault)
   if (isA(found, Foreign)) return foreign(found!)
   if (rule === 'aggregated' && found?.image.toLowerCase() === 'from') {
     return invalid(at, "'from' is not supported here. Write groupby(…)/aggregate(…) in its place.")
   }
   const ends = found === undefined || isA(found, Comma) || isA(found, RParen)
-  return !ends && AFTER_EXPRESSIONS.has(place) && !isDirected(place, fault)
+  return !ends && AFTER_EXPRESSIONS.has(context) && !isDirected(context, fault)
     ? noOperator(fault, expected)
     : unexpected(fault, expected)
 }
@@ -73,16 +73,16 @@ const AFTER_EXPRESSIONS: ReadonlySet<string> = new Set([
   ...['RParen filterTrafo', 'RParen windowTrafo', 'RParen keepTrafo', 'RParen orderbyTrafo'],
 ])
 
-function expectedAt(place: string, fault: Fault): string | undefined {
+function expectedAt(context: string, fault: Fault): string | undefined {
   const { expected, before } = fault
   if (expected === 'Name' && before?.tokenType === With) return 'a method'
-  if (expected === 'LParen' && /Trafo$|Element$/.test(place)) return `'(' after ${before!.image}`
-  return isDirected(place, fault) ? EXPECTED[place]?.replace('asc, desc, ', '') : EXPECTED[place]
+  if (expected === 'LParen' && /Trafo$|Element$/.test(context)) return `'(' after ${before!.image}`
+  return isDirected(context, fault) ? EXPECTED[context]?.replace('asc, desc, ', '') : EXPECTED[context]
 }
 
 /** Whether a key of an order has its direction already. */
-function isDirected(place: string, { before }: Fault): boolean {
-  return /orderby/.test(place) && (before?.tokenType === Asc || before?.tokenType === Desc)
+function isDirected(context: string, { before }: Fault): boolean {
+  return /orderby/.test(context) && (before?.tokenType === Asc || before?.tokenType === Desc)
 }
 
 const NOT_ON_A_TABLE = /^(?:join|outerjoin|nest|addnested|expand|ancestors|descendants|traverse)$/

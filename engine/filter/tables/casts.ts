@@ -67,17 +67,17 @@ const GUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 const rounded = (x: Sql): Sql => tryCast(call('round', x), 'BIGINT')
 
 function whole(name: string, low?: bigint, high?: bigint): CastTarget {
-  const within = (make: (x: Sql) => Sql) => (x: Sql) => {
+  const inRange = (make: (x: Sql) => Sql) => (x: Sql) => {
     const made = make(x)
     if (low === undefined) return made
     const bounds = [comparison(made, '>=', atom(String(low))), comparison(made, '<=', atom(String(high)))]
     return caseWhen([[all(bounds), made]])
   }
   const casts = {
-    integer: within(same),
-    decimal: within(rounded),
-    double: within(rounded),
-    string: within(ofText(WHOLE, TYPE.integer)),
+    integer: inRange(same),
+    decimal: inRange(rounded),
+    double: inRange(rounded),
+    string: inRange(ofText(WHOLE, TYPE.integer)),
   }
   return target(name, TYPE.integer, casts, ['integer', 'decimal'])
 }

@@ -39,11 +39,11 @@ export function sqlExecutor(process: ReaderProcess, safe: boolean): QueryExecuto
 /** Begins to read rows, and gives their bytes as they come through the pipe. */
 async function opened(
   process: ReaderProcess,
-  asked: RowsRequest,
+  request: RowsRequest,
   signal: AbortSignal | undefined,
 ): Promise<ByteStream> {
   const hooks = signal ? { signal } : {}
-  const facts = (await process.run('open', asked, hooks, READING)) as RowsOpened
+  const facts = (await process.run('open', request, hooks, READING)) as RowsOpened
   const ending = new AbortController()
   const ends = signal ? AbortSignal.any([signal, ending.signal]) : ending.signal
   const sent = facts.sent ? Promise.resolve() : process.run('send', undefined, { signal: ends }, READING)

@@ -35,7 +35,7 @@ export interface Membership {
   /** Keeps the version that a dataset shows now from being removed. @throws EngineError `not_found` */
   take(datasetId: number): Promise<Lease>
   /** Keeps a version that a dataset may no longer show from being removed. Undefined if it is no longer there. */
-  takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined>
+  takeNumbered(datasetId: number, version: NumberedVersion): Promise<Lease | undefined>
   /** Says that there is work. It is done before this resolves, unless another process does it. */
   assign(job: Job): Promise<void>
   /** Forgets processes that have died; gives how many. */

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
 import { type Database, type Handle, POSTGRES } from '../../catalog/database.ts'
-import { isKept } from '../../catalog/history.ts'
+import { retentionSql } from '../../catalog/history.ts'
 import { type NumberedVersion, type RemovedPart, removeVersions } from '../../catalog/versions.ts'
 import { EngineError } from '../../errors.ts'
-import { within } from '../../util/concurrency.ts'
+import { withTimeout } from '../../util/concurrency.ts'
 import type { StoreContext } from '../context.ts'
 import { removeDeadMarks } from './mark.ts'
 import type { ClusterStats, Job, Lease, Membership } from './membership.ts'
@@ -89,7 +89,7 @@ export class Nodes implements Membership {
       DEAD_MS,
       DEAD_MS,
     )
-    const counted = await within(COUNTED_MS, counting, () => new Error('late')).catch(() => ({}))
+    const counted = await withTimeout(COUNTED_MS, counting, () => new Error('late')).catch(() => ({}))
     return {
       heartbeatAge: (performance.now() - this.#heard) / 1000,
       waiting: this.#database.waiting,
@@ -104,13 +104,13 @@ export class Nodes implements Membership {
   }
 
   /** @throws EngineError `catalog_unavailable` as `take` does */
-  async takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
+  async takeNumbered(datasetId: number, numbered: NumberedVersion): Promise<Lease | undefined> {
     this.#requireHeard()
     // As if it had been replaced only now, so that this node has time to say that it reads it. A version that is just
     // being removed is gone when this resolves.
     const sql = `UPDATE versions SET retired_at = ${NOW} WHERE dataset_id = ? AND number = ? AND NOT ${IS_SHOWN}`
-    await this.#database.transient((t) => t.run(sql, datasetId, wanted.number))
-    const version = await this.#context.versions.numbered(datasetId, wanted)
+    await this.#database.transient((t) => t.run(sql, datasetId, numbered.number))
+    const version = await this.#context.versions.numbered(datasetId, numbered)
     return version && this.#leases.take(datasetId, version)
   }
 
@@ -164,7 +164,7 @@ export class Nodes implements Membership {
 
   /** Removes versions that are neither shown nor kept and that no node reads; gives parts up that are in none. */
   #retire(): Promise<void> {
-    const isUnneeded = `NOT ${IS_SHOWN} AND NOT ${isKept(this.#context.keep)}`
+    const isUnneeded = `NOT ${IS_SHOWN} AND NOT ${retentionSql(this.#context.keep)}`
     return this.#database.transaction(async (t) => {
       await t.run(`UPDATE versions SET retired_at = ${NOW} WHERE retired_at IS NULL AND ${isUnneeded}`)
       await removeVersions(

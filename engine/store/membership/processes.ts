@@ -101,8 +101,8 @@ export class Processes implements Membership {
     return (await this.#lease(datasetId, (versions) => versions.current(datasetId)))!
   }
 
-  takeNumbered(datasetId: number, wanted: NumberedVersion): Promise<Lease | undefined> {
-    return this.#lease(datasetId, (versions) => versions.numbered(datasetId, wanted))
+  takeNumbered(datasetId: number, version: NumberedVersion): Promise<Lease | undefined> {
+    return this.#lease(datasetId, (versions) => versions.numbered(datasetId, version))
   }
 
   /** Does the work itself: if another process on the directory does the same, only time is lost. */

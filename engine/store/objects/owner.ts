@@ -97,12 +97,12 @@ export async function claimStore(
       `The rows of this catalog lie in ${name}, and ${objects.name} is neither that store nor a copy of it.`,
     )
   }
-  const wanted = { mark, database: await database.identity(), epoch }
-  if (takeOver) await takeStore(database, objects, found, wanted)
-  else if (!found.database && wanted.database) await putStamp(objects, wanted, found)
+  const expected = { mark, database: await database.identity(), epoch }
+  if (takeOver) await takeStore(database, objects, found, expected)
+  else if (!found.database && expected.database) await putStamp(objects, expected, found)
   if (name !== objects.name)
     await database.run('UPDATE part_store SET name = ? WHERE id = ?', objects.name, HERE)
-  if (!takeOver && !mayOnlyRead) await requireOwner(database, objects, wanted)
+  if (!takeOver && !mayOnlyRead) await requireOwner(database, objects, expected)
 }
 
 /** Makes this catalog the owner. What the owner was before finds a later epoch, and writes and removes nothing more. */
@@ -110,10 +110,10 @@ async function takeStore(
   database: Database,
   objects: S3Store,
   found: Stamp & { readonly tag: string },
-  wanted: Stamp,
+  expected: Stamp,
 ): Promise<void> {
-  const epoch = Math.max(found.epoch, wanted.epoch) + 1
-  if (!(await putStamp(objects, { ...wanted, epoch }, found))) {
+  const epoch = Math.max(found.epoch, expected.epoch) + 1
+  if (!(await putStamp(objects, { ...expected, epoch }, found))) {
     throw invalidOption(
       `${objects.name} was just taken over by another process. If that is a node of this database, start without --take-over.`,
     )
@@ -121,14 +121,14 @@ async function takeStore(
   await database.run('UPDATE part_store SET epoch = ? WHERE id = ?', epoch, HERE)
 }
 
-async function requireOwner(database: Database, objects: S3Store, wanted: Stamp): Promise<void> {
+async function requireOwner(database: Database, objects: S3Store, expected: Stamp): Promise<void> {
   const found = await readStamp(objects)
   // Another node of this database may have taken the store over meanwhile.
   const { epoch = 0 } = (await ownStore(database)) ?? {}
-  if (!found || isOwner(found, { ...wanted, epoch })) return
+  if (!found || isOwner(found, { ...expected, epoch })) return
   throw invalidOption(
     `${objects.name} belongs to another copy of this catalog (${describe(found)}; this is ` +
-      `${describe({ ...wanted, epoch })}), and two would remove each other's rows. Give a copy a store of its own. If this ` +
+      `${describe({ ...expected, epoch })}), and two would remove each other's rows. Give a copy a store of its own. If this ` +
       'catalog replaces the other one, start one node with --take-over.',
   )
 }

@@ -80,8 +80,8 @@ export class S3Store {
    * Resolves when the store has received and checked the whole object. `there`: the condition was not met. A store that
    * does not support it overwrites.
    */
-  async put(key: string, body: ObjectBody, wanted?: Condition): Promise<'stored' | 'there'> {
-    const condition = this.#conditional ? wanted : undefined
+  async put(key: string, body: ObjectBody, given?: Condition): Promise<'stored' | 'there'> {
+    const condition = this.#conditional ? given : undefined
     const conditional = condition !== undefined
     // A conflict with another upload of the same key passes: the next attempt finds the object of the other one.
     const isConflict = (error: unknown) => conditional && isStatus(error, 409)
@@ -92,7 +92,7 @@ export class S3Store {
       if (conditional && isStatus(error, 412)) return 'there'
       if (conditional && isStatus(error, 501)) {
         this.#conditional = false
-        return this.put(key, body, wanted)
+        return this.put(key, body, given)
       }
       throw failure(error)
     }
@@ -180,8 +180,8 @@ export class S3Store {
     const { Bucket, Key } = this.#at(prefix)
     for (let ContinuationToken: string | undefined; ; ) {
       const input = { Bucket, Prefix: Key, ContinuationToken }
-      const asked = this.#send((sdk) => new sdk.ListObjectsV2Command(input))
-      const page = await asked.catch((error: unknown) => {
+      const listing = this.#send((sdk) => new sdk.ListObjectsV2Command(input))
+      const page = await listing.catch((error: unknown) => {
         throw failure(error)
       })
       for (const { Key: key, Size: bytes } of page.Contents ?? []) {
@@ -329,9 +329,9 @@ function isBroken(error: unknown): boolean {
 }
 
 /** The answer to a question about an object; undefined if there is no such object. */
-async function ifThere<T>(asked: Promise<T>): Promise<T | undefined> {
+async function ifThere<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await response
   } catch (error) {
     if (isStatus(error, 404) && !isNamed(error, 'NoSuchBucket')) return undefined
     throw failure(error)

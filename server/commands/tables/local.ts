@@ -7,7 +7,7 @@ import { ServerError } from '../../http/errors.ts'
 import { openProviders } from '../../providers.ts'
 import { openServices, type Services } from '../../services.ts'
 import { Sources } from '../../sources/sources.ts'
-import { checkedWanted } from '../../sources/wanted.ts'
+import { checkedSource } from '../../sources/wanted.ts'
 import { encodingOf, uploadOptions } from '../../transfers/formats.ts'
 import { ownVersion } from '../../version.ts'
 import { oneOf, UsageError } from '../usage.ts'
@@ -106,10 +106,10 @@ function localDatasets(place: Workplace): Tables['datasets'] {
       const services = await openServices({ config, engine, connectors, version: ownVersion() })
       try {
         const record = await (await engine.dataset(id)).record()
-        const wanted = await checkedWanted(record, fields, config, async () => connectors)
+        const checked = await checkedSource(record, fields, config, async () => connectors)
         const accountId = await ownerOf(services, record.repositoryId)
         const { done } = await services.refresher.follow(
-          { datasetId: id, accountId, ...wanted },
+          { datasetId: id, accountId, ...checked },
           fields.confirm,
         )
         await done

@@ -40,7 +40,7 @@ export interface Figure {
 }
 
 /** A dataset of a server, as it is asked for. */
-export interface Asked {
+export interface Target {
   readonly url: string
   readonly key: string
   readonly dataset: number
@@ -59,19 +59,19 @@ const FEWEST_ROUNDS = 3
 
 /** Downloads a format again and again, by `clients` at once, for about so many seconds after a first time that isn't counted. */
 export async function measure(
-  asked: Asked,
+  target: Target,
   { format, clients, seconds, rows }: How & { readonly clients: number },
 ): Promise<Figure> {
-  const { bytes } = await download(asked, format)
-  const before = await meters(asked)
+  const { bytes } = await download(target, format)
+  const before = await meters(target)
   const stop = new AbortController()
-  const peak = peakMemory(asked, stop.signal)
+  const peak = peakMemory(target, stop.signal)
   const firstBytes: number[] = []
   const rates = await ratesOf(rows * clients, seconds, async () => {
-    const round = await Promise.all(Array.from({ length: clients }, () => download(asked, format)))
+    const round = await Promise.all(Array.from({ length: clients }, () => download(target, format)))
     firstBytes.push(...round.map(({ firstByte }) => firstByte))
   }).finally(() => stop.abort())
-  const after = await meters(asked)
+  const after = await meters(target)
   const memory = await peak
   const downloads = rates.length * clients
   return {
@@ -104,7 +104,7 @@ export function spread(values: readonly number[]): Spread {
 }
 
 /** Downloads without looking at the bytes, so that the client costs as little as it can. */
-async function download({ url, key, dataset, filter }: Asked, format: string) {
+async function download({ url, key, dataset, filter }: Target, format: string) {
   const query = new URLSearchParams({ $format: format, ...(filter !== undefined && { $filter: filter }) })
   const start = performance.now()
   const { statusCode, body } = await request(`${url}/datasets/${dataset}/data?${query}`, {
@@ -123,7 +123,7 @@ async function download({ url, key, dataset, filter }: Asked, format: string) {
 }
 
 /** CPU seconds and resident bytes of the server's process; undefined for keys that may not see them. */
-async function meters({ url, key }: Asked) {
+async function meters({ url, key }: Target) {
   const { statusCode, body } = await request(`${url}/metrics`, { headers: { 'x-api-key': key } })
   const text = await body.text()
   const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
@@ -135,10 +135,10 @@ async function meters({ url, key }: Asked) {
 }
 
 /** The highest resident memory until the signal is aborted; undefined if the server could not be asked each time. */
-async function peakMemory(asked: Asked, signal: AbortSignal): Promise<number | undefined> {
+async function peakMemory(target: Target, signal: AbortSignal): Promise<number | undefined> {
   let peak = 0
   while (!signal.aborted) {
-    const now = await meters(asked).catch(() => undefined)
+    const now = await meters(target).catch(() => undefined)
     if (now === undefined) return undefined
     peak = Math.max(peak, now.memory)
     await pause(200, undefined, { signal }).catch(() => {})

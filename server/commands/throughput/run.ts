@@ -118,7 +118,7 @@ async function measureAll(
   const measured: Report['tables'][number][] = []
   for (const dataset of ids) {
     const { name, columns } = await datasets.get(dataset)
-    const asked = { ...server, dataset, filter }
+    const target = { ...server, dataset, filter }
     const rows = await datasets.count(dataset, { filter })
     console.log(`\n${name}: ${inRows(rows)}, ${counted(columns.length, 'column')}`)
     const file = server.directory && join(server.directory, 'rows.parquet')
@@ -133,7 +133,7 @@ async function measureAll(
         if (found) beside[rival] = found
       }
       for (const clients of plan.clients) {
-        const figure = await measure(asked, { ...plan, format, clients, rows })
+        const figure = await measure(target, { ...plan, format, clients, rows })
         figures.push({ ...figure, ...(file !== undefined && { beside }) })
       }
     }

@@ -41,7 +41,7 @@ export async function shelves(options: CallOptions & { readonly columns?: boolea
     api().repositories.list(call),
     api().datasets.list({ ...call, ...(columns && { columns }) }),
   ])
-  const places = new Map(homes.map(({ id }, place) => [id, place]))
+  const places = new Map(homes.map(({ id }, index) => [id, index]))
   const placeOf = ({ repositoryId }: (typeof list)[number]) => places.get(repositoryId) ?? homes.length
   return { homes, tables: list.toSorted((a, b) => placeOf(a) - placeOf(b)), account: account.name }
 }

@@ -38,7 +38,7 @@ export function App() {
 function Frame(props: { readonly address: Address }) {
   const { path } = props.address
   const main = useRef<HTMLElement>(null)
-  const place = path.join('/')
+  const page = path.join('/')
   const first = useRef(true)
   useKeys()
   useEffect(() => {
@@ -47,7 +47,7 @@ function Frame(props: { readonly address: Address }) {
     if (!first.current) main.current?.focus({ preventScroll: true })
     first.current = false
     scrollTo(0, 0)
-  }, [place])
+  }, [page])
   const section = SECTIONS.find(({ to }) => to === path[0]) ?? SECTIONS[0]
   return (
     <>
@@ -165,12 +165,12 @@ function useKeys(): void {
   useEvent('keydown', (event) => {
     const { key } = event
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-    const place = before.current === 'g' ? PLACES[key] : undefined
+    const path = before.current === 'g' ? PLACES[key] : undefined
     before.current = key
     const field = key === '/' ? '[type=search]' : key === 'f' ? '.filter-text textarea' : undefined
     const focused = field === undefined ? null : document.querySelector<HTMLElement>(`main ${field}`)
     if (key === '?') showKeys()
-    else if (place !== undefined) location.hash = place
+    else if (path !== undefined) location.hash = path
     else if (!focused) return
     event.preventDefault()
     focused?.focus()

@@ -27,8 +27,8 @@ export function href(
 ): string {
   const entries = Object.entries(query).filter(([, value]) => value !== '')
   const text = entries.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
-  const place = path.map((segment) => encodeURIComponent(segment)).join('/')
-  return `#/${place}${text === '' ? '' : `?${text}`}`
+  const pathname = path.map((segment) => encodeURIComponent(segment)).join('/')
+  return `#/${pathname}${text === '' ? '' : `?${text}`}`
 }
 
 export function navigate(address: string): void {

@@ -90,8 +90,8 @@ export function providerRoutes(app: Routes, services: Services): void {
     url: '/providers/:slug/series/*',
     schema: GET_SERIES,
     handler: async (request, reply) => {
-      const { window: options, ...asked } = rowsAsked(request, request.query, 'json')
-      const { format } = asked
+      const { window: options, ...download } = rowsAsked(request, request.query, 'json')
+      const { format } = download
       const { info, caller } = await callerFor(services, request, reply)
       // Checks the options before the provider is asked, because a request counts against its limit.
       engine.relation(OBSERVATION_COLUMNS, []).query(options)[Symbol.dispose]()
@@ -109,7 +109,7 @@ export function providerRoutes(app: Routes, services: Services): void {
       const relation = engine.relation(OBSERVATION_COLUMNS, observationRows(series))
       const envelope = format === 'json' ? envelopeOf(series) : undefined
       return exports.send(request, reply, {
-        ...asked,
+        ...download,
         query: { open: () => relation.query(withColumns(options, series)) },
         name: `${info.slug}-${series.series_id}`,
         metered: false,
@@ -232,12 +232,12 @@ export function searchRoutes(app: Routes, services: Services): void {
     const connectors = await services.connectors()
     const { total, series, categories } = connectors.searchAll(q, { limit, offset })
     const readable = await access.readable(account)
-    const words = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+    const terms = q.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
     const own: DatasetSummary[] = []
     const others: DatasetSummary[] = []
-    for await (const page of words.length > 0 ? engine.datasetList(Number.POSITIVE_INFINITY) : []) {
+    for await (const page of terms.length > 0 ? engine.datasetList(Number.POSITIVE_INFINITY) : []) {
       const seen = page.filter(({ repositoryId }) => readable.has(repositoryId))
-      for (const one of seen.filter((each) => words.every((word) => textOf(each).includes(word)))) {
+      for (const one of seen.filter((each) => terms.every((word) => textOf(each).includes(word)))) {
         if (readable.get(one.repositoryId)?.relation !== 'other') own.push(one)
         else if (others.length < limit) others.push(one)
       }
@@ -264,6 +264,6 @@ export function searchRoutes(app: Routes, services: Services): void {
 
 /** All that is said about a dataset and its columns, in lower case. */
 function textOf({ name, title, description, keywords = [], columns = [] }: DatasetSummary): string {
-  const words = columns.flatMap((column) => [column.name, column.title, column.description])
-  return [name, title, description, ...keywords, ...words].join(' ').toLowerCase()
+  const terms = columns.flatMap((column) => [column.name, column.title, column.description])
+  return [name, title, description, ...keywords, ...terms].join(' ').toLowerCase()
 }

@@ -72,7 +72,7 @@ export function seriesTableRoutes(app: Routes, services: Services): void {
       const { slug } = connectors.get(pathParameter(request, 'slug'))
       const ids = connectors.splitIds(slug, request.query.ids ?? '')
       return sendTable(services, request, reply, request.query, {
-        wanted: ids.map((id) => ({ provider: slug, id })),
+        series: ids.map((id) => ({ provider: slug, id })),
         qualified: false,
         name: slug,
       })
@@ -92,15 +92,15 @@ export function seriesTableRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const connectors = await services.connectors()
       const known = new Set(connectors.list().map(({ slug }) => slug))
-      const wanted = splitQualified(request.query.ids ?? '', (slug) => known.has(slug.toLowerCase()))
-      const qualified = new Set(wanted.map(({ provider }) => provider)).size > 1
-      return sendTable(services, request, reply, request.query, { wanted, qualified, name: 'series' })
+      const series = splitQualified(request.query.ids ?? '', (slug) => known.has(slug.toLowerCase()))
+      const qualified = new Set(series.map(({ provider }) => provider)).size > 1
+      return sendTable(services, request, reply, request.query, { series, qualified, name: 'series' })
     },
   })
 }
 
 interface Table {
-  readonly wanted: readonly WantedSeries[]
+  readonly series: readonly WantedSeries[]
   readonly qualified: boolean
   readonly name: string
 }
@@ -110,18 +110,18 @@ async function sendTable(
   request: FastifyRequest,
   reply: FastifyReply,
   query: FromSchema<typeof QUERY>,
-  { wanted, qualified, name }: Table,
+  { series, qualified, name }: Table,
 ): Promise<FastifyReply> {
   const { config, engine, exports } = services
   const most = config.limits.savedSeries
-  if (wanted.length === 0) throw invalid('ids', 'ids must name the series, separated by commas.')
-  if (wanted.length > most)
-    throw invalid('ids', `ids names ${wanted.length} series; one table holds at most ${most}.`)
-  const { window, ...asked } = rowsAsked(request, query, 'csv')
-  if (query.envelope && asked.format !== 'json')
+  if (series.length === 0) throw invalid('ids', 'ids must name the series, separated by commas.')
+  if (series.length > most)
+    throw invalid('ids', `ids names ${series.length} series; one table holds at most ${most}.`)
+  const { window, ...download } = rowsAsked(request, query, 'csv')
+  if (query.envelope && download.format !== 'json')
     throw invalid('envelope', 'envelope works only with $format=json.')
   const { signal } = new Transfer(request, reply, services)
-  const { allowed, refused } = await callers(services, request, wanted, signal)
+  const { allowed, refused } = await callers(services, request, series, signal)
   const connectors = await services.connectors()
   const batch = await connectors.many(allowed, fromHttp(query, SERIES_OPTIONS))
   request.trace.stage('provider')
@@ -131,7 +131,7 @@ async function sendTable(
   const table = tableOf(batch.series, query.shape ?? 'long', qualified)
   const columns = table.columns.map((column) => ({ ...column, nullable: true, description: '' }))
   return exports.send(request, reply, {
-    ...asked,
+    ...download,
     query: { open: () => engine.relation(columns, table.rows).query(window) },
     name,
     metered: false,
@@ -146,18 +146,18 @@ async function sendTable(
 async function callers(
   services: Services,
   { account }: FastifyRequest,
-  wanted: readonly WantedSeries[],
+  series: readonly WantedSeries[],
   signal: AbortSignal,
 ): Promise<{ allowed: readonly (WantedSeries & { caller: Caller })[]; refused: readonly MissingRecord[] }> {
   const allowed: (WantedSeries & { caller: Caller })[] = []
   const refused: MissingRecord[] = []
-  for (const one of wanted) {
+  for (const one of series) {
     try {
       const { caller } = await callerOf(services, account, one.provider, signal)
       allowed.push({ ...one, caller })
     } catch (error) {
       const isExpected = error instanceof ServerError || error instanceof ConnectorError
-      if (!isExpected || wanted.every(({ provider }) => provider === one.provider)) throw error
+      if (!isExpected || series.every(({ provider }) => provider === one.provider)) throw error
       refused.push(missingRecord({ provider: one.provider, series_id: one.id, error }))
     }
   }

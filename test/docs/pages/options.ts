@@ -31,18 +31,20 @@ export function optionsPage(): string {
 }
 
 function table(options: OptionTable): string {
-  const rows = Object.values(options).map(({ http, values, inWords, formats, excludes, about, example }) => {
-    const takes = values?.map(code).join(', ') ?? inWords ?? ''
-    const withOthers = excludes?.map((name) => code(options[name]?.http ?? name)).join(', ')
-    const cells = [
-      code(http),
-      about + (example === undefined ? '' : ` Example: ${code(String(example))}`),
-      takes,
-      formats?.join(', ') ?? '',
-      withOthers ?? '',
-    ]
-    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  })
+  const rows = Object.values(options).map(
+    ({ http, values, inProse: inWords, formats, excludes, about, example }) => {
+      const takes = values?.map(code).join(', ') ?? inWords ?? ''
+      const withOthers = excludes?.map((name) => code(options[name]?.http ?? name)).join(', ')
+      const cells = [
+        code(http),
+        about + (example === undefined ? '' : ` Example: ${code(String(example))}`),
+        takes,
+        formats?.join(', ') ?? '',
+        withOthers ?? '',
+      ]
+      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+    },
+  )
   return ['| option | what it does | takes | formats | not with |', '|---|---|---|---|---|', ...rows].join(
     '\n',
   )

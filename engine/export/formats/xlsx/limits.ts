@@ -68,8 +68,8 @@ export function cutText(
   // A character has at most three bytes for each of its UTF-16 units.
   const text = shownText(column, bytes, start, Math.min(end, start + 3 * XLSX_CHARACTERS))
   // If the cut divides a surrogate pair, its first half is removed, too.
-  const kept = text.slice(0, XLSX_CHARACTERS - mark.length).replace(/[\ud800-\udbff]$/, '')
-  return Buffer.from(kept + mark)
+  const shortened = text.slice(0, XLSX_CHARACTERS - mark.length).replace(/[\ud800-\udbff]$/, '')
+  return Buffer.from(shortened + mark)
 }
 
 /** The length of a text in UTF-16 units. The text itself may be longer than a string can be. */

@@ -136,14 +136,14 @@ export function columnLetters(index: number): string {
 const NAME_LENGTH = 31
 
 /** A name that Excel accepts for a sheet: at most 31 characters, without the forbidden ones. */
-export function sheetName(wanted: string | undefined, index: number): string {
-  const clean = (wanted ?? '').replace(/[[\]:*?/\\\x00-\x1f\ufffe\uffff]/g, ' ').replace(/^[' ]+|[' ]+$/g, '')
+export function sheetName(given: string | undefined, index: number): string {
+  const clean = (given ?? '').replace(/[[\]:*?/\\\x00-\x1f\ufffe\uffff]/g, ' ').replace(/^[' ]+|[' ]+$/g, '')
   // Excel reserves the name History, in upper or lower case.
   const name = clean === '' || /^history$/i.test(clean) ? 'Data' : clean
   const suffix = index === 0 ? '' : ` (${index + 1})`
-  const kept = name.slice(0, NAME_LENGTH - suffix.length)
+  const shortened = name.slice(0, NAME_LENGTH - suffix.length)
   // After the cut, half a surrogate pair and apostrophes or blanks at the end are removed.
-  return kept.replace(/[\ud800-\udbff]$/, '').replace(/[' ]+$/, '') + suffix
+  return shortened.replace(/[\ud800-\udbff]$/, '').replace(/[' ]+$/, '') + suffix
 }
 
 /** Text outside cells: attributes and names of parts. */

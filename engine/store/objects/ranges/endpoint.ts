@@ -30,8 +30,8 @@ export class RangeEndpoint {
 
   private constructor(find: (name: string) => Readable | undefined) {
     this.#find = find
-    this.#server = createServer((asked, answer) => {
-      this.#answer(asked, answer).catch(() => refuse(answer, 424))
+    this.#server = createServer((request, answer) => {
+      this.#answer(request, answer).catch(() => refuse(answer, 424))
     })
     // A connection that DuckDB keeps must not end just when DuckDB uses it again.
     this.#server.keepAliveTimeout = 0
@@ -54,19 +54,19 @@ export class RangeEndpoint {
     this.#server.closeAllConnections()
   }
 
-  async #answer(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async #answer(request: IncomingMessage, answer: ServerResponse): Promise<void> {
     // A proxy is asked for whole addresses.
-    const path = asked.url?.replace(this.origin, '') ?? ''
+    const path = request.url?.replace(this.origin, '') ?? ''
     const object = path.startsWith(this.#path) ? this.#find(path.slice(this.#path.length)) : undefined
     if (!object) return refuse(answer, 404)
     const { bytes } = object
     const headers = { 'accept-ranges': 'bytes', 'content-type': 'application/octet-stream' }
-    if (asked.method === 'HEAD') {
+    if (request.method === 'HEAD') {
       answer.writeHead(200, { ...headers, 'content-length': bytes }).end()
       return
     }
-    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(asked.headers.range ?? '') ?? []
-    if (asked.method !== 'GET' || first === undefined) return refuse(answer, 405)
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+    if (request.method !== 'GET' || first === undefined) return refuse(answer, 405)
     const from = Number(first)
     const to = Math.min(Number(last) + 1, bytes)
     if (from >= to) return refuse(answer, 416)

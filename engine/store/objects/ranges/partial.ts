@@ -19,7 +19,7 @@ const TRIES = 2
 const WHOLE_FROM = 1 / 4
 
 /** What all objects have in common of which blocks are read. */
-export interface BlocksPlace {
+export interface BlocksContext {
   readonly cache: ObjectCache
   /** How many blocks were wanted and are here, and how many are not. */
   readonly counts: { hits: number; misses: number }
@@ -41,7 +41,7 @@ export class PartialObject {
   completing: Promise<void> | undefined
   readonly #object: Cacheable
   readonly #sums: BlockSums
-  readonly #place: BlocksPlace
+  readonly #context: BlocksContext
   readonly #here = new Set<number>()
   readonly #coming = new Map<number, Promise<Uint8Array>>()
   #bytesHere = 0
@@ -49,10 +49,10 @@ export class PartialObject {
   #bytesRead = 0
   #fetching = new AbortController()
 
-  constructor(object: Cacheable, sums: BlockSums, place: BlocksPlace) {
+  constructor(object: Cacheable, sums: BlockSums, context: BlocksContext) {
     this.#object = object
     this.#sums = sums
-    this.#place = place
+    this.#context = context
   }
 
   get name(): string {
@@ -87,7 +87,7 @@ export class PartialObject {
     for (let index = first; index < end; index++) {
       const here = this.#coming.get(index) ?? this.#onDisk(index)
       if (here) {
-        this.#place.counts.hits += 1
+        this.#context.counts.hits += 1
         blocks.push(here)
         continue
       }
@@ -98,7 +98,7 @@ export class PartialObject {
       }
       let until = index + 1
       while (until < end && until - index < MOST_BLOCKS && this.#isMissing(until)) until += 1
-      this.#place.counts.misses += until - index
+      this.#context.counts.misses += until - index
       blocks.push(...this.#fetch(index, until))
       index = until - 1
     }
@@ -115,13 +115,13 @@ export class PartialObject {
 
   /** Fetches the whole object in the background. Who needs it later tries again if that fails. */
   #complete(): void {
-    if (this.completing || this.#place.closing.aborted) return
-    this.completing = this.#place.cache
-      .pin([this.#object], this.#place.closing)
+    if (this.completing || this.#context.closing.aborted) return
+    this.completing = this.#context.cache
+      .pin([this.#object], this.#context.closing)
       .then((pin) => {
         pin[Symbol.dispose]()
         this.#bytesRead = 0
-        this.#place.cache.drop(blocksName(this.name))
+        this.#context.cache.drop(blocksName(this.name))
       })
       .catch(() => {})
       .finally(() => {
@@ -131,11 +131,11 @@ export class PartialObject {
 
   /** The file of the blocks that are here, each at its place in the object. */
   get #file(): string {
-    return this.#place.cache.file(blocksName(this.name))
+    return this.#context.cache.file(blocksName(this.name))
   }
 
   #fromWhole(from: number, to: number): Uint8Array | undefined {
-    const file = this.#place.cache.wholeFile(this.#object)
+    const file = this.#context.cache.wholeFile(this.#object)
     return file === undefined ? undefined : readAt(file, from, to)
   }
 
@@ -175,7 +175,7 @@ export class PartialObject {
     using _ = await AT_ONCE.enter()
     for (let tries = 1; ; tries++) {
       signal.throwIfAborted()
-      const bytes = await this.#place.cache.get(name, from * BLOCK_BYTES, this.#endOf(to - 1), signal)
+      const bytes = await this.#context.cache.get(name, from * BLOCK_BYTES, this.#endOf(to - 1), signal)
       if (this.#areRight(from, to, bytes)) {
         this.#keep(from, to, bytes)
         return bytes
@@ -201,7 +201,7 @@ export class PartialObject {
     }
     for (let index = from; index < to; index++) this.#here.add(index)
     this.#bytesHere += bytes.byteLength
-    this.#place.cache.grow(blocksName(this.name), this.#bytesHere)
+    this.#context.cache.grow(blocksName(this.name), this.#bytesHere)
   }
 
   #endOf(index: number): number {

@@ -144,8 +144,8 @@ export class Ranges {
     if (sums === null) return undefined
     const known = this.#find(object.name)
     if (known) return known
-    const place = { cache: this.#cache, counts: this.#counts, closing: this.#closing.signal }
-    const made = new PartialObject(object, new BlockSums(sums), place)
+    const context = { cache: this.#cache, counts: this.#counts, closing: this.#closing.signal }
+    const made = new PartialObject(object, new BlockSums(sums), context)
     this.#known.set(object.name, made)
     return made
   }

@@ -378,7 +378,7 @@ function AccountLine(props: { readonly account: ManagedAccount; readonly plans: 
         label={`Plan of ${name}`}
         value={plan}
         options={props.plans}
-        onValue={(wanted) => change({ plan: wanted }, `${name} has the plan ${wanted} now.`, { plan })}
+        onValue={(next) => change({ plan: next }, `${name} has the plan ${next} now.`, { plan })}
       />
       <Button look="small" label={`New key for ${name}`} to={rekey} says="New key…" />
       <Button

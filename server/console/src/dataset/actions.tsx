@@ -248,14 +248,14 @@ function describeDataset(dataset: Dataset): void {
       citation: { label: 'Citation', value: citation, hint: 'How to cite the data.' },
     },
     onSubmit(values) {
-      const words = (text: string) =>
+      const fields = (text: string) =>
         text
           .split(',')
           .map((word) => word.trim())
           .filter(Boolean)
       const patchOf = ({ name, keywords, ...texts }: typeof values): DatasetPatch => ({
         name,
-        keywords: words(keywords),
+        keywords: fields(keywords),
         ...withNulls(texts),
       })
       const before = { name, title, description, license, source, creator, citation }
@@ -275,7 +275,7 @@ export function describeColumn(id: number, column: Column): void {
       description: { label: 'Description', value: description, lines: 3 },
     },
     onSubmit(values) {
-      const patchOf = (words: typeof values): DatasetPatch => ({ columns: [{ name, ...withNulls(words) }] })
+      const patchOf = (fields: typeof values): DatasetPatch => ({ columns: [{ name, ...withNulls(fields) }] })
       return save(id, patchOf(values), patchOf({ title, unit, description }))
     },
   })

@@ -46,7 +46,7 @@ export function useExploration(dataset: CountedDataset, query: Address['query'])
   const shownRows = useMemo((): RowSource | undefined => {
     if (dataset.rowCount === 0 || !view) return
     const rows = viewQuery(view)
-    return { columns: view.shown, fetch: (place) => fetchRows(id, { ...rows, ...place }) }
+    return { columns: view.shown, fetch: (page) => fetchRows(id, { ...rows, ...page }) }
   }, [id, dataset.version, view])
   const found = useRows(shownRows)
   // The error may be an `ApplyRefused`.
@@ -136,16 +136,16 @@ async function resultColumns(
 const [SHORTEST, LONGEST] = [200, 30_000]
 
 /** What the values of each column are like, by its name. The server counts all rows of a version once, when asked. */
-function useProfile({ id, version }: Dataset, wanted: boolean) {
+function useProfile({ id, version }: Dataset, shown: boolean) {
   return useResource<Profiles | undefined>(
     async (signal) => {
-      for (let pause = SHORTEST; wanted; pause = Math.min(2 * pause, LONGEST)) {
+      for (let pause = SHORTEST; shown; pause = Math.min(2 * pause, LONGEST)) {
         const made = await api().datasets.profile(id, { signal })
         if (made) return new Map(made.columns.map((column) => [column.name, column]))
         await new Promise((resolve) => setTimeout(resolve, pause))
       }
       return undefined
     },
-    [id, version, wanted],
+    [id, version, shown],
   )
 }

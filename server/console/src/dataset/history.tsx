@@ -142,14 +142,14 @@ type Figures = Awaited<ReturnType<typeof figuresOf>>
 /** A version in figures: for each column its type, and what was calculated of it. */
 async function figuresOf(id: number, version: number, signal: AbortSignal) {
   const columns: readonly Column[] = await api().datasets.columns(id, { version, signal })
-  const asked = columns.flatMap(({ name, type }) =>
+  const figured = columns.flatMap(({ name, type }) =>
     FIGURES.filter((method) => methodsFor(type).includes(method)).map((method) => ({ name, method })),
   )
-  const items = asked.map(({ name, method }, at) => `${filterName(name)} with ${method} as compare__${at}`)
+  const items = figured.map(({ name, method }, at) => `${filterName(name)} with ${method} as compare__${at}`)
   const apply = `aggregate(${['$count as compare__rows', ...items].join(',')})`
   const [row = []] = (await fetchRows(id, { apply, version, top: 1, signal })).rows
   const figures = new Map<string, Record<string, string>>(columns.map(({ name, type }) => [name, { type }]))
-  for (const [at, { name, method }] of asked.entries())
+  for (const [at, { name, method }] of figured.entries())
     figures.get(name)![METHODS[method]] = row[at + 1] ?? 'null'
   return { rowCount: Number(row[0]), columns: figures }
 }

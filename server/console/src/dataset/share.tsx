@@ -140,11 +140,11 @@ function MemberLine(props: {
   const { account, permission } = props.member
   const isMe = account === props.me
   const { repositories } = api()
-  const set = (wanted: Permission) => repositories.setMember(home.id, account, wanted)
-  const change = (wanted: Permission) =>
+  const set = (next: Permission) => repositories.setMember(home.id, account, next)
+  const change = (next: Permission) =>
     perform(
-      () => set(wanted),
-      `${account} ${PERMISSIONS[wanted]} now.`,
+      () => set(next),
+      `${account} ${PERMISSIONS[next]} now.`,
       () => set(permission),
     )
   const leave = () =>

@@ -7,7 +7,7 @@ import type { Field } from '../csv.ts'
 import { comparison } from '../filter/syntax.ts'
 import { formatCount, plural } from '../format.ts'
 import { updateQuery } from '../router.ts'
-import { type CellPlace, Grid } from '../table/grid.tsx'
+import { type CellPosition, Grid } from '../table/grid.tsx'
 import { Button } from '../ui/button.tsx'
 import { copyText } from '../ui/copy.tsx'
 import { Empty, Failure, Loading } from '../ui/feedback.tsx'
@@ -22,7 +22,7 @@ export function TableView(props: Exploration) {
   const { windows } = rows
   /** The name of a column to scroll to. */
   const goTo = query['at']
-  const [active, setActive] = useState<CellPlace>()
+  const [active, setActive] = useState<CellPosition>()
   useEffect(() => setActive(undefined), [windows])
   useEffect(() => {
     const column = windows?.columns.findIndex(({ name }) => name === goTo) ?? -1

@@ -135,17 +135,17 @@ function valueSuggestions(column: Column | undefined, valuesOf: ValuesOf): Sugge
 
 /** Suggestions that begin with the text, then those that contain it. */
 function matching(all: readonly Suggestion[], prefix: string): Suggestion[] {
-  const wanted = prefix.replace(/^["']/, '').toLowerCase()
-  if (wanted === '') return [...all]
+  const typed = prefix.replace(/^["']/, '').toLowerCase()
+  if (typed === '') return [...all]
   // Match functions by their names only, not by the names of their arguments.
-  const place = (suggestion: Suggestion) =>
+  const rank = (suggestion: Suggestion) =>
     suggestion.label
       .replace(/^["']/, '')
       .replace(suggestion.kind === 'function' ? /\(.*/ : /$/, '')
       .toLowerCase()
-      .indexOf(wanted)
-  const begins = all.filter((suggestion) => place(suggestion) === 0)
-  const holds = all.filter((suggestion) => place(suggestion) > 0)
+      .indexOf(typed)
+  const begins = all.filter((suggestion) => rank(suggestion) === 0)
+  const holds = all.filter((suggestion) => rank(suggestion) > 0)
   const whole = begins.length === 1 && begins[0]!.insert.trim() === prefix
   return whole ? [] : [...begins, ...holds]
 }

@@ -43,7 +43,7 @@ export function FilterBar({ dataset, of: { filter, search }, rows, profiles }: E
       <div class="filter-line">
         <Icon name="filter" />
         <div class="filter-text">
-          <Highlight text={text} place={error && errorPlace(error, filter)} />
+          <Highlight text={text} marked={error && errorSpan(error, filter)} />
           <textarea
             {...controlOf(edit, error !== undefined)}
             rows={1}
@@ -62,13 +62,13 @@ export function FilterBar({ dataset, of: { filter, search }, rows, profiles }: E
 }
 
 /** A coloured copy of the text, behind the input, whose own text is transparent. */
-function Highlight(props: { readonly text: string; readonly place: ErrorPlace | undefined }) {
-  const { text, place } = props
+function Highlight(props: { readonly text: string; readonly marked: ErrorSpan | undefined }) {
+  const { text, marked } = props
   const pieces = useMemo(() => tokenize(text), [text])
   const spans = []
   let at = 0
   const isWrong = (start: number, end: number) =>
-    place !== undefined && start < place.end && end > place.start ? ' is-wrong' : ''
+    marked !== undefined && start < marked.end && end > marked.start ? ' is-wrong' : ''
   for (const token of pieces) {
     if (token.start > at) {
       spans.push(<span class={isWrong(at, token.start).trim()}>{text.slice(at, token.start)}</span>)
@@ -77,7 +77,7 @@ function Highlight(props: { readonly text: string; readonly place: ErrorPlace | 
     at = token.end
   }
   spans.push(text.slice(at))
-  if (place && place.start >= text.length) spans.push(<span class="is-wrong">&nbsp;&nbsp;</span>)
+  if (marked && marked.start >= text.length) spans.push(<span class="is-wrong">&nbsp;&nbsp;</span>)
   return (
     <div class="filter-mirror" aria-hidden="true">
       {spans}
@@ -86,10 +86,10 @@ function Highlight(props: { readonly text: string; readonly place: ErrorPlace | 
 }
 
 /** The part of the filter text that an error refers to. */
-type ErrorPlace = Pick<Token, 'start' | 'end'>
+type ErrorSpan = Pick<Token, 'start' | 'end'>
 
 /** The token of the filter that an error is about. Past the end of the text it is one character. */
-function errorPlace({ details }: ParquetryError, filter: string): ErrorPlace | undefined {
+function errorSpan({ details }: ParquetryError, filter: string): ErrorSpan | undefined {
   const { option, position } = details
   if (option !== '$filter' || position === undefined) return undefined
   const at = Math.min(position, filter.length)

@@ -123,12 +123,12 @@ function Shelf(props: {
 }
 
 function Found({ homes, tables, account, search }: Shelves & { readonly search: string }) {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  const terms = search.toLowerCase().split(/\s+/).filter(Boolean)
   const found = tables.filter((table) => {
     const home = homes.find(({ id }) => id === table.repositoryId)
     const columns = (table.columns ?? []).map(({ name }) => name)
     const hay = [table.name, table.description, home?.name ?? '', ...columns].join(' ').toLowerCase()
-    return words.every((word) => hay.includes(word))
+    return terms.every((word) => hay.includes(word))
   })
   if (found.length === 0) {
     return (
@@ -151,8 +151,8 @@ const MOST = 50
 
 /** Series and categories that match the search, of all providers, as far as the server knows them. */
 function FoundSeries(props: { readonly search: string }) {
-  const words = useRested(props.search.trim())
-  const resource = useResource((signal) => api().search(words, { limit: MOST, signal }), [words])
+  const terms = useRested(props.search.trim())
+  const resource = useResource((signal) => api().search(terms, { limit: MOST, signal }), [terms])
   return (
     <Card title="Series of providers">
       <Loaded of={resource} label="Looking for series" lines={3}>

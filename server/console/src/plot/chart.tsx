@@ -22,10 +22,10 @@ const ABOVE = 430
  */
 export function Chart(props: ChartLook & { readonly title: string }) {
   const { title, drawing, xText } = props
-  const place = useRef<HTMLDivElement>(null)
-  const { plot, at } = usePlot(place, props)
+  const container = useRef<HTMLDivElement>(null)
+  const { plot, at } = usePlot(container, props)
   const save = async () => {
-    const blob = await pictureOf(plot.current!, title, place.current!)
+    const blob = await pictureOf(plot.current!, title, container.current!)
     saveBlob(blob, `${title.replace(/[^\p{L}\p{N} ._-]+/gu, ' ').trim() || 'plot'}.png`)
   }
   const valueAt = (ys: readonly (number | null | undefined)[]) => {
@@ -52,28 +52,28 @@ export function Chart(props: ChartLook & { readonly title: string }) {
         </span>
         <Button icon="download" look="small" to={save} says="Save picture" />
       </figcaption>
-      <div class="chart-place" ref={place} role="img" aria-label={describe(title, drawing, xText)} />
+      <div class="chart-place" ref={container} role="img" aria-label={describe(title, drawing, xText)} />
     </figure>
   )
 }
 
 /** Draws into an element: the plot, and the index of the x under the pointer. */
-function usePlot(place: RefObject<HTMLDivElement | null>, look: ChartLook) {
+function usePlot(container: RefObject<HTMLDivElement | null>, look: ChartLook) {
   const { drawing, xType, xLabel, yLabel, kind } = look
   const plot = useRef<uPlot>(undefined)
-  const { width } = useSize(place)
+  const { width } = useSize(container)
   const theme = useTheme()
   const [at, setAt] = useState<number | null>(null)
   useEffect(() => {
     if (width === 0) return
     const room = Math.max(LOWEST, Math.min(HIGHEST, innerHeight - ABOVE))
     const height = Math.round(Math.min(room, Math.max(LOWEST, width * ASPECT)))
-    const options = optionsFor(look, { width, height }, paintOf(place.current!))
+    const options = optionsFor(look, { width, height }, paintOf(container.current!))
     options.hooks = { setCursor: [(chart) => setAt(chart.cursor.idx ?? null)] }
     const xs = drawing.xs.map((x) => (isTemporal(xType) ? x / 1000 : x))
     // uPlot's types don't know undefined, which it draws over.
     const data = [xs, ...drawing.series.map(({ ys }) => ys)] as uPlot.AlignedData
-    const chart = new uPlot(options, data, place.current!)
+    const chart = new uPlot(options, data, container.current!)
     plot.current = chart
     return () => {
       setAt(null)
@@ -99,8 +99,8 @@ const MARGIN = 20
 const TITLE = 34
 
 /** Draws the chart as a PNG with its title, on the background colour of the page. */
-function pictureOf(plot: uPlot, title: string, place: Element): Promise<Blob> {
-  const paint = paintOf(place)
+function pictureOf(plot: uPlot, title: string, container: Element): Promise<Blob> {
+  const paint = paintOf(container)
   const source = plot.ctx.canvas
   const ratio = devicePixelRatio
   const canvas = document.createElement('canvas')

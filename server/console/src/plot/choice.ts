@@ -90,14 +90,14 @@ export function readResultChoice(
   rows: readonly (readonly Field[])[],
 ): PlotChoice | undefined {
   const upwards = yColumns(columns)
-  const asked = readYs(query, upwards)
-  const ys = asked.length > 0 ? asked : upwards.filter((one) => columns.indexOf(one) > 0).slice(0, 1)
+  const chosen = readYs(query, upwards)
+  const ys = chosen.length > 0 ? chosen : upwards.filter((one) => columns.indexOf(one) > 0).slice(0, 1)
   const y = ys[0] ?? upwards[0]
   if (!y) return undefined
   const keys = columns.slice(0, Math.max(1, Math.min(columns.indexOf(y), firstCalculated(columns))))
   const x = named(query['x'], columns) ?? keys[0]!
-  const place = columns.indexOf(x)
-  const repeats = new Set(rows.map((row) => row[place])).size < rows.length
+  const index = columns.indexOf(x)
+  const repeats = new Set(rows.map((row) => row[index])).size < rows.length
   const others = keys.filter((column) => column !== x)
   const by = named(query['by'], columns)
   return {
@@ -157,7 +157,7 @@ export function axisName(column: Column): string {
 }
 
 /** A condition for the rows that have a place in the plot: NaN and the infinities have none on an axis. */
-export function hasPlace(columns: readonly Column[]): string {
+export function hasPosition(columns: readonly Column[]): string {
   return columns
     .map(({ name, type }) => {
       const column = filterName(name)

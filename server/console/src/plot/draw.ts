@@ -62,10 +62,10 @@ export function cellsOf(
   const indexOf = (column: Column) => columns.findIndex(({ name }) => name === column.name)
   const [along, across] = [indexOf(x), by.map(indexOf)]
   return rows.flatMap((row) => {
-    const place = placeOf(row[along], x.type)
-    if (place === null) return []
+    const position = placeOf(row[along], x.type)
+    if (position === null) return []
     return ys.map((y) => ({
-      x: place,
+      x: position,
       series: by.length > 0 ? across.map((at) => labelOf(row[at])).join(' · ') : axisName(y),
       y: numberOf(row[indexOf(y)], y.type),
     }))

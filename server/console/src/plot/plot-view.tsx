@@ -35,7 +35,7 @@ export function PlotView({ dataset, view, query, rows: { error } }: Exploration 
   const draw = useMemo((): Draw => {
     if (!isResult) return (...how) => drawRows(dataset, view, ...how)
     const rows = { ...viewQuery(view), select: undefined }
-    const fetch: RowSource['fetch'] = (place) => fetchRows(dataset.id, { ...rows, ...place })
+    const fetch: RowSource['fetch'] = (page) => fetchRows(dataset.id, { ...rows, ...page })
     return (chosen, signal) => drawResult(chosen, { columns: view.columns, fetch }, signal)
   }, [dataset.version, view])
   // What is wrong with the filter is said below the filter.

@@ -10,7 +10,7 @@ import { bothFilters, type RowsOf, type View, whereOf, wherePart } from '../view
 import {
   AGGREGATES,
   axisName,
-  hasPlace,
+  hasPosition,
   isTemporal,
   type PlotChoice,
   ROWS,
@@ -80,14 +80,14 @@ export async function drawRows(
     const source = `${ys[0] === ROWS ? 'Counted' : 'Calculated'} over ${rows}, ${how}.`
     return { choice, drawing: drawingOf(cells), source, bin }
   }
-  const wanted = [...new Set([x, ...ys, ...by])]
-  const select = wanted.map(({ name }) => name)
+  const columns = [...new Set([x, ...ys, ...by])]
+  const select = columns.map(({ name }) => name)
   const sample = await fetchSample(dataset.id, view, select, choice.size, signal, onProgress)
   const source =
     sample.rows.length >= sample.rowCount
       ? `From all ${plural(sample.rowCount, 'row')}${narrowed ? ' that match' : ''}.`
       : `From a sample of ${formatCount(sample.rows.length)} of ${plural(sample.rowCount, 'row')}, in stretches at equal distances.`
-  const cells = cellsOf(choice, wanted, sample.rows).filter(({ y }) => y !== null)
+  const cells = cellsOf(choice, columns, sample.rows).filter(({ y }) => y !== null)
   return { choice, drawing: drawingOf(cells), source }
 }
 
@@ -140,7 +140,7 @@ async function groupedCells(
   signal: AbortSignal,
 ) {
   const ask = async (y: Column, apply: string, options: { orderBy?: string; top: number }) => {
-    const placed = { ...rows, filter: bothFilters(rows.filter, hasPlace(y === ROWS ? [x] : [x, y])) }
+    const placed = { ...rows, filter: bothFilters(rows.filter, hasPosition(y === ROWS ? [x] : [x, y])) }
     const query = { apply: `${wherePart(placed)}/${apply}`, version: rows.version, ...options, signal }
     return (await fetchRows(dataset.id, query)).rows
   }
@@ -156,7 +156,7 @@ async function groupedCells(
         ...(!isOrdered(x.type) && { orderBy: `${own('value')} desc` }),
       })
       return found.map((row) => ({
-        x: group.place(row),
+        x: group.position(row),
         series: by.length > 0 ? labelOf(row[group.keys.length]) : axisName(y),
         y: numberOf(row.at(-1), 'double'),
       }))
@@ -173,14 +173,14 @@ interface Group {
   readonly grouping: string
   readonly bin?: number
   /** The position of a group on the x axis, from the values of its keys. */
-  readonly place: (cells: readonly Field[]) => number | string
+  readonly position: (cells: readonly Field[]) => number | string
 }
 
 const BY_VALUE = ({ name, type }: Column): Group => ({
   compute: '',
   keys: [filterName(name)],
   grouping: 'by value',
-  place: ([value]) => placeOf(value, type) ?? Number.NaN,
+  position: ([value]) => placeOf(value, type) ?? Number.NaN,
 })
 
 /** Groups by value if there are few values; else by the finest calendar unit, or by bins, that leaves few groups. */
@@ -202,7 +202,7 @@ async function groupOf(
     keys: [own('bin')],
     grouping: `in bins of ${bin}`,
     bin,
-    place: ([at]) => (Number(at) + 0.5) * bin,
+    position: ([at]) => (Number(at) + 0.5) * bin,
   }
 }
 
@@ -220,7 +220,7 @@ function byCalendar(x: string, span: number): Group {
     compute: `compute(${parts.map((part) => `${part}(${x}) as ${own(part)}`).join(',')})`,
     keys: parts.map(own),
     grouping: `by ${parts.at(-1)}`,
-    place: (cells) => {
+    position: (cells) => {
       const [year, month = 1, day = 1, hour = 0] = cells.slice(0, parts.length).map(Number)
       return Date.UTC(year!, month - 1, day, hour)
     },

@@ -180,7 +180,7 @@ async function saveSeries(provider: Provider, series: Series): Promise<void> {
   const fitting = tables.filter(
     ({ repositoryId, columns }) =>
       writable.some(({ id }) => id === repositoryId) &&
-      ['series_id', 'date'].every((wanted) => columns?.some(({ name }) => name === wanted)),
+      ['series_id', 'date'].every((required) => columns?.some(({ name }) => name === required)),
   )
   const { name, home } = newDatasetFields(series.name || series.series_id, names)
   const isNew = ({ target }: Readonly<Record<string, unknown>>) => target === ''
@@ -203,10 +203,10 @@ async function saveSeries(provider: Provider, series: Series): Promise<void> {
       name: { ...name, when: isNew },
     },
     async onSubmit({ target, home, name }) {
-      const wanted = { provider: provider.slug, series: [series.series_id] }
+      const required = { provider: provider.slug, series: [series.series_id] }
       const stored = await store(
         target === '' ? { name, repositoryId: await chosenRepository(home) } : Number(target),
-        (id) => api().datasets.append(id, wanted),
+        (id) => api().datasets.append(id, required),
       )
       announce(`${stored.name} now has ${plural(stored.rowCount ?? 0, 'row')}.`)
       navigate(href(['datasets', stored.id]))

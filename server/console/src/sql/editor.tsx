@@ -14,8 +14,8 @@ const MOST_KEPT = 50
 /** The statements that were run in this browser, newest first. */
 function pastStatements(): readonly string[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(SLOT) ?? '[]')
-    return Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : []
+    const stored: unknown = JSON.parse(localStorage.getItem(SLOT) ?? '[]')
+    return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string') : []
   } catch {
     // Storage is blocked, or holds something else.
     return []
@@ -99,10 +99,10 @@ function sqlName(name: string): string {
 /** Suggests columns of the tables that the statement names, tables, functions and words that begin like the text. */
 function complete(text: string, caret: number, { tables, homes, account }: Shelves): Completion {
   const typed = /[\p{L}\p{N}_"]*$/u.exec(text.slice(0, caret))?.[0] ?? ''
-  const wanted = typed.replace(/^"/, '').toLowerCase()
+  const prefix = typed.replace(/^"/, '').toLowerCase()
   const from = caret - typed.length
   const isInsideText = text.slice(0, from).split("'").length % 2 === 0
-  if (wanted === '' || isInsideText) return { from, to: caret, suggestions: [] }
+  if (prefix === '' || isInsideText) return { from, to: caret, suggestions: [] }
   const named = tables.filter(({ name }) => text.toLowerCase().includes(name.toLowerCase()))
   const homeOf = ({ repositoryId }: DatasetSummary) => homes.find(({ id }) => id === repositoryId)
   const all = [
@@ -120,7 +120,7 @@ function complete(text: string, caret: number, { tables, homes, account }: Shelv
       .map((name) => suggestion('function', `${name}()`, 'function', `${name}(`, ')')),
   ]
   const fitting = all.filter(
-    ({ label, insert }) => label.toLowerCase().startsWith(wanted) && insert.trim() !== typed,
+    ({ label, insert }) => label.toLowerCase().startsWith(prefix) && insert.trim() !== typed,
   )
   const suggestions = [...new Map(fitting.map((one) => [one.kind + one.insert, one])).values()]
   return { from, to: caret, suggestions: suggestions.slice(0, MOST) }

@@ -9,7 +9,7 @@ import { useRound } from '../hooks.ts'
 import { Plot } from '../plot/plot-view.tsx'
 import { type Draw, drawResult } from '../plot/sources.ts'
 import { type Address, href, navigate, updateQuery } from '../router.ts'
-import { type CellPlace, Grid } from '../table/grid.tsx'
+import { type CellPosition, Grid } from '../table/grid.tsx'
 import { type RowSource, useRows } from '../table/windows.ts'
 import { Button } from '../ui/button.tsx'
 import { saveBlob } from '../ui/copy.tsx'
@@ -39,7 +39,7 @@ export function SqlPage({ query }: { readonly query: Address['query'] }) {
       if (sql === '' || stopped === sql) return undefined
       const columns = columnsIn(await api().explainSql(sql, { top: 0, signal }))
       rememberStatement(sql)
-      const fetch: RowSource['fetch'] = async (place) => rowsIn(await api().sql(sql, 'csv', place))
+      const fetch: RowSource['fetch'] = async (page) => rowsIn(await api().sql(sql, 'csv', page))
       return { sql, columns, fetch }
     },
     [sql, stopped, round],
@@ -100,7 +100,7 @@ function Result(
   const { sql, columns } = source
   const { windows, error } = useRows(source)
   const draw = useMemo((): Draw => (chosen, signal) => drawResult(chosen, source, signal), [source])
-  const [active, setActive] = useState<CellPlace>()
+  const [active, setActive] = useState<CellPosition>()
   const tab = query['view'] === 'plot' ? 'plot' : 'table'
   const rowCount = windows?.rowCount
   return (

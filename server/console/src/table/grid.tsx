@@ -9,10 +9,10 @@ import { copyText } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
 import {
   alignsRight,
-  type ColumnPlace,
   columnsInView,
   HEADER_HEIGHT,
   NARROWEST,
+  type PlacedColumn,
   placeColumns,
   ROW_HEIGHT,
   textMeasure,
@@ -26,8 +26,8 @@ interface GridProps {
   readonly busy?: boolean
   readonly order?: OrderKey | undefined
   readonly profiles?: Profiles | undefined
-  readonly active: CellPlace | undefined
-  readonly onActive: (place: CellPlace) => void
+  readonly active: CellPosition | undefined
+  readonly onActive: (cell: CellPosition) => void
   readonly onSort: (column: string) => void
   readonly onEdit?: (() => void) | undefined
 }
@@ -61,13 +61,13 @@ export function Grid(props: GridProps) {
           <span class="visually-hidden">Row number</span>
         </div>
         <div class="grid-cells" role="presentation">
-          {visible.map((place) => (
+          {visible.map((cell) => (
             <HeaderCell
-              key={place.column.name}
-              {...{ place, order }}
-              profile={props.profiles?.get(place.column.name)}
-              onSort={() => props.onSort(place.column.name)}
-              onWidth={(width) => setWidth(place.column.name, width)}
+              key={cell.column.name}
+              {...{ cell, order }}
+              profile={props.profiles?.get(cell.column.name)}
+              onSort={() => props.onSort(cell.column.name)}
+              onWidth={(width) => setWidth(cell.column.name, width)}
             />
           ))}
         </div>
@@ -114,10 +114,10 @@ function useGrid({ windows, active, ...props }: GridProps) {
     if (chosen) scroll.showRange(chosen.left, chosen.width)
   }, [active?.column, chosen === undefined])
 
-  const activate = (place: CellPlace) => {
-    props.onActive(place)
-    scroll.showRow(place.row)
-    const column = places[place.column]
+  const activate = (cell: CellPosition) => {
+    props.onActive(cell)
+    scroll.showRow(cell.row)
+    const column = places[cell.column]
     if (column) scroll.showRange(column.left, column.width)
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -155,13 +155,13 @@ function usePlaces(scroller: { readonly current: HTMLElement | null }, { columns
 }
 
 function HeaderCell(props: {
-  readonly place: ColumnPlace
+  readonly cell: PlacedColumn
   readonly order: OrderKey | undefined
   readonly profile: ColumnProfile | undefined
   readonly onSort: () => void
   readonly onWidth: (width: number) => void
 }) {
-  const { column, at, left, width } = props.place
+  const { column, at, left, width } = props.cell
   const sorted = props.order?.column === column.name
   const direction = props.order?.descending ? 'descending' : 'ascending'
   return (
@@ -198,9 +198,9 @@ function GridRow(props: {
   readonly grid: string
   readonly index: number
   readonly windows: RowWindows
-  readonly places: readonly ColumnPlace[]
-  readonly active: CellPlace | undefined
-  readonly activate: (place: CellPlace) => void
+  readonly places: readonly PlacedColumn[]
+  readonly active: CellPosition | undefined
+  readonly activate: (cell: CellPosition) => void
   readonly top: number
 }) {
   const { index, active } = props
@@ -267,7 +267,7 @@ function Spark({ profile }: { readonly profile: ColumnProfile | undefined }) {
 }
 
 /** A cell by row and column, both counted from 0. */
-export interface CellPlace {
+export interface CellPosition {
   readonly row: number
   readonly column: number
 }
@@ -278,11 +278,11 @@ export interface CellPlace {
  * @param page the number of rows in view, for PageUp and PageDown
  */
 function moveByKey(
-  from: CellPlace,
+  from: CellPosition,
   key: string,
   withControl: boolean,
   { rows, columns, page }: Readonly<Record<'rows' | 'columns' | 'page', number>>,
-): CellPlace | undefined {
+): CellPosition | undefined {
   const { row, column } = from
   const [bottom, right] = [rows - 1, columns - 1]
   const places: Readonly<Record<string, readonly [row: number, column: number]>> = {
@@ -296,7 +296,7 @@ function moveByKey(
     Home: [withControl ? 0 : row, 0],
     End: [withControl ? bottom : row, right],
   }
-  const place = places[key]
-  const within = (value: number, most: number) => Math.max(0, Math.min(most, value))
-  return place && { row: within(place[0], bottom), column: within(place[1], right) }
+  const cell = places[key]
+  const clamp = (value: number, most: number) => Math.max(0, Math.min(most, value))
+  return cell && { row: clamp(cell[0], bottom), column: clamp(cell[1], right) }
 }

@@ -10,7 +10,7 @@ const PADDING = 26
 const WIDEST = 340
 const NARROW = 104
 
-export interface ColumnPlace {
+export interface PlacedColumn {
   readonly column: Column
   readonly at: number
   readonly left: number
@@ -28,16 +28,16 @@ export function placeColumns(
   rows: readonly (readonly Field[])[],
   chosen: ReadonlyMap<string, number>,
   measure: (text: string) => number,
-): ColumnPlace[] {
+): PlacedColumn[] {
   let left = 0
   return columns.map((column, at) => {
     // Headings are bold, and need room for the sort arrow.
     let widest = measure(column.name) * 1.1 + 14
     for (const row of rows) widest = Math.max(widest, measure(row[at] ?? ''))
     const fitting = Math.ceil(Math.min(WIDEST, Math.max(NARROW, widest + PADDING)))
-    const place = { column, at, left, width: chosen.get(column.name) ?? fitting }
-    left += place.width
-    return place
+    const placed = { column, at, left, width: chosen.get(column.name) ?? fitting }
+    left += placed.width
+    return placed
   })
 }
 
@@ -53,9 +53,11 @@ export function textMeasure(element: Element): (text: string) => number {
 }
 
 export function columnsInView(
-  places: readonly ColumnPlace[],
+  places: readonly PlacedColumn[],
   scrollLeft: number,
   width: number,
-): readonly ColumnPlace[] {
-  return places.filter((place) => place.left + place.width > scrollLeft && place.left < scrollLeft + width)
+): readonly PlacedColumn[] {
+  return places.filter(
+    (placed) => placed.left + placed.width > scrollLeft && placed.left < scrollLeft + width,
+  )
 }

@@ -8,7 +8,7 @@ type Row = readonly Field[]
 export interface RowSource {
   /** In the order of the cells. */
   readonly columns: readonly Column[]
-  readonly fetch: (place: {
+  readonly fetch: (page: {
     readonly skip: number
     readonly top: number
     readonly signal: AbortSignal
@@ -33,7 +33,7 @@ export class RowWindows {
   readonly #onChange: () => void
   readonly #loaded = new Map<number, readonly Row[]>()
   readonly #loading = new Map<number, AbortController>()
-  #wanted: readonly number[] = []
+  #requested: readonly number[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
   #closed = false
 
@@ -59,15 +59,15 @@ export class RowWindows {
     if (end <= first || this.#closed) return
     const from = Math.floor(first / this.size)
     const to = Math.floor((end - 1) / this.size)
-    this.#wanted = Array.from({ length: to - from + 1 }, (_, step) => from + step)
+    this.#requested = Array.from({ length: to - from + 1 }, (_, step) => from + step)
     clearTimeout(this.#timer)
-    if (this.#missing().length > 0) this.#timer = setTimeout(() => this.#fetchWanted(), REST_MS)
+    if (this.#missing().length > 0) this.#timer = setTimeout(() => this.#fetchRequested(), REST_MS)
   }
 
   retry(): void {
     this.error = undefined
     if (this.rowCount === undefined) this.#load(0)
-    else this.#fetchWanted()
+    else this.#fetchRequested()
     this.#onChange()
   }
 
@@ -79,9 +79,9 @@ export class RowWindows {
     this.#loading.clear()
   }
 
-  #fetchWanted(): void {
+  #fetchRequested(): void {
     for (const [window, controller] of this.#loading) {
-      if (this.#wanted.includes(window) || window === 0) continue
+      if (this.#requested.includes(window) || window === 0) continue
       controller.abort()
       this.#loading.delete(window)
     }
@@ -89,7 +89,7 @@ export class RowWindows {
   }
 
   #missing(): number[] {
-    return this.#wanted.filter((window) => !this.#loaded.has(window) && !this.#loading.has(window))
+    return this.#requested.filter((window) => !this.#loaded.has(window) && !this.#loading.has(window))
   }
 
   async #load(window: number): Promise<void> {
@@ -118,7 +118,7 @@ export class RowWindows {
     this.#loaded.set(window, rows)
     for (const oldest of this.#loaded.keys()) {
       if (this.#loaded.size <= MOST_WINDOWS) break
-      if (oldest !== 0 && !this.#wanted.includes(oldest)) this.#loaded.delete(oldest)
+      if (oldest !== 0 && !this.#requested.includes(oldest)) this.#loaded.delete(oldest)
     }
   }
 }

@@ -130,8 +130,8 @@ export function SearchBox(props: {
 /** A search among items by their texts: the box, what is typed in it, and what it finds. */
 export function useSearch<T>(label: string, items: readonly T[], textOf: (item: T) => string) {
   const [search, setSearch] = useState('')
-  const wanted = search.trim().toLowerCase()
-  const found = items.filter((item) => textOf(item).toLowerCase().includes(wanted))
+  const typed = search.trim().toLowerCase()
+  const found = items.filter((item) => textOf(item).toLowerCase().includes(typed))
   const box = <SearchBox label={label} value={search} onValue={setSearch} />
   return { box, search, found }
 }

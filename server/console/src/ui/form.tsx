@@ -118,10 +118,13 @@ type Question<F extends Fields> = Omit<FormOf<F>, 'fields'> & {
 
 /** Asks in a window, for values or only whether to go on. It stays open, with the message, if that is refused. */
 export function ask<F extends Fields>(question: Question<F>): void {
-  openDialog({ title: question.title, content: (close) => <Asked {...{ question, close }} /> })
+  openDialog({ title: question.title, content: (close) => <QuestionForm {...{ question, close }} /> })
 }
 
-function Asked<F extends Fields>(props: { readonly question: Question<F>; readonly close: () => void }) {
+function QuestionForm<F extends Fields>(props: {
+  readonly question: Question<F>
+  readonly close: () => void
+}) {
   const { question, close } = props
   const { text, danger, fields = {} as F } = question
   const form = useForm<F>({ ...question, fields }, danger ? 'danger' : 'primary', close)

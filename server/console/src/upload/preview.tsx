@@ -168,8 +168,8 @@ function TypeChoice(props: {
   const choices = Object.keys(COLUMN_TYPES).map((one) =>
     one === 'decimal' ? (parts ? type : decimalFor(props.values)) : one,
   )
-  const change = (wanted: number, scale: number) => {
-    const precision = Math.min(MOST_DIGITS, Math.max(1, Math.trunc(wanted) || 1))
+  const change = (digits: number, scale: number) => {
+    const precision = Math.min(MOST_DIGITS, Math.max(1, Math.trunc(digits) || 1))
     onType(`decimal(${precision},${Math.min(precision, Math.max(0, Math.trunc(scale) || 0))})`)
   }
   const size = (label: string, least: number, most: number, value: number, set: (value: number) => void) => (
@@ -199,8 +199,8 @@ function TypeChoice(props: {
       </select>
       {parts && (
         <span class="decimal-size">
-          {size(`Digits of ${name}`, 1, MOST_DIGITS, parts.precision, (wanted) =>
-            change(wanted, parts.scale),
+          {size(`Digits of ${name}`, 1, MOST_DIGITS, parts.precision, (digits) =>
+            change(digits, parts.scale),
           )}
           {size(`Digits of ${name} after the point`, 0, parts.precision, parts.scale, (scale) =>
             change(parts.precision, scale),
@@ -240,17 +240,17 @@ function Reasons({ chosen, preview, readWith }: Reading & { readonly preview: Pr
   )
   return (
     <>
-      {meant.map(({ name, row, value, above, try: wanted, or }) => (
+      {meant.map(({ name, row, value, above, try: instead, or }) => (
         <Note key={name}>
           “{name}” is text, because row {row} has “{value}”.{' '}
           {above !== undefined && `The values above it are of type ${above}. `}
-          {[wanted, or].map(
+          {[instead, or].map(
             (choice) =>
               choice !== undefined && (
                 <Button
                   key={choice}
                   look="small"
-                  to={() => readWith(joined(chosen.asked, choice))}
+                  to={() => readWith(joined(chosen.sent, choice))}
                   says={`Read it with ${decodeURIComponent(choice).replaceAll('&', ', ')}`}
                 />
               ),
@@ -366,7 +366,7 @@ function DialectControls({ chosen: { kind, options }, readWith }: Reading) {
 
 /** Where columns hold timestamps with a zone: the one of times in the file that don't say theirs. */
 function ZoneChoice({ chosen, existing = [], readWith }: PreviewProps) {
-  const { asked, types } = chosen
+  const { sent, types } = chosen
   const isZoned = ({ name, type }: Pick<Column, 'name' | 'type'>) =>
     (types.get(name) ?? type) === 'timestamptz'
   if (!existing.some(isZoned) && ![...types.values()].includes('timestamptz')) return null
@@ -374,13 +374,13 @@ function ZoneChoice({ chosen, existing = [], readWith }: PreviewProps) {
   return (
     <Select
       label={LABELS.zone}
-      value={asked.zone ?? ''}
+      value={sent.zone ?? ''}
       options={[
         ['', 'not known: such times are an error'],
-        ...new Set([...(asked.zone ? [asked.zone] : []), ...zones]),
+        ...new Set([...(sent.zone ? [sent.zone] : []), ...zones]),
       ]}
       onValue={(zone) => {
-        const { zone: _, ...others } = asked
+        const { zone: _, ...others } = sent
         readWith({ ...others, ...(zone && { zone }) }, types)
       }}
     />

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { hasDialect } from '../../../../engine/ingest/upload-format.ts'
 import { fromHttp, READING } from '../../../../engine/options.ts'
-import { keptFor } from '../../../../engine/store/upload-options.ts'
+import { storedFor } from '../../../../engine/store/upload-options.ts'
 import { withOptions } from '../../../client/errors.ts'
 import { type ColumnType, type Dataset, ParquetryError, type UploadOptions } from '../../../client/index.ts'
 import { api, messageOf } from '../api.ts'
@@ -15,7 +15,7 @@ import { type FileKind, kindOf } from './formats.ts'
 const NOT_SUPPORTED =
   ': this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.'
 
-interface Asked {
+interface Selection {
   readonly file: File
   readonly kind: FileKind
   readonly options: UploadOptions
@@ -31,33 +31,33 @@ export type Reading = Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly 
 
 /**
  * The chosen file. Its preview is read again when the user changes how the file is read.
- * @param kept how the last upload of the dataset was read
+ * @param stored how the last upload of the dataset was read
  */
-export function useChosen(kept?: Dataset['uploadOptions']) {
-  const [asked, setAsked] = useState<Asked>()
+export function useChosen(stored?: Dataset['uploadOptions']) {
+  const [selected, setSelected] = useState<Selection>()
   const [refusal, setRefusal] = useState<string>()
   const sheets = useRef<readonly string[]>([])
   const { loading, value, error } = useResource(
     async (signal) => {
-      const found = asked && { file: asked.file, preview: await previewFile(asked, signal) }
+      const found = selected && { file: selected.file, preview: await previewFile(selected, signal) }
       sheets.current = found?.preview?.sheets ?? sheets.current
       return found
     },
-    [asked?.file, asked?.options],
+    [selected?.file, selected?.options],
   )
-  const preview = error === undefined && value?.file === asked?.file ? value?.preview : undefined
+  const preview = error === undefined && value?.file === selected?.file ? value?.preview : undefined
   const faults = preview?.errors.map(inConsole) ?? []
-  const chosen = asked && {
-    ...asked,
+  const chosen = selected && {
+    ...selected,
     /** Those that are sent with the file. */
-    asked: asked.options,
+    sent: selected.options,
     /** undefined while it is being read, and if the file is too large for one. */
     preview,
     reading: loading,
     /** The names of a workbook's sheets, which not every error tells. */
     sheets: sheets.current,
     /** Those that the user has chosen, or that the server has found. */
-    options: asked.options.dialect ? fromHttp(preview?.options ?? {}, READING) : asked.options,
+    options: selected.options.dialect ? fromHttp(preview?.options ?? {}, READING) : selected.options,
     /** Why the file can't be read with these options, and so can't be uploaded. */
     problems: error === undefined ? faults : problemsOf(error),
   }
@@ -68,26 +68,30 @@ export function useChosen(kept?: Dataset['uploadOptions']) {
       const kind = kindOf(file.name)
       sheets.current = []
       setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
-      setAsked(kind && { file, kind, options: optionsFor(kind.format, kept), types: new Map() })
+      setSelected(kind && { file, kind, options: optionsFor(kind.format, stored), types: new Map() })
     },
     /** @param isOwn whether the file brings its own columns, so that it is read as if it were the first */
     readAtFirst(isOwn: boolean) {
-      if (!asked || !kept) return
-      setAsked({ ...asked, options: optionsFor(asked.kind.format, isOwn ? {} : kept), types: new Map() })
+      if (!selected || !stored) return
+      setSelected({
+        ...selected,
+        options: optionsFor(selected.kind.format, isOwn ? {} : stored),
+        types: new Map(),
+      })
     },
     /** @param types those of columns that the user keeps */
-    readWith(options: UploadOptions, types: Asked['types'] = new Map()) {
-      if (asked) setAsked({ ...asked, options, types })
+    readWith(options: UploadOptions, types: Selection['types'] = new Map()) {
+      if (selected) setSelected({ ...selected, options, types })
     },
     setType(column: string, type: ColumnType) {
-      if (asked) setAsked({ ...asked, types: new Map(asked.types).set(column, type) })
+      if (selected) setSelected({ ...selected, types: new Map(selected.types).set(column, type) })
     },
   }
 }
 
 /** How a file is read at first: as the last one of the dataset, or by what it shows itself. */
-function optionsFor(format: FileKind['format'], kept: Dataset['uploadOptions'] = {}): UploadOptions {
-  const known = keptFor(format, kept)
+function optionsFor(format: FileKind['format'], stored: Dataset['uploadOptions'] = {}): UploadOptions {
+  const known = storedFor(format, stored)
   return Object.keys(known).length > 0 ? known : hasDialect(format) ? { dialect: 'auto' } : {}
 }
 
@@ -97,7 +101,7 @@ const HEAD_BYTES = 1 << 20
 const MOST_BYTES = 32 << 20
 
 /** What the server finds in a file, or in its beginning; undefined if it is too large to be sent only for a look. */
-async function previewFile({ file, kind, options }: Asked, signal: AbortSignal) {
+async function previewFile({ file, kind, options }: Selection, signal: AbortSignal) {
   const { datasets } = api()
   const { format, gzip } = kind
   if (format === 'csv' || format === 'tsv' || format === 'ndjson') {
@@ -175,7 +179,7 @@ export function useSending() {
 }
 
 async function commit(
-  { file, kind, preview, asked, types }: Chosen,
+  { file, kind, preview, sent, types }: Chosen,
   existing: Dataset | undefined,
   { name, home, mode, leavesEmpty }: Goal,
   signal: AbortSignal,
@@ -189,7 +193,7 @@ async function commit(
     ...kind,
     body: file,
     options: {
-      ...asked,
+      ...sent,
       ...(mode === 'columns' && { columns: 'replace' as const }),
       ...(leavesEmpty && { missing: 'null' as const }),
     },

@@ -75,8 +75,8 @@ export function whereOf({ filter, search, version }: RowsOf): RowsQuery {
 
 /** The rows as the first steps of `$apply`; '' for all. */
 export function wherePart({ filter, search }: RowsOf): string {
-  const words = searchOf(search)
-  return [filter && `filter(${filter})`, words && `search(${words})`].filter(Boolean).join('/')
+  const term = searchOf(search)
+  return [filter && `filter(${filter})`, term && `search(${term})`].filter(Boolean).join('/')
 }
 
 /** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
@@ -117,8 +117,8 @@ export function writeShown(shown: readonly Column[], columns: readonly Column[])
 export function toggled(shown: readonly Column[], columns: readonly Column[], column: Column): Column[] {
   if (shown.includes(column)) return shown.filter((one) => one !== column)
   const before = new Set(columns.slice(0, columns.indexOf(column)))
-  const place = shown.findLastIndex((one) => before.has(one)) + 1
-  return [...shown.slice(0, place), column, ...shown.slice(place)]
+  const index = shown.findLastIndex((one) => before.has(one)) + 1
+  return [...shown.slice(0, index), column, ...shown.slice(index)]
 }
 
 /** Moves a column by a number of places, at most to either end. */
