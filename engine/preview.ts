@@ -4,7 +4,8 @@ import type { Choice, IngestResult, UploadOptions } from './ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
 import { physicalColumns, type QueryOptions } from './plan/plan.ts'
 import { Query } from './query.ts'
-import { type QueryContext, Reading } from './reading/runs.ts'
+import { Reading } from './reading/reading.ts'
+import type { QueryContext } from './reading/runs.ts'
 import type { Queryable } from './snapshot.ts'
 
 /** An upload that was read and not stored. It can be queried like a dataset until it is disposed. */

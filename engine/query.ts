@@ -136,7 +136,7 @@ export class Query implements Disposable {
     const { signal, overlong } = options
     const strategy = this.#runs.choose(format, options)
     if (strategy.kind === 'nothing') return nothingIn(format)
-    const counting = strategy.kind === 'few' && strategy.counting
+    const counting = strategy.kind === 'buffered' && strategy.counting
     // Where the rows are not counted while they are read, that is done beside the reading.
     const beside = counting ? undefined : this.#runs.matches(options)
     return this.#runs.run(strategy, options, async ({ executor, statement, start, matches, reading }) => {
@@ -150,7 +150,7 @@ export class Query implements Disposable {
       const encoding = encodingOf(options, strategy, this.metadataIn(format))
       const stream = await executor.bytes(statement, format, { ...start, page }, encoding)
       // A number is remembered only if it is that of the rows that were written.
-      if (strategy.kind === 'few') await reading.whole
+      if (strategy.kind === 'buffered') await reading.whole
       if (counting) this.#runs.found(matches ?? (await stream.matches))
       return stream.guard(reading, { matches: beside ?? this.#runs.matches(options) })
     })

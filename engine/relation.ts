@@ -3,8 +3,8 @@ import { badCell, badRow, badValue, missingValue } from './ingest/text/errors.ts
 import { accepts, kindOf, TEXT_KIND } from './ingest/text/text-kinds.ts'
 import { physicalColumns, type QueryOptions } from './plan/plan.ts'
 import { Query } from './query.ts'
+import { Reading } from './reading/reading.ts'
 import type { QueryContext } from './reading/runs.ts'
-import { Reading } from './reading/runs.ts'
 import type { Queryable } from './snapshot.ts'
 import type { Column } from './types/index.ts'
 

@@ -8,16 +8,16 @@ import type { Executor } from './export/index.ts'
 import type { Naming } from './iceberg/table-schema.ts'
 import type { IcebergTables, TableMetadata } from './iceberg/tables.ts'
 import type { ShownFile, ShownFiles } from './parquet/shown-file.ts'
+import { VersionReading } from './parts-reading.ts'
 import type { Counts } from './plan/counts.ts'
-import { type ReadEstimate, readsLittle, versionSource } from './plan/parts.ts'
-import { type Plan, type PlanSource, planQuery, type QueryOptions, type Slice } from './plan/plan.ts'
+import { versionSource } from './plan/parts.ts'
+import { type Plan, type PlanSource, planQuery, type QueryOptions } from './plan/plan.ts'
 import { type View, viewed } from './plan/view.ts'
 import { Query } from './query.ts'
+import type { Reading } from './reading/reading.ts'
 import type { RemoteEngine, RemoteTable } from './reading/remote.ts'
-import { Reading } from './reading/runs.ts'
 import type { SavedOptions, StatementRows } from './sql/saved.ts'
 import type { Lease } from './store/membership/membership.ts'
-import type { RangedParts } from './store/objects/ranges/ranges.ts'
 import type { Store } from './store/store.ts'
 import type { DatasetMetadata } from './types/file-metadata.ts'
 import type { Column } from './types/index.ts'
@@ -247,84 +247,5 @@ export class Snapshot implements Disposable {
     this.#released = true
     this.derived?.[Symbol.dispose]()
     this.#lease[Symbol.dispose]()
-  }
-}
-
-/** What reading parts takes. */
-export interface PartsContext {
-  readonly parts: readonly Part[]
-  readonly store: Store
-  /** Releases the versions that have them. */
-  readonly leave: () => void
-}
-
-/** A reading of parts as files. */
-export class PartsReading extends Reading {
-  protected readonly context: PartsContext
-  protected readonly held: Disposable[] = []
-  protected readonly ranged: RangedParts[] = []
-
-  constructor(plan: Plan, context: PartsContext) {
-    super(plan)
-    this.context = context
-  }
-
-  /** Makes files of these parts readable; those of `ranged` are not, though all bytes of them are compared, too. */
-  protected async pin(parts: readonly Part[], signal: AbortSignal | undefined, ranged?: RangedParts) {
-    const { integrity } = this.context.store
-    const pin = await integrity.pin(ranged ? parts.filter((part) => !ranged.url(part)) : parts, signal)
-    if (pin) this.held.push(pin)
-    this.whole = integrity.whole(parts, signal)
-    // The reading may fail first; nobody waits for this then.
-    this.whole?.catch(() => {})
-  }
-
-  protected override unreadable(error: unknown): EngineError | undefined {
-    const { store, parts } = this.context
-    return store.integrity.unreadable(parts, error, this.ranged)
-  }
-
-  protected override release(): void {
-    for (const held of [...this.held, ...this.ranged]) held[Symbol.dispose]()
-    this.context.leave()
-  }
-}
-
-/** A reading of a version's parts, each as a file that is there, or by ranges. */
-class VersionReading extends PartsReading {
-  readonly #readsHttp: () => Promise<boolean>
-
-  /** @param readsHttp whether DuckDB can read parts by ranges */
-  constructor(plan: Plan, context: PartsContext, readsHttp: () => Promise<boolean>) {
-    super(plan, context)
-    this.#readsHttp = readsHttp
-  }
-
-  override async ready(estimate: ReadEstimate | undefined, signal: AbortSignal | undefined): Promise<Plan> {
-    const { scan } = this.plan
-    if (scan.kind !== 'slices') return this.plan
-    const { files } = this.context.store
-    const slices = new Map(scan.slices.map((slice) => [slice.file, slice]))
-    const parts = this.context.parts.filter((part) => slices.has(files.file(part)))
-    const ranged = estimate && (await this.#readByRanges(parts, slices, estimate, signal))
-    if (ranged) this.ranged.push(ranged)
-    await this.pin(parts, signal, ranged)
-    if (!ranged) return this.plan
-    const urls = new Map(parts.map((part) => [files.file(part), ranged.url(part)]))
-    const at = scan.slices.map((slice) => ({ ...slice, file: urls.get(slice.file) ?? slice.file }))
-    return { ...this.plan, scan: { ...scan, slices: at } }
-  }
-
-  /** Begins to read those parts by ranges of which little is read; undefined if there are none. */
-  async #readByRanges(
-    parts: readonly Part[],
-    slices: ReadonlyMap<string, Slice>,
-    estimate: ReadEstimate,
-    signal: AbortSignal | undefined,
-  ): Promise<RangedParts | undefined> {
-    const { integrity, files } = this.context.store
-    if (!files.ranges || !(await this.#readsHttp())) return undefined
-    const small = parts.filter((part) => readsLittle(part, slices.get(files.file(part))!, estimate))
-    return integrity.readByRanges(small, signal)
   }
 }

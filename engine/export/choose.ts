@@ -36,7 +36,7 @@ export type Strategy =
   /** The matching rows are counted. */
   | (Reads & { readonly kind: 'count' })
   /** Few rows, which are fetched completely before they are written. */
-  | (Reads & Writes & { readonly kind: 'few'; readonly counting: Counting | undefined })
+  | (Reads & Writes & { readonly kind: 'buffered'; readonly counting: Counting | undefined })
   /** Many rows, which are fetched while they are written. */
   | (Reads & Writes & { readonly kind: 'stream'; readonly paged: boolean } & Turns)
   /** A Parquet file: pages of stored files, copied, or where that is not possible, what DuckDB writes. */
@@ -63,8 +63,8 @@ export interface Counting {
 }
 
 /** The most rows, and the most bytes, that are produced in one go: about what a page of a table takes. */
-const FEW_ROWS = 1_000
-const FEW_BYTES = 256 << 10
+const BUFFERED_ROWS = 1_000
+const BUFFERED_BYTES = 256 << 10
 
 /** How many more rows than wanted are looked for. Each may cost a vector of all columns, so they are few. */
 const LOOK_AHEAD = 32
@@ -77,39 +77,41 @@ export function choose(
   output: OutputKind,
   { matches, paged = false, encoding, remote = false }: ChooseOptions = {},
 ): Strategy {
-  const located = plan.order.length > 0 && !remote && hasPositions(plan)
-  const reads = { plan, ranges: !paged, remote, located }
-  // Files are copied, and the rows of a workbook are read twice.
-  const files = { ...reads, ranges: false, remote: false }
-  const inTurns = output !== 'xlsx' && !remote && sortsWideRows(plan)
-  // Where many rows are read, each turn may read every part, so they are not fetched piece by piece.
-  const whole = inTurns && !located && { ranges: false }
-  const turns = { inTurns, located: located || inTurns, ...whole }
   if (plan.columns.length === 0) return { kind: 'nothing' }
-  if (output === 'parquet') {
-    const copied = encoding === undefined ? copies(plan) : undefined
-    return { ...files, ...turns, kind: 'parquet', copies: copied }
-  }
   const requested = mostRows(plan)
-  if (output !== 'rows' && output !== 'xlsx' && matches === undefined && mayCount(plan, requested)) {
-    const wider = { ...plan, window: { skip: plan.window.skip, top: requested + LOOK_AHEAD } }
-    // All columns of a small table are read sooner than a second statement is planned.
-    const located = !remote && !isFew(plan.most, plan) && hasPositions(wider)
-    return {
-      plan: wider,
-      ranges: true,
-      remote,
-      located,
-      kind: 'few',
-      numbers: undefined,
-      counting: { requested, window: wider.window },
-    }
-  }
+  const isWorkbook = output === 'xlsx'
+  const isParquet = output === 'parquet'
+  const counts = matches === undefined && output !== 'rows' && !isWorkbook && !isParquet
+  if (counts && mayCount(plan, requested)) return chooseCounting(plan, requested, remote)
   const numbered = output === 'json' ? withoutRowNumbers(plan) : undefined
-  const read = numbered ? { ...files, plan: numbered.plan } : output === 'xlsx' ? files : reads
   const numbers = numbered?.numbers
-  if (isFew(requested, plan)) return { ...read, kind: 'few', numbers, counting: undefined }
-  return { ...read, ...turns, kind: 'stream', numbers, paged }
+  // Pages of files are copied, and the rows of a workbook are read twice.
+  const files = isParquet || isWorkbook || numbered !== undefined
+  const located = plan.order.length > 0 && !remote && hasPositions(plan)
+  const reads = {
+    plan: numbered?.plan ?? plan,
+    ranges: !files && !paged,
+    remote: !files && remote,
+    located,
+  }
+  if (!isParquet && fitsInBuffer(requested, plan))
+    return { ...reads, kind: 'buffered', numbers, counting: undefined }
+  const inTurns = !isWorkbook && !remote && sortsWideRows(plan)
+  // Each turn may read every part, so they are not fetched piece by piece.
+  const ranges = reads.ranges && (located || !inTurns)
+  const many = { ...reads, ranges, located: located || inTurns, inTurns }
+  if (!isParquet) return { ...many, kind: 'stream', numbers, paged }
+  return { ...many, kind: 'parquet', copies: encoding === undefined ? copies(plan) : undefined }
+}
+
+/** How few rows are read and the others that match are counted along. */
+function chooseCounting(plan: Plan, requested: number, remote: boolean): Strategy {
+  const window = { skip: plan.window.skip, top: requested + LOOK_AHEAD }
+  const wider = { ...plan, window }
+  // All columns of a small table are read sooner than a second statement is planned.
+  const located = !remote && !fitsInBuffer(plan.most, plan) && hasPositions(wider)
+  const reads = { plan: wider, ranges: true, remote, located }
+  return { ...reads, kind: 'buffered', numbers: undefined, counting: { requested, window } }
 }
 
 /** How the matching rows are counted. */
@@ -121,12 +123,12 @@ export function chooseCount(plan: Plan, remote: boolean): ReadingStrategy {
 function mayCount(plan: Plan, requested: number): boolean {
   const { filter, matches, window } = plan
   if (!filter || matches !== undefined || window.last !== undefined) return false
-  return isFew(requested + LOOK_AHEAD, plan)
+  return fitsInBuffer(requested + LOOK_AHEAD, plan)
 }
 
 /** Whether so many rows are small enough to be produced in one go; false if their number is not known. */
-function isFew(rows: number | undefined, { rowBytes }: Plan): boolean {
-  return rows !== undefined && rows <= FEW_ROWS && rows * rowBytes <= FEW_BYTES
+function fitsInBuffer(rows: number | undefined, { rowBytes }: Plan): boolean {
+  return rows !== undefined && rows <= BUFFERED_ROWS && rows * rowBytes <= BUFFERED_BYTES
 }
 
 /** The result can't have more rows than this. */
@@ -141,7 +143,7 @@ export function strategyText(strategy: Strategy): string {
       return 'There are no columns, so nothing is read.'
     case 'count':
       return 'The matching rows are counted.'
-    case 'few': {
+    case 'buffered': {
       const how = 'Few rows are fetched at once and written in one piece'
       const counted = strategy.counting ? `, and counted along if at most ${LOOK_AHEAD - 1} more match` : ''
       return `${how}${counted}${foundFirst(strategy)}.`

@@ -25,8 +25,8 @@ const ALONE_BYTES = 1 << 20
 /** The bytes that all exports together may have waiting or being encoded; each may have at least one piece. */
 const ALL_BYTES = 32 << 20
 /** What is no larger is encoded here. */
-const FEW_CELLS = 2048
-const FEW_BYTES = 64 << 10
+const INLINE_CELLS = 2048
+const INLINE_BYTES = 64 << 10
 
 /** Taken for the size of a row where it is not known. */
 const USUAL_ROW_BYTES = 64
@@ -304,7 +304,7 @@ class Production {
   /** Whether encoding chunks here takes less time than sending them to another thread. */
   #isSmall(chunks: readonly Chunk[]): boolean {
     const rows = chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
-    return rows * this.#recipe.columns.length <= FEW_CELLS && rows * this.#rowBytes <= FEW_BYTES
+    return rows * this.#recipe.columns.length <= INLINE_CELLS && rows * this.#rowBytes <= INLINE_BYTES
   }
 
   get #alone(): boolean {
@@ -323,7 +323,7 @@ class Production {
 /**
  * Runs a statement of few rows and encodes them at once, in this thread. When it resolves, the connection is free again.
  */
-export async function exportFew(
+export async function exportBuffered(
   { runner, memory }: ExecutorParts,
   statement: Statement,
   format: EncodedFormat,

@@ -8,7 +8,7 @@ import { Runner } from '../duckdb/native/runner.ts'
 import type { Copies } from '../plan/statements.ts'
 import type { Format, Statement } from '../types/index.ts'
 import type { ByteStream } from './byte-stream.ts'
-import { type DeliverOptions, exportBytes, exportFew } from './deliver.ts'
+import { type DeliverOptions, exportBuffered, exportBytes } from './deliver.ts'
 import { type ExecutorParts, WorkerPool } from './dispatch.ts'
 import { PieceMemory } from './encode.ts'
 import { type EncodeOptions, Output } from './formats/encoder.ts'
@@ -110,7 +110,7 @@ export class Executor {
       format === 'parquet'
         ? await this.#parquet(statement, options, encoding)
         : options.whole
-          ? await exportFew(parts, statement, format, options, encoding)
+          ? await exportBuffered(parts, statement, format, options, encoding)
           : await exportBytes(parts, statement, format, options, encoding)
     if (!this.#closing) return stream
     // `close` may have ended the others before this one was known.

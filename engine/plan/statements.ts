@@ -59,7 +59,7 @@ export function countStatement(plan: Plan): Statement {
 }
 
 /** Each thread of DuckDB reads row groups of its own; a table of this many rows has only a few. */
-export const FEW_ROWS = 122_880
+export const LIGHT_ROWS = 122_880
 
 /**
  * Whether a plan reads so little that it takes less time with one thread than with several: some rows by their numbers,
@@ -71,7 +71,7 @@ function isLight({ scan, steps, order, filter, most }: Plan): boolean {
   if (scan.kind !== 'slices' || steps.length > 0 || order.length > 0) return false
   if (scan.slices.some(isRanged)) return false
   if (!filter) return true
-  return scan.slices.length <= 1 && (scan.of > 1 || (most !== undefined && most <= FEW_ROWS))
+  return scan.slices.length <= 1 && (scan.of > 1 || (most !== undefined && most <= LIGHT_ROWS))
 }
 
 /** Where a row is: the file's place among the scan's slices, and the row's number in it. */

@@ -1,5 +1,5 @@
 import type { Delegate } from '../duckdb/cursor.ts'
-import { EngineError, invalidOption } from '../errors.ts'
+import { invalidOption } from '../errors.ts'
 import {
   choose,
   chooseCount,
@@ -10,12 +10,11 @@ import {
 import { matchesIn } from '../export/deliver.ts'
 import { checkEncoding, type EncodeOptions } from '../export/formats/encoder.ts'
 import type { QueryExecutor, StreamOptions } from '../export/index.ts'
-import { runtimeFilterError } from '../filter/index.ts'
 import { OTHER_FORMATS } from '../options.ts'
 import { hasDictionaries } from '../parquet/footer.ts'
 import { footerOf } from '../parquet/parquet-file.ts'
 import type { Counts } from '../plan/counts.ts'
-import { estimateOf, type ReadEstimate } from '../plan/parts.ts'
+import { estimateOf } from '../plan/parts.ts'
 import type { Plan, PlanSource } from '../plan/plan.ts'
 import {
   countStatement,
@@ -29,7 +28,8 @@ import {
 import { type DatasetMetadata, METADATA_KEY } from '../types/file-metadata.ts'
 import { type Column, FORMATS, type Format, type Statement } from '../types/index.ts'
 import { requireKnown } from '../types/known-options.ts'
-import { Lazy, Users } from '../util/shared.ts'
+import { Lazy } from '../util/shared.ts'
+import type { Reading } from './reading.ts'
 import type { RemoteQuery, RemoteTable } from './remote.ts'
 
 export interface RunOptions {
@@ -153,9 +153,9 @@ export class Runs {
         signal,
         rowBytes,
         steady: !filter && order.length === 0 && steps.length === 0,
-        whole: strategy.kind === 'few',
+        whole: strategy.kind === 'buffered',
         // The rows that a first statement has found are counted, and only the wanted ones are read.
-        counting: strategy.kind === 'few' && !positions ? strategy.counting : undefined,
+        counting: strategy.kind === 'buffered' && !positions ? strategy.counting : undefined,
         copies: strategy.kind === 'parquet' ? strategy.copies : undefined,
         signedZeros: () => zeros.get(),
         following: following.map((one) => rowsStatement(one, undefined)),
@@ -219,7 +219,7 @@ function plansAt(
   if (!positions) return [plan]
   if ('inTurns' in strategy && strategy.inTurns)
     return turnsOf(plan, positions).map((some) => planAt(plan, some))
-  const requested = strategy.kind === 'few' ? strategy.counting?.requested : undefined
+  const requested = strategy.kind === 'buffered' ? strategy.counting?.requested : undefined
   return [planAt(plan, positions.slice(0, requested))]
 }
 
@@ -254,55 +254,6 @@ function orDuckDb(delegate: Delegate, reading: Reading): Delegate {
     await reading.whole
     return undefined
   }
-}
-
-/**
- * What a query holds while it reads rows. Dispose it when they have been read. This class is for rows that are always
- * there; others extend it.
- */
-export class Reading implements Disposable {
-  readonly plan: Plan
-  /** Settles when all that is read was compared with what was written, which no answer may precede. */
-  whole: Promise<void> | undefined
-  readonly #users = new Users(() => this.release())
-  readonly #hiding: boolean
-
-  /** @param hiding whether errors must not hold values of rows */
-  constructor(plan: Plan, hiding = false) {
-    this.plan = plan
-    this.#hiding = hiding
-  }
-
-  /**
-   * Makes everything readable that DuckDB reads for the plan. Gives the plan with the names under which DuckDB finds it.
-   * @param estimate what is read of the parts, if they need not be there as files
-   * @throws EngineError `storage_damaged`, `storage_unavailable`, `storage_full`, `cancelled`
-   */
-  async ready(_estimate: ReadEstimate | undefined, _signal: AbortSignal | undefined): Promise<Plan> {
-    return this.plan
-  }
-
-  /** The error as users see it: a value of the data can make a correct query fail. */
-  explain(error: unknown): unknown {
-    if (error instanceof EngineError) return error
-    const { fallible } = this.plan
-    const values = fallible === undefined ? undefined : runtimeFilterError(error, fallible, this.#hiding)
-    return values ?? this.unreadable(error) ?? error
-  }
-
-  /** Turns an error of DuckDB about stored rows into one of ours; undefined for all other errors. */
-  protected unreadable(_error: unknown): EngineError | undefined {
-    return undefined
-  }
-
-  /** Keeps everything readable until the returned function is called, even if the reading is disposed before. */
-  hold(): () => void {
-    return this.#users.enter()
-  }
-
-  readonly [Symbol.dispose] = this.#users.enter()
-
-  protected release(): void {}
 }
 
 /** What a query needs. */

@@ -7,7 +7,7 @@ import { EngineError } from '../errors.ts'
 import type { ReadersOptions } from '../ingest/process/reader-pool.ts'
 import type { Counts } from '../plan/counts.ts'
 import type { Plan, QueryOptions } from '../plan/plan.ts'
-import { FEW_ROWS } from '../plan/statements.ts'
+import { LIGHT_ROWS } from '../plan/statements.ts'
 import { Query } from '../query.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { Lazy } from '../util/shared.ts'
@@ -315,7 +315,7 @@ function limitOf({ node }: TreeNode): number | undefined {
 /** Whether a statement reads one small table once, so that one thread is enough. */
 function isLight({ sources, tables }: Checked, snapshots: readonly Snapshot[]): boolean {
   if (sources > 1 || tables.length !== sources) return false
-  return snapshots.every(({ derived, rowCount = 0 }) => derived?.light ?? rowCount <= FEW_ROWS)
+  return snapshots.every(({ derived, rowCount = 0 }) => derived?.light ?? rowCount <= LIGHT_ROWS)
 }
 
 /** Tells of datasets whether they all are among those that may be read. */
