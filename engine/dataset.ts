@@ -9,7 +9,7 @@ import { type OptionsOf, VERSION } from './options.ts'
 import type { QueryOptions } from './plan/plan.ts'
 import { type Query, queryKey } from './query.ts'
 import { identityOf, type Queryable, Snapshot, type SnapshotContext } from './snapshot.ts'
-import { type SavedOptions, statementOf } from './sql/saved.ts'
+import { type SavedOptions, writeStatement } from './sql/saved.ts'
 import type { Profile } from './store/profiles.ts'
 import type { Store } from './store/store.ts'
 import type { DeclareOptions, EditedRows, Upload, WriteOptions } from './store/upload.ts'
@@ -89,7 +89,7 @@ export class Dataset implements Queryable {
     const { name, repositoryId } = await datasets.get(this.id)
     const names = [(await repositories.get(repositoryId)).name, name].map(quoteIdentifier).join('.')
     const table = past ? `${names} AT (VERSION => ${snapshot.version})` : names
-    return statementOf(options, snapshot.columns, table).sql
+    return writeStatement(options, snapshot.columns, table).sql
   }
 
   /**

@@ -121,7 +121,7 @@ export class Datasets {
 
   async list({ repositoryId = null }: InRepository = {}): Promise<DatasetRecord[]> {
     const rows = await this.#handle.all<Row>(`${SELECT} WHERE ${IS_IN} ORDER BY d.id`, repositoryId)
-    return rows.map(recordOf)
+    return rows.map(toRecord)
   }
 
   /** What the datasets are called, in the order of their ids. The same list is given until something changes. */
@@ -207,7 +207,7 @@ export class Datasets {
         ? await this.#handle.get<Row>(`${SELECT} WHERE d.id = ?`, id)
         : undefined
       if (!row) throw new EngineError('not_found', `There is no dataset ${id}.`)
-      return recordOf(row)
+      return toRecord(row)
     })
   }
 
@@ -313,7 +313,7 @@ async function named<T>(name: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function recordOf(row: Row): DatasetRecord {
+function toRecord(row: Row): DatasetRecord {
   return { ...parsedRow(row), columns: JSON.parse(row.columns) }
 }
 

@@ -4,7 +4,7 @@ import {
   ALLOWED_FUNCTIONS,
   EXPRESSIONS,
   type Kind,
-  placeOf,
+  locationInText,
   QUERIES,
   STATEMENT,
   TABLE_FUNCTIONS,
@@ -181,7 +181,7 @@ class Walk {
       throw sqlError(
         'sql_not_allowed',
         'SHOW is not allowed: settings and catalogs can not be read.',
-        placeOf(node),
+        locationInText(node),
       )
     if (node['show_type'] === 'SUMMARY') this.stars = true
     if (type === 'BASE_TABLE' || type === 'TABLE_FUNCTION') this.sources += 1
@@ -199,7 +199,7 @@ class Walk {
       return
     }
     const [owner, repository] = [catalog, schema].map((part) => (part ? String(part) : undefined))
-    this.tables.push({ node, owner, repository, name, position: placeOf(node) })
+    this.tables.push({ node, owner, repository, name, position: locationInText(node) })
   }
 
   #sampled({ seed }: TreeNode): void {
@@ -251,7 +251,7 @@ class Walk {
     const where = allowed === TABLE_FUNCTIONS ? ' after FROM' : ''
     const why = reason ? ` is not allowed: ${reason}.` : ` is unknown or not allowed${where}.`
     const hint = !reason && near ? ` Did you mean ${near}?` : ''
-    throw sqlError('sql_not_allowed', `The function ${name}${why}${hint}`, placeOf(node))
+    throw sqlError('sql_not_allowed', `The function ${name}${why}${hint}`, locationInText(node))
   }
 }
 
@@ -274,5 +274,9 @@ function checkData(value: unknown): void {
 
 function unsupported(node: TreeNode, what: string) {
   const type = node['type'] ?? node['class'] ?? what
-  return sqlError('sql_not_allowed', `${String(type)} with ${what} is not supported here.`, placeOf(node))
+  return sqlError(
+    'sql_not_allowed',
+    `${String(type)} with ${what} is not supported here.`,
+    locationInText(node),
+  )
 }

@@ -43,7 +43,7 @@ export interface StatementSql extends Pick<Described, 'columns'> {
 }
 
 /** The rows of a statement. @param tables WITH and its tables; nothing where it is below another statement, which fences it */
-export function relationOf({ sql, columns }: StatementSql, tables: string, fenced: boolean): string {
+export function statementRelation({ sql, columns }: StatementSql, tables: string, fenced: boolean): string {
   const given = columns.map((_, index) => `r${index}`).join(', ')
   const selected = columns.map((column, index) => `${column.sql} AS c${index}`).join(', ')
   const rows = `SELECT ${selected} FROM (${sql}\n) AS r (${given})`
@@ -52,7 +52,7 @@ export function relationOf({ sql, columns }: StatementSql, tables: string, fence
 }
 
 /** The columns of a statement under names of which each is another, and how they are scanned. */
-export function sourceOf(described: StatementSql): { source: PlanSource; columns: readonly Column[] } {
+export function statementSource(described: StatementSql): { source: PlanSource; columns: readonly Column[] } {
   const taken = new Set<string>()
   const columns = described.columns.map(({ name, type }) => ({
     name: unique(shownName(name), taken),

@@ -1,6 +1,6 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
 import { nearest } from '../util/nearest.ts'
-import { placeOf, type TreeNode } from './nodes.ts'
+import { locationInText, type TreeNode } from './nodes.ts'
 
 /** What is wrong with a statement, and where: the number of characters before it, if it has a place. */
 export function sqlError(
@@ -107,7 +107,7 @@ function placeIn(tree: unknown, name: string): number | undefined {
     (Array.isArray(columns) && columns.map(String).map(shownName).includes(name)) ||
     called === name ||
     relation === name
-  if (isHere) return placeOf(node)
+  if (isHere) return locationInText(node)
   for (const inner of Object.values(node)) {
     const position = placeIn(inner, name)
     if (position !== undefined) return position

@@ -258,7 +258,7 @@ export interface TreeNode {
 }
 
 /** How many characters are before a node; undefined if it has no place. */
-export function placeOf(node: TreeNode): number | undefined {
+export function locationInText(node: TreeNode): number | undefined {
   const location = node['query_location']
   return typeof location === 'number' && location >= 0 ? location : undefined
 }

@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../types/index.ts'
 import { nearest } from '../util/nearest.ts'
 import { INTERNAL, sqlError } from './errors.ts'
-import { placeOf, type TreeNode } from './nodes.ts'
+import { locationInText, type TreeNode } from './nodes.ts'
 
 function constant(type: string, value: unknown): TreeNode {
   const held = { type: { id: type }, is_null: value === null, ...(value !== null && { value }) }
@@ -50,7 +50,7 @@ function hold(node: TreeNode, inside: boolean, held: string[]): void {
     const inner = child as TreeNode
     if (inner['class'] !== 'CONSTANT') hold(inner, inCondition, held)
     // A name of a field, as in (s).a, is a constant without a place.
-    else if (inCondition && placeOf(inner) !== undefined) holdOne(inner['value'] as TreeNode, held)
+    else if (inCondition && locationInText(inner) !== undefined) holdOne(inner['value'] as TreeNode, held)
   }
 }
 
@@ -94,7 +94,7 @@ export function cutConstants(sql: string, statement: TreeNode, count: number): C
 function* heldIn(node: TreeNode): Generator<{ readonly text: string; readonly offset: number }> {
   const { class: kind, value } = node
   const text = kind === 'CONSTANT' ? (value as TreeNode)['value'] : undefined
-  if (typeof text === 'string' && text.startsWith(HELD)) yield { text, offset: placeOf(node) ?? -1 }
+  if (typeof text === 'string' && text.startsWith(HELD)) yield { text, offset: locationInText(node) ?? -1 }
   for (const child of Object.values(node)) {
     if (typeof child === 'object' && child !== null) yield* heldIn(child as TreeNode)
   }

@@ -76,7 +76,7 @@ const OURS = /^(o|position|row_number_|[a-z]\d+(_\d+)?)$/i
  * @param table what stands after FROM
  * @throws EngineError as `Query` does
  */
-export function statementOf(
+export function writeStatement(
   options: QueryOptions,
   columns: readonly Column[],
   table: string,
@@ -104,5 +104,5 @@ export function statementOf(
 /** The statement of a saved query. */
 export function savedStatement(given: QueryDefinition, columns: readonly Column[]): SavedStatement {
   if (given.sql !== undefined) return { sql: given.sql, volatile: false }
-  return statementOf(fromPlain(given, OPTIONS), columns, `dataset_${given.dataset}`)
+  return writeStatement(fromPlain(given, OPTIONS), columns, `dataset_${given.dataset}`)
 }

@@ -12,7 +12,13 @@ import { Query } from '../query.ts'
 import type { Snapshot } from '../snapshot.ts'
 import { Lazy } from '../util/shared.ts'
 import { type Checked, checkTree, type TableReference } from './check.ts'
-import { type Described, describe, relationOf, type StatementSql, sourceOf } from './described.ts'
+import {
+  type Described,
+  describe,
+  type StatementSql,
+  statementRelation,
+  statementSource,
+} from './described.ts'
 import { explainer, sqlError } from './errors.ts'
 import type { TreeNode } from './nodes.ts'
 import { SqlParser } from './parser.ts'
@@ -105,10 +111,10 @@ export class Sql {
   async query(
     text: string,
     values: SqlValues | undefined,
-    { signal, by, tables = this.#context.tables, mayRead = readerOf(tables), ...options }: SqlOptions,
+    { signal, by, tables = this.#context.tables, mayRead = readableAmong(tables), ...options }: SqlOptions,
   ): Promise<Query> {
     const resolve: Resolve = async (references) => findTables(references, await tables())
-    return queryOf(await this.#rows(text, resolve, { values, signal, by, mayRead }), options)
+    return openQuery(await this.#rows(text, resolve, { values, signal, by, mayRead }), options)
   }
 
   /**
@@ -117,7 +123,7 @@ export class Sql {
    */
   async run(saved: SavedQuery, { signal, ...background }: RefreshOptions = {}): Promise<Query> {
     const mayRead = (datasetIds: readonly number[]) => this.#mayRead(saved, datasetIds)
-    return queryOf(await this.#savedRows(saved, { signal, by: saved.by, mayRead, background }), {})
+    return openQuery(await this.#savedRows(saved, { signal, by: saved.by, mayRead, background }), {})
   }
 
   /**
@@ -140,7 +146,7 @@ export class Sql {
   ): Promise<Pick<StatementRows, 'columns' | 'volatile'> & { readonly saved: SavedQuery }> {
     checkDefinition(given)
     const resolve: Resolve = async (references) => findTables(references, await tables())
-    const mayRead = readerOf(tables)
+    const mayRead = readableAmong(tables)
     if (given.dataset === undefined) {
       using rows = await this.#rows(given.sql, resolve, { signal, by, depth: 1, mayRead })
       const { columns, tables, volatile } = rows
@@ -237,7 +243,7 @@ export class Sql {
       throw sqlError('unknown_table', 'A table of the statement can no longer be read.')
     }
     const explain = explainer(checked.statement, scanned, { hiding, saved: depth > 0 })
-    const most = limitOf(checked.statement)
+    const most = statementLimit(checked.statement)
     const light = isLight(checked, snapshots)
     const context = { tables: scanned, session, authorise, explain, light, hiding, fenced }
     const described = await this.#describe(checked.statement, identities, context, signal)
@@ -245,7 +251,7 @@ export class Sql {
     // Above a saved query, anything may be sorted.
     const safe = casts && (checked.sorts || depth > 0 || below.length > 0)
     const volatile = [options, checked, ...below].some((one) => one.volatile)
-    const { source, columns } = sourceOf(described)
+    const { source, columns } = statementSource(described)
     return {
       source: { ...source, most },
       light,
@@ -256,13 +262,13 @@ export class Sql {
       borrowed,
       version: named.reduce((sum, { past }, index) => sum + (past ? 0 : snapshots[index]!.version), 0),
       // Readings for others may fail differently, so nothing is shared with them.
-      identity: hashOf(key + fenced + (volatile ? randomUUID() : '')),
+      identity: sha256(key + fenced + (volatile ? randomUUID() : '')),
       counts: this.#context.counts,
       executor: async () => sqlExecutor((await session.lent).process, safe),
       reading: (plan: Plan) =>
         new SqlReading(plan, {
           ...context,
-          relation: (all) => relationOf(described, all, fenced),
+          relation: (all) => statementRelation(described, all, fenced),
         }),
       [Symbol.dispose]() {
         for (const snapshot of snapshots) snapshot[Symbol.dispose]()
@@ -279,14 +285,14 @@ export class Sql {
   ): Promise<StatementSql> {
     const held = holdConstants(statement)
     const tree = JSON.stringify(statement, (name, value) => (name === 'query_location' ? undefined : value))
-    const shape = hashOf(JSON.stringify([tree, identities]))
+    const shape = sha256(JSON.stringify([tree, identities]))
     const described = this.#described.get(shape) ?? (await describe({ tree, held }, context, signal))
     this.#described.set(shape, described)
     return { sql: withConstants(described.sql, held), columns: described.columns }
   }
 }
 
-function queryOf(rows: StatementRows, options: QueryOptions): Query {
+function openQuery(rows: StatementRows, options: QueryOptions): Query {
   const release = () => rows[Symbol.dispose]()
   try {
     return new Query({ ...rows, release }, options)
@@ -301,11 +307,11 @@ function isCast(one: StatementRows | DescribedColumn): boolean {
   return 'casts' in one ? one.casts : one.sql.includes('CAST')
 }
 
-function hashOf(text: string): string {
+function sha256(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-function limitOf({ node }: TreeNode): number | undefined {
+function statementLimit({ node }: TreeNode): number | undefined {
   const modifiers = ((node as TreeNode)['modifiers'] ?? []) as readonly TreeNode[]
   const limit = modifiers.find(({ type }) => type === 'LIMIT_MODIFIER')?.['limit'] as TreeNode | undefined
   const value = (limit?.['value'] as TreeNode | undefined)?.['value']
@@ -319,7 +325,7 @@ function isLight({ sources, tables }: Checked, snapshots: readonly Snapshot[]): 
 }
 
 /** Tells of datasets whether they all are among those that may be read. */
-function readerOf(tables: () => Promise<readonly SqlTable[]>): SavedOptions['mayRead'] {
+function readableAmong(tables: () => Promise<readonly SqlTable[]>): SavedOptions['mayRead'] {
   return async (datasetIds) => {
     const readable = new Set((await tables()).map(({ id }) => id))
     return datasetIds.every((id) => readable.has(id))

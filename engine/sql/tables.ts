@@ -191,7 +191,7 @@ export function rewriteTables(checked: Checked, snapshots: readonly Snapshot[]):
         .slice(0, 32)}`,
       columns,
       plan,
-      estimate: estimateOf(checked, columns),
+      estimate: readEstimate(checked, columns),
       reading: () => snapshots[index]!.reading(plan),
     }
     scanned.set(identity, known)
@@ -208,7 +208,7 @@ export function rewriteTables(checked: Checked, snapshots: readonly Snapshot[]):
 }
 
 /** What a statement may read of a table: the columns whose names are anywhere in it. */
-function estimateOf({ names, stars, filters, sources }: Checked, columns: readonly string[]): ReadEstimate {
+function readEstimate({ names, stars, filters, sources }: Checked, columns: readonly string[]): ReadEstimate {
   const named = new Set(names.map(([holder, key]) => String(holder[key]).toLowerCase()))
   const positions = [...columns.keys()]
   return {

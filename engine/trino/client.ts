@@ -244,7 +244,7 @@ function batchesOf(rows: readonly (readonly unknown[])[], types: readonly Column
     const arena = new Arena('kept')
     arena.begin()
     const vectors = types.map((type, column) => {
-      const read = readerOf(type)
+      const read = valueReader(type)
       const values = some.map((row) => (row[column] === null ? null : read(row[column])))
       return vectorOf(values, entryOf(type).layout, arena)
     })
@@ -253,7 +253,7 @@ function batchesOf(rows: readonly (readonly unknown[])[], types: readonly Column
   return batches
 }
 
-function readerOf(type: ColumnType): (value: unknown) => LaidValue {
+function valueReader(type: ColumnType): (value: unknown) => LaidValue {
   const name = typeName(type)
   switch (name) {
     case 'boolean':

@@ -102,12 +102,12 @@ export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | '
   return {
     headers,
     ...(options && { query: toHttp(options, UPLOADING) }),
-    body: iterable && !(body instanceof ReadableStream) ? streamOf(body) : (body as Body),
+    body: iterable && !(body instanceof ReadableStream) ? toStream(body) : (body as Body),
   }
 }
 
 /** Like `ReadableStream.from`, which some browsers don't have. */
-function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+function toStream(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]()
   return new ReadableStream({
     async pull(controller) {

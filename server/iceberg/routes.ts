@@ -119,7 +119,7 @@ export function icebergRoutes(app: FastifyInstance, services: Services): void {
     }
     route(
       '/iceberg/v1/config',
-      { GET: async (_, __, request) => configOf(request) },
+      { GET: async (_, __, request) => catalogConfig(request) },
       WAREHOUSES['parquetry']!,
     )
     for (const warehouse of Object.values(WAREHOUSES)) {
@@ -153,7 +153,7 @@ function nameIn(request: FastifyRequest, parameter: 'namespace' | 'table'): stri
   return segment === undefined ? '' : decodeURIComponent(segment.replaceAll('+', ' '))
 }
 
-async function configOf(request: FastifyRequest) {
+async function catalogConfig(request: FastifyRequest) {
   const { warehouse } = request.query as Options
   const known = WAREHOUSES[warehouse || 'parquetry']
   if (!known) {

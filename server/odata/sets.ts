@@ -47,7 +47,7 @@ export async function repositoryFeed(
     )
     return datasets.map((dataset, index) => setOf(dataset, names[index]!))
   })
-  return feedOf(engine, sets, new Set([repositoryId]), repositoryId)
+  return feed(engine, sets, new Set([repositoryId]), repositoryId)
 }
 
 /** All datasets that an account may read, by names that never change. */
@@ -62,14 +62,14 @@ export async function wholeFeed(
     const shown = datasets.filter(({ id, repositoryId }) => readable.has(repositoryId) && names.has(id))
     return shown.map((dataset) => setOf(dataset, nameFor(names.get(dataset.id)!, account)))
   })
-  return feedOf(engine, sets, readable)
+  return feed(engine, sets, readable)
 }
 
 function setOf({ id, name: title, description }: DatasetName, name: string): EntitySet {
   return { name, datasetId: id, title, description }
 }
 
-function feedOf(
+function feed(
   engine: Engine,
   sets: readonly EntitySet[],
   repositories: { has(id: number): boolean },

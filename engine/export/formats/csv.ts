@@ -51,7 +51,7 @@ function separated(columns: readonly EncodedColumn[], between: string, dialect: 
       beginsFormula,
       escaped,
       withComma,
-      apart: quoterOf(dialect.null ?? ''),
+      apart: makeQuoter(dialect.null ?? ''),
     },
   }))
   return {
@@ -200,7 +200,7 @@ function withComma(bytes: Uint8Array, begin: number, end: number): void {
 }
 
 /** Makes the function that puts a written value in quotes if it looks like null, so that they can be told apart. */
-function quoterOf(missing: string) {
+function makeQuoter(missing: string) {
   const text = Buffer.from(missing)
   return (bytes: Uint8Array, begin: number, end: number): number => {
     if (end - begin !== text.length) return end

@@ -62,7 +62,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 }
 
 /** @throws EngineError `invalid_filter` for a name that no method has */
-export function methodOf({ name, at }: Name): AggregateRow {
+export function findMethod({ name, at }: Name): AggregateRow {
   const row = aggregateRow(name)
   if (row) return row
   const names = aggregateTable.map((row) => row.name)

@@ -8,7 +8,7 @@ import { compareNumbers } from '../sql/narrow.ts'
 import { parseRule } from '../syntax/parse.ts'
 import type { Keep, Name, NameItem, Sequence, Syntax, Transformation } from '../syntax/tree.ts'
 import { isNumeric, type LiteralValue, typeName } from '../values.ts'
-import { aggregate, groupingsOf, type Keys, methodOf, requireNames, requireNew } from './grouping.ts'
+import { aggregate, findMethod, groupingsOf, type Keys, requireNames, requireNew } from './grouping.ts'
 import { searchCondition } from './search.ts'
 import {
   type AddedColumn,
@@ -206,7 +206,7 @@ class Pipeline {
         requireNew(transformation.aggregated, partition)
         const added = transformation.aggregated.map(({ what, name }) => {
           if (what === '$count') return this.#added(name, COUNT)
-          const row = methodOf(what.method)
+          const row = findMethod(what.method)
           return this.#added(name, aggregate(row, this.#value(what.expression, columns), building))
         })
         return group(partition, added)

@@ -96,14 +96,14 @@ class Program {
 
   repeat(node: AST.Quantifier, raw: string): void {
     if (this.#times === 1) this.#outermost = node.start
-    this.#times *= timesOf(node)
+    this.#times *= repetitions(node)
     if (this.#times <= MOST_REPETITIONS) return
     const most = `more than ${MOST_REPETITIONS} times`
     throw refused(`repeats ${most}, counting nested repetitions,`, raw, this.#outermost)
   }
 
   end(node: AST.Quantifier): void {
-    this.#times /= timesOf(node)
+    this.#times /= repetitions(node)
   }
 }
 
@@ -161,7 +161,7 @@ function translated(pattern: AST.Pattern, { ignoreCase, dotAll }: PatternFlags):
   return text + raw.slice(copied)
 }
 
-function timesOf({ min, max }: AST.Quantifier): number {
+function repetitions({ min, max }: AST.Quantifier): number {
   return Math.max(Number.isFinite(max) ? max : min, 1)
 }
 
@@ -171,13 +171,13 @@ function bodyOf(
   ignoreCase: boolean,
   raw: string,
 ): string {
-  if (node.kind === 'property') return propertyOf(node, ignoreCase, raw)
+  if (node.kind === 'property') return unicodeProperty(node, ignoreCase, raw)
   if (node.kind === 'space') return node.negate ? NOT_SPACE : SPACE
   if (node.kind === 'digit' || !ignoreCase) return node.raw
   return node.negate ? NOT_WORD_IGNORING_CASE : WORD_IGNORING_CASE
 }
 
-function propertyOf(node: AST.UnicodePropertyCharacterSet, ignoreCase: boolean, raw: string): string {
+function unicodeProperty(node: AST.UnicodePropertyCharacterSet, ignoreCase: boolean, raw: string): string {
   const { key, value, negate } = node
   const name = value ?? key
   const script = value !== null && /^(?:sc|Script)$/.test(key)

@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 5
  * @param send replaces `fetch`, for callers that need more of the request
  */
 export function api(send: typeof fetch = plainFetch): Client {
-  return clientOf(sessionKey(), async (input, init) => {
+  return newClient(sessionKey(), async (input, init) => {
     const response = await send(input, init)
     if (response.status === 401) setSessionKey(undefined)
     if (/\/providers\/[^/]+\/./.test(String(input))) dispatchEvent(new Event('parquetry:asked'))
@@ -20,7 +20,7 @@ export function api(send: typeof fetch = plainFetch): Client {
 }
 
 /** A client for a key that is not known to be good. */
-export function clientOf(key: string | undefined, send: typeof fetch = plainFetch): Client {
+export function newClient(key: string | undefined, send: typeof fetch = plainFetch): Client {
   return new Client({ url: location.origin, key, fetch: send, retry: { longestPause: LONGEST_PAUSE } })
 }
 

@@ -8,7 +8,7 @@ import { type RowSource, useRows } from '../table/windows.ts'
 import { useResource, useRested } from '../ui/resource.tsx'
 import {
   parseOrder,
-  pipelineOf,
+  pipeline,
   type RowsOf,
   readShown,
   type View,
@@ -116,7 +116,7 @@ async function resultColumns(
   signal: AbortSignal,
 ): Promise<readonly Column[]> {
   try {
-    const query = { apply: pipelineOf(rows, apply), version: rows.version, top: 0, signal }
+    const query = { apply: pipeline(rows, apply), version: rows.version, top: 0, signal }
     return columnsIn(await api().datasets.explain(dataset.id, query))
   } catch (error) {
     if (!isStatus(error, 400)) throw error

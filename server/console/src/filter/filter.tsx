@@ -3,7 +3,7 @@ import type { Column, ParquetryError } from '../../../client/index.ts'
 import { isStatus, messageOf } from '../api.ts'
 import type { Exploration } from '../dataset/exploration.ts'
 import { Button } from '../ui/button.tsx'
-import { BelowText, controlOf, useEditing } from '../ui/completing.tsx'
+import { BelowText, controlProps, useEditing } from '../ui/completing.tsx'
 import { Note } from '../ui/feedback.tsx'
 import { Select } from '../ui/field.tsx'
 import { BuilderLines, useWritten } from '../ui/form.tsx'
@@ -45,7 +45,7 @@ export function FilterBar({ dataset, of: { filter, search }, rows, profiles }: E
         <div class="filter-text">
           <Highlight text={text} marked={error && errorSpan(error, filter)} />
           <textarea
-            {...controlOf(edit, error !== undefined)}
+            {...controlProps(edit, error !== undefined)}
             rows={1}
             aria-label="Filter"
             aria-haspopup="listbox"

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { clientOf, isStatus, messageOf } from '../api.ts'
+import { isStatus, messageOf, newClient } from '../api.ts'
 import { setSessionKey } from '../session.ts'
 import { Button } from '../ui/button.tsx'
 import { Check, Field } from '../ui/field.tsx'
@@ -70,7 +70,7 @@ async function refusalOf(key: string): Promise<string | undefined> {
     return 'A key is one word of letters, digits and signs. Paste it as it was shown.'
   }
   try {
-    await clientOf(key).account.get()
+    await newClient(key).account.get()
   } catch (failure) {
     return isStatus(failure, 401)
       ? 'This key is not known here. It may have been replaced by a newer one.'

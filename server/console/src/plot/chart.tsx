@@ -25,7 +25,7 @@ export function Chart(props: ChartLook & { readonly title: string }) {
   const container = useRef<HTMLDivElement>(null)
   const { plot, at } = usePlot(container, props)
   const save = async () => {
-    const blob = await pictureOf(plot.current!, title, container.current!)
+    const blob = await drawPicture(plot.current!, title, container.current!)
     saveBlob(blob, `${title.replace(/[^\p{L}\p{N} ._-]+/gu, ' ').trim() || 'plot'}.png`)
   }
   const valueAt = (ys: readonly (number | null | undefined)[]) => {
@@ -99,7 +99,7 @@ const MARGIN = 20
 const TITLE = 34
 
 /** Draws the chart as a PNG with its title, on the background colour of the page. */
-function pictureOf(plot: uPlot, title: string, container: Element): Promise<Blob> {
+function drawPicture(plot: uPlot, title: string, container: Element): Promise<Blob> {
   const paint = paintOf(container)
   const source = plot.ctx.canvas
   const ratio = devicePixelRatio

@@ -66,13 +66,13 @@ export function cellsOf(
     if (position === null) return []
     return ys.map((y) => ({
       x: position,
-      series: by.length > 0 ? across.map((at) => labelOf(row[at])).join(' · ') : axisName(y),
+      series: by.length > 0 ? across.map((at) => seriesLabel(row[at])).join(' · ') : axisName(y),
       y: numberOf(row[indexOf(y)], y.type),
     }))
   })
 }
 
-export function labelOf(value: Field | undefined): string {
+export function seriesLabel(value: Field | undefined): string {
   if (value == null) return 'no value'
   return value === '' ? 'empty text' : value
 }
@@ -88,7 +88,7 @@ export function numberOf(value: Field | undefined, type: string): number | null 
 
 /** The place of a value on the x axis: a number, or the name of a category. */
 export function placeOf(value: Field | undefined, type: string): number | string | null {
-  return isOrdered(type) ? numberOf(value, type) : labelOf(value)
+  return isOrdered(type) ? numberOf(value, type) : seriesLabel(value)
 }
 
 /** Returns a function that writes a place on the x axis. */

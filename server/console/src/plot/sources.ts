@@ -22,11 +22,11 @@ import {
   cellsOf,
   type Drawing,
   drawingOf,
-  labelOf,
   MOST_LABELS,
   niceStep,
   numberOf,
   placeOf,
+  seriesLabel,
 } from './draw.ts'
 
 const MOST_RESULT_ROWS = 2_000
@@ -157,7 +157,7 @@ async function groupedCells(
       })
       return found.map((row) => ({
         x: group.position(row),
-        series: by.length > 0 ? labelOf(row[group.keys.length]) : axisName(y),
+        series: by.length > 0 ? seriesLabel(row[group.keys.length]) : axisName(y),
         y: numberOf(row.at(-1), 'double'),
       }))
     }),

@@ -4,7 +4,7 @@ import { quoteIdentifier } from '../../../../engine/types/index.ts'
 import { type DatasetSummary, ParquetryError, type Repository } from '../../../client/index.ts'
 import { messageOf, type Shelves } from '../api.ts'
 import { Button } from '../ui/button.tsx'
-import { BelowText, controlOf, useEditing } from '../ui/completing.tsx'
+import { BelowText, controlProps, useEditing } from '../ui/completing.tsx'
 import { type Completion, suggestion } from '../ui/completion.ts'
 import { Select } from '../ui/field.tsx'
 
@@ -56,7 +56,7 @@ export function Editor({ sql, names, error, running, onRun, onStop }: EditorProp
   return (
     <div class={`sql-editor ${failed ? 'is-wrong' : ''}`}>
       <textarea
-        {...controlOf(edit, failed)}
+        {...controlProps(edit, failed)}
         class="input"
         rows={6}
         aria-label="Statement"

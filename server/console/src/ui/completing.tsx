@@ -71,7 +71,7 @@ export function useEditing(
 type Editing = ReturnType<typeof useEditing>
 
 /** What the text area of a text takes. */
-export function controlOf({ id, suggestions, chosen, ...edit }: Editing, failed: boolean) {
+export function controlProps({ id, suggestions, chosen, ...edit }: Editing, failed: boolean) {
   return {
     ref: edit.area,
     'aria-autocomplete': 'list' as const,

@@ -17,7 +17,7 @@ export interface View extends RowsOf {
 export function viewQuery(view: View): RowsQuery {
   const { apply, order, columns, shown, version } = view
   return {
-    ...(apply === '' ? whereOf(view) : { apply: pipelineOf(view, apply), version }),
+    ...(apply === '' ? whereOf(view) : { apply: pipeline(view, apply), version }),
     orderBy: order && [order],
     select: writeShown(shown, columns) === '' ? undefined : shown.map(({ name }) => name),
   }
@@ -80,7 +80,7 @@ export function wherePart({ filter, search }: RowsOf): string {
 }
 
 /** The `$apply` of a view. The filter refers to columns of the dataset, so it comes before the grouping. */
-export function pipelineOf(rows: RowsOf, apply: string): string {
+export function pipeline(rows: RowsOf, apply: string): string {
   return [wherePart(rows), apply].filter(Boolean).join('/')
 }
 
