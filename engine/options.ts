@@ -146,7 +146,7 @@ export const CHANGE = {
 } as const satisfies OptionTable
 
 const TEXT = ['csv', 'tsv'] as const
-const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'arrow'] as const
+const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow'] as const
 const TEXT_OR_SHEET = ['csv', 'tsv', 'xlsx'] as const
 
 /** How csv and tsv are written. */

@@ -38,6 +38,13 @@ describe('values below the sample are read only with evidence', () => {
     expect(values[0]![0]).toBe('2.5')
   })
 
+  test('whole numbers, then a code with an E', async () => {
+    const { shape, later, reasons } = await read('a,b', '12,x', ['12e4,x'])
+    expect([shape[0], later]).toEqual(['a: string', [['12e4', 'x']]])
+    expect(reasons?.[0]).toEqual({ row: 1501, value: '12e4', try: 'decimal=.' })
+    expect((await read('a,b', '1.5,x', ['12e4,x'])).later).toEqual([['120000.0', 'x']])
+  })
+
   test('an option says what the point is for', async () => {
     const { shape } = await bench.read('csv', file('a,b', '12,x', ['2.500,x']), {
       options: { dialect: 'auto', decimal: '.' },

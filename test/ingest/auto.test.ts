@@ -113,6 +113,11 @@ describe('dialect=auto leaves as text, and says how it could be read,', () => {
     ['percentages and shares', 'k,v\n1,5%\n2,0.07', 'v: string (symbols=%25)'],
     ['versions', 'sw,ver\na,10.4.11\nb,10.12.22', 'ver: string (dates=D.M.YY)'],
     ['versions with two digits', 'sw,ver\na,10.04.11\nb,12.12.10', 'ver: string (dates=D.M.YY)'],
+    ['versions of two numbers', 'sw,ver\na,1.9\nb,1.10\nc,1.11', 'ver: string (decimal=.)'],
+    ['versions with commas', 'sw;ver\na;1,9\nb;1,10', 'ver: string (decimal=,)'],
+    ['codes like numbers with an exponent', 'k,sku\na,1E5\nb,23e4', 'sku: string (decimal=.)'],
+    ['codes, some of digits alone', 'k,hash\na,1234\nb,12e4', 'hash: string (decimal=.)'],
+    ['whole numbers that no double is, among fractions', 'k,v\n1,9007199254740993\n2,1.5', undefined],
     [
       'addresses of networks',
       'k,ip\n1,192.168.100.200\n2,192.168.100.201',
@@ -214,6 +219,10 @@ describe('dialect=auto reads, because something shows it,', () => {
       'v: date',
       ['2024-02-01', '2024-04-03'],
     ],
+    ['places that zeros fill', 'k,v\n1,1.90\n2,1.10', 'v: double', ['1.9', '1.1']],
+    ['amounts below zero', 'k,v\n1,-1.9\n2,1.10', 'v: double', ['-1.9', '1.1']],
+    ['exponents with a sign', 'k,v\n1,1e+05\n2,2e3', 'v: double', ['100000.0', '2000.0']],
+    ['exponents after decimal places', 'k,v\n1,1.5e5\n2,2e3', 'v: double', ['150000.0', '2000.0']],
     ['t and f', 'k,v\n1,t\n2,f', 'v: boolean', ['true', 'false']],
   ])('%s', async (_, text, last, values) => {
     const found = await readAs(text)

@@ -42,6 +42,22 @@ describe('Parquet', () => {
     })
   })
 
+  test('an empty text is null where uuids or JSON are wanted', async () => {
+    const uuid = '550e8400-e29b-41d4-a716-446655440000'
+    const rows = `SELECT unnest(['', '${uuid}']) AS u, unnest(['', '{"a":""}']) AS j, unnest(['', 'x']) AS t`
+    const given = { declared: declared({ u: 'uuid', j: 'json', t: 'string' }) }
+    expect((await bench.readFile('parquet', await parquet(rows), given)).values).toEqual([
+      [null, null, ''],
+      [uuid, '{"a":""}', 'x'],
+    ])
+    const bad = await parquet(`SELECT unnest(['', 'x']) AS u, '' AS j, '' AS t`)
+    expect(await bench.refusal('parquet', readFileSync(bad), given)).toContain('Row 2, column "u"')
+    const kept = { ...given, options: { empty: 'text' } } as const
+    expect(await bench.refusal('parquet', readFileSync(await parquet(rows)), kept)).toContain(
+      'Row 1, column "u"',
+    )
+  })
+
   test('times that are marked as UTC are times of day within other values, too', async () => {
     const file = await parquet("SELECT [TIMETZ '10:20:30.5+02', NULL] AS a, {'b': TIMETZ '10:20:30+00'} AS c")
     expect((await bench.readFile('parquet', file)).values).toEqual([

@@ -1,9 +1,8 @@
 import { hint } from '../../errors.ts'
-import { type ColumnType, typeName } from '../../types/index.ts'
 import type { Choice, ColumnReading, ReadRequest, Sampled, UploadOptions } from '../request.ts'
 import type { Target } from '../targets.ts'
 import { badCell, type TextReason } from '../text/errors.ts'
-import { inferType, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { inferType, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { numbersIn } from './numbers.ts'
 import { type ColumnSample, type FileFacts, VALUE_RULES } from './rules.ts'
 import type { CsvFindings } from './scan.ts'
@@ -80,10 +79,8 @@ function readColumn(sample: Sample, file: FileFacts): ColumnReading {
     why.push({ option, ...choiceOf(finding.shownBy) })
   }
   const kinds = kindsOf(values, { ...file.given, ...options })
-  // `Nan` is a name as well.
-  if (kinds === TEXT_KIND.special) {
-    return { ...TEXT, is: 'ambiguous', because: textReason(values[0]!.row, values[0]!.text) }
-  }
+  const open = openValue(kinds, sample, file.given)
+  if (open) return { ...TEXT, is: 'ambiguous', because: textReason(open.row, open.text) }
   if (inferType(kinds) === 'string') {
     const { row, text } = values.find(({ text }) => (kindOf(text) & TEXT_KIND.text) !== 0) ?? values[0]!
     const is = kinds === TEXT_KIND.text ? 'text' : 'mixed'
@@ -95,6 +92,19 @@ function readColumn(sample: Sample, file: FileFacts): ColumnReading {
   }
   return { is: 'typed', options, why }
 }
+
+/** A value of a column that is a name or a code as well: of persons called Nan, or 1e5 where no number has a point or a sign. */
+function openValue(kinds: number, { values, isNumber }: Sample, given: UploadOptions): Sampled | undefined {
+  if (kinds === TEXT_KIND.special) return values[0]
+  if (isNumber || given.decimal !== undefined || !isCode(kinds) || inferType(kinds) === 'string')
+    return undefined
+  return values.find(({ text }) => kindOf(text) === TEXT_KIND.bareExponent)
+}
+
+/** What shows that points are before decimal places. */
+const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
+
+const isCode = (kinds: number) => (kinds & TEXT_KIND.bareExponent) !== 0 && (kinds & POINTS) === 0
 
 const MOST_SHOWN = 60
 export const choiceOf = ({ row, text }: Pick<Sampled, 'row' | 'text'>) => ({
@@ -192,10 +202,6 @@ export function ambiguousValue(name: string, { row, value, try: one, or }: TextR
   return badCell(row, name, what, { value, try: one, ...(or && { or }) })
 }
 
-/** What shows that points are before decimal places. */
-const POINTS = TEXT_KIND.fraction | TEXT_KIND.whole | TEXT_KIND.exponent
-const isNumber = (type: ColumnType) => ['integer', 'double', 'decimal'].includes(typeName(type))
-
 /**
  * Why columns are text whose values leave open what they mean: numbers such as 2.500, where nothing in the file shows what
  * the point is for. In a column of whole numbers, only the column itself or an option does.
@@ -210,7 +216,7 @@ export function leftOpen(
   const open = new Map<number, TextReason>()
   if (!readings) return open
   const numbers = targets.filter(({ type, source }) => {
-    return source !== undefined && isNumber(type ?? inferType(kinds[source]!))
+    return source !== undefined && isNumeric(type ?? inferType(kinds[source]!))
   })
   const hasPoints = ({ source }: Target) => (kinds[source!]! & POINTS) !== 0
   const isShown = thousands === ',' || numbers.some(hasPoints)
@@ -218,8 +224,8 @@ export function leftOpen(
     const { name, type, source } = target
     const isPoint = decimal !== undefined || (type === 'integer' ? hasPoints(target) : isShown)
     const [kind, because] = [kinds[source!]! & ~(TEXT_KIND.null | TEXT_KIND.empty), doubtful[source!]]
-    const isOpen =
-      kind === TEXT_KIND.special ? type === undefined : !isPoint && (kind & TEXT_KIND.grouped) !== 0
+    const isName = kind === TEXT_KIND.special || (decimal === undefined && isCode(kind))
+    const isOpen = isName ? type === undefined : !isPoint && (kind & TEXT_KIND.grouped) !== 0
     if (!isOpen || !because) continue
     if (type !== undefined) throw ambiguousValue(name, because)
     open.set(source!, because)

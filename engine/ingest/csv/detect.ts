@@ -3,6 +3,7 @@ import type { Detected } from '../dialect.ts'
 import { readEnd, readStart } from '../file.ts'
 import type { Choice, ColumnReading, ReadRequest, UploadFormat, UploadOptions } from '../request.ts'
 import { type KnownColumns, namesOfColumns } from '../targets.ts'
+import { isNumeric } from '../text/text-kinds.ts'
 import {
   ambiguousValue,
   choiceOf,
@@ -144,7 +145,7 @@ function declaredTypes(
     const column = isInOrder ? columns[at] : columns.find(({ name }) => name === names[at])
     if (!column) return undefined
     const type = typeName(column.type)
-    if (type === 'integer' || type === 'double' || type === 'decimal') return 'number'
+    if (isNumeric(column.type)) return 'number'
     return ['date', 'timestamp', 'timestamptz', 'boolean'].includes(type) ? 'other' : 'text'
   })
 }

@@ -232,7 +232,7 @@ const withSeconds = (text: string) => `regexp_replace(${text}, '^(.{16})(Z|[-+].
 /** Whether the text of a time has no offset. */
 const isLocal = (text: string) => `NOT regexp_matches(${text}, '^.{16}.*[-+Z]')`
 
-const WHOLE_NUMBERS = TEXT_KIND.null | TEXT_KIND.integer | TEXT_KIND.bigInteger
+const WHOLE_NUMBERS = TEXT_KIND.null | TEXT_KIND.integer | TEXT_KIND.bigInteger | TEXT_KIND.beyondDouble
 
 /**
  * The type as which DuckDB's reader parses a field, and the SQL that turns this into a value of the column. Where

@@ -35,6 +35,9 @@ export class Numbers {
   #lead = 3
   readonly #pairs: (readonly [string, string])[] = []
   #isShort = false
+  /** Some number has a single decimal place. */
+  #hasTenths = false
+  #padded: Sampled | undefined
   #isNegative = false
   #isExponential = false
 
@@ -58,6 +61,8 @@ export class Numbers {
     } else {
       const [, whole = '', mark, places = ''] = pointed ?? POINTED.exec(body) ?? []
       if (whole === '' && places === '') return false
+      if (places.length === 1) this.#hasTenths = true
+      if (/^[1-9]0$/.test(places)) this.#padded ??= value
       if (mark !== undefined) note(this.decimals, mark)
       else if (whole.length <= 3) this.#isShort = true
       if (mark === ',') this.#pairs.push([whole, places])
@@ -93,6 +98,14 @@ export class Numbers {
   get areGrouped(): boolean {
     const areLists = this.#lengths.size < 2 || this.#lead === 3
     return !areLists || this.groups.has("'") || this.decimals.size > 0 || this.#isSure
+  }
+
+  /**
+   * A value such as 1.10, if there are others such as 1.9: programs write numbers with equally many decimal places or
+   * without zeros at the end, so these may be versions.
+   */
+  get version(): Sampled | undefined {
+    return this.#hasTenths && !this.#isSure && this.groups.size === 0 ? this.#padded : undefined
   }
 
   get #isSure(): boolean {

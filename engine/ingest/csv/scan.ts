@@ -185,7 +185,7 @@ export class CsvScan {
       this.#certain[field]! |= kind
       const kinds = this.#kinds[field]!
       if (inferType(kinds | kind) === 'string')
-        this.#reasons[field] ??= textReason(row, text, inferType(kinds))
+        this.#reasons[field] ??= textReason(row, text, inferType(kinds), kind)
       return
     }
     if (!accepts(type, kind, true, () => text, this.#options))

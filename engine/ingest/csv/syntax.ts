@@ -281,7 +281,7 @@ const SUGGESTIONS: readonly (readonly [RegExp, ...string[]])[] = [
   [/^[-+]?\d{1,3}(\.\d{3}){2,}$/, 'decimal=,&thousands=.'],
   [/^[-+]?\d{1,3}([ \u00a0\u202f]\d{3})+(,\d+)?$/, 'decimal=,&thousands=%20'],
   [/^[-+]?\d*,\d+$/, 'decimal=,'],
-  [/^-?(0|[1-9]\d*)?\.\d+$/, 'decimal=.'],
+  [/^-?(0|[1-9]\d*)?\.\d+$|^[1-9]\d*[eE]\d+$/, 'decimal=.'],
 ]
 /** The first of two numbers up to 12 may be either. Whoever is offered days first learns of the option. */
 const SUGGESTED_DATES = [
@@ -309,9 +309,19 @@ function suggestionsFor(value: string): readonly string[] {
 /** How much of such a value is kept to be shown. */
 const KEPT = 200
 
-/** @param above the type that the column would have without this value and those behind it */
-export function textReason(row: number, value: string, above: ColumnType = 'string'): TextReason {
-  const [better, or] = suggestionsFor(value)
+const PLAIN_NUMBERS = TEXT_KIND.integer | TEXT_KIND.fraction | TEXT_KIND.whole
+
+/**
+ * @param above the type that the column would have without this value and those behind it
+ * @param kind as which the value was read: no option reads a number in another way
+ */
+export function textReason(
+  row: number,
+  value: string,
+  above: ColumnType = 'string',
+  kind: number = TEXT_KIND.text,
+): TextReason {
+  const [better, or] = (kind & PLAIN_NUMBERS) !== 0 ? [] : suggestionsFor(value)
   return {
     row,
     value: value.slice(0, KEPT),

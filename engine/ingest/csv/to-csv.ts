@@ -1,6 +1,5 @@
 import { rm } from 'node:fs/promises'
 import { hint } from '../../errors.ts'
-import { type TypeName, typeName } from '../../types/index.ts'
 import { FileSink, feedFile, isUtf8Piece, type PieceReader } from '../file.ts'
 import type { ColumnReading, ReadRequest, Sampled, UploadOptions } from '../request.ts'
 import { fieldsOf, type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
@@ -16,7 +15,7 @@ import {
   TOO_LONG,
 } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
-import { holdsEmpty, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import { holdsEmpty, isNumeric, kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { ambiguousValue, leftOpen } from './columns.ts'
 import {
   BOM,
@@ -67,8 +66,6 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
     }
   }
 }
-
-const NUMBERS: ReadonlySet<TypeName> = new Set<TypeName>(['integer', 'double', 'decimal'])
 
 const POINTED = `has a point, but ${hint('decimal=,')} says that numbers have a comma. If it is between thousands, add ${hint('thousands=.')} as well.`
 
@@ -346,7 +343,7 @@ class Records implements PieceReader {
     refuseOtherDelimiters(names, this.#known, this.#delimiter)
     const targets = layColumns(this.#known, names)
     const fields = fieldsOf(targets)
-    this.#numbers = fields.map(({ type }) => type !== undefined && NUMBERS.has(typeName(type)))
+    this.#numbers = fields.map(({ type }) => isNumeric(type))
     this.#readers = fields.map(({ type }, at) =>
       type === undefined ? columnReader(this.#readings, at, this.#reader, this.#options) : this.#reader,
     )

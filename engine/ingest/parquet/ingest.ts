@@ -65,7 +65,8 @@ async function ingest(duck: Duck, known: KnownColumns, request: ReadRequest): Pr
   const columns = settledColumns(targets)
   const selected = targets.map((column, index) => {
     if (column.source === undefined) return `CAST(NULL AS ${sqlType(column.type!)}) AS c${index}`
-    return `${converted(given[column.source]!, column.type!, index, request.options)} AS c${index}`
+    const read = withoutEmpty(given[column.source]!, column.type!, request.options)
+    return `${converted(read, column.type!, index, request.options)} AS c${index}`
   })
   const select = `SELECT ${selected.join(', ')} FROM ${aliased(file, given.length)}`
   const part = await writePart(duck, select, target, { ...size, columns }, request).catch(
@@ -198,6 +199,12 @@ async function refuseManyValues(path: string, values: number): Promise<void> {
 /** The error that our SQL raises for a bad value begins with this; the number of the value's target follows. */
 const BAD_VALUE = 'A value is none of its type: column '
 
+/** A column whose empty texts are null where they are to be uuids or JSON, which they are not. */
+function withoutEmpty(given: ParquetColumn, type: ColumnType, { empty }: UploadOptions = {}): ParquetColumn {
+  if (!isTextual(given.type, type) || empty === 'text') return given
+  return { ...given, sql: `nullif(${given.sql}, '')` }
+}
+
 /** SQL that converts a column to its target's type, and checks every value for which that is needed. */
 function converted(
   given: ParquetColumn,
@@ -280,7 +287,7 @@ async function badValueOf(
   const at = message.indexOf(BAD_VALUE)
   if (at < 0) return error
   const { name, type, source } = targets[Number.parseInt(message.slice(at + BAD_VALUE.length), 10)]!
-  const column = given[source!]!
+  const column = withoutEmpty(given[source!]!, type!, request.options)
   const [row] = await duck.run(
     `SELECT min(file_row_number), arg_min(${column.whole ?? 'true'}, file_row_number) FROM ` +
       `${aliased(request.file, given.length)} WHERE ${column.sql} IS NOT NULL AND NOT (${isOfType(column, type!)})`,

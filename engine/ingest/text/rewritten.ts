@@ -5,8 +5,17 @@ import type { CsvFindings } from '../csv/scan.ts'
 import { textReason } from '../csv/syntax.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
 import { fieldsOf, type Target } from '../targets.ts'
-import { badCell, badValue, Faults, missingValue, type TextReason } from './errors.ts'
-import { accepts, certainKinds, DOUBTFUL, holdsEmpty, inferType, TEXT_KIND, ZONED } from './text-kinds.ts'
+import { badCell, badValue, Faults, missingValue, quoteValue, type TextReason } from './errors.ts'
+import {
+  accepts,
+  certainKinds,
+  DOUBTFUL,
+  holdsEmpty,
+  inferType,
+  isNumeric,
+  TEXT_KIND,
+  ZONED,
+} from './text-kinds.ts'
 
 /** Csv that has been checked, with all that DuckDB has to know to read it in the same way as the check did. */
 export interface CsvSource extends CsvFindings {
@@ -196,6 +205,9 @@ export function inferTyped({ scalars, ...found }: Pick<FieldFindings, 'scalars' 
   return special ? 'double' : 'string'
 }
 
+/** What is wrong with a text such as 2.500 in a column of numbers. */
+const AS_TEXT = 'is text, whose point may be between thousands or before decimal places. Send it as a number.'
+
 const MOST_BLANK = 1_000_000
 const MOST_BLANK_FOR_EACH = 200
 
@@ -298,7 +310,10 @@ export class TypedRows {
       text = text.slice(0, 10)
       kind = TEXT_KIND.date
     }
-    if (type !== undefined && !accepts(type, kind, isText ?? true, () => text, this.#options)) {
+    const isOpen = isText === true && kind === TEXT_KIND.grouped && isNumeric(type)
+    if (isOpen)
+      this.#faults.add(badCell(this.rows + 1, name, `${quoteValue(text)} ${AS_TEXT}`, { type, value: text }))
+    else if (type !== undefined && !accepts(type, kind, isText ?? true, () => text, this.#options)) {
       this.#faults.add(badValue(this.rows + 1, name, text, type, isText))
     }
     const { scalars, texts } = field
@@ -309,7 +324,9 @@ export class TypedRows {
     const isNew = field.scalars !== scalars || field.texts !== texts
     // The value by which a column becomes text is noted.
     if (type === undefined && isNew && kind !== TEXT_KIND.empty && inferTyped(field) === 'string') {
-      field.reason ??= textReason(this.rows + 1, text, inferTyped({ scalars, texts }))
+      const reason = textReason(this.rows + 1, text, inferTyped({ scalars, texts }), kind)
+      // The options that read texts as numbers are for formats that do not tell these apart.
+      field.reason ??= isText === undefined ? reason : { ...reason, try: undefined, or: undefined }
     }
     this.#write(field, text)
   }
@@ -317,7 +334,7 @@ export class TypedRows {
   /** Writes a value as it stands in a buffer, in a line; its text is looked at only if its kind is a new one. */
   line(buffer: Buffer, from: number, to: number, kind: number): void {
     const { scalars, certain } = this.#fields[this.#field]!
-    if ((scalars & kind & certain) === 0) return void this.value(buffer.toString('utf8', from, to), kind)
+    if ((kind & ~(scalars & certain)) !== 0) return void this.value(buffer.toString('utf8', from, to), kind)
     const field = this.#begin()
     field.values++
     field.width += to - from

@@ -35,13 +35,17 @@ export const TEXT_KIND = {
   text: 1 << 16,
   /** `2.500`: a fraction, unless the point is between thousands. */
   grouped: 1 << 17,
+  /** `1e5`: a number, unless it is a code. Programs write `1e+05`. */
+  bareExponent: 1 << 18,
+  /** A mark next to `integer` or `bigInteger`: no double is this number. */
+  beyondDouble: 1 << 19,
 } as const
 
 /** The types that can be inferred, narrowest first, each with the kinds of values that it holds. */
 const INFERENCE: readonly (readonly [ColumnType, number])[] = [
   ['boolean', TEXT_KIND.boolean],
-  ['integer', TEXT_KIND.integer],
-  ['decimal(38,0)', TEXT_KIND.integer | TEXT_KIND.bigInteger],
+  ['integer', TEXT_KIND.integer | TEXT_KIND.beyondDouble],
+  ['decimal(38,0)', TEXT_KIND.integer | TEXT_KIND.bigInteger | TEXT_KIND.beyondDouble],
   [
     'double',
     TEXT_KIND.integer |
@@ -50,6 +54,7 @@ const INFERENCE: readonly (readonly [ColumnType, number])[] = [
       TEXT_KIND.fraction |
       TEXT_KIND.grouped |
       TEXT_KIND.exponent |
+      TEXT_KIND.bareExponent |
       TEXT_KIND.special,
   ],
   ['date', TEXT_KIND.date],
@@ -65,8 +70,8 @@ export function inferType(mask: number): ColumnType {
   return INFERENCE.find(([, kinds]) => (values & ~kinds) === 0)?.[0] ?? 'string'
 }
 
-/** Values that may mean something else: 2500, or a person called Nan. */
-export const DOUBTFUL = TEXT_KIND.grouped | TEXT_KIND.special
+/** Values that may mean something else: 2500, a code, or a person called Nan. */
+export const DOUBTFUL = TEXT_KIND.grouped | TEXT_KIND.bareExponent | TEXT_KIND.special
 /** The mask of all kinds, without the mark `CHECK` that `Classifier` adds to some. */
 const ALL_KINDS = (1 << 20) - 1
 /** Timestamps with an offset. */
@@ -80,7 +85,13 @@ export interface ZoneOption {
 export const LOCAL = TEXT_KIND.date | TEXT_KIND.timestamp
 const PLAIN_NUMBERS =
   TEXT_KIND.integer | TEXT_KIND.bigInteger | TEXT_KIND.looseInteger | TEXT_KIND.whole | TEXT_KIND.fraction
-const NUMBERS = PLAIN_NUMBERS | TEXT_KIND.grouped | TEXT_KIND.exponent | TEXT_KIND.looseNumber
+const NUMBERS =
+  PLAIN_NUMBERS |
+  TEXT_KIND.grouped |
+  TEXT_KIND.exponent |
+  TEXT_KIND.bareExponent |
+  TEXT_KIND.looseNumber |
+  TEXT_KIND.beyondDouble
 
 const YEAR = '(000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})'
 const MONTH_DAY =
@@ -106,6 +117,7 @@ const PATTERNS: readonly { readonly pattern: string; readonly kind: number; read
   { pattern: '-?[1-9]\\d{0,2}\\.\\d{3}', kind: TEXT_KIND.grouped },
   { pattern: '-?(0|[1-9]\\d*)\\.0*', kind: TEXT_KIND.whole },
   { pattern: '-?(0|[1-9]\\d*)?\\.\\d+', kind: TEXT_KIND.fraction },
+  { pattern: '[1-9]\\d*[eE]\\d+', kind: TEXT_KIND.bareExponent, check: true },
   { pattern: '-?((0|[1-9]\\d*)(\\.\\d*)?|\\.\\d+)[eE][-+]?\\d+', kind: TEXT_KIND.exponent, check: true },
   { pattern: '[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d+)?', kind: TEXT_KIND.looseNumber, check: true },
   { pattern: '[nN][aA][nN]|-?[iI][nN][fF]([iI][nN][iI][tT][yY])?', kind: TEXT_KIND.special },
@@ -123,6 +135,8 @@ const PATTERNS: readonly { readonly pattern: string; readonly kind: number; read
 
 /** Marks a kind that `checkedKind` must confirm. */
 const CHECK = 1 << 30
+/** Every whole number of up to this many digits is a double. */
+const DOUBLE_LENGTH = 15
 /** Numbers of up to this many characters are in range, whatever digits they have. */
 const SAFE_LENGTH = 18
 /** The kinds of numbers that may be out of range in texts longer than `SAFE_LENGTH`. */
@@ -176,7 +190,8 @@ export function kindOf(text: string): number {
 
 /** Whether `checkedKind` must look at a text of this length, whose kind the automaton has found. */
 export function isDoubtful(found: number, length: number): boolean {
-  return (found & CHECK) !== 0 || (length > SAFE_LENGTH && (found & RANGED) !== 0)
+  const isLong = length > DOUBLE_LENGTH && (found & (length > SAFE_LENGTH ? RANGED : TEXT_KIND.integer)) !== 0
+  return isLong || (found & CHECK) !== 0
 }
 
 /** Longer numbers are text: a double needs no more digits to be told from its neighbours. */
@@ -188,15 +203,17 @@ export function checkedKind(found: number, text: string): number {
   switch (kind) {
     case TEXT_KIND.integer: {
       const digits = text.length - (text.startsWith('-') ? 1 : 0)
-      if (digits <= SAFE_LENGTH) return TEXT_KIND.integer
       if (digits > 38) return TEXT_KIND.text
-      return digits === 19 && fitsInt64(text) ? TEXT_KIND.integer : TEXT_KIND.bigInteger
+      const isShort = digits <= SAFE_LENGTH || (digits === 19 && fitsInt64(text))
+      const whole = isShort ? TEXT_KIND.integer : TEXT_KIND.bigInteger
+      return isDouble(text) ? whole : whole | TEXT_KIND.beyondDouble
     }
     case TEXT_KIND.looseInteger:
     case TEXT_KIND.whole:
     case TEXT_KIND.fraction:
       return text.length > LONGEST_NUMBER ? TEXT_KIND.text : kind
     case TEXT_KIND.exponent:
+    case TEXT_KIND.bareExponent:
     case TEXT_KIND.looseNumber:
       return text.length <= LONGEST_NUMBER && Number.isFinite(Number(text)) ? kind : TEXT_KIND.text
     default: {
@@ -219,6 +236,12 @@ function isWithinCalendar(text: string): boolean {
   const minute = Number(text.slice(11, 13)) * 60 + Number(text.slice(14, 16))
   const offset = (Number(hours) * 60 + Number(minutes ?? 0)) * (sign === '-' ? 1 : -1)
   return text.startsWith('0001') ? minute + offset >= 0 : minute + offset < 24 * 60
+}
+
+/** Whether a whole number is a double, or written as programs write one: with zeros behind the digits that tell it. */
+function isDouble(text: string): boolean {
+  const value = Number(text)
+  return String(value) === text || BigInt(value) === BigInt(text)
 }
 
 /** Whether an integer, with or without a sign, fits in 64 bits signed. */
@@ -271,6 +294,11 @@ const ACCEPTED = {
 /** The kinds of texts of which a declared type accepts every value. */
 export function certainKinds(type: ColumnType, { zone }: ZoneOption = {}): number {
   return ACCEPTED[typeName(type)].certain | (type === 'timestamptz' && zone !== undefined ? LOCAL : 0)
+}
+
+/** Whether the values of a type are numbers. */
+export function isNumeric(type: ColumnType | undefined): boolean {
+  return type !== undefined && ['integer', 'double', 'decimal'].includes(typeName(type))
 }
 
 /** Whether the empty text is a value of the type. In columns of other types it is null. */

@@ -127,6 +127,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   versions: (random) => () => {
     return text(`${whole(random, 1, 24)}.${whole(random, 0, 12)}.${whole(random, 0, 31)}`)
   },
+  codes: (random) => () =>
+    text(`${whole(random, 1, 999)}${oneOf(random, ['E', 'e'])}${whole(random, 0, 99)}`),
   lists: (random, { delimiter, decimal }) => {
     const digits = whole(random, 1, 4)
     const [from, to] = [10 ** (digits - 1), 10 ** digits - 1]
@@ -235,7 +237,7 @@ export function makeTable(seed: number): MadeTable {
 
 /** More cells than `auto` looks at: those of the column again, or else some that say nothing of it. */
 function above(kind: string, cells: readonly Cell[], first: Cell): Cell[] {
-  const isText = ['names', 'addresses', 'mixtures', 'flags', 'versions'].includes(kind)
+  const isText = ['names', 'addresses', 'mixtures', 'flags', 'versions', 'codes'].includes(kind)
   const day = '2024-05-06'
   const plain: Cell = kind === 'dates' ? { meant: day, written: day } : { meant: 101, written: '101' }
   const texts = kind === 'lists' || kind === 'answers' || kind === 'phones' ? text('101') : plain
