@@ -149,8 +149,8 @@ export function dropFilter(meta: Struct): void {
 
 /** What stands at these places. @throws RangeError if there is nothing */
 export function pick(all: readonly Struct[], places: readonly number[]): Struct[] {
-  return places.map((place) => {
-    const found = all[place]
+  return places.map((index) => {
+    const found = all[index]
     if (found) return found
     throw new RangeError('Parquet footer: it has fewer columns')
   })

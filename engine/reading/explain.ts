@@ -220,7 +220,7 @@ async function rowGroupsOf(plan: Plan, steps: readonly TableStep[]): Promise<Exp
   for (const { slices, columns, filters } of reads) {
     for (const slice of slices) {
       const may = await groupsMayMatch(slice, columns, filters)
-      read += may.filter((wanted) => wanted).length
+      read += may.filter((isRead) => isRead).length
       of += may.length
     }
   }

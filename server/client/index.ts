@@ -88,7 +88,7 @@ export class Client {
   }
 
   /** Searches datasets, and the series of all providers that the server knows already. No provider is asked. */
-  search(words: string, { limit, offset, ...options }: PageOptions = {}): Promise<Found> {
-    return this.#transport.json({ path: ['search'], query: { q: words, limit, offset }, ...options })
+  search(text: string, { limit, offset, ...options }: PageOptions = {}): Promise<Found> {
+    return this.#transport.json({ path: ['search'], query: { q: text, limit, offset }, ...options })
   }
 }

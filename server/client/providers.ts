@@ -74,11 +74,11 @@ export class Providers extends Calls {
   /** Searches the series of a provider, best matches first. `limit` is 20 by default. */
   search(
     slug: string,
-    words: string,
+    text: string,
     { limit, offset, ...options }: PageOptions = {},
   ): Promise<FoundInProvider> {
     const path = ['providers', slug, 'search']
-    return this.transport.json({ path, query: { q: words, limit, offset }, ...options })
+    return this.transport.json({ path, query: { q: text, limit, offset }, ...options })
   }
 
   /** Yields all series directly in a category, page by page. */

@@ -40,10 +40,8 @@ type Authenticator = (request: FastifyRequest) => Promise<Sender | undefined>
  * find out which ones exist. A request is let in by the first way that it uses; if that fails, no other counts.
  */
 export async function authenticate(app: FastifyInstance, services: Services): Promise<void> {
-  const { engine, keys, links, config } = services
+  const { engine, config } = services
   const { database } = engine
-  const { failedKeys: most } = config.limits
-  const failedKeys = most > 0 ? new FailedKeys(most, database) : undefined
   const rateOf = (most: number | null, whose: 'account' | 'address') =>
     most ? new RequestRate(most, database, whose) : undefined
   const requests = rateOf(config.limits.requestsPerMinute, 'account')
@@ -59,31 +57,6 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   app.decorateRequest('keyId', 0)
   app.decorateRequest('refusal', undefined)
   app.decorateRequest('requireStillIn', null as unknown as () => Promise<void>)
-
-  const byKey = async (request: FastifyRequest, key: string): Promise<Sender> => {
-    const sender = await keys.find(key)
-    if (sender) return sender
-    await failedKeys?.count(request.ip, key)
-    throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
-  }
-  const header: Authenticator = async (request) => {
-    const { authorization, 'x-api-key': named } = request.headers
-    const key = authorization === undefined ? named : keyInHeader(authorization)
-    return typeof key === 'string' ? byKey(request, key) : undefined
-  }
-  const signedLink: Authenticator = async ({ method, url }) => {
-    if (!isLink(url)) return undefined
-    const account = isRead(method) ? await links.account(url) : undefined
-    if (!account)
-      throw unauthorized(
-        'This link has expired, was deleted or was altered. Ask whoever sent it for a new one.',
-      )
-    return { account, keyId: 0, readOnly: false }
-  }
-  const parameter: Authenticator = async (request) => {
-    const key = apiKeyIn(rawQuery(request.url))
-    return key === undefined ? undefined : byKey(request, key)
-  }
 
   const nobody: Authenticator = async (request) => {
     const path = (request.routeOptions.url ?? '').slice(app.prefix.length)
@@ -117,10 +90,41 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   }
   // A surrounding application may have registered the plugin already.
   if (!app.hasDecorator('auth')) await app.register(auth)
-  const authenticated = app.auth([header, signedLink, parameter, nobody].map(letIn), { relation: 'or' })
+  const authenticated = app.auth([...authenticators(services), nobody].map(letIn), { relation: 'or' })
   app.addHook('onRequest', (request, reply, done) =>
     request.routeOptions.config.public ? done() : authenticated.call(app, request, reply, done),
   )
+}
+
+/** The ways in which a request names its sender, the first one first: a header, a signed link, a parameter. */
+function authenticators({ engine, keys, links, config }: Services): readonly Authenticator[] {
+  const { failedKeys: most } = config.limits
+  const failedKeys = most > 0 ? new FailedKeys(most, engine.database) : undefined
+  const byKey = async (request: FastifyRequest, key: string): Promise<Sender> => {
+    const sender = await keys.find(key)
+    if (sender) return sender
+    await failedKeys?.count(request.ip, key)
+    throw unauthorized('The API key is not valid. It may have been mistyped or replaced.')
+  }
+  const header: Authenticator = async (request) => {
+    const { authorization, 'x-api-key': named } = request.headers
+    const key = authorization === undefined ? named : keyInHeader(authorization)
+    return typeof key === 'string' ? byKey(request, key) : undefined
+  }
+  const signedLink: Authenticator = async ({ method, url }) => {
+    if (!isLink(url)) return undefined
+    const account = isRead(method) ? await links.account(url) : undefined
+    if (!account)
+      throw unauthorized(
+        'This link has expired, was deleted or was altered. Ask whoever sent it for a new one.',
+      )
+    return { account, keyId: 0, readOnly: false }
+  }
+  const parameter: Authenticator = async (request) => {
+    const key = apiKeyIn(rawQuery(request.url))
+    return key === undefined ? undefined : byKey(request, key)
+  }
+  return [header, signedLink, parameter]
 }
 
 function isRead(method: string): boolean {

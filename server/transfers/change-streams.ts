@@ -11,7 +11,7 @@ import { stopping, Transfer, type TransferParts, transferSlots } from './transfe
 type Batches = ReturnType<Awaited<ReturnType<Engine['dataset']>>['followChanges']>
 
 /** A stream of changes that is asked for. */
-interface Asked {
+interface Follow {
   readonly open: (signal: AbortSignal) => Batches
   /** The options of the query, for the rows of each batch. */
   readonly window: QueryOptions
@@ -93,21 +93,21 @@ export class ChangeStreams {
   }
 
   /** Answers a request. Everything that can be refused is refused before the first byte. */
-  async send(request: FastifyRequest, reply: FastifyReply, asked: Asked): Promise<FastifyReply> {
+  async send(request: FastifyRequest, reply: FastifyReply, follow: Follow): Promise<FastifyReply> {
     const transfer = new Transfer(request, reply, this.#parts)
-    const framing = asked.asEvents ? EVENTS : LINES
+    const framing = follow.asEvents ? EVENTS : LINES
     try {
       await transfer.enter(this.slots)
-      const batches = asked.open(transfer.signal)
+      const batches = follow.open(transfer.signal)
       transfer.onClose(async () => void (await batches.return(undefined as never).catch(() => {})))
       const { value: first } = await batches.next()
-      first.query(asked.window)[Symbol.dispose]()
+      first.query(follow.window)[Symbol.dispose]()
       reply.headers({ 'content-type': framing.contentType, 'cache-control': 'no-store' })
       // A proxy must not wait for more.
       reply.header('x-accel-buffering', 'no')
       if (request.method === 'HEAD') return reply.send()
       transfer.watchSocket()
-      const bytes = this.#bytes(transfer, asked, framing, batches, first)
+      const bytes = this.#bytes(transfer, follow, framing, batches, first)
       return reply.send(Readable.from(bytes, { objectMode: false }))
     } catch (error) {
       const reason = transfer.reason ?? error
@@ -118,7 +118,7 @@ export class ChangeStreams {
 
   async *#bytes(
     transfer: Transfer,
-    asked: Asked,
+    follow: Follow,
     framing: Framing,
     batches: Batches,
     first: Changes,
@@ -128,14 +128,14 @@ export class ChangeStreams {
     let batch = first
     try {
       for (;;) {
-        for await (const piece of framing.rows(this.#rows(transfer, batch, asked))) {
+        for await (const piece of framing.rows(this.#rows(transfer, batch, follow))) {
           isWhole = false
           yield piece
         }
         yield Buffer.from(framing.complete(batch.next, batch.names))
         isWhole = true
         const coming = batches.next()
-        for await (const _ of this.#untilCame(request, coming, asked))
+        for await (const _ of this.#untilCame(request, coming, follow))
           yield Buffer.from(framing.alive(batch.next, batch.names))
         batch = (await coming).value
       }
@@ -153,7 +153,7 @@ export class ChangeStreams {
   async *#untilCame(
     request: FastifyRequest,
     coming: Promise<unknown>,
-    { requireRight }: Asked,
+    { requireRight }: Follow,
   ): AsyncGenerator<void> {
     const { lifecycle, config } = this.#parts
     const { heartbeat } = config.timeouts
@@ -179,7 +179,7 @@ export class ChangeStreams {
   async *#rows(
     { request, signal }: Transfer,
     batch: Changes,
-    { window, encoding }: Asked,
+    { window, encoding }: Follow,
   ): AsyncGenerator<Uint8Array> {
     const { usage } = this.#parts
     const { account, trace } = request

@@ -47,6 +47,20 @@ export interface Platform extends AsyncDisposable {
   listen(): Promise<string>
 }
 
+/** A plan without limits. */
+export const NO_LIMITS = {
+  privateRepositories: null,
+  publicRepositories: null,
+  paidProviders: false,
+  exportedRows: null,
+  datasets: null,
+  columns: null,
+  storedBytes: null,
+  keptVersions: null,
+  keptDays: null,
+  refreshSeconds: null,
+}
+
 export const ROOT_KEY = 'the-root-key-of-the-tests'
 
 export async function platform(

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { sources } from './sources.ts'
+import { sources, textOf } from './sources.ts'
 
 const all = ['engine', 'connectors', 'server', 'bench', 'test'].flatMap(sources)
 
@@ -9,4 +9,9 @@ test('names of files are in kebab case', () => {
     (file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(d|config|test))?\.tsx?$/.test(basename(file)),
   )
   expect(wrong).toEqual([])
+})
+
+test('files have at most 400 lines', () => {
+  const long = all.filter((file) => textOf(file).split('\n').length > 401)
+  expect(long).toEqual([])
 })

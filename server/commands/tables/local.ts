@@ -20,12 +20,12 @@ export interface Workplace {
 }
 
 /** The tables of a data directory, which a server may use at the same time. */
-export function localTables(place: Workplace): Tables {
-  const { engine } = place
+export function localTables(workplace: Workplace): Tables {
+  const { engine } = workplace
   return {
     repositories: localRepositories(engine),
-    datasets: localDatasets(place),
-    accounts: localAccounts(place),
+    datasets: localDatasets(workplace),
+    accounts: localAccounts(workplace),
     async write(id, mode, file, { on, ...options }) {
       const { from, format, gzip } = file
       const body = 'file' in from ? { file: from.file } : from
@@ -35,7 +35,12 @@ export function localTables(place: Workplace): Tables {
       return { ...written, ...(chosen && { options: optionTexts(chosen, READING) }) }
     },
     async *sql(text, format, { top, skip, ...options }, signal) {
-      using query = await engine.sql(text, undefined, { top, skip, signal, tables: () => tablesOf(place) })
+      using query = await engine.sql(text, undefined, {
+        top,
+        skip,
+        signal,
+        tables: () => tablesOf(workplace),
+      })
       await using stream = await query.bytes(format, { signal, ...encodingOf(options) })
       yield* stream
     },
@@ -77,15 +82,15 @@ function localRepositories(engine: Engine): Tables['repositories'] {
   }
 }
 
-function localDatasets(place: Workplace): Tables['datasets'] {
-  const { engine, config } = place
+function localDatasets(workplace: Workplace): Tables['datasets'] {
+  const { engine, config } = workplace
   const sources = new Sources(engine.database)
   return {
     list: async () => engine.datasets(),
     get: async (id) => (await engine.dataset(id)).record(),
     async create({ query, ...fields }) {
       if (query === undefined) return engine.createDataset(fields)
-      const { saved, columns } = await engine.defineQuery(query, { tables: () => tablesOf(place) })
+      const { saved, columns } = await engine.defineQuery(query, { tables: () => tablesOf(workplace) })
       return engine.createDataset({ ...fields, columns, query: saved })
     },
     async patch(id, { columns, ...fields }) {

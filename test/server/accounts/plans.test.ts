@@ -2,17 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database, SqlValue } from '../../../engine/index.ts'
 import { Access } from '../../../server/accounts/access.ts'
 import { Plans, Usage } from '../../../server/accounts/plans.ts'
-import { dataset, NUMBERS, type Platform, platform } from '../platform.ts'
-
-/** Limits that these tests don't reach. */
-const ENOUGH = {
-  datasets: null,
-  columns: null,
-  storedBytes: null,
-  keptVersions: null,
-  keptDays: null,
-  refreshSeconds: null,
-}
+import { dataset, NO_LIMITS, NUMBERS, type Platform, platform } from '../platform.ts'
 
 let at: Platform
 let now = new Date('2026-11-30T23:59:00Z')
@@ -21,27 +11,8 @@ beforeAll(async () => {
     now: () => now,
     config: {
       plans: {
-        free: {
-          privateRepositories: 1,
-          publicRepositories: 2,
-          paidProviders: false,
-          exportedRows: 25,
-          ...ENOUGH,
-        },
-        pro: {
-          privateRepositories: 3,
-          publicRepositories: null,
-          paidProviders: true,
-          exportedRows: 1000,
-          ...ENOUGH,
-        },
-        unlimited: {
-          privateRepositories: null,
-          publicRepositories: null,
-          paidProviders: true,
-          exportedRows: null,
-          ...ENOUGH,
-        },
+        free: { ...NO_LIMITS, privateRepositories: 1, publicRepositories: 2, exportedRows: 25 },
+        pro: { ...NO_LIMITS, privateRepositories: 3, paidProviders: true, exportedRows: 1000 },
       },
     },
   })
@@ -60,19 +31,15 @@ describe('GET /account', () => {
       apiKeyHint: `pq_…${key.slice(-4)}`,
       usage: { privateRepositories: 0, publicRepositories: 0, exportedRows: 0, month: '2026-11' },
       limits: {
+        ...NO_LIMITS,
         privateRepositories: 1,
         publicRepositories: 2,
-        paidProviders: false,
         exportedRows: 25,
-        ...ENOUGH,
       },
     })
     expect((await at.call(at.root, 'GET', '/account')).json().limits).toEqual({
-      privateRepositories: null,
-      publicRepositories: null,
+      ...NO_LIMITS,
       paidProviders: true,
-      exportedRows: null,
-      ...ENOUGH,
     })
   })
 })

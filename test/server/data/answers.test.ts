@@ -1,39 +1,14 @@
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openEngine } from '../../../engine/index.ts'
-import { dataset, type Platform, platform } from '../platform.ts'
+import { dataset, NO_LIMITS, type Platform, platform } from '../platform.ts'
 
 let at: Platform
 let table: { repository: number; id: number }
 beforeAll(async () => {
   at = await platform({
     config: {
-      plans: {
-        free: {
-          privateRepositories: 1,
-          publicRepositories: null,
-          paidProviders: false,
-          exportedRows: 25,
-          datasets: null,
-          columns: null,
-          storedBytes: null,
-          keptVersions: null,
-          keptDays: null,
-          refreshSeconds: null,
-        },
-        unlimited: {
-          privateRepositories: null,
-          publicRepositories: null,
-          paidProviders: true,
-          exportedRows: null,
-          datasets: null,
-          columns: null,
-          storedBytes: null,
-          keptVersions: null,
-          keptDays: null,
-          refreshSeconds: null,
-        },
-      },
+      plans: { free: { ...NO_LIMITS, privateRepositories: 1, exportedRows: 25 } },
     },
   })
   table = await dataset(at, at.root, { name: 'tables' })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { basic, dataset, type Platform, platform } from '../platform.ts'
+import { basic, dataset, NO_LIMITS, type Platform, platform } from '../platform.ts'
 
 let at: Platform
 let port: number
@@ -15,17 +15,6 @@ const MANY = `SELECT a.n + b.n AS n, repeat('wide ', 8) AS word FROM open a, ope
 /** Ends long after the tests. */
 const HEAVY = `SELECT count(*) AS n FROM ${Array.from({ length: 14 }, (_, at) => `open t${at}`).join(', ')}
   WHERE (t0.n * t1.n + t2.n * t3.n + t13.n) % 7 = 3`
-const NO_LIMITS = {
-  privateRepositories: null,
-  publicRepositories: null,
-  paidProviders: false,
-  exportedRows: null,
-  datasets: null,
-  columns: null,
-  storedBytes: null,
-  keptVersions: null,
-  keptDays: null,
-}
 const SMALL = 'SELECT n FROM open ORDER BY n LIMIT 2'
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Platform, platform } from '../platform.ts'
+import { NO_LIMITS, type Platform, platform } from '../platform.ts'
 
 let at: Platform
 let ada: string
@@ -7,32 +7,7 @@ let repositoryId: number
 beforeAll(async () => {
   at = await platform({
     config: {
-      plans: {
-        free: {
-          privateRepositories: 1,
-          publicRepositories: null,
-          paidProviders: false,
-          exportedRows: null,
-          datasets: 2,
-          columns: 3,
-          storedBytes: 20_000,
-          keptVersions: null,
-          keptDays: null,
-          refreshSeconds: null,
-        },
-        unlimited: {
-          privateRepositories: null,
-          publicRepositories: null,
-          paidProviders: true,
-          exportedRows: null,
-          datasets: null,
-          columns: null,
-          storedBytes: null,
-          keptVersions: null,
-          keptDays: null,
-          refreshSeconds: null,
-        },
-      },
+      plans: { free: { ...NO_LIMITS, privateRepositories: 1, datasets: 2, columns: 3, storedBytes: 20_000 } },
     },
   })
   ada = await at.account('ada', 'free')

@@ -20,20 +20,6 @@ beforeAll(async () => {
     config: {
       timeouts: { stall: STALL, queue: 300 },
       limits: { exports: 3, exportsPerAccount: 2, queue: 1 },
-      plans: {
-        unlimited: {
-          privateRepositories: null,
-          publicRepositories: null,
-          paidProviders: true,
-          exportedRows: null,
-          datasets: null,
-          columns: null,
-          storedBytes: null,
-          keptVersions: null,
-          keptDays: null,
-          refreshSeconds: null,
-        },
-      },
     } as never,
   })
   ada = await at.account('ada')
