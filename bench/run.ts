@@ -16,6 +16,7 @@ const AREAS = [
   'http',
   'nodes',
   'ingest',
+  'appends',
   'providers',
   'search',
   'profile',

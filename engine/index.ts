@@ -75,7 +75,7 @@ export type {
   UploadLimits,
   WriteOptions,
 } from './store/upload.ts'
-export type { WrittenRecord } from './store/writer.ts'
+export type { WrittenRecord } from './store/written.ts'
 export type { TrinoOptions, TrinoStats } from './trino/trino.ts'
 export type { DeclaredColumn } from './types/columns.ts'
 export {

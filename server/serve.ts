@@ -216,6 +216,7 @@ async function finish(
   exports.slots.close(stopping)
   changeStreams.slots.close(stopping)
   uploads.slots.close(stopping)
+  uploads.smallSlots.close(stopping)
   await lifecycle.drain(config.timeouts.shutdown)
   await closeAll(opened)
 }

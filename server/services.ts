@@ -148,13 +148,16 @@ const GAUGES: readonly Gauge[] = [
     read: ({ exports, changeStreams, uploads }) => ({
       downloads: exports.slots.running,
       streams: changeStreams.slots.running,
-      uploads: uploads.slots.running,
+      uploads: uploads.slots.running + uploads.smallSlots.running,
     }),
   },
   {
     name: 'transfers_queued',
     help: 'Downloads and uploads that wait for a slot.',
-    read: ({ exports, uploads }) => ({ downloads: exports.slots.queued, uploads: uploads.slots.queued }),
+    read: ({ exports, uploads }) => ({
+      downloads: exports.slots.queued,
+      uploads: uploads.slots.queued + uploads.smallSlots.queued,
+    }),
   },
   {
     name: 'sql_statements',

@@ -30,11 +30,12 @@ export interface PieceReader {
  * passed again with more behind them. The buffer grows to twice the longest value.
  */
 export async function feedFile(
-  { file, signal, onProgress }: ReadRequest,
+  { file, bytes, signal, onProgress }: ReadRequest,
   from: number,
   reader: PieceReader,
-  sink?: FileSink,
+  sink?: Sink,
 ): Promise<void> {
+  if (bytes) return feedBytes(bytes, reader, sink)
   await using handle = await open(file)
   let buffer = Buffer.allocUnsafe(Math.min(CHUNK, (await handle.stat()).size - from + 1) + 1)
   let held = 0
@@ -57,6 +58,16 @@ export async function feedFile(
     buffer.copyWithin(0, used, end)
     held = end - used
   }
+}
+
+async function feedBytes(bytes: Uint8Array, reader: PieceReader, sink?: Sink): Promise<void> {
+  const buffer = Buffer.alloc(bytes.byteLength + 1)
+  buffer.set(bytes)
+  const used = reader.feed(buffer, bytes.byteLength, false)
+  if (reader.take) await sink?.write(reader.take())
+  buffer.copyWithin(0, used, bytes.byteLength)
+  reader.feed(buffer, bytes.byteLength - used, true)
+  if (reader.take) await sink?.write(reader.take())
 }
 
 /** Whether `buffer[0..end)` is UTF-8; the last character may be cut off unless the piece is the `final` one. */
@@ -102,7 +113,7 @@ export interface SpoolOptions {
  * @throws EngineError `upload_too_large`, `storage_full`, `cancelled`; `invalid_option` if the body gives no bytes
  */
 export async function spool(
-  body: AsyncIterable<Uint8Array>,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   file: string,
   { bytes: most, tooLarge = isTooLarge, signal }: SpoolOptions,
 ): Promise<{ bytes: number }> {
@@ -141,8 +152,42 @@ function isTooLarge(limit: number): EngineError {
   })
 }
 
+/** What is written from its beginning to its end. */
+export interface Sink extends AsyncDisposable {
+  write(bytes: Uint8Array): Promise<void>
+}
+
+/** Copies of what was written, in memory. */
+export class MemorySink implements Sink {
+  readonly pieces: Uint8Array[] = []
+
+  async write(bytes: Uint8Array): Promise<void> {
+    if (bytes.byteLength > 0) this.pieces.push(Uint8Array.from(bytes))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** Where a pass over an upload writes: a new file of this name, or memory. */
+export type SinkTarget = string | MemorySink
+
+export async function openSink(target: SinkTarget): Promise<Sink> {
+  return typeof target === 'string' ? FileSink.create(target) : target
+}
+
+/** Forgets what was written, so that another pass can begin. */
+export async function clearSink(target: SinkTarget): Promise<void> {
+  if (typeof target === 'string') await rm(target)
+  else target.pieces.length = 0
+}
+
+/** The name of the file that was written; of what is in memory there is none. */
+export function sinkFile(target: SinkTarget): string {
+  return typeof target === 'string' ? target : ''
+}
+
 /** A new file that is written from its beginning to its end. */
-export class FileSink implements AsyncDisposable {
+export class FileSink implements Sink {
   readonly #handle: FileHandle
   /** The number of bytes written so far. */
   written = 0

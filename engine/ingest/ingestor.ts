@@ -54,5 +54,6 @@ function filesWritten(input: JobInput): readonly string[] {
 
 function readingOf(input: JobInput): string {
   if ('file' in input) return `the ${input.format} upload ${input.file}`
+  if ('bodies' in input) return `${input.bodies.length} small uploads`
   return 'part' in input ? `the part ${input.part}` : `the parts ${input.parts.join(', ')}`
 }

@@ -4,6 +4,7 @@ import { TemporaryFile } from '../util/whole-file.ts'
 import { ingestCsv, ingestRewritten, type ToCsv } from './csv/ingest.ts'
 import { unpack } from './file.ts'
 import { refuseForeign } from './foreign.ts'
+import { ingestMany } from './many.ts'
 import { ingestParquet } from './parquet/ingest.ts'
 import { fillParts } from './parts/fill.ts'
 import { refuseLongTexts } from './parts/part.ts'
@@ -26,6 +27,7 @@ import { type KnownColumns, knownColumns } from './targets.ts'
  */
 export const JOBS = {
   ingest: ingestUpload,
+  ingestMany,
   rewrite: rewriteParts,
   cut: cutPart,
   find: findRows,

@@ -118,6 +118,8 @@ export interface IngestResult extends SizedPart {
 
 /** A request as the code that reads its format gets it. */
 export interface ReadRequest extends IngestRequest, Hooks {
+  /** The upload, where it is not in a file. */
+  readonly bytes?: Uint8Array
   /** How the columns of csv are read by `dialect: 'auto'`, by their positions in the file. */
   readonly readings?: readonly ColumnReading[]
 }

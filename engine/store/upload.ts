@@ -36,9 +36,12 @@ export interface WriteOptions extends Authorship {
   readonly accept?: (made: MadeContent, t: Handle) => void | Promise<void>
 }
 
-/** Rows to be written. A body is read once and copied to disk first; a file is read where it is. */
+/**
+ * Rows to be written. A stream is read once and copied to disk first; a file is read where it is. Bytes of csv, tsv, json
+ * or ndjson up to 64 KiB that come while another write to the dataset is under way are committed together with others.
+ */
 export interface Upload extends WriteOptions {
-  readonly body: AsyncIterable<Uint8Array> | { readonly file: string }
+  readonly body: AsyncIterable<Uint8Array> | Uint8Array | { readonly file: string }
   readonly format: UploadFormat
   readonly gzip?: boolean
   readonly columns?: readonly DeclaredColumn[]
@@ -57,6 +60,8 @@ export interface Upload extends WriteOptions {
   readonly on?: readonly string[]
   /** Whether the rows are those of a source that the dataset follows. */
   readonly isRefresh?: boolean
+  /** Whether it gets a version of its own: for whoever accepts only what follows a certain one. */
+  readonly alone?: boolean
   readonly onProgress?: (done: { bytes: number; rows?: number }) => void
 }
 
@@ -137,6 +142,7 @@ const KNOWN: Names<Upload> = {
   onProgress: true,
   accept: true,
   isRefresh: true,
+  alone: true,
   on: true,
   by: true,
   note: true,
@@ -144,6 +150,7 @@ const KNOWN: Names<Upload> = {
 
 function isBody(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
+  if (body instanceof Uint8Array) return true
   return 'file' in body ? typeof body.file === 'string' : Symbol.asyncIterator in body
 }
 
@@ -164,7 +171,7 @@ export function checkUpload(upload: Upload, mode: WriteMode): void {
     throw invalidOption(`missing must be "null" (got ${JSON.stringify(upload.missing)}).`, 'missing')
   if (!isBody(upload.body)) {
     throw invalidOption(
-      'body is a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
+      'body is bytes, a file, as { file: "prices.csv" }, or an async iterable of bytes, such as a stream.',
     )
   }
   checkUploadOptions(upload.format, upload.options)

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
 import { spool } from '../ingest/file.ts'
-import type { Choice, IngestRequest, IngestResult, UploadOptions } from '../ingest/request.ts'
-import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
+import type { Jobs } from '../ingest/jobs.ts'
+import type { IngestRequest, IngestResult } from '../ingest/request.ts'
 import {
   type ColumnDescription,
   checkColumns,
@@ -18,12 +18,14 @@ import { keepDescriptions } from '../types/file-metadata.ts'
 import { InFlight } from '../util/concurrency.ts'
 import type { Commits, Content, MadeParts, WorkContext } from './commits.ts'
 import { addingColumns, type EditPlan, Edits, editByKey, requireDistinct, rowsOf } from './edits.ts'
+import { acceptAll, Groups, type SmallWrite, smallWrite } from './groups.ts'
 import type { Lease } from './membership/membership.ts'
 import {
   checkUpload,
   type DeclareOptions,
   type EditedRows,
   keyOf,
+  type MadeContent,
   type PreviewOptions,
   requireFile,
   type Upload,
@@ -31,22 +33,16 @@ import {
   type WriteOptions,
 } from './upload.ts'
 import { readAsBefore, storedAfter, withStored } from './upload-options.ts'
-
-/** A dataset after an upload, with what the upload tells about its columns. */
-export interface WrittenRecord extends DatasetRecord {
-  readonly columns: readonly ExplainedColumn[]
-  /** The options that `dialect: 'auto'` has chosen. */
-  readonly options?: UploadOptions
-  /** By which values. */
-  readonly why?: readonly Choice[]
-  /** The sheet of a workbook that was read. */
-  readonly sheet?: string
-}
+import { explained, type WrittenRecord, withoutMarks } from './written.ts'
 
 /** Makes new versions: by uploads, edits, declared columns and keys, and past versions. */
 export class Writer {
   readonly #context: WorkContext
   readonly #writes = new InFlight()
+  readonly #groups: Groups = new Groups({
+    alone: (datasetId, { upload, mode }) => this.#writeAlone(datasetId, upload, mode),
+    together: (datasetId, writes) => this.#writeTogether(datasetId, writes),
+  })
   #spooled = 0
 
   constructor(context: WorkContext) {
@@ -62,8 +58,31 @@ export class Writer {
   write(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
     return this.#change(datasetId, async () => {
       checkUpload(upload, mode)
-      return this.#withFile(upload, (file) => this.#ingest(datasetId, file, upload, mode))
+      const small = smallWrite(upload, mode)
+      return small ? this.#groups.write(datasetId, small) : this.#writeAlone(datasetId, upload, mode)
     })
+  }
+
+  #writeAlone(datasetId: number, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
+    return this.#withFile(upload, (file) =>
+      this.#ingest(datasetId, upload, mode, ({ ingest }, request) => ingest({ ...request, file }, upload)),
+    )
+  }
+
+  async #writeTogether(datasetId: number, writes: readonly SmallWrite[]) {
+    const { columns } = await this.#context.versions.current(datasetId)
+    if (columns.length === 0) return undefined
+    const [{ mode, upload }] = writes as [SmallWrite]
+    const bodies = writes.map((write) => write.upload.body)
+    let taken: readonly number[] = []
+    const accept = (made: MadeContent, t: Handle) => acceptAll(taken.map((index) => writes[index]!))(made, t)
+    const { signal: _, ...given } = upload
+    const record = await this.#ingest(datasetId, { ...given, accept }, mode, async (jobs, request) => {
+      const made = await jobs.ingestMany({ ...request, bodies })
+      taken = made.taken
+      return made
+    })
+    return { record, taken }
   }
 
   /** Changes a dataset that has rows of its own. @throws EngineError `saved_query`, `not_found`, `cancelled` */
@@ -88,18 +107,18 @@ export class Writer {
       return this.#withFile(upload, async (file) => {
         const stored = datasetId === undefined ? undefined : await this.#context.datasets.get(datasetId)
         const options = withStored(stored?.uploadOptions, upload)
-        const request = { ...this.#request(file, { ...upload, options }, target, mode, base), beginning }
+        const request = { ...this.#request({ ...upload, options }, target, mode, base), file, beginning }
         const read = withoutMarks(await readAsBefore(upload, options, () => jobs.ingest(request, upload)))
         return { options: options === upload.options ? undefined : options, ...read, file: target }
       })
     })
   }
 
-  /** How the file of an upload is read into a dataset, if there is one. */
-  #request(file: string, upload: Upload, target: string, mode: WriteMode, base?: Version): IngestRequest {
+  /** How an upload is read into a dataset, if there is one. */
+  #request(upload: Upload, target: string, mode: WriteMode, base?: Version): Omit<IngestRequest, 'file'> {
     const { format, gzip, options, columns: declared, replaceColumns, addColumns, on } = upload
     const limits = { unpackedBytes: this.#context.uploadLimits.unpackedBytes }
-    const request = { file, target, format, gzip, options, declared, limits }
+    const request = { target, format, gzip, options, declared, limits }
     if (!base || base.columns.length === 0 || replaceColumns) return request
     const missing = upload.missing ?? (mode === 'upsert' ? 'keep' : 'error')
     return { ...request, existing: base.columns, missing, key: keyOf(base, mode, on), addColumns }
@@ -119,7 +138,7 @@ export class Writer {
     )
     const file = join(this.#context.storage.mark.temporary, `upload-${++this.#spooled}`)
     const { events, uploadLimits } = this.#context
-    await spool(body, file, { bytes: uploadLimits.bytes, signal })
+    await spool(body instanceof Uint8Array ? [body] : body, file, { bytes: uploadLimits.bytes, signal })
     try {
       return await work(file)
     } finally {
@@ -129,15 +148,21 @@ export class Writer {
     }
   }
 
-  async #ingest(datasetId: number, file: string, upload: Upload, mode: WriteMode): Promise<WrittenRecord> {
+  /** @param read has a reader process make a part of the rows */
+  async #ingest(
+    datasetId: number,
+    upload: Upload,
+    mode: WriteMode,
+    read: (jobs: Jobs, request: Omit<IngestRequest, 'file'>) => Promise<IngestResult>,
+  ): Promise<WrittenRecord> {
     const { commits } = this.#context
     for (;;) {
       const base = await this.#context.versions.current(datasetId)
       const anew = mode === 'replace' && upload.replaceColumns === true
       const { uploadOptions } = await this.#context.datasets.get(datasetId)
       const options = withStored(uploadOptions, upload)
-      const request = (target: string) => this.#request(file, { ...upload, options }, target, mode, base)
-      const ingested = commits.makeParts(({ ingest }, target) => ingest(request(target), upload), upload)
+      const request = (target: string) => this.#request({ ...upload, options }, target, mode, base)
+      const ingested = commits.makeParts((jobs, target) => read(jobs, request(target)), upload)
       const made = withoutMarks(await readAsBefore(upload, options, () => ingested))
       const edits = await this.#edits(base, made, upload, mode)
       let { columns } = made
@@ -354,25 +379,5 @@ export class Writer {
       })
       return await this.#context.datasets.get(datasetId)
     })
-  }
-}
-
-/** What was read, without the column that only says which values are named as null. */
-function withoutMarks<Read extends Pick<IngestResult, 'columns' | 'unnamed'>>(read: Read): Read {
-  return read.unnamed?.marked ? { ...read, columns: read.columns.slice(0, -1) } : read
-}
-
-/** A record with the reasons of columns of text, unless another upload has changed the columns since. */
-function explained(
-  record: DatasetRecord,
-  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet'>,
-): WrittenRecord {
-  if (!sameColumns(record.columns, made.columns)) return record
-  return {
-    ...record,
-    columns: explainedColumns(record.columns, made.reasons),
-    ...(made.options && { options: made.options }),
-    ...(made.why && { why: made.why }),
-    ...(made.sheet !== undefined && { sheet: made.sheet }),
   }
 }

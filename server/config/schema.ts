@@ -176,6 +176,13 @@ export const CONFIG_SCHEMA = fields({
     streamsPerAccount: { ...count, default: 32 },
     uploads: { ...count, default: 16 },
     uploadsPerAccount: { ...count, default: 8 },
+    smallUploads: {
+      ...count,
+      default: 1_024,
+      about:
+        'Appends and upserts of less than 64 KiB, which are committed together, in all and of one account.',
+    },
+    smallUploadsPerAccount: { ...count, default: 512 },
     queue: {
       ...natural,
       maximum: 1_000_000,

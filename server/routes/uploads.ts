@@ -153,6 +153,9 @@ function write(services: Services, method: 'replace' | 'append') {
     }
     const { mode = method, on } = adding(request, method)
     if (mode === 'upsert') reply.header('preference-applied', MERGE_DUPLICATES)
+    // Whoever demands a certain version may not share the next one.
+    const alone = request.headers['if-match'] !== undefined
+    const mayGroup = mode !== 'replace' && !dryRun && !alone
     const fetchSeries = (body: unknown, signal: AbortSignal) =>
       seriesUpload(services, request, body, record.columns, signal)
     const hash = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256')
@@ -167,9 +170,16 @@ function write(services: Services, method: 'replace' | 'append') {
         dryRun
           ? preview(services, reply, { ...upload, ...(on && { on }) }, { beginning, mode }, dataset)
           : writtenIn(
-              dataset[mode]({ ...upload, ...(on && { on }), by: account.name, note, accept: accept(keep) }),
+              dataset[mode]({
+                ...upload,
+                ...(on && { on }),
+                alone,
+                by: account.name,
+                note,
+                accept: accept(keep),
+              }),
             )
-      return uploads.receive(request, reply, fetchSeries, work, hash)
+      return uploads.receive(request, reply, fetchSeries, work, { hash, mayGroup })
     }
     const fingerprint = async () => {
       if (!isRead) await uploads.skip(request, reply, hash)

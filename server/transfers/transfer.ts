@@ -93,6 +93,7 @@ const ONE_RESERVED_OF = 4
 const SLOTS = {
   downloads: ['exports', 'exportsPerAccount'],
   uploads: ['uploads', 'uploadsPerAccount'],
+  'small uploads': ['smallUploads', 'smallUploadsPerAccount'],
   'change streams': ['streams', 'streamsPerAccount'],
 } as const
 

@@ -3,6 +3,7 @@ import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Upload } from '../../engine/index.ts'
 import { fromHttp, UPLOADING } from '../../engine/options.ts'
+import { isGrouped, SMALL_BYTES } from '../../engine/store/groups.ts'
 import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { ServerError } from '../http/errors.ts'
 import { parseJson } from '../http/input.ts'
@@ -13,29 +14,33 @@ import { Transfer, type TransferParts, transferSlots } from './transfer.ts'
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
 export type FetchSeries = (body: unknown, signal: AbortSignal) => Promise<Upload>
 
-/** A JSON body that asks for series is short, so a body with more bytes than this must contain rows. */
-const PEEK_BYTES = 64 * 1024
+interface ReceiveOptions {
+  /** Gets the bytes of the file, as they come; of a form also its name, but nothing of its boundary. */
+  readonly hash?: Hash | undefined
+  /** Whether the rows may be committed together with those of others, if they are few. */
+  readonly mayGroup?: boolean
+}
 
 /** Receives uploads. Limits how many run at once, and aborts those whose client sends nothing or too slowly. */
 export class Uploads {
   readonly slots: Semaphore
+  /** Those of small uploads, which are committed together, so that many of them may wait at once. */
+  readonly smallSlots: Semaphore
   readonly #parts: TransferParts
 
   constructor(parts: TransferParts) {
     this.#parts = parts
     this.slots = transferSlots('uploads', parts.config)
+    this.smallSlots = transferSlots('small uploads', parts.config)
   }
 
-  /**
-   * Reads the body of a request as an upload, and does `work` with it.
-   * @param hash gets the bytes of the file, as they come; of a form also its name, but nothing of its boundary
-   */
+  /** Reads the body of a request as an upload, and does `work` with it. */
   async receive<T>(
     request: FastifyRequest,
     reply: FastifyReply,
     fetchSeries: FetchSeries,
     work: (upload: Upload) => Promise<T>,
-    hash?: Hash,
+    { hash, mayGroup = false }: ReceiveOptions = {},
   ): Promise<T> {
     const { config, metrics } = this.#parts
     checkDeclaredLength(request, config.limits.uploadBytes)
@@ -46,13 +51,19 @@ export class Uploads {
     let format = type.format
     transfer.onClose(() => metrics.uploadEnded(format ?? 'csv', outcome, request.trace.bytes ?? 0))
     try {
-      await transfer.enter(this.slots)
+      const isUsual = Object.keys(options).every((name) => name === 'missing')
+      const isSmall = mayGroup && isUsual && isDeclaredSmall(request, type)
+      await transfer.enter(isSmall ? this.smallSlots : this.slots)
       const file = await fileIn(this.#body(transfer), type, hash)
       format = file.format
-      const upload =
-        file.format === 'json' && !file.gzip
-          ? await jsonUpload(file.body, fetchSeries, transfer.signal)
-          : { format: file.format, gzip: file.gzip, body: file.body }
+      // A JSON body that asks for series is small, too.
+      const { head, whole, body } = await peek(file.body, SMALL_BYTES)
+      const isRead = whole && isGrouped(format) && !file.gzip
+      const series = isRead && format === 'json' ? seriesIn(head) : undefined
+      if (series && isSmall) await transfer.enter(this.slots)
+      const upload = series
+        ? await fetchSeries(series, transfer.signal)
+        : { format: file.format, gzip: file.gzip, body: isRead ? head : body }
       const encoded = file.encoding && { options: { encoding: file.encoding, ...options.options } }
       const done = await work({ ...upload, ...options, ...encoded, signal: transfer.signal })
       outcome = 'whole'
@@ -127,7 +138,7 @@ async function fileIn(source: AsyncIterable<Uint8Array>, type: BodyType, hash?: 
   hash?.update(file ? `${file.name}\n` : '')
   const body = hashed(file?.body ?? source, hash)
   if (format) return { format, gzip, encoding, body }
-  const peeked = await peek(body, PEEK_BYTES)
+  const peeked = await peek(body, SMALL_BYTES)
   const guessed = guessedType(peeked.head, file?.name)
   return { format: guessed.format, gzip: gzip || guessed.gzip, encoding, body: peeked.body }
 }
@@ -139,27 +150,20 @@ async function* hashed(body: AsyncIterable<Uint8Array>, hash: Hash | undefined) 
   }
 }
 
-/** A short JSON body may ask for series of a provider instead of bringing rows. */
-async function jsonUpload(
-  source: AsyncIterable<Uint8Array>,
-  fetchSeries: FetchSeries,
-  signal: AbortSignal,
-): Promise<Upload> {
-  const { head, whole, body } = await peek(source, PEEK_BYTES)
-  if (whole) {
-    const value = parseJson(head)
-    if (asksForSeries(value)) return fetchSeries(value, signal)
-  }
-  return { format: 'json', body }
+/** A short JSON body may ask for series of a provider instead of bringing rows: what it asks for. */
+function seriesIn(body: Buffer): object | undefined {
+  const value: unknown = parseJson(body)
+  const isObject = typeof value === 'object' && value !== null
+  return isObject && !('rows' in value) && ('provider' in value || 'series' in value) ? value : undefined
 }
 
-function asksForSeries(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !('rows' in value) &&
-    ('provider' in value || 'series' in value)
-  )
+/** Whether a body is small by its headers, and of a format whose small uploads are committed together. */
+function isDeclaredSmall(
+  { headers }: FastifyRequest,
+  { format, gzip, boundary, encoding }: BodyType,
+): boolean {
+  const length = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  return length < SMALL_BYTES && isGrouped(format) && !gzip && !boundary && !encoding
 }
 
 function tooSlow(problem: string): ServerError {

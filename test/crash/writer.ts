@@ -71,7 +71,11 @@ export class Writer {
       () => this.#write(url, this.own, random),
       () => this.#write(url, this.own, random),
       () => this.#write(url, this.shared, random),
-      () => this.#write(url, this.shared, random),
+      // These are committed together.
+      async () => {
+        const writing = Array.from({ length: 4 }, () => this.#write(url, this.shared, random, 'append'))
+        return (await Promise.all(writing)).every((going) => going)
+      },
       () => this.#edit(url, random),
       () => this.#edit(url, random),
       () => this.#edit(url, random),
@@ -100,10 +104,14 @@ export class Writer {
     }
   }
 
-  async #write(url: string, table: Table, random: () => number): Promise<boolean> {
+  async #write(
+    url: string,
+    table: Table,
+    random: () => number,
+    kind: 'replace' | 'append' = random() < 0.2 ? 'replace' : 'append',
+  ): Promise<boolean> {
     const op = ++ops
     const rows = [1, 10, 300][Math.floor(random() * 3)]!
-    const kind = random() < 0.2 ? 'replace' : 'append'
     const text = `op,n\n${Array.from({ length: rows }, (_, n) => `${op},${n}`).join('\n')}\n`
     const begun = performance.now()
     const method = kind === 'replace' ? 'PUT' : 'POST'

@@ -76,9 +76,8 @@ async function make(id: string, work: Work, wait?: () => Promise<unknown>): Prom
     case 'upsert': {
       const { op, rows, kind } = work
       const key = kind === 'upsert' ? work.of : op
-      const body = (async function* () {
-        yield Buffer.from(csv(key, rows, op))
-      })()
+      // Bytes, so that those of a round are committed together.
+      const body = Buffer.from(csv(key, rows, op))
       const on = kind === 'upsert' && { on: ['op', 'n'] }
       await (await engine.dataset(work.dataset))[kind]({ format: 'csv', body, ...on })
       return {}

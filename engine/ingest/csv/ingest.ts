@@ -97,7 +97,7 @@ export async function ingestRewritten(
 const MOST_PARALLEL_FIELDS = 4_000
 
 /** Writes a csv file as a part. The file has been checked: every text in it is a value of its column's type. */
-async function loadCsv(
+export async function loadCsv(
   duck: Duck,
   source: CsvSource,
   targets: readonly Target[],

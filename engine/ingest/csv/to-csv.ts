@@ -1,6 +1,13 @@
-import { rm } from 'node:fs/promises'
 import { hint } from '../../errors.ts'
-import { FileSink, feedFile, isUtf8Piece, type PieceReader } from '../file.ts'
+import {
+  clearSink,
+  feedFile,
+  isUtf8Piece,
+  openSink,
+  type PieceReader,
+  type SinkTarget,
+  sinkFile,
+} from '../file.ts'
 import type { ColumnReading, ReadRequest, Sampled, UploadOptions } from '../request.ts'
 import { fieldsOf, type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
 import {
@@ -49,7 +56,11 @@ const AGAIN = Symbol('again')
  * @param target where the csv is to be written
  * @throws EngineError `invalid_upload`, `column_conflict`, `storage_full`
  */
-export async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
+export async function toCsv(
+  request: ReadRequest,
+  target: SinkTarget,
+  known: KnownColumns,
+): Promise<Rewritten> {
   const texts = (request.readings ?? []).flatMap(({ is }, at) =>
     is === 'text' || is === 'ambiguous' ? at : [],
   )
@@ -57,12 +68,12 @@ export async function toCsv(request: ReadRequest, target: string, known: KnownCo
   for (;;) {
     const records = new Records(request, known, learned)
     try {
-      await using sink = await FileSink.create(target)
+      await using sink = await openSink(target)
       await feedFile(request, 0, inUtf8(records, request), sink)
-      return records.result(target)
+      return records.result(sinkFile(target))
     } catch (error) {
       if (error !== AGAIN) throw error
-      await rm(target)
+      await clearSink(target)
     }
   }
 }

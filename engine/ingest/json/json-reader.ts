@@ -26,6 +26,17 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
 /** Kinds of numbers that are numbers in JSON, too, if they begin with a digit. */
 const PLAIN = TEXT_KIND.integer | TEXT_KIND.fraction | TEXT_KIND.grouped
 
+let made: { readonly inString: Uint16Array; readonly inNumber: Uint16Array } | undefined
+
+/** The tables of all readers. They are made once, because a small upload is read in less time. */
+function tables() {
+  made ??= {
+    inString: transitions(BYTES.filter((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH)),
+    inNumber: transitions(BYTES.filter((byte) => !IN_NUMBERS.includes(byte))),
+  }
+  return made
+}
+
 /**
  * Reads JSON (RFC 8259) in place: a value is given as a range of the buffer, its token and its kind. Numbers are never
  * turned into JavaScript numbers, so that no digit is lost.
@@ -45,10 +56,8 @@ export class JsonReader {
   #offset = 0
   /** The number of the row under way, for error messages; 0 outside of rows. */
   row = 0
-  readonly #inString = transitions(
-    BYTES.filter((byte) => byte < 0x20 || byte === QUOTE || byte === BACKSLASH),
-  )
-  readonly #inNumber = transitions(BYTES.filter((byte) => !IN_NUMBERS.includes(byte)))
+  readonly #inString = tables().inString
+  readonly #inNumber = tables().inNumber
 
   /** Begins to read `buffer[0..end)`; `buffer[end]` is overwritten. */
   begin(buffer: Buffer, end: number, final: boolean, offset: number): void {

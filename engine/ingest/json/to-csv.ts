@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { rm } from 'node:fs/promises'
 import { checkColumns, type DeclaredColumn, wordsOf } from '../../types/columns.ts'
-import { FileSink, feedFile, isUtf8Piece } from '../file.ts'
+import { clearSink, feedFile, isUtf8Piece, openSink, type SinkTarget, sinkFile } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { checkNames, knownColumns, requireColumns } from '../targets.ts'
 import { badRow, Faults, LONGEST_RECORD, malformed, TOO_LONG } from '../text/errors.ts'
@@ -19,7 +18,7 @@ const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] 
  * @param target where the csv is to be written
  * @throws EngineError `invalid_upload`, `column_conflict`, `invalid_columns_manifest`, `storage_full`
  */
-export async function toCsv(request: ReadRequest, target: string): Promise<Rewritten> {
+export async function toCsv(request: ReadRequest, target: SinkTarget): Promise<Rewritten> {
   let declaredBehind: unknown
   let learned: JsonLayout | undefined
   for (;;) {
@@ -29,7 +28,7 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
       declaredBefore = columns
       return new JsonRows(learned ?? layoutOf(request, columns ?? declaredBehind), faults, request.options)
     })
-    await using sink = await FileSink.create(target)
+    await using sink = await openSink(target)
     await feedFile(request, 0, document, sink)
     const rows = document.table!
     if (document.columns !== undefined && declaredBefore === undefined && declaredBehind === undefined) {
@@ -54,9 +53,9 @@ export async function toCsv(request: ReadRequest, target: string): Promise<Rewri
         )
       }
       faults.check()
-      return rewritten(rows, target)
+      return rewritten(rows, sinkFile(target))
     }
-    await rm(target)
+    await clearSink(target)
   }
 }
 

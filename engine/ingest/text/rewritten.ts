@@ -66,9 +66,12 @@ const SHORT = 64
 /** The first byte of a byte order mark in UTF-8. */
 const BOM = 0xef
 
+/** The first size of the buffer, which grows. One of a small upload is hardly larger than the upload. */
+const FIRST_BYTES = 4 * 1024
+
 /** Writes csv for DuckDB into a buffer: `append…` writes fields, `delimit` and `endRecord` what stands between them. */
 export class CellWriter {
-  buffer: Buffer = Buffer.allocUnsafe(256 * 1024)
+  buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES)
   length = 0
   quotes = false
   quotedNewlines = false

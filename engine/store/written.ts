@@ -1,0 +1,35 @@
+import type { DatasetRecord } from '../catalog/records.ts'
+import type { Choice, IngestResult, UploadOptions } from '../ingest/request.ts'
+import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
+import { sameColumns } from '../types/columns.ts'
+
+/** A dataset after an upload, with what the upload tells about its columns. */
+export interface WrittenRecord extends DatasetRecord {
+  readonly columns: readonly ExplainedColumn[]
+  /** The options that `dialect: 'auto'` has chosen. */
+  readonly options?: UploadOptions
+  /** By which values. */
+  readonly why?: readonly Choice[]
+  /** The sheet of a workbook that was read. */
+  readonly sheet?: string
+}
+
+/** What was read, without the column that only says which values are named as null. */
+export function withoutMarks<Read extends Pick<IngestResult, 'columns' | 'unnamed'>>(read: Read): Read {
+  return read.unnamed?.marked ? { ...read, columns: read.columns.slice(0, -1) } : read
+}
+
+/** A record with the reasons of columns of text, unless another upload has changed the columns since. */
+export function explained(
+  record: DatasetRecord,
+  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet'>,
+): WrittenRecord {
+  if (!sameColumns(record.columns, made.columns)) return record
+  return {
+    ...record,
+    columns: explainedColumns(record.columns, made.reasons),
+    ...(made.options && { options: made.options }),
+    ...(made.why && { why: made.why }),
+    ...(made.sheet !== undefined && { sheet: made.sheet }),
+  }
+}
