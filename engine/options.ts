@@ -180,7 +180,7 @@ export const DIALECT = {
     http: '$null',
     kind: 'text',
     formats: TEXT,
-    about: 'The text for null, for example `NA`; an empty field by default.',
+    about: 'The text for null, for example `NA`; by default an empty field, or `""` where there is one column.',
     details: 'Values with the same text are quoted.',
     example: 'NA',
   },

@@ -78,6 +78,11 @@ export async function bytesIn(stream: ByteStream): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(stream))
 }
 
-export async function textOf(executor: TestExecutor, query: Statement, format: Format): Promise<string> {
-  return (await bytesOf(executor, query, format)).toString()
+export async function textOf(
+  executor: TestExecutor,
+  query: Statement,
+  format: Format,
+  options?: EncodeOptions,
+): Promise<string> {
+  return (await bytesOf(executor, query, format, options)).toString()
 }

@@ -23,7 +23,10 @@ const POINT = 0x2e
 const APOSTROPHE = 0x27
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** RFC 4180 with `\n` and a header line; null is an empty field, the empty string `""`. */
+/**
+ * RFC 4180 with `\n` and a header line; null is an empty field, the empty string `""`. Where there is one column, null is
+ * `""`, too: most programs skip empty lines.
+ */
 export const csv = (columns: readonly EncodedColumn[], { dialect = {} }: EncodeOptions): Encoder =>
   separated(columns, separatorOf('csv', dialect.delimiter), dialect)
 
@@ -35,7 +38,7 @@ function separated(columns: readonly EncodedColumn[], between: string, dialect: 
   const shape = shapeOf(columns.map((column) => column.type))
   const last = columns.length - 1
   const separator = between.charCodeAt(0)
-  const missing = literal(dialect.null ?? '')
+  const missing = literal(dialect.null ?? (last === 0 ? '""' : ''))
   const writeRows = compileRows(() => ({
     cells: columns.map((_, column) => ({
       value: cellCode(shape, column, dialect),

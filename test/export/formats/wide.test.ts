@@ -38,7 +38,7 @@ it.each([1, 23, 24, 25, 48, 49, 1000])('writes %d columns', async (count) => {
   const rows = Array.from({ length: 50 }, (_, i) => columns.map((_, index) => cell(i, index)))
 
   const text = (value: unknown) =>
-    value === null ? '' : String(value).includes(',') ? `"${value}"` : String(value)
+    value === null ? (count === 1 ? '""' : '') : String(value).includes(',') ? `"${value}"` : String(value)
   const csv = [columns.map(([name]) => name), ...rows.map((row) => row.map(text))].map((row) => row.join(','))
   expect(await textOf(executor, query, 'csv')).toBe(`${csv.join('\n')}\n`)
   expect(JSON.parse(await textOf(executor, query, 'json'))).toEqual(
