@@ -180,7 +180,8 @@ export const DIALECT = {
     http: '$null',
     kind: 'text',
     formats: TEXT,
-    about: 'The text for null, for example `NA`; by default an empty field, or `""` where there is one column.',
+    about:
+      'The text for null, for example `NA`; by default an empty field, or `""` where there is one column.',
     details: 'Values with the same text are quoted.',
     example: 'NA',
   },

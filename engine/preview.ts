@@ -20,6 +20,8 @@ export class Preview implements Queryable, AsyncDisposable {
   readonly sheets: readonly string[] | undefined
   /** The sheet that was read. */
   readonly sheet: string | undefined
+  /** What may be wrong with values that could be read, as sentences. */
+  readonly warnings: readonly string[]
   readonly #file: string
   readonly #context: QueryContext
 
@@ -35,6 +37,7 @@ export class Preview implements Queryable, AsyncDisposable {
       why,
       sheets,
       sheet,
+      warnings,
     }: IngestResult & { readonly file: string },
     context: Pick<QueryContext, 'executor' | 'counts'>,
   ) {
@@ -44,6 +47,7 @@ export class Preview implements Queryable, AsyncDisposable {
     this.why = why
     this.sheets = sheets
     this.sheet = sheet
+    this.warnings = warnings ?? []
     this.#file = file
     this.#context = {
       executor: context.executor,

@@ -93,6 +93,13 @@ export async function readStart(file: string, length: number): Promise<Buffer> {
   return Buffer.concat(await createReadStream(file, { end: length - 1, highWaterMark: CHUNK }).toArray())
 }
 
+/** At most `length` bytes from a position on; fewer where the file ends. */
+export async function readFrom(file: string, position: number, length: number): Promise<Buffer> {
+  await using handle = await open(file)
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position)
+  return buffer.subarray(0, bytesRead)
+}
+
 /** The last bytes of a file, at most `length`. */
 export async function readEnd(file: string, length: number): Promise<Buffer> {
   const { size } = await stat(file)

@@ -1,11 +1,11 @@
 import { decoderOf, encodingOf } from './csv/syntax.ts'
-import { readStart } from './file.ts'
+import { readFrom, readStart } from './file.ts'
 import type { ReadRequest } from './request.ts'
 import { malformed } from './text/errors.ts'
 import { BINARY_BYTES, type BinaryFormat, binaryFormat } from './upload-format.ts'
 
 /** What a file may be although it is sent as another format. */
-type Content = BinaryFormat | 'xlsb' | 'ods' | 'zip' | TextContent
+type Content = BinaryFormat | 'protected' | 'xlsb' | 'ods' | 'zip' | TextContent
 type TextContent = 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
 
 /** What the file is, and what to send instead. */
@@ -14,6 +14,7 @@ const ADVICE: Readonly<Record<Content, readonly [what: string, instead: string]>
   arrow: ['Arrow', 'send it as arrow'],
   xlsx: ['an xlsx workbook', 'send it as xlsx'],
   xls: ['an Excel workbook of the old format xls', 'save it as xlsx or csv'],
+  protected: ['a workbook that is protected by a password', 'remove the password and save it as xlsx'],
   xlsb: ['a binary Excel workbook (xlsb)', 'save it as xlsx or csv'],
   ods: ['an OpenDocument spreadsheet (ods)', 'save it as xlsx or csv'],
   zip: ['a zip archive', 'unpack it and send the files in it one by one; csv may be compressed with gzip'],
@@ -34,6 +35,8 @@ const ADVICE: Readonly<Record<Content, readonly [what: string, instead: string]>
   lfs: ['a pointer of Git LFS, not its content', 'get the file with git lfs pull and send that'],
 }
 
+/** How many bytes of the directory of a compound file are looked at: 32 entries. */
+const DIRECTORY_BYTES = 4096
 /** How many bytes of text are looked at. */
 const SAMPLE_BYTES = 4096
 
@@ -52,13 +55,23 @@ export async function refuseForeign(request: ReadRequest): Promise<void> {
 async function contentOf({ file, format, limits, options }: ReadRequest): Promise<Content | undefined> {
   const start = await readStart(file, SAMPLE_BYTES)
   const binary = binaryFormat(start.subarray(0, BINARY_BYTES))
-  if (binary !== undefined) return binary === 'xlsx' ? archiveOf(file, limits.unpackedBytes) : binary
+  if (binary === 'xlsx') return archiveOf(file, limits.unpackedBytes)
+  if (binary === 'xls' && (await isEncrypted(file, start))) return 'protected'
+  if (binary !== undefined) return binary
   const encoding = options?.encoding ?? encodingOf(start)
   const text = decoderOf({ encoding }, start, { fatal: false }).decode(start)
   const content = textContent(text, start.length < SAMPLE_BYTES)
   // The readers of JSON say what is wrong with JSON of the other kind.
   const isJson = content === 'json' || content === 'ndjson'
   return isJson && (format === 'json' || format === 'ndjson') ? undefined : content
+}
+
+/** Whether the directory of a compound file ([MS-CFB]) begins like that of an encrypted workbook ([MS-OFFCRYPTO], 1.3.2). */
+async function isEncrypted(file: string, start: Buffer): Promise<boolean> {
+  if (start.length < 512) return false
+  const sector = 2 ** Math.min(start.readUInt16LE(30), 12)
+  const directory = await readFrom(file, (start.readUInt32LE(48) + 1) * sector, DIRECTORY_BYTES)
+  return directory.includes(Buffer.from('EncryptedPackage', 'utf16le'))
 }
 
 /** What a zip archive holds. One that is damaged is left to its reader. */

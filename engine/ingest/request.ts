@@ -114,6 +114,8 @@ export interface IngestResult extends SizedPart {
   readonly sheets?: readonly string[] | undefined
   /** The sheet that was read. */
   readonly sheet?: string | undefined
+  /** What may be wrong with values that could be read, as sentences. */
+  readonly warnings?: readonly string[] | undefined
 }
 
 /** A request as the code that reads its format gets it. */

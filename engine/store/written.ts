@@ -12,6 +12,8 @@ export interface WrittenRecord extends DatasetRecord {
   readonly why?: readonly Choice[]
   /** The sheet of a workbook that was read. */
   readonly sheet?: string
+  /** What may be wrong with values that could be read, as sentences. */
+  readonly warnings?: readonly string[]
 }
 
 /** What was read, without the column that only says which values are named as null. */
@@ -22,7 +24,7 @@ export function withoutMarks<Read extends Pick<IngestResult, 'columns' | 'unname
 /** A record with the reasons of columns of text, unless another upload has changed the columns since. */
 export function explained(
   record: DatasetRecord,
-  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet'>,
+  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet' | 'warnings'>,
 ): WrittenRecord {
   if (!sameColumns(record.columns, made.columns)) return record
   return {
@@ -31,5 +33,6 @@ export function explained(
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
     ...(made.sheet !== undefined && { sheet: made.sheet }),
+    ...(made.warnings && { warnings: made.warnings }),
   }
 }

@@ -98,7 +98,10 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
 }
 
 /** With which options a file was read, and which columns are text because of values that may mean something else. */
-function findings({ options = {}, why = [], sheet, columns }: Written, given: object): string[] {
+function findings(
+  { options = {}, why = [], sheet, columns, warnings = [] }: Written,
+  given: object,
+): string[] {
   const added = Object.entries(options).filter(([name]) => name !== 'dialect' && !(name in given))
   const chosen = added.map(([name, value]) => `--${name} ${shellWord(value)}`)
   const read = sheet === undefined || 'sheet' in given ? [] : [`read the sheet ${JSON.stringify(sheet)}`]
@@ -117,7 +120,13 @@ function findings({ options = {}, why = [], sheet, columns }: Written, given: ob
     const where = row === 0 ? '' : ` in row ${row}`
     return `  --${option} because of ${JSON.stringify(value)}${where}`
   })
-  return [...read, ...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []), ...reasons, ...texts]
+  return [
+    ...read,
+    ...(chosen.length > 0 ? [`read with ${chosen.join(' ')}`] : []),
+    ...reasons,
+    ...texts,
+    ...warnings,
+  ]
 }
 
 function sourceOf(file: string, format: string | undefined): Omit<ImportedFile, 'options'> {

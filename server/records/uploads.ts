@@ -61,6 +61,12 @@ const WHY = listOf(
 
 const SHEET = { ...text, description: 'xlsx: the sheet that was read.' } as const
 
+const WARNINGS = {
+  ...listOf(text),
+  description: 'What may be wrong with values that could be read, as sentences for people.',
+  examples: [[]],
+} as const
+
 export const WRITTEN_DATASET = record(
   'WrittenDataset',
   'A table after an upload.',
@@ -70,6 +76,7 @@ export const WRITTEN_DATASET = record(
     options: { ...options, description: 'The options that `dialect=auto` has chosen.' },
     why: WHY,
     sheet: SHEET,
+    warnings: WARNINGS,
   },
 )
 
@@ -98,7 +105,7 @@ export const PREVIEW = record(
     },
     rowCount: { ...count, description: 'Number of rows in the body.' },
     options,
-    warnings: { ...listOf(text), examples: [[]] },
+    warnings: WARNINGS,
     errors: { ...listOf(FAULT), description: 'At most twenty.', examples: [[]] },
   },
   { why: WHY, sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' }, sheet: SHEET },

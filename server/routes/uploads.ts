@@ -222,15 +222,15 @@ async function preview(
 ): Promise<Readable> {
   reply.type('application/json; charset=utf-8')
   const answer = (rows: string, { columns = [], rowCount = 0, ...found }: Partial<Found>) => {
-    const { options = upload.options ?? {}, why, sheets, sheet, errors = [] } = found
+    const { options = upload.options ?? {}, why, sheets, sheet, warnings = [], errors = [] } = found
     const head = {
       ...{ columns, rowCount, options: optionTexts(options, READING) },
       ...(why && { why }),
       ...(sheets && { sheets }),
       ...(sheet !== undefined && { sheet }),
     }
-    const warnings = beginning ? [ONLY_BEGINNING] : []
-    const text = `${JSON.stringify({ ...head, warnings, errors }).slice(0, -1)},"rows":${rows}}`
+    const all = [...(beginning ? [ONLY_BEGINNING] : []), ...warnings]
+    const text = `${JSON.stringify({ ...head, warnings: all, errors }).slice(0, -1)},"rows":${rows}}`
     return Readable.from([text])
   }
   try {
@@ -254,7 +254,7 @@ const ONLY_BEGINNING =
 
 type Found = Pick<
   Awaited<ReturnType<Services['engine']['preview']>>,
-  'columns' | 'rowCount' | 'options' | 'why' | 'sheets' | 'sheet'
+  'columns' | 'rowCount' | 'options' | 'why' | 'sheets' | 'sheet' | 'warnings'
 > & {
   readonly errors: ReturnType<typeof faultsOf>
 }

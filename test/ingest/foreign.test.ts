@@ -7,6 +7,16 @@ const LFS = `version https://git-lfs.github.com/spec/v1\noid sha256:${'4d'.repea
 const PARQUET = Buffer.from('PAR1\x15\x04\x15\x10', 'latin1')
 const SQLITE = Buffer.from('SQLite format 3\0\x10\0\x01\x01', 'latin1')
 
+/** A compound file whose directory, in the second sector of 512 bytes, has one stream. */
+function compound(stream: string): Buffer {
+  const file = Buffer.alloc(1536)
+  file.set(Buffer.from('d0cf11e0a1b11ae1', 'hex'))
+  file.writeUInt16LE(9, 30)
+  file.writeUInt32LE(1, 48)
+  file.write(stream, 1152, 'utf16le')
+  return file
+}
+
 describe('a file of another kind is named before any column is made:', () => {
   test.each<[string, string | Buffer, RegExp]>([
     ['an error as JSON', '{"error":"not found"}', /^.*The file is JSON: send rows as json/],
@@ -40,6 +50,9 @@ describe('a file of another kind is named before any column is made:', () => {
     expect(await bench.refusal(format, LFS)).toContain('a pointer of Git LFS')
     expect(await bench.refusal(format, '<html><body>Sign in</body></html>')).toContain('a web page')
     expect(await bench.refusal(format, SQLITE)).toContain('an SQLite database')
+    expect(await bench.refusal(format, compound('Workbook'))).toContain('of the old format xls')
+    const locked = await bench.refusal(format, compound('EncryptedPackage'))
+    expect(locked).toContain('protected by a password: remove the password and save it as xlsx')
   })
 })
 

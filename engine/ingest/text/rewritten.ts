@@ -37,6 +37,8 @@ export interface Rewritten {
   readonly sheets?: readonly string[]
   /** The sheet that was read. */
   readonly sheet?: string
+  /** What may be wrong with values that could be read, as sentences. */
+  readonly warnings?: readonly string[]
   readonly metadata?: FileMetadata['dataset']
 }
 

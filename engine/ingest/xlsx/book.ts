@@ -15,6 +15,8 @@ export interface Workbook {
   readonly styles: readonly NumberStyle[]
   /** Whether days are counted from 1904-01-01, as on old Macs. */
   readonly date1904: boolean
+  /** Whether formulas are to be calculated when the workbook is opened: until then their values may be placeholders. */
+  readonly isUncalculated: boolean
 }
 
 const WORKSHEET = /\/worksheet$/
@@ -29,6 +31,7 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
   const path = await workbookPath(zip)
   const sheets: { name: string; id: string; isHidden: boolean }[] = []
   let date1904 = false
+  let isUncalculated = false
   await parse(zip, path, {
     open(name, attributes) {
       if (name === 'sheet') {
@@ -39,6 +42,8 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
         })
       } else if (name === 'workbookPr') {
         date1904 = /^(1|true)$/.test(attribute(attributes, 'date1904') ?? '')
+      } else if (name === 'calcPr') {
+        isUncalculated = /^(1|true)$/.test(attribute(attributes, 'fullCalcOnLoad') ?? '')
       }
     },
   })
@@ -59,6 +64,7 @@ export async function readWorkbook(zip: ZipReader): Promise<Workbook> {
   return {
     sheets: found,
     date1904,
+    isUncalculated,
     sharedStrings: strings ? await readSharedStrings(zip, strings) : [],
     styles: styles ? await readStyles(zip, styles) : [],
   }

@@ -76,6 +76,7 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
   const { sheet: wanted, skip = 0 } = options
   let header: readonly string[] | undefined
   const sheets = sheetsFrom(workbook, wanted)
+  const zeroFormulas: string[] = []
   for (const sheet of sheets) {
     let names: readonly string[] | undefined
     let before = 0
@@ -102,6 +103,7 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
       if (!continues) break
     }
     if (continues) xml.end()
+    zeroFormulas.push(...parser.zeroFormulas)
     if (parser.exactIntegers) table?.rounded.clear()
     if (before < MOST_ROWS) break
   }
@@ -111,7 +113,23 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
       { sheets: workbook.sheets.map(({ name }) => name) },
     )
   const result = table.result(target)
-  return { ...result, sheets: workbook.sheets.map(({ name }) => name), sheet: sheets[0]!.name }
+  return {
+    ...result,
+    sheets: workbook.sheets.map(({ name }) => name),
+    sheet: sheets[0]!.name,
+    ...(zeroFormulas.length > 0 && { warnings: [uncalculated(zeroFormulas)] }),
+  }
+}
+
+/** How many cells a warning names. */
+const MOST_NAMED = 10
+
+function uncalculated(cells: readonly string[]): string {
+  const [first, rest] = [cells.slice(0, MOST_NAMED).join(', '), cells.length - MOST_NAMED]
+  return (
+    `The formulas of this workbook are to be calculated when it is opened, and some hold 0 until then: ${first}` +
+    `${rest > 0 ? ` and ${rest} more` : ''}. Unless they are zeros, open it in a spreadsheet program, save it, and upload that.`
+  )
 }
 
 /** A row that may be left out. */

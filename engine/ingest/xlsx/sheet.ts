@@ -33,6 +33,7 @@ export class SheetParser implements XmlHandler {
   readonly #onRow: (row: number, cells: readonly SheetCell[]) => void
   #row = 0
   #column = -1
+  #reference: string | undefined
   #cells: SheetCell[] = []
   #type = ''
   #style = 0
@@ -41,6 +42,8 @@ export class SheetParser implements XmlHandler {
   #hasFormula = false
   /** Whether a whole number was found that no double is, so that the program writes these with all digits. */
   exactIntegers = false
+  /** Cells whose formula has the value 0, where the workbook asks for its values to be calculated. */
+  readonly zeroFormulas: string[] = []
   readonly #inline = new TextRuns()
 
   constructor(workbook: Workbook, onRow: (row: number, cells: readonly SheetCell[]) => void) {
@@ -105,6 +108,7 @@ export class SheetParser implements XmlHandler {
   #beginCell(attributes: string): void {
     if (this.#inValue) throw malformed(`Sheet row ${this.#row} has a cell within the value of another.`)
     const reference = attribute(attributes, 'r')
+    this.#reference = reference
     this.#column = reference === undefined ? this.#column + 1 : columnOf(reference)
     if (this.#column < 0 || this.#column >= MOST_COLUMNS) {
       throw malformed(`Sheet row ${this.#row} has a cell ${JSON.stringify(reference ?? '')}.`)
@@ -119,6 +123,12 @@ export class SheetParser implements XmlHandler {
   #read(): SheetCell | undefined {
     const column = this.#column
     const value = this.#value
+    const isEmpty = value === undefined || (this.#type !== 'str' && value.trim() === '')
+    if (this.#hasFormula && isEmpty && !this.#inline.present) {
+      throw this.#bad(
+        'the formula has no value, because no program has calculated it; open the workbook in one and save it',
+      )
+    }
     switch (this.#type) {
       case 's': {
         if (value === undefined || value === '') return undefined
@@ -143,11 +153,6 @@ export class SheetParser implements XmlHandler {
         return { column, text: value, kind: kindOf(value), isText: false }
       default:
         if (value !== undefined && value.trim() !== '') return this.#number(column, value.trim())
-        if (this.#hasFormula) {
-          throw this.#bad(
-            'the formula has no value, because no program has calculated it; open the workbook in one and save it',
-          )
-        }
         return undefined
     }
   }
@@ -155,6 +160,8 @@ export class SheetParser implements XmlHandler {
   #number(column: number, digits: string): SheetCell {
     const value = Number(digits)
     if (!Number.isFinite(value)) throw this.#bad(`${JSON.stringify(digits.slice(0, 40))} is not a number`)
+    if (value === 0 && this.#hasFormula && this.#workbook.isUncalculated)
+      this.zeroFormulas.push(this.#reference ?? `row ${this.#row}, column ${column + 1}`)
     const style = this.#workbook.styles[this.#style] ?? 'number'
     const moment = style === 'number' ? undefined : serialMoment(digits, style, this.#workbook.date1904)
     if (moment) return { column, ...moment, isText: false }

@@ -46,6 +46,14 @@ describe('xlsx that is refused', () => {
     expect(await bench.refusal('xlsx', await workbook(fill))).toBe(`400 invalid_upload: ${message}`)
   })
 
+  test.each(['str', 'b', 'n', 'e', 's', 'd'])('a formula of type %s without a value', async (type) => {
+    const head = '<row><c t="inlineStr"><is><t>a</t></is></c></row>'
+    const file = await raw(`${head}<row r="2"><c r="A2" t="${type}"><f>B1</f></c></row>`)
+    expect(await bench.refusal('xlsx', file)).toMatch(
+      /^400 invalid_upload: Sheet row 2, column 1: the formula has no value/,
+    )
+  })
+
   test('a million empty rows in a few bytes', async () => {
     const file = await workbook((sheet) => {
       sheet.addRow(['a', 'b'])

@@ -11,11 +11,15 @@ export async function workbook(
   return new Uint8Array(await book.xlsx.writeBuffer())
 }
 
-/** A workbook of one sheet, whose rows are the XML as some other program writes it; `before` are sheets without rows. */
+/**
+ * A workbook of one sheet, whose rows are the XML as some other program writes it; `before` are sheets without rows,
+ * `after` is XML behind the list of sheets.
+ */
 export async function raw(
   rows: string,
   name = 'a',
   before: { id: string; type: string }[] = [],
+  after = '',
 ): Promise<Buffer> {
   const zip = new ZipFile()
   const relation = (id: string, type: string, target: string) =>
@@ -34,7 +38,10 @@ export async function raw(
     ),
     'xl/_rels/workbook.xml.rels',
   )
-  zip.addBuffer(Buffer.from(`<workbook><sheets>${sheets.join('')}</sheets></workbook>`), 'xl/workbook.xml')
+  zip.addBuffer(
+    Buffer.from(`<workbook><sheets>${sheets.join('')}</sheets>${after}</workbook>`),
+    'xl/workbook.xml',
+  )
   zip.addBuffer(Buffer.from(`<worksheet><sheetData>${rows}</sheetData></worksheet>`), 'xl/sheet.xml')
   zip.end()
   return buffer(zip.outputStream)

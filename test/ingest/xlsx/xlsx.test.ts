@@ -110,6 +110,19 @@ describe('xlsx', () => {
     ])
   })
 
+  test('formulas that hold 0 until the workbook is opened are named, and the text of nothing is null', async () => {
+    const rows = `<row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c><c r="B1" t="inlineStr"><is><t>b</t></is></c></row>
+      <row r="2"><c r="A2"><f>1+1</f><v>0</v></c><c r="B2" t="str"><f>""</f><v></v></c></row>
+      <row r="3"><c r="A3"><f>1+1</f><v>2</v></c><c r="B3"><v>0</v></c></row>`
+    const later = await bench.read('xlsx', await raw(rows, 'a', [], '<calcPr fullCalcOnLoad="1"/>'))
+    expect(later.warnings).toEqual([expect.stringContaining('some hold 0 until then: A2. ')])
+    expect(later.values).toEqual([
+      ['0', null],
+      ['2', '0'],
+    ])
+    expect((await bench.read('xlsx', await raw(rows))).warnings).toBeUndefined()
+  })
+
   test('a sheet may be named like an attribute', async () => {
     for (const name of ['my id=5', 'r:id=&quot;x&quot;', " id='r2' ", 'a=b']) {
       const { values } = await bench.read('xlsx', await raw('<row r="1"><c><v>1</v></c></row>', name))
