@@ -34,6 +34,7 @@ export const FIELD = {
   element: {
     type: 1,
     typeLength: 2,
+    repetition: 3,
     name: 4,
     children: 5,
     convertedType: 6,

@@ -15,6 +15,8 @@ export interface SchemaElement {
   readonly meaning: Meaning | undefined
   /** Of decimals; 0 for other types. */
   readonly precision: number
+  /** Whether it is an object that occurs any number of times and has a single field, which DuckDB reads without it. */
+  readonly isSingleField: boolean
 }
 
 /** What values stand for, as far as DuckDB does not read it as we do. */
@@ -48,19 +50,45 @@ export function schemaOf(footer: Struct): SchemaElement[] {
       const position = found.length + 1
       const element = elements[position]!
       found.push({
-        name: Buffer.from(element.get(FIELD.element.name)?.value as Uint8Array).toString(),
+        name: nameOf(element),
         column: column ?? index,
         isColumn: column === undefined,
         parent,
         physical: number(element, FIELD.element.type),
         meaning: meaningOf(element),
         precision: number(element, FIELD.element.precision) ?? 0,
+        isSingleField: isSingleField(element, outer),
       })
       read(element, position, column ?? index)
     }
   }
   read(elements[0], 0)
   return found
+}
+
+function nameOf(element: Struct | undefined): string {
+  return Buffer.from((element?.get(FIELD.element.name)?.value ?? []) as Uint8Array).toString()
+}
+
+const REPEATED = 2
+/** Members of LogicalType, and converted types. */
+const [MAP, LIST] = [2, 3]
+const [CONVERTED_MAP, CONVERTED_LIST] = [1, 3]
+
+/**
+ * Whether a repeated group with one field is an object, in place of being how a list or map is written: the rules for
+ * older files in Parquet's LogicalTypes.md.
+ */
+function isSingleField(element: Struct, outer: Struct | undefined): boolean {
+  const fieldOf = (one: Struct | undefined, id: number) => one?.get(id)?.value
+  if (fieldOf(element, FIELD.element.repetition) !== REPEATED) return false
+  if (fieldOf(element, FIELD.element.children) !== 1) return false
+  const [logical = 0] = (fieldOf(outer, FIELD.element.logicalType) as Struct | undefined)?.keys() ?? []
+  const converted = fieldOf(outer, FIELD.element.convertedType)
+  if (logical === MAP || converted === CONVERTED_MAP) return false
+  if (logical !== LIST && converted !== CONVERTED_LIST) return true
+  const [name, list] = [element, outer].map((one) => nameOf(one))
+  return name === 'array' || name === `${list}_tuple`
 }
 
 export function meaningOf(element: Struct): Meaning | undefined {

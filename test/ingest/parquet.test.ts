@@ -3,9 +3,16 @@ import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { elementsOf, FIELD } from '../../engine/parquet/footer.ts'
+import { ParquetFile } from '../../engine/parquet/parquet-file.ts'
+import type { Struct } from '../../engine/parquet/thrift.ts'
 import { column, declared, useBench } from './support/helper.ts'
 
 const bench = useBench()
+
+function rename(element: Struct, name: string): void {
+  element.set(FIELD.element.name, { ...element.get(FIELD.element.name)!, value: Buffer.from(name) })
+}
 
 async function parquet(select: string, options = ''): Promise<string> {
   const file = bench.path()
@@ -55,6 +62,45 @@ describe('Parquet', () => {
     const kept = { ...given, options: { empty: 'text' } } as const
     expect(await bench.refusal('parquet', readFileSync(await parquet(rows)), kept)).toContain(
       'Row 1, column "u"',
+    )
+  })
+
+  test("days before 15 October 1582 in Spark's former calendar are refused, others are taken", async () => {
+    const select = "SELECT unnest([DATE '1582-10-15', DATE '1582-10-14']) AS a, [TIMESTAMP '2020-01-01'] AS b"
+    const legacy = ", KV_METADATA {'org.apache.spark.legacyDateTime': ''}"
+    const refused = /^400 invalid_upload: Row 2, column "a": the day is before 15 October 1582/
+    expect(await bench.refusal('parquet', readFileSync(await parquet(select, legacy)))).toMatch(refused)
+    const nested = `SELECT [{'d': DATE '1500-01-01'}] AS a`
+    expect(await bench.refusal('parquet', readFileSync(await parquet(nested, legacy)))).toMatch(
+      /Row 1, column "a"/,
+    )
+    const old = ", KV_METADATA {'org.apache.spark.version': '2.4.8'}"
+    expect(await bench.refusal('parquet', readFileSync(await parquet(select, old)))).toMatch(refused)
+    const recent = ", KV_METADATA {'org.apache.spark.version': '4.3.0'}"
+    for (const file of [await parquet(select, recent), await parquet(`${select} LIMIT 1`, legacy)])
+      expect((await bench.readFile('parquet', file)).values[0]![0]).toBe('1582-10-15')
+  })
+
+  test.each<[string, (schema: readonly Struct[]) => void]>([
+    [
+      'without the annotation LIST',
+      ([, list]) => {
+        list!.delete(FIELD.element.convertedType)
+        list!.delete(FIELD.element.logicalType)
+      },
+    ],
+    ['as thrift wrote them', ([, , group]) => rename(group!, 'array')],
+    ['as Avro wrote them', ([, , group]) => rename(group!, 'a_tuple')],
+  ])('lists of objects of one field %s are refused, which DuckDB reads as lists of values', async (_, change) => {
+    const path = await parquet('SELECT [1, 2] AS a')
+    expect((await bench.readFile('parquet', path)).values).toEqual([['[1,2]']])
+    {
+      await using file = await ParquetFile.open(path)
+      change(elementsOf(file.footer))
+      await file.save()
+    }
+    expect(await bench.refusal('parquet', readFileSync(path))).toMatch(
+      /^400 invalid_upload: Column "a" has a list of objects with a single field/,
     )
   })
 

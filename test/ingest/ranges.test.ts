@@ -131,12 +131,14 @@ describe('what no value of its type can be is refused with its row: Arrow', () =
     )
     const { values } = await bench.read('arrow', fine, { options: { nanoseconds: 'truncate' } })
     expect(values).toEqual([['1970-01-01 00:00:00.000001'], ['1969-12-31 23:59:59.999999']])
-    const same = await parquet("SELECT TIMESTAMP_NS '1970-01-01 00:00:00.000001999' AS a")
+    const same = await parquet(
+      "SELECT unnest([TIMESTAMP_NS '1970-01-01 00:00:00.000001999', TIMESTAMP_NS '1969-12-31 23:59:59.999999999']) AS a",
+    )
     expect(await bench.refusal('parquet', same)).toMatch(
       /Row 1, column "a": the time is finer than a microsecond/,
     )
     const cut = await bench.read('parquet', same, { options: { nanoseconds: 'truncate' } })
-    expect(cut.values).toEqual([['1970-01-01 00:00:00.000001']])
+    expect(cut.values).toEqual(values)
   })
 })
 
@@ -158,6 +160,14 @@ describe('nanoseconds that DuckDB would cut off are refused in Parquet', () => {
     )
     const { values } = await bench.read('parquet', fixture(name), { options: { nanoseconds: 'truncate' } })
     expect(values).toEqual([[cut], [cut]])
+  })
+
+  test('moments in UTC before 1970 can not be cut', async () => {
+    const file = fixture('utc-before-1970')
+    expect(await bench.refusal('parquet', file, { options: { nanoseconds: 'truncate' } })).toBe(
+      '400 invalid_upload: Row 1, column "a": the moment is before 1970 and finer than a microsecond, which can not be ' +
+        'cut in this format. Send microseconds.',
+    )
   })
 
   test.each([

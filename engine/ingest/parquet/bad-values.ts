@@ -19,7 +19,7 @@ import { type ColumnType, decimalParts, quoteLiteral, sqlType } from '../../type
 import { TemporaryFile } from '../../util/whole-file.ts'
 import { readParts } from '../parts/part.ts'
 import type { ReadRequest } from '../request.ts'
-import { notUtf8, outOfRange, tooFine } from '../text/errors.ts'
+import { notCut, notUtf8, outOfRange, tooFine } from '../text/errors.ts'
 
 /** Values that DuckDB changes silently or fails on, and how they are found in a copy of the file (`markedCopy`). */
 interface Check {
@@ -95,7 +95,8 @@ export async function badValueFound(duck: Duck, error: Error, request: ReadReque
 
 /**
  * Refuses times and moments that are finer than a microsecond where DuckDB silently cuts off their nanoseconds: times,
- * moments in UTC, and INT96. It keeps those of moments without a zone. INT96 beyond the years of the calendar is refused
+ * moments in UTC, and INT96. It keeps those of moments without a zone. With `nanoseconds=truncate`, only moments in UTC
+ * before 1970 are refused, which DuckDB moves to a later microsecond. INT96 beyond the years of the calendar is refused
  * as well, because DuckDB's own moments overflow there.
  * @throws EngineError `invalid_upload`
  */
@@ -114,7 +115,7 @@ export function refuseFinerMoments(
   }
   const inYears: Rule = [isInYears, (row, column) => outOfRange(row, column, 'timestamp')]
   const check: Check = truncate
-    ? { marks, of: ['int96'], rules: [inYears] }
+    ? { marks, of: ['int96', 'utc nanos'], rules: [inYears, [isCutRightly, notCut]] }
     : { marks, of: ['int96', 'utc nanos', 'time nanos'], rules: [inYears, [isWhole, tooFine]] }
   return refuse(duck, check, schema, request)
 }
@@ -163,6 +164,9 @@ const isWhole: LeafCondition = (type, sql) => {
   const low = `(${months} + CASE WHEN ${months} < 0 THEN 4294967296 ELSE 0 END)`
   return `(CAST(datepart('day', ${sql}) AS BIGINT) * 4294967296 + ${low}) % 1000 = 0`
 }
+
+const isCutRightly: LeafCondition = (type, sql) =>
+  isScalar(type, 'TIMESTAMP_NS') ? `epoch_ns(${sql}) >= 0 OR ${isWhole(type, sql)}` : undefined
 
 /** The Julian days of 0001-01-01 and 9999-12-31. */
 const [FIRST_DAY, LAST_DAY] = [1_721_426, 5_373_484]

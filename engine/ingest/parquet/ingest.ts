@@ -34,6 +34,7 @@ import {
 } from '../text/errors.ts'
 import { badTimeIn, inZone, zoneError } from '../text/zones.ts'
 import { aliased, badValueFound, everyLeaf, inRange, leafInRange, refuseFinerMoments } from './bad-values.ts'
+import { isInLegacyCalendar, refuseJulianDays } from './legacy-calendar.ts'
 import { comparePages } from './page-checksums.ts'
 
 /** Reads a Parquet file with DuckDB. Types that we don't have become the nearest of ours that loses nothing. */
@@ -110,15 +111,21 @@ async function parquetColumns(duck: Duck, footer: Struct, request: ReadRequest):
   refuseUnreadable(top, schema)
   const described = await duck.run(`DESCRIBE SELECT * FROM ${readParts([request.file])}`, request)
   if (described.length !== top.length) throw malformed('The schema of the Parquet file contradicts itself.')
+  const types = described.map(([, type]) => String(type))
+  if (isInLegacyCalendar(pairsOf(footer))) {
+    const columns = top.map(({ name }, index) => ({ name, duckType: types[index]! }))
+    await refuseJulianDays(duck, columns, request)
+  }
   const columns = top.map(({ name, meaning }, index): ParquetColumn => {
-    const duckType = String(described[index]![1])
+    const duckType = types[index]!
     const saysJson = meaning === 'json'
     // A column without any values becomes text, as in every other format.
     if (meaning === 'null') return { name, type: 'string', sql: `CAST(p${index} AS VARCHAR)`, saysJson }
     if (duckType === 'TIMESTAMP_NS') {
       const truncate = request.options?.nanoseconds === 'truncate'
       const whole = truncate ? undefined : `(NOT isfinite(p${index}) OR epoch_ns(p${index}) % 1000 = 0)`
-      return { name, type: 'timestamp', sql: `CAST(p${index} AS TIMESTAMP)`, saysJson, whole }
+      const sql = truncate ? cutToMicroseconds(`p${index}`) : `CAST(p${index} AS TIMESTAMP)`
+      return { name, type: 'timestamp', sql, saysJson, whole }
     }
     const column = normaliseParquetColumn(duckType, `p${index}`)
     const inside = column.type === 'json' ? everyLeaf(duckType, `p${index}`, leafInRange) : undefined
@@ -128,11 +135,29 @@ async function parquetColumns(duck: Duck, footer: Struct, request: ReadRequest):
   return columns
 }
 
-/** Refuses what DuckDB would read as something else: decimals of more digits than it has, and fields that it renames. */
+/** A moment in nanoseconds without those beyond its microsecond. DuckDB's own cast moves moments before 1970 to a later one. */
+function cutToMicroseconds(moment: string): string {
+  const nanos = `epoch_ns(${moment})`
+  const micros = `make_timestamp(${nanos} // 1000 - CASE WHEN ${nanos} % 1000 < 0 THEN 1 ELSE 0 END)`
+  return `CASE WHEN isfinite(${moment}) THEN ${micros} ELSE CAST(${moment} AS TIMESTAMP) END`
+}
+
+/**
+ * Refuses what DuckDB would read as something else: decimals of more digits than it has, fields that it renames, and
+ * objects of one field that it leaves out.
+ */
 function refuseUnreadable(columns: readonly SchemaElement[], schema: readonly SchemaElement[]): void {
   const fields = new Map<string, string>()
-  for (const { name, column, isColumn, parent, precision } of schema) {
+  for (const { name, column, isColumn, parent, precision, isSingleField } of schema) {
     const outer = columns[column]!.name
+    if (isSingleField) {
+      throw malformed(
+        `Column ${JSON.stringify(outer)} has a list of objects with a single field, without the annotation LIST or in ` +
+          'an old form, which DuckDB reads as a list of values. Write it anew with a recent version of pyarrow, ' +
+          'polars, Spark or DuckDB.',
+        { column: outer },
+      )
+    }
     if (precision > MOST_DIGITS) {
       throw malformed(
         `Column ${JSON.stringify(outer)} holds decimals of ${precision} digits; the most are ${MOST_DIGITS}.`,
