@@ -6,8 +6,8 @@ import type { SeriesQuery } from './transform/transform.ts'
 /** @throws ConnectorError `invalid_option` if the provider does not keep what the query asks for */
 export function requireHistory({ info, history }: Connector, { asOf, vintages }: SeriesQuery): void {
   const option = vintages === undefined ? 'asOf' : 'vintages'
-  if ((asOf ?? vintages) === undefined || history === 'vintages' || history === option) return
-  const others = connectors.filter((one) => one.history === 'vintages' || one.history === option)
+  if ((asOf ?? vintages) === undefined || history?.includes(option)) return
+  const others = connectors.filter((one) => one.history?.includes(option))
   const slugs = others.map(({ info }) => info.slug).join(', ')
   throw invalid(
     option === 'asOf'

@@ -255,8 +255,8 @@ export interface Connector {
    * nobody is named.
    */
   source?(id: string, context: ConnectorContext): Promise<string | null>
-  /** Whether the provider understands `asOf`, or also `vintages`. */
-  readonly history?: 'asOf' | 'vintages' | undefined
+  /** Whether the provider understands `asOf`, and `vintages`. */
+  readonly history?: readonly ('asOf' | 'vintages')[]
   /** Absent where the provider publishes no calendar for programs. */
   readonly calendar?: Calendar
   /** The provider's own search; absent where it has none. */

@@ -8,21 +8,29 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   advm3: 'Advance report on durable goods',
   bfs: 'Business formation statistics',
   ftd: 'U.S. international trade in goods and services',
+  ftdadv: 'Advance U.S. international trade in goods',
   hv: 'Housing vacancies and homeownership',
   m3: "Manufacturers' shipments, inventories and orders",
   marts: 'Advance monthly retail trade',
   mhs: 'Manufactured homes survey',
+  mhs2: 'Manufactured housing survey, since 2014',
   mrts: 'Monthly retail trade and food services',
+  mrtsadv: 'Advance monthly retail trade and food services',
   mtis: 'Manufacturing and trade inventories and sales',
   mwts: 'Monthly wholesale trade',
   qfr: 'Quarterly financial report',
   qss: 'Quarterly services survey',
+  qtax: 'Quarterly summary of state and local tax revenue',
   resconst: 'New residential construction',
   ressales: 'New home sales',
   vip: 'Construction spending',
 }
 
 const COLUMNS = 'cell_value,data_type_code,time_slot_id,error_data,category_code,seasonally_adj'
+/** In these programs the names of columns are in capitals, and there is no `TIME_SLOT_ID`. */
+const CAPITALS: Readonly<Record<string, string>> = {
+  qtax: 'CELL_VALUE,DATA_TYPE_CODE,ERROR_DATA,CATEGORY_CODE,SEASONALLY_ADJ',
+}
 const ID = /^(\w+)\/(\w+)\.(\w+)\.(yes|no)$/
 /** Lists contain the series that have values since this month. */
 const LISTED_SINCE = '2024-01'
@@ -44,7 +52,7 @@ export const census: Connector = {
     // No limit is published for requests with a key.
   }),
   freshSeconds: 3600,
-  common: (key) => ({ query: { get: COLUMNS, for: 'us:*', key } }),
+  common: (key) => ({ query: { for: 'us:*', key } }),
 
   at(path, context) {
     if (path === '') return { categories: () => categories(PROGRAMS, true) }
@@ -59,12 +67,9 @@ export const census: Connector = {
   async series(id, range, context) {
     const [, program = '', category, type, adjusted] = ID.exec(id) ?? []
     if (!Object.hasOwn(PROGRAMS, program)) throw malformed('as resconst/APERMITS.TOTAL.yes')
-    const request = requestOf(program, {
-      category_code: category,
-      data_type_code: type,
-      seasonally_adj: adjusted,
-      time: `from ${range.start?.slice(0, 4) ?? '1940'}`,
-    })
+    const time = `from ${range.start?.slice(0, 4) ?? '1940'}`
+    const only = { category_code: category, data_type_code: type, seasonally_adj: adjusted }
+    const request = requestOf(program, { time }, only)
     const rows = rowsOf(await context.send(request))
     if (rows.length === 0) throw absent()
     const { name, frequency } = described(program, rows[0]!)
@@ -81,8 +86,17 @@ export const census: Connector = {
   },
 }
 
-function requestOf(program: string, query: NonNullable<UpstreamRequest['query']>) {
-  return { path: ['timeseries', 'eits', program], query }
+function requestOf(
+  program: string,
+  query: NonNullable<UpstreamRequest['query']>,
+  only: Readonly<Record<string, string | undefined>> = {},
+) {
+  const capitals = CAPITALS[program]
+  const named = Object.entries(only).map(([name, code]) => [capitals ? name.toUpperCase() : name, code])
+  return {
+    path: ['timeseries', 'eits', program],
+    query: { get: capitals ?? COLUMNS, ...query, ...Object.fromEntries(named) },
+  }
 }
 
 function described(program: string, row: JsonRecord): SeriesInfo {

@@ -55,7 +55,7 @@ export const fred: Connector = {
     keyPage: 'https://fred.stlouisfed.org/docs/api/api_key.html',
     limits: { windows: [rate(2, 1), rate(120, 60)] },
   }),
-  history: 'vintages',
+  history: ['asOf', 'vintages'],
   calendar,
   common: (key) => ({ query: { api_key: key, file_type: 'json' } }),
 

@@ -1,5 +1,6 @@
 import { eurostatCalendar } from '../calendars/eurostat.ts'
 import { type Connector, type ConnectorContext, providerInfo, type UpstreamRequest } from '../connector.ts'
+import { editionsOf } from '../sdmx/editions.ts'
 import type { Reference } from '../sdmx/ids.ts'
 import { queued } from '../sdmx/queue.ts'
 import { ANY, restV1, restV2, STRUCTURE_XML } from '../sdmx/rest.ts'
@@ -12,7 +13,7 @@ import { placeAt } from '../sdmx/tree/tree.ts'
 /** A connector for a provider of the SDMX family. */
 function sdmxConnector(service: SdmxService): Connector {
   const { slug, name, description, homepage, baseUrl, windows = [], key, queue, calendar } = service
-  const { freeStructures: isFree = false } = service
+  const { freeStructures: isFree = false, editions } = service
   const requests = service.rest(service.agency)
   const open = (context: ConnectorContext): Session => {
     const { cached } = context
@@ -32,14 +33,17 @@ function sdmxConnector(service: SdmxService): Connector {
       ...(key && { key: 'optional', keyPage: key.page }),
     }),
     ...(key && { common: (text) => (text === undefined ? {} : { headers: { [key.header]: text } }) }),
-    history: requests.history && 'asOf',
+    history: [...(requests.history ? ['asOf' as const] : []), ...(editions ? ['vintages' as const] : [])],
     ...(calendar && { calendar }),
     at: (path, context) => placeAt(open(context), path),
     catalogue: async (context) => ({
       series: [],
       categories: (await allFlows('', open(context))) ?? [],
     }),
-    series: (id, range, context) => fetchSeries(open(context), id, range),
+    series: (id, range, context) =>
+      editions && range.vintages !== undefined
+        ? editionsOf(open(context), editions, id, range)
+        : fetchSeries(open(context), id, range),
     many: (id, range, context) => fetchMany(open(context), id, range),
   }
 }
@@ -287,6 +291,7 @@ export const oecd = sdmxConnector({
   baseUrl: 'https://sdmx.oecd.org/public/rest',
   windows: [{ requests: 60, perSeconds: 3600 }],
   freeStructures: true,
+  editions: { flow: 'DSD_STES_REVISIONS@DF_STES_REVISIONS', dimension: 'EDITION' },
   root: byAgency,
   rest: restV1({
     versions: true,

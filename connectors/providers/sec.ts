@@ -59,7 +59,7 @@ export const sec: Connector = {
     return { series: () => facts[taxonomy]! }
   },
 
-  history: 'asOf',
+  history: ['asOf'],
 
   async series(id, { asOf }, context) {
     const [, cik, taxonomy, tag, unit, asked] = ID.exec(id) ?? []

@@ -17,6 +17,14 @@ export interface PeriodRange {
   readonly end: string | undefined
 }
 
+/** A dataflow that has each monthly edition of a series as a series of its own. */
+export interface Editions {
+  /** The id of the dataflow. */
+  readonly flow: string
+  /** The dimension whose codes name the months of editions: `202607`. */
+  readonly dimension: string
+}
+
 /** A provider of the SDMX family, with what differs from the others; all of them are free, and none needs a key for all of its data. */
 export interface SdmxService
   extends Pick<ProviderInfo, 'slug' | 'name' | 'description' | 'homepage' | 'baseUrl'> {
@@ -30,6 +38,8 @@ export interface SdmxService
   readonly queue?: SdmxQueue
   /** The agency of dataflows whose id names none; undefined if ids must name the agency. */
   readonly agency?: string
+  /** Where the service keeps earlier editions of its series. */
+  readonly editions?: Editions
   /** The content of the root of the tree. Default: all dataflows, in one list. */
   readonly root?: Branch
   readonly rest: (agency: string | undefined) => SdmxRequests

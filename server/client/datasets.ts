@@ -22,26 +22,17 @@ import type {
 import { Download, eventsOf, jsonLines } from './download.ts'
 import { ParquetryError, requireKnown } from './errors.ts'
 import {
+  type PreviewOptions,
   parameters,
   type QueryOptions,
+  type RevisionsQuery,
   type Upload,
   uploadRequest,
   type VersionOptions,
+  type WriteOptions,
   type WritingOptions,
 } from './options.ts'
 import { type CallOptions, Calls, type PageOptions, pause, type Request } from './transport.ts'
-
-export interface PreviewOptions extends CallOptions {
-  /** The id of a dataset. */
-  readonly into?: number | undefined
-  /** The body is only the beginning of a file: its last record, which may be cut off, is left out. */
-  readonly beginning?: boolean
-}
-
-export interface WriteOptions extends CallOptions {
-  /** Why the rows change, for the list of versions. */
-  readonly note?: string | undefined
-}
 
 /** Which rows of which version to read, and how to write them. */
 export type RowsQuery = QueryOptions & WritingOptions & VersionOptions
@@ -237,7 +228,7 @@ export class Datasets extends Calls {
   }
 
   async #changes(id: number, since: number, { until, ...query }: QueryOptions & { readonly until?: number }) {
-    const response = await this.#sendChanges(id, { $format: 'ndjson', since, until }, query)
+    const response = await this.#sendPast(id, 'changes', { $format: 'ndjson', since, until }, query)
     const next = Number(response.headers.get('next-since'))
     return { next, rows: jsonLines(new Download(response, query.signal)) }
   }
@@ -246,7 +237,7 @@ export class Datasets extends Calls {
     for (let [next, isFirst] = [since, true]; ; ) {
       try {
         const accept = { accept: 'text/event-stream' }
-        const response = await this.#sendChanges(id, { since: next, follow: true }, query, accept)
+        const response = await this.#sendPast(id, 'changes', { since: next, follow: true }, query, accept)
         isFirst = false
         for await (const event of eventsOf(new Download(response, query.signal))) {
           next = event.next
@@ -260,8 +251,14 @@ export class Datasets extends Calls {
     }
   }
 
-  #sendChanges(id: number, query: Request['query'], { signal, ...rows }: QueryOptions, headers = {}) {
-    const path = ['datasets', id, 'changes']
+  #sendPast(
+    id: number,
+    what: 'changes' | 'revisions',
+    query: Request['query'],
+    { signal, ...rows }: QueryOptions & WritingOptions,
+    headers = {},
+  ) {
+    const path = ['datasets', id, what]
     return this.transport.send({ path, query: { ...query, ...parameters(rows) }, headers, signal })
   }
 
@@ -313,6 +310,14 @@ export class Datasets extends Calls {
       signal,
     })
     return new Download(response, signal)
+  }
+
+  /** What was known when of followed series, in a format; without `series` of all of them. */
+  async revisions(id: number, format: Format, options: RevisionsQuery = {}): Promise<Download> {
+    const { series, ...query } = options
+    const list = series?.map((one) => one.replaceAll(',', '%2C')).join(',')
+    const response = await this.#sendPast(id, 'revisions', { $format: format, series: list }, query)
+    return new Download(response, query.signal)
   }
 
   /** Runs a query without sending its rows, and tells what was read and what each step took. */

@@ -12,11 +12,20 @@ import { type CallOptions, type ClientOptions, type PageOptions, Transport } fro
 export type { ColumnType, Format } from '../../engine/types/index.ts'
 export type * from '../records/index.ts'
 export type { Accounts, ManagedAccounts, UserKeys } from './accounts.ts'
-export type { Datasets, FollowOptions, Link, PreviewOptions, RowsQuery, WriteOptions } from './datasets.ts'
+export type { Datasets, FollowOptions, Link, RowsQuery } from './datasets.ts'
 export type { Download } from './download.ts'
 export { ParquetryError } from './errors.ts'
-export type { QueryOptions, Upload, UploadOptions, VersionOptions, WritingOptions } from './options.ts'
-export type { Providers, Range, SeriesOptions, TableOptions } from './providers.ts'
+export type {
+  PreviewOptions,
+  QueryOptions,
+  RevisionsQuery,
+  Upload,
+  UploadOptions,
+  VersionOptions,
+  WriteOptions,
+  WritingOptions,
+} from './options.ts'
+export type { Providers, Range, ReleasesOptions, SeriesOptions, TableOptions } from './providers.ts'
 export type { Repositories } from './repositories.ts'
 export type { CallOptions, ClientOptions, PageOptions, RetryOptions } from './transport.ts'
 

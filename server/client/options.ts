@@ -22,6 +22,24 @@ export interface VersionOptions extends OptionsOf<typeof VERSION> {}
 /** Options of a format. The server refuses those that the format doesn't have. */
 export interface WritingOptions extends OptionsOf<typeof WRITING> {}
 
+export interface PreviewOptions extends CallOptions {
+  /** The id of a dataset. */
+  readonly into?: number | undefined
+  /** The body is only the beginning of a file: its last record, which may be cut off, is left out. */
+  readonly beginning?: boolean
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Why the rows change, for the list of versions. */
+  readonly note?: string | undefined
+}
+
+/** Which revisions to read, and how to write them. */
+export interface RevisionsQuery extends QueryOptions, WritingOptions {
+  /** The `series_id` of series; by default all. */
+  readonly series?: readonly string[]
+}
+
 const ROWS = { ...QUERY, ...WRITING }
 
 /**

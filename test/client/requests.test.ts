@@ -37,6 +37,14 @@ test('every call goes to its route, below the address that was given', async () 
     [() => datasets.replace(2, { rows: [] }), 'PUT /base/datasets/2/data'],
     [() => datasets.append(2, { rows: [] }), 'POST /base/datasets/2/data'],
     [() => datasets.download(2, 'csv'), 'GET /base/datasets/2/data?$format=csv'],
+    [
+      () => datasets.revisions(2, 'csv', { series: ['oecd/A,B/C', 'fred/GDP'], top: 5 }),
+      'GET /base/datasets/2/revisions?$format=csv&series=oecd%2FA%252CB%2FC%2Cfred%2FGDP&$top=5',
+    ],
+    [
+      () => providers.releases('bea', { from: '2026-08-01', series: 'NIPA/T10101/A191RL/Q' }),
+      'GET /base/providers/bea/releases?from=2026-08-01&series=NIPA%2FT10101%2FA191RL%2FQ',
+    ],
     [() => providers.list(), 'GET /base/providers'],
     [() => providers.get('ECB'), 'GET /base/providers/ECB'],
     [() => providers.browse('ecb'), 'GET /base/providers/ecb/browse'],

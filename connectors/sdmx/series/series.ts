@@ -13,6 +13,7 @@ import {
   fetchCodes,
   flowName,
   flowStructure,
+  newerVersion,
   qualified,
 } from '../structures/flow-structure.ts'
 import {
@@ -122,6 +123,7 @@ async function described(
   const known = structure?.flow.name ?? message.name
   const flow = known ?? (isTitled ? '' : await flowName(session, wanted.flow))
   const multiplier = service.multiplier?.(wanted.flow) ?? 'named'
+  const newer = await newerVersion(session, wanted.flow)
   return (series) => {
     const { name: frequency, doubt } = frequencyOf(
       series.observations,
@@ -135,9 +137,8 @@ async function described(
       unit: unitOf(series, names, service, multiplier),
       lastUpdated: lastUpdatedOf(series),
       ...metadata,
-      ...(doubt === undefined
-        ? {}
-        : { frequencyDoubt: doubt, notes: [metadata.notes, doubt].filter(Boolean).join(' ') }),
+      notes: [newer, metadata.notes, doubt].filter(Boolean).join(' ') || null,
+      ...(doubt !== undefined && { frequencyDoubt: doubt }),
       dimensions: dimensionsOf(series, message.dimensions, structure, names),
       rows: rowsOf(series.observations, periods, {
         ...scaleOf(series, multiplier),

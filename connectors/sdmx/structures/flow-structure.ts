@@ -52,6 +52,27 @@ export async function flowName(session: Session, reference: Reference): Promise<
   return (flows && findFlow(flows, reference)?.name) ?? reference.id
 }
 
+/** A sentence for a reference that names a version, if the provider's list has a newer one; null if not. */
+export async function newerVersion(
+  session: Session,
+  { agency, id, version }: Reference,
+): Promise<string | null> {
+  if (version === '') return null
+  const list = await optional(session.structures(session.requests.dataflows()))
+  const own = (list?.dataflows ?? []).filter((flow) => flow.id === id && flow.agency === agency)
+  const newest = own
+    .map((flow) => flow.version)
+    .sort(compareVersions)
+    .at(-1)
+  if (newest === undefined || compareVersions(newest, version) <= 0) return null
+  return `This is version ${version} of the dataflow ${id}; the newest is ${newest}.`
+}
+
+/** The order of versions such as `1.9` and `1.10`. */
+function compareVersions(left: string, right: string): number {
+  return left.localeCompare(right, 'en', { numeric: true })
+}
+
 function findFlow({ dataflows }: Structures, reference: Reference): Dataflow | undefined {
   const found = dataflows.filter((flow) => isFlow(flow, reference))
   // Without an agency the id may mean several dataflows; then the user has to say which.

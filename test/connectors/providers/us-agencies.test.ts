@@ -173,6 +173,36 @@ describe('the Census Bureau', () => {
     expect(series.map(({ series_id }) => series_id)).toEqual(['resconst/APERMITS.TOTAL.yes'])
   })
 
+  it('asks for the columns of taxes in capitals, and reads quarters', async () => {
+    const body = [
+      ['CELL_VALUE', 'DATA_TYPE_CODE', 'ERROR_DATA', 'CATEGORY_CODE', 'SEASONALLY_ADJ', 'time', 'us'],
+      ['412345', 'T40', 'no', 'QTAXCAT1', 'no', '2026-Q1', '1'],
+    ]
+    await using at = await harness('census', { '/timeseries/eits/qtax': { body } }, { key: 'k' })
+    expect(await at.connectors.series('census', 'qtax/QTAXCAT1.T40.no')).toMatchObject({
+      name: 'Quarterly summary of state and local tax revenue: QTAXCAT1, T40, not seasonally adjusted',
+      frequency: 'quarterly',
+      observations: [{ date: '2026-01-01', period: '2026-Q1', value: 412_345 }],
+    })
+    expect(Object.fromEntries(at.upstream.requests[0]!.query)).toEqual({
+      get: 'CELL_VALUE,DATA_TYPE_CODE,ERROR_DATA,CATEGORY_CODE,SEASONALLY_ADJ',
+      CATEGORY_CODE: 'QTAXCAT1',
+      DATA_TYPE_CODE: 'T40',
+      SEASONALLY_ADJ: 'no',
+      time: 'from 1940',
+      for: 'us:*',
+      key: 'k',
+    })
+    const { series } = await at.connectors.seriesList('census', 'qtax', PAGE)
+    expect(series.map(({ series_id }) => series_id)).toEqual(['qtax/QTAXCAT1.T40.no'])
+  })
+
+  it.each(['ftdadv', 'mhs2', 'mrtsadv', 'qtax'])('has the program %s', async (program) => {
+    await using at = await harness('census', {}, { key: 'k' })
+    const { categories } = await at.connectors.browse('census', '')
+    expect(categories.map((one) => one.path)).toContain(program)
+  })
+
   it.each([
     ['nothing', { status: 204 }, 404],
     ['an unknown code', { status: 400, body: "error: unknown predicate variable: 'x'" }, 404],

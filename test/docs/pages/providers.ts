@@ -2,11 +2,11 @@ import type { Connector, Limit } from '../../../connectors/connector.ts'
 
 /** The table of providers in the guide, made from the connectors' own descriptions. */
 export function providerTable(connectors: readonly Connector[]): string {
-  const rows = connectors.map(({ info, search, many, history, calendar, freshSeconds = 900 }) => {
+  const rows = connectors.map(({ info, search, many, history = [], calendar, freshSeconds = 900 }) => {
     const abilities = [
       ...(search === undefined ? [] : ['search']),
       ...(many === undefined ? [] : ['wildcards']),
-      ...(history ? [history === 'asOf' ? 'vintages (`asOf`)' : 'vintages (`asOf`, `vintages`)'] : []),
+      ...(history.length > 0 ? [`vintages (${history.map((one) => `\`${one}\``).join(', ')})`] : []),
       ...(calendar === undefined ? [] : ['calendar']),
     ]
     const cells = [

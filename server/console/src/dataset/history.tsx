@@ -11,6 +11,7 @@ import { PlainTable } from '../ui/plain-table.tsx'
 import { Loaded, useResource } from '../ui/resource.tsx'
 import { restore } from './actions.tsx'
 import type { Exploration } from './exploration.ts'
+import { Revisions } from './revisions.tsx'
 
 const PAGE = 100
 
@@ -36,6 +37,7 @@ export function History({ dataset, canWrite }: Exploration) {
             Each change of the rows makes a version. Older ones are kept for some time, and restoring one
             copies no rows: it becomes a new version.
           </p>
+          <Revisions dataset={dataset} />
           <PlainTable
             label="Versions"
             head={['Version', 'When', 'Who', 'What', 'Rows', 'Added', 'Removed', 'Own bytes', 'Actions']}

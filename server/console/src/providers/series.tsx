@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { ParquetryError, type Provider, type Series } from '../../../client/index.ts'
 import { askForKey } from '../account/account-pages.tsx'
 import { api, messageOf, shelves } from '../api.ts'
@@ -135,6 +135,7 @@ function Shown({ series, provider }: { readonly series: Series; readonly provide
           says="Save as dataset"
         />
       </div>
+      {series.notes && <Notes text={series.notes} />}
       {drawing.xs.length === 0 ? (
         <Empty icon="plot" title="No observations">
           The provider has this series, but no values for it.
@@ -169,6 +170,19 @@ function Shown({ series, provider }: { readonly series: Series; readonly provide
         </>
       )}
     </>
+  )
+}
+
+/** The most characters of notes that are shown at first. What has been frozen or moved is at their beginning. */
+const SHOWN_NOTES = 400
+
+function Notes({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(text.length <= SHOWN_NOTES)
+  return (
+    <p class="series-notes">
+      {isWhole ? text : `${text.slice(0, SHOWN_NOTES)}… `}
+      {!isWhole && <Button look="small" to={() => setWhole(true)} says="All of the notes" />}
+    </p>
   )
 }
 
