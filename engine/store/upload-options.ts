@@ -68,9 +68,10 @@ export async function readAsBefore<T>(
     return await read()
   } catch (error) {
     const isOfFile = error instanceof EngineError && OF_FILES.includes(error.code)
-    if (!isOfFile || options === upload.options) throw error
-    const texts = optionTexts(options ?? {}, READING)
-    const reading = `The file was read as the last upload was, with ${hint(String(new URLSearchParams(texts)))}; name other options, or only ${hint('dialect=auto')} or ${hint('dialect=standard')}.`
+    const { dialect: _, ...pinned } = options ?? {}
+    const texts = optionTexts(pinned, READING)
+    if (!isOfFile || options === upload.options || Object.keys(texts).length === 0) throw error
+    const reading = `The file was read as the last upload was, with ${hint(String(new URLSearchParams(texts)))}; name other options, or ${hint('dialect=auto')} or ${hint('dialect=standard')}.`
     throw withDetails(error, { options }, `${error.message} ${reading}`)
   }
 }

@@ -85,7 +85,9 @@ function formatOf(given: string): Format {
 export function uploadOptions(
   given: OptionsOf<typeof UPLOADING>,
 ): Pick<Upload, 'options' | 'replaceColumns' | 'addColumns' | 'missing'> {
-  const options = pick(given, READING)
+  const { zone, ...others } = pick(given, READING)
+  // The plus of an offset is a space where an address does not escape it.
+  const options = { ...others, ...(zone !== undefined && { zone: zone.replace(/^ /, '+') }) }
   return {
     ...(Object.keys(options).length > 0 && { options }),
     ...(given.columns === 'replace' && { replaceColumns: true }),

@@ -102,12 +102,12 @@ it('what is copied beside a server that is being written to is whole, as of one 
   }
 })
 
-it('a restored copy serves the same rows to the same keys', async () => {
+it('a restored copy serves the same rows to the same keys, and reads files as before', async () => {
   const { engine } = server
   const repository = await engine.createRepository({ name: 'r' })
   server.publish(repository.id)
   const { id } = await engine.createDataset({ repositoryId: repository.id, name: 'd' })
-  await (await engine.dataset(id)).replace({ format: 'csv', body: csv(7) })
+  await (await engine.dataset(id)).replace({ format: 'csv', body: csv(7), options: { dialect: 'auto' } })
   const ask = async ({ url }: Server) =>
     (
       await fetch(`${url}/datasets/${id}/data`, {
@@ -126,6 +126,9 @@ it('a restored copy serves the same rows to the same keys', async () => {
   cpSync(join(folder, 'copy'), join(folder, 'live'), { recursive: true })
   server = await start(join(folder, 'live'))
   expect(await ask(server)).toBe(before)
+  expect(await (await server.engine.dataset(id)).record()).toMatchObject({
+    uploadOptions: { dialect: 'auto' },
+  })
   expect(readFileSync(join(folder, 'live/secret'), 'utf8')).toBe(secret)
 })
 

@@ -97,6 +97,36 @@ describe('a dataset that follows an address', () => {
     }
   })
 
+  it.each([
+    'replace',
+    'append',
+  ])('keeps its rows when the file has lost a column, and says which: %s', async (mode) => {
+    const id = await dataset()
+    answer = (_, response) => response.end('k,v\n1,a\n2,b\n')
+    await put(id, { url: `${base}/x.csv`, mode })
+    answer = (_, response) => response.end('k\n3\n4\n')
+    await later()
+    const source = (await at.call(at.root, 'GET', `/datasets/${id}/source`)).json()
+    expect(source.lastError).toContain('The upload lacks the column "v" of the dataset.')
+    expect(await rows(id)).toBe('k,v\n1,a\n2,b\n')
+    await put(id, { url: `${base}/x.csv`, mode, options: { missing: 'null' } })
+    expect(await rows(id)).toBe(mode === 'append' ? 'k,v\n1,a\n2,b\n3,\n4,\n' : 'k,v\n3,\n4,\n')
+  })
+
+  it('keeps its rows when the numbers of the file may be others, and says which options tell', async () => {
+    const id = await dataset()
+    answer = (_, response) => response.end('k,n\na,1\nb,2\n')
+    const url = `${base}/x.csv`
+    expect((await put(id, { url })).json()).toMatchObject({ options: { dialect: 'auto' } })
+    answer = (_, response) => response.end('k,n\na,2.000\nb,3.000\n')
+    await later()
+    const source = (await at.call(at.root, 'GET', `/datasets/${id}/source`)).json()
+    expect(source.lastError).toContain('"2.000" may mean several things')
+    expect(await rows(id)).toBe('k,n\na,1\nb,2\n')
+    await put(id, { url, options: { decimal: ',', thousands: '.' } })
+    expect(await rows(id)).toBe('k,n\na,2000\nb,3000\n')
+  })
+
   it('appends or upserts if it says so', async () => {
     const id = await dataset()
     answer = (_, response) => response.end('k,v\n1,a\n')

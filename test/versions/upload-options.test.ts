@@ -153,6 +153,7 @@ it('the zone of an upload of local times holds for later ones; without one, they
   const uploadOptions = { zone: '+02:00' }
   expect(await send('POST', '?zone=%2B02:00', local)).toMatchObject({ uploadOptions })
   expect((await record()).uploadOptions).toEqual(uploadOptions)
+  expect(await send('POST', '?dryRun=true&zone=+02:00', local)).toMatchObject({ options: uploadOptions })
   const json = JSON.stringify([{ t: '2024-07-01T13:00' }])
   expect(await send('POST', '', json, 'application/json')).toMatchObject({ options: uploadOptions })
   expect((await rows()).map(({ t }: { t: string }) => t.slice(11))).toEqual([

@@ -5,8 +5,7 @@ import type { ZoneOption } from './text-kinds.ts'
 /** The name of a zone as it is usually written, or its offset as `+02:00`. @throws EngineError `invalid_option` */
 export function zoneNamed(zone: string): string {
   try {
-    // In a query string, a plus is a space.
-    return new Intl.DateTimeFormat('en', { timeZone: zone.replace(/^ /, '+') }).resolvedOptions().timeZone
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
   } catch {
     throw invalidOption(
       'zone must be a time zone such as Europe/Berlin, or an offset such as +02:00.',
