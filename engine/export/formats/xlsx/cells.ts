@@ -158,8 +158,16 @@ function asText(view: DataView, at: number, vector: Vector, row: number, kind: n
   return writeLiteral(view, at, END_TEXT)
 }
 
-/** Writes a time as Excel counts it: days and a fraction of a day. */
-function moment(view: DataView, at: number, style: number, days: number, micros: number): number {
+/** From here on programs that round times to milliseconds would show the next day. */
+const ALMOST_MIDNIGHT = 86_400_000_000 - 500
+const LAST_MILLISECOND = 86_400_000_000 - 1000
+
+/**
+ * Writes a time as Excel counts it: days and a fraction of a day. A timestamp in the last half millisecond of
+ * a day is cut to milliseconds, because the right day counts for more than the rest.
+ */
+function moment(view: DataView, at: number, style: number, days: number, exact: number): number {
+  const micros = days === 0 || exact < ALMOST_MIDNIGHT ? exact : LAST_MILLISECOND
   at = unsigned(view, writeLiteral(view, at, STYLED[style]!), days)
   if (micros > 0) at = days > 0 ? shortFraction(view, at, micros) : fraction(view, at, micros, GROUPS.long)
   return writeLiteral(view, at, END_NUMBER)
