@@ -54,7 +54,7 @@ interface Writing {
   readonly together: (datasetId: number, writes: readonly SmallWrite[]) => Promise<Together>
 }
 
-/** What was written, and the positions of the writes; undefined if the dataset has no columns by which each is read. */
+/** What was written, and the positions of the writes; undefined if they can't be read together. */
 type Together = { readonly record: WrittenRecord; readonly taken: readonly number[] } | undefined
 
 interface Waiting extends PromiseWithResolvers<WrittenRecord> {

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../catalog/database.ts'
 import type { DatasetRecord, Part, Version } from '../catalog/records.ts'
+import { EngineError } from '../errors.ts'
 import { spool } from '../ingest/file.ts'
 import type { Jobs } from '../ingest/jobs.ts'
 import type { IngestRequest, IngestResult } from '../ingest/request.ts'
@@ -71,13 +72,16 @@ export class Writer {
 
   async #writeTogether(datasetId: number, writes: readonly SmallWrite[]) {
     const { columns } = await this.#context.versions.current(datasetId)
-    if (columns.length === 0) return undefined
     const [{ mode, upload }] = writes as [SmallWrite]
+    const { uploadOptions } = await this.#context.datasets.get(datasetId)
+    // With options of the last upload, each file needs evidence of its own for what it has besides.
+    if (columns.length === 0 || withStored(uploadOptions, upload)) return undefined
     const bodies = writes.map((write) => write.upload.body)
     let taken: readonly number[] = []
     const accept = (made: MadeContent, t: Handle) => acceptAll(taken.map((index) => writes[index]!))(made, t)
     const { signal: _, ...given } = upload
     const record = await this.#ingest(datasetId, { ...given, accept }, mode, async (jobs, request) => {
+      if (request.options) throw new EngineError('invalid_upload', 'Another upload has brought options.')
       const made = await jobs.ingestMany({ ...request, bodies })
       taken = made.taken
       return made

@@ -118,6 +118,18 @@ test('the first rows of a dataset bring the columns by which the others are read
   expect(await rows()).toEqual([1, 2, 3].map((n) => ({ n, w: `w${n}` })))
 })
 
+test('files that are read as the last upload was are read one by one', async () => {
+  const { dataset, rows, versions } = await table()
+  const auto = { dialect: 'auto' } as const
+  await dataset.replace(csv('1,a\n2,b', { options: auto }))
+  const bodies = ['3,c', '2.000,d', '4.000,e', '5,f']
+  const outcomes = await Promise.allSettled(bodies.map((text) => dataset.append(csv(text))))
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+  expect(String((outcomes[1] as PromiseRejectedResult).reason)).toContain('2.000')
+  expect((await rows()).map(({ n }) => n)).toEqual([1, 2, 3, 5])
+  expect(await versions()).toHaveLength(3)
+})
+
 test('rows with a key that is there already fail alone', async () => {
   const { dataset, rows } = await table(N_W, ['n'])
   const numbers = [0, 1, 2, 3, 2, 4, 1, 5]
