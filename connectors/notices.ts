@@ -41,6 +41,13 @@ const NOTICES: readonly Notice[] = [
       'labour in LS, reserves in IL and IRFCL, trade in ITG, national accounts in QNEA and ANEA.',
     source: 'https://api.imf.org/external/sdmx/3.0/structure/dataflow/all/*/+',
   },
+  {
+    provider: 'frankfurter',
+    ids: /^([A-Za-z]{3}\/[A-Za-z]{3})$/,
+    since: '2026-04',
+    says: 'Version 1 of Frankfurter has the rates of the ECB alone; version 2 has those of many central banks, as v2/$1.',
+    source: 'https://github.com/lineofflight/frankfurter/blob/main/CHANGELOG.md',
+  },
 ]
 
 /** The notices about a series, as one text; null if there is none. */

@@ -44,6 +44,9 @@ describe('frankfurter', () => {
       frequency: 'daily',
       unit: 'USD',
       lastUpdated: null,
+      notes: expect.stringMatching(
+        /^Version 1 of Frankfurter has the rates of the ECB alone; .* as v2\/EUR\/USD\.$/,
+      ),
       observations: [
         { date: '2024-01-08', value: 1.0946 },
         { date: '2024-01-09', value: 1.094 },
