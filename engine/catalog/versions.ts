@@ -277,23 +277,27 @@ export class Parts {
     return this.#database.transaction((t) => t.insert(sql, process), UNCACHED)
   }
 
-  /** @param blockSums the sums of its blocks, if it may be read by ranges */
+  /**
+   * Notes what a part has that was written. On one machine this does not wait for the disk: the commit that takes the part
+   * into a version brings it there, and without that commit nobody needs it. A shared database may lose what it has not
+   * synced while this process lives, and the object has the hash in its name, by which others find it.
+   * @param blockSums the sums of its blocks, if it may be read by ranges
+   */
   async describe(part: Part, blockSums?: string): Promise<void> {
-    await this.#database.transaction(
-      (t) =>
-        t.run(
-          'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, block_sums = ? WHERE id = ?',
-          part.rows,
-          part.bytes,
-          part.rawBytes,
-          part.hash,
-          part.statistics && JSON.stringify(part.statistics),
-          new Date().toISOString(),
-          blockSums ?? null,
-          part.id,
-        ),
-      UNCACHED,
-    )
+    const describe = (t: Handle) =>
+      t.run(
+        'UPDATE parts SET rows = ?, bytes = ?, raw_bytes = ?, hash = ?, statistics = ?, checked_at = ?, block_sums = ? WHERE id = ?',
+        part.rows,
+        part.bytes,
+        part.rawBytes,
+        part.hash,
+        part.statistics && JSON.stringify(part.statistics),
+        new Date().toISOString(),
+        blockSums ?? null,
+        part.id,
+      )
+    const database = this.#database
+    await (database.isShared ? database.transaction(describe, UNCACHED) : database.transient(describe))
   }
 
   /**
