@@ -230,6 +230,14 @@ describe('dialect=auto reads, because something shows it,', () => {
   })
 })
 
+test.each([
+  ['id,,,\n1,2,3,4\n5,6,7,8\n', ['1', '2', '3', '4']],
+  ['a,,,\nx,y,z,w\np,q,r,s\n', ['x', 'y', 'z', 'w']],
+])('dialect=auto takes no first row with few names for a title without evidence: %j', async (text, first) => {
+  const { values, chosen } = await readAs(text)
+  expect([values.length, values[0], chosen]).toEqual([2, first, ['names=number']])
+})
+
 describe('dialect=auto finds the table', () => {
   test.each([
     ['city,pop\nA,1,234\nB,22,345', 'Row 1: it has more fields than the 2 of the header'],

@@ -48,7 +48,6 @@ describe('times without an offset in a column of timestamptz', () => {
     const first = ['2024-07-01 09:00:00+00', '2024-07-01 12:00:00', LOCAL]
     expect(await read('Europe/Berlin')).toEqual([first, ['2024-07-01 10:00:00+00', null, null]])
     expect(await read('-03:30')).toEqual([first, ['2024-07-01 15:30:00+00', null, null]])
-    // In a query string, a plus is a space.
     expect(await read('+02:00')).toEqual([first, ['2024-07-01 10:00:00+00', null, null]])
     expect(await read('UTC')).toEqual([first, ['2024-07-01 12:00:00+00', null, null]])
   })

@@ -136,14 +136,15 @@ function areTitles(lines: readonly string[], { records, delimiter }: Layout, wid
   if (lines.length === 0) return true
   const fields = lines.map((line) => recordsOf(line, delimiter)[0])
   if (!lines.every((line, at) => line.trim() === '' || isNote(fields[at], width))) return false
-  const isSure = (line: string, at: number) => /^(# |sep=)/.test(line) || fields[at]?.length === width
-  return lines.includes('') || lines.every(isSure) || canBeHeader(records)
+  const isBlank = (line: string, at: number) => line === '' || fields[at]?.every(({ text }) => text === '')
+  return lines.some(isBlank) || lines.every((line) => /^(# |sep=)/.test(line)) || canBeHeader(records)
 }
 
-/** Whether the first record has a word over each column, and some column has numbers or dates. */
+/** Whether the first record has a word over each column but perhaps the first, and some column has numbers or dates. */
 function canBeHeader([heading = [], ...rows]: readonly Field[][]): boolean {
-  const isWord = ({ text }: Field) => text.trim() !== '' && (kindOf(text) & TEXT_KIND.text) !== 0
-  if (!heading.every(isWord) || needsNumbers(heading.map(({ text }) => text))) return false
+  const isWord = ({ text }: Field, at: number) =>
+    text.trim() === '' ? at === 0 : (kindOf(text) & TEXT_KIND.text) !== 0
+  if (!heading.every(isWord)) return false
   return readColumns(rowsOf(rows), heading.length, { delimiter: ',', given: {} }).some(isValues)
 }
 
