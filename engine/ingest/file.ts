@@ -224,6 +224,10 @@ export class FileSink implements Sink {
  */
 export async function unpack(request: ReadRequest, target: string): Promise<ReadRequest> {
   const { file, limits, signal, onProgress } = request
+  const { size } = await stat(file)
+  const most = Math.min(limits.unpackedBytes, UNPACKED + UNPACKED_A_BYTE * size)
+  const tooLarge = (limit: number) =>
+    limit === limits.unpackedBytes ? unpacksTooLarge(limit) : unpacksTooFar(limit, size)
   const packed = createReadStream(file)
   const unpacked = createGunzip({ chunkSize: 256 * 1024 })
   packed.on('error', (error) => unpacked.destroy(error))
@@ -234,7 +238,7 @@ export async function unpack(request: ReadRequest, target: string): Promise<Read
     }
   }
   try {
-    await spool(pieces(), target, { bytes: limits.unpackedBytes, tooLarge: unpacksTooLarge, signal })
+    await spool(pieces(), target, { bytes: most, tooLarge, signal })
   } catch (error) {
     const { code } = error as { code?: string }
     if (!code?.startsWith('Z_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
@@ -245,6 +249,20 @@ export async function unpack(request: ReadRequest, target: string): Promise<Read
   // From here on the unpacked file is read, whose bytes are not those of the upload: report all of the upload as read.
   const bytes = packed.bytesRead
   return { ...request, file: target, onProgress: ({ rows }) => onProgress?.({ bytes, rows }) }
+}
+
+/**
+ * How many bytes gzip may unpack to, and how many more for each byte of the file, so that a small one does not keep a
+ * reader busy for minutes. Tables rarely shrink to less than a fiftieth.
+ */
+const [UNPACKED, UNPACKED_A_BYTE] = [128 * 2 ** 20, 200]
+
+function unpacksTooFar(limit: number, size: number): EngineError {
+  return new EngineError(
+    'upload_too_large',
+    `The upload unpacks to more than ${limit} bytes, the most for gzip of ${size} bytes. Send it without gzip, or in parts.`,
+    { details: { limit } },
+  )
 }
 
 export function unpacksTooLarge(limit: number): EngineError {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
+import { constants, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { spool } from '../../engine/ingest/file.ts'
 import { accepts, TEXT_KIND } from '../../engine/ingest/text/text-kinds.ts'
@@ -28,12 +28,20 @@ describe('gzip', () => {
 
   test('finds what is wrong in the middle of a packed csv file of gigabytes', async () => {
     const lines = Buffer.from(`a,b\n${'1,2\n'.repeat(24_000_000)}1\n`)
-    const packed = Buffer.concat([
-      gzipSync(lines),
-      ...Array(16).fill(gzipSync(Buffer.alloc(1 << 26, '1,2\n'))),
-    ])
+    // As small as real tables get, not as repeated lines do.
+    const pack = (bytes: Buffer) => gzipSync(bytes, { strategy: constants.Z_FIXED })
+    const packed = Buffer.concat([pack(lines), ...Array(16).fill(pack(Buffer.alloc(1 << 26, '1,2\n')))])
     expect(await bench.refusal('csv', packed, { gzip: true, limits: { unpackedBytes: 2 ** 32 } })).toBe(
       '400 invalid_upload: Row 24000001: it has 1 of the 2 fields of the header: "1". Remove the line if it is a note.',
+    )
+  })
+
+  test('unpacks to no more than hundreds of times its size, which no table does', async () => {
+    const bomb = gzipSync(Buffer.concat([Buffer.from('a\n'), Buffer.alloc(200 * 2 ** 20, '0')]))
+    const most = 128 * 2 ** 20 + 200 * bomb.length
+    expect(await bench.refusal('csv', bomb, { gzip: true })).toBe(
+      `413 upload_too_large: The upload unpacks to more than ${most} bytes, the most for gzip of ${bomb.length} bytes. ` +
+        'Send it without gzip, or in parts.',
     )
   })
 
