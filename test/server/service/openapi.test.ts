@@ -37,6 +37,7 @@ beforeAll(async () => {
       providers: { fred: { key: 'k', limits: { windows: [{ requests: 100_000, perSeconds: 60 }] } } },
     },
     routes: {
+      '/fred/releases/dates': { body: { count: 0, release_dates: [] } },
       '/fred/category/children': { body: { categories: [{ id: 1, name: 'One', notes: '' }] } },
       '/fred/series/search': { body: { count: 1, seriess: [{ id: 'X', title: 'X' }] } },
       '/fred/category/series': { body: { count: 1, seriess: [{ id: 'X', title: 'X' }] } },
