@@ -12,6 +12,17 @@ const [COMMA, COLON, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, QUOTE] 
   0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d, 0x22,
 ]
 
+/** Keys under which other programs send rows: OData, services, and pandas' `split` and `table`. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  'value',
+  'data',
+  'records',
+  'items',
+  'results',
+  'index',
+  'schema',
+])
+
 /**
  * Rewrites a JSON upload as csv that DuckDB reads. This usually takes one pass. If a column first turns up in a later
  * row, or the columns are declared behind the rows, the file is read again.
@@ -246,7 +257,10 @@ class JsonDocument {
       return
     }
     if (key !== 'columns') {
-      throw malformed(`Unknown key ${JSON.stringify(key)}; known are "columns" and "rows".`)
+      const advice = WRAPPERS.has(key)
+        ? ' Send the list of rows alone, or as {"rows": [...]}; from pandas with to_json(orient="records").'
+        : ''
+      throw malformed(`Unknown key ${JSON.stringify(key)}; known are "columns" and "rows".${advice}`)
     }
     if (this.columns !== undefined) throw malformed('"columns" stands twice.')
     reader.value()

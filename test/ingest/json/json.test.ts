@@ -122,7 +122,14 @@ describe('JSON that is refused', () => {
   test.each([
     ['nothing', 'json', '', 'Byte 0: the file ends where {"rows": […]} or an array of rows is due.'],
     ['a number', 'json', '5', 'Byte 0: expected {"rows": […]} or an array of rows, found "5".'],
-    ['an unknown key', 'json', '{"data":[]}', 'Unknown key "data"; known are "columns" and "rows".'],
+    ['an unknown key', 'json', '{"more":[]}', 'Unknown key "more"; known are "columns" and "rows".'],
+    [
+      'rows under the key of another program',
+      'json',
+      '{"value":[{"a":1}]}',
+      'Unknown key "value"; known are "columns" and "rows". Send the list of rows alone, or as {"rows": [...]}; from ' +
+        'pandas with to_json(orient="records").',
+    ],
     ['no rows', 'json', '{}', 'The upload has no "rows".'],
     ['two times rows', 'json', '{"rows":[{"a":1}],"rows":[]}', '"rows" stands twice.'],
     [
