@@ -23,6 +23,19 @@ test('whole numbers beyond 64 bits are exact, and not read much slower than othe
   expect(await timeOf('9223372036854775808')).toBeLessThan(10 * short)
 })
 
+test('in JSON, whole numbers that no double is make a column of fractions text, and others do not', async () => {
+  const read = async (...numbers: string[]) => {
+    const { shape, values } = await bench.read('ndjson', numbers.map((n) => `{"n":${n}}\n`).join(''))
+    return [...shape, ...values.flat()]
+  }
+  for (const number of ['9007199254740993', '-12345678901234567890', '9223372036854775807']) {
+    expect(await read('1.5', number)).toEqual(['n: string', '1.5', number])
+    expect((await read('1', number))[0]).not.toBe('n: string')
+  }
+  for (const number of ['9007199254740992', '12345678901234567000', '100000000000000000000'])
+    expect((await read('1.5', number))[0]).toBe('n: double')
+})
+
 describe('inferred types', () => {
   test.each([
     ['integer', ['0', '-5', '9223372036854775807', '-9223372036854775808']],

@@ -3,7 +3,7 @@ import {
   checkedKind,
   classifier,
   hasHalfCharacter,
-  isDoubtful,
+  needsCheck,
   STOP,
   TEXT_KIND,
   transitions,
@@ -178,7 +178,7 @@ export class JsonReader {
   }
 
   #checked(found: number): number {
-    if (!isDoubtful(found, this.to - this.from)) return found
+    if (!needsCheck(found, this.to - this.from)) return found
     return checkedKind(found, this.buffer.toString('latin1', this.from, this.to))
   }
 

@@ -37,7 +37,7 @@ export const TEXT_KIND = {
   grouped: 1 << 17,
   /** `1e5`: a number, unless it is a code. Programs write `1e+05`. */
   bareExponent: 1 << 18,
-  /** A mark next to `integer` or `bigInteger`: no double is this number. */
+  /** A mark next to `integer` or `bigInteger`: no double is this number, or in csv, where up to 18 digits are not looked at, perhaps none. */
   beyondDouble: 1 << 19,
 } as const
 
@@ -93,6 +93,8 @@ const NUMBERS =
   TEXT_KIND.looseNumber |
   TEXT_KIND.beyondDouble
 
+/** Every whole number of up to this many digits is a double. */
+const DOUBLE_LENGTH = 15
 const YEAR = '(000[1-9]|00[1-9]\\d|0[1-9]\\d\\d|[1-9]\\d{3})'
 const MONTH_DAY =
   '((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|1\\d|2[0-8]))'
@@ -112,6 +114,7 @@ const ODD_DAY = `(0001-01-01|9999-12-31|${LEAP_DAY})`
  * checked by `checkedKind`. Dates have to be complete and in ISO 8601, since the month of `01/02/2020` is ambiguous.
  */
 const PATTERNS: readonly { readonly pattern: string; readonly kind: number; readonly check?: true }[] = [
+  { pattern: `-?[1-9]${'\\d'.repeat(DOUBLE_LENGTH)}\\d*`, kind: TEXT_KIND.integer | TEXT_KIND.beyondDouble },
   { pattern: '-?(0|[1-9]\\d*)', kind: TEXT_KIND.integer },
   { pattern: '[-+]?\\d+', kind: TEXT_KIND.looseInteger },
   { pattern: '-?[1-9]\\d{0,2}\\.\\d{3}', kind: TEXT_KIND.grouped },
@@ -135,8 +138,6 @@ const PATTERNS: readonly { readonly pattern: string; readonly kind: number; read
 
 /** Marks a kind that `checkedKind` must confirm. */
 const CHECK = 1 << 30
-/** Every whole number of up to this many digits is a double. */
-const DOUBLE_LENGTH = 15
 /** Numbers of up to this many characters are in range, whatever digits they have. */
 const SAFE_LENGTH = 18
 /** The kinds of numbers that may be out of range in texts longer than `SAFE_LENGTH`. */
@@ -185,13 +186,17 @@ export function kindOf(text: string): number {
     if (state === 0) return TEXT_KIND.text
   }
   const found = kind[state >> 8]!
-  return isDoubtful(found, text.length) ? checkedKind(found, text) : found
+  return needsCheck(found, text.length) ? checkedKind(found, text) : found
+}
+
+/** Whether only a look at the text tells its kind exactly. */
+export function needsCheck(found: number, length: number): boolean {
+  return (found & TEXT_KIND.beyondDouble) !== 0 || isDoubtful(found, length)
 }
 
 /** Whether `checkedKind` must look at a text of this length, whose kind the automaton has found. */
 export function isDoubtful(found: number, length: number): boolean {
-  const isLong = length > DOUBLE_LENGTH && (found & (length > SAFE_LENGTH ? RANGED : TEXT_KIND.integer)) !== 0
-  return isLong || (found & CHECK) !== 0
+  return (found & CHECK) !== 0 || (length > SAFE_LENGTH && (found & RANGED) !== 0)
 }
 
 /** Longer numbers are text: a double needs no more digits to be told from its neighbours. */
@@ -199,7 +204,7 @@ const LONGEST_NUMBER = 300
 
 /** Decides what the automaton can't: whether a number is in range, and whether a date exists. */
 export function checkedKind(found: number, text: string): number {
-  const kind = found & ~CHECK
+  const kind = found & ~(CHECK | TEXT_KIND.beyondDouble)
   switch (kind) {
     case TEXT_KIND.integer: {
       const digits = text.length - (text.startsWith('-') ? 1 : 0)
