@@ -59,11 +59,10 @@ test('of those with one Idempotency-Key one is written', async () => {
     append(1, { 'idempotency-key': 'same' }),
     append(1, { 'idempotency-key': 'same' }),
     append(2, { 'idempotency-key': 'other' }),
-    append(3, { 'idempotency-key': 'same' }),
   ])
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 422])
-  expect(answers[4]!.json().code).toBe('idempotency_key_reused')
-  expect(await numbers()).toEqual([0, 1, 2])
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200])
+  expect((await append(3, { 'idempotency-key': 'same' })).json().code).toBe('idempotency_key_reused')
+  expect((await numbers()).toSorted()).toEqual([0, 1, 2])
 })
 
 test('of those with one If-Match one is written', async () => {
