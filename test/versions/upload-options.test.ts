@@ -91,6 +91,15 @@ it('after auto, numbers of another column do not show what a point in a column o
   expect(await send('POST', '?decimal=.', 'n,x\n2.000,1.5\n')).toMatchObject({ rowCount: 2 })
 })
 
+it('after auto, a file without a header is not taken by the order of its columns', async () => {
+  const { send, rows } = await table()
+  await send('PUT', '?columns=replace&dialect=auto', 'k,v,w\n1,a,x\n2,b,y\n')
+  expect(await send('POST', '', '3,z,c\n4,u,d\n')).toMatchObject({ code: 'column_conflict' })
+  expect(await send('POST', '?dialect=auto', '3,z,c\n4,u,d\n')).toMatchObject({ code: 'column_conflict' })
+  expect(await send('POST', '?header=absent', '3,c,z\n')).toMatchObject({ rowCount: 3 })
+  expect((await rows()).at(-1)).toEqual({ k: 3, v: 'c', w: 'z' })
+})
+
 it('a copy is read as the original was', async () => {
   const { id, repository, send } = await table()
   await send('PUT', '?columns=replace&dialect=auto', JAN)

@@ -74,7 +74,7 @@ export function findTable(
   const layout = layoutOf(isWhole && !text.endsWith('\n') ? `${text}\n` : text, usual, known)
   const { skip, delimiter, records } = layout
   const facts: FileFacts = { delimiter, given: known }
-  const table = tableIn(records, known, facts)
+  const table = tableIn(records, known, facts, declared.ofDataset)
   const types = declaredTypes(table, known, declared)
   const isSampled = isWhole && records.length < SAMPLE_RECORDS
   const { rows, columns, footer } = withoutFooter(table, end, facts, types, isSampled)
@@ -107,12 +107,18 @@ interface Table {
 }
 
 /** The header and the rows of a sample. Rows of another length are errors, which the reading of the file reports. */
-function tableIn(records: readonly Field[][], known: UploadOptions, facts: FileFacts): Table {
+function tableIn(
+  records: readonly Field[][],
+  known: UploadOptions,
+  facts: FileFacts,
+  isNamed: boolean,
+): Table {
   const heading = records[0] ?? []
   const width = Math.max(heading.length, records[1]?.length ?? 0)
   const even = (rows: readonly SampledRow[]) => rows.filter(({ fields }) => fields.length === width)
   const below = even(rowsOf(records.slice(1)))
-  const header = known.header ?? (isRow(heading, below, width, facts) ? 'absent' : 'present')
+  // Without names, values could end up in other columns of a dataset than they are meant for.
+  const header = known.header ?? (!isNamed && isRow(heading, below, width, facts) ? 'absent' : 'present')
   return { header, heading, width, rows: header === 'absent' ? even(rowsOf(records)) : below }
 }
 

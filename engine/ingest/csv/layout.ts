@@ -35,7 +35,7 @@ export const LAYOUT_RULES: readonly Rule[] = [
     option: 'header',
     about:
       'The first row holds values like those below it, which makes it a row. Numbers may be names if the first name is ' +
-      'a word, or if they are years or count up, once or again and again.',
+      'a word, or if they are years or count up, once or again and again. A file for a dataset that has columns always names them.',
   },
   {
     option: 'names',
