@@ -169,6 +169,8 @@ export interface UpstreamRequest {
    * text.
    */
   readonly root?: string
+  /** Another host of the provider; it is ignored if the base address is not the provider's own. */
+  readonly host?: string
   /** A value may be a list, for a parameter that is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   /** Under names in small letters. */

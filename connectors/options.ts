@@ -40,6 +40,8 @@ export interface AnswerStore {
 export interface ConnectorsOptions {
   /** By slug. */
   readonly overrides?: Readonly<Record<string, ProviderOverride>>
+  /** Who runs this program, as a name and an address for mail. Providers are told, because some refuse all others. */
+  readonly contact?: string
   /** File of the search index, created if it is missing; without this option the index is in memory. */
   readonly searchFile?: string
   /** Keeps the counted requests across restarts; without this option they are kept in memory. */
@@ -74,6 +76,7 @@ export function withDefaults(options: ConnectorsOptions) {
   const { cache = {}, overrides = {} } = options
   return {
     overrides: lowerCased(overrides),
+    contact: options.contact,
     searchFile: options.searchFile ?? ':memory:',
     limitStore: options.limitStore ?? memoryStore(),
     answers: options.answers,
@@ -109,7 +112,8 @@ export function checkOptions(options: ConnectorsOptions): void {
   for (const group of ['cache', 'timeouts', 'retry', 'breaker'] as const) {
     requireKnown(options[group] ?? {}, Object.keys(known[group]))
   }
-  const { overrides = {}, cache } = options
+  const { overrides = {}, cache, contact = '' } = options
+  if (!/^[\x20-\x7e]*$/.test(contact)) throw invalid('contact must be printable ASCII characters.')
   for (const slug of Object.keys({ ...overrides, ...cache?.freshSeconds })) {
     if (!connectors.some(({ info }) => info.slug === slug.toLowerCase())) throw unknownProvider(slug)
   }

@@ -31,6 +31,7 @@ export async function openProviders(
   try {
     return openConnectors({
       overrides: overridesOf(config),
+      ...(config.contact !== undefined && { contact: config.contact }),
       limitStore,
       ...(database.isShared && {
         answers: new ProviderAnswers(database, (cause) =>

@@ -9,7 +9,10 @@ const NEEDLESS = /%(?:24|26|2B|2C|3A|3B|3D|40)/g
  * result is on the host and below the path of `base`; throws `invalid_series_id` for segments that a server could read
  * as a step out of that path.
  */
-export function addressOf(provider: URL, request: Pick<UpstreamRequest, 'path' | 'query' | 'root'>): URL {
+export function addressOf(
+  provider: URL,
+  request: Pick<UpstreamRequest, 'path' | 'query' | 'root' | 'host'>,
+): URL {
   const base = rootOf(provider, request)
   const last = request.path.length - 1
   const path = request.path.map((segment, index) =>
@@ -22,8 +25,10 @@ export function addressOf(provider: URL, request: Pick<UpstreamRequest, 'path' |
 }
 
 /** The base address that a request must stay below. */
-export function rootOf(base: URL, { root }: Pick<UpstreamRequest, 'root'>): URL {
-  return root === undefined ? base : new URL(root, `${base.origin}${basePath(base)}`)
+export function rootOf(base: URL, { root, host }: Pick<UpstreamRequest, 'root' | 'host'>): URL {
+  const address = root === undefined ? new URL(base) : new URL(root, `${base.origin}${basePath(base)}`)
+  if (host !== undefined) address.host = host
+  return address
 }
 
 /** Whether the target of a redirect is on the same origin as `base` and below its path. */

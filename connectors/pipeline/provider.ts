@@ -26,6 +26,8 @@ const CONCURRENCY = 8
 
 /** Categories and catalogues change much more rarely than series, so they stay fresh this many times as long. */
 const CATALOGUE_FRESHNESS = 24
+/** Calendars, whose dates may move, are not fresh for longer, nor is what costs nothing to ask for again. */
+const DAY_MS = 86_400_000
 
 /**
  * The errors that make a check of a key fail. Others, such as a provider that is down, say nothing about the key, whose
@@ -44,6 +46,7 @@ export class Provider {
   /** The service's own key, if it has one and the provider takes keys. */
   readonly #key: string | undefined
   readonly #base: URL
+  readonly #isOwnBase: boolean
   readonly #settings: Settings
   readonly #cache: Cache
   readonly #freshMs: number
@@ -58,7 +61,7 @@ export class Provider {
    * a free slot, so that refusals are quick.
    */
   constructor(connector: Connector, settings: Settings, cache: Cache) {
-    const { now, timeouts, maxAnswerBytes: maxBytes, retry } = settings
+    const { now, timeouts, maxAnswerBytes: maxBytes, retry, contact } = settings
     const override: ProviderOverride = settings.overrides[connector.info.slug] ?? {}
     const limits = { ...connector.info.limits, ...override.limits }
     this.connector = connector
@@ -66,10 +69,11 @@ export class Provider {
     this.breaker = new Breaker(settings.breaker, now)
     this.#key = override.key
     this.#base = new URL(this.info.baseUrl)
+    this.#isOwnBase = override.baseUrl === undefined
     this.#settings = settings
     this.#cache = cache
     this.#freshMs = 1000 * (settings.cache.freshSeconds[connector.info.slug] ?? connector.freshSeconds ?? 900)
-    const transport = openTransport({ base: this.#base, timeouts, maxBytes })
+    const transport = openTransport({ base: this.#base, timeouts, maxBytes, contact })
     const waitMs = timeouts.headersMs + timeouts.bodyMs
     const layers = [
       retried(retry),
@@ -105,8 +109,12 @@ export class Provider {
         work(this.connector, this.#context({ allowance, account: caller.account, signal }, space)),
       )
     const key = JSON.stringify([...space, name, ...inputs])
-    const freshMs = isData ? this.#freshMs : this.#freshMs * CATALOGUE_FRESHNESS
+    const freshMs = isData ? this.#freshMs : this.#catalogueMs(name === 'releases')
     return this.#cache.read(key, freshMs, fill, { ...caller, isShared: true })
+  }
+
+  #catalogueMs(isDaily = false): number {
+    return Math.min(this.#freshMs * CATALOGUE_FRESHNESS, isDaily ? DAY_MS : Number.POSITIVE_INFINITY)
   }
 
   /** `unchecked` if the provider offers no check or can't answer now. @throws ConnectorError `key_rejected` */
@@ -133,7 +141,7 @@ export class Provider {
       cached: async (request, read) => {
         const key = JSON.stringify([...space, 'request', request])
         const fetch = async (signal: AbortSignal) => read(await this.#ask(request, { ...sending, signal }))
-        return (await this.#cache.read(key, this.#freshMs * CATALOGUE_FRESHNESS, fetch, { signal })).value
+        return (await this.#cache.read(key, this.#catalogueMs(request.isFree), fetch, { signal })).value
       },
       pause: (attempt) => this.#pause(attempt, signal),
       key: allowance.key,
@@ -168,6 +176,7 @@ export class Provider {
     const { query, headers } = this.connector.common?.(allowance.key) ?? {}
     const whole = {
       ...request,
+      host: this.#isOwnBase ? request.host : undefined,
       query: { ...request.query, ...query },
       headers: { ...request.headers, ...headers },
     }

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
-import type { Pool } from 'undici'
+import type { Agent } from 'undici'
 import type { UpstreamAnswer, UpstreamRequest } from '../connector.ts'
 import { Failure, notUnderstood } from '../failures.ts'
 import { addressOf, isBelow, rootOf } from './address.ts'
@@ -20,6 +20,8 @@ interface TransportOptions {
   readonly timeouts: Timeouts
   /** Limit for an answer, packed and unpacked. */
   readonly maxBytes: number
+  /** Who runs this program, as providers are told. */
+  readonly contact: string | undefined
 }
 
 const REDIRECTS = 3
@@ -30,27 +32,27 @@ const HEADERS = {
   'user-agent': 'parquetry',
 }
 
-/** HTTP to one provider over its own pool of connections. Every failure is a `Failure`. */
+/** HTTP to one provider over its own connections. Every failure is a `Failure`. */
 export function openTransport(options: TransportOptions): { send: Handler; close: () => Promise<void> } {
-  let pool: Promise<Pool> | undefined
+  let agent: Promise<Agent> | undefined
   const opened = () => {
     // If loading fails, as without a free file descriptor, the next request tries again.
-    pool ??= openPool(options).catch((error: unknown) => {
-      pool = undefined
+    agent ??= openAgent(options).catch((error: unknown) => {
+      agent = undefined
       throw error
     })
-    return pool
+    return agent
   }
   return {
     send: async ({ request }) => follow(await opened(), options, request),
-    close: async () => (await pool?.catch(() => undefined))?.destroy(),
+    close: async () => (await agent?.catch(() => undefined))?.destroy(),
   }
 }
 
 /** Loads undici when the first request is sent: it takes as long to load as the rest of the connectors. */
-async function openPool({ base, timeouts, maxBytes }: TransportOptions): Promise<Pool> {
-  const { Pool } = await import('undici')
-  return new Pool(base.origin, {
+async function openAgent({ timeouts, maxBytes }: TransportOptions): Promise<Agent> {
+  const { Agent } = await import('undici')
+  return new Agent({
     connections: 32,
     pipelining: 1,
     connect: { timeout: timeouts.connectMs },
@@ -62,13 +64,13 @@ async function openPool({ base, timeouts, maxBytes }: TransportOptions): Promise
 }
 
 async function follow(
-  pool: Pool,
+  agent: Agent,
   options: TransportOptions,
   request: UpstreamRequest,
 ): Promise<UpstreamAnswer> {
   let address = addressOf(options.base, request)
   for (let hops = 0; hops <= REDIRECTS; hops++) {
-    const answer = await exchange(pool, options, address, request)
+    const answer = await exchange(agent, options, address, request)
     const location = answer.status >= 300 && answer.status < 400 ? answer.headers['location'] : undefined
     if (location === undefined) return answer
     const target = URL.parse(location, address)
@@ -81,22 +83,24 @@ async function follow(
 }
 
 async function exchange(
-  pool: Pool,
+  agent: Agent,
   options: TransportOptions,
   address: URL,
   request: UpstreamRequest,
 ): Promise<UpstreamAnswer> {
-  const { timeouts, maxBytes } = options
+  const { timeouts, maxBytes, contact } = options
   const controller = new AbortController()
   const hasBody = request.json !== undefined
   let timer = setTimeout(() => controller.abort(), timeouts.headersMs)
   let stage = 'headers'
   try {
-    const response = await pool.request({
+    const response = await agent.request({
+      origin: address.origin,
       path: `${address.pathname}${address.search}`,
       method: request.method ?? 'GET',
       headers: {
         ...HEADERS,
+        ...(contact === undefined ? {} : { 'user-agent': `parquetry (${contact})` }),
         ...(hasBody ? { 'content-type': 'application/json' } : {}),
         ...request.headers,
       },

@@ -1,3 +1,4 @@
+import { blsCalendar } from '../calendars/bls.ts'
 import type {
   Category,
   Connector,
@@ -46,6 +47,7 @@ export const bls: Connector = {
     },
   }),
   freshSeconds: 6 * 3600,
+  calendar: blsCalendar,
 
   at(path, context) {
     if (path === '') return { categories: () => surveys(context) }

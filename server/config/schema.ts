@@ -120,6 +120,13 @@ export const CONFIG_SCHEMA = fields({
     about:
       'Whether `parquetry serve` fetches the catalogues of providers that need no key at its first start, so that a search finds their series.',
   },
+  contact: {
+    about:
+      'Who runs the service. All providers are told in `User-Agent`; the site of BLS refuses programs that do not say it.',
+    type: 'string',
+    pattern: '^[\\x20-\\x7e]+$',
+    description: 'a name and an address for mail, such as Ada Lovelace ada@example.org',
+  },
   rootKey: {
     about: "The first account's key; by default one is generated.",
     type: 'string',

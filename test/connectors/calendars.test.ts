@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { instantIn } from '../../connectors/calendars/calendar.ts'
-import { failureOf, harness } from './support/harness.ts'
+import { addressOf } from '../../connectors/pipeline/address.ts'
+import { failureOf, type HarnessOptions, harness } from './support/harness.ts'
 import type { Routes } from './support/upstream.ts'
 
 const DAYS = { from: '2026-08-01', to: '2026-08-31' }
@@ -131,6 +132,116 @@ describe('releases of BEA', () => {
   })
 })
 
+describe('releases of BLS', () => {
+  const PATH = '/schedule/news_release/bls.ics'
+  const event = (start: string, summary: string, more = '') =>
+    `BEGIN:VEVENT\nSEQUENCE:1\nCLASS:PUBLIC\nUID:270ff9a3\nDTSTART${start}\nDURATION:PT0M\nSUMMARY:${summary}\nLOCATION:Washington\\, DC\nCATEGORIES:IMPORTANT, BLS\n${more}END:VEVENT\n`
+  const calendar = (...events: string[]) => ({
+    type: 'text/calendar',
+    body: `BEGIN:VCALENDAR
+PRODID:-//Department of Labor//Bureau of Labor Statistics//EN
+VERSION:2.0
+SUMMARY:BLS.gov Economic News Release Schedule
+X-WR-TIMEZONE:US-Eastern
+BEGIN:VTIMEZONE
+TZID:US-Eastern
+BEGIN:DAYLIGHT
+DTSTART:20070311T020000
+RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=2SU
+END:DAYLIGHT
+END:VTIMEZONE
+${events.join('')}END:VCALENDAR
+`,
+  })
+  const CPI = event(';TZID=US-Eastern:20260812T083000', 'Consumer Price\n  Index')
+  const all = [
+    event(';TZID=US-Eastern:20260825T100000', 'Employment Situation of Veterans'),
+    event(';TZID=US-Eastern:20260807T083000', 'Employment Situation'),
+    event(':20260804T140000Z', 'Job Openings and Labor Turnover Survey'),
+    event(';TZID="America/New_York":20261210T083000', 'Productivity and Costs (P)'),
+    event(';VALUE=DATE:20260818', 'Prices\\, wages\\; pay'),
+    event(';TZID=US-Eastern:20260819T083000', 'Moved', 'STATUS:CANCELLED\n'),
+    CPI,
+  ]
+  const open = (reply: Routes[string], options: HarnessOptions = {}) =>
+    harness('bls', { [PATH]: reply }, { base: '/publicAPI/v2', ...options })
+  const UNTIL = { from: '2026-08-01', to: '2026-12-31' }
+
+  it.each([
+    '\n',
+    '\r\n',
+  ])('have the times of clocks in Washington, with lines that end in %j', async (end) => {
+    const { body, type } = calendar(...all)
+    await using at = await open({ type, body: body.replaceAll('\n', end) })
+    const { releases } = await at.connectors.releases('bls', UNTIL)
+    expect(releases.map(({ name, date, time }) => [name, date, time])).toEqual([
+      ['Job Openings and Labor Turnover Survey', '2026-08-04', '2026-08-04T14:00:00Z'],
+      ['Employment Situation', '2026-08-07', '2026-08-07T12:30:00Z'],
+      ['Consumer Price Index', '2026-08-12', '2026-08-12T12:30:00Z'],
+      ['Prices, wages; pay', '2026-08-18', null],
+      ['Employment Situation of Veterans', '2026-08-25', '2026-08-25T14:00:00Z'],
+      ['Productivity and Costs (P)', '2026-12-10', '2026-12-10T13:30:00Z'],
+    ])
+  })
+
+  it('of a series are those of its survey', async () => {
+    await using at = await open(calendar(...all))
+    const of = async (series: string) =>
+      (await at.connectors.releases('bls', { ...UNTIL, series })).releases.map(({ name }) => name)
+    expect(await of('CUUR0000SA0')).toEqual(['Consumer Price Index'])
+    expect(await of('suur0000SA0')).toEqual(['Consumer Price Index'])
+    expect(await of('LNS14000000')).toEqual(['Employment Situation'])
+    expect(await of('JTS000000000000000JOL')).toEqual(['Job Openings and Labor Turnover Survey'])
+    expect(await of('PRS85006092')).toEqual(['Productivity and Costs (P)'])
+    expect(await of('WPUFD49207')).toEqual([])
+    expect(at.upstream.requests).toHaveLength(1)
+    expect(at.connectors.limit('bls').remaining).toBe(25)
+    const failure = await failureOf(at.connectors.releases('bls', { series: 'LAUCN281070000000003' }))
+    expect(failure).toMatchObject({ code: 'invalid_option', status: 400, provider: 'bls' })
+    expect(failure.message).toContain('begin with CU, CW, SU,')
+  })
+
+  it('are asked for in the name of who runs the service, and anew after days', async () => {
+    let time = Date.parse('2026-08-01T00:00:00Z')
+    await using at = await open(calendar(CPI), { contact: 'Ada ada@example.org', now: () => time })
+    const series = 'CUUR0000SA0'
+    await at.connectors.releases('bls', { ...UNTIL, series })
+    expect(at.upstream.requests[0]!.headers['user-agent']).toBe('parquetry (Ada ada@example.org)')
+    time += 49 * 3_600_000
+    at.upstream.routes = { [PATH]: calendar(CPI.replace('20260812', '20260814')) }
+    const { releases } = await at.connectors.releases('bls', { ...UNTIL, series })
+    expect(releases.map(({ date }) => date)).toEqual(['2026-08-14'])
+  })
+
+  it('are refused to programs that do not say who runs them', async () => {
+    await using at = await open({ status: 403, type: 'text/html', body: '<h1>Access Denied</h1>' })
+    const failure = await failureOf(at.connectors.releases('bls', { series: 'CUUR0000SA0' }))
+    expect(failure).toMatchObject({ code: 'provider_down', provider: 'bls' })
+    expect(failure.message).toMatch(/refuses programs that do not say who runs them. Set contact/)
+    const wrong = await failureOf(open({}, { contact: 'Ada\r\nX: y' }))
+    expect(wrong).toMatchObject({ code: 'invalid_option' })
+  })
+
+  it.each([
+    ['has no start', calendar('BEGIN:VEVENT\nSUMMARY:X\nEND:VEVENT\n')],
+    ['starts in an unknown zone', calendar(event(';TZID=Mars:20260812T083000', 'X'))],
+    ['starts in no zone', calendar(event(':20260812T083000', 'X'))],
+    ['starts on no day', calendar(event(':20260231T083000Z', 'X'))],
+    ['is cut off', { body: calendar(CPI).body.slice(0, -6) }],
+    ['is a failure', { status: 404, ...calendar(CPI) }],
+  ])('are not understood if one %s', async (_, reply) => {
+    await using at = await open(reply)
+    const failure = await failureOf(at.connectors.releases('bls', { series: 'CUUR0000SA0' }))
+    expect(failure).toMatchObject({ code: 'not_understood' })
+  })
+
+  it('are on another host than the series', () => {
+    const request = { host: 'www.bls.gov', root: '../../schedule/news_release', path: ['bls.ics'] }
+    const address = addressOf(new URL('https://api.bls.gov/publicAPI/v2'), request)
+    expect(address.href).toBe('https://www.bls.gov/schedule/news_release/bls.ics')
+  })
+})
+
 describe('releases of Statistics Canada', () => {
   const routes: Routes = {
     '/n1/dai-quo/ssi/homepage/schedule-key_indicators-eng.json': {
@@ -155,17 +266,17 @@ describe('releases of Statistics Canada', () => {
     const failure = await failureOf(at.connectors.releases('statcan', { series: 'v41690973' }))
     expect(failure).toMatchObject({ code: 'invalid_option', status: 400 })
     expect(failure.message).toMatch(
-      /does not say which series a release changes; those of fred, eurostat, bea do/,
+      /does not say which series a release changes; those of fred, bls, eurostat, bea do/,
     )
   })
 })
 
 it('a provider without a calendar says which have one', async () => {
-  await using at = await harness('bls', {})
-  const failure = await failureOf(at.connectors.releases('bls'))
-  expect(failure).toMatchObject({ code: 'no_calendar', status: 404, provider: 'bls' })
+  await using at = await harness('census', {})
+  const failure = await failureOf(at.connectors.releases('census'))
+  expect(failure).toMatchObject({ code: 'no_calendar', status: 404, provider: 'census' })
   expect(failure.message).toBe(
-    'BLS publishes no calendar of releases for programs; providers that do: fred, eurostat, statcan, bea.',
+    'Census Bureau publishes no calendar of releases for programs; providers that do: fred, bls, eurostat, statcan, bea.',
   )
 })
 
@@ -197,7 +308,7 @@ it.each([
   ['an object', { body: { message: 'x' } }],
   ['nothing', { body: '' }],
 ])('a calendar that is %s is an error', async (_, reply) => {
-  for (const [slug, key] of [['eurostat'], ['statcan'], ['fred', 'k'], ['bea', 'k']] as const) {
+  for (const [slug, key] of [['eurostat'], ['statcan'], ['bls'], ['fred', 'k'], ['bea', 'k']] as const) {
     await using at = await harness(slug, { '*': reply }, { base: '/a/b/c', ...(key && { key }) })
     const answer = at.connectors.releases(slug, DAYS)
     if (slug === 'bea' && _ === 'an object') expect((await answer).releases).toEqual([])

@@ -108,7 +108,7 @@ export async function platform(
     uploadLimits: { bytes: config.limits.uploadBytes, unpackedBytes: config.limits.unpackedBytes },
   })
   await migrate(engine.database, 'server', SERVER_STEPS)
-  const slugs = ['fred', 'nasdaq', 'alphavantage', 'frankfurter', 'ecb']
+  const slugs = ['fred', 'bls', 'nasdaq', 'alphavantage', 'frankfurter', 'ecb']
   const connectors = openConnectors({
     overrides: Object.fromEntries(
       slugs.map((slug) => [

@@ -83,6 +83,16 @@ describe('a dataset that follows series by their releases', () => {
           const dates = calendar[query.get('release_id')!] ?? []
           return { body: { count: dates.length, release_dates: dates.map((date) => ({ date })) } }
         },
+        'POST /bls/timeseries/data/': {
+          body: {
+            status: 'REQUEST_SUCCEEDED',
+            Results: { series: [{ data: [{ year: '2026', period: 'M01', value: '1' }] }] },
+          },
+        },
+        '/schedule/news_release/bls.ics': () => ({
+          type: 'text/calendar',
+          body: `BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART;TZID=US-Eastern:${2026 + made}0812T083000\nSUMMARY:Consumer Price Index\nEND:VEVENT\nEND:VCALENDAR\n`,
+        }),
       },
     })
     repositoryId = (await at.call(at.root, 'POST', '/repositories', { json: { name: 'r' } })).json().id
@@ -185,16 +195,34 @@ describe('a dataset that follows series by their releases', () => {
     expect(await source()).toMatchObject({ nextRun: day('08-14T13:45:00.000Z'), lastError: null })
   })
 
+  it('takes the releases of BLS from the survey, and reads what has none daily, saying so', async () => {
+    await follow({ series: ['bls/CUUR0000SA0'], every: 'release' })
+    const time = day('08-12T12:30:00Z')
+    expect(await source()).toMatchObject({
+      nextRun: day('08-12T12:45:00.000Z'),
+      nextRelease: { name: 'Consumer Price Index', time, series: ['bls/CUUR0000SA0'] },
+      lastError: null,
+    })
+    await follow({ series: ['bls/LAUCN2810700'], every: 'release' })
+    expect(await source()).toMatchObject({
+      nextRun: day('08-11T10:00:00.000Z'),
+      nextRelease: null,
+      lastError: expect.stringContaining('known for those that begin with CU, CW,'),
+    })
+  })
+
   it('is rejected for files, and for providers that do not announce when a series changes', async () => {
     calendar = {}
     const wrong = async (json: object) => {
       const answer = await follow({ every: 'release', ...json })
       return [answer.statusCode, answer.json().code, answer.json().error]
     }
-    expect(await wrong({ series: ['fred/A', 'bls/CUUR0000SA0'] })).toEqual([
+    expect(await wrong({ series: ['fred/A', 'worldbank/WLD/X'] })).toEqual([
       400,
       'invalid_body',
-      expect.stringMatching(/BLS publishes no calendar .* fred, eurostat, bea\. Use every: day\./),
+      expect.stringMatching(
+        /World Bank publishes no calendar .* fred, bls, eurostat, bea\. Use every: day\./,
+      ),
     ])
     expect(await wrong({ series: ['statcan/v41690973'] })).toEqual([
       400,

@@ -36,7 +36,7 @@ it('releases are a list in the order of time', async () => {
 it('a provider without a calendar is 404, and days that are wrong are 400', async () => {
   const none = await get('ecb/releases')
   expect([none.statusCode, none.json().code]).toEqual([404, 'no_calendar'])
-  expect(none.json().error).toContain('providers that do: fred, eurostat, statcan, bea')
+  expect(none.json().error).toContain('providers that do: fred, bls, eurostat, statcan, bea')
   for (const query of ['from=2026-08-01&to=2020-01-01', 'from=x', 'days=3'])
     expect((await get(`fred/releases?${query}`)).statusCode, query).toBe(400)
 })
