@@ -8,6 +8,7 @@ import { pageOf } from './export/pages.ts'
 import { etagOf, type Plan, planQuery, type QueryOptions, resultRows } from './plan/plan.ts'
 import { analyse, explanation, NOTHING_READ, partsRead } from './reading/explain.ts'
 import type { Explanation } from './reading/explanation.ts'
+import { hintFor } from './reading/hint.ts'
 import {
   type BytesOptions,
   checkBytes,
@@ -75,6 +76,11 @@ export class Query implements Disposable {
   /** Rows that match the filter, before `top`, `last` and `skip`; undefined where rows must be read to know. */
   get knownRowCount(): number | undefined {
     return this.plan.matches
+  }
+
+  /** What the filter may have meant, for a result without rows, as a sentence. */
+  get hint(): string | undefined {
+    return this.plan.pruning && hintFor(this.plan.pruning)
   }
 
   /** The result can't have more rows than this; undefined where the rows of the source are not known either. */

@@ -36,7 +36,7 @@ const ASKED =
 
 /** The headers of our answers that a page may read. */
 const ANSWERED =
-  'Row-Count, Series-Missing, Next-Since, Memento-Datetime, Link, ETag, Age, Accept-Ranges, Content-Range, Content-Disposition, Location, Retry-After, ' +
+  'Row-Count, Hint, Series-Missing, Next-Since, Memento-Datetime, Link, ETag, Age, Accept-Ranges, Content-Range, Content-Disposition, Location, Retry-After, ' +
   'Server-Timing, X-Request-Id, Preference-Applied, OData-Version'
 
 /** Lets pages of these origins call the service. A page must send the key itself; the browser never adds it. */

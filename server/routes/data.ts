@@ -31,6 +31,7 @@ const ROW_HEADERS: Readonly<Record<string, HeaderText>> = {
     'string',
     'Changes with the rows and the query. Send it as `If-None-Match` to get 304 while nothing has changed.',
   ),
+  Hint: header('string', 'Where no row matches: what the filter may have meant.'),
   'Content-Disposition': header('string', 'A file name for the download.'),
   'Content-Encoding': header('string', '`zstd`, `br` or `gzip`, by `Accept-Encoding`.'),
   'Server-Timing': header('string', 'How long each stage of the request took, in milliseconds.'),

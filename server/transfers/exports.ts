@@ -196,7 +196,9 @@ export class Exports {
     whole: Buffer,
   ): Promise<Whole> {
     const body = stream.coding || !coding ? whole : await buffer(bodyStream([whole], coding))
-    const answer = { headers, body, rows: stream.rows(), matches }
+    const rows = stream.rows()
+    const hint = rows === 0 ? query.hint : undefined
+    const answer = { headers: { ...headers, ...(hint && { hint }) }, body, rows, matches }
     const counted = matches ?? query.knownRowCount
     if (counted !== undefined && query.resultRows(counted) !== answer.rows) {
       const { log } = transfer.request
