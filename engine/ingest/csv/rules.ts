@@ -72,7 +72,8 @@ export const VALUE_RULES: readonly ValueRule[] = [
       'Exactly one form fits all values: `31/12/2024` somewhere in the column shows that the day comes first. Three ' +
       'numbers with points, such as `10.4.11`, are dates only with a year of four digits or above 31, or if all ' +
       'numbers have two digits, as in `31.01.24`. Years of two digits may also come first: they come last if those ' +
-      'years are close together and the others are not.',
+      'years are close together and the others are not. If years of two digits would be more than 60 years apart, ' +
+      'as those of births may be, nothing shows their century.',
     find: ({ values }, { given }) => (given.dates === undefined ? datesIn(values) : undefined),
   },
   {
@@ -146,7 +147,9 @@ function datesIn(values: readonly Sampled[]): Finding {
   const fitting = DATE_FORMS.filter((form) => others.every(({ text }) => dateIn(form)(text) !== undefined))
   const [form, ...rivals] = fitting.length > 1 ? closest(fitting, others) : fitting
   if (form === undefined) return undefined
-  if (rivals.length > 0 || (form === 'D.M.YY' && !areDays(others))) return { ambiguous: first }
+  const isShort = !form.includes('YYYY')
+  if (rivals.length > 0 || (form === 'D.M.YY' && !areDays(others)) || (isShort && span(form, others) > 60))
+    return { ambiguous: first }
   return { options: { dates: form }, shownBy: others.find(({ text }) => isTelling(text)) ?? first }
 }
 
@@ -170,10 +173,12 @@ function areDays(values: readonly Sampled[]): boolean {
 
 /** The forms without those that begin with a year, if their years are far apart and those of another form are not. */
 function closest(forms: readonly string[], values: readonly Sampled[]): readonly string[] {
-  const span = (form: string) => {
-    const years = values.map(({ text }) => Number(dateIn(form)(text)?.slice(0, 4)))
-    return Math.max(...years) - Math.min(...years)
-  }
-  const isClose = forms.some((form) => !form.startsWith('YY') && span(form) <= 2)
-  return forms.filter((form) => !isClose || !/^YY\W/.test(form) || span(form) < 20)
+  const isClose = forms.some((form) => !form.startsWith('YY') && span(form, values) <= 2)
+  return forms.filter((form) => !isClose || !/^YY\W/.test(form) || span(form, values) < 20)
+}
+
+/** How many years lie between the first and the last of the days. */
+function span(form: string, values: readonly Sampled[]): number {
+  const years = values.map(({ text }) => Number(dateIn(form)(text)?.slice(0, 4)))
+  return Math.max(...years) - Math.min(...years)
 }
