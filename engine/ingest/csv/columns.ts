@@ -29,7 +29,7 @@ export function readColumns(
   declared: readonly Declared[] = [],
 ): readonly ColumnReading[] {
   const samples = Array.from({ length: width }, (_, at) => {
-    return declared[at] === 'text' ? undefined : sampleOf(rows, at, file.given, declared[at] === 'number')
+    return declared[at] === 'text' ? undefined : sampleOf(rows, at, file, declared[at] === 'number')
   })
   const first = samples.map((sample) => (sample ? readColumn(sample, file) : TEXT))
   const decimal = file.given.decimal ?? decimalIn(samples, first, file.delimiter)
@@ -51,7 +51,12 @@ interface Sample extends ColumnSample {
   readonly missing: readonly Sampled[]
 }
 
-function sampleOf(rows: readonly SampledRow[], at: number, given: UploadOptions, isNumber: boolean): Sample {
+function sampleOf(
+  rows: readonly SampledRow[],
+  at: number,
+  { given, names = [] }: FileFacts,
+  isNumber: boolean,
+): Sample {
   const words = new Set(given.nulls ?? USUAL_NULLS)
   const [values, missing]: [Sampled[], Sampled[]] = [[], []]
   for (const { row, fields } of rows) {
@@ -60,7 +65,8 @@ function sampleOf(rows: readonly SampledRow[], at: number, given: UploadOptions,
     const kind = !quoted && words.has(text) ? missing : values
     kind.push({ row, text, quoted })
   }
-  return { values, missing, numbers: numbersIn(values), isNumber }
+  const isNamedAsTwo = /,\S/.test(names[at] ?? '')
+  return { values, missing, numbers: numbersIn(values), isNumber, isNamedAsTwo }
 }
 
 function readColumn(sample: Sample, file: FileFacts): ColumnReading {

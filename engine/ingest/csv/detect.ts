@@ -177,12 +177,15 @@ interface Footer {
 
 /** The rows of the table without notes and totals below it, and how its columns are read. */
 function withoutFooter(
-  { rows: all, width }: Table,
+  { rows: all, width, header, heading }: Table,
   end: string,
-  facts: FileFacts,
+  known: FileFacts,
   types: readonly Declared[],
   isWhole: boolean,
 ): { rows: readonly SampledRow[]; columns: readonly ColumnReading[]; footer?: Footer | undefined } {
+  const texts = heading.map(({ text }) => text)
+  const names = header === 'absent' ? [] : width > texts.length ? ['', ...texts] : texts
+  const facts = { ...known, names }
   if (facts.given.footer !== undefined) {
     const rows = isWhole ? all.slice(0, Math.max(0, all.length - facts.given.footer)) : all
     return { rows, columns: readColumns(rows, width, facts, types) }

@@ -24,6 +24,8 @@ export interface ColumnSample {
   readonly numbers: Numbers | undefined
   /** Whether the dataset or the request declares the column as one of numbers. */
   readonly isNumber: boolean
+  /** Whether its name is as `a,b`, so that its values may be two as well. */
+  readonly isNamedAsTwo: boolean
 }
 
 /** What the values of the other columns, the delimiter and the given options say of all numbers of a file. */
@@ -32,6 +34,8 @@ export interface FileFacts {
   readonly given: UploadOptions
   /** The decimal separator that some column shows. */
   readonly decimal?: '.' | ','
+  /** The names of the columns, where the file has a header. */
+  readonly names?: readonly string[]
 }
 
 /** What a rule says of a column: options by which it is read, each with the value that shows it, or that it stays text. */
@@ -93,10 +97,10 @@ export const VALUE_RULES: readonly ValueRule[] = [
     about:
       'Some number shows which character is the decimal separator: `3,5`, `1.234,50`, or `0.125` in another column. ' +
       'If every number has a point (or a comma) and three digits after it, as `2.500` does, the column stays text. ' +
-      'Pairs such as `1,2` may also be lists: they are numbers if the delimiter is a semicolon, or if a sign, a ' +
-      'symbol, thousands, a zero after the comma (`1,05`) or amounts such as `1,50` show it. A column with `1.9` and ' +
+      'Pairs such as `1,2` may also be lists: they are numbers if the delimiter is a semicolon (and the name ' +
+      'of the column is not such a pair, `a,b`), or if a sign, a symbol, thousands, a zero after the comma (`1,05`) or amounts such as `1,50` show it. A column with `1.9` and ' +
       '`1.10` may hold versions, and one with `1e5` codes, where no number has a point or a sign: they stay text.',
-    find: ({ numbers, isNumber }, file) => {
+    find: ({ numbers, isNumber, isNamedAsTwo }, file) => {
       if (!numbers || isGiven(file)) return undefined
       if (numbers.version && !isNumber) return { ambiguous: numbers.version }
       const style = numbers.styleIn(file.decimal)
@@ -105,7 +109,8 @@ export const VALUE_RULES: readonly ValueRule[] = [
       if (style.decimal !== ',') return undefined
       const shownBy =
         numbers.decimals.get(',') ?? numbers.groups.get('.') ?? numbers.either.values().next().value!
-      const isShown = isNumber || !numbers.decimals.has(',') || numbers.areDecimals(file.delimiter)
+      const isShown =
+        isNumber || !numbers.decimals.has(',') || numbers.areDecimals(isNamedAsTwo ? ',' : file.delimiter)
       return isShown ? { options: { decimal: ',' }, shownBy } : { ambiguous: shownBy }
     },
   },
