@@ -9,6 +9,8 @@ export type Meant = string | number | null
 interface Cell {
   readonly meant: Meant
   readonly written: string
+  /** Whether it is in quotes although it need not be. */
+  readonly quoted?: boolean
 }
 
 export interface MadeTable {
@@ -172,6 +174,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
         return { meant: value, written: numberIn(country, value, 0, isGrouped) }
       })
   },
+  // Nothing is open about these, so that they have to become what they are.
+  readings: (random) => {
+    const isDay = random() < 0.5
+    return () => {
+      if (random() < 0.3) return { meant: null, written: '', quoted: true }
+      const n = whole(random, 10, 28)
+      return isDay ? { meant: `2024-05-${n}`, written: `2024-05-${n}` } : { meant: n, written: String(n) }
+    }
+  },
   sizes: (random, country) => () => {
     const value = whole(random, 1, 99_999)
     return { meant: value, written: numberIn(country, value, 0, true) }
@@ -226,22 +237,25 @@ export function makeTable(seed: number): MadeTable {
     const isTold = !isLate || random() < 0.4
     return { kind, cells: isLate ? [...above(kind, isTold ? cells : [], cells[0]!), ...cells] : cells }
   })
-  const quoted = (written: string) =>
-    written.includes(country.delimiter) || /["\n]/.test(written)
+  const field = ({ written, quoted = false }: Omit<Cell, 'meant'>) =>
+    quoted || written.includes(country.delimiter) || /["\n]/.test(written)
       ? `"${written.replaceAll('"', '""')}"`
       : written
-  const line = (fields: readonly string[]) => `${fields.map(quoted).join(country.delimiter)}\n`
-  const lines = columns[0]!.cells.map((_, row) => line(columns.map(({ cells }) => cells[row]!.written)))
-  return { text: line(columns.map(({ kind }, at) => `${kind} ${at + 1}`)) + lines.join(''), columns, isLate }
+  const line = (fields: readonly Omit<Cell, 'meant'>[]) => `${fields.map(field).join(country.delimiter)}\n`
+  const lines = columns[0]!.cells.map((_, row) => line(columns.map(({ cells }) => cells[row]!)))
+  const names = columns.map(({ kind }, at) => ({ written: `${kind} ${at + 1}` }))
+  return { text: line(names) + lines.join(''), columns, isLate }
 }
 
 /** More cells than `auto` looks at: those of the column again, or else some that say nothing of it. */
 function above(kind: string, cells: readonly Cell[], first: Cell): Cell[] {
-  const isText = ['names', 'addresses', 'mixtures', 'flags', 'versions', 'codes'].includes(kind)
+  const isRepeated = ['names', 'addresses', 'mixtures', 'flags', 'versions', 'codes', 'readings'].includes(
+    kind,
+  )
   const day = '2024-05-06'
   const plain: Cell = kind === 'dates' ? { meant: day, written: day } : { meant: 101, written: '101' }
   const texts = kind === 'lists' || kind === 'answers' || kind === 'phones' ? text('101') : plain
-  const all = cells.length > 0 ? cells : [isText ? first : texts]
+  const all = cells.length > 0 ? cells : [isRepeated ? first : texts]
   return Array.from({ length: 1010 }, (_, at) => all[at % all.length]!)
 }
 
@@ -288,12 +302,13 @@ function unquotedCommas(random: () => number): MadeTable {
 
 /** How a value that was stored differs from the one that was meant; undefined if it does not. */
 export function faultIn(
-  { cells }: MadeTable['columns'][number],
+  { kind, cells }: MadeTable['columns'][number],
   type: string,
   values: readonly (string | null)[],
   isExplained: boolean,
 ): string | undefined {
   const isText = type === 'string'
+  if (kind === 'readings' && isText && cells.some(({ meant }) => meant !== null)) return 'it is text'
   for (const [row, { meant, written }] of cells.entries()) {
     const value = values[row]!
     const isAsWritten = value === (written === '' ? null : written)
