@@ -309,9 +309,9 @@ export function faultIn(
 ): string | undefined {
   const isText = type === 'string'
   if (kind === 'readings' && isText && cells.some(({ meant }) => meant !== null)) return 'it is text'
-  for (const [row, { meant, written }] of cells.entries()) {
+  for (const [row, { meant, written, quoted }] of cells.entries()) {
     const value = values[row]!
-    const isAsWritten = value === (written === '' ? null : written)
+    const isAsWritten = value === (written === '' && !quoted ? null : written)
     const isMeant = isText ? isAsWritten : isSame(value, meant) || isAsWritten
     if (!isMeant)
       return `${JSON.stringify(written)} became ${JSON.stringify(value)}, not ${JSON.stringify(meant)}`
