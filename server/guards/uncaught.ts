@@ -44,8 +44,9 @@ function answer({ request, reply }: Current, error: unknown): void {
   request.log.error({ err: error }, 'an error of a request that nobody caught')
   const { raw } = reply
   if (raw.closed) return
-  // Whether Node has finished the answer is unknown, so the connection takes no other request.
-  const cut = () => request.raw.destroy()
+  // Whether Node has finished the answer is unknown, so the connection takes no other request. To destroy a request that
+  // has been read would not end it.
+  const cut = () => request.raw.socket.destroy()
   try {
     if (reply.sent || raw.headersSent) cut()
     else reply.send(error instanceof Error ? error : new Error('Something was thrown.', { cause: error }))
