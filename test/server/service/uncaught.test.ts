@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IS_CLUSTER } from '../../cluster/elsewhere.ts'
 import { basic } from '../platform.ts'
 import { type Served, serveProcess } from '../process.ts'
 
@@ -71,6 +72,12 @@ describe('a server', () => {
           fault === undefined ? {} : { fault },
         ),
     ]
+    // A kept connection may be cut while it is used again, and one to the database that others share by the fault. Clients
+    // ask again.
+    const read = async (): Promise<Response> => {
+      const answer = await send(`/datasets/${id}/data?$top=1`).catch(read)
+      return IS_CLUSTER && answer.status === 503 ? read() : answer
+    }
     expect((await requests[0]!()).status).toBe(200)
     for (const request of requests) {
       for (let fault = 0; fault < 40; fault += 3) {
@@ -78,10 +85,7 @@ describe('a server', () => {
           .then((answer) => answer.text().then(() => answer.status))
           .catch((error: Error) => (error.name === 'TimeoutError' ? undefined : 'cut'))
         expect([fault, faulty]).toEqual([fault, expect.anything()])
-        // A kept connection may be cut while it is used again. Clients ask again on another one.
-        const next = await send(`/datasets/${id}/data?$top=1`).catch(() =>
-          send(`/datasets/${id}/data?$top=1`),
-        )
+        const next = await read()
         expect([fault, next.status, await next.text()]).toEqual([fault, 200, 'n\n0\n'])
       }
     }
