@@ -137,15 +137,19 @@ function isRow(
   return types.includes(true) && isValuesIn([{ row: 0, fields: heading }, ...some]).join() === types.join()
 }
 
+/** The names in a header. Where rows begin with a name of their own, that has none. */
+function headingNames(heading: readonly Field[], width: number): string[] {
+  const names = heading.map(({ text }) => text)
+  return width > names.length ? ['', ...names] : names
+}
+
 /** What the dataset or the request declares of the columns of a file, by their positions. */
 function declaredTypes(
   { header, heading, width }: Table,
   known: UploadOptions,
   { columns }: KnownColumns,
 ): Declared[] {
-  const texts = heading.map(({ text }) => text)
-  const names =
-    header === 'absent' ? [] : namesOfColumns(width > texts.length ? ['', ...texts] : texts, known)
+  const names = header === 'absent' ? [] : namesOfColumns(headingNames(heading, width), known)
   return Array.from({ length: width }, (_, at) => {
     const isInOrder = header === 'absent' && columns.length === width
     const column = isInOrder ? columns[at] : columns.find(({ name }) => name === names[at])
@@ -183,9 +187,7 @@ function withoutFooter(
   types: readonly Declared[],
   isWhole: boolean,
 ): { rows: readonly SampledRow[]; columns: readonly ColumnReading[]; footer?: Footer | undefined } {
-  const texts = heading.map(({ text }) => text)
-  const names = header === 'absent' ? [] : width > texts.length ? ['', ...texts] : texts
-  const facts = { ...known, names }
+  const facts = header === 'absent' ? known : { ...known, names: headingNames(heading, width) }
   if (facts.given.footer !== undefined) {
     const rows = isWhole ? all.slice(0, Math.max(0, all.length - facts.given.footer)) : all
     return { rows, columns: readColumns(rows, width, facts, types) }
