@@ -1,21 +1,22 @@
-// Says of vitest's results (its json reporter) how many tests passed, and which failed and why; with --left-out, which
-// were skipped.
+// Says of vitest's results (its json reporter) how many tests passed (--passed), which were skipped (--left-out), which
+// failed and why (--failed), or the files to try again (--again: exits with 1 unless one to three files failed, and
+// nothing but tests did).
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 
-const leftOut = process.argv[2] === '--left-out'
-for (const path of process.argv.slice(leftOut ? 3 : 2)) {
-  const { testResults, numPassedTests, numTotalTests } = JSON.parse(readFileSync(path, 'utf8'))
-  if (leftOut) skipped(testResults)
-  else {
+const [what, ...paths] = process.argv.slice(2)
+const runs = paths.map((path) => JSON.parse(readFileSync(path, 'utf8')))
+const says = { '--passed': passed, '--left-out': leftOut, '--failed': failed, '--again': again }
+says[what](runs)
+
+function passed(runs) {
+  for (const { testResults, numPassedTests, numTotalTests } of runs)
     console.log(`  ${numPassedTests} of ${numTotalTests} tests passed in ${testResults.length} files`)
-    failed(testResults)
-  }
 }
 
-function skipped(files) {
-  for (const { name, assertionResults } of files) {
+function leftOut(runs) {
+  for (const { name, assertionResults } of runs.flatMap((run) => run.testResults)) {
     for (const { status, fullName } of assertionResults) {
       if (['pending', 'skipped', 'todo'].includes(status))
         console.log(`  ${relative('.', name)}: ${fullName}`)
@@ -23,8 +24,8 @@ function skipped(files) {
   }
 }
 
-function failed(files) {
-  for (const { name, status, message, assertionResults } of files) {
+function failed(runs) {
+  for (const { name, status, message, assertionResults } of runs.flatMap((run) => run.testResults)) {
     const tests = assertionResults.filter((test) => test.status === 'failed')
     for (const { fullName, failureMessages } of tests) {
       console.log(`  FAILED ${relative('.', name)}: ${fullName}\n${beginning(failureMessages.join('\n'))}`)
@@ -32,6 +33,14 @@ function failed(files) {
     if (status === 'failed' && tests.length === 0)
       console.log(`  FAILED ${relative('.', name)}\n${beginning(message)}`)
   }
+}
+
+function again(runs) {
+  const filesOf = (run) => run.testResults.filter(({ status }) => status === 'failed').map(({ name }) => name)
+  const files = runs.flatMap(filesOf)
+  const onlyTests = runs.every((run) => run.success || filesOf(run).length > 0)
+  if (!onlyTests || files.length === 0 || files.length > 3) process.exit(1)
+  console.log(files.map((file) => relative('.', file)).join(' '))
 }
 
 function beginning(message) {
