@@ -15,7 +15,24 @@ const PARAMETER = 'ticket'
 /** Matches the ticket at the end of an address: `?ticket=…` or `&ticket=…`. */
 const TICKET = new RegExp(`[?&]${PARAMETER}=(\\d+)\\.(\\d+)\\.(\\d+)\\.(\\d+)\\.([\\w-]+)$`)
 
-type Row = Omit<LinkRecord, 'url'> & { readonly keyId: number }
+/** Matches the path of a link to all rows of a dataset in one format, which can also end in the name of a file. */
+const WHOLE_DATASET = /^(.*)\/datasets\/(\d+)\/data\?\$format=([a-z]+)$/
+
+/**
+ * The address that is signed for one that ends in the name of a file: `/d/ticket=…/3/data.parquet` is
+ * `/datasets/3/data?$format=parquet&ticket=…`.
+ * @param query what clients added, which a signature does not cover unless it is their key
+ */
+export function addressOfTicket(
+  { ticket, id, format }: { readonly ticket: string; readonly id: string; readonly format: string },
+  query: string,
+): string {
+  const added = query && `&${query}`
+  const named = encodeURIComponent(format)
+  return `/datasets/${encodeURIComponent(id)}/data?$format=${named}${added}&${PARAMETER}=${encodeURIComponent(ticket)}`
+}
+
+type Row = Omit<LinkRecord, 'url' | 'fileUrl'> & { readonly keyId: number }
 
 const SELECT = `SELECT id, coalesce(key_id, 0) AS "keyId", path, name, created_at AS "createdAt",
   expires_at AS "expiresAt", last_used_at AS "lastUsedAt" FROM links`
@@ -108,7 +125,7 @@ export class Links {
       .map(async ({ keyId, ...row }) => {
         const ends = Date.parse(row.expiresAt) / 1000
         const url = await this.#signed({ accountId, keyId, ends, linkId: row.id }, row.path)
-        return url === undefined ? [] : [{ ...row, url }]
+        return url === undefined ? [] : [{ ...row, url, ...endingInFile(row.path, url) }]
       })
     return (await Promise.all(links)).flat()
   }
@@ -158,6 +175,13 @@ export class Links {
     const signed = [accountId, keyId, ends, linkId, decoded(withoutKey(address)), mark]
     return createHmac('sha256', this.#secret).update(JSON.stringify(signed)).digest('base64url')
   }
+}
+
+/** The same link with an address that ends in the name of a file, if it opens all rows of a dataset. */
+function endingInFile(path: string, url: string): { fileUrl?: string } {
+  const [, prefix = '', id, format] = WHOLE_DATASET.exec(path) ?? []
+  if (id === undefined) return {}
+  return { fileUrl: `${prefix}/d/${url.slice(path.length + 1)}/${id}/data.${format}` }
 }
 
 /** The segments of an address, and the names and values of its query. */

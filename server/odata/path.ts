@@ -20,12 +20,14 @@ export type Resource =
     }
 
 /**
- * Parses the path below the service root: `Table`, `Table(17)`, `Table/17`, `Table(17)/Column/$value` …
+ * Parses the path below the service root: `Table`, `Table(17)`, `Table/17`, `Table(17)/Column/$value` … One slash at the
+ * end is ignored. A key may have the suffix `L`, as literals in filters may.
  * @param path segments, each percent-decoded on its own, because a name may contain an encoded slash
  * @throws ODataError 404 for any other form of path, 400 for a malformed key
  */
 export function resourceAt(path: readonly string[]): Resource {
-  const [first = '', ...rest] = path
+  // Some clients write `Table/?$top=5`.
+  const [first = '', ...rest] = path.at(-1) === '' ? path.slice(0, -1) : path
   const unknown = () =>
     new ODataError('notFound', `There is nothing under ${JSON.stringify(path.join('/'))} in this service.`)
   const kind = OF_SERVICE.get(first)
@@ -64,7 +66,7 @@ function keySegment(rest: string[]): string | undefined {
 function setAndKey(segment: string): { set: string; digits?: string } {
   const [, set = segment, key] = /^([^(]*)(\(.*)$/s.exec(segment) ?? []
   if (key === undefined) return { set }
-  const [, digits] = /^\(\s*(?:Row\s*=\s*)?(\d+)\s*\)$/.exec(key) ?? []
+  const [, digits] = /^\(\s*(?:Row\s*=\s*)?(\d+)L?\s*\)$/i.exec(key) ?? []
   if (digits !== undefined) return { set, digits }
   throw malformed(`${JSON.stringify(key)} is not a key: keys are row numbers, for example ${set}(17).`)
 }

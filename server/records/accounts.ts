@@ -148,16 +148,28 @@ export const NEW_NAMED_KEY = object(['name'], {
   },
 })
 
-export const LINK = record('Link', 'An address that opens one export without a key.', {
-  id,
-  url: {
-    ...text,
-    description: 'Relative to this server.',
-    examples: ['/datasets/3/data?$format=xlsx&ticket=2.0.1795200000.7.…'],
+export const LINK = record(
+  'Link',
+  'An address that opens one export without a key.',
+  {
+    id,
+    url: {
+      ...text,
+      description: 'Relative to this server.',
+      examples: ['/datasets/3/data?$format=xlsx&ticket=2.0.1795200000.7.…'],
+    },
+    path: { ...text, description: 'What the link opens.', examples: ['/datasets/3/data?$format=xlsx'] },
+    name: textOrNull,
+    createdAt: time,
+    expiresAt: time,
+    lastUsedAt: LAST_USED,
   },
-  path: { ...text, description: 'What the link opens.', examples: ['/datasets/3/data?$format=xlsx'] },
-  name: textOrNull,
-  createdAt: time,
-  expiresAt: time,
-  lastUsedAt: LAST_USED,
-})
+  {
+    fileUrl: {
+      ...text,
+      description:
+        'The same as an address that ends in the name of a file, for programs that know a format by its ending. Only for all rows of a dataset in one format.',
+      examples: ['/d/ticket=2.0.1795200000.7.…/3/data.xlsx'],
+    },
+  },
+)

@@ -12,7 +12,7 @@ const YEAR_SECONDS = 366 * 86_400
 
 /** Matches the addresses for which links can be made: rows of a dataset or of a provider's series. */
 const EXPORT =
-  /^\/(?:(?:datasets\/\d+|d(?:\/[^/?#]+){2,3})\/data|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
+  /^\/(?:(?:datasets\/\d+|d(?:\/[^/?#]+){2,3})\/data|d(?:\/[^/?#]+){2,3}\.[a-z]+|providers\/[^/?#]+\/series\/[^?#]+)(?:\?[^#]*)?$/
 
 /** Segments that lead out of a path. A proxy may resolve them, also encoded, before it passes a link on. */
 const DOTS = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i
@@ -47,14 +47,17 @@ export function linkRoutes(app: Routes, services: Services): void {
     handler: async (request, reply) => {
       const { account, keyId, body } = request
       const dots = DOTS.test(body.path.split('?', 1)[0]!)
-      if (!EXPORT.test(body.path) || dots || /[^\x21-\x7e]/.test(body.path)) {
+      const isPath = EXPORT.test(body.path) && !dots && !/[^\x21-\x7e]/.test(body.path)
+      const path =
+        isPath && body.path.startsWith('/d/') ? await byId(services, request, body.path) : body.path
+      // What ends like a file may also be the name of a dataset, whose record is no export.
+      if (!isPath || !EXPORT.test(path)) {
         throw new ServerError(
           'invalid_body',
-          'path must be that of an export, percent-encoded, for example "/datasets/3/data?$format=csv" or ' +
-            '"/d/samples/penguins/data", or "/providers/ecb/series/…".',
+          'path must be that of an export, percent-encoded, for example "/datasets/3/data?$format=csv", ' +
+            '"/d/samples/penguins/data" or "/d/samples/penguins.csv", or "/providers/ecb/series/…".',
         )
       }
-      const path = body.path.startsWith('/d/') ? await byId(services, request, body.path) : body.path
       const refusal = await refusalOf(app, links, request, path)
       if (refusal) return reply.code(refusal.statusCode as 404).send(refusal.json())
       const link = await links.create(account.id, keyId, { ...body, path: `${app.prefix}${path}` })
@@ -91,7 +94,7 @@ const NEW_LINK = object(['path'], {
     type: 'string',
     maxLength: 100_000,
     description:
-      'Path and query string of `GET /datasets/{id}/data`, also as `/d/{repository}/{dataset}/data` with or without an owner in front, or of a series.',
+      'Path and query string of `GET /datasets/{id}/data`, also as `/d/{repository}/{dataset}/data` or `/d/{repository}/{dataset}.csv`, with or without an owner in front, or of a series.',
     examples: ['/datasets/3/data?$format=xlsx'],
     documented: { pattern: EXPORT.source },
   },

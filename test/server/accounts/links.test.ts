@@ -44,6 +44,39 @@ test('a link of a path with names stays with the dataset when it gets another na
   expect((await at.call(ada, 'POST', '/links', { json: unprintable })).json().error).toMatch(/name/)
 })
 
+test('a link to all rows in one format has an address that ends in the name of a file', async () => {
+  const make = async (path: string) => (await at.call(ada, 'POST', '/links', { json: { path } })).json()
+  const { id: named } = await dataset(at, ada, { name: 'files', csv: 'a\n1\n2\n' })
+  const { fileUrl, url, path } = await make('/d/files/files.csv')
+  expect(path).toBe(`/datasets/${named}/data?$format=csv`)
+  expect(fileUrl).toMatch(new RegExp(`^/d/ticket=[\\w.-]+/${named}/data\\.csv$`))
+  const answers = await Promise.all([fileUrl, url].map((one) => at.call(undefined, 'GET', one)))
+  expect(answers.map(({ body }) => body)).toEqual(['a\n1\n2\n', 'a\n1\n2\n'])
+  expect((await at.call(undefined, 'HEAD', fileUrl)).statusCode).toBe(200)
+  expect((await at.call(ada, 'GET', '/links')).json()[0]).toMatchObject({ fileUrl })
+  expect(await make('/d/files/files.csv?$top=1')).not.toHaveProperty('fileUrl')
+  expect(await make(`/datasets/${named}/data`)).not.toHaveProperty('fileUrl')
+})
+
+test('an address that ends in the name of a file is as narrow as its link', async () => {
+  const json = { path: `/datasets/${id}/data?$format=csv` }
+  const { id: link, fileUrl } = (await at.call(ada, 'POST', '/links', { json })).json()
+  const status = async (method: string, url: string) => (await at.call(undefined, method, url)).statusCode
+  for (const changed of [
+    fileUrl.replace('.csv', '.json'),
+    fileUrl.replace(`/${id}/`, `/${id + 1}/`),
+    `${fileUrl}?$top=1`,
+    fileUrl.replace('ticket=', 'ticket=1'),
+    fileUrl.replace('data.csv', 'data'),
+  ]) {
+    expect(await status('GET', changed), changed).toBe(401)
+  }
+  expect(await status('PUT', fileUrl)).toBe(401)
+  expect((await at.call(undefined, 'GET', `${fileUrl}?apiKey=other`)).body).toBe('a\n1\n2\n3\n')
+  await at.call(ada, 'DELETE', `/links/${link}`)
+  expect(await status('GET', fileUrl)).toBe(401)
+})
+
 test.each([
   ['/data?$filter=b%20gt%201', 400, 'invalid_columns'],
   ['/data?$filter=a%20gt', 400, 'invalid_filter'],
@@ -199,12 +232,15 @@ test('a link reads no more than its account may', async () => {
 })
 
 test('only exports can be linked to', async () => {
+  const name = 'odd.csv'
+  await dataset(at, ada, { name })
   for (const path of [
     '/datasets',
     '/datasets/1',
     '/account',
     'https://example.org/',
     '/datasets/1/data\n',
+    `/d/${name}/${name}`,
     '/providers/x/series/../../../accounts',
     '/providers/x/series/%2e%2E/y',
     '/providers/x/series/a/.?b',

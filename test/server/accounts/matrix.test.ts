@@ -317,11 +317,12 @@ it('every route of the application is an operation of the document', () => {
     .filter((method) => method !== 'HEAD').length
   // And the root, which redirects, the script of the reference and the icon that browsers ask for; and the OData service, which describes itself by
   // $metadata: four paths with five methods, and four connection files. Its tests ask it as every caller.
+  // And links that end in the name of a file.
   // And the door for agents, and the page that shows it to them.
   // And Iceberg's catalog, whose tests ask it as every caller: nine paths in two forms of names, what it says of itself,
   // and all other paths below it, each with five methods.
   // The datasets by their names are drawn as one with these last ones.
-  expect(count).toBe(operations.length + 3 + 4 * 5 + 4 + 2 + 20 * 5)
+  expect(count).toBe(operations.length + 3 + 4 * 5 + 4 + 1 + 2 + 20 * 5)
 })
 
 describe.each(Object.keys(TABLE))('%s', (operation) => {

@@ -29,6 +29,35 @@ test('a dataset is read, written and described by its name', async () => {
   expect((await at.call(ada, 'POST', NAME)).statusCode).toBe(405)
 })
 
+test.each([
+  'csv',
+  'tsv',
+  'json',
+  'ndjson',
+  'xlsx',
+  'parquet',
+  'arrow',
+])('a name that ends in .%s is the rows in that format', async (format) => {
+  for (const path of [`${NAME}.${format}`, `/d/ada${NAME.slice(2)}.${format}`]) {
+    const file = await at.call(ada, 'GET', path)
+    const same = await at.call(ada, 'GET', `/datasets/${id}/data?$format=${format}`)
+    expect(file.statusCode).toBe(200)
+    expect(file.headers['content-type']).toBe(same.headers['content-type'])
+    expect(file.headers.etag).toBe(same.headers.etag)
+    const disposition = (answer: typeof file) => answer.headers['content-disposition']
+    expect(disposition(file)).toBe(disposition(same))
+  }
+})
+
+test('a name that ends like a file takes options, and gives way to a dataset of that name', async () => {
+  expect((await at.call(ada, 'GET', `${NAME}.csv?$filter=a%20gt%201&$top=1`)).body).toBe('a\n2\n')
+  expect((await at.call(ada, 'GET', `${NAME}.csv?$format=json`)).json()).toMatchObject({ option: '$format' })
+  expect((await at.call(ada, 'GET', `${NAME}.pdf`)).statusCode).toBe(404)
+  const mine = await dataset(at, ada, { name: 'prices.csv', csv: 'p\n9\n' })
+  expect((await at.call(ada, 'GET', '/d/prices.csv/prices.csv')).json()).toMatchObject({ id: mine.id })
+  expect((await at.call(ada, 'GET', '/d/prices.csv/prices.csv.csv')).body).toBe('p\n9\n')
+})
+
 test('rights are those of the address with the id', async () => {
   const eve = await at.account('eve')
   const make = (json: object) => at.call(ada, 'POST', '/account/keys', { json })
