@@ -129,7 +129,7 @@ export class Connectors {
    */
   async source(slug: string, id: string, caller: Caller = {}) {
     const provider = this.#provider(slug)
-    checkLength(id)
+    checkId(id)
     if (provider.connector.source === undefined) return null
     const waited = AbortSignal.timeout(SOURCE_PATIENCE_MS)
     const signal = caller.signal === undefined ? waited : AbortSignal.any([caller.signal, waited])
@@ -155,7 +155,7 @@ export class Connectors {
     const days = checkedDays(query, this.#now())
     const { series } = query
     requireCalendar(provider.connector, series)
-    if (series !== undefined) checkLength(series)
+    if (series !== undefined) checkId(series)
     const read = await provider.run(
       caller,
       'releases',
@@ -344,7 +344,7 @@ function checkedQuery({ connector }: Provider, id: string, query: SeriesQuery) {
   const plan = planOf(query)
   const within: SeriesRange = { ...checkedRange(query), vintages: vintagesOf(query) }
   requireHistory(connector, query)
-  checkLength(id)
+  checkId(id)
   const reach = reachOf(within, plan)
   return { plan, within, reach, inputs: [id, reach.start, reach.end, reach.asOf, reach.vintages] }
 }
@@ -362,12 +362,18 @@ function checkedPage({ limit, offset }: { limit: number; offset: number }) {
 
 /** Removes slashes at both ends, which mean nothing. @throws ConnectorError `invalid_series_id` */
 function checkedPath(path: string): string {
-  checkLength(path)
+  checkLength(path, 'A path', 'invalid_series_id')
   return path.replace(/^\/+|\/+$/g, '')
 }
 
+/** @throws ConnectorError `invalid_series_id` */
+function checkId(id: string): void {
+  if (id === '') throw new ConnectorError('invalid_series_id', 'The id of a series is empty.')
+  checkLength(id, 'An id', 'invalid_series_id')
+}
+
 /** @throws ConnectorError with the code */
-function checkLength(text: string, what = 'An id', code: ConnectorErrorCode = 'invalid_series_id'): void {
+function checkLength(text: string, what: string, code: ConnectorErrorCode): void {
   if (text.length > LONGEST_ID) {
     throw new ConnectorError(code, `${what} of more than ${LONGEST_ID} characters is too long.`)
   }

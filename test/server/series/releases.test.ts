@@ -19,6 +19,13 @@ afterAll(() => at[Symbol.asyncDispose]())
 
 const get = (path: string) => at.call(at.root, 'GET', `/providers/${path}`)
 
+it('an empty id of a series is no id of the provider', async () => {
+  expect((await get('fred/releases?series=')).json()).toEqual({
+    error: 'The id of a series is empty.',
+    code: 'invalid_series_id',
+  })
+})
+
 it('releases are a list in the order of time', async () => {
   const answer = await get('FRED/releases?from=2026-08-01&to=2026-08-31')
   expect([answer.statusCode, answer.json()]).toEqual([

@@ -38,6 +38,10 @@ beforeAll(async () => {
     },
     routes: {
       '/fred/releases/dates': { body: { count: 0, release_dates: [] } },
+      '/fred/series/release': { body: { releases: [{ id: 1, name: 'One' }] } },
+      '/fred/release/dates': { body: { count: 0, release_dates: [] } },
+      '/fred/release/sources': { body: { sources: [{ id: 1, name: 'One' }] } },
+      '/fred/series/vintagedates': { body: { count: 1, vintage_dates: ['2020-01-01'] } },
       '/fred/category/children': { body: { categories: [{ id: 1, name: 'One', notes: '' }] } },
       '/fred/series/search': { body: { count: 1, seriess: [{ id: 'X', title: 'X' }] } },
       '/fred/category/series': { body: { count: 1, seriess: [{ id: 'X', title: 'X' }] } },
@@ -321,7 +325,7 @@ describe('every operation, called with what the document allows and with what it
         { numRuns: 30 },
       )
     }
-  }, 120_000)
+  }, 300_000)
 })
 
 it('rows and what stands in their place are as documented', async () => {
