@@ -1,5 +1,5 @@
 export { readExpression, readNames, readOrderBy, readPipeline } from './apply/pipeline.ts'
-export { type SortKey, type Step, sortKey } from './apply/steps.ts'
+export { type Branch, type SortKey, type Step, sortKey } from './apply/steps.ts'
 export type { Expression, SqlColumn } from './check/expression.ts'
 export { unknownColumns } from './check/unknown-columns.ts'
 export { Building, type CompiledFilter, compileFilter, type FilterOptions } from './sql/compile.ts'

@@ -19,7 +19,7 @@ import { valueType } from '../filter/values.ts'
 import { type OptionsOf, type OrderKey, QUERY } from '../options.ts'
 import type { Column, ColumnType } from '../types/index.ts'
 import { checkOptions } from '../types/known-options.ts'
-import { afterSteps, POSITION, type RelationSql } from './steps-sql.ts'
+import { afterSteps, POSITION, startOf } from './steps-sql.ts'
 
 /** What a query may ask for. All options are optional; without any, the result is the whole dataset in upload order. */
 export interface QueryOptions extends OptionsOf<typeof QUERY> {}
@@ -221,7 +221,7 @@ export function planQuery(
 }
 
 /** A relation by which the length of the SQL of steps is known before there is any scan. */
-const NOTHING: RelationSql = { sql: '', order: [POSITION], inOrder: true, made: 0 }
+const NOTHING = startOf('', [POSITION])
 
 /** The options that calculate something. A column to sort by is no calculation. */
 function fallible(

@@ -3,7 +3,7 @@ import type { JoinedColumn } from '../parquet/joined.ts'
 import { VECTOR_ROWS } from '../parquet/row-groups.ts'
 import { type ColumnType, limitOf, quoteLiteral, type Statement, sqlType } from '../types/index.ts'
 import { isRanged, type Plan, type Scan, type Slice } from './plan.ts'
-import { afterSteps, orderTerms, POSITION, type RelationSql } from './steps-sql.ts'
+import { afterSteps, orderTerms, POSITION, type RelationSql, startOf } from './steps-sql.ts'
 import { ROW_NUMBER, rowNumberOf } from './view.ts'
 
 /** The columns in which DuckDB's Parquet reader gives a row's position, and that as one number. No file has 2^40 rows. */
@@ -165,23 +165,21 @@ export function planAt(plan: Plan, positions: readonly Position[]): Plan {
 function relationOf(plan: Plan, parameters: string[]): RelationSql {
   const { scan, source, steps } = plan
   if (scan.kind === 'slices' && scan.slices[0]?.places) {
-    return { sql: slicesSql(scan.slices, source), order: [PLACE], inOrder: false, made: 0 }
+    return { ...startOf(slicesSql(scan.slices, source), [PLACE]), inOrder: false }
   }
   const position = POSITIONS[scan.kind]
   const positioned = plan.order.length > 0 || needsPosition(steps)
   const sql = from(scan, source, parameters, positioned)
   if (steps.length === 0) {
-    return {
+    return startOf(
       sql,
-      order: position.keys.map((key) => ({ sql: key, descending: false })),
-      inOrder: true,
-      made: 0,
-    }
+      position.keys.map((key) => ({ sql: key, descending: false })),
+    )
   }
   const columns = uniqueNames(source)
   if (positioned) columns.push(`${position.number} AS ${POSITION.sql}`)
   const base = `(SELECT ${columns.length > 0 ? columns.join(', ') : 'NULL'} FROM ${sql})`
-  return afterSteps({ sql: base, order: [POSITION], inOrder: true, made: 0 }, steps)
+  return afterSteps(startOf(base, [POSITION]), steps)
 }
 
 /** Whether a step needs the positions of rows, which a scan of row ranges of files doesn't give. */

@@ -1,4 +1,4 @@
-import type { SortKey, Step } from '../filter/index.ts'
+import type { Branch, SortKey, Step } from '../filter/index.ts'
 import { limitOf } from '../types/index.ts'
 
 /** A relation as SQL, to be put after FROM. */
@@ -8,12 +8,24 @@ export interface RelationSql {
   readonly order: readonly SortKey[]
   /** Whether the rows have this order without an ORDER BY. */
   readonly inOrder: boolean
+  /** Whether subqueries and UNION ALL keep the order of rows, as in DuckDB. */
+  readonly keepsOrder: boolean
+  /** The bits that positions take at most. */
+  readonly bits: number
   /** How many columns steps have added for themselves. Their names are numbered, and they stay. */
   readonly made: number
 }
 
+/** The bits of a whole number that is not negative. */
+const NUMBER_BITS = 63
+
 /** The position of a row in a relation before any step. */
 export const POSITION: SortKey = { sql: 'o', descending: false }
+
+/** Rows before any step, as DuckDB reads them: in the order of these keys. */
+export function startOf(sql: string, order: readonly SortKey[]): RelationSql {
+  return { sql, order, inOrder: true, keepsOrder: true, bits: NUMBER_BITS, made: 0 }
+}
 
 /**
  * `ORDER BY` terms: null before every value (OData 4.01 part 1, 11.2.6.2).
@@ -88,6 +100,7 @@ function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): R
   const columns = [...shown, ...(values.length > 0 ? [added(values)] : []), `${first} AS ${POSITION.sql}`]
   const from = `(SELECT *, ${order[0]!.sql} AS p0 FROM ${sql})`
   return {
+    ...relation,
     sql: `(SELECT ${columns.join(', ')} FROM ${from}${keys.length === 0 ? '' : ` GROUP BY ${by.join(', ')}`})`,
     order: [POSITION],
     inOrder: keys.length === 0,
@@ -99,7 +112,7 @@ function grouped(relation: RelationSql, { keys, added: values }: Of<'group'>): R
 function positioned(relation: RelationSql): RelationSql {
   if (relation.order.length === 1) return relation
   const [numbered, sql] = withMore(relation, [`row_number() OVER (ORDER BY ${orderTerms(relation.order)})`])
-  return { ...numbered, order: [{ sql: sql!, descending: false }], inOrder: false }
+  return { ...numbered, order: [{ sql: sql!, descending: false }], inOrder: false, bits: NUMBER_BITS }
 }
 
 /** Sort keys become columns, because the columns in their expressions may be gone by the time the rows are sorted. */
@@ -175,20 +188,41 @@ function keepBySum(relation: RelationSql, step: Of<'keep'>, order: readonly Sort
   return { ...where(all, `NOT ${done} AND ${start}`), inOrder: false }
 }
 
+/**
+ * The rows of the branches, one branch after the other. Where the database keeps that order, only branches that are out
+ * of order are sorted: to sort all rows would take memory for all of them.
+ */
 function concatenated(relation: RelationSql, { branches, columns }: Of<'concat'>): RelationSql {
-  // Identical branches share their steps; the rows of these are read once.
-  const groups = Map.groupBy(branches.entries(), ([, { steps }]) => steps)
-  const selects = [...groups].map(([steps, [first, ...others]]) => {
-    const branch = positioned(afterSteps(relation, steps))
-    const [index, { values }] = first!
-    const list = values.map((value, at) => `${value} AS ${columns[at]!.sql}`)
-    const position = `${branch.order[0]!.sql} AS ${POSITION.sql}`
-    const numbers = others.map(([other]) => `(${other})`).join(', ')
-    if (others.length === 0)
-      return `SELECT ${[...list, `${index} AS b0`, position].join(', ')} FROM ${branch.sql}`
-    // The rows of a branch may have a `b0` of another concat().
-    return `SELECT ${[...list, 'n0.b0', position].join(', ')} FROM ${branch.sql} CROSS JOIN (VALUES (${index}), ${numbers}) AS n0(b0)`
+  const { keepsOrder } = relation
+  const steps = branches.map((branch) => positioned(afterSteps(relation, branch.steps)))
+  const bits = Math.max(...steps.map((branch) => branch.bits))
+  // Identical branches share their steps; the rows of these are read once, unless they come in order as they are read.
+  const groups = Map.groupBy(branches.keys(), (index) =>
+    streams(steps[index]!, branches[index]!) ? index : branches[index]!.steps,
+  )
+  const selects = [...groups.values()].map((indices) => {
+    const [index] = indices as [number]
+    const { sql, order, inOrder } = steps[index]!
+    const list = branches[index]!.values.map((value, at) => `${value} AS ${columns[at]!.sql}`)
+    const starts = indices.map((at) => `CAST('${BigInt(at) << BigInt(bits)}' AS DECIMAL(38,0))`)
+    const isShared = starts.length > 1
+    // The rows of a branch may have columns of another concat().
+    const from = isShared ? `${sql} CROSS JOIN (VALUES (${starts.join('), (')})) AS n0(b0)` : sql
+    const position = `${isShared ? 'n0.b0' : starts[0]} + ${order[0]!.sql} AS ${POSITION.sql}`
+    const select = `SELECT ${[...list, position].join(', ')} FROM ${from}`
+    return keepsOrder && !isShared && !inOrder ? `(${select} ORDER BY ${POSITION.sql})` : select
   })
-  const order = [{ sql: 'b0', descending: false }, POSITION]
-  return positioned({ sql: `(${selects.join(' UNION ALL ')})`, order, inOrder: false, made: 0 })
+  return {
+    sql: `(${selects.join(' UNION ALL ')})`,
+    order: [POSITION],
+    inOrder: keepsOrder && groups.size === branches.length,
+    keepsOrder,
+    bits: bits + Math.ceil(Math.log2(branches.length)),
+    made: 0,
+  }
+}
+
+/** Whether the rows of a branch come in order as they are read, so that nothing is kept of them. */
+function streams({ inOrder }: RelationSql, { steps }: Branch): boolean {
+  return inOrder && steps.every(({ kind }) => kind !== 'group')
 }

@@ -2,7 +2,7 @@ import type { Delegate } from '../duckdb/cursor.ts'
 import { NotTranslatable, positional, type SqlColumn, type Step } from '../filter/index.ts'
 import { trino } from '../filter/sql/trino.ts'
 import { type Plan, type PlanSource, planQuery, type QueryOptions, type Scan } from '../plan/plan.ts'
-import { afterSteps, orderTerms, POSITION, type RelationSql, sorted } from '../plan/steps-sql.ts'
+import { afterSteps, orderTerms, POSITION, type RelationSql, sorted, startOf } from '../plan/steps-sql.ts'
 import { ROW_NUMBER } from '../plan/view.ts'
 import type { RemoteQuery } from '../reading/remote.ts'
 import { type ColumnType, limitOf, quoteLiteral } from '../types/index.ts'
@@ -166,7 +166,7 @@ function baseOf({ source }: Plan, table: string, reads: readonly number[]): Rela
     `${NUMBER} AS ${POSITION.sql}`,
   ]
   const sql = `(SELECT ${columns.join(', ')} FROM ${table})`
-  return { sql, order: [POSITION], inOrder: false, made: 0 }
+  return { ...startOf(sql, [POSITION]), inOrder: false, keepsOrder: false }
 }
 
 function said({ stepParameters, filter, orderParameters }: Plan, sql: string): TrinoSql {

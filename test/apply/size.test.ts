@@ -99,11 +99,61 @@ describe('up to the bounds a query runs', () => {
   })
 })
 
-test('branches that are written alike are read once, and their rows come for each of them', async () => {
-  const apply = 'concat(filter(a ge 2),aggregate(a with sum as a,b with max as b), filter( a ge 2 ),identity)'
-  expect(await rows({ apply })).toEqual(['2 1', '3 2', '6 2', '2 1', '3 2', '1 1', '2 1', '3 2'])
+test('branches that group rows alike are read once, and their rows come for each of them', async () => {
+  const apply =
+    'concat(groupby((b),aggregate(a with max as a)),aggregate(a with sum as a,b with max as b),' +
+    ' groupby( (b),aggregate(a with max as a) ),identity)'
+  const groups = ['1 2', '2 3']
+  expect(await rows({ apply })).toEqual([...groups, '2 6', ...groups, '1 1', '1 2', '2 3'])
   using query = await dataset.query({ apply })
   expect((await query.explain()).match(/Function:/g)).toHaveLength(3)
+})
+
+test.each([
+  [
+    'filter(a ge 2)',
+    'concat(filter(a ge 2),filter(a ge 2),identity)',
+    ['2 1', '3 2', '2 1', '3 2', '1 1', '2 1', '3 2'],
+  ],
+  [
+    'a total',
+    'concat(identity,aggregate(a with sum as a,b with max as b))/concat(filter(a ge 6),identity)',
+    ['6 2', '1 1', '2 1', '3 2', '6 2'],
+  ],
+  [
+    'some of them',
+    'concat(identity,skip(1)/top(1))/concat(identity,filter(b eq 1))',
+    ['1 1', '2 1', '3 2', '2 1', '1 1', '2 1', '2 1'],
+  ],
+])('rows of branches are sent as they are read, without memory for all of them: %s', async (_, apply, wanted) => {
+  expect(await rows({ apply })).toEqual(wanted)
+  using query = await dataset.query({ apply })
+  expect(await query.explain()).not.toMatch(/ORDER_BY|WINDOW|TOP_N/)
+})
+
+test('a branch that is out of order is sorted by itself, also within another concat()', async () => {
+  const apply = 'concat(identity,topcount(2,a),orderby(a desc)/top(2))/concat(filter(b eq 2),identity)'
+  const all = ['1 1', '2 1', '3 2', '2 1', '3 2', '3 2', '2 1']
+  expect(await rows({ apply })).toEqual([...all.filter((row) => row.endsWith('2')), ...all])
+})
+
+test('rows of many row groups in branches of branches keep their order, and grouped ones take that of their first row', async () => {
+  await using place = await openWorkplace({ partSizes: { rows: 200_000 } })
+  const large = await newDataset(place.engine)
+  const count = 500_000
+  const lines = Array.from({ length: count }, (_, n) => `${n},${n % 7}\n`)
+  await large.replace({ format: 'csv', body: bytesOf(`a,b\n${lines.join('')}`) })
+  const apply = `concat(filter(a ge ${count - 3}),identity)/concat(filter(a lt 2),filter(b eq 3),filter(b eq 3))`
+  const read = async (option: string) => {
+    using query = await large.query({ apply: option })
+    return (await textOf(await query.bytes('csv'))).trimEnd().split('\n').slice(1)
+  }
+  const end = [count - 3, count - 2, count - 1]
+  const all = [...end, ...Array(count).keys()].map((n) => [n, n % 7] as const)
+  const threes = all.filter(([, b]) => b === 3)
+  const wanted = [...all.filter(([a]) => a < 2), ...threes, ...threes].map((row) => row.join(','))
+  expect((await read(apply)).join(' ') === wanted.join(' ')).toBe(true)
+  expect(await read(`${apply}/groupby((b))`)).toEqual(['0', '1', '3'])
 })
 
 test.runIf(process.platform === 'linux')(

@@ -62,6 +62,31 @@ describe.runIf(disk)('more groups than memory holds', () => {
     expect(await grouped()).toEqual({ groups: GROUPS, total: (ROWS / 10) * 45 })
   })
 
+  test('leave memory for the statements of others', async () => {
+    const dataset = await engine.dataset(id)
+    using sorting = await dataset.query({ orderBy: 'k desc,n' })
+    const batches = sorting.batches()[Symbol.asyncIterator]()
+    // By then, all rows have been sorted, and most are on the disk.
+    let read = (await batches.next()).value!.numRows
+    using query = await dataset.query({ apply: 'groupby((n),aggregate($count as c))/orderby(n)' })
+    const counts: unknown[] = []
+    for await (const row of query.rows()) counts.push(Object.values(row))
+    expect(counts).toEqual(Array.from({ length: 10 }, (_, n) => [n, ROWS / 10]))
+    for (let next = await batches.next(); !next.done; next = await batches.next()) read += next.value.numRows
+    expect(read).toBe(ROWS)
+  })
+
+  test('are not kept at all by branches that are sent one after the other', async () => {
+    disk!.leave(2 * MIB)
+    const dataset = await engine.dataset(id)
+    const apply = 'concat(identity,filter(n ge 1))/concat(filter(n lt 9),identity)'
+    using query = await dataset.query({ apply })
+    let rows = 0
+    for await (const batch of query.batches()) rows += batch.numRows
+    disk!.clear()
+    expect(rows).toBe((ROWS / 10) * (9 + 8 + 10 + 9))
+  })
+
   test('are refused clearly where the disk has no room for them', async () => {
     disk!.leave(2 * MIB)
     expect(await grouped()).toBe('storage_full')
