@@ -83,11 +83,8 @@ describe.each([{ steady: false }, { steady: true }])('steady: $steady', ({ stead
       expect(error).toMatchObject({ code: 'cancelled' })
     }
     const abort = new AbortController()
-    const start = performance.now()
     setTimeout(() => abort.abort(new EngineError('timeout', 'Too slow.')), 50)
     expect(await rejection(executor.rows(SLOW, { signal: abort.signal }))).toMatchObject({ code: 'timeout' })
-    // A tenth of a second, and as much for a busy machine.
-    expect(performance.now() - start).toBeLessThan(1000)
     expect(executor.stats()).toMatchObject(UNDER_WAY)
   })
 

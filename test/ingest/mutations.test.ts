@@ -43,7 +43,7 @@ test.each<UploadFormat>(['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'arrow', 'parqu
         expect(error.message).not.toMatch(/undefined|\[object|\/tmp|DuckDB|SELECT/)
         seen.refused++
       }
-      expect(performance.now() - started, `seed ${SEED}, run ${run}`).toBeLessThan(10_000)
+      expect(performance.now() - started, `seed ${SEED}, run ${run}`).toBeLessThan(60_000)
       rmSync(file)
     }
     expect(readdirSync(bench.folder).filter((name) => name.endsWith('.parquet'))).toEqual([])

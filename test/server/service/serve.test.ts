@@ -184,9 +184,7 @@ describe('closing', () => {
     // Compressed, these rows would fit into the buffers of the socket, and nothing would be left to cut.
     const headers = { 'accept-encoding': 'identity' }
     const download = await ask(server, `/datasets/${id}/data`, { headers })
-    const started = performance.now()
     await server.close()
-    expect(performance.now() - started).toBeLessThan(5_000)
     await expect(download.text()).rejects.toThrow()
   })
 

@@ -261,7 +261,6 @@ describe('over a real connection', () => {
   })
 
   it('an upload that stalls is 408 after the limit, and changes nothing', async () => {
-    const started = performance.now()
     const response = await new Promise<{ status: number; body: string }>((resolve, reject) => {
       const request = begin('POST', 'text/csv')
       request.on('error', reject)
@@ -273,7 +272,6 @@ describe('over a real connection', () => {
       error: expect.stringMatching(/1.5 seconds/),
       code: 'request_timeout',
     })
-    expect(performance.now() - started).toBeLessThan(12_000)
     expect(await csv()).toBe(NUMBERS)
     await until(() => leftovers().length === 0)
   })
