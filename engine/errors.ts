@@ -66,6 +66,8 @@ export interface ErrorFields {
   readonly value?: string
   /** The limit that was exceeded. */
   readonly limit?: number
+  /** The files in a zip archive, of which `entry` chooses one. */
+  readonly entries?: readonly string[]
   /** How many of the caller's own run already. */
   readonly running?: number
   /** The parts of the message that are options, in their order, as in a query string: `decimal=,`. */
@@ -81,6 +83,7 @@ const NAMES_OF_FIELDS = {
   column: true,
   value: true,
   limit: true,
+  entries: true,
   running: true,
   hints: true,
 } as const satisfies Record<keyof ErrorFields, true>

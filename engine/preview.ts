@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { type Contents, contentsOf } from './ingest/contents.ts'
 import { readParts } from './ingest/parts/part.ts'
 import type { Choice, IngestResult, UploadOptions } from './ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from './ingest/text/errors.ts'
@@ -16,10 +17,8 @@ export class Preview implements Queryable, AsyncDisposable {
   readonly options: UploadOptions | undefined
   /** By which values. */
   readonly why: readonly Choice[] | undefined
-  /** The names of a workbook's sheets. */
-  readonly sheets: readonly string[] | undefined
-  /** The sheet that was read. */
-  readonly sheet: string | undefined
+  /** What the file holds, and what of it was read. */
+  readonly contents: Contents
   /** What may be wrong with values that could be read, as sentences. */
   readonly warnings: readonly string[]
   readonly #file: string
@@ -35,9 +34,8 @@ export class Preview implements Queryable, AsyncDisposable {
       rawBytes,
       options,
       why,
-      sheets,
-      sheet,
       warnings,
+      ...contents
     }: IngestResult & { readonly file: string },
     context: Pick<QueryContext, 'executor' | 'counts'>,
   ) {
@@ -45,8 +43,7 @@ export class Preview implements Queryable, AsyncDisposable {
     this.rowCount = rows
     this.options = options
     this.why = why
-    this.sheets = sheets
-    this.sheet = sheet
+    this.contents = contentsOf(contents)
     this.warnings = warnings ?? []
     this.#file = file
     this.#context = {

@@ -225,9 +225,6 @@ export class FileSink implements Sink {
 export async function unpack(request: ReadRequest, target: string): Promise<ReadRequest> {
   const { file, limits, signal, onProgress } = request
   const { size } = await stat(file)
-  const most = Math.min(limits.unpackedBytes, UNPACKED + UNPACKED_A_BYTE * size)
-  const tooLarge = (limit: number) =>
-    limit === limits.unpackedBytes ? unpacksTooLarge(limit) : unpacksTooFar(limit, size)
   const packed = createReadStream(file)
   const unpacked = createGunzip({ chunkSize: 256 * 1024 })
   packed.on('error', (error) => unpacked.destroy(error))
@@ -238,7 +235,7 @@ export async function unpack(request: ReadRequest, target: string): Promise<Read
     }
   }
   try {
-    await spool(pieces(), target, { bytes: most, tooLarge, signal })
+    await spool(pieces(), target, { ...unpackingTo(limits.unpackedBytes, size), signal })
   } catch (error) {
     const { code } = error as { code?: string }
     if (!code?.startsWith('Z_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
@@ -251,8 +248,16 @@ export async function unpack(request: ReadRequest, target: string): Promise<Read
   return { ...request, file: target, onProgress: ({ rows }) => onProgress?.({ bytes, rows }) }
 }
 
+/** The options of `spool` for what a file of this size unpacks to. */
+export function unpackingTo(unpackedBytes: number, size: number): SpoolOptions {
+  const most = Math.min(unpackedBytes, UNPACKED + UNPACKED_A_BYTE * size)
+  const tooLarge = (limit: number) =>
+    limit === unpackedBytes ? unpacksTooLarge(limit) : unpacksTooFar(limit, size)
+  return { bytes: most, tooLarge }
+}
+
 /**
- * How many bytes gzip may unpack to, and how many more for each byte of the file, so that a small one does not keep a
+ * How many bytes gzip and zip may unpack to, and how many more for each byte of the file, so that a small one does not keep a
  * reader busy for minutes. Tables rarely shrink to less than a fiftieth.
  */
 const [UNPACKED, UNPACKED_A_BYTE] = [128 * 2 ** 20, 200]
@@ -260,7 +265,7 @@ const [UNPACKED, UNPACKED_A_BYTE] = [128 * 2 ** 20, 200]
 function unpacksTooFar(limit: number, size: number): EngineError {
   return new EngineError(
     'upload_too_large',
-    `The upload unpacks to more than ${limit} bytes, the most for gzip of ${size} bytes. Send it without gzip, or in parts.`,
+    `The upload unpacks to more than ${limit} bytes, the most for ${size} bytes. Send it unpacked, or in parts.`,
     { details: { limit } },
   )
 }

@@ -2,22 +2,25 @@ import { decoderOf, encodingOf } from './csv/syntax.ts'
 import { readFrom, readStart } from './file.ts'
 import type { ReadRequest } from './request.ts'
 import { malformed } from './text/errors.ts'
-import { BINARY_BYTES, type BinaryFormat, binaryFormat } from './upload-format.ts'
+import {
+  BINARY_BYTES,
+  type BinaryFormat,
+  binaryFormat,
+  isUploadFormat,
+  UPLOAD_FORMATS,
+  type UploadFormat,
+} from './upload-format.ts'
 
 /** What a file may be although it is sent as another format. */
-type Content = BinaryFormat | 'protected' | 'xlsb' | 'ods' | 'zip' | TextContent
+type Content = BinaryFormat | 'protected' | 'xlsx' | 'xlsb' | 'ods' | TextContent
 type TextContent = 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
 
-/** What the file is, and what to send instead. */
-const ADVICE: Readonly<Record<Content, readonly [what: string, instead: string]>> = {
-  parquet: ['Parquet', 'send it as parquet'],
-  arrow: ['Arrow', 'send it as arrow'],
-  xlsx: ['an xlsx workbook', 'send it as xlsx'],
+/** What a file is that can't be read, and what to send instead. */
+const ADVICE: Readonly<Record<Exclude<Content, UploadFormat>, readonly [what: string, instead: string]>> = {
   xls: ['an Excel workbook of the old format xls', 'save it as xlsx or csv'],
   protected: ['a workbook that is protected by a password', 'remove the password and save it as xlsx'],
   xlsb: ['a binary Excel workbook (xlsb)', 'save it as xlsx or csv'],
   ods: ['an OpenDocument spreadsheet (ods)', 'save it as xlsx or csv'],
-  zip: ['a zip archive', 'unpack it and send the files in it one by one; csv may be compressed with gzip'],
   feather1: [
     'Feather version 1',
     'write it as version 2 (write_feather(table, file, version=2)) or as Parquet',
@@ -27,8 +30,6 @@ const ADVICE: Readonly<Record<Content, readonly [what: string, instead: string]>
   bzip2: ['compressed with bzip2', 'unpack it, or compress it with gzip'],
   xz: ['compressed with xz', 'unpack it, or compress it with gzip'],
   sqlite: ['an SQLite database', 'export its tables one by one, as csv or Parquet'],
-  json: ['JSON', 'send rows as json; if it is the error message of another server, get the file again'],
-  ndjson: ['JSON with one value per line', 'send it as ndjson'],
   html: ['a web page (HTML), perhaps an error or a login page', 'send the file itself'],
   xml: ['XML, perhaps an error message', 'send the rows as csv, json, Parquet or another supported format'],
   pdf: ['a PDF document', 'send the table itself as csv, xlsx or another supported format'],
@@ -40,22 +41,33 @@ const DIRECTORY_BYTES = 4096
 /** How many bytes of text are looked at. */
 const SAMPLE_BYTES = 4096
 
+/** The content says which of these a file is: they are called by each other's names. */
+const ARCHIVES: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'zip'])
+
 /**
- * Refuses a file that is in another format than it is said to be, with a way out. The error's `content` says what it is.
+ * The format that a file has. Refuses one in another format than it is said to be, with a way out; the error's `content`
+ * says what it is.
  * @throws EngineError `invalid_upload`
  */
-export async function refuseForeign(request: ReadRequest): Promise<void> {
+export async function formatOf(request: ReadRequest): Promise<UploadFormat> {
   const { format } = request
   const content = await contentOf(request)
-  if (content === undefined || content === format) return
-  const [what, instead] = ADVICE[content]
-  throw malformed(`The file is ${what}: ${instead}.`, { content })
+  if (content === undefined) return format
+  const isArchive = ARCHIVES.has(format) && ARCHIVES.has(content)
+  if (!isUploadFormat(content)) {
+    const [what, instead] = ADVICE[content]
+    throw malformed(`The file is ${what}: ${instead}.`, { content })
+  }
+  if (content === format || isArchive) return content
+  const error = content === 'json' ? '; if it is the error message of another server, get the file again' : ''
+  throw malformed(`The file is ${UPLOAD_FORMATS[content].is}: send it as ${content}${error}.`, { content })
 }
 
-async function contentOf({ file, format, limits, options }: ReadRequest): Promise<Content | undefined> {
+async function contentOf(request: ReadRequest): Promise<Content | undefined> {
+  const { file, format, options } = request
   const start = await readStart(file, SAMPLE_BYTES)
   const binary = binaryFormat(start.subarray(0, BINARY_BYTES))
-  if (binary === 'xlsx') return archiveOf(file, limits.unpackedBytes)
+  if (binary === 'zip') return archiveOf(request)
   if (binary === 'xls' && (await isEncrypted(file, start))) return 'protected'
   if (binary !== undefined) return binary
   const encoding = options?.encoding ?? encodingOf(start)
@@ -75,16 +87,16 @@ async function isEncrypted(file: string, start: Buffer): Promise<boolean> {
 }
 
 /** What a zip archive holds. One that is damaged is left to its reader. */
-async function archiveOf(file: string, unpackedBytes: number): Promise<'xlsx' | 'xlsb' | 'ods' | 'zip'> {
+async function archiveOf({ file, format, limits }: ReadRequest): Promise<Content> {
   try {
-    const { ZipReader } = await import('./xlsx/unzip.ts')
-    await using zip = await ZipReader.open(file, unpackedBytes)
+    const { ZipReader } = await import('./zip/zip-reader.ts')
+    await using zip = await ZipReader.open(file, limits.unpackedBytes)
     const has = (name: string) => zip.entries.has(name)
     if (has('xl/workbook.bin')) return 'xlsb'
     if (has('content.xml') && has('mimetype')) return 'ods'
     return has('[Content_Types].xml') || has('xl/workbook.xml') ? 'xlsx' : 'zip'
   } catch {
-    return 'xlsx'
+    return format === 'zip' ? 'zip' : 'xlsx'
   }
 }
 

@@ -3,7 +3,7 @@ import { EngineError } from '../errors.ts'
 import { TemporaryFile } from '../util/whole-file.ts'
 import { ingestCsv, ingestRewritten, type ToCsv } from './csv/ingest.ts'
 import { unpack } from './file.ts'
-import { refuseForeign } from './foreign.ts'
+import { formatOf } from './foreign.ts'
 import { ingestMany } from './many.ts'
 import { ingestParquet } from './parquet/ingest.ts'
 import { fillParts } from './parts/fill.ts'
@@ -18,7 +18,14 @@ import {
   writeCompared,
 } from './parts/parts.ts'
 import { profileParts } from './profile.ts'
-import type { Hooks, IngestRequest, IngestResult, ReadRequest, UploadFormat } from './request.ts'
+import {
+  checkUploadOptions,
+  type Hooks,
+  type IngestRequest,
+  type IngestResult,
+  type ReadRequest,
+  type UploadFormat,
+} from './request.ts'
 import { type KnownColumns, knownColumns } from './targets.ts'
 
 /**
@@ -68,8 +75,9 @@ async function ingestUpload(duck: Duck, request: IngestRequest, hooks: Hooks): P
 async function ingest(duck: Duck, packed: ReadRequest): Promise<IngestResult> {
   await using unpacked = new TemporaryFile(duck.tempDirectory)
   const given = packed.gzip ? await unpack(packed, unpacked.path) : packed
-  await refuseForeign(given)
-  return await READERS[given.format](duck, knownColumns(given, given.declared), given)
+  const format = await formatOf(given)
+  if (format !== given.format) checkUploadOptions(format, given.options)
+  return await READERS[format](duck, knownColumns(given, given.declared), { ...given, format })
 }
 
 type Reader = (duck: Duck, known: KnownColumns, request: ReadRequest) => Promise<IngestResult>
@@ -83,6 +91,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   ndjson: rewriting(() => import('./json/to-csv.ts')),
   arrow: rewriting(() => import('./arrow/to-csv.ts')),
   xlsx: async (...upload) => (await import('./xlsx/ingest.ts')).ingestXlsx(...upload),
+  zip: async (duck, _, request) => (await import('./zip/ingest.ts')).ingestZip(duck, request, ingest),
 }
 
 function rewriting(load: () => Promise<{ readonly toCsv: ToCsv }>): Reader {

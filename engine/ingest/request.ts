@@ -4,10 +4,11 @@ import type { DeclaredColumn } from '../types/columns.ts'
 import type { DatasetMetadata } from '../types/file-metadata.ts'
 import type { Column } from '../types/index.ts'
 import { checkOptions } from '../types/known-options.ts'
+import type { Contents } from './contents.ts'
 import type { WrittenPart } from './parts/part.ts'
 import type { TextReason } from './text/errors.ts'
 import { zoneNamed } from './text/zones.ts'
-import { FORMAT_OF_ENDING, type UploadFormat } from './upload-format.ts'
+import { FORMATS_IN_PROSE, isUploadFormat, type UploadFormat } from './upload-format.ts'
 
 export type { UploadFormat } from './upload-format.ts'
 
@@ -99,7 +100,7 @@ export interface ColumnReading {
 }
 
 /** The part that was made of an upload. */
-export interface IngestResult extends SizedPart {
+export interface IngestResult extends SizedPart, Contents {
   /** The columns, in the order of the part's c0, c1, … */
   readonly columns: readonly Column[]
   /** Per column: why it is text, in formats whose types are inferred; undefined for other columns. */
@@ -110,10 +111,6 @@ export interface IngestResult extends SizedPart {
   readonly why?: readonly Choice[]
   /** What the file says about the dataset. */
   readonly metadata?: DatasetMetadata | undefined
-  /** The names of a workbook's sheets. */
-  readonly sheets?: readonly string[] | undefined
-  /** The sheet that was read. */
-  readonly sheet?: string | undefined
   /** What may be wrong with values that could be read, as sentences. */
   readonly warnings?: readonly string[] | undefined
 }
@@ -137,13 +134,13 @@ export interface Hooks {
  * @throws EngineError `unsupported_format`; `invalid_option` where an option is unknown or has no meaning in the format
  */
 export function checkUploadOptions(format: UploadFormat, options: UploadOptions = {}): void {
-  const formats = new Set(Object.values(FORMAT_OF_ENDING))
-  if (!formats.has(format)) {
+  if (!isUploadFormat(format)) {
     throw new EngineError(
       'unsupported_format',
-      `Uploads have no format ${JSON.stringify(format)}; known are ${[...formats].join(', ')}.`,
+      `Uploads have no format ${JSON.stringify(format)}; known are ${FORMATS_IN_PROSE}.`,
     )
   }
-  checkOptions(options, READING, format)
+  // What those of a zip archive are for is known when its entry is.
+  checkOptions(options, READING, format === 'zip' ? undefined : format)
   if (options.zone !== undefined) zoneNamed(options.zone)
 }

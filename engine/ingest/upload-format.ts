@@ -1,45 +1,82 @@
-import { READING } from '../options.ts'
+import { READING } from './options.ts'
+
+/** How a format is told by the names of files and in HTTP. */
+interface FormatFacts {
+  /** What a file of it is, in a sentence. */
+  readonly is: string
+  /** Endings of files' names; the first is the usual one. */
+  readonly endings: readonly string[]
+  /** Its media types; the first is the usual one. */
+  readonly types: readonly string[]
+  /** Whether it is text, which may be packed with gzip, and of which small uploads are committed together. */
+  readonly isText?: true
+}
 
 /** The formats in which rows can be uploaded. */
-export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx'
+export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx' | 'zip'
 
-/** Those that are text, and may be packed with gzip. */
-const TEXT_FORMATS: ReadonlySet<UploadFormat> = new Set(['csv', 'tsv', 'json', 'ndjson'])
+/** What is known of each. The lists of formats for people are made from this one. */
+export const UPLOAD_FORMATS = {
+  csv: { is: 'csv', endings: ['csv'], types: ['text/csv'], isText: true },
+  tsv: { is: 'tsv', endings: ['tsv', 'tab'], types: ['text/tab-separated-values'], isText: true },
+  json: { is: 'JSON', endings: ['json'], types: ['application/json'], isText: true },
+  ndjson: {
+    is: 'JSON with one value per line',
+    endings: ['ndjson', 'jsonl'],
+    types: ['application/x-ndjson'],
+    isText: true,
+  },
+  parquet: { is: 'Parquet', endings: ['parquet'], types: ['application/vnd.apache.parquet'] },
+  arrow: {
+    is: 'Arrow',
+    endings: ['arrow', 'arrows', 'feather', 'ipc'],
+    types: ['application/vnd.apache.arrow.stream', 'application/vnd.apache.arrow.file'],
+  },
+  xlsx: {
+    is: 'an xlsx workbook',
+    endings: ['xlsx'],
+    types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  },
+  zip: { is: 'a zip archive', endings: ['zip'], types: ['application/zip'] },
+} as const satisfies Readonly<Record<UploadFormat, FormatFacts>>
+
+const FACTS: Readonly<Record<UploadFormat, FormatFacts>> = UPLOAD_FORMATS
+const NAMES = Object.keys(FACTS) as UploadFormat[]
+
+/** The formats as a sentence lists them. */
+export const FORMATS_IN_PROSE = NAMES.join(', ')
 
 /** What the endings of files' names mean. */
-export const FORMAT_OF_ENDING: Readonly<Record<string, UploadFormat>> = {
-  csv: 'csv',
-  tsv: 'tsv',
-  tab: 'tsv',
-  json: 'json',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  parquet: 'parquet',
-  arrow: 'arrow',
-  arrows: 'arrow',
-  feather: 'arrow',
-  ipc: 'arrow',
-  xlsx: 'xlsx',
+export const FORMAT_OF_ENDING: ReadonlyMap<string, UploadFormat> = new Map(
+  NAMES.flatMap((format) => FACTS[format].endings.map((ending) => [ending, format] as const)),
+)
+
+export function isUploadFormat(name: string): name is UploadFormat {
+  return Object.hasOwn(FACTS, name)
+}
+
+/** Whether a format is text, which may be packed with gzip. */
+export function isTextFormat(format: UploadFormat): boolean {
+  return FACTS[format].isText === true
 }
 
 /** The format that a file's name stands for. The ending `.gz` is known only behind those of the text formats. */
 export function uploadFormatOf(fileName: string): { format: UploadFormat; gzip: boolean } | undefined {
   const match = /\.([^./\\]+?)(\.gz)?$/i.exec(fileName)
   if (!match) return undefined
-  const ending = match[1]!.toLowerCase()
-  const format = Object.hasOwn(FORMAT_OF_ENDING, ending) ? FORMAT_OF_ENDING[ending] : undefined
+  const format = FORMAT_OF_ENDING.get(match[1]!.toLowerCase())
   const gzip = match[2] !== undefined
-  return format && (!gzip || TEXT_FORMATS.has(format)) ? { format, gzip } : undefined
+  return format && (!gzip || isTextFormat(format)) ? { format, gzip } : undefined
 }
 
-/** The first bytes of files that are no text, none of which may begin a name in csv. A workbook may also be another archive. */
+/** The first bytes of files that are no text, none of which may begin a name in csv. A zip archive may be a workbook. */
 const BEGINNINGS = [
   [/^PAR1(?![\w\s,;|"])/, 'parquet'],
   [/^ARROW1(?![\w\s,;|"])/, 'arrow'],
   [/^\xff{4}/, 'arrow'],
   [/^FEA1(?![\s,;|"])/, 'feather1'],
   [/^\xd0\xcf\x11\xe0/, 'xls'],
-  [/^PK(?:\x03\x04|\x05\x06)/, 'xlsx'],
+  [/^PK(?:\x03\x04|\x05\x06)/, 'zip'],
   [/^\x1f\x8b/, 'gzip'],
   [/^\x28\xb5\x2f\xfd/, 'zstd'],
   [/^BZh[1-9](?:1AY&SY|\x17rE8P\x90)/, 'bzip2'],
@@ -58,7 +95,28 @@ export function binaryFormat(head: Buffer): BinaryFormat | undefined {
   return BEGINNINGS.find(([bytes]) => bytes.test(start))?.[1]
 }
 
-/** Whether `dialect=auto` can choose how files of a format are read. */
+/** The format of a file by its name and its first bytes. What can't be read is named by the reader of what it is given. */
+export function guessedFormat(head: Buffer, name = ''): { format: UploadFormat; gzip: boolean } {
+  const named = uploadFormatOf(name)
+  if (named) return named
+  const binary = binaryFormat(head)
+  if (binary === 'gzip') return { format: 'csv', gzip: true }
+  if (binary === 'zip') return { format: guessedArchive(head), gzip: false }
+  if (binary) return { format: isUploadFormat(binary) ? binary : 'xlsx', gzip: false }
+  const [first = '', second = ''] = head.toString('latin1').trimStart().split('\n', 2)
+  if (/^\[/.test(first)) return { format: 'json', gzip: false }
+  if (/^\{/.test(first))
+    return { format: /^\{.*\}\s*$/.test(first) && /^\{/.test(second) ? 'ndjson' : 'json', gzip: false }
+  return { format: first.includes('\t') && !/[,;]/.test(first) ? 'tsv' : 'csv', gzip: false }
+}
+
+/** What a zip archive is by the name of its first entry (APPNOTE.TXT, 4.3.7). Its reader looks at all of them. */
+function guessedArchive(head: Buffer): UploadFormat {
+  const first = head.length < 30 ? '' : head.toString('latin1', 30, 30 + head.readUInt16LE(26))
+  return /^(?:\[Content_Types\]\.xml$|_rels\/|docProps\/|xl\/)/.test(first) ? 'xlsx' : 'zip'
+}
+
+/** Whether `dialect=auto` can choose how files of a format are read. A zip archive may hold one of these. */
 export function hasDialect(format: UploadFormat): boolean {
-  return READING.dialect.formats.some((one) => one === format)
+  return format === 'zip' || READING.dialect.formats.some((one) => one === format)
 }

@@ -1,5 +1,5 @@
 import { EngineError, type ErrorCode } from '../errors.ts'
-import type { UploadFormat } from '../ingest/request.ts'
+import { isTextFormat, type UploadFormat } from '../ingest/upload-format.ts'
 import type { MadeContent, Upload, WriteMode } from './upload.ts'
 import type { WrittenRecord } from './written.ts'
 
@@ -9,11 +9,9 @@ export const SMALL_BYTES = 64 * 1024
 const MOST_BYTES = 4 * 2 ** 20
 const MOST_WRITES = 1_000
 
-const BINARY: readonly UploadFormat[] = ['parquet', 'arrow', 'xlsx']
-
 /** Whether small uploads of a format are committed together: those of text. */
 export function isGrouped(format: UploadFormat | undefined): boolean {
-  return format !== undefined && !BINARY.includes(format)
+  return format !== undefined && isTextFormat(format)
 }
 
 /** A write whose rows may be committed together with those of others. */

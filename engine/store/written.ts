@@ -1,17 +1,16 @@
 import type { DatasetRecord } from '../catalog/records.ts'
+import { type Contents, contentsOf } from '../ingest/contents.ts'
 import type { Choice, IngestResult, UploadOptions } from '../ingest/request.ts'
 import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts'
 import { sameColumns } from '../types/columns.ts'
 
 /** A dataset after an upload, with what the upload tells about its columns. */
-export interface WrittenRecord extends DatasetRecord {
+export interface WrittenRecord extends DatasetRecord, Pick<Contents, 'sheet' | 'entry'> {
   readonly columns: readonly ExplainedColumn[]
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options?: UploadOptions
   /** By which values. */
   readonly why?: readonly Choice[]
-  /** The sheet of a workbook that was read. */
-  readonly sheet?: string
   /** What may be wrong with values that could be read, as sentences. */
   readonly warnings?: readonly string[]
 }
@@ -24,7 +23,7 @@ export function withoutMarks<Read extends Pick<IngestResult, 'columns' | 'unname
 /** A record with the reasons of columns of text, unless another upload has changed the columns since. */
 export function explained(
   record: DatasetRecord,
-  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet' | 'warnings'>,
+  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet' | 'entry' | 'warnings'>,
 ): WrittenRecord {
   if (!sameColumns(record.columns, made.columns)) return record
   return {
@@ -32,7 +31,7 @@ export function explained(
     columns: explainedColumns(record.columns, made.reasons),
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
-    ...(made.sheet !== undefined && { sheet: made.sheet }),
+    ...contentsOf({ sheet: made.sheet, entry: made.entry }),
     ...(made.warnings && { warnings: made.warnings }),
   }
 }

@@ -1,4 +1,10 @@
 import {
+  FORMATS_IN_PROSE,
+  isUploadFormat,
+  UPLOAD_FORMATS,
+  type UploadFormat,
+} from '../../engine/ingest/upload-format.ts'
+import {
   type Names,
   type OptionsOf,
   pick,
@@ -73,7 +79,7 @@ export type Upload =
       readonly series: readonly string[]
     }
   | {
-      readonly format: Format
+      readonly format: UploadFormat
       /** A stream is sent while it is read, and can't be sent again. Browsers support streams over HTTP/2 only. */
       readonly body: string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>
       /** The body is compressed with gzip. Only for text formats. */
@@ -107,12 +113,12 @@ const FILE: Names<Extract<Upload, { format: unknown }>> = {
 export function uploadRequest(upload: Upload): Pick<Request, 'json' | 'body' | 'headers' | 'query'> {
   if (!('format' in upload)) return { json: upload }
   requireKnown(upload, FILE)
-  if (!Object.hasOwn(MEDIA_TYPES, upload.format)) {
+  if (!isUploadFormat(upload.format)) {
     throw invalidOption(
-      `Unknown format ${JSON.stringify(upload.format)}; valid formats: ${Object.keys(MEDIA_TYPES).join(', ')}.`,
+      `Unknown format ${JSON.stringify(upload.format)}; valid formats: ${FORMATS_IN_PROSE}.`,
     )
   }
-  const headers: Record<string, string> = { 'content-type': MEDIA_TYPES[upload.format] }
+  const headers: Record<string, string> = { 'content-type': UPLOAD_FORMATS[upload.format].types[0] }
   if (upload.gzip) headers['content-encoding'] = 'gzip'
   const { body, options } = upload
   if (options) checkOptions(options, UPLOADING)

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
-import { hasDialect } from '../../engine/ingest/upload-format.ts'
+import { FORMATS_IN_PROSE, hasDialect } from '../../engine/ingest/upload-format.ts'
 import { ADDING, CHANGE, fromPlain, UPLOADING } from '../../engine/options.ts'
 import { startProgress } from './progress.ts'
 import {
@@ -26,7 +26,7 @@ interface ImportOptions {
 /** How a file is read, and by which columns an upsert finds rows. */
 export const OPTIONS = { ...UPLOADING, on: ADDING.on }
 
-const KNOWN = 'csv, tsv, json, ndjson, parquet, arrow, xlsx, and text formats compressed as .gz'
+const KNOWN = `${FORMATS_IN_PROSE}, and text formats compressed as .gz`
 
 export function addImportCommand(program: Command, on: On<Tables>): void {
   const command = program
@@ -97,14 +97,23 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
   })
 }
 
+/** What of a file may have been read without being asked for, in words. */
+const CONTENTS = [
+  ['entry', 'file'],
+  ['sheet', 'sheet'],
+] as const
+
 /** With which options a file was read, and which columns are text because of values that may mean something else. */
 function findings(
-  { options = {}, why = [], sheet, columns, warnings = [] }: Written,
+  { options = {}, why = [], columns, warnings = [], ...found }: Written,
   given: object,
 ): string[] {
   const added = Object.entries(options).filter(([name]) => name !== 'dialect' && !(name in given))
   const chosen = added.map(([name, value]) => `--${name} ${shellWord(value)}`)
-  const read = sheet === undefined || 'sheet' in given ? [] : [`read the sheet ${JSON.stringify(sheet)}`]
+  const read = CONTENTS.flatMap(([option, what]) => {
+    const name = found[option]
+    return name === undefined || option in given ? [] : [`read the ${what} ${JSON.stringify(name)}`]
+  })
   const texts = columns.flatMap(({ name, because }) => {
     if (because?.try === undefined && because?.above === undefined) return []
     const { row, value, above, try: better, or } = because

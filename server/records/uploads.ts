@@ -59,7 +59,11 @@ const WHY = listOf(
   }),
 )
 
-const SHEET = { ...text, description: 'xlsx: the sheet that was read.' } as const
+/** What of a file was read. */
+const READ = {
+  sheet: { ...text, description: 'xlsx: the sheet that was read.' },
+  entry: { ...text, description: 'zip: the file in the archive that was read.' },
+} as const
 
 const WARNINGS = {
   ...listOf(text),
@@ -75,7 +79,7 @@ export const WRITTEN_DATASET = record(
     ...WHERE_SET,
     options: { ...options, description: 'The options that `dialect=auto` has chosen.' },
     why: WHY,
-    sheet: SHEET,
+    ...READ,
     warnings: WARNINGS,
   },
 )
@@ -108,7 +112,12 @@ export const PREVIEW = record(
     warnings: WARNINGS,
     errors: { ...listOf(FAULT), description: 'At most twenty.', examples: [[]] },
   },
-  { why: WHY, sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' }, sheet: SHEET },
+  {
+    why: WHY,
+    sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' },
+    entries: { ...listOf(text), description: 'zip: the files in the archive that may be tables.' },
+    ...READ,
+  },
 )
 
 const rows = { columns: DECLARED_COLUMNS } as const

@@ -11,6 +11,7 @@ import {
   type PreviewOptions,
   type Upload,
 } from '../../engine/index.ts'
+import { type Contents, contentsOf } from '../../engine/ingest/contents.ts'
 import {
   ADDING,
   CHANGE,
@@ -222,12 +223,11 @@ async function preview(
 ): Promise<Readable> {
   reply.type('application/json; charset=utf-8')
   const answer = (rows: string, { columns = [], rowCount = 0, ...found }: Partial<Found>) => {
-    const { options = upload.options ?? {}, why, sheets, sheet, warnings = [], errors = [] } = found
+    const { options = upload.options ?? {}, why, contents = {}, warnings = [], errors = [] } = found
     const head = {
       ...{ columns, rowCount, options: optionTexts(options, READING) },
       ...(why && { why }),
-      ...(sheets && { sheets }),
-      ...(sheet !== undefined && { sheet }),
+      ...contents,
     }
     const all = [...(beginning ? [ONLY_BEGINNING] : []), ...warnings]
     const text = `${JSON.stringify({ ...head, warnings: all, errors }).slice(0, -1)},"rows":${rows}}`
@@ -241,8 +241,9 @@ async function preview(
   } catch (error) {
     const isOfFile = error instanceof EngineError && OF_FILES.includes(error.code)
     if (!isOfFile) throw error
-    const { options, why, sheets } = (error.details ?? {}) as Pick<Found, 'options' | 'why' | 'sheets'>
-    return answer('[]', { options, why, sheets, errors: faultsOf(error) })
+    const { options, why, ...details } = (error.details ?? {}) as Partial<Pick<Found, 'options' | 'why'>> &
+      Contents
+    return answer('[]', { options, why, contents: contentsOf(details), errors: faultsOf(error) })
   }
 }
 
@@ -254,7 +255,7 @@ const ONLY_BEGINNING =
 
 type Found = Pick<
   Awaited<ReturnType<Services['engine']['preview']>>,
-  'columns' | 'rowCount' | 'options' | 'why' | 'sheets' | 'sheet' | 'warnings'
+  'columns' | 'rowCount' | 'options' | 'why' | 'contents' | 'warnings'
 > & {
   readonly errors: ReturnType<typeof faultsOf>
 }

@@ -5,9 +5,8 @@ import {
   type Format,
   type Upload,
   type UploadFormat,
-  uploadFormatOf,
 } from '../../engine/index.ts'
-import { binaryFormat } from '../../engine/ingest/upload-format.ts'
+import { isTextFormat, UPLOAD_FORMATS } from '../../engine/ingest/upload-format.ts'
 import {
   DIALECT,
   type OptionsOf,
@@ -123,16 +122,13 @@ export function chooseCoding(
 }
 
 /** The content types of uploads, with their format and whether they may be sent with gzip. */
-export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> = {
-  'text/csv': { format: 'csv', gzip: true },
-  'text/tab-separated-values': { format: 'tsv', gzip: true },
-  'application/json': { format: 'json', gzip: true },
-  'application/x-ndjson': { format: 'ndjson', gzip: true },
-  'application/vnd.apache.parquet': { format: 'parquet', gzip: false },
-  'application/vnd.apache.arrow.stream': { format: 'arrow', gzip: false },
-  'application/vnd.apache.arrow.file': { format: 'arrow', gzip: false },
-  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': { format: 'xlsx', gzip: false },
-}
+export const UPLOAD_TYPES: Readonly<Record<string, { format: UploadFormat; gzip: boolean }>> =
+  Object.fromEntries(
+    Object.entries(UPLOAD_FORMATS).flatMap(([name, { types }]) => {
+      const format = name as UploadFormat
+      return types.map((type) => [type, { format, gzip: isTextFormat(format) }])
+    }),
+  )
 
 /** Other names of the same, which programs and browsers send. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
@@ -143,6 +139,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   'application/ndjson': 'application/x-ndjson',
   'application/parquet': 'application/vnd.apache.parquet',
   'application/x-parquet': 'application/vnd.apache.parquet',
+  'application/x-zip-compressed': 'application/zip',
 }
 
 /** Types that do not say what a body is: its first bytes do. Browsers on Windows call csv a workbook. */
@@ -201,21 +198,6 @@ function charsetOf(type: string): Pick<BodyType, 'encoding'> | undefined {
   const [, charset] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? []
   const encoding = charset && CHARSETS[charset.toLowerCase()]
   return encoding ? { encoding } : undefined
-}
-
-/** The format of a body by its name and its first bytes. @throws ServerError `unsupported_media_type` */
-export function guessedType(head: Buffer, name = ''): { format: UploadFormat; gzip: boolean } {
-  const named = uploadFormatOf(name)
-  if (named) return named
-  const binary = binaryFormat(head)
-  if (binary === 'gzip') return { format: 'csv', gzip: true }
-  // What can't be read is named by its reader.
-  if (binary) return { format: binary === 'parquet' || binary === 'arrow' ? binary : 'xlsx', gzip: false }
-  const [first = '', second = ''] = head.toString('latin1').trimStart().split('\n', 2)
-  if (/^\[/.test(first)) return { format: 'json', gzip: false }
-  if (/^\{/.test(first))
-    return { format: /^\{.*\}\s*$/.test(first) && /^\{/.test(second) ? 'ndjson' : 'json', gzip: false }
-  return { format: first.includes('\t') && !/[,;]/.test(first) ? 'tsv' : 'csv', gzip: false }
 }
 
 function isGzip(header: string | undefined, type: string, allowed: boolean): boolean {

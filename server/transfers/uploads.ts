@@ -2,13 +2,14 @@ import type { Hash } from 'node:crypto'
 import { addAbortSignal, PassThrough } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Upload } from '../../engine/index.ts'
+import { guessedFormat } from '../../engine/ingest/upload-format.ts'
 import { fromHttp, UPLOADING } from '../../engine/options.ts'
 import { isGrouped, SMALL_BYTES } from '../../engine/store/groups.ts'
 import type { Semaphore } from '../../engine/util/semaphore.ts'
 import { ServerError } from '../http/errors.ts'
 import { parseJson } from '../http/input.ts'
 import type { Outcome } from '../http/metrics.ts'
-import { type BodyType, guessedType, partType, unsupported, uploadOptions, uploadType } from './formats.ts'
+import { type BodyType, partType, unsupported, uploadOptions, uploadType } from './formats.ts'
 import { Transfer, type TransferParts, transferSlots } from './transfer.ts'
 
 /** Fetches the rows that a JSON body asks for instead of bringing its own. */
@@ -139,7 +140,7 @@ async function fileIn(source: AsyncIterable<Uint8Array>, type: BodyType, hash?: 
   const body = hashed(file?.body ?? source, hash)
   if (format) return { format, gzip, encoding, body }
   const peeked = await peek(body, SMALL_BYTES)
-  const guessed = guessedType(peeked.head, file?.name)
+  const guessed = guessedFormat(peeked.head, file?.name)
   return { format: guessed.format, gzip: gzip || guessed.gzip, encoding, body: peeked.body }
 }
 

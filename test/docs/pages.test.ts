@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { FORMATS_IN_PROSE } from '../../engine/ingest/upload-format.ts'
 import { makeProgram } from '../../server/commands/program.ts'
 import { ERROR_TABLE } from '../../server/http/errors.ts'
 import { platform } from '../server/platform.ts'
@@ -27,6 +28,10 @@ test('the page on the HTTP API is what the API description says', async () => {
   await using service = await platform()
   const page = httpPage((await service.call(undefined, 'GET', '/openapi.json')).json())
   await expect(page).toMatchFileSnapshot(join(docs, 'reference/http.md'))
+})
+
+test('the README lists the formats of uploads', () => {
+  expect(readFileSync(join(docs, '../README.md'), 'utf8')).toContain(`| ${FORMATS_IN_PROSE}, with options`)
 })
 
 test('each error has advice and a page, and nothing else has', () => {

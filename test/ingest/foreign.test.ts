@@ -19,7 +19,7 @@ function compound(stream: string): Buffer {
 
 describe('a file of another kind is named before any column is made:', () => {
   test.each<[string, string | Buffer, RegExp]>([
-    ['an error as JSON', '{"error":"not found"}', /^.*The file is JSON: send rows as json/],
+    ['an error as JSON', '{"error":"not found"}', /^.*The file is JSON: send it as json/],
     ['JSON over many lines', '\ufeff{\n  "a": 1,\n  "b": 2\n}\n', /The file is JSON: /],
     ['a list of objects', `[{"a": 1}, ${'{"a": 2}, '.repeat(2000)}{"a": 3}]`, /The file is JSON: /],
     ['a list of lists', '[[1,2],[3,4]]', /The file is JSON: /],

@@ -40,8 +40,8 @@ describe('gzip', () => {
     const bomb = gzipSync(Buffer.concat([Buffer.from('a\n'), Buffer.alloc(200 * 2 ** 20, '0')]))
     const most = 128 * 2 ** 20 + 200 * bomb.length
     expect(await bench.refusal('csv', bomb, { gzip: true })).toBe(
-      `413 upload_too_large: The upload unpacks to more than ${most} bytes, the most for gzip of ${bomb.length} bytes. ` +
-        'Send it without gzip, or in parts.',
+      `413 upload_too_large: The upload unpacks to more than ${most} bytes, the most for ${bomb.length} bytes. ` +
+        'Send it unpacked, or in parts.',
     )
   })
 

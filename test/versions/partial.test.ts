@@ -6,6 +6,7 @@ import {
   type Dataset,
   type Engine,
   type EngineError,
+  type Format,
   openEngine,
   type Upload,
   type UploadFormat,
@@ -47,7 +48,7 @@ async function dataset(text: string, key?: readonly string[]): Promise<Dataset> 
   if (key) await at.declareKey(key)
   return at
 }
-async function bytes(at: Dataset, format: UploadFormat, options: object = {}): Promise<Buffer> {
+async function bytes(at: Dataset, format: Format, options: object = {}): Promise<Buffer> {
   using query = await at.query(options)
   await using stream = await query.bytes(format)
   return Buffer.concat(await Array.fromAsync(stream))

@@ -1,6 +1,7 @@
 import { EngineError } from '../../errors.ts'
 import type { FileMetadata } from '../../types/file-metadata.ts'
 import type { ColumnType } from '../../types/index.ts'
+import type { Contents } from '../contents.ts'
 import type { CsvFindings } from '../csv/scan.ts'
 import { textReason } from '../csv/syntax.ts'
 import type { UnnamedColumns, UploadOptions } from '../request.ts'
@@ -28,15 +29,11 @@ export interface CsvSource extends CsvFindings {
 }
 
 /** An upload rewritten as csv that DuckDB reads, and the columns of the part that it becomes. */
-export interface Rewritten {
+export interface Rewritten extends Contents {
   readonly targets: readonly Target[]
   readonly source: CsvSource
   /** Where rows differ in the columns that they name. */
   readonly unnamed?: UnnamedColumns
-  /** The names of a workbook's sheets. */
-  readonly sheets?: readonly string[]
-  /** The sheet that was read. */
-  readonly sheet?: string
   /** What may be wrong with values that could be read, as sentences. */
   readonly warnings?: readonly string[]
   readonly metadata?: FileMetadata['dataset']

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { Entry } from 'yauzl'
 import { malformed } from '../text/errors.ts'
-import type { ZipReader } from './unzip.ts'
+import type { ZipReader } from '../zip/zip-reader.ts'
 import { attribute, type XmlHandler, XmlReader } from './xml.ts'
 
 /** As what a format shows numbers. `zoned` is the format in which our own exports write UTC timestamps. */

@@ -9,10 +9,10 @@ import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import { type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
 import { badCell, malformed, quoteValue } from '../text/errors.ts'
 import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
+import { ZipReader } from '../zip/zip-reader.ts'
 import { readWorkbook, type Workbook } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
 import { MOST_ROWS, type SheetCell, SheetParser } from './sheet.ts'
-import { ZipReader } from './unzip.ts'
 import { XmlReader } from './xml.ts'
 
 /**

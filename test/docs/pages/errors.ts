@@ -1,3 +1,4 @@
+import { FORMATS_IN_PROSE } from '../../../engine/ingest/upload-format.ts'
 import { ERROR_TABLE } from '../../../server/http/errors.ts'
 
 /** What somebody who gets the error can do about it, in Markdown. The pages on errors consist of this and of the table in the code. */
@@ -116,8 +117,7 @@ export const ADVICE: Readonly<Record<string, string>> = {
   unknown_provider: '`GET /providers` lists them.',
   unknown_table:
     'Tables are datasets: `"repository"."dataset"`, with the [owner](../permissions.md#names) in front for those of others. `GET /datasets` lists those that your key may read.',
-  unsupported_format:
-    'csv, tsv, json, ndjson, Parquet, Arrow and xlsx can be read. Save the file as one of them.',
+  unsupported_format: `Save the file as one of ${FORMATS_IN_PROSE}.`,
   unsupported_media_type: 'Set `Content-Type` to what the body is, such as `text/csv` or `application/json`.',
   upload_too_large:
     'Split the file and append the parts: `POST …/data`. Operators can raise `limits.uploadBytes`.',

@@ -1,3 +1,4 @@
+import { UPLOAD_FORMATS } from '../../../engine/ingest/upload-format.ts'
 import {
   ADDING,
   CHANGE,
@@ -21,6 +22,7 @@ export function optionsPage(): string {
     '## Exports',
     table(WRITING),
     '## Uploads',
+    formats(),
     table({ ...READING, ...UPLOADING }),
     '## Appends',
     table(ADDING),
@@ -28,6 +30,13 @@ export function optionsPage(): string {
     table(CHANGE),
     '',
   ].join('\n\n')
+}
+
+function formats(): string {
+  const rows = Object.entries(UPLOAD_FORMATS).map(([name, { endings, types }]) => {
+    return `| ${name} | ${endings.map((ending) => code(`.${ending}`)).join(', ')} | ${types.map(code).join(', ')} |`
+  })
+  return ['| format | names of files | media type |', '|---|---|---|', ...rows].join('\n')
 }
 
 function table(options: OptionTable): string {

@@ -16,9 +16,10 @@ import {
 import ExcelJS from 'exceljs'
 import type { UploadFormat } from '../../../engine/ingest/request.ts'
 import type { DeclaredColumn } from '../../../engine/types/columns.ts'
-import { type ColumnType, quoteLiteral, sqlType } from '../../../engine/types/index.ts'
+import { type ColumnType, FORMATS, type Format, quoteLiteral, sqlType } from '../../../engine/types/index.ts'
 import { bytesOf, openTestExecutor, statement } from '../../export/support.ts'
 import { type Bench, declared } from './helper.ts'
+import { zipOf } from './zips.ts'
 
 /** A good file, and the columns of the dataset that it is meant for, where they aren't inferred from the file. */
 export interface Original {
@@ -60,7 +61,7 @@ const COLUMNS: Record<string, ColumnType> = Object.fromEntries(
 )
 
 /** A file of our own, of 40 rows with each type; each eighth value is null. */
-async function everyType(format: UploadFormat): Promise<Original> {
+async function everyType(format: Format): Promise<Original> {
   const executor = await openTestExecutor()
   try {
     const values = Object.values(EVERY_TYPE).map(
@@ -201,12 +202,15 @@ export async function originals(format: UploadFormat, bench: Bench): Promise<Ori
         return [Buffer.from(ROWS.map((row) => JSON.stringify(row)).join('\n'))]
       case 'xlsx':
         return [await workbook()]
+      case 'zip':
+        return [await zipOf({ 'a.csv': textFiles(',')[0]! }), await zipOf({ 'a.xlsx': await workbook() })]
       default:
         return []
     }
   }
-  const own = await everyType(format)
-  if (format === 'parquet') return [...(await parquetFiles(bench)), own]
-  if (format === 'arrow') return [...arrowFiles(), own]
-  return [...(await plain()).map((bytes) => ({ bytes })), own]
+  const written = FORMATS.find((one) => one === format)
+  const own = written ? [await everyType(written)] : []
+  if (format === 'parquet') return [...(await parquetFiles(bench)), ...own]
+  if (format === 'arrow') return [...arrowFiles(), ...own]
+  return [...(await plain()).map((bytes) => ({ bytes })), ...own]
 }

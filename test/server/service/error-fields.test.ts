@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { zipOf } from '../../ingest/support/zips.ts'
 import { dataset, type Platform, platform } from '../platform.ts'
 
 let at: Platform
@@ -91,6 +92,22 @@ describe('an error of an upload says as data', () => {
     expect(hints).toContain('delimiter=;')
     for (const one of hints) expect(error).toContain(one)
     expect(error).not.toContain('\u0001')
+  })
+
+  test('the files in an archive, of which an option chooses one', async () => {
+    const body = await zipOf({ 'a.csv': 'n\n1\n', 'b.csv': 'n\n2\n' })
+    const headers = { 'content-type': 'application/octet-stream' }
+    const { id } = await dataset(at, ann, { name: 'zipped', csv: 'n\n0\n' })
+    const put = (query: string) => fields('PUT', `/datasets/${id}/data${query}`, { body, headers })
+    const expected = { option: 'entry', entries: ['a.csv', 'b.csv'] }
+    expect(await put('')).toMatchObject({ code: 'invalid_upload', ...expected, hints: ['entry='] })
+    const url = `/datasets/${id}/data?entry=b.csv`
+    expect((await at.call(ann, 'PUT', url, { body, headers })).json()).toMatchObject({
+      entry: 'b.csv',
+      uploadOptions: { entry: 'b.csv' },
+    })
+    const preview = await at.call(ann, 'POST', '/preview', { body, headers })
+    expect(preview.json()).toMatchObject({ entries: ['a.csv', 'b.csv'], columns: [] })
   })
 
   test('the rows with one key, and its columns', async () => {

@@ -2,7 +2,7 @@ import { FORMAT_OF_ENDING, uploadFormatOf } from '../../../../engine/ingest/uplo
 
 export type FileKind = NonNullable<ReturnType<typeof kindOf>>
 
-export const ACCEPT = [...Object.keys(FORMAT_OF_ENDING), 'txt', 'gz'].map((ending) => `.${ending}`).join()
+export const ACCEPT = [...FORMAT_OF_ENDING.keys(), 'txt', 'gz'].map((ending) => `.${ending}`).join()
 
 /** The format of a file, by its name; undefined for an unknown extension. Tables that people call text are csv. */
 export function kindOf(fileName: string) {

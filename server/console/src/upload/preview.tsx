@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Failure, Loading, Note } from '../ui/feedback.tsx'
 import { Field, Select } from '../ui/field.tsx'
 import { PlainTable } from '../ui/plain-table.tsx'
+import { ContentChoice } from './content-choice.tsx'
 import { LABELS, type Reading } from './upload.ts'
 
 const MOST_COLUMNS = 60
@@ -23,19 +24,12 @@ type PreviewProps = Reading & {
 
 /** What the server has found in a file, and how it is read, for the user to correct. */
 export function FilePreview(props: PreviewProps) {
-  const { chosen, readWith } = props
-  const { kind, options, sheets, problems, preview } = chosen
+  const { chosen } = props
+  const { kind, problems, preview } = chosen
   return (
     <>
       {hasDialect(kind.format) && <DialectControls {...props} />}
-      {sheets.length > 1 && (
-        <Select
-          label="Sheet of the workbook"
-          value={options.sheet ?? preview?.sheet ?? sheets[0]!}
-          options={sheets}
-          onValue={(sheet) => readWith({ dialect: 'auto', sheet })}
-        />
-      )}
+      <ContentChoice {...props} />
       <ZoneChoice {...props} />
       <Problems problems={problems} />
       {chosen.reading && !preview ? (

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { hasDialect } from '../../../../engine/ingest/upload-format.ts'
+import { type Contents, contentsOf } from '../../../../engine/ingest/contents.ts'
+import { FORMATS_IN_PROSE, hasDialect } from '../../../../engine/ingest/upload-format.ts'
 import { fromHttp, READING } from '../../../../engine/options.ts'
 import { storedFor } from '../../../../engine/store/upload-options.ts'
 import { withOptions } from '../../../client/errors.ts'
@@ -12,8 +13,7 @@ import { useResource } from '../ui/resource.tsx'
 import { announce } from '../ui/toast.tsx'
 import { type FileKind, kindOf } from './formats.ts'
 
-const NOT_SUPPORTED =
-  ': this kind of file is not supported. Use csv, tsv, json, ndjson, parquet, arrow or xlsx; text formats may be compressed as .gz.'
+const NOT_SUPPORTED = `: this kind of file is not supported. Use ${FORMATS_IN_PROSE}; text formats may be compressed as .gz.`
 
 interface Selection {
   readonly file: File
@@ -36,11 +36,11 @@ export type Reading = Omit<ReturnType<typeof useChosen>, 'chosen'> & { readonly 
 export function useChosen(stored?: Dataset['uploadOptions']) {
   const [selected, setSelected] = useState<Selection>()
   const [refusal, setRefusal] = useState<string>()
-  const sheets = useRef<readonly string[]>([])
+  const contents = useRef<Contents>({})
   const { loading, value, error } = useResource(
     async (signal) => {
       const found = selected && { file: selected.file, preview: await previewFile(selected, signal) }
-      sheets.current = found?.preview?.sheets ?? sheets.current
+      contents.current = { ...contents.current, ...contentsOf(found?.preview ?? {}) }
       return found
     },
     [selected?.file, selected?.options],
@@ -54,8 +54,8 @@ export function useChosen(stored?: Dataset['uploadOptions']) {
     /** undefined while it is being read, and if the file is too large for one. */
     preview,
     reading: loading,
-    /** The names of a workbook's sheets, which not every error tells. */
-    sheets: sheets.current,
+    /** What the file holds, which not every error tells. */
+    contents: contents.current,
     /** Those that the user has chosen, or that the server has found. */
     options: selected.options.dialect ? fromHttp(preview?.options ?? {}, READING) : selected.options,
     /** Why the file can't be read with these options, and so can't be uploaded. */
@@ -66,7 +66,7 @@ export function useChosen(stored?: Dataset['uploadOptions']) {
     refusal,
     choose(file: File) {
       const kind = kindOf(file.name)
-      sheets.current = []
+      contents.current = {}
       setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
       setSelected(kind && { file, kind, options: optionsFor(kind.format, stored), types: new Map() })
     },

@@ -15,30 +15,39 @@ const MOST_ENTRIES = 100_000
 export class ZipReader implements AsyncDisposable {
   readonly entries: ReadonlyMap<string, Entry>
   readonly #zip: ZipFile
+  readonly #what: string
   readonly #limit: number
   #left: number
   /** Packed bytes of entries that have been read; within an entry an estimate. */
   bytesRead = 0
 
-  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>, limit: number) {
+  private constructor(
+    zip: ZipFile,
+    entries: ReadonlyMap<string, Entry>,
+    { limit, what }: { readonly limit: number; readonly what: string },
+  ) {
     this.#zip = zip
+    this.#what = what
     this.entries = entries
     this.#limit = limit
     this.#left = limit
   }
 
-  /** @throws EngineError `invalid_upload` if the file is not a zip archive, or an encrypted one */
-  static async open(file: string, limit: number): Promise<ZipReader> {
+  /**
+   * @param limit of the bytes to which all entries that are read unpack
+   * @param what the archive is, in errors
+   * @throws EngineError `invalid_upload` if the file is not a zip archive, or an encrypted one
+   */
+  static async open(file: string, limit: number, what = 'workbook'): Promise<ZipReader> {
     const zip = await openPromise(file, { autoClose: false }).catch((error: unknown) => {
-      throw isAboutFile(error)
-        ? malformed('The file is not an xlsx workbook: it is not a zip archive, or is cut off.')
-        : error
+      const not = what === 'workbook' ? 'an xlsx workbook: it is not ' : ''
+      throw isAboutFile(error) ? malformed(`The file is not ${not}a zip archive, or is cut off.`) : error
     })
     try {
-      return new ZipReader(zip, await readDirectory(zip), limit)
+      return new ZipReader(zip, await readDirectory(zip, what), { limit, what })
     } catch (error) {
       zip.close()
-      throw isAboutFile(error) ? damaged('its directory') : error
+      throw isAboutFile(error) ? damaged(what, 'its directory') : error
     }
   }
 
@@ -50,7 +59,7 @@ export class ZipReader implements AsyncDisposable {
   async *read(entry: Entry): AsyncGenerator<Buffer> {
     if (entry.uncompressedSize > this.#left) throw unpacksTooLarge(this.#limit)
     const stored = entry.compressionMethod === STORED
-    if (!stored && !entry.canDecodeFileData()) throw damaged(entry.fileName)
+    if (!stored && !entry.canDecodeFileData()) throw damaged(this.#what, entry.fileName)
     const before = this.bytesRead
     let bytes = 0
     let crc = 0
@@ -62,7 +71,7 @@ export class ZipReader implements AsyncDisposable {
         for await (const chunk of stored ? packed : packed.pipe(inflate)) {
           bytes += chunk.length
           this.#left -= chunk.length
-          if (bytes > entry.uncompressedSize) throw damaged(entry.fileName)
+          if (bytes > entry.uncompressedSize) throw damaged(this.#what, entry.fileName)
           if (this.#left < 0) throw unpacksTooLarge(this.#limit)
           crc = crc32(chunk, crc)
           this.bytesRead = before + Math.round((entry.compressedSize * bytes) / entry.uncompressedSize)
@@ -73,17 +82,17 @@ export class ZipReader implements AsyncDisposable {
         inflate.destroy()
       }
     } catch (error) {
-      throw isAboutFile(error) ? damaged(entry.fileName) : error
+      throw isAboutFile(error) ? damaged(this.#what, entry.fileName) : error
     }
-    if (bytes !== entry.uncompressedSize || crc !== entry.crc32) throw damaged(entry.fileName)
+    if (bytes !== entry.uncompressedSize || crc !== entry.crc32) throw damaged(this.#what, entry.fileName)
   }
 }
 
-async function readDirectory(zip: ZipFile): Promise<Map<string, Entry>> {
-  if (zip.entryCount > MOST_ENTRIES) throw damaged('its directory')
+async function readDirectory(zip: ZipFile, what: string): Promise<Map<string, Entry>> {
+  if (zip.entryCount > MOST_ENTRIES) throw damaged(what, 'its directory')
   const entries = new Map<string, Entry>()
   for await (const entry of zip.eachEntry()) {
-    if (entry.isEncrypted()) throw malformed('The workbook is encrypted.')
+    if (entry.isEncrypted()) throw malformed(`The ${what} is encrypted.`)
     entries.set(entry.fileName, entry)
   }
   return entries
@@ -96,6 +105,6 @@ function isAboutFile(error: unknown): boolean {
   return code === undefined || code.startsWith('Z_') || code === 'ERR_STREAM_PREMATURE_CLOSE'
 }
 
-function damaged(what: string): Error {
-  return malformed(`The workbook is damaged: ${what} can not be read.`)
+function damaged(what: string, part: string): Error {
+  return malformed(`The ${what} is damaged: ${part} can not be read.`)
 }

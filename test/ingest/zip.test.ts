@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { EngineError } from '../../engine/errors.ts'
+import { useBench } from './support/helper.ts'
+import { zipOf } from './support/zips.ts'
+import { workbook } from './xlsx/workbooks.ts'
+
+const bench = useBench()
+const CSV = 'a,b\n1,x\n2,y\n'
+const BOOK = () =>
+  workbook((sheet) => {
+    sheet.addRow(['n'])
+    sheet.addRow([7])
+  })
+
+describe('a zip archive with one table', () => {
+  test('is read as that table, whatever lies beside it', async () => {
+    const file = await zipOf({
+      'readme.md': '# no',
+      '__MACOSX/._t.csv': 'x',
+      'data/.t.csv': 'x',
+      't.csv': CSV,
+    })
+    const { shape, values, entry, entries } = await bench.read('zip', file)
+    expect(shape).toEqual(['a: integer', 'b: string'])
+    expect(values).toEqual([
+      ['1', 'x'],
+      ['2', 'y'],
+    ])
+    expect([entry, entries]).toEqual(['t.csv', ['t.csv']])
+  })
+
+  test('may hold a workbook, Parquet or packed text', async () => {
+    const { part } = await bench.read('csv', CSV)
+    const book = await BOOK()
+    expect((await bench.read('zip', await zipOf({ 'b.xlsx': book }))).values).toEqual([['7']])
+    expect((await bench.read('zip', await zipOf({ 'b.csv.gz': gzipSync(CSV) }))).rows).toBe(2)
+    const inside = await bench.read('zip', await zipOf({ 'b.parquet': readFileSync(part) }))
+    expect(inside.rows).toBe(2)
+  })
+
+  test('has its format by its first bytes where its name does not show it', async () => {
+    expect((await bench.read('zip', await zipOf({ 'EXPORT.DAT': CSV }))).rows).toBe(2)
+    expect((await bench.read('zip', await zipOf({ export: await BOOK() }))).values).toEqual([['7']])
+  })
+
+  test('takes the options of its format, and no others', async () => {
+    const file = await zipOf({ 't.csv': 'a;b\n1;2\n' })
+    expect((await bench.read('zip', file, { options: { delimiter: ';' } })).shape).toHaveLength(2)
+    const { options } = await bench.read('zip', file, { options: { dialect: 'auto', entry: 't.csv' } })
+    expect(options).toEqual({ delimiter: ';', entry: 't.csv' })
+    expect(await bench.refusal('zip', file, { options: { sheet: 'a' } })).toBe(
+      '400 invalid_option: sheet is for xlsx; the format is csv.',
+    )
+    const { part } = await bench.read('csv', CSV)
+    const parquet = await zipOf({ 'b.parquet': readFileSync(part) })
+    expect((await bench.read('zip', parquet, { options: { dialect: 'auto' } })).rows).toBe(2)
+  })
+})
+
+describe('a zip archive with several tables', () => {
+  const files = { 'a.csv': CSV, 'sub/b.json': '[{"n":1}]', 'notes.txt': 'no table' }
+
+  test('is read by the name of one', async () => {
+    const { values, entry } = await bench.read('zip', await zipOf(files), {
+      options: { entry: 'sub/b.json' },
+    })
+    expect([values, entry]).toEqual([[['1']], 'sub/b.json'])
+    const plain = await bench.read('zip', await zipOf(files), { options: { entry: 'notes.txt' } })
+    expect(plain.shape).toEqual(['no table: string'])
+  })
+
+  test('is refused with their names', async () => {
+    const file = bench.file(await zipOf(files))
+    const error = await bench.readFile('zip', file).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(EngineError)
+    expect(error).toMatchObject({
+      code: 'invalid_upload',
+      message: 'The archive holds several tables: name one of "a.csv", "sub/b.json" with entry=.',
+      details: { option: 'entry', entries: ['a.csv', 'sub/b.json'] },
+    })
+    expect(await bench.refusal('zip', await zipOf(files), { options: { entry: 'c.csv' } })).toBe(
+      '400 invalid_upload: The archive has no file "c.csv"; it has "a.csv", "sub/b.json".',
+    )
+  })
+})
+
+test('a workbook and an archive are told apart by what they hold', async () => {
+  expect((await bench.read('zip', await BOOK())).sheet).toBe('first')
+  expect((await bench.read('xlsx', await zipOf({ 't.csv': CSV }))).entry).toBe('t.csv')
+  expect(await bench.refusal('csv', await zipOf({ 't.csv': CSV }))).toBe(
+    '400 invalid_upload: The file is a zip archive: send it as zip.',
+  )
+})
+
+describe('a zip archive is refused', () => {
+  test('where it unpacks to more than the limit', async () => {
+    const file = await zipOf({ 't.csv': `a\n${'0\n'.repeat(100_000)}` })
+    expect(await bench.refusal('zip', file, { limits: { unpackedBytes: 50_000 } })).toBe(
+      '413 upload_too_large: The upload unpacks to more than 50000 bytes.',
+    )
+  })
+
+  test('where it holds nothing or another archive', async () => {
+    expect(await bench.refusal('zip', await zipOf({}))).toContain('The archive holds no file.')
+    expect(await bench.refusal('zip', await zipOf({ 'a.zip': await zipOf({ 't.csv': CSV }) }))).toContain(
+      '"a.zip" is a zip archive, too: unpack the outer one.',
+    )
+  })
+
+  test('where it is damaged, cut off or encrypted', async () => {
+    const file = await zipOf({ 't.csv': CSV })
+    const message = 'The file is not a zip archive, or is cut off.'
+    expect(await bench.refusal('zip', file.subarray(0, -9))).toContain(message)
+    expect(await bench.refusal('zip', CSV)).toContain(message)
+    const locked = Buffer.from(file)
+    const directory = locked.indexOf('PK\x01\x02')
+    locked[directory + 8]! |= 1
+    expect(await bench.refusal('zip', locked)).toContain('The archive is encrypted.')
+    const damaged = Buffer.from(file)
+    damaged[35 + 't.csv'.length]! ^= 0xff
+    expect(await bench.refusal('zip', damaged)).toMatch(/400 invalid_upload: The archive is damaged: t\.csv /)
+  })
+})
