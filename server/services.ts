@@ -144,7 +144,7 @@ interface Gauge extends Omit<GaugeOptions, 'read'> {
 const GAUGES: readonly Gauge[] = [
   {
     name: 'transfers_running',
-    help: 'Downloads, streams of changes and uploads under way.',
+    help: 'Downloads, streams and uploads under way.',
     read: ({ exports, changeStreams, uploads }) => ({
       downloads: exports.slots.running,
       streams: changeStreams.slots.running,

@@ -23,7 +23,10 @@ export function storedFor(format: UploadFormat, stored: StoredOptions): UploadOp
  * The options with which an upload is read: each that it does not name is that of the last upload. Not where it says how
  * all are to be found (`dialect`), or brings its own columns.
  */
-export function withStored(stored: StoredOptions = {}, upload: Upload): UploadOptions | undefined {
+export function withStored(
+  stored: StoredOptions = {},
+  upload: Pick<Upload, 'format' | 'options' | 'replaceColumns'>,
+): UploadOptions | undefined {
   const { format, options, replaceColumns } = upload
   if (replaceColumns || options?.dialect !== undefined) return options
   const known = storedFor(format, stored)

@@ -1,4 +1,4 @@
-import { ADDING, CHANGE, pick, toHttp, VERSION } from '../../engine/options.ts'
+import { ADDING, CHANGE, toHttp } from '../../engine/options.ts'
 import type { Explanation } from '../../engine/reading/explanation.ts'
 import type { Format } from '../../engine/types/index.ts'
 import type {
@@ -20,12 +20,18 @@ import type {
   WrittenDataset,
 } from '../records/index.ts'
 import { Download, eventsOf, jsonLines } from './download.ts'
-import { ParquetryError, requireKnown } from './errors.ts'
+import { errorIn, ParquetryError, requireKnown } from './errors.ts'
 import {
+  dataRequest,
+  explainRequest,
+  type FollowOptions,
+  type ListOptions,
   type PreviewOptions,
   parameters,
   type QueryOptions,
   type RevisionsQuery,
+  type RowsQuery,
+  type StreamCommit,
   type Upload,
   uploadRequest,
   type VersionOptions,
@@ -34,22 +40,8 @@ import {
 } from './options.ts'
 import { type CallOptions, Calls, type PageOptions, pause, type Request } from './transport.ts'
 
-/** Which rows of which version to read, and how to write them. */
-export type RowsQuery = QueryOptions & WritingOptions & VersionOptions
-
-/** Which changes to follow: those of the rows that match. */
-export interface FollowOptions
-  extends Pick<QueryOptions, 'filter' | 'search' | 'compute' | 'select' | 'aliases' | 'signal'> {
-  readonly follow: true
-}
-
 /** How long to wait before a stream of changes is opened again. */
 const RECONNECT_SECONDS = 0.25
-
-/** Which datasets to list, in the order of their ids; all by default. */
-interface ListOptions extends PageOptions {
-  readonly columns?: boolean
-}
 
 /** A URL that downloads one export without an API key. */
 export interface Link {
@@ -122,8 +114,8 @@ export class Datasets extends Calls {
   }
 
   /**
-   * Appends the rows of an upload. If the upload fails, the dataset is unchanged. Sent again only if the server says
-   * that it did not begin with the request, because a repeated append would duplicate rows.
+   * Appends the rows of an upload. If the upload fails, the dataset is unchanged. Without an `idempotencyKey` sent again
+   * only if the server says that it did not begin with the request, because a repeated append would duplicate rows.
    */
   async append(id: number, upload: Upload, options: WriteOptions = {}): Promise<WrittenDataset> {
     return this.#write('POST', id, upload, options)
@@ -139,6 +131,25 @@ export class Datasets extends Calls {
     { on, ...options }: WriteOptions & { readonly on?: readonly string[] } = {},
   ): Promise<WrittenDataset> {
     return this.#write('POST', id, upload, options, toHttp({ mode: 'upsert', on }, ADDING))
+  }
+
+  /**
+   * Appends rows while they come, ndjson, csv or tsv, and yields each commit: at the latest after so many rows, or
+   * seconds, as `'5s'`. `total` counts the rows of the call that were saved. Never sent again: go on behind `total`.
+   */
+  async *appendStream(
+    id: number,
+    upload: Upload,
+    { commit, note, ...call }: WriteOptions & { readonly commit: number | string },
+  ): AsyncGenerator<StreamCommit, void, undefined> {
+    const { query, ...request } = uploadRequest(upload)
+    const all = { ...query, commit, ...toHttp({ note }, CHANGE) }
+    const path = ['datasets', id, 'data']
+    const response = await this.transport.send({ method: 'POST', path, ...request, query: all, ...call })
+    for await (const line of jsonLines<StreamCommit | object>(new Download(response, call.signal))) {
+      if (!('version' in line)) throw errorIn(JSON.stringify(line))
+      yield line
+    }
   }
 
   async #write(
@@ -383,15 +394,4 @@ export class Datasets extends Calls {
     await download.cancel()
     return download.rowCount!
   }
-}
-
-function dataRequest(id: number, format: Format, query: RowsQuery) {
-  const which = toHttp(pick(query, VERSION), VERSION)
-  const path = ['datasets', id, 'data']
-  return { path, query: { $format: format, ...which, ...parameters(query, VERSION) } }
-}
-
-function explainRequest(id: number, $explain: 'true' | 'sql', { signal, ...given }: RowsQuery) {
-  const { path, query } = dataRequest(id, 'csv', given)
-  return { path, query: { ...query, $explain }, signal }
 }

@@ -47,18 +47,27 @@ export class ParquetryError extends Error {
 /** The error for a response with a status outside 200-299. Reads its body. */
 export async function errorOf(response: Response): Promise<ParquetryError> {
   const text = await response.text().catch(() => '')
-  const { error, code, errors, details } = parsed(text)
   const { status } = response
   // 401 and 500 may have a plain text body, or none.
   const plain = /^text\/plain\b/i.test(response.headers.get('content-type') ?? '') ? text.trim() : ''
   // Redirects are not followed, because that would turn a POST into a GET. For a redirect, browsers show no status.
   const said = status === 0 ? 'with a redirect' : `${status} ${response.statusText}`.trim()
-  return new ParquetryError(error ?? (plain || `The server answered ${said}.`), {
+  return errorIn(text, status, plain || `The server answered ${said}.`, response.headers.get('retry-after'))
+}
+
+/** The error that a text is. @param otherwise the message if it has none */
+export function errorIn(
+  text: string,
+  status = 200,
+  otherwise = '',
+  wait: string | null = null,
+): ParquetryError {
+  const { error, code, ...others } = parsed(text)
+  return new ParquetryError(error ?? otherwise, {
     status,
     code: code ?? `http_${status}`,
-    retryAfter: retryAfter(response.headers.get('retry-after')),
-    errors,
-    details,
+    retryAfter: retryAfter(wait),
+    ...others,
   })
 }
 

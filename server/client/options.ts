@@ -11,13 +11,13 @@ import {
   QUERY,
   toHttp,
   UPLOADING,
-  type VERSION,
+  VERSION,
   WRITING,
 } from '../../engine/options.ts'
 import type { Format } from '../../engine/types/index.ts'
 import type { DeclaredColumn } from '../records/index.ts'
 import { checkOptions, invalidOption, requireKnown } from './errors.ts'
-import type { Body, CallOptions, Request } from './transport.ts'
+import type { Body, CallOptions, PageOptions, Request } from './transport.ts'
 
 /** Which rows to read: the options of `GET /datasets/{id}/data`. */
 export interface QueryOptions extends CallOptions, OptionsOf<typeof QUERY> {}
@@ -27,6 +27,9 @@ export interface VersionOptions extends OptionsOf<typeof VERSION> {}
 
 /** Options of a format. The server refuses those that the format doesn't have. */
 export interface WritingOptions extends OptionsOf<typeof WRITING> {}
+
+/** Which rows of which version to read, and how to write them. */
+export type RowsQuery = QueryOptions & WritingOptions & VersionOptions
 
 export interface PreviewOptions extends CallOptions {
   /** The id of a dataset. */
@@ -38,12 +41,36 @@ export interface PreviewOptions extends CallOptions {
 export interface WriteOptions extends CallOptions {
   /** Why the rows change, for the list of versions. */
   readonly note?: string | undefined
+  /**
+   * A text that no other request of the account has had for a day, such as a UUID. The call is then sent again also where
+   * nobody knows whether its rows were saved, and they are saved once.
+   */
+  readonly idempotencyKey?: string | undefined
 }
 
 /** Which revisions to read, and how to write them. */
 export interface RevisionsQuery extends QueryOptions, WritingOptions {
   /** The `series_id` of series; by default all. */
   readonly series?: readonly string[]
+}
+
+/** Which changes to follow: those of the rows that match. */
+export interface FollowOptions
+  extends Pick<QueryOptions, 'filter' | 'search' | 'compute' | 'select' | 'aliases' | 'signal'> {
+  readonly follow: true
+}
+
+/** A commit of rows that come in a stream. */
+export interface StreamCommit {
+  readonly version: number
+  readonly rows: number
+  /** All rows of the stream so far. */
+  readonly total: number
+}
+
+/** Which datasets to list, in the order of their ids; all by default. */
+export interface ListOptions extends PageOptions {
+  readonly columns?: boolean
 }
 
 const ROWS = { ...QUERY, ...WRITING }
@@ -61,6 +88,19 @@ export function parameters(
   const options = pick(query, ROWS)
   checkOptions(options, ROWS)
   return toHttp(options, ROWS)
+}
+
+/** The request for rows. */
+export function dataRequest(id: number, format: Format, query: RowsQuery) {
+  const which = toHttp(pick(query, VERSION), VERSION)
+  const path = ['datasets', id, 'data']
+  return { path, query: { $format: format, ...which, ...parameters(query, VERSION) } }
+}
+
+/** The request for what a query would read, instead of its rows. */
+export function explainRequest(id: number, $explain: 'true' | 'sql', { signal, ...given }: RowsQuery) {
+  const { path, query } = dataRequest(id, 'csv', given)
+  return { path, query: { ...query, $explain }, signal }
 }
 
 /** Rows as values, a file in one of the formats, or series of a provider. */

@@ -36,6 +36,7 @@ export interface Request extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly json?: unknown
   readonly body?: Body
+  readonly idempotencyKey?: string | undefined
 }
 
 const KNOWN: Names<ClientOptions> = {
@@ -69,7 +70,7 @@ export class Transport {
 
   /** Resolves with the response if its status is 200-299 or 304. @throws ParquetryError */
   async send(request: Request): Promise<Response> {
-    const { method, path, query, headers, json, body, signal, ...unknown } = request
+    const { method, path, query, headers, json, body, idempotencyKey, signal, ...unknown } = request
     for (const [name, value] of Object.entries(unknown)) {
       if (value !== undefined) throw invalidOption(`Unknown option ${JSON.stringify(name)}.`)
     }
@@ -106,6 +107,7 @@ export class Transport {
       body = json === undefined ? undefined : JSON.stringify(json, written),
     } = request
     const headers = new Headers(request.headers)
+    if (request.idempotencyKey !== undefined) headers.set('idempotency-key', request.idempotencyKey)
     if (json !== undefined) headers.set('content-type', 'application/json')
     if (this.#key !== undefined) headers.set('authorization', basic(this.#key))
     const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'manual' }
@@ -190,14 +192,14 @@ const REFUSED = new Set(['busy', 'overloaded', 'shutting_down'])
  * How many seconds to wait before the next attempt; undefined if there must be none.
  *
  * Idempotent requests (RFC 9110, 9.2.2) are sent again after 429, after 503 and when there was no answer. A POST or
- * PATCH is sent again only if the server has said that it did not begin with it, because a repeated append would
- * duplicate rows.
+ * PATCH without an `Idempotency-Key` is sent again only if the server has said that it did not begin with it, because a
+ * repeated append would duplicate rows.
  * Streams can't be read a second time, so they are never sent again.
  */
 export function retryDelay(
   error: ParquetryError,
   attempt: number,
-  request: Pick<Request, 'method' | 'body'>,
+  request: Pick<Request, 'method' | 'body' | 'idempotencyKey'>,
   { attempts = 4, longestPause = 60 }: RetryOptions,
 ): number | undefined {
   if (attempt >= attempts || !repeatable(error, request)) return undefined
@@ -207,9 +209,12 @@ export function retryDelay(
   return (error.retryAfter ?? backoff / 2) + (Math.random() * backoff) / 2
 }
 
-function repeatable(error: ParquetryError, { method, body }: Pick<Request, 'method' | 'body'>): boolean {
+function repeatable(
+  error: ParquetryError,
+  { method, body, idempotencyKey: key }: Pick<Request, 'method' | 'body' | 'idempotencyKey'>,
+): boolean {
   if (body instanceof ReadableStream) return false
-  if (method === 'POST' || method === 'PATCH')
+  if ((method === 'POST' || method === 'PATCH') && key === undefined)
     return error.status === 429 || (error.status === 503 && REFUSED.has(error.code))
   return error.status === 503 || error.status === 429 || error.code === 'unreachable'
 }

@@ -178,7 +178,8 @@ export const CONFIG_SCHEMA = fields({
     streams: {
       ...count,
       default: 256,
-      about: 'Streams of changes that are open at once, in all and of one account.',
+      about:
+        'Streams of changes, and uploads with `commit`, that are open at once, in all and of one account.',
     },
     streamsPerAccount: { ...count, default: 32 },
     uploads: { ...count, default: 16 },

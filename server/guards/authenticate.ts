@@ -20,6 +20,8 @@ declare module 'fastify' {
     refusal: unknown
     /** Finds the account again. Throws if the key or link with which the request came no longer lets it in. */
     requireStillIn: () => Promise<void>
+    /** Counts a request that goes on as one more. Throws if that is more than the account may send. */
+    countAgain: () => Promise<void>
   }
   interface FastifyContextConfig {
     /** Whether the route needs no API key. */
@@ -57,6 +59,7 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
   app.decorateRequest('keyId', 0)
   app.decorateRequest('refusal', undefined)
   app.decorateRequest('requireStillIn', null as unknown as () => Promise<void>)
+  app.decorateRequest('countAgain', null as unknown as () => Promise<void>)
 
   const nobody: Authenticator = async (request) => {
     const path = (request.routeOptions.url ?? '').slice(app.prefix.length)
@@ -78,6 +81,7 @@ export async function authenticate(app: FastifyInstance, services: Services): Pr
       request.requireStillIn = async () => {
         request.account = (await find()).account
       }
+      request.countAgain = async () => requests?.count(`account ${sender.account.id}`)
       request.account = sender.account
       request.keyId = sender.keyId
       // Without a key nobody learns what exists that is not public.

@@ -33,6 +33,8 @@ import type { Services } from '../services.ts'
 import { callerOf } from '../sources/caller.ts'
 import { hasTimes, holdsSeriesAlone, seriesColumns, seriesLine, seriesRows } from '../sources/series-rows.ts'
 import { UPLOAD_TYPES } from '../transfers/formats.ts'
+import { COMMIT } from '../transfers/stretches.ts'
+import { appendStream } from './append-stream.ts'
 import { type Routes, requireRows, rowsChange, tagOf } from './routes.ts'
 
 /** The parameters of an upload that is read and not stored. */
@@ -98,10 +100,25 @@ const APPEND = {
   ...WRITING,
   operationId: 'appendData',
   summary: 'Append rows to a dataset, replace those with the same key, or save series of a provider in it',
+  description:
+    `${WRITING.description}\n\nWith \`commit\`, the body (ndjson, csv or tsv) may go on for as long as it likes: its ` +
+    'rows are committed while they come, and at least every 2 MiB. The response begins with the first commit and has a ' +
+    'line for each, `{"version":13,"rows":1000,"total":5000}`, `total` being all rows of the request so far. If the ' +
+    'request breaks off, the rows that no line has confirmed may be missing. What is wrong with the first rows is an ' +
+    'ordinary error; what is wrong with later ones is the last line, which has `code` and `error`, and rows are numbered ' +
+    'as in the whole body.',
+  response: {
+    ...WRITING.response,
+    200: {
+      ...WRITING.response[200],
+      content: { ...WRITING.response[200].content, 'application/x-ndjson': { schema: { type: 'string' } } },
+    },
+  },
   querystring: parameters({
     ...parametersOf(UPLOADING),
     ...parametersOf(ADDING),
     ...parametersOf(CHANGE),
+    ...parametersOf(COMMIT),
     ...DRY_RUN,
   }),
 }
@@ -154,6 +171,11 @@ function write(services: Services, method: 'replace' | 'append') {
     }
     const { mode = method, on } = adding(request, method)
     if (mode === 'upsert') reply.header('preference-applied', MERGE_DUPLICATES)
+    const { commit } = fromHttp(request.query as object, COMMIT)
+    if (commit !== undefined && mode !== 'replace') {
+      if (dryRun) throw new ServerError('invalid_query', 'commit is not for dryRun=true.')
+      return appendStream(services, request, reply, { commit, mode, ...(on && { on }) })
+    }
     // Whoever demands a certain version may not share the next one.
     const alone = request.headers['if-match'] !== undefined
     const mayGroup = mode !== 'replace' && !dryRun && !alone

@@ -4,9 +4,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Changes, EncodeOptions, Engine, QueryOptions } from '../../engine/index.ts'
 import type { Semaphore } from '../../engine/util/semaphore.ts'
 import type { Usage } from '../accounts/plans.ts'
-import { errorAnswer, ServerError } from '../http/errors.ts'
+import { errorAnswer } from '../http/errors.ts'
 import { FORMAT_FACTS } from './formats.ts'
-import { stopping, Transfer, type TransferParts, transferSlots } from './transfer.ts'
+import { slotInTurn, stopping, Transfer, type TransferParts, transferSlots } from './transfer.ts'
 
 type Batches = ReturnType<Awaited<ReturnType<Engine['dataset']>>['followChanges']>
 
@@ -29,9 +29,7 @@ interface StreamParts extends TransferParts {
 }
 
 /** How often to look whether the sender may still read, and whether the server is being stopped. */
-const CHECK_MS = 1_000
-/** How long to wait for the slot of a download when too many wait already. */
-const PAUSE_MS = 250
+export const CHECK_MS = 1_000
 
 /** How a stream is written. A batch is all rows between two lines that say it is complete. */
 interface Framing {
@@ -89,7 +87,7 @@ export class ChangeStreams {
 
   constructor(parts: StreamParts) {
     this.#parts = parts
-    this.slots = transferSlots('change streams', parts.config)
+    this.slots = transferSlots('streams', parts.config)
   }
 
   /** Answers a request. Everything that can be refused is refused before the first byte. */
@@ -185,7 +183,8 @@ export class ChangeStreams {
     const { account, trace } = request
     using query = batch.query(window)
     if (query.knownRowCount === 0) return
-    using _slot = await this.#slot(request, signal)
+    // Many streams of one dataset read at the same moment, so each waits for its turn.
+    using _slot = await slotInTurn(this.#parts.downloads, account.id, signal)
     const isLimited = Number.isFinite(await usage.remaining(account))
     const reserved = await usage.reserve(account, isLimited ? await query.count({ signal }) : 0)
     let rows = () => 0
@@ -199,18 +198,6 @@ export class ChangeStreams {
     } finally {
       trace.rows = (trace.rows ?? 0) + rows()
       reserved.settle(rows())
-    }
-  }
-
-  /** Many streams of one dataset read at the same moment, so each waits for its turn however many do. */
-  async #slot({ account }: FastifyRequest, signal: AbortSignal): Promise<Disposable> {
-    for (;;) {
-      try {
-        return await this.#parts.downloads.enter(account.id, signal)
-      } catch (error) {
-        if (!(error instanceof ServerError && error.code === 'busy')) throw error
-        await sleep(PAUSE_MS, undefined, { signal })
-      }
     }
   }
 }

@@ -94,7 +94,7 @@ const SLOTS = {
   downloads: ['exports', 'exportsPerAccount'],
   uploads: ['uploads', 'uploadsPerAccount'],
   'small uploads': ['smallUploads', 'smallUploadsPerAccount'],
-  'change streams': ['streams', 'streamsPerAccount'],
+  streams: ['streams', 'streamsPerAccount'],
 } as const
 
 /** Lets a limited number of transfers run at once, in all and of one account; the others wait for a short time. */
@@ -110,6 +110,25 @@ export function transferSlots(kind: keyof typeof SLOTS, { limits, timeouts }: Co
         details: { running: crowd.own, limit: crowd.most },
       }),
   })
+}
+
+/** How long to wait for a slot again when too many wait already. */
+const PAUSE_MS = 250
+
+/** Waits for the slot of an account however many wait, for a part of a stream. @throws the reason of the signal */
+export async function slotInTurn(
+  slots: Semaphore,
+  accountId: number,
+  signal: AbortSignal,
+): Promise<Disposable> {
+  for (;;) {
+    try {
+      return await slots.enter(accountId, signal)
+    } catch (error) {
+      if (!(error instanceof ServerError && error.code === 'busy')) throw error
+      await sleep(PAUSE_MS, undefined, { signal })
+    }
+  }
 }
 
 /** The services that downloads and uploads both use. */
@@ -185,14 +204,14 @@ export class Transfer {
   }
 
   /**
-   * Watches the socket. Calls `onStall` when no byte has moved for the time of the stall limit although `clientOwes`
+   * Watches the socket. Calls `onStall` when no byte has moved for the milliseconds of the limit although `clientOwes`
    * says that it is the client's turn. For Node, bytes of a pending write that the kernel has accepted count as
    * movement, but Node checks them only when a timeout ends. So the limit is divided into steps, and is exact to within
    * two of them.
    */
-  watch(clientOwes: () => boolean, onStall: () => void): void {
+  watch(clientOwes: () => boolean, onStall: () => void, limit = this.#server.config.timeouts.stall): void {
     const { raw } = this.reply
-    const step = this.#server.config.timeouts.stall / STALL_STEPS
+    const step = limit / STALL_STEPS
     let quiet = 0
     let last = Number.NEGATIVE_INFINITY
     const check = () => {

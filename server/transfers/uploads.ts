@@ -112,23 +112,33 @@ export class Uploads {
    * although we wait for them.
    */
   #body(transfer: Transfer): AsyncIterable<Uint8Array> {
-    const { raw, trace } = transfer.request
     const limit = this.#parts.config.timeouts.stall
-    // A separate stream can be ended without ending the connection, which is still needed to send the error.
-    const body = addAbortSignal(transfer.signal, new PassThrough())
-    raw.once('error', (error) => body.destroy(error))
-    raw.pipe(body)
-    const clientOwes = () => !raw.readableEnded && body.readableLength === 0
+    const { clientOwes, chunks } = bodyOf(transfer)
     transfer.watch(clientOwes, () =>
       transfer.abort(tooSlow(`No data of the body has arrived for ${limit / 1000} seconds.`)),
     )
     this.#demandRate(transfer, clientOwes)
-    return (async function* () {
-      for await (const chunk of body) {
-        trace.bytes = (trace.bytes ?? 0) + chunk.byteLength
-        yield chunk as Uint8Array
-      }
-    })()
+    return chunks
+  }
+}
+
+/** The body of a request as it comes, whether it is the client's turn to send more, and what ends it. */
+export function bodyOf({ request, signal }: Transfer) {
+  const { raw, trace } = request
+  // A separate stream can be ended without ending the connection, which is still needed to send the error.
+  const body = addAbortSignal(signal, new PassThrough())
+  raw.once('error', (error) => body.destroy(error))
+  raw.pipe(body)
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      trace.bytes = (trace.bytes ?? 0) + chunk.byteLength
+      yield chunk
+    }
+  }
+  return {
+    chunks: chunks(),
+    clientOwes: () => !raw.readableEnded && body.readableLength === 0,
+    end: (error?: Error) => void body.destroy(error),
   }
 }
 
@@ -167,8 +177,9 @@ function isDeclaredSmall(
   return length < SMALL_BYTES && isGrouped(format) && !gzip && !boundary && !encoding
 }
 
-function tooSlow(problem: string): ServerError {
-  return new ServerError('request_timeout', `${problem} Nothing was changed.`, {
+/** @param outcome what has become of the rows */
+export function tooSlow(problem: string, outcome = 'Nothing was changed.'): ServerError {
+  return new ServerError('request_timeout', `${problem} ${outcome}`, {
     headers: { connection: 'close' },
   })
 }

@@ -33,6 +33,12 @@ test.each([
   expect(server.requests).toHaveLength(4)
 })
 
+test('an append with an idempotencyKey is sent again with the same key when no answer came', async () => {
+  answers(cut, down)
+  await client.datasets.append(1, { rows: [[1]] }, { idempotencyKey: 'one' })
+  expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(Array(3).fill('one'))
+})
+
 test('a POST is sent again when the server did not begin with it', async () => {
   answers(busy, busy)
   await client.datasets.append(1, { rows: [[1]] })

@@ -33,6 +33,48 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
+test('rows are appended while they come, and each commit is told', async () => {
+  const { id: repositoryId } = await client.repositories.create({ name: 'streams', private: true })
+  const { id } = await client.datasets.create({
+    name: 'events',
+    repositoryId,
+    columns: [{ name: 'n', type: 'integer' }],
+  })
+  const confirmed: unknown[] = []
+  let goOn = Promise.withResolvers<void>()
+  async function* body() {
+    for (const value of ['1', '2', '"three"', '4']) {
+      yield Buffer.from(`{"n":${value}}\n`)
+      // The next row is not sent before this one is confirmed.
+      await goOn.promise
+    }
+  }
+  const append = async () => {
+    for await (const commit of client.datasets.appendStream(
+      id,
+      { format: 'ndjson', body: body() },
+      { commit: 1 },
+    )) {
+      confirmed.push(commit)
+      const { resolve } = goOn
+      goOn = Promise.withResolvers()
+      resolve()
+    }
+  }
+  await expect(append()).rejects.toMatchObject({
+    name: 'ParquetryError',
+    code: 'invalid_upload',
+    message: 'Row 3, column "n": "three" is not an integer.',
+    details: { row: 3 },
+    errors: [{ row: 3, column: 'n' }],
+  })
+  expect(confirmed).toEqual([
+    { version: 1, rows: 1, total: 1 },
+    { version: 2, rows: 1, total: 2 },
+  ])
+  expect(await collect(client.datasets.rows(id))).toEqual([{ n: 1 }, { n: 2 }])
+})
+
 test('a repository and a dataset live from creation to deletion', async () => {
   const repository = await client.repositories.create({ name: 'shop', private: true })
   expect(repository).toMatchObject({ name: 'shop', private: true, owner: 'root', permission: 'Write' })

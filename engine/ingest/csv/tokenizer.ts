@@ -23,7 +23,7 @@ let quotedTable: Uint16Array | undefined
 
 /**
  * Reads csv in UTF-8, record by record and byte by byte (RFC 4180), and classifies the fields on the way. The rules of
- * quoting are here and nowhere else: headers, samples, the check of plain csv and the rewriting of other dialects read
+ * quoting are here, and in `RecordEnds` for streams: headers, samples, the check of plain csv and the rewriting of other dialects read
  * records with it.
  *
  * It is lenient in one point: quotes within a field that doesn't begin with a quote are plain characters.

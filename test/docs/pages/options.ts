@@ -9,6 +9,7 @@ import {
   VERSION,
   WRITING,
 } from '../../../engine/options.ts'
+import { COMMIT } from '../../../server/transfers/stretches.ts'
 
 /** The page on all options of queries, exports and uploads, made from their table. */
 export function optionsPage(): string {
@@ -25,7 +26,7 @@ export function optionsPage(): string {
     formats(),
     table({ ...READING, ...UPLOADING }),
     '## Appends',
-    table(ADDING),
+    table({ ...ADDING, ...COMMIT }),
     '## Changes',
     table(CHANGE),
     '',

@@ -257,7 +257,7 @@ describe('changes that are followed', () => {
       503,
       {
         code: 'busy',
-        error: 'Your account is running 3 change streams, the maximum at once. Try again when one has ended.',
+        error: 'Your account is running 3 streams, the maximum at once. Try again when one has ended.',
         running: 3,
         limit: 3,
       },
