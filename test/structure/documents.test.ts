@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { testsOf } from '../mutation/areas.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const documents = execFileSync('git', ['ls-files', '--', '*.md'], { cwd: root, encoding: 'utf8' })
@@ -60,4 +61,16 @@ describe.each(documents)('%s', (name) => {
     const missing = paths(markdown).filter((path) => !existsSync(join(root, path)))
     expect(missing.map((path) => relative(root, join(root, path)))).toEqual([])
   })
+})
+
+test('CONTRIBUTING.md says which tests belong to a folder, so that mutation tests find them', () => {
+  const tests = ['test/filter', 'test/apply', 'test/differential']
+  expect(testsOf('engine/filter')).toEqual(tests)
+  expect(testsOf('engine/filter/sql/narrow.ts:70-90')).toEqual(tests)
+  expect(testsOf('engine/query.ts')).toContain('test/plan')
+  expect(testsOf('server/guards')).toContain('test/server')
+  expect(testsOf('docs')).toEqual([])
+  const folders = ['duckdb', 'sql', 'catalog', 'store', 'ingest'].flatMap((name) => testsOf(`engine/${name}`))
+  expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([])
+  expect(testsOf('engine/sql')).toEqual(['test/sql'])
 })
