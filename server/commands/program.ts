@@ -7,6 +7,7 @@ import { ConfigError } from '../config/read.ts'
 import { ServerError } from '../http/errors.ts'
 import { ownVersion } from '../version.ts'
 import { addAccountCommands } from './account.ts'
+import { addAppendCommand } from './append.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addDescribeCommand, addVersionsCommand } from './describe.ts'
 import { addExportCommand, addSqlCommand } from './export.ts'
@@ -52,6 +53,7 @@ export function makeProgram(): Command {
   addRepositoryCommands(program, target.tables)
   addMemberCommands(program, target.tables)
   addImportCommand(program, target.tables)
+  addAppendCommand(program, target.tables)
   addExportCommand(program, target.tables)
   addSqlCommand(program, target.tables)
   addDescribeCommand(program, target.tables)

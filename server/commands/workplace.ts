@@ -21,7 +21,8 @@ interface TargetOptions extends StorageOptions {
 }
 
 /** The commands that work on a server with `--server`. */
-const REMOTE = 'bench, repository, member, import, export, describe, sql, source, versions, account, key'
+const REMOTE =
+  'bench, repository, member, import, append, export, describe, sql, source, versions, account, key'
 
 /** Says where commands work: on a data directory or, with `--server`, on a server. */
 export class Target {

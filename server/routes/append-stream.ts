@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { invalidOption } from '../../engine/errors.ts'
-import type { DatasetRecord, Upload } from '../../engine/index.ts'
+import type { Upload } from '../../engine/index.ts'
 import { CHANGE, fromHttp, UPLOADING } from '../../engine/options.ts'
 import { SMALL_BYTES } from '../../engine/store/groups.ts'
-import { withStored } from '../../engine/store/upload-options.ts'
 import { checkOptions } from '../../engine/types/known-options.ts'
 import { shownTo } from '../http/answer-errors.ts'
 import { errorAnswer, ServerError } from '../http/errors.ts'
@@ -15,6 +13,7 @@ import { FORMAT_FACTS, unsupported, uploadOptions, uploadType } from '../transfe
 import {
   COMMIT,
   inStream,
+  readingOf,
   STREAMED,
   type StreamedFormat,
   type Stretch,
@@ -48,7 +47,7 @@ export async function appendStream(
   const format = streamedType(request)
   const { record } = await rowsChange(request, services)
   const given = { ...how, ...uploadOptions(fromHttp(request.query as object, UPLOADING)), format }
-  const options = readingOf(record, given)
+  const options = readingOf(record.uploadOptions, given)
   const stream = new AppendStream(services, request, reply, given)
   try {
     await stream.begin()
@@ -81,18 +80,6 @@ function streamedType({ headers }: FastifyRequest): StreamedFormat {
 
 type Given = Omit<Appending, 'commit'> &
   ReturnType<typeof uploadOptions> & { readonly format: StreamedFormat }
-
-/** How rows are read before there are all of them. @throws EngineError `invalid_option` */
-function readingOf({ uploadOptions: stored }: DatasetRecord, given: Given): Upload['options'] {
-  const options = withStored(stored, given)
-  const { footer = 0, encoding = 'utf-8' } = options ?? {}
-  if (given.options?.dialect === 'auto')
-    throw invalidOption('dialect=auto needs a whole file; name the options instead.', 'dialect')
-  if (footer > 0) throw invalidOption('With commit=, the end is not known: send footer=0.', 'footer')
-  if (encoding !== 'utf-8')
-    throw invalidOption('With commit=, the body is UTF-8: send encoding=utf-8.', 'encoding')
-  return options
-}
 
 /** The rows of one request on their way. While none come, it only has the place of a stream. */
 class AppendStream {

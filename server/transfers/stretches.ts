@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineError, type UploadOptions } from '../../engine/index.ts'
+import { hint, invalidOption } from '../../engine/errors.ts'
+import { type DatasetRecord, EngineError, type UploadOptions } from '../../engine/index.ts'
 import { RecordEnds } from '../../engine/ingest/csv/record-ends.ts'
 import { badRow, malformed, type UploadFault, withDetails } from '../../engine/ingest/text/errors.ts'
 import type { OptionTable } from '../../engine/options.ts'
+import { withStored } from '../../engine/store/upload-options.ts'
 
 /** When rows that come are committed. */
 export const COMMIT = {
@@ -22,7 +24,7 @@ export type StreamedFormat = (typeof STREAMED)[number]
 
 /** Rows that follow each other in a stream, as an upload of their own: csv with the header of the stream. */
 export interface Stretch {
-  readonly bytes: Buffer
+  readonly bytes: Buffer<ArrayBuffer>
   readonly rows: number
   /** How many rows and bytes of the stream are before them. */
   readonly before: { readonly rows: number; readonly bytes: number }
@@ -36,6 +38,25 @@ export interface StretchOptions {
   readonly commit: string
   /** Once it is aborted, a last row without a line end is left out: it may be cut off. */
   readonly signal?: AbortSignal
+}
+
+/**
+ * How a stream is read: as the dataset's last upload was, where `upload` does not say otherwise.
+ * @throws EngineError `invalid_option` where that needs a whole file
+ */
+export function readingOf(
+  stored: DatasetRecord['uploadOptions'],
+  upload: Parameters<typeof withStored>[1],
+): UploadOptions | undefined {
+  const options = withStored(stored, upload)
+  const { footer = 0, encoding = 'utf-8' } = options ?? {}
+  if (upload.options?.dialect === 'auto')
+    throw invalidOption(`${hint('dialect=auto')} needs a whole file; name the options instead.`, 'dialect')
+  if (footer > 0)
+    throw invalidOption(`The end of a stream is not known: it needs ${hint('footer=0')}.`, 'footer')
+  if (encoding !== 'utf-8')
+    throw invalidOption(`A stream is UTF-8: it needs ${hint('encoding=utf-8')}.`, 'encoding')
+  return options
 }
 
 /** The most bytes of a stretch, and of a row: one request needs at most about three times as much memory. */
@@ -239,8 +260,8 @@ function faultInStream({ row, error, ...others }: UploadFault, before: Stretch['
   return row === undefined ? moved : { row: row + before.rows, ...moved }
 }
 
-/** Errors of rows begin with where they are: `Row 3, byte 57: …`, `Rows 2 and 5 …`. */
-function textInStream(text: string, { rows, bytes }: Stretch['before']): string {
+/** The message of an error of rows with their numbers in the stream. It begins with where they are: `Row 3, byte 57: …`, `Rows 2 and 5 …`. */
+export function textInStream(text: string, { rows, bytes }: Stretch['before']): string {
   const moved = (by: number) => (number: string) => String(Number(number) + by)
   return text
     .replace(/^Rows? [\d and]+/, (where) => where.replace(/\d+/g, moved(rows)))

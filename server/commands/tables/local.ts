@@ -26,7 +26,7 @@ export function localTables(workplace: Workplace): Tables {
     repositories: localRepositories(engine),
     datasets: localDatasets(workplace),
     accounts: localAccounts(workplace),
-    async write(id, mode, file, { on, ...options }) {
+    async write(id, mode, file, { on, idempotencyKey: _, ...options }) {
       const { from, format, gzip } = file
       const body = 'file' in from ? { file: from.file } : from
       const dataset = await engine.dataset(id)

@@ -34,8 +34,8 @@ export function remoteTables(url: string, key: string): Tables {
       // A file can be sent again after a broken connection, but a pipe can't be read a second time.
       const body = 'file' in from ? await openAsBlob(from.file) : from
       const upload = { format, gzip, body, options: reading }
-      const { signal, note, on } = options
-      return counted.datasets[mode](id, upload, { signal, note, ...(on && { on }) })
+      const { onProgress: _, on, ...call } = options
+      return counted.datasets[mode](id, upload, { ...call, ...(on && { on }) })
     },
     async *sql(text, format, options, signal) {
       yield* await client.sql(text, format, { ...options, signal })

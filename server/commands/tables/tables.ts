@@ -29,9 +29,9 @@ export interface RepositoryLine extends Pick<Repository, 'id' | 'name'> {
 }
 export type DatasetLine = Pick<DatasetSummary, 'id' | 'name' | 'repositoryId' | 'rowCount'>
 
-/** The file or standard input that is imported. */
+/** The file or standard input that is imported, or bytes of one. */
 export interface ImportedFile {
-  readonly from: { readonly file: string; readonly bytes: number } | Readable
+  readonly from: { readonly file: string; readonly bytes: number } | Readable | Uint8Array<ArrayBuffer>
   readonly format: UploadFormat
   readonly gzip: boolean
   /** How the file is to be read. */
@@ -43,7 +43,9 @@ export type WriteMode = 'append' | 'replace' | 'upsert'
 export interface WriteOptions extends Change {
   /** The columns by which an upsert finds rows. */
   readonly on: readonly string[] | undefined
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal
+  /** A server saves rows with the same key once. */
+  readonly idempotencyKey?: string
   /** Called with the bytes that were read or sent, and the rows if their number is known. */
   readonly onProgress: (done: { readonly bytes: number; readonly rows?: number }) => void
 }
