@@ -68,6 +68,8 @@ export interface ErrorFields {
   readonly limit?: number
   /** The files in a zip archive, of which `entry` chooses one. */
   readonly entries?: readonly string[]
+  /** The tables of a database, of which `table` chooses one. */
+  readonly tables?: readonly string[]
   /** How many of the caller's own run already. */
   readonly running?: number
   /** The parts of the message that are options, in their order, as in a query string: `decimal=,`. */
@@ -84,6 +86,7 @@ const NAMES_OF_FIELDS = {
   value: true,
   limit: true,
   entries: true,
+  tables: true,
   running: true,
   hints: true,
 } as const satisfies Record<keyof ErrorFields, true>

@@ -6,6 +6,7 @@ import {
   BINARY_BYTES,
   type BinaryFormat,
   binaryFormat,
+  FOREIGN,
   isUploadFormat,
   UPLOAD_FORMATS,
   type UploadFormat,
@@ -16,7 +17,8 @@ type Content = BinaryFormat | 'protected' | 'xlsx' | 'xlsb' | 'ods' | TextConten
 type TextContent = 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
 
 /** What a file is that can't be read, and what to send instead. */
-const ADVICE: Readonly<Record<Exclude<Content, UploadFormat>, readonly [what: string, instead: string]>> = {
+const ADVICE: Readonly<Record<string, readonly [what: string, instead: string]>> = {
+  ...FOREIGN,
   xls: ['an Excel workbook of the old format xls', 'save it as xlsx or csv'],
   protected: ['a workbook that is protected by a password', 'remove the password and save it as xlsx'],
   xlsb: ['a binary Excel workbook (xlsb)', 'save it as xlsx or csv'],
@@ -29,7 +31,7 @@ const ADVICE: Readonly<Record<Exclude<Content, UploadFormat>, readonly [what: st
   zstd: ['compressed with zstd', 'unpack it, or compress it with gzip'],
   bzip2: ['compressed with bzip2', 'unpack it, or compress it with gzip'],
   xz: ['compressed with xz', 'unpack it, or compress it with gzip'],
-  sqlite: ['an SQLite database', 'export its tables one by one, as csv or Parquet'],
+  duckdb: ['a DuckDB database', "write its tables one by one, as Parquet: COPY name TO 'file.parquet'"],
   html: ['a web page (HTML), perhaps an error or a login page', 'send the file itself'],
   xml: ['XML, perhaps an error message', 'send the rows as csv, json, Parquet or another supported format'],
   pdf: ['a PDF document', 'send the table itself as csv, xlsx or another supported format'],
@@ -55,7 +57,7 @@ export async function formatOf(request: ReadRequest): Promise<UploadFormat> {
   if (content === undefined) return format
   const isArchive = ARCHIVES.has(format) && ARCHIVES.has(content)
   if (!isUploadFormat(content)) {
-    const [what, instead] = ADVICE[content]
+    const [what, instead] = ADVICE[content]!
     throw malformed(`The file is ${what}: ${instead}.`, { content })
   }
   if (content === format || isArchive) return content

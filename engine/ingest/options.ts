@@ -1,7 +1,7 @@
 import type { OptionTable } from '../types/option-values.ts'
 
 const TEXT = ['csv', 'tsv'] as const
-const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow'] as const
+const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow', 'sqlite'] as const
 const TEXT_OR_SHEET = ['csv', 'tsv', 'xlsx'] as const
 
 /** How an uploaded file is read, where it differs from the rules of its format. */
@@ -150,6 +150,12 @@ export const READING = {
     kind: 'text',
     formats: ['xlsx'],
     about: 'The name of the sheet to read; the first one that is not hidden by default.',
+  },
+  table: {
+    http: 'table',
+    kind: 'text',
+    formats: ['sqlite'],
+    about: 'The name of the table to read, if the database has several.',
   },
   entry: {
     http: 'entry',

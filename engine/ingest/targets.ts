@@ -92,7 +92,7 @@ function byName(columns: readonly Column[]): ReadonlyMap<string, Column> {
 export function layColumns(
   known: KnownColumns,
   names: readonly string[],
-  types: readonly ColumnType[] = [],
+  types: readonly (ColumnType | undefined)[] = [],
 ): Target[] {
   checkNames(names)
   const { columns, ofDataset, open, missing } = known

@@ -13,7 +13,9 @@ interface FormatFacts {
 }
 
 /** The formats in which rows can be uploaded. */
-export type UploadFormat = 'csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx' | 'zip'
+export type UploadFormat =
+  | ('csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx')
+  | ('sqlite' | 'zip')
 
 /** What is known of each. The lists of formats for people are made from this one. */
 export const UPLOAD_FORMATS = {
@@ -36,6 +38,11 @@ export const UPLOAD_FORMATS = {
     is: 'an xlsx workbook',
     endings: ['xlsx'],
     types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  },
+  sqlite: {
+    is: 'an SQLite database',
+    endings: ['sqlite', 'sqlite3', 'db', 'db3'],
+    types: ['application/vnd.sqlite3'],
   },
   zip: { is: 'a zip archive', endings: ['zip'], types: ['application/zip'] },
 } as const satisfies Readonly<Record<UploadFormat, FormatFacts>>
@@ -82,9 +89,44 @@ const BEGINNINGS = [
   [/^BZh[1-9](?:1AY&SY|\x17rE8P\x90)/, 'bzip2'],
   [/^\xfd7zXZ\0/, 'xz'],
   [/^SQLite format 3\0/, 'sqlite'],
+  [/^.{8}DUCK/s, 'duckdb'],
+  [/^\$FL[23]@\(#\)/, 'sav'],
+  [/^[\x66-\x73][\x01\x02]\x01\0|^<stata_dta>/, 'dta'],
+  [/^\0{12}\xc2\xea\x81\x60/, 'sas7bdat'],
+  [/^HEADER RECORD\*{3}/, 'xpt'],
+  [/^(?:RD[AX][23]\n|[XAB]\n\0\0\0[\x02\x03]\0)/, 'rds'],
 ] as const
 
 export type BinaryFormat = (typeof BEGINNINGS)[number][1]
+
+/** Files of other programs that have no reader here: what they are, and how to convert one. */
+export const FOREIGN: Readonly<Record<string, readonly [what: string, instead: string]>> = {
+  sav: [
+    'an SPSS file (sav)',
+    "convert it, for example with pyreadstat: pyreadstat.read_sav('file.sav')[0].to_parquet('file.parquet')",
+  ],
+  dta: [
+    'a Stata file (dta)',
+    "convert it, for example with pandas: pandas.read_stata('file.dta').to_parquet('file.parquet')",
+  ],
+  sas7bdat: [
+    'a SAS file (sas7bdat)',
+    "convert it, for example with pyreadstat: pyreadstat.read_sas7bdat('file.sas7bdat')[0].to_parquet('file.parquet')",
+  ],
+  xpt: [
+    'a SAS transport file (xpt)',
+    "convert it, for example with pyreadstat: pyreadstat.read_xport('file.xpt')[0].to_parquet('file.parquet')",
+  ],
+  rds: ['a file of R', "convert it in R: arrow::write_parquet(readRDS('file.rds'), 'file.parquet')"],
+}
+
+/** The same for a file that is known only by its name, as a sentence. */
+export function foreignNamed(fileName: string): string | undefined {
+  const ending = /\.([^./\\]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? ''
+  const name = /^(?:rdata|rda)$/.test(ending) ? 'rds' : ending === 'zsav' ? 'sav' : ending
+  const found = Object.hasOwn(FOREIGN, name) ? FOREIGN[name] : undefined
+  return found && `it is ${found[0]}: ${found[1]}`
+}
 
 /** How many bytes the longest beginning has. */
 export const BINARY_BYTES = 16

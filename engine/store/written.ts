@@ -5,7 +5,7 @@ import { type ExplainedColumn, explainedColumns } from '../ingest/text/errors.ts
 import { sameColumns } from '../types/columns.ts'
 
 /** A dataset after an upload, with what the upload tells about its columns. */
-export interface WrittenRecord extends DatasetRecord, Pick<Contents, 'sheet' | 'entry'> {
+export interface WrittenRecord extends DatasetRecord, Pick<Contents, 'sheet' | 'entry' | 'table'> {
   readonly columns: readonly ExplainedColumn[]
   /** The options that `dialect: 'auto'` has chosen. */
   readonly options?: UploadOptions
@@ -23,7 +23,10 @@ export function withoutMarks<Read extends Pick<IngestResult, 'columns' | 'unname
 /** A record with the reasons of columns of text, unless another upload has changed the columns since. */
 export function explained(
   record: DatasetRecord,
-  made: Pick<IngestResult, 'columns' | 'reasons' | 'options' | 'why' | 'sheet' | 'entry' | 'warnings'>,
+  made: Pick<
+    IngestResult,
+    'columns' | 'reasons' | 'options' | 'why' | 'sheet' | 'entry' | 'table' | 'warnings'
+  >,
 ): WrittenRecord {
   if (!sameColumns(record.columns, made.columns)) return record
   return {
@@ -31,7 +34,7 @@ export function explained(
     columns: explainedColumns(record.columns, made.reasons),
     ...(made.options && { options: made.options }),
     ...(made.why && { why: made.why }),
-    ...contentsOf({ sheet: made.sheet, entry: made.entry }),
+    ...contentsOf({ sheet: made.sheet, entry: made.entry, table: made.table }),
     ...(made.warnings && { warnings: made.warnings }),
   }
 }

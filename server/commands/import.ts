@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { uploadFormatOf } from '../../engine/index.ts'
-import { FORMATS_IN_PROSE, hasDialect } from '../../engine/ingest/upload-format.ts'
+import { FORMATS_IN_PROSE, foreignNamed, hasDialect } from '../../engine/ingest/upload-format.ts'
 import { ADDING, CHANGE, fromPlain, UPLOADING } from '../../engine/options.ts'
 import { startProgress } from './progress.ts'
 import {
@@ -101,6 +101,7 @@ export async function importFile(tables: Tables, file: string, options: ImportOp
 const CONTENTS = [
   ['entry', 'file'],
   ['sheet', 'sheet'],
+  ['table', 'table'],
 ] as const
 
 /** With which options a file was read, and which columns are text because of values that may mean something else. */
@@ -149,7 +150,12 @@ function sourceOf(file: string, format: string | undefined): Omit<ImportedFile, 
     return { from: process.stdin, ...kind }
   }
   if (!kind) {
-    throw new UsageError(`${file}: the file name shows no known format (${KNOWN}). Give it with --format.`)
+    const foreign = foreignNamed(file)
+    throw new UsageError(
+      foreign
+        ? `${file}: ${foreign}.`
+        : `${file}: the file name shows no known format (${KNOWN}). Give it with --format.`,
+    )
   }
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) throw new UsageError(`There is no file ${file}.`)

@@ -62,6 +62,7 @@ const WHY = listOf(
 /** What of a file was read. */
 const READ = {
   sheet: { ...text, description: 'xlsx: the sheet that was read.' },
+  table: { ...text, description: 'sqlite: the table that was read.' },
   entry: { ...text, description: 'zip: the file in the archive that was read.' },
 } as const
 
@@ -115,6 +116,7 @@ export const PREVIEW = record(
   {
     why: WHY,
     sheets: { ...listOf(text), description: 'xlsx: the names of the sheets.' },
+    tables: { ...listOf(text), description: 'sqlite: the names of the tables.' },
     entries: { ...listOf(text), description: 'zip: the files in the archive that may be tables.' },
     ...READ,
   },

@@ -41,7 +41,8 @@ test('uploads of an unknown format, and with misspelt fields, are refused', asyn
   const upload = (given: object) => dataset.replace({ body: bytesOf('a\n1\n'), ...given } as never)
   await expect(upload({ format: 'xml' })).rejects.toMatchObject({
     code: 'unsupported_format',
-    message: 'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx, zip.',
+    message:
+      'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx, sqlite, zip.',
   })
   for (const body of ['a\n1\n', { file: 5 }, undefined]) {
     await expect(upload({ format: 'csv', body })).rejects.toMatchObject({

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { foreignNamed } from '../../engine/ingest/upload-format.ts'
 import { useBench } from './support/helper.ts'
 
 const bench = useBench()
@@ -33,7 +34,14 @@ describe('a file of another kind is named before any column is made:', () => {
     ['a PDF', '%PDF-1.7\n%\xe2\xe3\n1 0 obj\n', /a PDF document: send the table itself/],
     ['a pointer of Git LFS', LFS, /a pointer of Git LFS, not its content: get the file with git lfs pull/],
     ['Parquet', PARQUET, /The file is Parquet: send it as parquet/],
-    ['SQLite', SQLITE, /an SQLite database: export its tables/],
+    ['SQLite', SQLITE, /an SQLite database: send it as sqlite/],
+    ['DuckDB', Buffer.from('\0\0\0\0\0\0\0\0DUCK'), /a DuckDB database: write its tables/],
+    ['SPSS', '$FL2@(#) SPSS DATA FILE', /an SPSS file \(sav\): convert it.*pyreadstat\.read_sav/],
+    ['Stata', '<stata_dta><header>', /a Stata file \(dta\): convert it.*read_stata/],
+    ['Stata 12', Buffer.from('s\x02\x01\0'), /a Stata file/],
+    ['SAS', Buffer.from('000000000000000000000000c2ea8160', 'hex'), /a SAS file .*read_sas7bdat/],
+    ['SAS transport', 'HEADER RECORD*******LIBRARY', /a SAS transport file .*read_xport/],
+    ['R', Buffer.from('X\n\0\0\0\x03\0'), /a file of R: convert it in R/],
     ['gzip', gzipSync('a,b\n1,2\n'), /compressed with gzip: unpack it/],
     ['xz', Buffer.from('fd377a585a000004', 'hex'), /compressed with xz: unpack it/],
     ['bzip2', Buffer.from('BZh91AY&SY'), /compressed with bzip2: unpack it/],
@@ -54,6 +62,20 @@ describe('a file of another kind is named before any column is made:', () => {
     const locked = await bench.refusal(format, compound('EncryptedPackage'))
     expect(locked).toContain('protected by a password: remove the password and save it as xlsx')
   })
+})
+
+test.each([
+  ['a.DTA', 'it is a Stata file (dta): convert it, for example with pandas: pandas.read_stata('],
+  [
+    'a.sas7bdat',
+    'it is a SAS file (sas7bdat): convert it, for example with pyreadstat: pyreadstat.read_sas7bdat(',
+  ],
+  ['a.RData', 'it is a file of R: convert it in R: arrow::write_parquet(readRDS('],
+  ['a.doc', undefined],
+  ['constructor', undefined],
+])('the name %s says how to convert a file of a program for statistics', (name, sentence) => {
+  if (sentence === undefined) expect(foreignNamed(name)).toBeUndefined()
+  else expect(foreignNamed(name)).toContain(sentence)
 })
 
 describe('csv that begins like another kind is read:', () => {

@@ -52,7 +52,7 @@ export interface WriteOptions extends Change {
 
 export type Written = Pick<
   WrittenDataset,
-  'id' | 'rowCount' | 'version' | 'columns' | 'options' | 'why' | 'sheet' | 'entry' | 'warnings'
+  'id' | 'rowCount' | 'version' | 'columns' | 'options' | 'why' | 'sheet' | 'entry' | 'table' | 'warnings'
 >
 
 /** The part of the client that commands use, which a data directory offers as well. */

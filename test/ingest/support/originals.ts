@@ -18,6 +18,7 @@ import type { UploadFormat } from '../../../engine/ingest/request.ts'
 import type { DeclaredColumn } from '../../../engine/types/columns.ts'
 import { type ColumnType, FORMATS, type Format, quoteLiteral, sqlType } from '../../../engine/types/index.ts'
 import { bytesOf, openTestExecutor, statement } from '../../export/support.ts'
+import { database } from './databases.ts'
 import { type Bench, declared } from './helper.ts'
 import { zipOf } from './zips.ts'
 
@@ -188,6 +189,8 @@ async function workbook(): Promise<Uint8Array> {
   return new Uint8Array(await book.xlsx.writeBuffer())
 }
 
+const INSERTS = ROWS.map(({ id, price }) => `INSERT INTO t VALUES (${id}, 'n${id}', ${price});`).join('')
+
 /** Good files of a format, as several programs write them, with each type among them. */
 export async function originals(format: UploadFormat, bench: Bench): Promise<Original[]> {
   const plain = async (): Promise<Uint8Array[]> => {
@@ -202,6 +205,8 @@ export async function originals(format: UploadFormat, bench: Bench): Promise<Ori
         return [Buffer.from(ROWS.map((row) => JSON.stringify(row)).join('\n'))]
       case 'xlsx':
         return [await workbook()]
+      case 'sqlite':
+        return [database(`CREATE TABLE t (id, name, price); ${INSERTS}`)]
       case 'zip':
         return [await zipOf({ 'a.csv': textFiles(',')[0]! }), await zipOf({ 'a.xlsx': await workbook() })]
       default:

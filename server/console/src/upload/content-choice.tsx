@@ -4,6 +4,7 @@ import type { Reading } from './upload.ts'
 
 const CONTENTS = {
   sheet: { all: 'sheets', label: 'Sheet of the workbook' },
+  table: { all: 'tables', label: 'Table of the database' },
   entry: { all: 'entries', label: 'File in the archive' },
 } as const
 

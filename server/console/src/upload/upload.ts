@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Contents, contentsOf } from '../../../../engine/ingest/contents.ts'
-import { FORMATS_IN_PROSE, hasDialect } from '../../../../engine/ingest/upload-format.ts'
+import { FORMATS_IN_PROSE, foreignNamed, hasDialect } from '../../../../engine/ingest/upload-format.ts'
 import { fromHttp, READING } from '../../../../engine/options.ts'
 import { storedFor } from '../../../../engine/store/upload-options.ts'
 import { withOptions } from '../../../client/errors.ts'
@@ -13,7 +13,7 @@ import { useResource } from '../ui/resource.tsx'
 import { announce } from '../ui/toast.tsx'
 import { type FileKind, kindOf } from './formats.ts'
 
-const NOT_SUPPORTED = `: this kind of file is not supported. Use ${FORMATS_IN_PROSE}; text formats may be compressed as .gz.`
+const NOT_SUPPORTED = `this kind of file is not supported. Use ${FORMATS_IN_PROSE}; text formats may be compressed as .gz.`
 
 interface Selection {
   readonly file: File
@@ -67,7 +67,8 @@ export function useChosen(stored?: Dataset['uploadOptions']) {
     choose(file: File) {
       const kind = kindOf(file.name)
       contents.current = {}
-      setRefusal(kind ? undefined : `${file.name}${NOT_SUPPORTED}`)
+      const foreign = foreignNamed(file.name)
+      setRefusal(kind ? undefined : `${file.name}: ${foreign ?? NOT_SUPPORTED}`)
       setSelected(kind && { file, kind, options: optionsFor(kind.format, stored), types: new Map() })
     },
     /** @param isOwn whether the file brings its own columns, so that it is read as if it were the first */
