@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { Database } from '../../engine/index.ts'
 import { ServerError } from '../http/errors.ts'
-import { withoutKey } from '../http/input.ts'
+import { asSigned } from '../http/input.ts'
 import type { LinkRecord } from '../records/index.ts'
 import { type Account, type Keys, lastUse, sameHash } from './accounts.ts'
 
@@ -29,7 +29,7 @@ export function addressOfTicket(
 ): string {
   const added = query && `&${query}`
   const named = encodeURIComponent(format)
-  return `/datasets/${encodeURIComponent(id)}/data?$format=${named}${added}&${PARAMETER}=${encodeURIComponent(ticket)}`
+  return `/datasets/${encodeURIComponent(id)}/data?$format=${named}${added}&${PARAMETER}=${encodeURIComponent(ticket)}&download=true`
 }
 
 type Row = Omit<LinkRecord, 'url' | 'fileUrl'> & { readonly keyId: number }
@@ -142,7 +142,28 @@ export class Links {
    * one, or one that has ended.
    */
   async account(url: string): Promise<Account | undefined> {
-    const address = withoutKey(url)
+    const link = await this.#valid(url)
+    if (link && link.ticket.linkId !== 0) this.#noteUse(link.ticket.linkId)
+    return link?.account
+  }
+
+  /**
+   * What is known of a link: its name, when it ends, and its address for the same rows in another format, which works
+   * as long as the link does; undefined as for `account`.
+   */
+  async opened(url: string) {
+    const link = await this.#valid(url)
+    if (!link) return undefined
+    const { ticket, name, mark } = link
+    return {
+      name,
+      expiresAt: new Date(ticket.ends * 1000),
+      sameFor: (address: string) => this.#withTicket(ticket, address, mark),
+    }
+  }
+
+  async #valid(url: string) {
+    const address = asSigned(url)
     const match = TICKET.exec(address)
     if (!match) return undefined
     const [accountId, keyId, ends, linkId] = match.slice(1, 5).map(Number) as [number, number, number, number]
@@ -152,27 +173,29 @@ export class Links {
     const ticket = { accountId, keyId, ends, linkId }
     const expected = this.#signature(ticket, address.slice(0, match.index), key.mark)
     if (!sameHash(Buffer.from(match[5]!), Buffer.from(expected))) return undefined
-    if (linkId !== 0) {
-      const sql = 'SELECT id FROM links WHERE id = ?'
-      if ((await this.#parts.database.get(sql, linkId)) === undefined) return undefined
-      this.#noteUse(linkId)
-    }
-    return key.account
+    const { account, mark } = key
+    if (linkId === 0) return { ticket, account, mark, name: null }
+    const sql = 'SELECT name FROM links WHERE id = ?'
+    const row = await this.#parts.database.get<Pick<LinkRecord, 'name'>>(sql, linkId)
+    return row && { ticket, account, mark, name: row.name }
   }
 
   /** An address with its ticket; undefined if the key that made it is no more. */
   async #signed(ticket: Ticket, address: string): Promise<string | undefined> {
+    const key = await this.#parts.keys.get(ticket.accountId, ticket.keyId)
+    return key && this.#withTicket(ticket, address, key.mark)
+  }
+
+  #withTicket(ticket: Ticket, address: string, mark: string): string {
     const { accountId, keyId, ends, linkId } = ticket
-    const key = await this.#parts.keys.get(accountId, keyId)
-    if (!key) return undefined
-    const signature = this.#signature(ticket, address, key.mark)
     const separator = address.includes('?') ? '&' : '?'
+    const signature = this.#signature(ticket, address, mark)
     return `${address}${separator}${PARAMETER}=${accountId}.${keyId}.${ends}.${linkId}.${signature}`
   }
 
   /** The signature of a link, however its address is percent-encoded, which mail programs change. */
   #signature({ accountId, keyId, ends, linkId }: Ticket, address: string, mark: string): string {
-    const signed = [accountId, keyId, ends, linkId, decoded(withoutKey(address)), mark]
+    const signed = [accountId, keyId, ends, linkId, decoded(asSigned(address)), mark]
     return createHmac('sha256', this.#secret).update(JSON.stringify(signed)).digest('base64url')
   }
 }

@@ -119,7 +119,9 @@ function authenticators({ engine, keys, links, config }: Services): readonly Aut
     if (!isLink(url)) return undefined
     const account = isRead(method) ? await links.account(url) : undefined
     if (!account)
-      throw unauthorized(
+      // Without a challenge: a browser would ask for a password, and none helps.
+      throw new ServerError(
+        'unauthorized',
         'This link has expired, was deleted or was altered. Ask whoever sent it for a new one.',
       )
     return { account, keyId: 0, readOnly: false }

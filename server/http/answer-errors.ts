@@ -6,6 +6,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { EngineError, nearest } from '../../engine/index.ts'
 import { errorAnswer, ServerError, type ServerErrorCode } from './errors.ts'
 import { addLink, SECURITY_HEADERS } from './headers.ts'
+import { sendLinkError, wantsPage } from './link-page.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Headers that were set to describe the rows. They are removed when an error is sent instead. */
@@ -39,6 +40,7 @@ export function answerErrors(app: FastifyInstance, metrics: Metrics, pages: stri
     const { status, headers, body } = errorAnswer(error)
     noteRefusal(metrics, request, reply, { error, status, code: body.code })
     reply.code(status).headers(headers)
+    if (wantsPage(request)) return sendLinkError(reply, body.error)
     if (pages !== undefined) addLink(reply, `<${pages}${body.code}>; rel="help"`)
     return reply.send(body)
   })

@@ -51,15 +51,23 @@ const isApiKey = (name: string): boolean => name.toLowerCase() === 'apikey'
 /** Matches the ticket of a link that we made. It is always the last parameter. */
 const TICKET = /(?:^|&)ticket=[^&]*$/
 
+/** Is added to a link by who wants its data in a browser, too, where it is a page else. */
+const DOWNLOAD = 'download=true'
+
 /** Whether an address has a ticket, as our links have, which work without a key. */
 export function isLink(url: string): boolean {
-  return TICKET.test(rawQuery(withoutKey(url)))
+  return TICKET.test(rawQuery(asSigned(url)))
 }
 
-/** An address without its `apiKey`, as it was before a client added one. */
-export function withoutKey(url: string): string {
+/** Whether a link is to give its data to everybody. */
+export function isDownload(url: string): boolean {
+  return rawQuery(url).split('&').includes(DOWNLOAD)
+}
+
+/** The address of a link as it was signed: without an `apiKey` that a client has added, and without `download`. */
+export function asSigned(url: string): string {
   const query = rawQuery(url)
-  const others = query.split('&').filter((part) => !isApiKey(part.split('=', 1)[0]!))
+  const others = query.split('&').filter((part) => !isApiKey(part.split('=', 1)[0]!) && part !== DOWNLOAD)
   const path = url.slice(0, url.length - query.length)
   return others.length > 0 ? path + others.join('&') : path.replace(/\?$/, '')
 }
@@ -91,9 +99,7 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   const seen = new Set<string>()
   const aliases: [name: string, value: string][] = []
   const isSigned = isLink(`?${query}`)
-  for (const [given, text] of pairs(
-    isSigned ? rawQuery(withoutKey(`?${query}`)).replace(TICKET, '') : query,
-  )) {
+  for (const [given, text] of pairs(isSigned ? rawQuery(asSigned(`?${query}`)).replace(TICKET, '') : query)) {
     const isAlias = given.startsWith('@') && Object.hasOwn(known, ALIASES)
     const name = isAlias ? given : isApiKey(given) ? API_KEY : parameterName(given, known)
     if (name === undefined) throw invalid(given, unknownParameter(given, Object.keys(known)))

@@ -10,11 +10,13 @@ import { fromHttp, QUERY, VERSION, WRITING } from '../../engine/options.ts'
 import { MEDIA_TYPES } from '../client/options.ts'
 import { ServerError } from '../http/errors.ts'
 import { isLink, type ParameterSchema, parameters, parametersOf, readQuery } from '../http/input.ts'
+import { wantsPage } from '../http/link-page.ts'
 import { errors, type HeaderText, NOT_MODIFIED } from '../openapi/describe.ts'
 import { exampleOf, type FromSchema, type JsonSchema } from '../records/schema.ts'
 import type { Services } from '../services.ts'
 import type { LazyQuery } from '../transfers/download.ts'
 import { chooseFormat, encodingOf, FORMAT_NAMES, wantsIeee754 } from '../transfers/formats.ts'
+import { answerLink } from './link-page.ts'
 import { linkMetadata } from './metadata.ts'
 import { datasetFor, type Routes, requestedVersion } from './routes.ts'
 
@@ -289,6 +291,10 @@ export function dataRoutes(app: Routes, services: Services): void {
       open: (signal: AbortSignal) => dataset.query(options, readingFor(services, request, signal)),
     }
     if (given.$explain === 'true') return sendExplained(services, request, reply, query, format)
+    if (wantsPage(request)) {
+      const { title, name, description } = record
+      return answerLink(services, request, reply, query, { title: title ?? name, description })
+    }
     const ieee754 = format === 'json' && wantsIeee754(given.$format, request.headers.accept)
     return exports.send(request, reply, {
       ...asked,

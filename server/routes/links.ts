@@ -35,7 +35,8 @@ export function linkRoutes(app: Routes, services: Services): void {
       operationId: 'createLink',
       summary: 'Create a link that downloads one export without a key',
       description:
-        'Use it in browsers, which download a file by its address, or to give one export to somebody else. The link ' +
+        'Use it in browsers, which download a file by its address, or to give one export to somebody else. In a browser ' +
+        'it is a page with the first rows and a download in each format, unless `download=true` is added. The link ' +
         'can read what you can read, counts as your download, and stops working when its time is over, when it is ' +
         'deleted, when you may no longer read it, and when the key that made it is replaced, deleted or expires.',
       body: NEW_LINK,

@@ -197,6 +197,8 @@ function download({ id, name }: Dataset, query: RowsQuery, rowCount: number | un
  */
 async function startDownload(datasetId: number, query: RowsQuery, format: Format): Promise<void> {
   const { url } = await api().datasets.link(datasetId, format, query)
+  // Without it, browsers get a page about the rows.
+  url.search += '&download=true'
   const head = await fetch(url, { method: 'HEAD', credentials: 'omit', cache: 'no-store' })
   if (!head.ok) {
     // Responses to HEAD have no body, so the same query is sent with GET to get the error message.
