@@ -5,17 +5,11 @@ import type { Config } from './config/schema.ts'
 import { authenticate } from './guards/authenticate.ts'
 import { continueLate, refuseMalformed, refuseOtherSites } from './guards/requests.ts'
 import { followRequests } from './guards/uncaught.ts'
+import { rawQuery } from './http/addresses.ts'
 import { answerClientError, answerErrors, answerFrameworkError } from './http/answer-errors.ts'
 import { ServerError } from './http/errors.ts'
 import { addPublicUrl, addSecurityHeaders, addValidators, allowOrigins } from './http/headers.ts'
-import {
-  COMPILERS,
-  type QuerySchema,
-  rawQuery,
-  readJsonBodies,
-  readQuery,
-  validateStrictly,
-} from './http/input.ts'
+import { COMPILERS, type QuerySchema, readJsonBodies, readQuery, validateStrictly } from './http/input.ts'
 import { traceRequests } from './http/metrics.ts'
 import { serveConsole, serveGuide } from './http/pages.ts'
 import { icebergRoutes } from './iceberg/routes.ts'

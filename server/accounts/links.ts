@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import type { Database } from '../../engine/index.ts'
+import { asSigned } from '../http/addresses.ts'
 import { ServerError } from '../http/errors.ts'
-import { asSigned } from '../http/input.ts'
 import type { LinkRecord } from '../records/index.ts'
 import { type Account, type Keys, lastUse, sameHash } from './accounts.ts'
 

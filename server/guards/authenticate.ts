@@ -6,8 +6,9 @@ import type { RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rat
 import type { Database, SqlValue } from '../../engine/index.ts'
 import { Lazy } from '../../engine/util/shared.ts'
 import { type Account, ANONYMOUS, type FoundKey } from '../accounts/accounts.ts'
+import { isLink, rawQuery } from '../http/addresses.ts'
 import { ServerError } from '../http/errors.ts'
-import { apiKeyIn, isLink, rawQuery } from '../http/input.ts'
+import { apiKeyIn } from '../http/input.ts'
 import type { Services } from '../services.ts'
 
 declare module 'fastify' {

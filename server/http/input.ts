@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { nearest } from '../../engine/index.ts'
 import { describe, type Option, type OptionTable } from '../../engine/options.ts'
+import { isApiKey, withoutTicket } from './addresses.ts'
 import { faultSentence, jsonFault } from './answer-errors.ts'
 import { ServerError } from './errors.ts'
 
@@ -45,39 +46,6 @@ const ALIASES = 'aliases'
 /** The parameter that authenticates, so it is allowed on every path. */
 const API_KEY = 'apiKey'
 
-/** Compared without regard to case, because some clients write all parameters in lower case. */
-const isApiKey = (name: string): boolean => name.toLowerCase() === 'apikey'
-
-/** Matches the ticket of a link that we made. It is always the last parameter. */
-const TICKET = /(?:^|&)ticket=[^&]*$/
-
-/** Is added to a link by who wants its data in a browser, too, where it is a page else. */
-const DOWNLOAD = 'download=true'
-
-/** Whether an address has a ticket, as our links have, which work without a key. */
-export function isLink(url: string): boolean {
-  return TICKET.test(rawQuery(asSigned(url)))
-}
-
-/** Whether a link is to give its data to everybody. */
-export function isDownload(url: string): boolean {
-  return rawQuery(url).split('&').includes(DOWNLOAD)
-}
-
-/** The address of a link as it was signed: without an `apiKey` that a client has added, and without `download`. */
-export function asSigned(url: string): string {
-  const query = rawQuery(url)
-  const others = query.split('&').filter((part) => !isApiKey(part.split('=', 1)[0]!) && part !== DOWNLOAD)
-  const path = url.slice(0, url.length - query.length)
-  return others.length > 0 ? path + others.join('&') : path.replace(/\?$/, '')
-}
-
-/** The query string of a request's URL, without the question mark. */
-export function rawQuery(url: string): string {
-  const start = url.indexOf('?')
-  return start < 0 ? '' : url.slice(start + 1)
-}
-
 /** The `apiKey` of a query string; undefined if there is none or more than one. */
 export function apiKeyIn(query: string): string | undefined {
   try {
@@ -98,8 +66,7 @@ export function readQuery(query: string, schema: QuerySchema | undefined): Recor
   const values: Record<string, unknown> = {}
   const seen = new Set<string>()
   const aliases: [name: string, value: string][] = []
-  const isSigned = isLink(`?${query}`)
-  for (const [given, text] of pairs(isSigned ? rawQuery(asSigned(`?${query}`)).replace(TICKET, '') : query)) {
+  for (const [given, text] of pairs(withoutTicket(query))) {
     const isAlias = given.startsWith('@') && Object.hasOwn(known, ALIASES)
     const name = isAlias ? given : isApiKey(given) ? API_KEY : parameterName(given, known)
     if (name === undefined) throw invalid(given, unknownParameter(given, Object.keys(known)))

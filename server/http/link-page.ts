@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Column, Format } from '../../engine/index.ts'
+import { isDownload, isLink } from './addresses.ts'
 import { weightsIn } from './headers.ts'
-import { isDownload, isLink } from './input.ts'
 
 /** What the page of a link shows. */
 export interface LinkPage {
