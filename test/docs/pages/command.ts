@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 export function commandPage(program: Command): string {
   return [
     '# Command',
-    'In a checkout, run the command as `node server/bin.js`; where the package is installed, as `npx parquetry`. It exits with 0 on success, 1 on failure and 2 on misuse, and prints errors to stderr.',
+    'Run the command as `npx parquetry`, in a checkout or where the package is installed. It exits with 0 on success, 1 on failure and 2 on misuse, and prints errors to stderr.',
     '## Options of all commands',
     optionsOf(program),
     ...program.commands.flatMap((command) => sectionsOf(command, 'parquetry')),
