@@ -2,15 +2,29 @@ import { Ajv } from 'ajv'
 import type { Command } from 'commander'
 import { faultSentence } from '../http/answer-errors.ts'
 import { DATASET_PATCH } from '../records/datasets.ts'
-import type { DatasetPatch } from '../records/index.ts'
+import type { Column, DatasetPatch } from '../records/index.ts'
 import { object } from '../records/schema.ts'
 import { findDataset, type Tables } from './tables/tables.ts'
 import { inRows, readText, UsageError } from './usage.ts'
 import type { On } from './workplace.ts'
 
+type Words = NonNullable<DatasetPatch['columns']>[number]
+type Described = Omit<DatasetPatch, 'columns'> & { readonly columns?: readonly (Words & { type?: string })[] }
+
 const FIELDS = ['title', 'description', 'license', 'source', 'creator', 'keywords', 'citation'] as const
 const KNOWN = [...FIELDS, 'columns'] as const
-const SCHEMA = object([], Object.fromEntries(KNOWN.map((name) => [name, DATASET_PATCH.properties[name]])))
+const { columns: COLUMNS } = DATASET_PATCH.properties
+/** What is printed can be given back, so it may have the types. */
+const TYPED = {
+  ...COLUMNS,
+  items: { ...COLUMNS.items, properties: { ...COLUMNS.items.properties, type: { type: 'string' } } },
+}
+const SCHEMA = object(
+  [],
+  Object.fromEntries(
+    KNOWN.map((name) => [name, name === 'columns' ? TYPED : DATASET_PATCH.properties[name]]),
+  ),
+)
 
 export function addDescribeCommand(program: Command, on: On<Tables>): void {
   program
@@ -22,10 +36,14 @@ export function addDescribeCommand(program: Command, on: On<Tables>): void {
     .action((name: string, file?: string) =>
       on(async (tables) => {
         const { id } = await findDataset(tables, name)
-        if (file !== undefined) await tables.datasets.patch(id, fieldsIn(file))
+        if (file !== undefined) {
+          const { columns } = await tables.datasets.get(id)
+          await tables.datasets.patch(id, fieldsIn(file, columns))
+        }
         const record = await tables.datasets.get(id)
-        const columns = record.columns.map(({ name, title, unit, description }) => ({
+        const columns = record.columns.map(({ name, type, title, unit, description }) => ({
           name,
+          type,
           title,
           unit,
           description,
@@ -36,7 +54,8 @@ export function addDescribeCommand(program: Command, on: On<Tables>): void {
     )
 }
 
-function fieldsIn(file: string): DatasetPatch {
+/** The fields in a file. Types are no part of them. */
+function fieldsIn(file: string, known: readonly Column[]): DatasetPatch {
   const text = readText(file)
   let fields: unknown
   try {
@@ -45,8 +64,18 @@ function fieldsIn(file: string): DatasetPatch {
     throw new UsageError(`${file} is not JSON: ${(error as SyntaxError).message}.`)
   }
   const check = new Ajv({ verbose: true, strict: false }).compile(SCHEMA)
-  if (check(fields)) return fields as DatasetPatch
-  throw new UsageError(faultSentence(check.errors![0]!, file))
+  if (!check(fields)) throw new UsageError(faultSentence(check.errors![0]!, file))
+  const { columns, ...rest } = fields as Described
+  if (columns === undefined) return rest
+  const words = columns.map(({ type, ...column }) => {
+    const before = known.find(({ name }) => name === column.name)
+    if (type === undefined || before === undefined || before.type === type) return column
+    const name = JSON.stringify(column.name)
+    throw new UsageError(
+      `${file}: the type of ${name} is ${before.type}, not ${type}; describe changes no types.`,
+    )
+  })
+  return { ...rest, columns: words }
 }
 
 const MOST_VERSIONS = 1000

@@ -305,13 +305,17 @@ describe.each(PLACES)('%s', (where, place) => {
       [null, 'columns must be a list, not null.'],
       [[5], 'columns[0] must be an object, not 5.'],
       [[{ unit: 'kg' }], 'columns[0].name is missing.'],
-      [[{ name: 'n', type: 'double' }], 'columns[0] has an unknown field "type"'],
+      [[{ name: 'n', type: 'double' }], 'the type of "n" is integer, not double; describe changes no types.'],
+      [[{ name: 'n', kind: 'double' }], 'columns[0] has an unknown field "kind"'],
     ]) {
       expect(await change({ title, columns }), message as string).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(message as string),
       })
     }
+    expect(await about()).toEqual(before)
+    expect(before.columns[0]).toMatchObject({ name: 'n', type: 'integer' })
+    expect((await change(before)).code).toBe(0)
     expect(await about()).toEqual(before)
     expect((await change({ title, columns: [{ name: 'n', unit: 'kg' }] })).code).toBe(0)
     expect(await about()).toMatchObject({ title, columns: [{ name: 'n', unit: 'kg' }, { name: 'text' }] })
