@@ -48,6 +48,19 @@ describe('a comparison with a literal in a conjunction is a plain operator', () 
   })
 })
 
+test('an `or` of more than 64 conditions is hidden from the optimizer of DuckDB, whose time grows with their square', () => {
+  const chain = (count: number, operator: string) =>
+    Array.from({ length: count }, (_, at) => `i lt ${at}`).join(` ${operator} `)
+  const one = (at: number) => `"c1" < CAST('${at}' AS BIGINT)`
+  const plain = (count: number, operator: string) =>
+    Array.from({ length: count }, (_, at) => one(at)).join(` ${operator} `)
+  expect(sqlOf(chain(64, 'or'))).toBe(`(${plain(64, 'OR')})`)
+  const hidden = Array.from({ length: 65 }, (_, at) => `coalesce(${one(at)}, FALSE)`).join(' OR ')
+  expect(sqlOf(chain(65, 'or'))).toBe(`coalesce(${hidden}, FALSE)`)
+  expect(sqlOf(chain(65, 'and'))).toBe(plain(65, 'AND'))
+  expect(sqlOf(`not (${chain(65, 'or')})`)).toBe(`NOT (${hidden})`)
+})
+
 describe('a double is compared exactly with a whole number that no double equals', () => {
   const finite = `AND "c2" <= CAST('Infinity' AS DOUBLE)`
   test.each([
