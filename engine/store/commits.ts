@@ -16,8 +16,18 @@ import type { StoreContext } from './context.ts'
 import { BlockSums } from './integrity/hashes.ts'
 import type { Integrity } from './integrity/integrity.ts'
 
-/** How many ingests run at once. Each may use all cores, so more of them would only share the cores. */
-const INGESTS_AT_ONCE = 2
+/**
+ * How many ingests run at once, in all and of one account; all without an account count as one. Each may use all cores,
+ * so more of them would only share the cores. The third place is for accounts that have none: a row of one must not wait
+ * for the large uploads of another.
+ */
+const INGESTS_AT_ONCE = 3
+const INGESTS_OF_ONE = 2
+
+export interface MakingOptions extends RunOptions {
+  /** On whose behalf, as the engine's caller names accounts. */
+  readonly by?: string | undefined
+}
 
 /** What those need of a store that read parts and commit others. */
 export interface WorkContext extends StoreContext {
@@ -57,7 +67,7 @@ type Decided = Content | 'again' | undefined
  */
 export class Commits {
   readonly #context: StoreContext
-  readonly #ingests = new Semaphore(INGESTS_AT_ONCE)
+  readonly #ingests = new Semaphore(INGESTS_AT_ONCE, { perHolder: INGESTS_OF_ONE, reserved: 1 })
   /**
    * Parts that did not get into a version, or of which that is unknown here; the catalog knows. Those that it does not
    * have in a version are still to be removed.
@@ -88,7 +98,7 @@ export class Commits {
    */
   async makeParts(
     write: (jobs: Jobs, target: string) => Promise<IngestResult>,
-    options: RunOptions,
+    options: MakingOptions,
   ): Promise<MadeParts> {
     const { storage, parts: registry } = this.#context
     const begun: Begun[] = []
@@ -125,8 +135,9 @@ export class Commits {
     parts: readonly Part[],
     from: readonly Column[],
     to: readonly Column[],
-    signal: AbortSignal | undefined,
+    options: MakingOptions,
   ): Promise<MadeParts> {
+    const { signal } = options
     using pinned = await integrity.pinWhole(parts, signal)
     const { files } = pinned
     return await this.makeParts(
@@ -134,7 +145,7 @@ export class Commits {
         ...(await rewrite({ parts: files, target, from, to }, { signal })),
         columns: to,
       }),
-      { signal },
+      options,
     )
   }
 
@@ -145,10 +156,10 @@ export class Commits {
   async #write(
     begin: () => Promise<Begun>,
     write: (jobs: Jobs, target: string) => Promise<IngestResult>,
-    options: RunOptions,
+    options: MakingOptions,
   ): Promise<{ found: IngestResult; files: (readonly [Begun, SizedPart])[] }> {
     const { jobs } = await this.#context.ingestor()
-    using _ = await this.#ingests.enter()
+    using _ = await this.#ingests.enter(options.by ?? '')
     const whole = await begin()
     const found = await write(jobs, whole.target)
     const { columns, rawBytes } = found

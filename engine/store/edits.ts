@@ -9,7 +9,7 @@ import { faultsOf, withDetails } from '../ingest/text/errors.ts'
 import { keyed } from '../plan/parts.ts'
 import type { Column } from '../types/index.ts'
 import { Semaphore } from '../util/semaphore.ts'
-import type { WorkContext } from './commits.ts'
+import type { MakingOptions, WorkContext } from './commits.ts'
 
 /** Which rows a change is about, and what becomes of them. */
 export interface EditPlan {
@@ -70,18 +70,18 @@ export class Edits {
   }
 
   /** Prepares the parts of a version that were not prepared before. */
-  async prepare({ parts }: Version, signal: AbortSignal | undefined): Promise<void> {
+  async prepare({ parts }: Version, options: MakingOptions): Promise<void> {
     let batch: Part[] = []
     for (const part of parts.filter(({ id }) => !this.#edited.has(id))) {
       if (!this.#plan.oldColumns && !this.#plan.mayHold(part))
         this.#edited.set(part.id, { parts: [part], count: 0 })
       else batch.push(part)
       if (rowsOf(batch) < ROWS_AT_ONCE) continue
-      await this.#edit(batch, signal)
+      await this.#edit(batch, options)
       batch = []
     }
-    if (batch.length > 0) await this.#edit(batch, signal)
-    if (this.#plan.unnamed) await this.#fill(parts, this.#plan.unnamed, signal)
+    if (batch.length > 0) await this.#edit(batch, options)
+    if (this.#plan.unnamed) await this.#fill(parts, this.#plan.unnamed, options)
   }
 
   /** The parts in which rows were found. */
@@ -90,11 +90,8 @@ export class Edits {
   }
 
   /** Gives the rows of the upload what they keep, again if other parts have the rows whose places they take. */
-  async #fill(
-    parts: readonly Part[],
-    unnamed: UnnamedColumns,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async #fill(parts: readonly Part[], unnamed: UnnamedColumns, options: MakingOptions): Promise<void> {
+    const { signal } = options
     const { condition, oldColumns = this.columns.length } = this.#plan
     const { like, on } = condition as Extract<EditPlan['condition'], { like: unknown }>
     const from = this.#found(parts)
@@ -109,20 +106,18 @@ export class Edits {
     const [given, old] = [pinned.files.slice(0, like.length), pinned.files.slice(like.length)]
     const { columns } = this
     const size = { rows: rowsOf(like), rawBytes: like.reduce((sum, part) => sum + part.rawBytes, 0) }
-    const made = await commits.makeParts(
-      async ({ fill }, target) => {
-        const written = await fill(
-          { parts: given, old, oldColumns, target, columns, on, unnamed, size },
-          { signal },
-        )
-        return { ...written, columns }
-      },
-      { signal },
-    )
+    const made = await commits.makeParts(async ({ fill }, target) => {
+      const written = await fill(
+        { parts: given, old, oldColumns, target, columns, on, unnamed, size },
+        { signal },
+      )
+      return { ...written, columns }
+    }, options)
     this.#filled = { from, parts: made.parts }
   }
 
-  async #edit(parts: readonly Part[], signal: AbortSignal | undefined): Promise<void> {
+  async #edit(parts: readonly Part[], options: MakingOptions): Promise<void> {
+    const { signal } = options
     const { commits, integrity } = this.#context
     const { condition, refuse, set, oldColumns } = this.#plan
     const like = 'like' in condition ? condition.like : []
@@ -141,24 +136,21 @@ export class Edits {
       if (count === 0 && !oldColumns) return { parts: [part], count }
       if (count === part.rows && !set) return { parts: [], count }
       using turn = await this.#writing.enter()
-      const made = await commits.makeParts(
-        async (jobs, target) => {
-          const edit = {
-            part: files[index]!,
-            target,
-            columns,
-            oldColumns: oldColumns ?? columns.length,
-            bits,
-            set,
-            size: part,
-          }
-          const written = await jobs.edit(edit, { signal })
-          // While this part is hashed and stored, the next one is written.
-          turn[Symbol.dispose]()
-          return { ...written, columns }
-        },
-        { signal },
-      )
+      const made = await commits.makeParts(async (jobs, target) => {
+        const edit = {
+          part: files[index]!,
+          target,
+          columns,
+          oldColumns: oldColumns ?? columns.length,
+          bits,
+          set,
+          size: part,
+        }
+        const written = await jobs.edit(edit, { signal })
+        // While this part is hashed and stored, the next one is written.
+        turn[Symbol.dispose]()
+        return { ...written, columns }
+      }, options)
       return { parts: made.parts, count }
     })
     const settled = await Promise.allSettled(edits)

@@ -48,7 +48,7 @@ export class Merger {
     const { columns, parts } = lease.version
     const run = partsToMerge(parts, columns.length, sizes)
     if (run.length === 0) return false
-    const made = await commits.rewriteParts(integrity, run, columns, columns, signal)
+    const made = await commits.rewriteParts(integrity, run, columns, columns, { signal })
     const ids = run.map((part) => part.id)
     const done = await commits.commit(datasetId, made.parts, (current) => {
       const at = current.parts.findIndex((part) => part.id === ids[0])

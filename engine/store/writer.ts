@@ -231,14 +231,14 @@ export class Writer {
     datasetId: number,
     made: readonly Part[],
     edits: Edits | undefined,
-    { signal }: WriteOptions,
+    options: WriteOptions,
     content: Parameters<Commits['commit']>[2],
   ): Promise<boolean> {
     const { commits, members } = this.#context
     for (;;) {
       try {
         using lease = edits && (await members.take(datasetId))
-        if (lease) await edits.prepare(lease.version, signal)
+        if (lease) await edits.prepare(lease.version, options)
       } catch (error) {
         await commits.discard([...made, ...edits!.made])
         throw error
@@ -308,7 +308,7 @@ export class Writer {
       keyPositions(key, columns)
       if (sameColumns(old, columns)) return undefined
       if (kind !== 'rewrite') return { columns, key }
-      const made = await commits.rewriteParts(integrity, parts, old, columns, options.signal)
+      const made = await commits.rewriteParts(integrity, parts, old, columns, options)
       return { columns, key, made: made.parts }
     })
   }

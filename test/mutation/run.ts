@@ -82,7 +82,7 @@ try {
     // It would read it with a TypeScript that has an interface for programs, which version 7 lacks.
     tsconfigFile: 'none',
     tempDirName: copy,
-    ignorePatterns: ['data', 'dist', 'server/*/dist', 'docs/.vitepress'],
+    ignorePatterns: ['/data/*', '!/data/samples', '/dist'],
     // What runs once when a file is loaded would need all tests again, each time.
     ignoreStatic: true,
     concurrency: Math.max(1, availableParallelism() >> 1),
