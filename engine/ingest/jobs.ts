@@ -91,6 +91,7 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   ndjson: rewriting(() => import('./json/to-csv.ts')),
   arrow: rewriting(() => import('./arrow/to-csv.ts')),
   xlsx: async (...upload) => (await import('./xlsx/ingest.ts')).ingestXlsx(...upload),
+  avro: rewriting(() => import('./avro/to-csv.ts')),
   sqlite: rewriting(() => import('./sqlite/to-csv.ts')),
   zip: async (duck, _, request) => (await import('./zip/ingest.ts')).ingestZip(duck, request, ingest),
 }

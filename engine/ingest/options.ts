@@ -1,7 +1,7 @@
 import type { OptionTable } from '../types/option-values.ts'
 
 const TEXT = ['csv', 'tsv'] as const
-const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow', 'sqlite'] as const
+const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow', 'avro', 'sqlite'] as const
 const TEXT_OR_SHEET = ['csv', 'tsv', 'xlsx'] as const
 
 /** How an uploaded file is read, where it differs from the rules of its format. */
@@ -142,7 +142,7 @@ export const READING = {
     http: 'nanoseconds',
     kind: 'text',
     values: ['truncate'],
-    formats: ['parquet', 'arrow'],
+    formats: ['parquet', 'arrow', 'avro'],
     about: 'Cuts times off at the microsecond; without it, finer times are an error.',
   },
   sheet: {

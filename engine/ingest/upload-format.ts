@@ -15,7 +15,7 @@ interface FormatFacts {
 /** The formats in which rows can be uploaded. */
 export type UploadFormat =
   | ('csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx')
-  | ('sqlite' | 'zip')
+  | ('avro' | 'sqlite' | 'zip')
 
 /** What is known of each. The lists of formats for people are made from this one. */
 export const UPLOAD_FORMATS = {
@@ -39,6 +39,7 @@ export const UPLOAD_FORMATS = {
     endings: ['xlsx'],
     types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
   },
+  avro: { is: 'Avro', endings: ['avro'], types: ['application/avro'] },
   sqlite: {
     is: 'an SQLite database',
     endings: ['sqlite', 'sqlite3', 'db', 'db3'],
@@ -89,6 +90,7 @@ const BEGINNINGS = [
   [/^BZh[1-9](?:1AY&SY|\x17rE8P\x90)/, 'bzip2'],
   [/^\xfd7zXZ\0/, 'xz'],
   [/^SQLite format 3\0/, 'sqlite'],
+  [/^Obj\x01/, 'avro'],
   [/^.{8}DUCK/s, 'duckdb'],
   [/^\$FL[23]@\(#\)/, 'sav'],
   [/^[\x66-\x73][\x01\x02]\x01\0|^<stata_dta>/, 'dta'],

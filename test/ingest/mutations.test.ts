@@ -12,7 +12,18 @@ const bench = useBench()
 const COUNT = Number(process.env['PARQUETRY_MUTATIONS'] ?? 60)
 const SEED = Number(process.env['PARQUETRY_SEED'] ?? 1)
 
-test.each<UploadFormat>(['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'arrow', 'parquet', 'sqlite', 'zip'])(
+test.each<UploadFormat>([
+  'csv',
+  'tsv',
+  'json',
+  'ndjson',
+  'xlsx',
+  'arrow',
+  'parquet',
+  'avro',
+  'sqlite',
+  'zip',
+])(
   'damaged %s makes a part or a clear refusal, never anything else',
   async (format) => {
     const files = await originals(format, bench)

@@ -9,10 +9,10 @@ import {
   TimeUnit,
   Vector,
 } from 'apache-arrow'
-import type { EngineError } from '../../errors.ts'
 import type { ColumnType } from '../../types/index.ts'
+import { BadValue, floorDivide, momentOfOurYears, ofDay, ofDigits, ofOurYears } from '../text/bounds.ts'
 import { dayWithTime, malformed, notUtf8, tooFine } from '../text/errors.ts'
-import { clockText, DAY_MICROS, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
+import { clockText, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
 import { utf8Text } from './arrow-messages.ts'
 
 /** Reads one value of a column's data as text; null where it is missing. */
@@ -56,7 +56,7 @@ function bytesOf(type: DataType): DataType {
 
 function decoded(bytes: Uint8Array): string {
   const text = utf8Text(bytes)
-  if (text === undefined) throw new BadArrowValue(notUtf8)
+  if (text === undefined) throw new BadValue(notUtf8)
   return text
 }
 
@@ -94,17 +94,6 @@ const EXTENSIONS: Readonly<Record<string, { type: ColumnType; storage: (type: Da
     storage: (type) => DataType.isFixedSizeBinary(type) && type.byteWidth === 16,
   },
   'arrow.json': { type: 'json', storage: isText },
-}
-
-/** Thrown for a value that can't be read. The caller, who knows the row and the column, makes the error of it. */
-export class BadArrowValue extends Error {
-  /** Makes the error; undefined if the value is out of its type's range. */
-  readonly why: ((row: number, column: string) => EngineError) | undefined
-
-  constructor(why?: (row: number, column: string) => EngineError) {
-    super()
-    this.why = why
-  }
 }
 
 /** A reader of values of sixteen bytes as the texts of UUIDs. */
@@ -173,21 +162,11 @@ function valueReader(data: Data, truncate: boolean): ReadText {
   if (DataType.isTime(type)) return (index) => clockText(ofDay(micros(values[index], type.unit, truncate)))
   if (DataType.isTimestamp(type)) {
     const zoned = Boolean(type.timezone)
-    return (index) => {
-      const all = micros(values[index], type.unit, truncate)
-      ofOurYears(Number(floorDivide(all, DAY)))
-      return timestampText(all, zoned)
-    }
+    return (index) => timestampText(momentOfOurYears(micros(values[index], type.unit, truncate)), zoned)
   }
   if (DataType.isDuration(type)) return (index) => secondsText(micros(values[index], type.unit, truncate))
   if (isList(type) || DataType.isStruct(type) || DataType.isMap(type)) return jsonReader(data, truncate)
   throw malformed(`The Arrow type ${String(type)} is not supported.`)
-}
-
-const DAY = BigInt(DAY_MICROS)
-
-function floorDivide(value: bigint, by: bigint): bigint {
-  return value / by - (value < 0n && value % by !== 0n ? 1n : 0n)
 }
 
 function micros(value: bigint | number | undefined, unit: TimeUnit, truncate: boolean): bigint {
@@ -200,28 +179,15 @@ function micros(value: bigint | number | undefined, unit: TimeUnit, truncate: bo
     case TimeUnit.MICROSECOND:
       return count
     default:
-      if (!truncate && count % 1000n !== 0n) throw new BadArrowValue(tooFine)
+      if (!truncate && count % 1000n !== 0n) throw new BadValue(tooFine)
       return floorDivide(count, 1000n)
   }
 }
 
 /** Dates in milliseconds are midnights (Arrow 1.5, Schema.fbs, Date). Some programs store moments in them. */
 function wholeDays(millis: number): number {
-  if (millis % 86_400_000 !== 0) throw new BadArrowValue(dayWithTime)
+  if (millis % 86_400_000 !== 0) throw new BadValue(dayWithTime)
   return millis / 86_400_000
-}
-
-/** From 0001-01-01 to 9999-12-31, in days since 1970. */
-const [FIRST_DAY, LAST_DAY] = [-719_162, 2_932_896]
-
-function ofOurYears(days: number): number {
-  if (days >= FIRST_DAY && days <= LAST_DAY) return days
-  throw new BadArrowValue()
-}
-
-function ofDay(micros: bigint): number {
-  if (micros >= 0n && micros < DAY) return Number(micros)
-  throw new BadArrowValue()
 }
 
 /** A duration as ISO 8601, in the same way as DuckDB's intervals are written. */
@@ -236,8 +202,7 @@ function unitsOf(words: Uint32Array, from: number, { bitWidth, precision, scale 
   let value = 0n
   for (let word = bitWidth / 32 - 1; word >= 0; word--) value = (value << 32n) | BigInt(words[from + word]!)
   value = BigInt.asIntN(bitWidth, value)
-  const largest = 10n ** BigInt(precision)
-  if (value >= largest || value <= -largest) throw new BadArrowValue()
+  ofDigits(value, precision)
   return scale < 0 ? value * 10n ** BigInt(-scale) : value
 }
 

@@ -15,12 +15,13 @@ import { type ColumnType, decimalParts } from '../../types/index.ts'
 import { FileSink, unpacksTooLarge } from '../file.ts'
 import type { ReadRequest } from '../request.ts'
 import { fieldsOf, isTextual, type KnownColumns, layColumns } from '../targets.ts'
+import { BadValue } from '../text/bounds.ts'
 import { malformed, outOfRange, outOfRangeInside } from '../text/errors.ts'
 import { type Rewritten, TypedRows } from '../text/rewritten.ts'
 import { TEXT_KIND } from '../text/text-kinds.ts'
 import { arrowMessages, need, verifyFile } from './arrow-messages.ts'
 import { unpackLz4 } from './lz4.ts'
-import { BadArrowValue, isText, textReader, typeOfArrow, uuidReader } from './read-text.ts'
+import { isText, textReader, typeOfArrow, uuidReader } from './read-text.ts'
 
 /** The number of rows that are rewritten at once, and of bytes that are gathered before they are written to the sink. */
 const ROWS_AT_ONCE = 4096
@@ -189,7 +190,7 @@ function rowWriter(
         else if (isChecked) rows.value(text, text === '' ? TEXT_KIND.empty : TEXT_KIND.text, true)
         else rows.trusted(text, kind)
       } catch (error) {
-        if (!(error instanceof BadArrowValue)) throw error
+        if (!(error instanceof BadValue)) throw error
         throw (error.why ?? (given === 'json' ? outOfRangeInside : outOfRange))(rows.rows + 1, name, given)
       }
     }

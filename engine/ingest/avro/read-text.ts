@@ -1,0 +1,250 @@
+import avsc, { type types as AvroTypes, type Type } from 'avsc'
+import type { ColumnType } from '../../types/index.ts'
+import { BadValue, floorDivide, momentOfOurYears, ofDay, ofDigits, ofOurYears } from '../text/bounds.ts'
+import { malformed, tooFine } from '../text/errors.ts'
+import { clockText, dayText, decimalText, doubleText, timestampText } from '../text/value-text.ts'
+
+const { types } = avsc
+
+/** A column: its type, and its values as csv would write them. */
+export interface AvroColumn {
+  readonly name: string
+  readonly type: ColumnType
+  /** @throws BadValue */
+  readonly text: (value: unknown) => string | null
+}
+
+/** The schema's own words about a value: `decimal` with its digits, `date` … (Avro 1.12, Logical Types). */
+interface Words {
+  readonly logicalType: string
+  readonly precision?: number
+  readonly scale?: number
+}
+
+/** Keeps the words of a logical type, and its values as they are stored. */
+class Logical extends types.LogicalType {
+  readonly words: Words
+
+  constructor(schema: unknown, options?: unknown) {
+    super(schema as never, options)
+    this.words = schema as Words
+  }
+
+  protected override _fromValue(value: unknown): unknown {
+    return value
+  }
+
+  protected override _toValue(value: unknown): unknown {
+    return value
+  }
+}
+
+const LOGICAL = [
+  ...['decimal', 'uuid', 'date', 'duration', 'time-millis', 'time-micros'],
+  ...['millis', 'micros', 'nanos'].flatMap((unit) => [`timestamp-${unit}`, `local-timestamp-${unit}`]),
+]
+
+/** Numbers of 64 bits with all of their digits. */
+const LONG = types.LongType.__with({
+  fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64LE(value)
+    return bytes
+  },
+  fromJSON: BigInt,
+  toJSON: String,
+  isValid: (value: unknown) => typeof value === 'bigint',
+  compare: (one: bigint, other: bigint) => (one < other ? -1 : one > other ? 1 : 0),
+})
+
+/**
+ * The type that reads values of a schema.
+ * @throws Error if the schema is not valid
+ */
+export function typeOfSchema(schema: unknown): Type {
+  return avsc.Type.forSchema(
+    schema as never,
+    {
+      registry: { long: LONG },
+      wrapUnions: true,
+      logicalTypes: Object.fromEntries(LOGICAL.map((name) => [name, Logical])),
+    } as never,
+  )
+}
+
+/**
+ * The columns of a file, which are the fields of its records.
+ * @param truncate cuts times off behind their microseconds; otherwise finer ones are errors
+ */
+export function columnsOf(type: Type, truncate: boolean): AvroColumn[] {
+  if (!(type instanceof types.RecordType))
+    throw malformed('The Avro file holds no records, which rows are made of.')
+  return type.fields.map(({ name, type }) => ({ name, ...columnOf(name, type as Type, truncate) }))
+}
+
+type Reader = Omit<AvroColumn, 'name'>
+
+function columnOf(name: string, type: Type, truncate: boolean): Reader {
+  if (type instanceof Logical) return logical(name, type, truncate)
+  if (type instanceof types.WrappedUnionType) return union(name, type, truncate)
+  switch (type.typeName) {
+    case 'null':
+      return { type: 'string', text: () => null }
+    case 'boolean':
+      return { type: 'boolean', text: String }
+    case 'int':
+    // The name that the library gives to `LONG`.
+    case 'abstract:long' as never:
+      return { type: 'integer', text: String }
+    case 'float':
+    case 'double':
+      return { type: 'double', text: (value) => doubleText(value as number) }
+    case 'string':
+    case 'enum':
+      return { type: 'string', text: (value) => value as string }
+    case 'bytes':
+    case 'fixed':
+      return { type: 'binary', text: (value) => Buffer.from(value as Buffer).toString('base64') }
+    default:
+      return json(type, truncate)
+  }
+}
+
+/** A union of null and one type is that type; of several, where these give the same type of column. */
+function union(name: string, type: AvroTypes.WrappedUnionType, truncate: boolean): Reader {
+  const branches = new Map(
+    type.types.map((one: Type) => [one.branchName!, columnOf(name, one, truncate)] as const),
+  )
+  const given = [...branches].filter(([branch]) => branch !== 'null').map(([, { type }]) => type)
+  if (new Set(given).size > 1) {
+    const { text } = json(type, truncate)
+    return { type: 'json', text: (value) => (value === null ? null : text(value)) }
+  }
+  const text = (value: unknown) => {
+    if (value === null) return null
+    const [[branch, inner]] = Object.entries(value as object) as [[string, unknown]]
+    return branches.get(branch)!.text(inner)
+  }
+  return { type: given[0] ?? 'string', text }
+}
+
+const NANOS = 1000n
+
+function logical(name: string, type: Logical, truncate: boolean): Reader {
+  const { logicalType, precision = 0, scale = 0 } = type.words
+  const whole = (value: unknown) => BigInt(value as number | bigint)
+  const micros = (value: unknown) => {
+    if (logicalType.endsWith('millis')) return whole(value) * 1000n
+    if (!logicalType.endsWith('nanos')) return whole(value)
+    if (!truncate && whole(value) % NANOS !== 0n) throw new BadValue(tooFine)
+    return floorDivide(whole(value), NANOS)
+  }
+  switch (logicalType) {
+    case 'decimal':
+      if (precision > 38 || scale > precision) {
+        throw malformed(
+          `Column ${JSON.stringify(name)} holds decimals of ${precision} digits; the most are 38.`,
+        )
+      }
+      return {
+        type: `decimal(${precision},${scale})`,
+        text: (value) => decimalText(ofDigits(unitsOf(value as Buffer), precision), scale),
+      }
+    case 'uuid':
+      return {
+        type: 'uuid',
+        text: (value) => (typeof value === 'string' ? value : uuidText(value as Buffer)),
+      }
+    case 'date':
+      return { type: 'date', text: (value) => dayText(ofOurYears(value as number)) }
+    case 'duration':
+      return { type: 'string', text: (value) => durationText(value as Buffer) }
+    case 'time-millis':
+    case 'time-micros':
+      return { type: 'time', text: (value) => clockText(ofDay(micros(value))) }
+    default: {
+      const zoned = !logicalType.startsWith('local')
+      return {
+        type: zoned ? 'timestamptz' : 'timestamp',
+        text: (value) => timestampText(momentOfOurYears(micros(value)), zoned),
+      }
+    }
+  }
+}
+
+/** Big-endian two's complement. */
+function unitsOf(bytes: Buffer): bigint {
+  const hex = Buffer.from(bytes).toString('hex')
+  return hex === '' ? 0n : BigInt.asIntN(4 * hex.length, BigInt(`0x${hex}`))
+}
+
+function uuidText(bytes: Buffer): string {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** Months, days and milliseconds, each of 32 bits, as ISO 8601. */
+function durationText(bytes: Buffer): string {
+  const [months, days, millis] = [0, 4, 8].map((at) => Buffer.from(bytes).readUInt32LE(at)) as [
+    number,
+    number,
+    number,
+  ]
+  return `P${months}M${days}DT${millis / 1000}S`
+}
+
+function json(type: Type, truncate: boolean): Reader {
+  const read = jsonReader(type, truncate)
+  return { type: 'json', text: (value) => JSON.stringify(read(value)) }
+}
+
+/** As `JSON.stringify` takes a value. */
+type JsonReader = (value: unknown) => unknown
+
+/** @param made those of types that may contain themselves */
+function jsonReader(type: Type, truncate: boolean, made = new Map<Type, JsonReader>()): JsonReader {
+  const before = made.get(type)
+  if (before) return before
+  made.set(type, (value) => read(value))
+  const inner = (one: Type) => jsonReader(one, truncate, made)
+  const read = nested(type, inner) ?? scalar(type, truncate)
+  return read
+}
+
+function nested(type: Type, inner: (type: Type) => JsonReader): JsonReader | undefined {
+  const each = (value: unknown, read: (key: string) => JsonReader) =>
+    Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, read(key)(one)]))
+  if (type instanceof types.WrappedUnionType) {
+    const branches = new Map(type.types.map((one: Type) => [one.branchName!, inner(one)] as const))
+    return (value) => value && Object.entries(value).map(([branch, one]) => branches.get(branch)!(one))[0]
+  }
+  if (type instanceof types.RecordType) {
+    const fields = new Map(type.fields.map(({ name, type: one }) => [name, inner(one as Type)] as const))
+    return (value) => each(value, (key) => fields.get(key)!)
+  }
+  if (type instanceof types.ArrayType) {
+    const item = inner(type.itemsType)
+    return (value) => (value as unknown[]).map(item)
+  }
+  if (type instanceof types.MapType) {
+    const item = inner(type.valuesType)
+    return (value) => each(value, () => item)
+  }
+  return undefined
+}
+
+/** Numbers keep all of their digits. */
+function scalar(type: Type, truncate: boolean): JsonReader {
+  const { type: given, text } = columnOf('', type, truncate)
+  const isNumber = given === 'integer' || given === 'boolean' || given.startsWith('decimal')
+  return (value) => {
+    const written = text(value)
+    const isPlain = isNumber || (given === 'double' && Number.isFinite(value))
+    return isPlain ? rawJson(written!) : written
+  }
+}
+
+/** Text as it is to stand in JSON. The types of the language lack it. */
+const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON

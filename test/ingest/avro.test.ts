@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import avsc from 'avsc'
+import { describe, expect, test } from 'vitest'
+import { column, useBench } from './support/helper.ts'
+
+const bench = useBench()
+const fixture = (name: string) => readFileSync(join(import.meta.dirname, 'fixtures', name))
+
+const CODECS = ['null', 'deflate', 'snappy', 'zstandard']
+/** What fastavro reads in these files. */
+const READ = JSON.parse(fixture('values-avro.json').toString()) as Record<string, string | null>[]
+const SHAPE = [
+  ...['whole: integer', 'long: integer', 'single: double', 'real: double', 'yes: boolean', 'name: string'],
+  ...['raw: binary', 'fixed: binary', 'colour: string', 'price: decimal(20,4)', 'id: uuid', 'day: date'],
+  ...['clock: time', 'fine: time', 'moment: timestamptz', 'local: timestamp'],
+  ...['list: json', 'map: json', 'inner: json', 'either: json', 'nothing: string'],
+]
+
+/** A file of one column as avsc writes it; its values are as they are stored. */
+async function written(type: object | string, ...values: unknown[]): Promise<Buffer> {
+  const schema = { type: 'record', name: 'R', fields: [{ name: 'v', type }] }
+  const encoder = new avsc.streams.BlockEncoder(schema as never)
+  for (const v of values) encoder.write({ v })
+  encoder.end()
+  return Buffer.concat(await encoder.toArray())
+}
+
+const logical = (type: string, logicalType: string) => ({ type, logicalType })
+
+describe('an Avro file that fastavro wrote', () => {
+  test.each(CODECS)('has the values that fastavro reads, compressed with %s', async (codec) => {
+    const { shape, values } = await bench.read('avro', fixture(`values-${codec}.avro`))
+    expect(shape).toEqual(SHAPE)
+    const nested = SHAPE.map((one) => one.endsWith('json'))
+    const parsed = (value: string | null, at: number) =>
+      value !== null && nested[at] ? JSON.parse(value) : value
+    expect(values.map((row) => row.map(parsed))).toEqual(READ.map((row) => Object.values(row).map(parsed)))
+  })
+
+  test('keeps all digits of numbers in nested values', async () => {
+    const { values } = await bench.read('avro', fixture('values-null.avro'))
+    expect(values[0]!.slice(16, 18)).toEqual(['[null,9007199254740993,0]', '{"a b":1.10}'])
+  })
+})
+
+describe('an Avro file', () => {
+  test('takes the types of the dataset that hold its own', async () => {
+    const id = '00000000-0000-0000-0000-000000000007'
+    const existing = [column('v', 'uuid')]
+    expect((await bench.read('avro', await written('string', id), { existing })).values).toEqual([[id]])
+    expect(await bench.refusal('avro', await written('int', 1), { existing })).toContain(
+      'Column "v" is integer in the upload; the dataset wants uuid.',
+    )
+  })
+
+  test('has times up to the microsecond, unless finer ones are cut off', async () => {
+    const file = await written(logical('long', 'timestamp-nanos'), 1_500, 2_000)
+    expect(await bench.refusal('avro', file)).toContain(
+      'Row 1, column "v": the time is finer than a microsecond',
+    )
+    const { values } = await bench.read('avro', file, { options: { nanoseconds: 'truncate' } })
+    expect(values).toEqual([['1970-01-01 00:00:00.000001+00'], ['1970-01-01 00:00:00.000002+00']])
+  })
+
+  test.each<[string, object | string, unknown, string]>([
+    [
+      'a day',
+      logical('int', 'date'),
+      9_999_999,
+      'Row 1, column "v": the value is not a date of the years 1 to',
+    ],
+    ['a time', logical('int', 'time-millis'), 86_400_000, 'is not a time from 00:00:00'],
+    ['a uuid', logical('string', 'uuid'), 'x', 'Row 1, column "v": "x" is not a uuid.'],
+    [
+      'a decimal',
+      { type: 'bytes', logicalType: 'decimal', precision: 2, scale: 1 },
+      Buffer.from([100]),
+      'is not a decimal(2,1)',
+    ],
+  ])('with %s out of range is refused with row and column', async (_, type, value, message) => {
+    expect(await bench.refusal('avro', await written(type, value))).toContain(message)
+  })
+
+  test('without records is refused, and so are others that rows are not made of', async () => {
+    const encoder = new avsc.streams.BlockEncoder('int')
+    encoder.end(5)
+    const file = Buffer.concat(await encoder.toArray())
+    expect(await bench.refusal('avro', file)).toContain('holds no records')
+    expect(await bench.refusal('avro', 'a,b\n')).toContain('The Avro file is damaged, or cut off.')
+  })
+
+  test('that is cut off or damaged is refused, whatever is missing', async () => {
+    const whole = fixture('values-deflate.avro')
+    const damaged = '400 invalid_upload: The Avro file is damaged, or cut off.'
+    for (const length of [3, 500, whole.length - 100, whole.length - 1]) {
+      expect(await bench.refusal('avro', whole.subarray(0, length))).toBe(damaged)
+    }
+    for (const codec of CODECS) {
+      const bytes = fixture(`values-${codec}.avro`)
+      const other = Buffer.from(bytes)
+      other[other.length - 10]! ^= 0xff
+      expect(await bench.refusal('avro', other)).toBe(damaged)
+    }
+    const block = fixture('values-snappy.avro')
+    block[block.length - 60]! ^= 0xff
+    expect(await bench.refusal('avro', block)).toBe(damaged)
+  })
+})
