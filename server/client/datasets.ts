@@ -218,7 +218,7 @@ export class Datasets extends Calls {
    * `version_gone` means that the whole table has to be read again.
    *
    * With `follow`, it goes on for ever: yields the rows up to each version `next` as they come, in order and none twice,
-   * and connects again when the connection or the server was lost. Leave the loop, or abort the signal, to end it.
+   * none where no row of a version matches, and connects again when the connection or the server was lost. Leave the loop, or abort the signal, to end it.
    */
   changes<Row = Record<string, unknown>>(
     id: number,
@@ -251,8 +251,9 @@ export class Datasets extends Calls {
         const response = await this.#sendPast(id, 'changes', { since: next, follow: true }, query, accept)
         isFirst = false
         for await (const event of eventsOf(new Download(response, query.signal))) {
+          const isNews = event.next > next || event.rows.length > 0
           next = event.next
-          if (event.rows.length > 0) yield event
+          if (isNews) yield event
         }
       } catch (error) {
         // Status 0: no answer, or a cut connection.

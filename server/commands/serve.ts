@@ -158,7 +158,7 @@ export function addMcpCommand(program: Command, target: Target): void {
       // Makes a wrong key or address fail now rather than at the first tool call.
       await client.account.get()
       const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve))
-      const served = mcpServer(client)
+      const served = mcpServer(client, true)
       await served.connect(new StdioServerTransport())
       await ended
       await served.close()

@@ -10,6 +10,7 @@ import { faultSentence } from '../http/answer-errors.ts'
 import { apiKeyIn } from '../http/input.ts'
 import { ownVersion } from '../version.ts'
 import { describeDataset, exportLink, findDatasets, queryDataset, runSql } from './dataset-tools.ts'
+import { addResources, addSubscriptions } from './resources.ts'
 import { findSeries, listProviders, listReleases, readSeries } from './series-tools.ts'
 import { type Tool, text } from './tool.ts'
 
@@ -32,12 +33,20 @@ const INSTRUCTIONS =
 const ajv = new Ajv({ strict: false, useDefaults: false, allErrors: true, verbose: true })
 const checks = new Map(TOOLS.map((tool) => [tool.name, ajv.compile(tool.arguments)]))
 
-/** A Model Context Protocol server with the tools, which call the API through `client`. */
-export function mcpServer(client: Client): Server {
+/**
+ * A Model Context Protocol server with the tools, which call the API through `client`.
+ * @param isLasting whether the connection lasts, so that it can tell of changes
+ */
+export function mcpServer(client: Client, isLasting = false): Server {
   const server = new Server(
     { name: 'parquetry', title: 'Parquetry', version: ownVersion() },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    {
+      capabilities: { tools: {}, resources: { ...(isLasting && { subscribe: true }) } },
+      instructions: INSTRUCTIONS,
+    },
   )
+  addResources(server, client)
+  if (isLasting) addSubscriptions(server, client)
   server.setRequestHandler(ListToolsRequestSchema, async () => ({
     tools: TOOLS.map(({ name, title, description, arguments: schema }) => ({
       name,

@@ -90,6 +90,7 @@ test('changes that are followed go on after the last whole event when the connec
   expect(seen).toEqual([
     { next: 1, rows: [{ a: 1 }] },
     { next: 2, rows: [{ a: 2 }, { a: 3 }] },
+    { next: 3, rows: [] },
   ])
   expect(server.requests.map(({ query }) => query.get('since'))).toEqual(['0', '1', '3'])
   expect(server.requests[0]!.headers['accept']).toBe('text/event-stream')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { signIn, visit, withoutBrowser } from './support/browser.ts'
+import { signIn, UNSEEN, visit, withoutBrowser } from './support/browser.ts'
 import { fillStage, PAGES } from './support/pages.ts'
 import { ROOT_KEY } from './support/stage.ts'
 import { walk } from './support/steps.ts'
@@ -7,6 +7,7 @@ import { walk } from './support/steps.ts'
 describe.skipIf(withoutBrowser())('every page', () => {
   const walked = walk(async ({ stage, visitor }) => {
     await fillStage(stage)
+    await visitor.page.addInitScript(UNSEEN)
     await signIn(visitor, `${stage.server.url}/console/`, ROOT_KEY)
     // Without a network there is no ECB to browse.
     for (const status of [502, 503, 504]) visitor.expectRefusal(status, '/providers/ecb')

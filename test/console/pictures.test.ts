@@ -6,7 +6,7 @@ import pixelmatch from 'pixelmatch'
 import type { Page } from 'playwright-core'
 import { PNG } from 'pngjs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { signIn, type Visitor, visit, withoutBrowser } from './support/browser.ts'
+import { signIn, UNSEEN, type Visitor, visit, withoutBrowser } from './support/browser.ts'
 import { fillStage, PAGES } from './support/pages.ts'
 import { FRED, openStage, ROOT_KEY, type Stage } from './support/stage.ts'
 
@@ -75,6 +75,7 @@ describe.skipIf(MODE === undefined || withoutBrowser())('every page', () => {
     await fillStage(stage)
     visitor = await visit(ORIGIN, undefined, { bypassCSP: true })
     await pin(visitor.page, stage.server.url)
+    await visitor.page.addInitScript(UNSEEN)
     await signIn(visitor, `${ORIGIN}/console/`, ROOT_KEY)
     await visitor.page.evaluate(() =>
       Promise.all(['1em Sans', '1em Mono'].map((font) => document.fonts.load(font))),

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Client as Api } from '../../server/client/index.ts'
 import { type Served, serveSamples } from '../client/served.ts'
@@ -228,6 +229,59 @@ test('an agent sees what its key may see, and nothing without one', async () => 
   await own.close()
   await expect(overHttp('wrong')).rejects.toThrow(/The API key is not valid/)
   await expect(overStdio('wrong')).rejects.toThrow()
+})
+
+describe('datasets as resources', () => {
+  test('are listed and read as the key may see them', async () => {
+    const agent = await overHttp()
+    const { resources } = await agent.listResources()
+    const penguins = resources.find(({ name }) => name === 'penguins')!
+    expect(penguins).toMatchObject({ uri: expect.stringMatching(/^parquetry:\/\/datasets\/\d+$/) })
+    expect(penguins.description).toContain('Palmer Station')
+    const { contents } = await agent.readResource({ uri: penguins.uri })
+    const [{ uri, text }] = contents as [{ uri: string; text: string }]
+    expect(uri).toBe(penguins.uri)
+    expect(JSON.parse(text)).toMatchObject({ name: 'penguins', rowCount: 344 })
+    const { resourceTemplates } = await agent.listResourceTemplates()
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['parquetry://datasets/{id}'])
+    await expect(agent.readResource({ uri: 'parquetry://datasets/999' })).rejects.toThrow(
+      /There is no dataset 999/,
+    )
+    await expect(agent.readResource({ uri: 'file:///etc/hosts' })).rejects.toThrow(
+      /There is no resource file/,
+    )
+    // A connection that does not last has nobody to tell.
+    expect(agent.getServerCapabilities()?.resources).toEqual({})
+    await agent.close()
+  })
+
+  test('tell their subscribers over stdio of each change, until nobody subscribes any more', async () => {
+    const { id: repositoryId } = await api.repositories.create({ name: 'watched', private: true })
+    const { id } = await api.datasets.create({ name: 'watched', repositoryId })
+    const other = await api.datasets.create({ name: 'other', repositoryId })
+    for (const one of [id, other.id]) await api.datasets.append(one, { rows: [{ n: 1 }] })
+    const agent = await overStdio()
+    const told: string[] = []
+    agent.setNotificationHandler(
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => void told.push(params.uri),
+    )
+    const [watched, second] = [`parquetry://datasets/${id}`, `parquetry://datasets/${other.id}`]
+    await agent.subscribeResource({ uri: watched })
+    await agent.subscribeResource({ uri: watched })
+    await api.datasets.append(id, { rows: [{ n: 2 }] })
+    await expect.poll(() => told, { timeout: 60_000 }).toEqual([watched])
+    await agent.unsubscribeResource({ uri: watched })
+    await api.datasets.append(id, { rows: [{ n: 3 }] })
+    await agent.subscribeResource({ uri: second })
+    await api.datasets.append(other.id, { rows: [{ n: 2 }] })
+    await expect.poll(() => told, { timeout: 60_000 }).toEqual([watched, second])
+    await api.datasets.delete(other.id)
+    await expect.poll(() => told, { timeout: 60_000 }).toEqual([watched, second, second])
+    await expect(agent.readResource({ uri: second })).rejects.toThrow(/There is no dataset/)
+    await expect(agent.subscribeResource({ uri: second })).rejects.toThrow(/There is no dataset/)
+    await agent.close()
+  })
 })
 
 test('without sessions, /mcp takes POST alone', async () => {

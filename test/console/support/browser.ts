@@ -113,6 +113,9 @@ interface AxeResults {
   }[]
 }
 
+/** A script for pages that have to come to rest: one that nobody sees does not follow changes. */
+export const UNSEEN = "Object.defineProperty(document, 'visibilityState', { value: 'hidden' })"
+
 /** Opens an address and gives the key that is asked for. */
 export async function signIn({ page }: Visitor, address: string, key: string): Promise<void> {
   await page.goto(address)

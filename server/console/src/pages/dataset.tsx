@@ -1,7 +1,9 @@
+import type { Dataset } from '../../../client/index.ts'
 import { api } from '../api.ts'
 import { DatasetActions, restore, showAsSql } from '../dataset/actions.tsx'
 import { ColumnsView } from '../dataset/columns-view.tsx'
 import { type CountedDataset, countRows, type Exploration, useExploration } from '../dataset/exploration.ts'
+import { useNews } from '../dataset/news.ts'
 import { TableView } from '../dataset/table-view.tsx'
 import { readConditions } from '../filter/conditions.ts'
 import { FilterBar, FilterBuilder } from '../filter/filter.tsx'
@@ -13,7 +15,7 @@ import { Empty, Note } from '../ui/feedback.tsx'
 import { SearchBox } from '../ui/field.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { ALL_DATA, DATA, Page, Tabs } from '../ui/page.tsx'
-import { Loaded, lazy, useResource } from '../ui/resource.tsx'
+import { changed, Loaded, lazy, useResource } from '../ui/resource.tsx'
 import { ColumnChooser } from '../view/column-chooser.tsx'
 import { viewQuery } from '../view/view.ts'
 
@@ -87,6 +89,7 @@ async function open(id: number, version: number | undefined, signal: AbortSignal
 function DatasetView(props: { readonly dataset: CountedDataset; readonly query: Address['query'] }) {
   const { dataset, query } = props
   const exploration = useExploration(dataset, query)
+  const newest = useNews(dataset, !query['version'] && !dataset.isSaved)
   // Results of `$apply`, whose columns are few and calculated, and past versions have no profile.
   const tabs = TABS.filter(
     ({ value }) => value !== 'columns' || (exploration.apply === '' && !query['version'] && !dataset.isSaved),
@@ -102,7 +105,7 @@ function DatasetView(props: { readonly dataset: CountedDataset; readonly query: 
       actions={<DatasetActions {...exploration} />}
       intro={
         <>
-          <Facts dataset={dataset} />
+          <Facts dataset={dataset} newest={newest} />
           <SourceBox {...exploration} />
         </>
       }
@@ -137,7 +140,13 @@ function Description({ text }: { readonly text: string }) {
   return code ? <code.Markdown text={text} /> : <p class="lede">{text}</p>
 }
 
-function Facts({ dataset }: { readonly dataset: CountedDataset }) {
+interface FactsProps {
+  readonly dataset: CountedDataset
+  /** As it is now, if that is not what is shown. */
+  readonly newest: Dataset | undefined
+}
+
+function Facts({ dataset, newest }: FactsProps) {
   const { title, description, creator, license } = dataset
   return (
     <>
@@ -159,8 +168,16 @@ function Facts({ dataset }: { readonly dataset: CountedDataset }) {
         {creator && <li>by {creator}</li>}
         {license && <li>licence {license}</li>}
       </ul>
+      <p class="news" role="status">
+        {newest && <Button look="small" icon="plus" to={changed} says={newsOf(dataset, newest)} />}
+      </p>
     </>
   )
+}
+
+function newsOf({ rowCount: shown }: CountedDataset, { rowCount }: Dataset): string {
+  const more = (rowCount ?? 0) - shown
+  return more > 0 ? plural(more, 'new row') : 'Rows have changed'
 }
 
 function NoRowsYet({ source, canWrite }: Exploration) {
