@@ -1,7 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
+import { Duck } from '../../engine/duckdb/duck.ts'
 import { openEngine } from '../../engine/index.ts'
+import { findRepeated } from '../../engine/ingest/parts/parts.ts'
 import { column, useBench } from './support/helper.ts'
 
 const bench = useBench()
@@ -141,4 +143,43 @@ describe('verify', () => {
     writeFileSync(part, bytes.fill(0xa5, 4, 40))
     await expect(bench.ingestor.jobs.verify({ part })).rejects.toThrow()
   })
+})
+
+test('repeated keys are found among many different ones, without memory for the place of each', async () => {
+  const folder = bench.path()
+  const duck = await Duck.open({ memoryLimit: '100MB', threads: 2, tempDirectory: folder })
+  try {
+    const [all, some] = [bench.path('.parquet'), bench.path('.parquet')]
+    await duck.run(`COPY (FROM range(4000000) t(c0)) TO '${all}' (FORMAT parquet)`)
+    await duck.run(
+      `COPY (FROM (VALUES (4000001), (7), (4000001), (3999999)) t(c0)) TO '${some}' (FORMAT parquet)`,
+    )
+    expect(await findRepeated(duck, { parts: [all], on: [0] }, {})).toEqual([])
+    expect(await findRepeated(duck, { parts: [all, some], on: [0] }, {})).toEqual([
+      {
+        places: [
+          [0, 7],
+          [1, 1],
+        ],
+        key: ['7'],
+      },
+      {
+        places: [
+          [0, 3_999_999],
+          [1, 3],
+        ],
+        key: ['3999999'],
+      },
+      {
+        places: [
+          [1, 0],
+          [1, 2],
+        ],
+        key: ['4000001'],
+      },
+    ])
+  } finally {
+    await duck.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -311,9 +311,11 @@ export async function findRepeated(
   const names = on.map((index) => `c${index}`)
   const texts = names.map((name) => `CAST(${name} AS VARCHAR)`)
   const p = `(SELECT ${names.join(', ')}, CAST(file_index AS BIGINT) * ${2 ** 40} + file_row_number AS place FROM ${readParts(parts)}) p`
+  // Two places for each key would take more memory than there is where all keys are different, as they mostly are.
+  const repeated = `(SELECT ${names.join(', ')} FROM ${readParts(parts)} GROUP BY ${names.join(', ')} HAVING count(*) > 1)`
   const sql = like
     ? `SELECT place, place, ${texts.join(', ')} FROM ${p} SEMI JOIN ${readParts(like)} u ON ${sameKey(on)}`
-    : `SELECT min(place), min(place, 2)[2], ${texts.join(', ')} FROM ${p} GROUP BY ${names.join(', ')} HAVING count(*) > 1`
+    : `SELECT min(place), min(place, 2)[2], ${texts.join(', ')} FROM ${p} SEMI JOIN ${repeated} u ON ${sameKey(on)} GROUP BY ${names.join(', ')}`
   const rows = await duck.run(`${sql} ORDER BY 1 LIMIT ${MOST_REPEATED}`, options)
   return rows.map(([first, second, ...key]) => ({
     places: [...new Set([first, second].map(Number))].map(
