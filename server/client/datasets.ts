@@ -218,7 +218,8 @@ export class Datasets extends Calls {
    * `version_gone` means that the whole table has to be read again.
    *
    * With `follow`, it goes on for ever: yields the rows up to each version `next` as they come, in order and none twice,
-   * none where no row of a version matches, and connects again when the connection or the server was lost. Leave the loop, or abort the signal, to end it.
+   * none where no row of a version matches, and connects again when the connection or the server was lost. Leave the
+   * loop, or abort the signal, to end it.
    */
   changes<Row = Record<string, unknown>>(
     id: number,

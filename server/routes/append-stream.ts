@@ -89,6 +89,8 @@ class AppendStream {
   readonly #request: FastifyRequest
   readonly #given: Given
   #outcome: Outcome = 'failed'
+  /** Whether rows are being committed, for which the client may wait. */
+  #isSaving = false
 
   constructor(services: Services, request: FastifyRequest, reply: FastifyReply, given: Given) {
     this.#services = services
@@ -112,7 +114,8 @@ class AppendStream {
       if (raw.writableNeedDrain) raw.destroy()
       else body.end(tooSlow(`No data of the body has arrived for ${limit / 1000} seconds.`, NOT_COMMITTED))
     }
-    transfer.watch(() => body.clientOwes() || raw.writableNeedDrain, onStall, limit)
+    const clientOwes = () => (!this.#isSaving && body.clientOwes()) || raw.writableNeedDrain
+    transfer.watch(clientOwes, onStall, limit)
     const timer = setInterval(() => lifecycle.leaving && body.end(stopping()), CHECK_MS).unref()
     transfer.onClose(() => clearInterval(timer))
   }
@@ -124,9 +127,11 @@ class AppendStream {
     try {
       for await (const stretch of stretches) {
         const isFirst = total === 0
+        this.#isSaving = true
         const { version } = await this.#append(stretch, isFirst).catch((error: unknown) => {
           throw inStream(error, stretch)
         })
+        this.#isSaving = false
         total += stretch.rows
         yield lineOf({ version, rows: stretch.rows, total })
       }

@@ -1,8 +1,13 @@
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { type ClientRequest, type IncomingMessage, request as send } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Client } from '../../../server/client/index.ts'
 import { basic, dataset, type Overrides, type Platform, platform } from '../platform.ts'
+import { serveProcess } from '../process.ts'
 
 let at: Platform
 let url: string
@@ -282,10 +287,10 @@ describe('a stream of rows', () => {
     return await work(other, await other.listen())
   }
 
-  it('has only the place of a stream while no rows come, and ends when it stays idle', async () => {
-    const config = { timeouts: { idle: 2_000, queue: 20 }, limits: { streams: 4, streamsPerAccount: 1 } }
+  it('has only the place of a stream while no rows come', async () => {
+    const config = { timeouts: { queue: 20 }, limits: { streams: 4, streamsPerAccount: 1 } }
     await limited(config, async (other, to) => {
-      const { id, numbers } = await table(other.root, undefined, other)
+      const { id } = await table(other.root, undefined, other)
       await using stream = open(id, 'commit=1', { to, key: other.root })
       stream.write(row(1))
       expect(await stream.line()).toMatchObject({ total: 1 })
@@ -296,6 +301,17 @@ describe('a stream of rows', () => {
       await using second = open(id, 'commit=1', { to, key: other.root })
       second.end(row(2))
       expect([await second.status(), (await second.line())!['code']]).toEqual([503, 'busy'])
+      stream.end()
+      await noneRunning(other)
+    })
+  })
+
+  it('ends when it stays idle', async () => {
+    await limited({ timeouts: { idle: 2_000 } }, async (other, to) => {
+      const { id, numbers } = await table(other.root, undefined, other)
+      await using stream = open(id, 'commit=1', { to, key: other.root })
+      stream.write(row(1))
+      expect(await stream.line()).toMatchObject({ total: 1 })
       stream.write('{"n":2')
       expect(await stream.line()).toMatchObject({
         code: 'request_timeout',
@@ -334,4 +350,49 @@ describe('a stream of rows', () => {
       expect(await stream.line()).toBeUndefined()
     })
   })
+
+  it('has given all that was confirmed, and no part of a commit, when the server is killed', async () => {
+    const data = await mkdtemp(join(tmpdir(), 'parquetry-stream-'))
+    const environment = { PARQUETRY_ROOT_KEY: 'a-root-key-of-this-test' }
+    const ROWS = 20
+    try {
+      let id: number | undefined
+      let saved = 0
+      for (const commits of [1, 4, 9, 0]) {
+        await using served = await serveProcess({ data, environment })
+        const client = new Client({ url: served.url, key: environment.PARQUETRY_ROOT_KEY })
+        id ??= await newTable(client)
+        const before = await numbersIn(client, id)
+        // What was not confirmed may have been saved, too: one commit at most.
+        expect([saved, saved + ROWS]).toContain(before.length)
+        expect(before).toEqual(before.map((_, n) => n))
+        saved = before.length
+        await using stream = open(id, `commit=${ROWS}`, {
+          to: served.url,
+          key: environment.PARQUETRY_ROOT_KEY,
+        })
+        stream.write(rows(saved, saved + 20 * ROWS))
+        for (let line = 1; line <= commits; line++)
+          expect(await stream.line()).toMatchObject({ total: line * ROWS })
+        saved += commits * ROWS
+        // Disposing of it kills the server.
+      }
+    } finally {
+      await rm(data, { recursive: true, force: true })
+    }
+  })
 })
+
+async function newTable(client: Client): Promise<number> {
+  const { id: repositoryId } = await client.repositories.create({ name: 'mine', private: true })
+  return (await client.datasets.create({ name: 'events', repositoryId, columns: COLUMNS })).id
+}
+
+async function numbersIn(client: Client, id: number): Promise<number[]> {
+  return (await Array.fromAsync(client.datasets.rows<{ n: number }>(id))).map(({ n }) => n)
+}
+
+const COLUMNS = [
+  { name: 'n', type: 'integer' },
+  { name: 'w', type: 'string' },
+] as const
