@@ -38,6 +38,7 @@ describe("a change with a browser's own login", () => {
     ['the console', { 'sec-fetch-site': 'same-origin', origin: 'http://localhost' }],
     ['an older browser here', { origin: 'http://localhost:80' }],
     ['a configured origin', { 'sec-fetch-site': 'cross-site', origin: 'https://tables.example' }],
+    ['who sends it without any page', { 'sec-fetch-site': 'none' }],
     ['a program', {}],
   ])('is allowed to %s', async (_what, headers) => {
     const response = await create(at, { host: 'localhost', ...(headers as Record<string, string>) })
@@ -55,6 +56,23 @@ describe("a change with a browser's own login", () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://anybody.example' }
     expect((await rotate(open, headers)).statusCode).toBe(403)
     expect((await create(open, headers)).statusCode).toBe(201)
+  })
+
+  it.each([
+    ['POST', 'Text/Plain', 403],
+    ['POST', 'text/plain ; charset=utf-8', 403],
+    ['POST', 'multipart/form-data; boundary=x', 403],
+    ['POST', 'text/csv', 404],
+    ['PUT', 'text/plain', 404],
+  ] as const)('where every origin is let in, a page may send a %s of %s only if browsers ask first: %i', async (method, type, status) => {
+    const headers = {
+      'sec-fetch-site': 'cross-site',
+      origin: 'https://anybody.example',
+      'content-type': type,
+    }
+    expect(
+      (await open.call(open.root, method, '/datasets/999999/data', { headers, body: 'a' })).statusCode,
+    ).toBe(status)
   })
 
   it('a key that the page sends by itself is not a login', async () => {
