@@ -7,6 +7,7 @@ import {
   type BinaryFormat,
   binaryFormat,
   FOREIGN,
+  guessedFormat,
   isUploadFormat,
   UPLOAD_FORMATS,
   type UploadFormat,
@@ -14,14 +15,12 @@ import {
 
 /** What a file may be although it is sent as another format. */
 type Content = BinaryFormat | 'protected' | 'xlsx' | 'xlsb' | 'ods' | TextContent
-type TextContent = 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
+type TextContent = 'xls' | 'json' | 'ndjson' | 'html' | 'xml' | 'pdf' | 'lfs'
 
 /** What a file is that can't be read, and what to send instead. */
 const ADVICE: Readonly<Record<string, readonly [what: string, instead: string]>> = {
   ...FOREIGN,
-  xls: ['an Excel workbook of the old format xls', 'save it as xlsx or csv'],
   protected: ['a workbook that is protected by a password', 'remove the password and save it as xlsx'],
-  xlsb: ['a binary Excel workbook (xlsb)', 'save it as xlsx or csv'],
   ods: ['an OpenDocument spreadsheet (ods)', 'save it as xlsx or csv'],
   feather1: [
     'Feather version 1',
@@ -44,7 +43,7 @@ const DIRECTORY_BYTES = 4096
 const SAMPLE_BYTES = 4096
 
 /** The content says which of these a file is: they are called by each other's names. */
-const ARCHIVES: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'zip'])
+const CONFUSED: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'xls', 'xlsb', 'zip'])
 
 /**
  * The format that a file has. Refuses one in another format than it is said to be, with a way out; the error's `content`
@@ -54,15 +53,20 @@ const ARCHIVES: ReadonlySet<string> = new Set<UploadFormat>(['xlsx', 'zip'])
 export async function formatOf(request: ReadRequest): Promise<UploadFormat> {
   const { format } = request
   const content = await contentOf(request)
-  if (content === undefined) return format
-  const isArchive = ARCHIVES.has(format) && ARCHIVES.has(content)
+  // Programs call tables of text xls, too, because Excel opens them.
+  if (content === undefined) return format === 'xls' ? await textFormatOf(request) : format
+  const isConfused = CONFUSED.has(format) && CONFUSED.has(content)
   if (!isUploadFormat(content)) {
     const [what, instead] = ADVICE[content]!
     throw malformed(`The file is ${what}: ${instead}.`, { content })
   }
-  if (content === format || isArchive) return content
+  if (content === format || isConfused) return content
   const error = content === 'json' ? '; if it is the error message of another server, get the file again' : ''
   throw malformed(`The file is ${UPLOAD_FORMATS[content].is}: send it as ${content}${error}.`, { content })
+}
+
+async function textFormatOf({ file }: ReadRequest): Promise<UploadFormat> {
+  return guessedFormat(await readStart(file, SAMPLE_BYTES)).format
 }
 
 async function contentOf(request: ReadRequest): Promise<Content | undefined> {
@@ -119,9 +123,10 @@ const TAG =
   /^<(?:(!doctype)\s[^>]*|([?]?[a-z][\w:.-]*)((?:\s+[\w:.-]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?)*)\s*[/?]?)>/i
 
 /** A tag may also be the name of a column: then a delimiter follows it, or a line without a tag. */
-function markup(text: string): 'html' | 'xml' | undefined {
+function markup(text: string): 'html' | 'xml' | 'xls' | undefined {
   const body = text.replace(/^(?:<!--[\s\S]*?-->\s*)+/, '')
   const [tag = '', doctype, name = doctype ?? '', attributes = ''] = TAG.exec(body) ?? []
+  if (text.includes('urn:schemas-microsoft-com:office:spreadsheet')) return 'xls'
   const isPage = PAGE.test(name)
   if (!isPage && !DOCUMENT.test(name) && !/\sxmlns(?::[\w.-]+)?\s*=/.test(attributes)) return undefined
   const rest = body.slice(tag.length)

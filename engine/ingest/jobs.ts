@@ -27,6 +27,7 @@ import {
   type UploadFormat,
 } from './request.ts'
 import { type KnownColumns, knownColumns } from './targets.ts'
+import type { OpenBook } from './workbook/book.ts'
 
 /**
  * What a reader process does (`process/main.ts`). Inputs and results are plain data. Its parent calls the same functions
@@ -90,7 +91,9 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
   json: rewriting(() => import('./json/to-csv.ts')),
   ndjson: rewriting(() => import('./json/to-csv.ts')),
   arrow: rewriting(() => import('./arrow/to-csv.ts')),
-  xlsx: async (...upload) => (await import('./xlsx/ingest.ts')).ingestXlsx(...upload),
+  xlsx: workbook(async (request) => (await import('./xlsx/open.ts')).openXlsx(request)),
+  xls: workbook(async (request) => (await import('./xls/open.ts')).openXls(request)),
+  xlsb: workbook(async (request) => (await import('./xls/open.ts')).openXls(request)),
   avro: rewriting(() => import('./avro/to-csv.ts')),
   sqlite: rewriting(() => import('./sqlite/to-csv.ts')),
   zip: async (duck, _, request) => (await import('./zip/ingest.ts')).ingestZip(duck, request, ingest),
@@ -98,4 +101,8 @@ const READERS: Readonly<Record<UploadFormat, Reader>> = {
 
 function rewriting(load: () => Promise<{ readonly toCsv: ToCsv }>): Reader {
   return async (...upload) => ingestRewritten((await load()).toCsv, ...upload)
+}
+
+function workbook(open: OpenBook): Reader {
+  return async (...upload) => (await import('./workbook/ingest.ts')).ingestWorkbook(open, ...upload)
 }

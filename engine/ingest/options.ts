@@ -1,8 +1,11 @@
 import type { OptionTable } from '../types/option-values.ts'
 
 const TEXT = ['csv', 'tsv'] as const
-const WITH_TEXTS = ['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'parquet', 'arrow', 'avro', 'sqlite'] as const
-const TEXT_OR_SHEET = ['csv', 'tsv', 'xlsx'] as const
+const WITH_TEXTS = [
+  ...['csv', 'tsv', 'json', 'ndjson', 'xlsx', 'xls', 'xlsb', 'parquet', 'arrow', 'avro', 'sqlite'],
+] as const
+const SHEETS = ['xlsx', 'xls', 'xlsb'] as const
+const TEXT_OR_SHEET = ['csv', 'tsv', ...SHEETS] as const
 
 /** How an uploaded file is read, where it differs from the rules of its format. */
 export const READING = {
@@ -148,7 +151,7 @@ export const READING = {
   sheet: {
     http: 'sheet',
     kind: 'text',
-    formats: ['xlsx'],
+    formats: SHEETS,
     about: 'The name of the sheet to read; the first one that is not hidden by default.',
   },
   table: {

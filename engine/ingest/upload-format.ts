@@ -15,7 +15,7 @@ interface FormatFacts {
 /** The formats in which rows can be uploaded. */
 export type UploadFormat =
   | ('csv' | 'tsv' | 'json' | 'ndjson' | 'parquet' | 'arrow' | 'xlsx')
-  | ('avro' | 'sqlite' | 'zip')
+  | ('xls' | 'xlsb' | 'avro' | 'sqlite' | 'zip')
 
 /** What is known of each. The lists of formats for people are made from this one. */
 export const UPLOAD_FORMATS = {
@@ -38,6 +38,16 @@ export const UPLOAD_FORMATS = {
     is: 'an xlsx workbook',
     endings: ['xlsx'],
     types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  },
+  xls: {
+    is: 'an Excel workbook of the old format xls',
+    endings: ['xls'],
+    types: ['application/vnd.ms-excel'],
+  },
+  xlsb: {
+    is: 'a binary Excel workbook (xlsb)',
+    endings: ['xlsb'],
+    types: ['application/vnd.ms-excel.sheet.binary.macroenabled.12'],
   },
   avro: { is: 'Avro', endings: ['avro'], types: ['application/avro'] },
   sqlite: {
@@ -147,6 +157,7 @@ export function guessedFormat(head: Buffer, name = ''): { format: UploadFormat; 
   if (binary === 'gzip') return { format: 'csv', gzip: true }
   if (binary === 'zip') return { format: guessedArchive(head), gzip: false }
   if (binary) return { format: isUploadFormat(binary) ? binary : 'xlsx', gzip: false }
+  if (/^\s*<\?(?:xml|mso-)/.test(head.toString('latin1', 0, 64))) return { format: 'xls', gzip: false }
   const [first = '', second = ''] = head.toString('latin1').trimStart().split('\n', 2)
   if (/^\[/.test(first)) return { format: 'json', gzip: false }
   if (/^\{/.test(first))

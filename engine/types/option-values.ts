@@ -76,7 +76,8 @@ export function wrongOption(options: object, table: OptionTable, format?: string
     const option = table[name]!
     const { http, formats } = option
     if (format !== undefined && formats && !formats.includes(format)) {
-      return { option: http, problem: `${http} is for ${formats.join(' and ')}; the format is ${format}.` }
+      const inProse = formats.join(', ').replace(/, (?=[^,]*$)/, ' and ')
+      return { option: http, problem: `${http} is for ${inProse}; the format is ${format}.` }
     }
     const expected = isValue(option, value) ? undefined : valueInProse(option)
     if (expected !== undefined)

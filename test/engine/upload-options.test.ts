@@ -15,7 +15,7 @@ test('options of an upload that are unknown, or for other formats, are refused',
     'invalid_option: delimiter is for csv and tsv; the format is json.',
   )
   expect(await refusal('csv', { nanoseconds: 'truncate' })).toBe(
-    'invalid_option: nanoseconds is for parquet and arrow and avro; the format is csv.',
+    'invalid_option: nanoseconds is for parquet, arrow and avro; the format is csv.',
   )
   expect(await refusal('csv', { separator: ';' } as never)).toMatch(
     /^invalid_option: Unknown option "separator". Valid options: nulls, textNulls, empty, delimiter, /,
@@ -42,7 +42,7 @@ test('uploads of an unknown format, and with misspelt fields, are refused', asyn
   await expect(upload({ format: 'xml' })).rejects.toMatchObject({
     code: 'unsupported_format',
     message:
-      'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx, avro, sqlite, zip.',
+      'Uploads have no format "xml"; known are csv, tsv, json, ndjson, parquet, arrow, xlsx, xls, xlsb, avro, sqlite, zip.',
   })
   for (const body of ['a\n1\n', { file: 5 }, undefined]) {
     await expect(upload({ format: 'csv', body })).rejects.toMatchObject({

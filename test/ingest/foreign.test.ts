@@ -58,7 +58,8 @@ describe('a file of another kind is named before any column is made:', () => {
     expect(await bench.refusal(format, LFS)).toContain('a pointer of Git LFS')
     expect(await bench.refusal(format, '<html><body>Sign in</body></html>')).toContain('a web page')
     expect(await bench.refusal(format, SQLITE)).toContain('an SQLite database')
-    expect(await bench.refusal(format, compound('Workbook'))).toContain('of the old format xls')
+    const says = format === 'xlsx' ? 'The workbook is damaged' : 'of the old format xls: send it as xls'
+    expect(await bench.refusal(format, compound('Workbook'))).toContain(says)
     const locked = await bench.refusal(format, compound('EncryptedPackage'))
     expect(locked).toContain('protected by a password: remove the password and save it as xlsx')
   })

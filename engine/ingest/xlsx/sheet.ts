@@ -1,22 +1,10 @@
 import { malformed } from '../text/errors.ts'
 import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
 import { clockText, DAY_MICROS, dayText } from '../text/value-text.ts'
+import { MOST_ROWS, type OnRow, type SheetCell } from '../workbook/book.ts'
 import { type NumberStyle, TextRuns, type Workbook } from './book.ts'
 import { attribute, type XmlHandler } from './xml.ts'
 
-/** A cell that has a value. */
-export interface SheetCell {
-  /** The number of its column, from 0. */
-  readonly column: number
-  readonly text: string
-  readonly kind: number
-  readonly isText: boolean
-  /** The number is a whole one that a program may have rounded to a double before it wrote it. */
-  readonly rounded?: boolean
-}
-
-/** Our exports continue longer tables on the next sheet. */
-export const MOST_ROWS = 1_048_576
 const MOST_COLUMNS = 16_384
 /** The error value that Excel has for a missing value. */
 const NOT_AVAILABLE = '#N/A'
@@ -30,7 +18,7 @@ const KEPT_DIGITS = 15
 /** Reads the cells of a sheet (ISO 29500-1, 18.3.1) and passes on the rows that have values, numbered from 1. */
 export class SheetParser implements XmlHandler {
   readonly #workbook: Workbook
-  readonly #onRow: (row: number, cells: readonly SheetCell[]) => void
+  readonly #onRow: OnRow
   #row = 0
   #column = -1
   #reference: string | undefined
@@ -46,7 +34,7 @@ export class SheetParser implements XmlHandler {
   readonly zeroFormulas: string[] = []
   readonly #inline = new TextRuns()
 
-  constructor(workbook: Workbook, onRow: (row: number, cells: readonly SheetCell[]) => void) {
+  constructor(workbook: Workbook, onRow: OnRow) {
     this.#workbook = workbook
     this.#onRow = onRow
   }
@@ -163,17 +151,9 @@ export class SheetParser implements XmlHandler {
     if (value === 0 && this.#hasFormula && this.#workbook.isUncalculated)
       this.zeroFormulas.push(this.#reference ?? `row ${this.#row}, column ${column + 1}`)
     const style = this.#workbook.styles[this.#style] ?? 'number'
-    const moment = style === 'number' ? undefined : serialMoment(digits, style, this.#workbook.date1904)
-    if (moment) return { column, ...moment, isText: false }
-    // Excel writes up to 17 digits. People typed the shortest number that stands for the same double.
-    const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(0) : String(value)
-    // Other programs write whole numbers with all digits, of which a double has only 15 to 17.
-    const exact = LONG_INTEGER.test(digits) ? digits : text
-    const long =
-      !Number.isSafeInteger(value) && Number.isInteger(value) && significant(digits).length > KEPT_DIGITS
-    const rounded = long && mayBeRounded(digits, value)
-    if (long && !rounded) this.exactIntegers = true
-    return { column, text: exact, kind: kindOf(exact), isText: false, ...(rounded && { rounded }) }
+    const cell = numberCell(column, digits, style, this.#workbook.date1904)
+    if (cell.isExact) this.exactIntegers = true
+    return cell
   }
 
   #text(column: number, text: string): SheetCell {
@@ -186,6 +166,33 @@ export class SheetParser implements XmlHandler {
       sheetRow: this.#row,
       sheetColumn: this.#column + 1,
     })
+  }
+}
+
+/**
+ * The cell of a number.
+ * @param digits the number as the workbook writes it
+ */
+export function numberCell(
+  column: number,
+  digits: string,
+  style: NumberStyle,
+  date1904: boolean,
+): SheetCell & { readonly isExact?: boolean } {
+  const value = Number(digits)
+  const moment = style === 'number' ? undefined : serialMoment(digits, style, date1904)
+  if (moment) return { column, ...moment, isText: false }
+  // Excel writes up to 17 digits. People typed the shortest number that stands for the same double.
+  const text = Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(0) : String(value)
+  // Other programs write whole numbers with all digits, of which a double has only 15 to 17.
+  const exact = LONG_INTEGER.test(digits) ? digits : text
+  const long =
+    !Number.isSafeInteger(value) && Number.isInteger(value) && significant(digits).length > KEPT_DIGITS
+  const rounded = long && mayBeRounded(digits, value)
+  return {
+    ...{ column, text: exact, kind: kindOf(exact), isText: false },
+    ...(rounded && { rounded }),
+    ...(long && !rounded && { isExact: true }),
   }
 }
 

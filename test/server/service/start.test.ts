@@ -12,7 +12,7 @@ import { serveProcess } from '../process.ts'
 
 /** Packages that few servers or few requests need, each of which takes long to load. */
 const LATER =
-  /^(undici|zod|rate-limiter-flexible|pg|avsc|exceljs|apache-arrow|@(modelcontextprotocol|aws-sdk|scalar)\/.*)$/
+  /^(undici|zod|rate-limiter-flexible|pg|avsc|exceljs|apache-arrow|@(modelcontextprotocol|aws-sdk|scalar|e965)\/.*)$/
 
 /** A module that writes down what each process loads, in a file named by the process. */
 const spy = (folder: string) =>

@@ -9,11 +9,8 @@ import type { IngestResult, ReadRequest, UploadOptions } from '../request.ts'
 import { type KnownColumns, layColumns, namesOfColumns, type Target } from '../targets.ts'
 import { badCell, malformed, quoteValue } from '../text/errors.ts'
 import { Blanks, type Rewritten, TypedRows } from '../text/rewritten.ts'
-import { ZipReader } from '../zip/zip-reader.ts'
-import { readWorkbook, type Workbook } from './book.ts'
+import { type Book, MOST_ROWS, type OnRow, type OpenBook, type SheetCell } from './book.ts'
 import { type SheetRow, SheetSample } from './detect.ts'
-import { MOST_ROWS, type SheetCell, SheetParser } from './sheet.ts'
-import { XmlReader } from './xml.ts'
 
 /**
  * Reads a sheet of a workbook, the first visible one by default; its first row is the header. If the sheet is full and the
@@ -21,38 +18,42 @@ import { XmlReader } from './xml.ts'
  * nulls, except at the end.
  * @throws EngineError `invalid_upload`, `column_conflict`, `upload_too_large`, `storage_full`
  */
-export function ingestXlsx(duck: Duck, known: KnownColumns, request: ReadRequest): Promise<IngestResult> {
+export function ingestWorkbook(
+  open: OpenBook,
+  duck: Duck,
+  known: KnownColumns,
+  request: ReadRequest,
+): Promise<IngestResult> {
   return inDialect(
     request,
-    () => detect(request, known),
-    (given) => ingestRewritten(toCsv, duck, known, given),
+    () => detect(open, request, known),
+    (given) => ingestRewritten((...upload) => toCsv(open, ...upload), duck, known, given),
   )
 }
 
 /** Finds the table in a sheet. */
-async function detect(request: ReadRequest, known: KnownColumns): Promise<Detected> {
-  const { options = {}, signal, limits } = request
-  await using zip = await ZipReader.open(request.file, limits.unpackedBytes)
-  const workbook = await readWorkbook(zip)
+async function detect(open: OpenBook, request: ReadRequest, known: KnownColumns): Promise<Detected> {
+  const { options = {}, signal } = request
+  await using book = await open(request)
   const sample = new SheetSample()
-  const parser = new SheetParser(workbook, (row, cells) => sample.add({ row, cells }))
-  const xml = new XmlReader(parser)
-  for await (const chunk of zip.read(sheetsFrom(workbook, options.sheet)[0]!.entry)) {
-    signal?.throwIfAborted()
-    xml.push(chunk)
-  }
-  xml.end()
+  const [sheet] = sheetsFrom(book, options.sheet)
+  for await (const _ of sheet!.read((row, cells) => sample.add({ row, cells }))) signal?.throwIfAborted()
   return sample.detect(options, known)
 }
 
 /** @param target where the csv is to be written */
-async function toCsv(request: ReadRequest, target: string, known: KnownColumns): Promise<Rewritten> {
+async function toCsv(
+  open: OpenBook,
+  request: ReadRequest,
+  target: string,
+  known: KnownColumns,
+): Promise<Rewritten> {
   try {
-    return await rewrite(request, target, known)
+    return await rewrite(open, request, target, known)
   } catch (error) {
     if (!(error instanceof Wider)) throw error
     await rm(target)
-    return rewrite(request, target, known, error.width)
+    return rewrite(open, request, target, known, error.width)
   }
 }
 
@@ -66,22 +67,21 @@ class Wider {
 }
 
 /** @param width how many columns there are at least */
-async function rewrite(request: ReadRequest, target: string, known: KnownColumns, width = 0) {
+async function rewrite(open: OpenBook, request: ReadRequest, target: string, known: KnownColumns, width = 0) {
   const { options = {}, signal, onProgress, limits } = request
   const { unpackedBytes } = limits
-  await using zip = await ZipReader.open(request.file, unpackedBytes)
-  const workbook = await readWorkbook(zip)
+  await using book = await open(request)
   await using sink = await FileSink.create(target)
   let table: SheetTable | undefined
   const { sheet: wanted, skip = 0 } = options
   let header: readonly string[] | undefined
-  const sheets = sheetsFrom(workbook, wanted)
+  const sheets = sheetsFrom(book, wanted)
   const zeroFormulas: string[] = []
   for (const sheet of sheets) {
     let names: readonly string[] | undefined
     let before = 0
     let continues = true
-    const parser = new SheetParser(workbook, (row, cells) => {
+    const onRow: OnRow = (row, cells) => {
       if (!continues) return
       if (names) table!.add({ row, cells }, before)
       else {
@@ -92,30 +92,27 @@ async function rewrite(request: ReadRequest, target: string, known: KnownColumns
         table ??= new SheetTable(layColumns(known, names), options)
       }
       before = row
-    })
-    const xml = new XmlReader(parser)
-    for await (const chunk of zip.read(sheet.entry)) {
+    }
+    for await (const bytes of sheet.read(onRow)) {
       signal?.throwIfAborted()
-      xml.push(chunk)
       if (table) await sink.write(table.take())
       if (sink.written > unpackedBytes) throw unpacksTooLarge(unpackedBytes)
-      onProgress?.({ bytes: zip.bytesRead, rows: table?.rows ?? 0 })
+      onProgress?.({ bytes, rows: table?.rows ?? 0 })
       if (!continues) break
     }
-    if (continues) xml.end()
-    zeroFormulas.push(...parser.zeroFormulas)
-    if (parser.exactIntegers) table?.rounded.clear()
+    zeroFormulas.push(...sheet.zeroFormulas)
+    if (sheet.exactIntegers) table?.rounded.clear()
     if (before < MOST_ROWS) break
   }
   if (!table)
     throw malformed(
-      `${emptySheet(workbook, wanted)}: its first row has to be a header with the names of the columns.`,
-      { sheets: workbook.sheets.map(({ name }) => name) },
+      `${emptySheet(book, wanted)}: its first row has to be a header with the names of the columns.`,
+      { sheets: book.sheets.map(({ name }) => name) },
     )
   const result = table.result(target)
   return {
     ...result,
-    sheets: workbook.sheets.map(({ name }) => name),
+    sheets: book.sheets.map(({ name }) => name),
     sheet: sheets[0]!.name,
     ...(zeroFormulas.length > 0 && { warnings: [uncalculated(zeroFormulas)] }),
   }
@@ -213,7 +210,7 @@ function refuseRounded(rounded: Rounded, targets: Rewritten['targets']): void {
 }
 
 /** The visible sheets, or those from the wanted one on. @throws EngineError `invalid_upload` if there are none */
-function sheetsFrom({ sheets }: Workbook, wanted: string | undefined): Workbook['sheets'] {
+function sheetsFrom({ sheets }: Book, wanted: string | undefined): Book['sheets'] {
   const visible = sheets.filter(({ isHidden }) => !isHidden)
   if (wanted === undefined) {
     if (visible.length > 0) return visible
@@ -229,13 +226,13 @@ function sheetsFrom({ sheets }: Workbook, wanted: string | undefined): Workbook[
   return sheets.filter(({ isHidden }, index) => index === at || (index > at && !isHidden))
 }
 
-function emptySheet({ sheets }: Workbook, wanted: string | undefined): string {
+function emptySheet({ sheets }: Book, wanted: string | undefined): string {
   if (wanted !== undefined) return `The sheet ${quoteValue(wanted)} is empty`
   if (sheets.length === 1) return 'The first sheet is empty'
   return `The first sheet is empty, and ${hint('sheet=')} does not say which of ${namesOf(sheets)} to read`
 }
 
-function namesOf(sheets: Workbook['sheets']): string {
+function namesOf(sheets: Book['sheets']): string {
   return sheets.map(({ name }) => quoteValue(name)).join(', ')
 }
 

@@ -2,7 +2,7 @@ import { findTable, type TableSample } from '../csv/detect.ts'
 import type { Detected } from '../dialect.ts'
 import type { UploadOptions } from '../request.ts'
 import type { KnownColumns } from '../targets.ts'
-import { MOST_ROWS, type SheetCell } from './sheet.ts'
+import { MOST_ROWS, type SheetCell } from './book.ts'
 
 const SAMPLE_ROWS = 1000
 /** So many rows at the end are looked at for notes and totals. */

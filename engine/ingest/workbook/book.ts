@@ -1,0 +1,42 @@
+import type { ReadRequest } from '../request.ts'
+
+/** A cell that has a value. */
+export interface SheetCell {
+  /** The number of its column, from 0. */
+  readonly column: number
+  readonly text: string
+  readonly kind: number
+  readonly isText: boolean
+  /** The number is a whole one that a program may have rounded to a double before it wrote it. */
+  readonly rounded?: boolean
+}
+
+/** Our exports continue longer tables on the next sheet. */
+export const MOST_ROWS = 1_048_576
+
+/** Is called with each row that has values, numbered from 1. */
+export type OnRow = (row: number, cells: readonly SheetCell[]) => void
+
+/** A sheet of a workbook in any format. */
+export interface Sheet {
+  readonly name: string
+  readonly isHidden: boolean
+  /**
+   * Reads it, and pauses after some rows with the bytes of the file that have been read.
+   * @throws EngineError `invalid_upload`, `upload_too_large`
+   */
+  read(onRow: OnRow): AsyncIterable<number>
+  /** Cells that were read whose formula has the value 0, where the workbook asks for its values to be calculated. */
+  readonly zeroFormulas: readonly string[]
+  /** Whether a whole number was read that no double is, so that the program writes these with all digits. */
+  readonly exactIntegers: boolean
+}
+
+/** A workbook in any format. */
+export interface Book extends AsyncDisposable {
+  /** In the order of their tabs. */
+  readonly sheets: readonly Sheet[]
+}
+
+/** @throws EngineError `invalid_upload` */
+export type OpenBook = (request: ReadRequest) => Promise<Book>

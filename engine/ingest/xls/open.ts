@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { CellObject, WorkBook } from '@e965/xlsx'
+import type { ReadRequest } from '../request.ts'
+import { malformed } from '../text/errors.ts'
+import { kindOf, TEXT_KIND } from '../text/text-kinds.ts'
+import type { Book, OnRow, Sheet, SheetCell } from '../workbook/book.ts'
+import { styleOfFormat } from '../xlsx/book.ts'
+import { numberCell } from '../xlsx/sheet.ts'
+import { ZipReader } from '../zip/zip-reader.ts'
+
+const load = createRequire(import.meta.url)
+
+/** Rows between two pauses. */
+const ROWS_AT_ONCE = 1000
+
+/**
+ * Opens a workbook of the old formats of Excel: xls, XML of 2003, xlsb. It is in memory as a whole.
+ * @throws EngineError `invalid_upload`, `upload_too_large`
+ */
+export async function openXls({ file, format, limits }: ReadRequest): Promise<Book> {
+  if (format === 'xlsb') await checkArchive(file, limits.unpackedBytes)
+  const bytes = await readFile(file)
+  const book = parse(bytes)
+  const date1904 = book.Workbook?.WBProps?.date1904 === true
+  const sheets = book.SheetNames.flatMap((name, at): Sheet[] => {
+    const sheet = book.Sheets[name]
+    // Sheets of charts and dialogs have no rows.
+    if (!sheet || (sheet['!type'] ?? 'sheet') !== 'sheet') return []
+    const rows = (sheet['!data'] ?? []) as readonly (readonly (CellObject | undefined)[] | undefined)[]
+    const isHidden = (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) > 0
+    const read = (onRow: OnRow) => readRows(rows, date1904, bytes.length, onRow)
+    return [{ name, isHidden, read, zeroFormulas: [], exactIntegers: false }]
+  })
+  if (sheets.length === 0) throw malformed('The workbook has no worksheet.')
+  return { sheets, async [Symbol.asyncDispose]() {} }
+}
+
+function parse(bytes: Buffer): WorkBook {
+  const { read } = load('@e965/xlsx') as typeof import('@e965/xlsx')
+  try {
+    return read(bytes, {
+      dense: true,
+      cellNF: true,
+      cellHTML: false,
+      cellFormula: false,
+      cellText: false,
+      UTC: true,
+    })
+  } catch (error) {
+    const { message } = error as Error
+    if (/password/i.test(message)) {
+      throw malformed('The workbook is protected by a password: remove the password and save it as xlsx.')
+    }
+    throw malformed(
+      'The workbook is damaged, or of a version of Excel that can not be read. Save it as xlsx.',
+    )
+  }
+}
+
+/** Unpacks all entries of an archive within the limits, before the library does so without. */
+async function checkArchive(file: string, unpackedBytes: number): Promise<void> {
+  await using zip = await ZipReader.open(file, unpackedBytes)
+  for (const entry of zip.entries.values()) for await (const _ of zip.read(entry));
+}
+
+async function* readRows(
+  rows: readonly (readonly (CellObject | undefined)[] | undefined)[],
+  date1904: boolean,
+  bytes: number,
+  onRow: OnRow,
+): AsyncGenerator<number> {
+  for (const [at, row = []] of rows.entries()) {
+    const cells = Array.from(row, (cell, column) => cell && cellOf(cell, at + 1, column, date1904))
+    const found = cells.filter((cell) => cell !== undefined)
+    if (found.length > 0) onRow(at + 1, found)
+    if (at % ROWS_AT_ONCE === 0) yield bytes
+  }
+  yield bytes
+}
+
+/** The error values of Excel ([MS-XLS], 2.5.10). That for a missing value is none. */
+const ERRORS: Readonly<Record<number, string>> = {
+  0: '#NULL!',
+  7: '#DIV/0!',
+  15: '#VALUE!',
+  23: '#REF!',
+  29: '#NAME?',
+  36: '#NUM!',
+}
+const NOT_AVAILABLE = 42
+
+function cellOf(
+  { t, v, z }: CellObject,
+  row: number,
+  column: number,
+  date1904: boolean,
+): SheetCell | undefined {
+  switch (t) {
+    case 'n':
+      return numberCell(column, String(v), styleOfFormat(String(z ?? '')), date1904)
+    case 's':
+      return v === '' ? undefined : { column, text: String(v), kind: kindOf(String(v)), isText: true }
+    case 'b':
+      return { column, text: v ? 'true' : 'false', kind: TEXT_KIND.boolean, isText: false }
+    case 'e':
+      if (v === NOT_AVAILABLE) return undefined
+      throw malformed(
+        `Sheet row ${row}, column ${column + 1}: the formula ended in ${ERRORS[Number(v)] ?? v}.`,
+        {
+          sheetRow: row,
+          sheetColumn: column + 1,
+        },
+      )
+    default:
+      return undefined
+  }
+}
